@@ -1,0 +1,74 @@
+/*
+ * The control plane: how rank 0's process, the other processes of a job and epopctl talk.
+ * Rank 0 hosts a PMIx server; every other process of the job, and epopctl, attach to it as PMIx tools.
+ * Messages are JSON objects (schema/control.schema.json); the meaning of those between the coordinator and
+ * its members is runtime/coordinator.c's and runtime/member.c's, not of this layer.
+ *
+ * Every function is thread-safe. Callbacks run on PMIx's progress thread: they must not block, must not
+ * call PMIx functions that block, and must not keep the cJSON objects that they are given.
+ */
+#ifndef EPOP_CONTROL_H
+#define EPOP_CONTROL_H
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+#define CONTROL_URI_MAX 512
+#define CONTROL_TOKEN_MAX 65
+#define CONTROL_ALL (-1) /* as `process`: every attached process of the job */
+
+/* ---- The server, in rank 0's process ----------------------------------- */
+
+/* A request of epopctl that waits for its answer. Freed by control_answer. */
+typedef struct control_request control_request_t;
+
+typedef struct control_server_ops {
+    /* process `process` of the job has attached / its connection is gone without control_detach */
+    void (*attached)(void *context, int process);
+    void (*lost)(void *context, int process);
+    /* a message that process `process` sent with control_tell */
+    void (*message)(void *context, int process, const cJSON *message);
+    /* a request from epopctl; must be answered, now or later, exactly once, from any thread */
+    void (*request)(void *context, control_request_t *handle, const cJSON *request);
+    /* the epopctl that made it has gone; the handle must still be answered (which does nothing then) */
+    void (*abandoned)(void *context, control_request_t *handle);
+} control_server_ops_t;
+
+/*
+ * Starts the server and puts its address and the secret token into uri and token.
+ * 0, or -1 with one line of text in error. May take some 50 ms. Once per process.
+ */
+int control_serve(const control_server_ops_t *ops, void *context, char uri[CONTROL_URI_MAX],
+                  char token[CONTROL_TOKEN_MAX], char *error, size_t error_size);
+
+/* Sends to one attached process, or to all (CONTROL_ALL). Never blocks. 0, or -1 if it is not attached. */
+int control_send(int process, const cJSON *message);
+
+/* Sends to every epopctl that watches. Never blocks. */
+void control_publish(const cJSON *event);
+
+/* Answers a request; frees the handle. Never blocks. */
+void control_answer(control_request_t *handle, const cJSON *answer);
+
+/* Publishes the job: writes its address file, readable by its owner alone, with `job` as content plus uri and
+ * token. 0, or -1 with text. control_unserve removes it. */
+int control_advertise(const char *job_id, const cJSON *job, char *error, size_t error_size);
+
+/* Removes the address file, tells all tools that the server goes, waits at most timeout_ms for the members to
+ * detach, and stops the server. */
+void control_unserve(int timeout_ms);
+
+/* ---- A member: any other process of the job ---------------------------- */
+
+typedef struct control_member_ops {
+    void (*message)(void *context, const cJSON *message); /* from the server */
+    void (*lost)(void *context);                          /* the connection is gone without control_detach */
+} control_member_ops_t;
+
+/* Attaches to the server as process number `process` (> 0). Blocks up to timeout_ms. 0, or -1 with text. */
+int control_attach(const char *uri, const char *token, int process, const control_member_ops_t *ops, void *context,
+                   int timeout_ms, char *error, size_t error_size);
+int control_tell(const cJSON *message); /* to the server; never blocks; 0 or -1 */
+void control_detach(void);
+
+#endif
