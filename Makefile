@@ -31,7 +31,7 @@ ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
 examples := $(patsubst examples/%/,$(LIB)/epop/examples/%.so,$(dir $(wildcard examples/*/*.c)))
-examples := $(sort $(examples))
+examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
 units    := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 mpitests := $(patsubst tests/mpi/%.c,$(BUILD)/tests/mpi/%,$(wildcard tests/mpi/test_*.c))
 testprogs := $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%.so,$(wildcard tests/programs/*.c))
@@ -71,7 +71,7 @@ $(BIN)/epopctl: $(ctl_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/
 	$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 # A program is one source file, an example a folder; both see only the public headers.
-plugin_flags = -Iepop_api -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(LDFLAGS)
+plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(LDFLAGS)
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	@mkdir -p $(@D)
 	$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
