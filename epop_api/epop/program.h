@@ -65,6 +65,10 @@ EPOP_API int epop_sizes_accept(const epop_sizes_t *sizes, int size);
 /* The largest accepted size <= `size`, or 0 if there is none. Local, pure. */
 EPOP_API int epop_sizes_round_down(const epop_sizes_t *sizes, int size);
 
+/* The rule in words ("squares, at most 16") in text, at most text_size bytes with the terminator. NULL is any
+ * size. EPOP_OK, or EPOP_ERR_ARGUMENT when there is no room for any text. Local, pure. */
+EPOP_API int epop_sizes_text(const epop_sizes_t *sizes, char *text, int text_size);
+
 /* ---- Elements ---------------------------------------------------------- */
 
 /* How far a phase is, for progress displays. */
@@ -103,7 +107,7 @@ typedef struct epop_program {
     unsigned abi_version; /* EPOP_ABI_VERSION of the header that the program was compiled with */
     const char *name;     /* NULL: the file's name */
     epop_sizes_t sizes;   /* for every phase without a rule of its own */
-    int finalizer;        /* pc of the rigid phase that `stop` still runs; -1: none */
+    int finalizer;        /* pc of the rigid phase that `stop` still runs; 0 (never an RP) or -1: none */
     int capacity;         /* internal to epop_add_* */
 } epop_program_t;
 
@@ -122,10 +126,11 @@ EPOP_API epop_program_t *epop_program_create_abi(const char *name, unsigned abi_
 #define epop_program_alloc(size) epop_program_alloc_abi((size), EPOP_ABI_VERSION)
 EPOP_API epop_program_t *epop_program_alloc_abi(int size, unsigned abi_version);
 
-/* Frees a program made by either of the two. NULL is fine. Not its data. Local. */
+/* Frees a program made by either of the two; NULL, and a program made otherwise, are left alone. Not its data. Local.
+ */
 EPOP_API void epop_program_free(epop_program_t *program);
 
-/* Append one element; they return its pc, or -1 when out of memory or when program is NULL.
+/* Append one element; they return its pc, or -1 when out of memory or when program comes from neither of the two.
  * `name` must stay valid (usually a string literal). Local. */
 EPOP_API int epop_add_init(epop_program_t *program, const char *name,
                            int (*init)(int *argc, char ***argv, void **data));

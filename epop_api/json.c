@@ -1,0 +1,102 @@
+/* The structure of a program as JSON, by schema/program.schema.json. */
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+
+#include <epop/program.h>
+
+/* Numbers that are 0 mean "none" and are left out. */
+static int add_positive(cJSON *object, const char *key, int value)
+{
+    return value <= 0 || cJSON_AddNumberToObject(object, key, value);
+}
+
+/* Moves `item` into the object; 0 when that or making the item took more memory than there is. */
+static int add_item(cJSON *object, const char *key, cJSON *item)
+{
+    if (item && cJSON_AddItemToObject(object, key, item))
+        return 1;
+    cJSON_Delete(item);
+    return 0;
+}
+
+static cJSON *sizes_json(const epop_sizes_t *sizes)
+{
+    static const char *const kinds[] = {"any", "multiple", "power_of_two", "square", "even", "odd", "function"};
+    cJSON *object = cJSON_CreateObject();
+    const char *kind = (unsigned)sizes->kind < sizeof kinds / sizeof *kinds ? kinds[sizes->kind] : "unknown";
+    if (object && cJSON_AddStringToObject(object, "kind", kind) && add_positive(object, "min", sizes->min) &&
+        add_positive(object, "max", sizes->max) &&
+        add_positive(object, "factor", sizes->kind == EPOP_SIZE_MULTIPLE ? sizes->factor : 0) &&
+        add_positive(object, "preferred", sizes->preferred))
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+static cJSON *blocks_json(const epop_element_t *element)
+{
+    cJSON *array = cJSON_CreateArray();
+    const struct {
+        const char *name;
+        int present;
+    } blocks[] = {{"init", element->init != NULL},
+                  {"phase_exec", element->phase_exec != NULL},
+                  {"phase_adapt", element->phase_adapt != NULL},
+                  {"loop_condition", element->loop_condition != NULL},
+                  {"branch_condition", element->branch_condition != NULL}};
+    for (size_t i = 0; array && i < sizeof blocks / sizeof *blocks; i++) {
+        if (blocks[i].present && !cJSON_AddItemToArray(array, cJSON_CreateString(blocks[i].name))) {
+            cJSON_Delete(array);
+            array = NULL;
+        }
+    }
+    return array;
+}
+
+static cJSON *element_json(const epop_element_t *element, int pc)
+{
+    const char *type = epop_element_type_name(element->type);
+    cJSON *object = cJSON_CreateObject();
+    if (object && cJSON_AddNumberToObject(object, "pc", pc) && cJSON_AddStringToObject(object, "type", type) &&
+        cJSON_AddStringToObject(object, "name", element->name ? element->name : type) &&
+        add_item(object, "blocks", blocks_json(element)) &&
+        add_item(object, "sizes", element->sizes ? sizes_json(element->sizes) : cJSON_CreateNull()) &&
+        cJSON_AddBoolToObject(object, "progress", element->progress != NULL))
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+static cJSON *elements_json(const epop_program_t *program)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int pc = 0; array && pc < program->size; pc++) {
+        if (!cJSON_AddItemToArray(array, element_json(&program->elements[pc], pc))) {
+            cJSON_Delete(array);
+            array = NULL;
+        }
+    }
+    return array;
+}
+
+static cJSON *finalizer_json(const epop_program_t *program)
+{
+    return program->finalizer > 0 ? cJSON_CreateNumber(program->finalizer) : cJSON_CreateNull();
+}
+
+char *epop_program_to_json(const epop_program_t *program)
+{
+    if (!program)
+        return NULL;
+    char *text = NULL;
+    cJSON *object = cJSON_CreateObject();
+    if (object && cJSON_AddStringToObject(object, "schema", "epop.program") &&
+        cJSON_AddNumberToObject(object, "version", 1) &&
+        cJSON_AddNumberToObject(object, "abi_version", program->abi_version) &&
+        add_item(object, "name", program->name ? cJSON_CreateString(program->name) : cJSON_CreateNull()) &&
+        add_item(object, "finalizer", finalizer_json(program)) &&
+        add_item(object, "sizes", sizes_json(&program->sizes)) && add_item(object, "elements", elements_json(program)))
+        text = cJSON_Print(object);
+    cJSON_Delete(object);
+    return text;
+}

@@ -1,0 +1,152 @@
+/*
+ * Constructors of programs. Those made here are kept in a list, so that epop_program_free can tell them
+ * from a program that its shared object holds in a static variable.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epop/program.h>
+
+struct owned {
+    epop_program_t program; /* first: its address is the owned program's */
+    epop_element_t *elements;
+    char *name;
+    struct owned *next;
+};
+
+static struct owned *owned_programs;
+static pthread_mutex_t owned_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The link that points to the owned program, or to NULL at the list's end. Under the lock. */
+static struct owned **find_link(const epop_program_t *program)
+{
+    struct owned **link = &owned_programs;
+    while (*link && &(*link)->program != program)
+        link = &(*link)->next;
+    return link;
+}
+
+static struct owned *find_owned(const epop_program_t *program)
+{
+    pthread_mutex_lock(&owned_lock);
+    struct owned *owned = *find_link(program);
+    pthread_mutex_unlock(&owned_lock);
+    return owned;
+}
+
+static int reserve(struct owned *owned, int capacity)
+{
+    if (capacity <= owned->program.capacity)
+        return 0;
+    epop_element_t *grown = realloc(owned->elements, (size_t)capacity * sizeof *grown);
+    if (!grown)
+        return -1;
+    memset(grown + owned->program.capacity, 0, (size_t)(capacity - owned->program.capacity) * sizeof *grown);
+    owned->program.elements = owned->elements = grown;
+    owned->program.capacity = capacity;
+    return 0;
+}
+
+static void free_owned(struct owned *owned)
+{
+    free(owned->elements);
+    free(owned->name);
+    free(owned);
+}
+
+static epop_program_t *create(const char *name, int size, unsigned abi_version)
+{
+    struct owned *owned = calloc(1, sizeof *owned);
+    if (!owned)
+        return NULL;
+    owned->program.abi_version = abi_version;
+    owned->program.finalizer = -1;
+    if (name && !(owned->name = strdup(name)))
+        goto fail;
+    owned->program.name = owned->name;
+    if (reserve(owned, size) != 0)
+        goto fail;
+    owned->program.size = size;
+
+    pthread_mutex_lock(&owned_lock);
+    owned->next = owned_programs;
+    owned_programs = owned;
+    pthread_mutex_unlock(&owned_lock);
+    return &owned->program;
+fail:
+    free_owned(owned);
+    return NULL;
+}
+
+epop_program_t *epop_program_create_abi(const char *name, unsigned abi_version)
+{
+    return create(name, 0, abi_version);
+}
+
+epop_program_t *epop_program_alloc_abi(int size, unsigned abi_version)
+{
+    return size >= 0 ? create(NULL, size, abi_version) : NULL;
+}
+
+void epop_program_free(epop_program_t *program)
+{
+    pthread_mutex_lock(&owned_lock);
+    struct owned **link = find_link(program), *owned = *link;
+    if (owned)
+        *link = owned->next;
+    pthread_mutex_unlock(&owned_lock);
+    if (owned)
+        free_owned(owned);
+}
+
+static int add(epop_program_t *program, const epop_element_t *element)
+{
+    struct owned *owned = find_owned(program);
+    if (!owned)
+        return -1;
+    int pc = program->size;
+    if (pc >= program->capacity && reserve(owned, pc < 8 ? 8 : 2 * pc) != 0)
+        return -1;
+    program->elements[pc] = *element;
+    program->size = pc + 1;
+    return pc;
+}
+
+int epop_add_init(epop_program_t *program, const char *name, int (*init)(int *argc, char ***argv, void **data))
+{
+    return add(program, &(epop_element_t){.type = EPOP_INIT, .name = name, .init = init});
+}
+
+int epop_add_elastic(epop_program_t *program, const char *name, int (*exec)(void *data), int (*adapt)(void *data),
+                     int (*loop)(void *data))
+{
+    return add(program,
+               &(epop_element_t){
+                   .type = EPOP_EP, .name = name, .phase_exec = exec, .phase_adapt = adapt, .loop_condition = loop});
+}
+
+int epop_add_rigid(epop_program_t *program, const char *name, int (*exec)(void *data), int (*loop)(void *data))
+{
+    return add(program, &(epop_element_t){.type = EPOP_RP, .name = name, .phase_exec = exec, .loop_condition = loop});
+}
+
+int epop_add_branch(epop_program_t *program, const char *name, int (*branch)(int pc, void *data))
+{
+    return add(program, &(epop_element_t){.type = EPOP_BRANCH, .name = name, .branch_condition = branch});
+}
+
+const char *epop_element_type_name(epop_element_type type)
+{
+    switch (type) {
+    case EPOP_INIT:
+        return "INIT";
+    case EPOP_EP:
+        return "EP";
+    case EPOP_RP:
+        return "RP";
+    case EPOP_BRANCH:
+        return "BRANCH";
+    }
+    return "unknown";
+}
