@@ -1,0 +1,18 @@
+"""Fixtures of the process-level tests."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import job  # noqa: E402
+
+
+@pytest.fixture
+def space(tmp_path):
+    """A job.Space: starts processes, and sees to it that none is left."""
+    it = job.Space(tmp_path)
+    yield it
+    it.close()

@@ -1,0 +1,248 @@
+"""Processes for tests: epop with or without mpiexec, and epopctl, with a hard time limit each.
+
+Everything that a Space starts carries a marker in its environment; when the space is closed, whatever
+still carries it is ended, and that something was left fails the test.
+"""
+
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import uuid
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
+MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich")
+MARKER = "EPOP_TEST_SPACE"
+
+
+def program(name):
+    """A program of programs/."""
+    return str(BUILD / "lib/epop/programs" / (name + ".so"))
+
+
+def example(name):
+    """A program of examples/."""
+    return str(BUILD / "lib/epop/examples" / (name + ".so"))
+
+
+def test_program(name):
+    """A program of tests/programs/."""
+    return str(BUILD / "tests/programs" / (name + ".so"))
+
+
+test_program.__test__ = False
+
+
+class TimeLimit(AssertionError):
+    """A process did not do in time what the test waited for."""
+
+
+class Result:
+    """How a command ended."""
+
+    def __init__(self, command, status, out, err):
+        self.command, self.status, self.out, self.err = command, status, out, err
+
+    def __repr__(self):
+        return f"{' '.join(self.command)}\nexit status {self.status}\n--- stdout\n{self.out}--- stderr\n{self.err}"
+
+
+class Job:
+    """A running command. Its output is collected by threads, so that it never blocks on a full pipe."""
+
+    def __init__(self, command, environment, directory, limit, stdin):
+        self.command = [str(part) for part in command]
+        self.deadline = time.monotonic() + limit
+        self._news = threading.Condition()
+        self._lines = {"out": [], "err": []}
+        self._open = 2
+        self._process = subprocess.Popen(
+            self.command, env=environment, cwd=directory, stdin=stdin, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+        for name in ("out", "err"):
+            stream = getattr(self._process, "std" + name)
+            threading.Thread(target=self._collect, args=(stream, name), daemon=True).start()
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    @property
+    def stdin(self):
+        return self._process.stdin
+
+    @property
+    def out(self):
+        with self._news:
+            return "".join(self._lines["out"])
+
+    @property
+    def err(self):
+        with self._news:
+            return "".join(self._lines["err"])
+
+    def wait_for_line(self, pattern, timeout=20, stream="out", start=0):
+        """The match of the first line from number `start` on that has the pattern; (match, number of the next line)."""
+        seen = start
+        end = min(time.monotonic() + timeout, self.deadline)
+        with self._news:
+            while True:
+                lines = self._lines[stream]
+                while seen < len(lines):
+                    match = re.search(pattern, lines[seen])
+                    seen += 1
+                    if match:
+                        return match, seen
+                left = end - time.monotonic()
+                if left <= 0 or self._open == 0:
+                    why = "no such line in time" if self._open else "the command ended without such a line"
+                    raise TimeLimit(f"{why}: {pattern}\n{self._report()}")
+                self._news.wait(left)
+
+    def wait(self, timeout=None):
+        """Waits for the end, until the job's own limit at most, and returns its Result."""
+        end = self.deadline if timeout is None else min(time.monotonic() + timeout, self.deadline)
+        try:
+            status = self._process.wait(max(0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            report = self._report()
+            self.kill()
+            raise TimeLimit(f"still running at its time limit\n{report}") from None
+        with self._news:
+            # A process that outlives the command may hold its pipes: that is for the space to find.
+            self._news.wait_for(lambda: self._open == 0, 2)
+        return Result(self.command, status, self.out, self.err)
+
+    def running(self):
+        return self._process.poll() is None
+
+    def signal(self, number):
+        """To the command alone (the launcher), as a user's kill would."""
+        self._process.send_signal(number)
+
+    def kill(self):
+        """Ends the command's process group at once."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.wait()
+
+    def _collect(self, stream, name):
+        for line in stream:
+            with self._news:
+                self._lines[name].append(line)
+                self._news.notify_all()
+        with self._news:
+            self._open -= 1
+            self._news.notify_all()
+
+    def _report(self):
+        return repr(Result(self.command, self._process.poll(), "".join(self._lines["out"]),
+                           "".join(self._lines["err"])))
+
+
+class Space:
+    """What one test starts: a private runtime directory, a marker, and the processes."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.marker = uuid.uuid4().hex
+        # Not below the test's own directory: paths of sockets are limited to some 100 characters.
+        self.runtime = tempfile.mkdtemp(prefix="epop-test-")
+        self._jobs = []
+
+    def environment(self, extra=None):
+        environment = dict(os.environ)
+        environment.update({"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+                            "XDG_RUNTIME_DIR": self.runtime, MARKER: self.marker})
+        environment.update(extra or {})
+        return {key: str(value) for key, value in environment.items() if value is not None}
+
+    def start(self, command, env=None, limit=60, cwd=None, stdin=subprocess.DEVNULL):
+        """Starts any command; env adds variables, None removes one."""
+        job = Job(command, self.environment(env), cwd or self.directory, limit, stdin)
+        self._jobs.append(job)
+        return job
+
+    def start_epop(self, *arguments, ranks=None, epop=BUILD / "bin/epop", **how):
+        """Starts epop with these arguments, under `mpiexec -n ranks` unless ranks is None."""
+        launcher = [] if ranks is None else [MPIEXEC, "-n", str(ranks)]
+        return self.start([*launcher, epop, *arguments], **how)
+
+    def epop(self, *arguments, **how):
+        """Runs epop to its end; the Result."""
+        return self.start_epop(*arguments, **how).wait()
+
+    def start_epopctl(self, *arguments, **how):
+        return self.start([BUILD / "bin/epopctl", *arguments], **how)
+
+    def epopctl(self, *arguments, limit=30, **how):
+        """Runs epopctl to its end; the Result."""
+        return self.start_epopctl(*arguments, limit=limit, **how).wait()
+
+    def processes(self):
+        """The pids of all living processes that this space started, directly or not."""
+        return [int(entry.name) for entry in pathlib.Path("/proc").iterdir()
+                if entry.name.isdigit() and self._is_ours(entry)]
+
+    def close(self):
+        """Ends everything. Fails when something that nobody waits for was still running."""
+        for job in self._jobs:
+            if job.running():
+                job.kill()
+        left = self._wait_gone(5)
+        names = [self._command_line(pid) for pid in left]
+        for pid in left:
+            self._end(pid)
+        shutil.rmtree(self.runtime, ignore_errors=True)
+        assert not left, f"left running: {names}"
+
+    def _is_ours(self, entry):
+        try:
+            if f"{MARKER}={self.marker}".encode() not in (entry / "environ").read_bytes().split(b"\0"):
+                return False
+            return (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
+    def _wait_gone(self, timeout):
+        """Waits until no process of the space is left; those that are, at the end."""
+        end = time.monotonic() + timeout
+        while True:
+            left = self.processes()
+            if not left or time.monotonic() >= end:
+                return left
+            self._wait_for_exit(left[0], end - time.monotonic())
+
+    @staticmethod
+    def _wait_for_exit(pid, timeout):
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return
+        try:
+            select.select([descriptor], [], [], timeout)
+        finally:
+            os.close(descriptor)
+
+    @staticmethod
+    def _end(pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    @staticmethod
+    def _command_line(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            return f"(pid {pid}, gone)"
