@@ -80,9 +80,11 @@ $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/co
 	@mkdir -p $(@D)
 	$(MPICC) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' $(BLAS) -lm
 
+# A unit test of an example's source names that source as a prerequisite of its own.
+$(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	@mkdir -p $(@D)
-	$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+	$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
 $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 	@mkdir -p $(@D)
 	$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
