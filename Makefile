@@ -91,6 +91,7 @@ $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 $(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	@mkdir -p $(@D)
 	$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm
+$(BUILD)/bench/pdgemm $(BUILD)/bench/pdgesv: LDLIBS += -lscalapack-mpich $(BLAS)
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	@mkdir -p $(@D)
 	$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
