@@ -16,7 +16,7 @@ OBJ := $(BUILD)/obj
 PKGS     := pmix libcjson
 WARN     := -Wall -Wextra -Wpedantic -Werror
 OPT      ?= -O2 -g
-CPPFLAGS += -D_GNU_SOURCE -DEPOP_VERSION='"$(VERSION)"' -Iepop_api -I. $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CPPFLAGS += -D_GNU_SOURCE -DEPOP_VERSION='"$(VERSION)"' -DEPOP_MPIEXEC='"$(MPIEXEC)"' -Iepop_api -I. $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS   += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -pthread -MMD -MP $(SANITIZE)
 LDLIBS   += $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldl -lm -pthread
 BLAS     := $(shell pkg-config --cflags --libs openblas 2>/dev/null)

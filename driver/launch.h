@@ -12,6 +12,9 @@ struct launch {
 
 struct launch launch_detect(void);
 
+/* Whether this process prints what concerns the whole launch: rank 0, or any process where ranks are not known. */
+int launch_speaks(void);
+
 /*
  * Replaces the process by the same command under `mpiexec -n 1`; returns only on failure, after a line on
  * stderr. The launcher is the one of the build, or EPOP_MPIEXEC of the environment.

@@ -1,0 +1,111 @@
+/* What launchers leave in the environment, and the relaunch. */
+#include "driver/launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef EPOP_MPIEXEC
+#define EPOP_MPIEXEC "mpiexec.mpich"
+#endif
+
+/* Set for the command that is started again: if that has no launcher either, a third try would not help. */
+#define RELAUNCHED "EPOP_RELAUNCHED"
+
+static int number_of(const char *variable)
+{
+    const char *text = getenv(variable);
+    char *end;
+    if (!text || !text[0])
+        return -1;
+    long value = strtol(text, &end, 10);
+    return *end == 0 && value >= 0 && value <= INT_MAX ? (int)value : -1;
+}
+
+struct launch launch_detect(void)
+{
+    /* Hydra and other PMI-1 and PMI-2 launchers, then those with PMIx. */
+    static const char *const signs[] = {"PMI_RANK", "PMI_FD", "PMI_PORT", "PMI_SIZE", "PMIX_RANK"};
+    struct launch launch = {NULL, number_of("PMI_RANK"), number_of("PMI_SIZE")};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs && !launch.launcher; i++) {
+        if (getenv(signs[i]))
+            launch.launcher = signs[i];
+    }
+    if (launch.rank < 0)
+        launch.rank = number_of("PMIX_RANK");
+    return launch;
+}
+
+int launch_speaks(void)
+{
+    return launch_detect().rank <= 0;
+}
+
+/* The absolute path of a command: Hydra finds its other programs by the path that it was started with. */
+static int find_command(const char *name, char path[PATH_MAX])
+{
+    if (strchr(name, '/'))
+        return realpath(name, path) != NULL;
+    const char *list = getenv("PATH");
+    for (const char *item = list ? list : "/usr/bin:/bin"; *item;) {
+        size_t length = strcspn(item, ":");
+        int used = snprintf(path, PATH_MAX, "%.*s/%s", (int)length, item, name);
+        if (length > 0 && used < PATH_MAX && access(path, X_OK) == 0)
+            return 1;
+        item += length + (item[length] == ':');
+    }
+    return 0;
+}
+
+static const char *own_path(char path[PATH_MAX], const char *given)
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    if (length < 0)
+        return given;
+    path[length] = 0;
+    return path;
+}
+
+static void start_again(const char *launcher, char **argv)
+{
+    char own[PATH_MAX];
+    int count = 0;
+    while (argv[count])
+        count++;
+    char **command = calloc((size_t)count + 4, sizeof *command);
+    if (!command)
+        return;
+    command[0] = (char *)launcher;
+    command[1] = "-n";
+    command[2] = "1";
+    command[3] = (char *)own_path(own, argv[0]);
+    memcpy(command + 4, argv + 1, (size_t)(count - 1) * sizeof *command);
+    setenv(RELAUNCHED, "1", 1);
+    execv(launcher, command);
+    free(command);
+}
+
+void relaunch_under_mpiexec(char **argv, int quiet)
+{
+    const char *chosen = getenv("EPOP_MPIEXEC");
+    char launcher[PATH_MAX];
+    if (!chosen || !chosen[0])
+        chosen = EPOP_MPIEXEC;
+    if (getenv(RELAUNCHED)) {
+        fprintf(stderr, "epop: '%s -n 1' started it without saying so in the environment; is it the launcher of MPI?\n",
+                chosen);
+        return;
+    }
+    if (!find_command(chosen, launcher)) {
+        fprintf(stderr, "epop: the program uses MPI and the launcher '%s' is not found; set EPOP_MPIEXEC to it\n",
+                chosen);
+        return;
+    }
+    if (!quiet)
+        fprintf(stderr, "epop: started without a launcher: running under '%s -n 1'\n", chosen);
+    start_again(launcher, argv);
+    fprintf(stderr, "epop: cannot start '%s': %s\n", launcher, strerror(errno));
+}

@@ -1,0 +1,79 @@
+/* epop: loads a program and has it walked, or only looked at, by the drivers that the command line names. */
+#include <stdio.h>
+
+#include "driver/drivers.h"
+#include "driver/launch.h"
+#include "driver/load.h"
+#include "driver/options.h"
+#include "driver/run.h"
+
+/* Drivers that never walk: no MPI, no launcher needed. */
+static int look_only(const struct options *options, struct drivers *drivers, struct loaded_program *program)
+{
+    int result = drivers_loaded(drivers, program->program, launch_detect().rank);
+    if (result != 0 && result != EPOP_DRIVER_DONE) {
+        if (launch_speaks())
+            fprintf(stderr, "epop: %s: the driver failed: error %d (%s)\n", options->program, result,
+                    epop_result_text(result));
+        return EXIT_FAILED;
+    }
+    if (unload_program(program) != 0 && launch_speaks() && !options->quiet)
+        fprintf(stderr,
+                "epop: note: %s stays in memory after it is closed (C++ statics or thread-local destructors): a rank "
+                "that left cannot join again in the same process\n",
+                options->program);
+    return EXIT_DONE;
+}
+
+static int walk_without_mpi(const struct options *options, struct drivers *drivers, struct loaded_program *program)
+{
+    struct launch launch = launch_detect();
+    if (launch.launcher && launch.size != 1 && launch_speaks() && !options->quiet)
+        fprintf(stderr,
+                "epop: note: %s does not use MPI: every process of the launch runs it alone, none can be resized\n",
+                options->program);
+    return run_serial(options, drivers, program);
+}
+
+static int walk(const struct options *options, struct drivers *drivers, struct loaded_program *program)
+{
+    if (!program->uses_mpi)
+        return walk_without_mpi(options, drivers, program);
+    if (!launch_detect().launcher) {
+        unload_program(program);
+        drivers_close(drivers);
+        relaunch_under_mpiexec(options->full_argv, options->quiet);
+        return EXIT_USAGE;
+    }
+    return run_job(options, drivers, program, NULL);
+}
+
+/* Under a launcher the processes have to agree on who says it, except where none of them needs MPI. */
+static int report_load_error(const struct options *options, struct drivers *drivers, const char *error)
+{
+    if (launch_detect().launcher && !drivers->no_walk)
+        return run_job(options, drivers, NULL, error);
+    if (launch_speaks())
+        fprintf(stderr, "epop: %s\n", error);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct drivers drivers;
+    struct loaded_program program = {0};
+    char error[2048];
+    int status = options_parse(argc, argv, &options, &drivers);
+    if (status == OPTIONS_GO_ON) {
+        if (load_program(options.program, &program, error, sizeof error) != 0)
+            status = report_load_error(&options, &drivers, error);
+        else if (drivers.no_walk)
+            status = look_only(&options, &drivers, &program);
+        else
+            status = walk(&options, &drivers, &program);
+    }
+    unload_program(&program);
+    drivers_close(&drivers);
+    return status;
+}
