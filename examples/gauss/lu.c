@@ -1,0 +1,187 @@
+/*
+ * The elimination. In step k every rank has panel k; the owner of panel k+1 brings that one up to date first,
+ * factorizes and sends it, and only then turns to its other columns (lookahead): the others find it when they are done.
+ */
+#include "gauss/lu.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gauss/panel.h"
+
+/* Columns updated at a time: large enough for the matrix product, small enough to look after the messages between. */
+#define CHUNK 256
+
+/* A factorized panel, as it travels: one run of doubles. */
+typedef struct message {
+    int first, width, below; /* its first column, its columns, the rows below its triangle */
+    double *failed;          /* 1: 0, or 1 + the column without a pivot */
+    double *pivots;          /* width: row numbers, counted from row `first` */
+    double *inverse;         /* width x width: of its unit lower triangle; a product is faster than dtrsm */
+    double *lower;           /* below x width: L below the triangle */
+} message_t;
+
+static message_t message_at(const lu_t *lu, int64_t step, double *panel)
+{
+    message_t m = {.first = (int)(step * lu->block), .failed = panel, .pivots = panel + 1};
+    m.width = lu->n - m.first < lu->block ? (int)(lu->n - m.first) : (int)lu->block;
+    m.below = (int)lu->n - m.first - m.width;
+    m.inverse = m.pivots + m.width;
+    m.lower = m.inverse + (size_t)m.width * (size_t)m.width;
+    return m;
+}
+
+static int message_length(const message_t *m)
+{
+    return 1 + m->width + m->width * m->width + m->below * m->width;
+}
+
+int64_t lu_panel_length(const lu_t *lu)
+{
+    if (lu->step == 0 || lu->step >= lu_steps(lu))
+        return 0;
+    message_t m = message_at(lu, lu->step, lu->panel);
+    return message_length(&m);
+}
+
+epop_dist_t lu_columns(const lu_t *lu)
+{
+    return epop_dist_block_cyclic(lu->n, lu->block);
+}
+
+int64_t lu_steps(const lu_t *lu)
+{
+    return (lu->n + lu->block - 1) / lu->block;
+}
+
+int lu_create(lu_t *lu, int64_t n, int64_t block)
+{
+    if (block > n)
+        block = n;
+    *lu = (lu_t){.n = n, .block = block, .ld = n};
+    /* Columns a large power of two apart would fall on the same lines of the cache. */
+    if (n % 64 == 0)
+        lu->ld += 8;
+    int64_t longest = 1 + block + block * n;
+    if (longest > INT32_MAX)
+        return -1;
+    size_t panel = sizeof(double) * (size_t)longest;
+    lu->b = malloc(sizeof(double) * (size_t)n);
+    lu->smallest = malloc(sizeof(double) * (size_t)n);
+    lu->panel = malloc(panel);
+    lu->next_panel = malloc(panel);
+    lu->top = malloc(sizeof(double) * (size_t)block * CHUNK);
+    lu->pivots = malloc(sizeof(int) * (size_t)block * 2);
+    if (lu->b && lu->smallest && lu->panel && lu->next_panel && lu->top && lu->pivots)
+        return 0;
+    lu_free(lu);
+    return -1;
+}
+
+void lu_free(lu_t *lu)
+{
+    free(lu->a);
+    free(lu->b);
+    free(lu->smallest);
+    free(lu->panel);
+    free(lu->next_panel);
+    free(lu->top);
+    free(lu->pivots);
+    *lu = (lu_t){0};
+}
+
+/* This rank's columns among global columns 0 .. before-1. */
+static int64_t columns_before(const lu_t *lu, int64_t before, MPI_Comm comm)
+{
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    return epop_dist_local_count(epop_dist_block_cyclic(before < lu->n ? before : lu->n, lu->block), rank, size);
+}
+
+/* Eliminates panel m from some columns: exchanges rows, U = L^-1 A at the top, and A - L U below. */
+static void update(const lu_t *lu, const message_t *m, double *columns, int count)
+{
+    int ld = (int)lu->ld, w = m->width;
+    for (int j = 0; j < count; j++) {
+        double *column = columns + (size_t)j * (size_t)ld + m->first;
+        panel_swap(column, lu->pivots, 0, w);
+        memcpy(lu->top + (size_t)j * (size_t)w, column, sizeof(double) * (size_t)w);
+    }
+    double *u = columns + m->first;
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, w, count, w, 1.0, m->inverse, w, lu->top, w, 0.0, u, ld);
+    if (m->below > 0)
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m->below, count, w, -1.0, m->lower, m->below, u, ld, 1.0,
+                    u + w, ld);
+}
+
+/* Updates this rank's columns from local column `first` on, and keeps the message of the next panel going. */
+static void update_rest(const lu_t *lu, const message_t *m, int64_t first, int64_t count, MPI_Request *request)
+{
+    for (int64_t done = first; done < count; done += CHUNK) {
+        int64_t width = count - done < CHUNK ? count - done : CHUNK;
+        int arrived;
+        update(lu, m, lu->a + done * lu->ld, (int)width);
+        MPI_Test(request, &arrived, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Factorizes this rank's columns of panel m and packs the message. */
+static void make_panel(const lu_t *lu, const message_t *m, double *columns)
+{
+    double *a = columns + m->first;
+    int w = m->width, ld = (int)lu->ld;
+    int *pivots = lu->pivots + lu->block;
+    int failed = panel_factorize(a, ld, w + m->below, w, pivots, lu->smallest + m->first);
+    *m->failed = failed ? m->first + failed : 0;
+    for (int j = 0; j < w && !failed; j++) {
+        m->pivots[j] = pivots[j];
+        memcpy(m->lower + (size_t)j * (size_t)m->below, a + (size_t)j * (size_t)ld + w,
+               sizeof(double) * (size_t)m->below);
+    }
+    if (!failed)
+        panel_inverse(a, ld, w, m->inverse);
+}
+
+/* Starts to send panel `step`, made from this rank's columns if it owns them. */
+static void start_panel(const lu_t *lu, int64_t step, double *panel, MPI_Comm comm, MPI_Request *request)
+{
+    message_t m = message_at(lu, step, panel);
+    int rank, owner;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &owner);
+    owner = (int)(step % owner);
+    if (owner == rank)
+        make_panel(lu, &m, lu->a + columns_before(lu, m.first, comm) * lu->ld);
+    MPI_Ibcast(panel, message_length(&m), MPI_DOUBLE, owner, comm, request);
+}
+
+int64_t lu_step(lu_t *lu, MPI_Comm comm)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (lu->step == 0) {
+        start_panel(lu, 0, lu->panel, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (*lu->panel != 0.0)
+        return (int64_t)*lu->panel;
+    message_t m = message_at(lu, lu->step, lu->panel);
+    for (int j = 0; j < m.width; j++)
+        lu->pivots[j] = (int)m.pivots[j];
+    int64_t done = columns_before(lu, m.first + m.width, comm);
+    if (m.below > 0) {
+        int64_t next = columns_before(lu, m.first + m.width + lu->block, comm);
+        if (next > done)
+            update(lu, &m, lu->a + done * lu->ld, (int)(next - done));
+        start_panel(lu, lu->step + 1, lu->next_panel, comm, &request);
+        update_rest(lu, &m, next, columns_before(lu, lu->n, comm), &request);
+    }
+    update(lu, &m, lu->b, 1);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    double *used = lu->panel;
+    lu->panel = lu->next_panel;
+    lu->next_panel = used;
+    lu->step++;
+    return 0;
+}
