@@ -1,0 +1,134 @@
+/*
+ * The pool: processes of the launch stand by, join, leave into standby and join again. Works on every MPI library.
+ * Process numbers are ranks of the launch, so that a window's communicators are made from it by groups.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/backends/backend.h"
+#include "runtime/member/json.h"
+
+/* ---- The coordinator's thread -------------------------------------------------- */
+
+static int choose(struct coordinator *c, struct adaptation *a, const char *hosts)
+{
+    int found = 0;
+    for (int p = 0; p < c->config.maximum && found < a->joining; p++)
+        if (c->processes[p].state == PROCESS_STANDBY && c->processes[p].here &&
+            (!hosts || host_listed(hosts, c->processes[p].host)))
+            a->joiners[found++] = p;
+    return found;
+}
+
+static int pool_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
+{
+    int found = choose(c, a, hosts);
+    if (found < a->joining) {
+        snprintf(error, error_size, "%d more process%s needed, but %d stand%s by%s%.80s", a->joining,
+                 a->joining == 1 ? " is" : "es are", found, found == 1 ? "s" : "", hosts ? " on " : "",
+                 hosts ? hosts : "");
+        return -1;
+    }
+    cJSON *message = json_message("wake");
+    cJSON_AddNumberToObject(message, "adaptation", a->id);
+    cJSON_AddItemToObject(message, "joiners", cJSON_CreateIntArray(a->joiners, a->joining));
+    for (int j = 0; j < a->joining; j++)
+        c->config.ops->send(c->config.context, a->joiners[j], message);
+    cJSON_Delete(message);
+    return 0;
+}
+
+static void pool_cancel(struct coordinator *c, struct adaptation *a)
+{
+    for (int j = 0; j < a->joining; j++)
+        send_to(c, a->joiners[j], json_message("cancel"));
+}
+
+/* ---- Every process's own thread ------------------------------------------------ */
+
+/* The communicator of `count` processes of the launch, in that order. Collective over them. */
+static MPI_Comm communicator(const struct world *world, const int *processes, int count, int tag)
+{
+    MPI_Group launch, group;
+    MPI_Comm comm;
+    MPI_Comm_group(world->launch, &launch);
+    MPI_Group_incl(launch, count, processes, &group);
+    MPI_Comm_create_group(world->launch, group, tag, &comm);
+    MPI_Group_free(&group);
+    MPI_Group_free(&launch);
+    return comm;
+}
+
+/* Tags keep two groups apart that are made at the same time: joiners of a next adaptation and the present window. */
+static int tag_of(int adaptation, int purpose)
+{
+    return (adaptation * 4 + purpose) & 0x7fff;
+}
+
+static MPI_Comm pool_first_world(struct world *world, int size)
+{
+    int *processes = malloc((size_t)size * sizeof *processes);
+    if (!processes)
+        return MPI_COMM_NULL;
+    for (int p = 0; p < size; p++)
+        processes[p] = p;
+    MPI_Comm comm = communicator(world, processes, size, tag_of(0, 0));
+    free(processes);
+    return comm;
+}
+
+static MPI_Comm pool_joiners_world(struct world *world, const int *processes, int count, int adaptation)
+{
+    return communicator(world, processes, count, tag_of(adaptation, 0));
+}
+
+static MPI_Comm new_world(const struct world *world)
+{
+    const struct plan *plan = world->plan;
+    int size = plan_new_size(plan);
+    int *processes = malloc((size_t)size * sizeof *processes);
+    if (!processes)
+        return MPI_COMM_NULL;
+    for (int i = 0; i < plan_total(plan); i++)
+        if (plan->new_ranks[i] >= 0)
+            processes[plan->new_ranks[i]] = plan->processes[i];
+    MPI_Comm comm = communicator(world, processes, size, tag_of(plan->adaptation, 2));
+    free(processes);
+    return comm;
+}
+
+static int pool_connect(struct world *world, char *error, size_t error_size)
+{
+    const struct plan *plan = world->plan;
+    epop_window_t *w = &world->window;
+    w->all = communicator(world, plan->processes, plan_total(plan), tag_of(plan->adaptation, 1));
+    if (w->new_rank >= 0)
+        w->after = new_world(world);
+    if (plan->joining) {
+        int remote_leader = w->status == EPOP_JOINING ? 0 : plan->old_size;
+        MPI_Intercomm_create(w->before, 0, w->all, remote_leader, tag_of(plan->adaptation, 3), &w->intercomm);
+    }
+    if (w->new_rank >= 0 && w->after == MPI_COMM_NULL) {
+        snprintf(error, error_size, "out of memory");
+        return -1;
+    }
+    return 0;
+}
+
+static void pool_commit(struct world *world)
+{
+    epop_window_t *w = &world->window;
+    if (w->intercomm != MPI_COMM_NULL)
+        MPI_Comm_free(&w->intercomm);
+    MPI_Comm_free(&w->all);
+    MPI_Comm_free(&w->before);
+}
+
+const struct backend backend_pool = {
+    .coordinator = {.name = "pool", .prepare = pool_prepare, .cancel = pool_cancel},
+    .flags = BACKEND_SHARES_LAUNCH,
+    .first_world = pool_first_world,
+    .joiners_world = pool_joiners_world,
+    .connect = pool_connect,
+    .commit = pool_commit,
+};

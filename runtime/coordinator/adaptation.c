@@ -1,0 +1,227 @@
+/* The life of one adaptation: made, prepared, decided, committed, or dropped on the way. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/coordinator/state.h"
+#include "runtime/member/json.h"
+#include "runtime/member/member.h"
+
+struct adaptation *adaptation_new(struct coordinator *c, const char *by, int to, int requested)
+{
+    struct adaptation *a = calloc(1, sizeof *a);
+    if (!a)
+        return NULL;
+    a->leaves = calloc((size_t)c->size, 1);
+    a->joiners = calloc((size_t)c->config.maximum, sizeof *a->joiners);
+    if (!a->leaves || !a->joiners) {
+        free(a->leaves);
+        free(a->joiners);
+        free(a);
+        return NULL;
+    }
+    a->id = c->adaptations + 1;
+    a->from = c->size;
+    a->to = to;
+    a->requested_size = requested;
+    a->by = by;
+    a->at.pc = -1;
+    a->requested = wall_seconds();
+    return a;
+}
+
+bool host_listed(const char *list, const char *host)
+{
+    size_t length = strlen(host);
+    for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',') {
+        size_t word = strcspn(p, ",");
+        if (word == length && !strncmp(p, host, length))
+            return true;
+    }
+    return false;
+}
+
+/* It is over, one way or the other: into the history. */
+static void retire(struct coordinator *c, struct adaptation *a)
+{
+    free(a->leaves);
+    free(a->joiners);
+    a->leaves = NULL;
+    a->joiners = NULL;
+    c->history[a->id % HISTORY] = *a;
+    c->adaptation = NULL;
+    free(a);
+}
+
+static void prepared(struct coordinator *c, struct adaptation *a)
+{
+    a->state = ADAPTATION_PREPARED;
+    a->prepared = wall_seconds();
+    publish(c, "prepared", a, NULL);
+}
+
+int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size)
+{
+    a->deadline = monotonic_seconds() + c->config.prepare_timeout;
+    a->margin = c->config.prepare_timeout;
+    if (a->joining && c->config.backend->prepare(c, a, hosts, error, size)) {
+        free(a->leaves);
+        free(a->joiners);
+        free(a);
+        return -1;
+    }
+    c->adaptation = a;
+    c->adaptations++;
+    publish(c, "requested", a, NULL);
+    for (int j = 0; j < a->joining; j++) {
+        c->processes[a->joiners[j]].state = PROCESS_JOINING;
+        c->processes[a->joiners[j]].ready = false;
+    }
+    if (!a->joining)
+        prepared(c, a);
+    return 0;
+}
+
+void adaptation_ready(struct coordinator *c, int process, const cJSON *message)
+{
+    struct adaptation *a = c->adaptation;
+    const char *failure = json_text(message, "failure");
+    if (!a || a->state != ADAPTATION_PREPARING || json_int(message, "adaptation", 0) != a->id)
+        return;
+    if (failure) {
+        char reason[200];
+        snprintf(reason, sizeof reason, "a joining process (pid %d on %s) could not start: %s",
+                 c->processes[process].pid, c->processes[process].host, failure);
+        adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
+        return;
+    }
+    c->processes[process].ready = true;
+    for (int j = 0; j < a->joining; j++)
+        if (!c->processes[a->joiners[j]].ready)
+            return;
+    prepared(c, a);
+}
+
+void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason)
+{
+    struct adaptation *a = c->adaptation;
+    if (a->state != ADAPTATION_PREPARING && a->state != ADAPTATION_PREPARED)
+        return;
+    if (a->joining)
+        c->config.backend->cancel(c, a);
+    a->state = state;
+    snprintf(a->reason, sizeof a->reason, "%s", reason);
+    publish(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);
+    answer(c, &a->handle, refusal(code, a->reason));
+    retire(c, a);
+}
+
+/* ---- The window ------------------------------------------------------------- */
+
+void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count)
+{
+    struct adaptation *a = c->adaptation;
+    struct plan *plan = plan_make(a->id, c->world, a->leaves, c->size, a->joiners, a->joining);
+    if (!plan) {
+        c->config.ops->fatal(c->config.context, "out of memory in the coordinator");
+        return;
+    }
+    plan->at = *at;
+    plan->count = count;
+    a->at = *at;
+    snprintf(a->element, sizeof a->element, "%s", element_name(c, at->pc));
+    a->state = ADAPTATION_WINDOW;
+    a->outstanding = plan_new_size(plan);
+    a->agreed = wall_seconds();
+    c->agreement = c->agreement == AGREEMENT_GATE ? AGREEMENT_NONE : c->agreement;
+
+    cJSON *message = json_message("decide");
+    cJSON_AddStringToObject(message, "action", "adapt");
+    cJSON_AddNumberToObject(message, "count", (double)count);
+    cJSON_AddItemToObject(message, "plan", plan_to_json(plan));
+    for (int i = 0; i < plan_total(plan); i++) {
+        c->config.ops->send(c->config.context, plan->processes[i], message);
+        if (plan->new_ranks[i] < 0)
+            c->processes[plan->processes[i]].state = PROCESS_LEAVING;
+    }
+    cJSON_Delete(message);
+    plan_free(plan);
+    publish(c, "agreed", a, NULL);
+}
+
+/* The world after the adaptation: staying ranks in their order, then the joining ones. */
+static void take_new_world(struct coordinator *c, const struct adaptation *a)
+{
+    int size = 0;
+    for (int r = 0; r < c->size; r++) {
+        struct process *p = &c->processes[c->world[r]];
+        p->arrived = p->ended = false;
+        p->rank = a->leaves[r] ? -1 : size;
+        if (!a->leaves[r])
+            c->world[size++] = c->world[r];
+    }
+    for (int j = 0; j < a->joining; j++) {
+        struct process *p = &c->processes[a->joiners[j]];
+        p->state = PROCESS_RUNNING;
+        p->rank = size;
+        p->arrived = p->ended = p->answered = false;
+        c->world[size++] = a->joiners[j];
+    }
+    c->size = size;
+    c->world_id = a->id;
+}
+
+void adaptation_committed(struct coordinator *c, const cJSON *message)
+{
+    struct adaptation *a = c->adaptation;
+    if (!a || a->state != ADAPTATION_WINDOW || json_int(message, "adaptation", 0) != a->id)
+        return;
+    double stall = json_number(message, "stall", 0);
+    if (stall > a->stall)
+        a->stall = stall;
+    if (--a->outstanding)
+        return;
+    take_new_world(c, a);
+    a->state = ADAPTATION_COMMITTED;
+    a->committed = wall_seconds();
+    c->last_commit = monotonic_seconds();
+    publish(c, "committed", a, NULL);
+    answer(c, &a->handle, resize_reply(a, "done"));
+    retire(c, a);
+    handle_deferred(c);
+}
+
+void process_parked(struct coordinator *c, int process, const cJSON *message)
+{
+    struct process *p = &c->processes[process];
+    p->state = json_true(message, "reusable") ? PROCESS_STANDBY : PROCESS_LOST;
+    p->arrived = p->ended = p->answered = false;
+}
+
+/*
+ * All ranks hold before the first iteration of a phase that does not accept the present size. What was being
+ * prepared was meant for the old size, so it is off; the phase's own wish is a shrink, which needs no preparing.
+ */
+void adaptation_for_phase(struct coordinator *c, int needs)
+{
+    const struct process *zero = &c->processes[c->world[0]];
+    struct position at = zero->at;
+    uint64_t count = zero->count;
+    char reason[200], error[200];
+    snprintf(reason, sizeof reason, "element %d '%s' does not accept %d ranks and asked for %d first", at.pc,
+             element_name(c, at.pc), c->size, needs);
+    if (c->adaptation)
+        adaptation_drop(c, ADAPTATION_CANCELLED, "failed", reason);
+
+    struct adaptation *a = adaptation_new(c, "phase", needs, needs);
+    if (!a) {
+        c->config.ops->fatal(c->config.context, "out of memory in the coordinator");
+        return;
+    }
+    for (int r = needs; r < c->size; r++)
+        a->leaves[r] = 1;
+    adaptation_prepare(c, a, NULL, error, sizeof error);
+    for (int r = 0; r < c->size; r++)
+        c->processes[c->world[r]].arrived = false;
+    adaptation_window(c, &at, count);
+}

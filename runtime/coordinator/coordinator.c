@@ -1,0 +1,380 @@
+/* The coordinator's thread: its queue, what arrives there, and when an agreement is due. See coordinator.h. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/coordinator/state.h"
+#include "runtime/member/json.h"
+#include "runtime/member/member.h"
+
+struct event {
+    enum { EVENT_MESSAGE, EVENT_REQUEST, EVENT_ABANDONED, EVENT_LOST } type;
+    int process;
+    void *handle;
+    cJSON *json;
+    struct event *next;
+};
+
+double wall_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* ---- The queue ------------------------------------------------------------ */
+
+static void post(struct coordinator *c, struct event event)
+{
+    struct event *copy = malloc(sizeof *copy);
+    if (!copy) {
+        cJSON_Delete(event.json);
+        return;
+    }
+    *copy = event;
+    pthread_mutex_lock(&c->lock);
+    if (c->last)
+        c->last->next = copy;
+    else
+        c->first = copy;
+    c->last = copy;
+    pthread_mutex_unlock(&c->lock);
+    sem_post(&c->wake);
+}
+
+void coordinator_message(struct coordinator *c, int process, const cJSON *message)
+{
+    post(c, (struct event){.type = EVENT_MESSAGE, .process = process, .json = cJSON_Duplicate(message, 1)});
+}
+
+void coordinator_request(struct coordinator *c, void *handle, const cJSON *request)
+{
+    post(c, (struct event){.type = EVENT_REQUEST, .handle = handle, .json = cJSON_Duplicate(request, 1)});
+}
+
+void coordinator_abandoned(struct coordinator *c, void *handle)
+{
+    post(c, (struct event){.type = EVENT_ABANDONED, .handle = handle});
+}
+
+void coordinator_lost(struct coordinator *c, int process)
+{
+    post(c, (struct event){.type = EVENT_LOST, .process = process});
+}
+
+void coordinator_signal(struct coordinator *c)
+{
+    c->signals = 1;
+    sem_post(&c->wake);
+}
+
+static struct event *take(struct coordinator *c)
+{
+    pthread_mutex_lock(&c->lock);
+    struct event *event = c->first;
+    if (event) {
+        c->first = event->next;
+        if (!c->first)
+            c->last = NULL;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return event;
+}
+
+/* ---- Sending -------------------------------------------------------------- */
+
+void send_to(struct coordinator *c, int process, cJSON *message)
+{
+    c->config.ops->send(c->config.context, process, message);
+    cJSON_Delete(message);
+}
+
+void send_to_world(struct coordinator *c, cJSON *message)
+{
+    for (int r = 0; r < c->size; r++)
+        c->config.ops->send(c->config.context, c->world[r], message);
+    cJSON_Delete(message);
+}
+
+void answer(struct coordinator *c, void **handle, cJSON *reply)
+{
+    if (*handle)
+        c->config.ops->answer(c->config.context, *handle, reply);
+    *handle = NULL;
+    cJSON_Delete(reply);
+}
+
+cJSON *refusal(const char *code, const char *reason)
+{
+    cJSON *reply = cJSON_CreateObject();
+    cJSON_AddBoolToObject(reply, "ok", 0);
+    cJSON_AddStringToObject(reply, "code", code);
+    cJSON_AddStringToObject(reply, "reason", reason);
+    return reply;
+}
+
+/* ---- What arrives --------------------------------------------------------- */
+
+static void on_hello(struct process *p, const cJSON *message)
+{
+    const char *host = json_text(message, "host");
+    snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
+    p->pid = json_int(message, "pid", 0);
+    p->here = true;
+}
+
+static void on_progress(struct coordinator *c, const cJSON *message)
+{
+    c->progress.iteration = json_int64(message, "iteration", 0);
+    c->progress.bound = json_int64(message, "bound", 0);
+    c->progress_known = true;
+}
+
+static void on_message(struct coordinator *c, int process, const cJSON *message)
+{
+    const char *op = json_text(message, "op");
+    if (!op || process < 0 || process >= c->config.maximum)
+        return;
+    if (!strcmp(op, "hello"))
+        on_hello(&c->processes[process], message);
+    else if (!strcmp(op, "count"))
+        agreement_count(c, process, message);
+    else if (!strcmp(op, "at"))
+        agreement_at(c, process, message);
+    else if (!strcmp(op, "ended"))
+        agreement_ended(c, process);
+    else if (!strcmp(op, "ready"))
+        adaptation_ready(c, process, message);
+    else if (!strcmp(op, "committed"))
+        adaptation_committed(c, message);
+    else if (!strcmp(op, "parked"))
+        process_parked(c, process, message);
+    else if (!strcmp(op, "progress"))
+        on_progress(c, message);
+    else if (!strcmp(op, "request"))
+        handle_program_request(c, process, message);
+}
+
+static void on_abandoned(struct coordinator *c, void *handle)
+{
+    struct adaptation *a = c->adaptation;
+    if (a && a->handle == handle)
+        answer(c, &a->handle, refusal("failed", "the requester has gone"));
+    if (c->pause_handle == handle)
+        answer(c, &c->pause_handle, refusal("failed", "the requester has gone"));
+}
+
+/* A process is gone without a word. In one launch that is the process manager's business too, but it need not
+ * notice (a stopped network, cleanup switched off), and the ranks that are left would hang. */
+static void on_lost(struct coordinator *c, int process)
+{
+    struct process *p = &c->processes[process];
+    if (c->finished || p->state == PROCESS_LOST)
+        return;
+    p->state = PROCESS_LOST;
+    char text[200];
+    snprintf(text, sizeof text, "process %d (rank %d, pid %d on %s) is gone; the job cannot go on without it", process,
+             p->rank, p->pid, p->host);
+    c->config.ops->fatal(c->config.context, text);
+}
+
+static void dispatch(struct coordinator *c, struct event *event)
+{
+    switch (event->type) {
+    case EVENT_MESSAGE:
+        on_message(c, event->process, event->json);
+        break;
+    case EVENT_REQUEST:
+        handle_request(c, event->handle, event->json);
+        break;
+    case EVENT_ABANDONED:
+        on_abandoned(c, event->handle);
+        break;
+    case EVENT_LOST:
+        on_lost(c, event->process);
+        break;
+    }
+    cJSON_Delete(event->json);
+    free(event);
+}
+
+/* ---- When something is due ------------------------------------------------ */
+
+static bool all_here(const struct coordinator *c)
+{
+    for (int r = 0; r < c->size; r++)
+        if (!c->processes[c->world[r]].here)
+            return false;
+    return true;
+}
+
+static int count_ended(const struct coordinator *c)
+{
+    int ended = 0;
+    for (int r = 0; r < c->size; r++)
+        ended += c->processes[c->world[r]].ended;
+    return ended;
+}
+
+/* Is there a reason to bring all ranks together? */
+static bool wants_agreement(const struct coordinator *c)
+{
+    const struct adaptation *a = c->adaptation;
+    if (a && a->state == ADAPTATION_WINDOW)
+        return false;
+    if (c->stopping)
+        return !c->stop_sent;
+    if (c->pausing)
+        return !c->paused;
+    return a && a->state == ADAPTATION_PREPARED && monotonic_seconds() >= c->last_commit + c->config.min_interval;
+}
+
+static void finish(struct coordinator *c)
+{
+    if (c->adaptation)
+        adaptation_drop(c, ADAPTATION_CANCELLED, "failed", "the program has ended");
+    answer(c, &c->pause_handle, refusal("failed", "the program has ended"));
+    c->finished = true;
+    publish(c, "finished", NULL, NULL);
+    for (int p = 0; p < c->config.maximum; p++)
+        send_to(c, p, json_message("finish"));
+}
+
+static void advance(struct coordinator *c)
+{
+    double now = monotonic_seconds();
+    struct adaptation *a = c->adaptation;
+    if (c->signals) {
+        c->signals = 0;
+        request_stop(c);
+    }
+    if (c->finished)
+        return;
+    if (a && a->state == ADAPTATION_PREPARING && !c->paused && now > a->deadline)
+        adaptation_drop(c, ADAPTATION_FAILED, "timeout", "the joining processes were not ready in time");
+    if (c->agreement == AGREEMENT_FREEZING && now > c->freeze_deadline)
+        agreement_timeout(c);
+
+    int ended = count_ended(c);
+    if (ended == c->size)
+        finish(c);
+    else if (c->agreement == AGREEMENT_NONE && !ended && wants_agreement(c) && all_here(c))
+        agreement_start(c);
+    else if (c->agreement == AGREEMENT_GATE && !c->paused)
+        agreement_decide(c);
+}
+
+/* When advance has to look again though nothing arrives: seconds from now. */
+static double next_deadline(const struct coordinator *c)
+{
+    double now = monotonic_seconds(), wait = 3600;
+    const struct adaptation *a = c->adaptation;
+    if (a && a->state == ADAPTATION_PREPARING && !c->paused && a->deadline - now < wait)
+        wait = a->deadline - now;
+    if (c->agreement == AGREEMENT_FREEZING && c->freeze_deadline - now < wait)
+        wait = c->freeze_deadline - now;
+    double apart = c->last_commit + c->config.min_interval - now;
+    if (a && a->state == ADAPTATION_PREPARED && apart > 0 && apart < wait)
+        wait = apart;
+    return wait > 0 ? wait + 0.001 : 0.001;
+}
+
+static void wait_for_event(struct coordinator *c, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)seconds;
+    until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (sem_timedwait(&c->wake, &until) && errno == EINTR)
+        ;
+}
+
+/* Processes that still run something of the program though it has ended. */
+static int count_stuck(const struct coordinator *c)
+{
+    int stuck = 0;
+    for (int p = 0; p < c->config.maximum; p++)
+        stuck += c->processes[p].state == PROCESS_JOINING || c->processes[p].state == PROCESS_LEAVING;
+    return stuck;
+}
+
+static void drain(struct coordinator *c)
+{
+    for (struct event *event; (event = take(c));)
+        dispatch(c, event);
+}
+
+static void *coordinator_main(void *argument)
+{
+    struct coordinator *c = argument;
+    while (!c->finished) {
+        wait_for_event(c, next_deadline(c));
+        drain(c);
+        advance(c);
+    }
+    double deadline = monotonic_seconds() + c->config.finish_timeout;
+    while (count_stuck(c) && monotonic_seconds() < deadline) {
+        wait_for_event(c, deadline - monotonic_seconds());
+        drain(c);
+    }
+    drain(c);
+    return NULL;
+}
+
+/* ---- Start and end -------------------------------------------------------- */
+
+static void coordinator_free(struct coordinator *c)
+{
+    cJSON_Delete(c->deferred);
+    free(c->processes);
+    free(c->world);
+    free(c->job);
+    free(c->path);
+    sem_destroy(&c->wake);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+struct coordinator *coordinator_start(const struct coordinator_config *config)
+{
+    struct coordinator *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->config = *config;
+    pthread_mutex_init(&c->lock, NULL);
+    sem_init(&c->wake, 0, 0);
+    c->job = strdup(config->job);
+    c->path = strdup(config->path);
+    c->processes = calloc((size_t)config->maximum, sizeof *c->processes);
+    c->world = calloc((size_t)config->maximum, sizeof *c->world);
+    if (!c->job || !c->path || !c->processes || !c->world)
+        goto fail;
+    c->size = config->size;
+    for (int p = 0; p < config->maximum; p++) {
+        c->processes[p].state = p < config->size ? PROCESS_RUNNING : PROCESS_STANDBY;
+        c->processes[p].rank = p < config->size ? p : -1;
+        c->world[p] = p;
+    }
+    c->started = wall_seconds();
+    c->last_commit = -1e9;
+    if (pthread_create(&c->thread, NULL, coordinator_main, c))
+        goto fail;
+    return c;
+fail:
+    coordinator_free(c);
+    return NULL;
+}
+
+int coordinator_finish(struct coordinator *c)
+{
+    pthread_join(c->thread, NULL);
+    drain(c);
+    int stuck = count_stuck(c);
+    coordinator_free(c);
+    return stuck;
+}

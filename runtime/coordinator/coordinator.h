@@ -1,0 +1,56 @@
+/*
+ * The coordinator: the one place that decides about a job's size. It runs as a thread of rank 0's process, takes
+ * requests (epopctl, the program, signals), has joining processes prepared, brings all ranks to one probe, and
+ * decides there. It never calls MPI, and nobody waits for it but those who hold at a target.
+ */
+#ifndef EPOP_COORDINATOR_H
+#define EPOP_COORDINATOR_H
+
+#include <cjson/cJSON.h>
+
+#include "epop/program.h"
+#include "runtime/member/plan.h"
+
+struct coordinator;
+struct coordinator_backend;
+
+/* How the coordinator reaches the world. Called on its thread; none may block. */
+struct coordinator_ops {
+    void (*send)(void *context, int process, const cJSON *message);
+    void (*publish)(void *context, const cJSON *event);
+    void (*answer)(void *context, void *handle, const cJSON *answer);
+    /* The job cannot go on: print the text and end every process. Does not return in a job. */
+    void (*fatal)(void *context, const char *text);
+    /* Rank 0's present position, for status; pc -1 when it is in no element. */
+    struct position (*where)(void *context);
+};
+
+struct coordinator_config {
+    const char *job;               /* its id */
+    const char *path;              /* of the program */
+    const epop_program_t *program; /* stays valid until coordinator_destroy */
+    const struct coordinator_backend *backend;
+    int size, maximum;      /* ranks at the start; processes that there can be */
+    double prepare_timeout; /* seconds for joining processes to get ready */
+    double freeze_timeout;  /* seconds for every rank's control thread to answer */
+    double min_interval;    /* seconds between two adaptations */
+    double finish_timeout;  /* seconds for standby processes to come to the end */
+    const struct coordinator_ops *ops;
+    void *context;
+};
+
+/* Starts the thread. NULL when out of memory or threads. The strings are copied. */
+struct coordinator *coordinator_start(const struct coordinator_config *config);
+
+/* Any thread; they queue and return at once. */
+void coordinator_message(struct coordinator *coordinator, int process, const cJSON *message);
+void coordinator_request(struct coordinator *coordinator, void *handle, const cJSON *request);
+void coordinator_abandoned(struct coordinator *coordinator, void *handle);
+void coordinator_lost(struct coordinator *coordinator, int process);
+void coordinator_signal(struct coordinator *coordinator); /* async-signal-safe: as a stop request */
+
+/* Waits until the program has ended on every rank and every standby process was told so; frees it.
+ * Returns the number of processes that are stuck and will not come to the end by themselves. */
+int coordinator_finish(struct coordinator *coordinator);
+
+#endif

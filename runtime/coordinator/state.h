@@ -1,0 +1,151 @@
+/* The coordinator's state, shared by the files of this folder and by the backends' coordinator side. */
+#ifndef EPOP_COORDINATOR_STATE_H
+#define EPOP_COORDINATOR_STATE_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+
+#include "runtime/coordinator/coordinator.h"
+
+enum process_state { PROCESS_STANDBY, PROCESS_JOINING, PROCESS_RUNNING, PROCESS_LEAVING, PROCESS_LOST };
+
+struct process {
+    enum process_state state;
+    int rank; /* in the world, -1 outside */
+    char host[64];
+    int pid;
+    bool here; /* its hello has come */
+    /* agreement */
+    bool answered, ended, arrived;
+    uint64_t count; /* of its answer or arrival */
+    struct position at;
+    int needs;
+    /* preparing */
+    bool ready;
+};
+
+enum adaptation_state {
+    ADAPTATION_PREPARING,
+    ADAPTATION_PREPARED, /* waits for an agreement */
+    ADAPTATION_WINDOW,
+    ADAPTATION_COMMITTED,
+    ADAPTATION_FAILED,
+    ADAPTATION_CANCELLED,
+};
+
+struct adaptation {
+    int id, from, to;
+    enum adaptation_state state;
+    const char *by; /* "epopctl", "program", "phase"; static */
+    int *joiners;   /* process numbers */
+    int joining;
+    char *leaves; /* per old rank */
+    struct position at;
+    char element[64];
+    char reason[200];
+    double requested, prepared, agreed, committed; /* epoch seconds, 0: not yet */
+    double stall;                                  /* the longest a staying rank stood still, seconds */
+    double deadline;                               /* of preparing, monotonic */
+    double margin;                                 /* what was left of it when the job was paused */
+    int outstanding;                               /* commits that have not come in yet */
+    void *handle;                                  /* who waits for it; NULL: nobody */
+    int requested_size;
+};
+
+enum agreement_state { AGREEMENT_NONE, AGREEMENT_FREEZING, AGREEMENT_TARGET, AGREEMENT_GATE };
+
+#define HISTORY 64
+
+struct coordinator {
+    struct coordinator_config config;
+    char *job, *path;
+
+    pthread_t thread;
+    pthread_mutex_t lock; /* of the queue */
+    sem_t wake;
+    struct event *first, *last;
+    volatile int signals;
+
+    struct process *processes;
+    int size;   /* of the present world */
+    int *world; /* process numbers by rank */
+
+    enum agreement_state agreement;
+    int round;
+    uint64_t target;
+    double freeze_deadline;
+
+    struct adaptation *adaptation; /* the pending one, or NULL */
+    struct adaptation history[HISTORY];
+    int adaptations; /* so far */
+    double last_commit;
+
+    bool pausing, paused;
+    bool stopping, stop_sent; /* asked for; decided at a probe */
+    bool finished;            /* the program has ended on every rank */
+    void *pause_handle;
+    int world_id;    /* the adaptation that made the present world; 0: the first world */
+    cJSON *deferred; /* the program's request out of a world that is being made */
+
+    epop_progress_t progress;
+    bool progress_known;
+    double started;
+};
+
+/* What a backend does on the coordinator's thread; see runtime/backends/backend.h for the other half. */
+struct coordinator_backend {
+    const char *name;
+    /*
+     * Chooses adaptation->joining processes, on the hosts named (comma-separated; NULL: any), into
+     * adaptation->joiners, and has them start. Each will send "ready". 0, or -1 with one line of text; then
+     * nothing was started. Must not block.
+     */
+    int (*prepare)(struct coordinator *coordinator, struct adaptation *adaptation, const char *hosts, char *error,
+                   size_t error_size);
+    /* The adaptation is off: its joiners go back to where they came from. Must not block. */
+    void (*cancel)(struct coordinator *coordinator, struct adaptation *adaptation);
+};
+
+double wall_seconds(void);
+
+/* coordinator.c */
+void send_to(struct coordinator *c, int process, cJSON *message); /* takes the message */
+void send_to_world(struct coordinator *c, cJSON *message);        /* takes the message */
+void answer(struct coordinator *c, void **handle, cJSON *reply);  /* takes the reply; *handle becomes NULL */
+cJSON *refusal(const char *code, const char *reason);
+
+/* requests.c */
+void handle_request(struct coordinator *c, void *handle, const cJSON *request);
+void handle_deferred(struct coordinator *c);
+void handle_program_request(struct coordinator *c, int process, const cJSON *request);
+void request_stop(struct coordinator *c);
+
+/* adaptation.c */
+cJSON *resize_reply(const struct adaptation *a, const char *code);
+struct adaptation *adaptation_new(struct coordinator *c, const char *by, int to, int requested);
+bool host_listed(const char *list, const char *host);
+int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size);
+void adaptation_ready(struct coordinator *c, int process, const cJSON *message);
+void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason);
+void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count);
+void adaptation_committed(struct coordinator *c, const cJSON *message);
+void process_parked(struct coordinator *c, int process, const cJSON *message);
+/* For a phase that was entered at a size it does not accept. */
+void adaptation_for_phase(struct coordinator *c, int needs);
+
+/* agreement.c */
+void agreement_start(struct coordinator *c);
+void agreement_count(struct coordinator *c, int process, const cJSON *message);
+void agreement_at(struct coordinator *c, int process, const cJSON *message);
+void agreement_ended(struct coordinator *c, int process);
+void agreement_timeout(struct coordinator *c);
+void agreement_decide(struct coordinator *c);
+
+/* status.c */
+cJSON *status_json(struct coordinator *c);
+cJSON *sizes_json(const epop_sizes_t *sizes);
+void publish(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason);
+const char *element_name(struct coordinator *c, int pc);
+
+#endif

@@ -1,0 +1,199 @@
+/* What the coordinator tells: the job's status, and events as they happen. By schema/control.schema.json. */
+#include <string.h>
+
+#include "runtime/coordinator/state.h"
+
+const char *element_name(struct coordinator *c, int pc)
+{
+    const epop_program_t *program = c->config.program;
+    if (pc < 0 || pc >= program->size)
+        return "";
+    const epop_element_t *element = &program->elements[pc];
+    return element->name ? element->name : epop_element_type_name(element->type);
+}
+
+static const char *state_text(enum adaptation_state state)
+{
+    static const char *const text[] = {
+        [ADAPTATION_PREPARING] = "preparing", [ADAPTATION_PREPARED] = "prepared", [ADAPTATION_WINDOW] = "window",
+        [ADAPTATION_COMMITTED] = "committed", [ADAPTATION_FAILED] = "failed",     [ADAPTATION_CANCELLED] = "cancelled",
+    };
+    return text[state];
+}
+
+static const char *process_text(enum process_state state)
+{
+    static const char *const text[] = {
+        [PROCESS_STANDBY] = "standby", [PROCESS_JOINING] = "joining", [PROCESS_RUNNING] = "running",
+        [PROCESS_LEAVING] = "leaving", [PROCESS_LOST] = "lost",
+    };
+    return text[state];
+}
+
+static const char *job_state(const struct coordinator *c)
+{
+    const struct adaptation *a = c->adaptation;
+    if (c->finished)
+        return "ending";
+    if (c->stopping)
+        return "stopping";
+    if (c->paused)
+        return "paused";
+    if (a && a->state == ADAPTATION_WINDOW)
+        return "adapting";
+    if (c->agreement != AGREEMENT_NONE)
+        return "agreeing";
+    if (a)
+        return "preparing";
+    for (int r = 0; r < c->size; r++)
+        if (!c->processes[c->world[r]].here)
+            return "starting";
+    return "running";
+}
+
+static cJSON *element_json(struct coordinator *c)
+{
+    struct position at = c->config.ops->where(c->config.context);
+    if (at.pc < 0 || at.pc >= c->config.program->size)
+        return cJSON_CreateNull();
+    cJSON *json = cJSON_CreateObject();
+    position_to_json(&at, json);
+    cJSON_AddStringToObject(json, "name", element_name(c, at.pc));
+    cJSON_AddStringToObject(json, "type", epop_element_type_name(c->config.program->elements[at.pc].type));
+    return json;
+}
+
+static cJSON *progress_json(const struct coordinator *c)
+{
+    if (!c->progress_known)
+        return cJSON_CreateNull();
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "iteration", (double)c->progress.iteration);
+    cJSON_AddNumberToObject(json, "bound", (double)c->progress.bound);
+    return json;
+}
+
+static cJSON *processes_json(const struct coordinator *c)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int p = 0; p < c->config.maximum; p++) {
+        cJSON *json = cJSON_CreateObject();
+        cJSON_AddNumberToObject(json, "process", p);
+        cJSON_AddNumberToObject(json, "rank", c->processes[p].rank);
+        cJSON_AddStringToObject(json, "host", c->processes[p].host);
+        cJSON_AddNumberToObject(json, "pid", c->processes[p].pid);
+        cJSON_AddStringToObject(json, "state", process_text(c->processes[p].state));
+        cJSON_AddItemToArray(list, json);
+    }
+    return list;
+}
+
+static void add_time(cJSON *times, const char *name, double value)
+{
+    if (value > 0)
+        cJSON_AddNumberToObject(times, name, value);
+}
+
+static cJSON *adaptation_json(const struct adaptation *a)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "id", a->id);
+    cJSON_AddNumberToObject(json, "from", a->from);
+    cJSON_AddNumberToObject(json, "to", a->to);
+    cJSON_AddStringToObject(json, "state", state_text(a->state));
+    cJSON_AddStringToObject(json, "by", a->by);
+    if (a->at.pc >= 0) {
+        cJSON_AddNumberToObject(json, "pc", a->at.pc);
+        cJSON_AddStringToObject(json, "element", a->element);
+        cJSON_AddNumberToObject(json, "iteration", (double)a->at.iteration);
+    }
+    if (a->reason[0])
+        cJSON_AddStringToObject(json, "reason", a->reason);
+    cJSON *times = cJSON_AddObjectToObject(json, "times");
+    add_time(times, "requested", a->requested);
+    add_time(times, "prepared", a->prepared);
+    add_time(times, "agreed", a->agreed);
+    add_time(times, "committed", a->committed);
+    if (a->state == ADAPTATION_COMMITTED)
+        cJSON_AddNumberToObject(json, "stall", a->stall);
+    return json;
+}
+
+static cJSON *adaptations_json(const struct coordinator *c)
+{
+    cJSON *list = cJSON_CreateArray();
+    int past = c->adaptations - (c->adaptation != NULL);
+    for (int id = past > HISTORY ? past - HISTORY + 1 : 1; id <= past; id++)
+        cJSON_AddItemToArray(list, adaptation_json(&c->history[id % HISTORY]));
+    if (c->adaptation)
+        cJSON_AddItemToArray(list, adaptation_json(c->adaptation));
+    return list;
+}
+
+cJSON *sizes_json(const epop_sizes_t *sizes)
+{
+    static const char *const kinds[] = {
+        [EPOP_SIZE_ANY] = "any",           [EPOP_SIZE_MULTIPLE] = "multiple", [EPOP_SIZE_POWER_OF_TWO] = "power_of_two",
+        [EPOP_SIZE_SQUARE] = "square",     [EPOP_SIZE_EVEN] = "even",         [EPOP_SIZE_ODD] = "odd",
+        [EPOP_SIZE_FUNCTION] = "function",
+    };
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "kind", kinds[sizes->kind]);
+    cJSON_AddNumberToObject(json, "min", sizes->min);
+    cJSON_AddNumberToObject(json, "max", sizes->max);
+    cJSON_AddNumberToObject(json, "preferred", sizes->preferred);
+    return json;
+}
+
+static int count_standby(const struct coordinator *c)
+{
+    int standby = 0;
+    for (int p = 0; p < c->config.maximum; p++)
+        standby += c->processes[p].state == PROCESS_STANDBY;
+    return standby;
+}
+
+cJSON *status_json(struct coordinator *c)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "version", 1);
+    cJSON_AddStringToObject(json, "job", c->job);
+    cJSON_AddStringToObject(json, "program", c->config.program->name);
+    cJSON_AddStringToObject(json, "path", c->path);
+    cJSON_AddStringToObject(json, "state", job_state(c));
+    cJSON_AddNumberToObject(json, "size", c->size);
+    cJSON_AddNumberToObject(json, "standby", count_standby(c));
+    cJSON_AddNumberToObject(json, "maximum", c->config.maximum);
+    cJSON_AddStringToObject(json, "backend", c->config.backend->name);
+    cJSON_AddItemToObject(json, "element", element_json(c));
+    cJSON_AddItemToObject(json, "progress", progress_json(c));
+    cJSON_AddItemToObject(json, "sizes", sizes_json(&c->config.program->sizes));
+    cJSON_AddItemToObject(json, "processes", processes_json(c));
+    cJSON_AddItemToObject(json, "adaptations", adaptations_json(c));
+    cJSON_AddNumberToObject(json, "started", c->started);
+    cJSON_AddNumberToObject(json, "uptime", wall_seconds() - c->started);
+    return json;
+}
+
+void publish(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "event", event);
+    cJSON_AddNumberToObject(json, "time", wall_seconds());
+    if (a) {
+        cJSON_AddNumberToObject(json, "adaptation", a->id);
+        cJSON_AddNumberToObject(json, "from", a->from);
+        cJSON_AddNumberToObject(json, "to", a->to);
+        if (a->at.pc >= 0) {
+            cJSON_AddNumberToObject(json, "pc", a->at.pc);
+            cJSON_AddStringToObject(json, "element", a->element);
+            cJSON_AddNumberToObject(json, "iteration", (double)a->at.iteration);
+        }
+        if (a->state == ADAPTATION_COMMITTED)
+            cJSON_AddNumberToObject(json, "stall", a->stall);
+    }
+    if (reason)
+        cJSON_AddStringToObject(json, "reason", reason);
+    c->config.ops->publish(c->config.context, json);
+    cJSON_Delete(json);
+}

@@ -1,0 +1,296 @@
+/* One process's side of the agreement: see member.h, and docs/architecture.md for the protocol. */
+#include "runtime/member/member.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/member/json.h"
+
+double monotonic_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+int member_init(struct member *member, int process)
+{
+    *member = (struct member){.process = process};
+    ceiling_init(&member->ceiling);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    int error = pthread_cond_init(&member->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return error ? error : pthread_mutex_init(&member->lock, NULL);
+}
+
+void member_destroy(struct member *member)
+{
+    plan_free(member->plan);
+    cJSON_Delete(member->wake);
+    pthread_cond_destroy(&member->changed);
+    pthread_mutex_destroy(&member->lock);
+}
+
+static void tell(struct member *member, cJSON *message)
+{
+    if (message && member->tell)
+        member->tell(member->context, message);
+    cJSON_Delete(message);
+}
+
+/* The limit follows from the state. With the lock held. Returns the probes counted so far. */
+static uint64_t update_ceiling(struct member *member)
+{
+    uint64_t limit = member->frozen || member->asked ? 0 : member->target ? member->target : CEILING_NONE;
+    return ceiling_lower(&member->ceiling, limit);
+}
+
+/* ---- The control thread ------------------------------------------------- */
+
+static void on_freeze(struct member *member, const cJSON *message)
+{
+    pthread_mutex_lock(&member->lock);
+    member->frozen = true;
+    member->target = 0;
+    uint64_t count = update_ceiling(member);
+    bool ended = member->ended;
+    pthread_mutex_unlock(&member->lock);
+
+    cJSON *answer = json_message("count");
+    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    cJSON_AddNumberToObject(answer, "count", (double)count);
+    cJSON_AddBoolToObject(answer, "ended", ended);
+    tell(member, answer);
+}
+
+static void on_target(struct member *member, const cJSON *message)
+{
+    member->frozen = false;
+    member->target = (uint64_t)json_int64(message, "count", 0);
+    update_ceiling(member);
+}
+
+static void on_release(struct member *member)
+{
+    member->frozen = false;
+    member->target = 0;
+    update_ceiling(member);
+}
+
+static void on_decide(struct member *member, const cJSON *message)
+{
+    const char *action = json_text(message, "action");
+    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(message, "plan");
+    member->decision = ACTION_CONTINUE;
+    if (action && !strcmp(action, "stop"))
+        member->decision = ACTION_STOP;
+    if (plan) {
+        plan_free(member->plan);
+        member->plan = plan_from_json(plan);
+        member->decision = ACTION_ADAPT;
+    }
+    member->decided = true;
+    member->decided_at = (uint64_t)json_int64(message, "count", 0);
+    /* A phase that refuses its size is dealt with before an agreement that is under way: that one goes on. */
+    if (member->target <= member->decided_at)
+        member->target = 0;
+    update_ceiling(member);
+}
+
+void member_receive(struct member *member, const cJSON *message)
+{
+    const char *op = json_text(message, "op");
+    if (!op)
+        return;
+    if (!strcmp(op, "freeze")) {
+        on_freeze(member, message);
+        return;
+    }
+    pthread_mutex_lock(&member->lock);
+    if (!strcmp(op, "target")) {
+        on_target(member, message);
+    } else if (!strcmp(op, "release")) {
+        on_release(member);
+    } else if (!strcmp(op, "decide")) {
+        on_decide(member, message);
+    } else if (!strcmp(op, "progress")) {
+        member->asked = true;
+        update_ceiling(member);
+    } else if (!strcmp(op, "wake")) {
+        cJSON_Delete(member->wake);
+        member->wake = cJSON_Duplicate(message, 1);
+        member->cancelled = false;
+    } else if (!strcmp(op, "cancel")) {
+        member->cancelled = true;
+    } else if (!strcmp(op, "finish")) {
+        member->finish = true;
+    }
+    pthread_cond_broadcast(&member->changed);
+    pthread_mutex_unlock(&member->lock);
+}
+
+void member_stop_here(struct member *member)
+{
+    uint64_t any = 0; /* decided_at 0 belongs to every probe */
+    pthread_mutex_lock(&member->lock);
+    member->decided = true;
+    member->decision = ACTION_STOP;
+    member->decided_at = any;
+    ceiling_lower(&member->ceiling, 0);
+    pthread_cond_broadcast(&member->changed);
+    pthread_mutex_unlock(&member->lock);
+}
+
+/* ---- The program's thread ----------------------------------------------- */
+
+/*
+ * Waits for a change, with the lock held. MPI may need this process for messages that others still wait for,
+ * so it is poked now and then: every 0.2 ms at first, every 5 ms later, which costs no measurable CPU.
+ */
+static void wait_poking(struct member *member, int *waits)
+{
+    long pause = *waits < 50 ? 200 * 1000 : 5 * 1000 * 1000;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += pause;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    ++*waits;
+    if (pthread_cond_timedwait(&member->changed, &member->lock, &until) == ETIMEDOUT && member->poke) {
+        pthread_mutex_unlock(&member->lock);
+        member->poke(member->context);
+        pthread_mutex_lock(&member->lock);
+    }
+}
+
+/* "I am at the target": with the lock held, once per probe. */
+static void report_at(struct member *member, uint64_t count, const struct position *at, int needs)
+{
+    if (member->reported == count)
+        return;
+    member->reported = count;
+    cJSON *message = json_message("at");
+    cJSON_AddNumberToObject(message, "count", (double)count);
+    position_to_json(at, message);
+    cJSON_AddNumberToObject(message, "needs", needs);
+    pthread_mutex_unlock(&member->lock);
+    tell(member, message);
+    pthread_mutex_lock(&member->lock);
+}
+
+/* True when the decision for probe `count` is there; takes it. */
+static bool take_decision(struct member *member, uint64_t count, enum action *action)
+{
+    if (!member->decided || (member->decided_at && member->decided_at != count))
+        return false;
+    *action = member->decision;
+    member->decided = false;
+    return true;
+}
+
+enum action member_hold(struct member *member, const struct position *at, int needs)
+{
+    enum action action = ACTION_CONTINUE;
+    int waits = 0;
+    pthread_mutex_lock(&member->lock);
+    uint64_t count = atomic_load(&member->ceiling.count);
+    member->held = monotonic_seconds();
+    while (!take_decision(member, count, &action)) {
+        if (member->asked) {
+            member->asked = false;
+            update_ceiling(member);
+            action = ACTION_PROGRESS;
+            break;
+        }
+        bool at_target = member->target && count >= member->target;
+        if (!member->frozen && !at_target && !needs)
+            break;
+        if (!member->frozen)
+            report_at(member, count, at, needs);
+        if (!member->decided)
+            wait_poking(member, &waits);
+    }
+    pthread_mutex_unlock(&member->lock);
+    return action;
+}
+
+void member_end(struct member *member)
+{
+    int waits = 0;
+    pthread_mutex_lock(&member->lock);
+    member->ended = true;
+    pthread_mutex_unlock(&member->lock);
+    tell(member, json_message("ended"));
+    pthread_mutex_lock(&member->lock);
+    while (!member->finish)
+        wait_poking(member, &waits);
+    pthread_mutex_unlock(&member->lock);
+}
+
+enum task member_standby(struct member *member)
+{
+    pthread_mutex_lock(&member->lock);
+    while (!member->finish && !member->wake)
+        pthread_cond_wait(&member->changed, &member->lock);
+    enum task task = member->finish ? TASK_FINISH : TASK_JOIN;
+    pthread_mutex_unlock(&member->lock);
+    return task;
+}
+
+void member_ready(struct member *member, int adaptation, const char *failure)
+{
+    cJSON *message = json_message("ready");
+    cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    if (failure)
+        cJSON_AddStringToObject(message, "failure", failure);
+    tell(member, message);
+}
+
+bool member_await_window(struct member *member)
+{
+    pthread_mutex_lock(&member->lock);
+    while (!member->cancelled && !member->finish && !(member->decided && member->decision == ACTION_ADAPT))
+        pthread_cond_wait(&member->changed, &member->lock);
+    bool joined = member->decided && member->decision == ACTION_ADAPT && member->plan;
+    if (joined) {
+        member->decided = false;
+        member->held = monotonic_seconds();
+        atomic_store(&member->ceiling.count, member->plan->count);
+    }
+    cJSON_Delete(member->wake);
+    member->wake = NULL;
+    pthread_mutex_unlock(&member->lock);
+    return joined;
+}
+
+void member_committed(struct member *member, int adaptation, double stall)
+{
+    cJSON *message = json_message("committed");
+    cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    cJSON_AddNumberToObject(message, "stall", stall);
+    tell(member, message);
+}
+
+void member_parked(struct member *member, bool reusable)
+{
+    pthread_mutex_lock(&member->lock);
+    member->frozen = member->asked = member->decided = false;
+    member->target = member->reported = 0;
+    update_ceiling(member);
+    pthread_mutex_unlock(&member->lock);
+    cJSON *message = json_message("parked");
+    cJSON_AddBoolToObject(message, "reusable", reusable);
+    tell(member, message);
+}
+
+void member_report_progress(struct member *member, const epop_progress_t *progress)
+{
+    cJSON *message = json_message("progress");
+    cJSON_AddNumberToObject(message, "iteration", (double)progress->iteration);
+    cJSON_AddNumberToObject(message, "bound", (double)progress->bound);
+    tell(member, message);
+}

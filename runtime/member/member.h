@@ -1,0 +1,92 @@
+/*
+ * A member: one process's side of the agreement. The program's thread probes and holds here; messages of the
+ * coordinator arrive on the control thread (member_receive) and lower or raise the ceiling.
+ * No MPI here: how messages travel and how MPI is kept moving is handed in.
+ */
+#ifndef EPOP_MEMBER_H
+#define EPOP_MEMBER_H
+
+#include <pthread.h>
+
+#include "epop/program.h"
+#include "runtime/member/ceiling.h"
+#include "runtime/member/plan.h"
+
+/* What a probe that held is told to do. */
+enum action {
+    ACTION_CONTINUE,
+    ACTION_ADAPT,    /* member->plan says how */
+    ACTION_STOP,     /* end the program */
+    ACTION_PROGRESS, /* report progress, then hold again */
+};
+
+/* What a process in standby is told to do. */
+enum task { TASK_JOIN, TASK_FINISH };
+
+struct member {
+    struct ceiling ceiling;
+    int process;                                      /* this process's number in the job */
+    int (*tell)(void *context, const cJSON *message); /* sends to the coordinator; must not block */
+    void (*poke)(void *context);                      /* keeps MPI moving while the program's thread waits */
+    void *context;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+
+    /* the agreement in progress */
+    bool frozen, asked, ended;
+    uint64_t target;   /* 0: none */
+    uint64_t reported; /* the probe for which "at" was sent */
+    bool decided;
+    enum action decision;
+    uint64_t decided_at; /* the probe to which the decision belongs */
+    struct plan *plan;   /* of the last ACTION_ADAPT; owned */
+    double held;         /* when the present hold began, monotonic seconds */
+
+    /* standby */
+    bool finish, cancelled;
+    cJSON *wake; /* the message that asks this process to join; owned; NULL: none */
+};
+
+int member_init(struct member *member, int process);
+void member_destroy(struct member *member);
+
+/* ---- The control thread ---- */
+
+void member_receive(struct member *member, const cJSON *message);
+
+/* A request to end the program from this process alone; for jobs of one process without a coordinator. */
+void member_stop_here(struct member *member);
+
+/* ---- The program's thread ---- */
+
+/*
+ * Called when ceiling_probe says hold, or when the element about to start does not accept the present size:
+ * needs is then the size that it asks for, else 0. Waits as long as the agreement takes.
+ */
+enum action member_hold(struct member *member, const struct position *at, int needs);
+
+/* The program has ended in this process: says so, and waits for the word that it has ended everywhere. */
+void member_end(struct member *member);
+
+/* Standby: waits without using CPU for something to do. TASK_JOIN leaves member->wake. */
+enum task member_standby(struct member *member);
+
+/* A joining process is ready, or is not, for the reason given (else NULL). */
+void member_ready(struct member *member, int adaptation, const char *failure);
+
+/* Then waits for the window: true with member->plan, or false if the adaptation is off. */
+bool member_await_window(struct member *member);
+
+/* This process is through the window; stood still for `stall` seconds. */
+void member_committed(struct member *member, int adaptation, double stall);
+
+/* This process left the program, or its joining is off, and it can be asked to join again.
+ * reusable is false where the program could not be unloaded. */
+void member_parked(struct member *member, bool reusable);
+
+void member_report_progress(struct member *member, const epop_progress_t *progress);
+
+double monotonic_seconds(void);
+
+#endif

@@ -1,0 +1,114 @@
+/* Making a plan of an adaptation, and its JSON form: see plan.h. */
+#include "runtime/member/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/member/json.h"
+
+static struct plan *plan_alloc(int old_size, int joining)
+{
+    struct plan *plan = calloc(1, sizeof *plan);
+    size_t total = (size_t)old_size + (size_t)joining;
+    if (!plan)
+        return NULL;
+    plan->old_size = old_size;
+    plan->joining = joining;
+    plan->processes = calloc(total ? total : 1, sizeof *plan->processes);
+    plan->new_ranks = calloc(total ? total : 1, sizeof *plan->new_ranks);
+    if (!plan->processes || !plan->new_ranks) {
+        plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+struct plan *plan_make(int adaptation, const int *old, const char *leaves, int old_size, const int *joiners,
+                       int joining)
+{
+    struct plan *plan = plan_alloc(old_size, joining);
+    if (!plan)
+        return NULL;
+    plan->adaptation = adaptation;
+    for (int r = 0; r < old_size; r++) {
+        plan->processes[r] = old[r];
+        plan->new_ranks[r] = leaves[r] ? -1 : plan->staying++;
+    }
+    for (int j = 0; j < joining; j++) {
+        plan->processes[old_size + j] = joiners[j];
+        plan->new_ranks[old_size + j] = plan->staying + j;
+    }
+    return plan;
+}
+
+void plan_free(struct plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->processes);
+    free(plan->new_ranks);
+    free(plan);
+}
+
+int plan_index(const struct plan *plan, int process)
+{
+    for (int i = 0; i < plan_total(plan); i++)
+        if (plan->processes[i] == process)
+            return i;
+    return -1;
+}
+
+void position_to_json(const struct position *at, cJSON *json)
+{
+    cJSON_AddNumberToObject(json, "pc", at->pc);
+    cJSON_AddNumberToObject(json, "visit", (double)at->visit);
+    cJSON_AddNumberToObject(json, "iteration", (double)at->iteration);
+}
+
+struct position position_from_json(const cJSON *json)
+{
+    return (struct position){
+        .pc = json_int(json, "pc", -1),
+        .visit = json_int64(json, "visit", -1),
+        .iteration = json_int64(json, "iteration", -1),
+    };
+}
+
+cJSON *plan_to_json(const struct plan *plan)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "adaptation", plan->adaptation);
+    cJSON_AddNumberToObject(json, "count", (double)plan->count);
+    position_to_json(&plan->at, json);
+    cJSON_AddNumberToObject(json, "old_size", plan->old_size);
+    cJSON_AddItemToObject(json, "processes", cJSON_CreateIntArray(plan->processes, plan_total(plan)));
+    cJSON_AddItemToObject(json, "new_ranks", cJSON_CreateIntArray(plan->new_ranks, plan_total(plan)));
+    return json;
+}
+
+static void read_ints(const cJSON *array, int *out)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, array) *out++ = item->valueint;
+}
+
+struct plan *plan_from_json(const cJSON *json)
+{
+    const cJSON *processes = cJSON_GetObjectItemCaseSensitive(json, "processes");
+    const cJSON *new_ranks = cJSON_GetObjectItemCaseSensitive(json, "new_ranks");
+    int total = cJSON_GetArraySize(processes), old_size = json_int(json, "old_size", -1);
+    if (old_size < 1 || total < old_size || cJSON_GetArraySize(new_ranks) != total)
+        return NULL;
+
+    struct plan *plan = plan_alloc(old_size, total - old_size);
+    if (!plan)
+        return NULL;
+    plan->adaptation = json_int(json, "adaptation", 0);
+    plan->count = (uint64_t)json_int64(json, "count", 0);
+    plan->at = position_from_json(json);
+    read_ints(processes, plan->processes);
+    read_ints(new_ranks, plan->new_ranks);
+    for (int r = 0; r < old_size; r++)
+        plan->staying += plan->new_ranks[r] >= 0;
+    return plan;
+}

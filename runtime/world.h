@@ -1,0 +1,46 @@
+/*
+ * The present world of this process, its status, and the window of an adaptation. One per process: MPI has one
+ * state per process too, and the functions of epop/elastic.h name none.
+ */
+#ifndef EPOP_WORLD_H
+#define EPOP_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "epop/elastic.h"
+#include "runtime/member/plan.h"
+
+struct backend;
+
+enum window_state { WINDOW_NONE, WINDOW_OFFERED, WINDOW_OPEN, WINDOW_COMMITTED };
+
+struct world {
+    const struct backend *backend;
+    MPI_Comm launch; /* all processes of this launch; process numbers are its ranks */
+    MPI_Comm comm;   /* what epop_world() returns */
+    int rank, size;  /* in comm; -1 and 0 without one */
+    epop_status_t status;
+    enum window_state state;
+    epop_window_t window;
+    struct plan *plan; /* of the window; borrowed from the member */
+};
+
+extern struct world world;
+
+/* Makes `comm` (MPI_COMM_NULL: none) the present world. */
+void world_set(MPI_Comm comm, epop_status_t status);
+
+/* Fills in the window that `plan` means for process number `process`, without the communicators. */
+void world_window(const struct plan *plan, int process, epop_window_t *window);
+
+/* The window's communicators are made; begin may be called. */
+int world_offer_window(struct plan *plan, int process, char *error, size_t error_size);
+
+/* After the adapt block: 0, or -1 with text if it forgot begin or commit. */
+int world_close_window(char *error, size_t error_size);
+
+/* Set by the job: how epop_request reaches the coordinator. NULL: the job cannot resize. */
+extern int (*world_request)(const epop_request_t *request);
+
+#endif
