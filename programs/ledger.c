@@ -1,0 +1,162 @@
+/*
+ * A distributed array that every iteration checks and updates element by element. What an element must be follows from
+ * its place and the iteration, so one that a resize lost, doubled or misplaced is found at once.
+ *     mpiexec.mpich -n 4 epop --start 2 ledger.so [elements=1000] [iterations=100] [work=MICROSECONDS]
+ * [skew=MICROSECONDS] [dist=block|cyclic|block-cyclic] [resize=ITERATIONS max=RANKS] skew: every rank sleeps up to so
+ * long more. resize: the program itself asks for another size, 1 .. max, every so often.
+ */
+#include <epop/epop.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct ledger {
+    int64_t iterations, work, skew, resize, max;
+    epop_dist_t dist;
+    int64_t iteration, resizes; /* the same on every rank */
+    int64_t *values;            /* this rank's elements */
+} ledger_t;
+
+static int64_t value_of(int64_t element, int64_t iteration)
+{
+    return element * 1000003 + iteration * (element % 7 + 1);
+}
+
+static void my_part(const ledger_t *ledger, int *rank, int *size, int64_t *count)
+{
+    MPI_Comm_rank(epop_world(), rank);
+    MPI_Comm_size(epop_world(), size);
+    *count = epop_dist_local_count(ledger->dist, *rank, *size);
+}
+
+static int parse(ledger_t *ledger, const char *argument)
+{
+    struct {
+        const char *format;
+        int64_t *value;
+    } numbers[] = {{"elements=%" SCNd64, &ledger->dist.count}, {"iterations=%" SCNd64, &ledger->iterations},
+                   {"work=%" SCNd64, &ledger->work},           {"skew=%" SCNd64, &ledger->skew},
+                   {"resize=%" SCNd64, &ledger->resize},       {"max=%" SCNd64, &ledger->max}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sscanf(argument, numbers[i].format, numbers[i].value) == 1)
+            return *numbers[i].value < 0;
+    if (strcmp(argument, "dist=block") == 0)
+        ledger->dist = epop_dist_block(ledger->dist.count);
+    else if (strcmp(argument, "dist=cyclic") == 0)
+        ledger->dist = epop_dist_cyclic(ledger->dist.count);
+    else if (strcmp(argument, "dist=block-cyclic") == 0)
+        ledger->dist = epop_dist_block_cyclic(ledger->dist.count, 3);
+    else
+        return 1;
+    return 0;
+}
+
+/* Local: a joining process comes here too, and gets its elements in the adapt block. */
+static int init(int *argc, char ***argv, void **data)
+{
+    ledger_t *ledger = calloc(1, sizeof *ledger);
+    if (!ledger)
+        return EPOP_ERR_MEMORY;
+    *data = ledger;
+    *ledger = (ledger_t){.iterations = 100, .work = 1000, .max = 1, .dist = epop_dist_block(1000)};
+    for (int i = 1; i < *argc; i++)
+        if (parse(ledger, (*argv)[i]) != 0) {
+            fprintf(stderr, "ledger: argument '%s' is not understood\n", (*argv)[i]);
+            return EPOP_ERR_ARGUMENT;
+        }
+    if (epop_status() == EPOP_JOINING)
+        return 0;
+    int rank, size;
+    int64_t count;
+    my_part(ledger, &rank, &size, &count);
+    ledger->values = malloc(sizeof(int64_t) * (size_t)(count + 1));
+    for (int64_t i = 0; ledger->values && i < count; i++)
+        ledger->values[i] = value_of(epop_dist_global(ledger->dist, rank, size, i), 0);
+    return ledger->values ? 0 : EPOP_ERR_MEMORY;
+}
+
+static void work(const ledger_t *ledger, int rank)
+{
+    unsigned seed = (unsigned)(ledger->iteration * 1000 + rank);
+    int64_t us = ledger->work + (ledger->skew ? rand_r(&seed) % (ledger->skew + 1) : 0);
+    struct timespec time = {us / 1000000, us % 1000000 * 1000};
+    if (us)
+        nanosleep(&time, NULL);
+}
+
+static int exec(void *data)
+{
+    ledger_t *ledger = data;
+    int rank, size;
+    int64_t count, now = ledger->iteration;
+    my_part(ledger, &rank, &size, &count);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t element = epop_dist_global(ledger->dist, rank, size, i);
+        if (ledger->values[i] != value_of(element, now)) {
+            fprintf(stderr, "ledger: element %lld is %lld in iteration %lld on rank %d of %d, and should be %lld\n",
+                    (long long)element, (long long)ledger->values[i], (long long)now, rank, size,
+                    (long long)value_of(element, now));
+            return 1;
+        }
+        ledger->values[i] = value_of(element, now + 1);
+    }
+    work(ledger, rank);
+    ledger->iteration++;
+    if (ledger->resize && ledger->max && ledger->iteration % ledger->resize == 0 && rank == 0)
+        epop_request_resize((int)(1 + ledger->iteration / ledger->resize % ledger->max));
+    return 0;
+}
+
+static int adapt(void *data)
+{
+    ledger_t *ledger = data;
+    epop_window_t window = {0};
+    int error = epop_adapt_begin(&window);
+    void *values = ledger->values;
+    ledger->resizes++;
+    if (error == 0)
+        error = epop_redist(&window, ledger->dist, MPI_INT64_T, &values);
+    if (error == 0)
+        error = epop_redist_replicated(&window, &ledger->iteration, 1, MPI_INT64_T);
+    if (error == 0)
+        error = epop_redist_replicated(&window, &ledger->resizes, 1, MPI_INT64_T);
+    if (error == 0)
+        error = epop_adapt_commit();
+    ledger->values = values;
+    if (window.status == EPOP_LEAVING)
+        free(ledger);
+    return error;
+}
+
+static int loop(void *data)
+{
+    const ledger_t *ledger = data;
+    return ledger->iteration < ledger->iterations;
+}
+
+static int report(void *data)
+{
+    ledger_t *ledger = data;
+    int rank, size;
+    int64_t count;
+    my_part(ledger, &rank, &size, &count);
+    MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT64_T, MPI_SUM, epop_world());
+    if (rank == 0)
+        printf("ledger: %lld elements right in %lld iterations, %lld resizes, %d ranks at the end\n", (long long)count,
+               (long long)ledger->iteration, (long long)ledger->resizes, size);
+    free(ledger->values);
+    free(ledger);
+    return 0;
+}
+
+epop_program_t *get_program(void)
+{
+    epop_program_t *program = epop_program_create("ledger");
+    epop_add_init(program, "allocate", init);
+    epop_add_elastic(program, "ledger", exec, adapt, loop);
+    epop_add_rigid(program, "report", report, NULL);
+    return program;
+}
