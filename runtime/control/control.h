@@ -13,9 +13,9 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
-#define CONTROL_URI_MAX 512
+#define CONTROL_URI_MAX   512
 #define CONTROL_TOKEN_MAX 65
-#define CONTROL_ALL (-1) /* as `process`: every attached process of the job */
+#define CONTROL_ALL       (-1) /* as `process`: every attached process of the job */
 
 /* ---- The server, in rank 0's process ----------------------------------- */
 

@@ -1,0 +1,150 @@
+/*
+ * What the files of the control plane share: names on the wire, and the small modules beneath
+ * server.c and tool.c. Nothing here is seen by the rest of the runtime.
+ */
+#ifndef EPOP_CONTROL_INTERNAL_H
+#define EPOP_CONTROL_INTERNAL_H
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include "runtime/control/control.h"
+
+/* ---- On the wire --------------------------------------------------------- */
+
+/* Keys of ours in PMIx messages; the values are JSON text. */
+#define CONTROL_KEY_MESSAGE "epop.message" /* between the server and a member */
+#define CONTROL_KEY_REQUEST "epop.request" /* from epopctl */
+#define CONTROL_KEY_ANSWER  "epop.answer"  /* to epopctl */
+#define CONTROL_KEY_CLIENT  "epop.client"  /* the namespace of the epopctl that asks */
+#define CONTROL_KEY_HELLO   "epop.hello"   /* a member has its event handler in place */
+#define CONTROL_KEY_BYE     "epop.bye"     /* a member or epopctl is about to detach */
+
+/* The one event code that the server uses towards its tools. */
+#define CONTROL_EVENT (PMIX_EXTERNAL_ERR_BASE - 71)
+
+/*
+ * A tool's namespace is its ticket: "epop-TOKEN-mPROCESS" for a member, "epop-TOKEN-cNAME" for an epopctl.
+ * Only who read the token from the address file (or got it from the job) can make one up.
+ */
+#define CONTROL_NSPACE_MAX 128
+void control_nspace_member(char nspace[CONTROL_NSPACE_MAX], const char *token, int process);
+void control_nspace_client(char nspace[CONTROL_NSPACE_MAX], const char *token);
+/* 0 if the ticket carries the token; *process is the member's number, or -1 for an epopctl. */
+int control_nspace_check(const char *nspace, const char *token, int *process);
+
+/* ---- token.c ------------------------------------------------------------- */
+
+/* 256 random bits as hex. 0, or -1 when the kernel has none to give. */
+int control_token_make(char token[CONTROL_TOKEN_MAX]);
+/* Non-zero if `token` stands somewhere in the bytes; takes the same time wherever it stands. */
+int control_token_within(const char *token, const void *bytes, size_t size);
+
+/* ---- codec.c ------------------------------------------------------------- */
+
+/* Loads JSON text into a PMIx info under `key`. 0, or -1 when out of memory. */
+int control_info_load(pmix_info_t *info, const char *key, const cJSON *json);
+/* The text of `key` among the infos, or NULL. Owned by the array. */
+const char *control_info_text(const pmix_info_t *info, size_t count, const char *key);
+/* The same parsed; the caller deletes it. NULL if there is none or it is no JSON object. */
+cJSON *control_info_json(const pmix_info_t *info, size_t count, const char *key);
+
+/* ---- sockets.c ----------------------------------------------------------- */
+
+/* Turns Nagle's algorithm off, and close-on-exec on, for the sockets of this process that are connected to
+ * the server of `uri`. PMIx does neither. The number of sockets found. */
+int control_sockets_tune(const char *uri);
+
+/* ---- environment.c ------------------------------------------------------- */
+
+/* Takes PMIx variables of an outer launcher out of the environment while PMIx initializes, and puts them back. */
+typedef struct control_environment control_environment_t;
+control_environment_t *control_environment_hide(void);
+void control_environment_restore(control_environment_t *hidden);
+
+/* ---- waiter.c: one thread waits for what PMIx's progress thread reports --- */
+
+typedef struct control_waiter control_waiter_t;
+control_waiter_t *control_waiter_new(void);
+/* Called once by the reporting side; text is copied and may be NULL. */
+void control_waiter_report(control_waiter_t *waiter, pmix_status_t status, const char *text);
+/* 0 once reported, -1 after timeout_ms. *text (may be NULL) is the caller's to free. */
+int control_waiter_wait(control_waiter_t *waiter, int timeout_ms, pmix_status_t *status, char **text);
+/* The waiting side is through; called once, before or after the report. */
+void control_waiter_drop(control_waiter_t *waiter);
+/* A pmix_info_cbfunc_t: reports the text of CONTROL_KEY_ANSWER to the waiter in cbdata. */
+void control_waiter_answered(pmix_status_t status, pmix_info_t *info, size_t count, void *cbdata,
+                             pmix_release_cbfunc_t release, void *release_cbdata);
+
+/* ---- peers.c: who is attached to the server ------------------------------- */
+
+void control_peers_add(const char *nspace, int process);
+/* Marks the member as ready for messages. Its number, or -1 if it is unknown or that number is taken. */
+int control_peers_ready(const char *nspace);
+/* Takes it out of the table. 0 with its number (-1: an epopctl) and whether it was ready, -1 if unknown. */
+int control_peers_remove(const char *nspace, int *process, int *ready);
+/* 0 with the number of a known peer (-1: an epopctl), -1 if unknown. */
+int control_peers_find(const char *nspace, int *process);
+int control_peers_watch(const char *nspace);
+/* The ready member of that number, or all of them (CONTROL_ALL); the watching epopctls; everybody.
+ * *procs is the caller's to free. How many. */
+typedef enum control_audience { CONTROL_MEMBERS, CONTROL_WATCHERS, CONTROL_EVERYBODY } control_audience_t;
+size_t control_peers_list(control_audience_t audience, int process, pmix_proc_t **procs);
+/* Waits until nobody is attached, at most timeout_ms; forgets those who still are. */
+void control_peers_drain(int timeout_ms);
+
+/* ---- requests.c: requests of epopctl that wait for their answer ------------ */
+
+control_request_t *control_requests_add(const char *client, pmix_info_cbfunc_t done, void *cbdata);
+/* Marks the requests of a client that has gone; calls `tell` for each. */
+void control_requests_abandon(const char *client, void (*tell)(void *context, control_request_t *handle),
+                              void *context);
+/* Answers what is still open, when the job ends. */
+void control_requests_end(void);
+
+/* ---- server.c --------------------------------------------------------------- */
+
+/* PMIx may be called between enter and leave only: PMIx_server_finalize would wait for a callback that waits
+ * for it. -1 when there is no server, or it is going. */
+int control_server_enter(void);
+void control_server_leave(void);
+const control_server_ops_t *control_server_ops(void **context);
+const char *control_server_token(void);
+/* Sends one event to each of these. Between enter and leave. */
+void control_server_notify(const pmix_proc_t *to, size_t count, const char *key, const cJSON *json);
+
+/* ---- rundir.c: the directory of address files -------------------------------- */
+
+/* The user's directory for EPOP, made if missing. 0, or -1 with text when it is not ours alone. */
+int control_rundir(char *path, size_t size, char *error, size_t error_size);
+/* A directory below it for what PMIx leaves lying about; NULL-terminated into path. */
+int control_rundir_private(char *path, size_t size, char *error, size_t error_size);
+/* Removes such a directory with its files. */
+void control_rundir_remove(const char *path);
+/* When the process started, in clock ticks since boot; 0 if there is no such process. */
+unsigned long long control_process_start(long pid);
+
+/* ---- jobfile.c: the address files --------------------------------------------- */
+
+/* Writes ID.json; its path for the removal into path. 0, or -1 with text. */
+int control_jobfile_write(const char *id, const cJSON *job, const char *uri, const char *token, char *path,
+                          size_t path_size, char *error, size_t error_size);
+
+/* ---- upcalls.c: what PMIx asks its host ------------------------------------- */
+
+pmix_server_module_t *control_upcalls(void);
+void control_upcalls_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t count,
+                          pmix_info_t *results, size_t result_count, pmix_event_notification_cbfunc_fn_t done,
+                          void *cbdata);
+
+/* ---- tool.c: an attached PMIx tool, member or epopctl --------------------- */
+
+typedef control_member_ops_t control_tool_ops_t;
+int control_tool_attach(const char *uri, const char *nspace, const control_tool_ops_t *ops, void *context,
+                        int timeout_ms, char *error, size_t error_size);
+/* Sends one key; `wait` until the server took it. 0 or -1. */
+int control_tool_tell(const char *key, const cJSON *json, int wait_ms);
+void control_tool_detach(void);
+int control_tool_attached(void);
+
+#endif

@@ -1,0 +1,97 @@
+/* The address file of a job: JOBID.json, which epopctl finds it by. Holds the token, so it is its owner's alone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/control/control_internal.h"
+
+/* `job` with what this layer knows. The caller deletes it. */
+static cJSON *complete(const char *id, const cJSON *job, const char *uri, const char *token)
+{
+    cJSON *file = cJSON_Duplicate(job, 1);
+    char host[256] = "localhost", start[32];
+
+    if (file == NULL)
+        file = cJSON_CreateObject();
+    gethostname(host, sizeof host - 1);
+    snprintf(start, sizeof start, "%llu", control_process_start(getpid()));
+    static const char *const ours[] = {"version", "job", "uri", "token", "pid", "start_time", "host"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(file, ours[i]);
+    cJSON_AddNumberToObject(file, "version", 1);
+    cJSON_AddStringToObject(file, "job", id);
+    cJSON_AddStringToObject(file, "uri", uri);
+    cJSON_AddStringToObject(file, "token", token);
+    cJSON_AddNumberToObject(file, "pid", (double)getpid());
+    cJSON_AddStringToObject(file, "start_time", start);
+    cJSON_AddStringToObject(file, "host", host);
+    return file;
+}
+
+static int write_all(int fd, const char *text)
+{
+    size_t left = strlen(text);
+
+    while (left > 0) {
+        ssize_t wrote = write(fd, text, left);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return -1;
+        text += wrote;
+        left -= (size_t)wrote;
+    }
+    return 0;
+}
+
+/* Under a temporary name first, so that nobody ever reads half a file. */
+static int write_file(const char *path, const char *text)
+{
+    char temporary[600];
+
+    snprintf(temporary, sizeof temporary, "%s.%ld~", path, (long)getpid());
+    unlink(temporary);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return -1;
+    int result = write_all(fd, text);
+    if (close(fd) != 0 || result != 0 || rename(temporary, path) != 0) {
+        int saved = errno;
+        unlink(temporary);
+        errno = saved;
+        return -1;
+    }
+    return 0;
+}
+
+/* The id becomes a file name. */
+static int usable_id(const char *id)
+{
+    return id[0] != '\0' && id[0] != '.' && strlen(id) < 128 &&
+           strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == strlen(id);
+}
+
+int control_jobfile_write(const char *id, const cJSON *job, const char *uri, const char *token, char *path,
+                          size_t path_size, char *error, size_t error_size)
+{
+    char directory[256];
+
+    if (!usable_id(id)) {
+        snprintf(error, error_size, "the job id \"%s\" cannot be a file name", id);
+        return -1;
+    }
+    if (control_rundir(directory, sizeof directory, error, error_size) != 0)
+        return -1;
+    snprintf(path, path_size, "%s/%s.json", directory, id);
+    cJSON *file = complete(id, job, uri, token);
+    char *text = cJSON_Print(file);
+    cJSON_Delete(file);
+    int result = text == NULL ? -1 : write_file(path, text);
+    if (result != 0)
+        snprintf(error, error_size, "cannot write %s: %s", path, strerror(errno));
+    free(text);
+    return result;
+}

@@ -1,0 +1,100 @@
+/*
+ * The user's private directory for address files: $XDG_RUNTIME_DIR/epop, or /tmp/epop-UID where there is none.
+ * The token in the files is all that keeps others out, so a directory that others may look into is refused.
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/control/control_internal.h"
+
+static int owned_directory(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
+/* Makes the directory if it is missing and checks that it is ours alone. */
+static int make_private(const char *path, char *error, size_t error_size)
+{
+    struct stat status;
+
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        snprintf(error, error_size, "cannot create %s: %s", path, strerror(errno));
+        return -1;
+    }
+    if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        snprintf(error, error_size, "%s is not a directory: remove it", path);
+    else if (status.st_uid != geteuid())
+        snprintf(error, error_size, "%s belongs to user %ld: remove it or set XDG_RUNTIME_DIR", path,
+                 (long)status.st_uid);
+    else if ((status.st_mode & 077) != 0)
+        snprintf(error, error_size, "%s is open to others: chmod 700 %s", path, path);
+    else
+        return 0;
+    return -1;
+}
+
+int control_rundir(char *path, size_t size, char *error, size_t error_size)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    int length;
+
+    if (runtime != NULL && runtime[0] == '/' && owned_directory(runtime))
+        length = snprintf(path, size, "%s/epop", runtime);
+    else
+        length = snprintf(path, size, "/tmp/epop-%ld", (long)geteuid());
+    if (length < 0 || (size_t)length >= size) {
+        snprintf(error, error_size, "XDG_RUNTIME_DIR is too long a path");
+        return -1;
+    }
+    return make_private(path, error, error_size);
+}
+
+int control_rundir_private(char *path, size_t size, char *error, size_t error_size)
+{
+    char base[256], host[64] = "localhost";
+
+    if (control_rundir(base, sizeof base, error, error_size) != 0)
+        return -1;
+    gethostname(host, sizeof host - 1);
+    snprintf(path, size, "%s/pmix.%s.%ld.%llu", base, host, (long)getpid(), control_process_start(getpid()));
+    return make_private(path, error, error_size);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path);
+}
+
+void control_rundir_remove(const char *path)
+{
+    nftw(path, remove_entry, 4, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+unsigned long long control_process_start(long pid)
+{
+    char path[64], text[1024];
+    unsigned long long start = 0;
+
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    /* Field 22, counted behind the name, which may hold anything. */
+    char *field = strrchr(text, ')');
+    for (int number = 2; field != NULL && number < 22; number++)
+        field = strchr(field + 1, ' ');
+    if (field != NULL)
+        start = strtoull(field, NULL, 10);
+    return start;
+}

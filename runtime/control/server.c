@@ -1,0 +1,211 @@
+/* The PMIx server in rank 0's process. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/control/control_internal.h"
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t idle;
+    int open;  /* control_serve succeeded, control_unserve not yet called */
+    int users; /* threads between enter and leave */
+    const control_server_ops_t *ops;
+    void *context;
+    pmix_proc_t self;
+    char uri[CONTROL_URI_MAX];
+    char token[CONTROL_TOKEN_MAX];
+    char tmpdir[512];
+    char jobfile[512];
+} server = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
+
+int control_server_enter(void)
+{
+    pthread_mutex_lock(&server.lock);
+    int open = server.open;
+    server.users += open;
+    pthread_mutex_unlock(&server.lock);
+    return open ? 0 : -1;
+}
+
+void control_server_leave(void)
+{
+    pthread_mutex_lock(&server.lock);
+    if (--server.users == 0)
+        pthread_cond_broadcast(&server.idle);
+    pthread_mutex_unlock(&server.lock);
+}
+
+const control_server_ops_t *control_server_ops(void **context)
+{
+    *context = server.context;
+    return server.ops;
+}
+
+const char *control_server_token(void)
+{
+    return server.token;
+}
+
+static pmix_status_t init_server(void)
+{
+    pmix_info_t info[4];
+    pmix_rank_t rank = 0;
+    bool yes = true;
+
+    snprintf(server.self.nspace, sizeof server.self.nspace, "epop.%ld", (long)getpid());
+    server.self.rank = rank;
+    PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_SERVER_NSPACE, server.self.nspace, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[2], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
+    PMIX_INFO_LOAD(&info[3], PMIX_SERVER_TMPDIR, server.tmpdir, PMIX_STRING);
+    control_environment_t *hidden = control_environment_hide();
+    pmix_status_t status = PMIx_server_init(control_upcalls(), info, 4);
+    control_environment_restore(hidden);
+    for (int i = 0; i < 4; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
+    return status;
+}
+
+static pmix_status_t get_uri(char uri[CONTROL_URI_MAX])
+{
+    pmix_value_t *value = NULL;
+    pmix_status_t status = PMIx_Get(&server.self, PMIX_SERVER_URI, NULL, 0, &value);
+
+    if (status == PMIX_SUCCESS) {
+        if (value->type == PMIX_STRING && strlen(value->data.string) < CONTROL_URI_MAX)
+            strcpy(uri, value->data.string);
+        else
+            status = PMIX_ERR_BAD_PARAM;
+        PMIX_VALUE_RELEASE(value);
+    }
+    return status;
+}
+
+int control_serve(const control_server_ops_t *ops, void *context, char uri[CONTROL_URI_MAX],
+                  char token[CONTROL_TOKEN_MAX], char *error, size_t error_size)
+{
+    pmix_status_t lost = PMIX_ERR_LOST_CONNECTION, status;
+
+    server.ops = ops;
+    server.context = context;
+    if (control_token_make(server.token) != 0) {
+        snprintf(error, error_size, "cannot start the control server: no random numbers from the kernel");
+        return -1;
+    }
+    if (control_rundir_private(server.tmpdir, sizeof server.tmpdir, error, error_size) != 0)
+        return -1;
+    status = init_server();
+    if (status != PMIX_SUCCESS)
+        goto remove_directory;
+    status = get_uri(server.uri);
+    if (status != PMIX_SUCCESS)
+        goto finalize;
+    status = PMIx_Register_event_handler(&lost, 1, NULL, 0, control_upcalls_lost, NULL, NULL);
+    if (status < 0)
+        goto finalize;
+    control_sockets_tune(server.uri);
+    strcpy(uri, server.uri);
+    strcpy(token, server.token);
+    pthread_mutex_lock(&server.lock);
+    server.open = 1;
+    pthread_mutex_unlock(&server.lock);
+    return 0;
+finalize:
+    PMIx_server_finalize();
+remove_directory:
+    control_rundir_remove(server.tmpdir);
+    snprintf(error, error_size, "cannot start the control server: %s", PMIx_Error_string(status));
+    return -1;
+}
+
+static void notified(pmix_status_t status, void *cbdata)
+{
+    (void)status, (void)cbdata;
+}
+
+/* PMIx would keep the event for tools that come later, and one that rejoins would hear old messages. */
+void control_server_notify(const pmix_proc_t *to, size_t count, const char *key, const cJSON *json)
+{
+    pmix_info_t info[4];
+    bool yes = true;
+
+    if (control_info_load(&info[0], key, json) != 0)
+        return;
+    PMIX_INFO_LOAD(&info[1], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[2], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
+    for (size_t i = 0; i < count; i++) {
+        PMIX_INFO_LOAD(&info[3], PMIX_EVENT_CUSTOM_RANGE, &to[i], PMIX_PROC);
+        PMIx_Notify_event(CONTROL_EVENT, &server.self, PMIX_RANGE_CUSTOM, info, 4, notified, NULL);
+        PMIX_INFO_DESTRUCT(&info[3]);
+    }
+    for (int i = 0; i < 3; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
+}
+
+int control_send(int process, const cJSON *message)
+{
+    pmix_proc_t *members;
+
+    if (control_server_enter() != 0)
+        return -1;
+    size_t count = control_peers_list(CONTROL_MEMBERS, process, &members);
+    control_server_notify(members, count, CONTROL_KEY_MESSAGE, message);
+    free(members);
+    control_server_leave();
+    return count > 0 || process == CONTROL_ALL ? 0 : -1;
+}
+
+void control_publish(const cJSON *event)
+{
+    pmix_proc_t *watchers;
+
+    if (control_server_enter() != 0)
+        return;
+    size_t count = control_peers_list(CONTROL_WATCHERS, CONTROL_ALL, &watchers);
+    control_server_notify(watchers, count, CONTROL_KEY_MESSAGE, event);
+    free(watchers);
+    control_server_leave();
+}
+
+int control_advertise(const char *job_id, const cJSON *job, char *error, size_t error_size)
+{
+    char path[sizeof server.jobfile];
+
+    if (control_jobfile_write(job_id, job, server.uri, server.token, path, sizeof path, error, error_size) != 0)
+        return -1;
+    strcpy(server.jobfile, path);
+    return 0;
+}
+
+/* No new user gets in, and those inside are through. */
+static void close_server(void)
+{
+    pthread_mutex_lock(&server.lock);
+    server.open = 0;
+    while (server.users > 0)
+        pthread_cond_wait(&server.idle, &server.lock);
+    pthread_mutex_unlock(&server.lock);
+}
+
+void control_unserve(int timeout_ms)
+{
+    pmix_proc_t *everybody;
+
+    if (control_server_enter() != 0)
+        return;
+    if (server.jobfile[0] != '\0')
+        unlink(server.jobfile);
+    server.jobfile[0] = '\0';
+    control_requests_end();
+    size_t count = control_peers_list(CONTROL_EVERYBODY, CONTROL_ALL, &everybody);
+    control_server_notify(everybody, count, CONTROL_KEY_BYE, NULL);
+    free(everybody);
+    control_server_leave();
+    control_peers_drain(timeout_ms);
+    close_server();
+    PMIx_server_finalize();
+    control_rundir_remove(server.tmpdir);
+}

@@ -1,0 +1,90 @@
+/* The secret of a job, and the tickets made from it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "runtime/control/control_internal.h"
+
+#define PREFIX "epop-"
+
+static int random_hex(char *text, size_t bytes)
+{
+    unsigned char raw[32];
+    size_t have = 0;
+
+    while (have < bytes) {
+        ssize_t got = getrandom(raw + have, bytes - have, 0);
+        if (got < 0 && errno != EINTR)
+            return -1;
+        if (got > 0)
+            have += (size_t)got;
+    }
+    for (size_t i = 0; i < bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", raw[i]);
+    return 0;
+}
+
+int control_token_make(char token[CONTROL_TOKEN_MAX])
+{
+    return random_hex(token, (CONTROL_TOKEN_MAX - 1) / 2);
+}
+
+/* Looks at every byte whatever it has seen, so that the time taken tells nothing about the token. */
+static unsigned differs(const char *a, const char *b, size_t size)
+{
+    unsigned difference = 0;
+
+    for (size_t i = 0; i < size; i++)
+        difference |= (unsigned char)a[i] ^ (unsigned char)b[i];
+    return difference;
+}
+
+int control_token_within(const char *token, const void *bytes, size_t size)
+{
+    size_t length = strlen(token);
+    int found = 0;
+
+    if (length == 0)
+        return 0;
+    for (size_t at = 0; at + length <= size; at++)
+        found |= differs((const char *)bytes + at, token, length) == 0;
+    return found;
+}
+
+void control_nspace_member(char nspace[CONTROL_NSPACE_MAX], const char *token, int process)
+{
+    snprintf(nspace, CONTROL_NSPACE_MAX, PREFIX "%s-m%d", token, process);
+}
+
+void control_nspace_client(char nspace[CONTROL_NSPACE_MAX], const char *token)
+{
+    char salt[17] = "0";
+
+    random_hex(salt, 8);
+    snprintf(nspace, CONTROL_NSPACE_MAX, PREFIX "%s-c%ld.%s", token, (long)getpid(), salt);
+}
+
+int control_nspace_check(const char *nspace, const char *token, int *process)
+{
+    const size_t prefix = sizeof PREFIX - 1, length = strlen(token);
+    const char *rest = nspace + prefix + length;
+
+    if (strlen(nspace) < prefix + length + 3 || strncmp(nspace, PREFIX, prefix) != 0)
+        return -1;
+    if (differs(nspace + prefix, token, length) != 0 || rest[0] != '-')
+        return -1;
+    if (rest[1] == 'c') {
+        *process = -1;
+        return 0;
+    }
+    char *end = NULL;
+    errno = 0;
+    long number = strtol(rest + 2, &end, 10);
+    if (rest[1] != 'm' || end == rest + 2 || *end != '\0' || errno != 0 || number < 1 || number > 1000000000)
+        return -1;
+    *process = (int)number;
+    return 0;
+}
