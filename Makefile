@@ -8,6 +8,9 @@ MPIEXEC   ?= mpiexec.mpich
 PYTHON    ?= /usr/bin/python3
 SANITIZE  ?=
 
+# A line per file; `make V=1` shows the commands.
+Q := $(if $(V),,@)
+
 # The tree below BUILD has the shape of the installed one, so that both run the same way.
 BIN := $(BUILD)/bin
 LIB := $(BUILD)/lib
@@ -51,11 +54,13 @@ help:
 
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
-	$(MPICC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+	@echo "  BUILD $@"
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 $(LIB)/libepop.so.$(SOVERSION): $(lib_obj)
 	@mkdir -p $(@D)
-	$(MPICC) -shared -Wl,-soname,libepop.so.$(SOVERSION) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	@echo "  BUILD $@"
+	$(Q)$(MPICC) -shared -Wl,-soname,libepop.so.$(SOVERSION) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 $(LIB)/libepop.so: $(LIB)/libepop.so.$(SOVERSION)
 	ln -sf $(<F) $@
 $(LIB)/libepop.a: $(lib_obj)
@@ -64,37 +69,45 @@ $(LIB)/libepop.a: $(lib_obj)
 
 $(BIN)/epop: $(epop_obj) $(LIB)/libepop.so
 	@mkdir -p $(@D)
-	$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(epop_obj) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
+	@echo "  BUILD $@"
+	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(epop_obj) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
 $(BIN)/epopctl: $(ctl_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	@echo "  BUILD $@"
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 # A program is one source file, an example a folder; both see only the public headers.
 plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(LDFLAGS)
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	@mkdir -p $(@D)
-	$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
+	@echo "  BUILD $@"
+	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
 .SECONDEXPANSION:
 $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/common/*) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	@mkdir -p $(@D)
-	$(MPICC) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' $(BLAS) -lm
+	@echo "  BUILD $@"
+	$(Q)$(MPICC) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' $(BLAS) -lm
 
 # A unit test of an example's source names that source as a prerequisite of its own.
 $(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	@mkdir -p $(@D)
-	$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+	@echo "  BUILD $@"
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
 $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 	@mkdir -p $(@D)
-	$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+	@echo "  BUILD $@"
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
 $(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	@mkdir -p $(@D)
-	$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm
+	@echo "  BUILD $@"
+	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm
 $(BUILD)/bench/pdgemm $(BUILD)/bench/pdgesv: LDLIBS += -lscalapack-mpich $(BLAS)
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	@mkdir -p $(@D)
-	$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
+	@echo "  BUILD $@"
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
 
 units: $(units) $(mpitests) $(testprogs)
 

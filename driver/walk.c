@@ -1,0 +1,300 @@
+/* The walk through a program: see walk.h. */
+#include "driver/walk.h"
+
+#include <stdio.h>
+
+/* A branch may turn a program back, but between two phases it can do so only so often before it is called endless. */
+#define BRANCHES_IN_A_ROW 1000000
+
+/* What the steps below return besides an outcome. */
+#define WALK_ON (-1)
+
+static const epop_element_t *element_at(const struct walk *w)
+{
+    return &w->program->elements[w->position.pc];
+}
+
+/* ---- Failures ------------------------------------------------------------------- */
+
+static int fail(struct walk *w, int error, const char *what)
+{
+    const epop_position_t *p = &w->position;
+    const epop_element_t *element = element_at(w);
+    snprintf(w->error, sizeof w->error, "%s: element %d '%s' (%s), iteration %lld, rank %d of %d: %s",
+             w->program->name, p->pc, element->name ? element->name : epop_element_type_name(element->type),
+             epop_element_type_name(element->type), (long long)p->iteration, p->rank, p->size, what);
+    drivers_failed(w->drivers, p, error);
+    return WALK_FAILED;
+}
+
+static int fail_block(struct walk *w, const char *block, int error)
+{
+    char what[160];
+    bool ours = error >= EPOP_ERR_ARGUMENT && error <= EPOP_ERR_SYSTEM;
+    snprintf(what, sizeof what, "its %s block returned %d%s%s%s", block, error, ours ? " (" : "",
+             ours ? epop_result_text(error) : "", ours ? ")" : "");
+    return fail(w, error, what);
+}
+
+/* ---- Position --------------------------------------------------------------------- */
+
+static void look_at_world(struct walk *w)
+{
+    w->elastic->world(w->elastic->context, &w->position.rank, &w->position.size);
+}
+
+static void publish_iteration(const struct walk *w)
+{
+    atomic_store_explicit(&w->elastic->where->iteration, w->position.iteration, memory_order_relaxed);
+}
+
+static void publish_position(const struct walk *w)
+{
+    atomic_store_explicit(&w->elastic->where->pc, w->position.pc, memory_order_relaxed);
+    atomic_store_explicit(&w->elastic->where->visit, w->position.visit, memory_order_relaxed);
+    publish_iteration(w);
+}
+
+static void enter(struct walk *w, int pc)
+{
+    w->position.pc = pc;
+    w->position.iteration = 0;
+    publish_position(w);
+    if (w->drivers->element_hooks)
+        drivers_element_enter(w->drivers, &w->position);
+}
+
+static void leave(struct walk *w)
+{
+    if (w->drivers->element_hooks)
+        drivers_element_leave(w->drivers, &w->position);
+}
+
+/* ---- The probe and the adaptation --------------------------------------------------- */
+
+/* The adapt block inside its window. WALK_ON if this process stays in the program. */
+static int adapt(struct walk *w)
+{
+    const struct elastic *e = w->elastic;
+    char text[200];
+    if (e->window_open(e->context, text, sizeof text))
+        return fail(w, EPOP_ERR_MPI, text);
+    drivers_adaptation_begin(w->drivers, &w->position);
+    int error = element_at(w)->phase_adapt(w->data);
+    if (error)
+        return fail_block(w, "adapt", error);
+    enum window_result result = e->window_close(e->context, text, sizeof text);
+    if (result == WINDOW_BROKEN)
+        return fail(w, EPOP_ERR_STATE, text);
+    drivers_adaptation_end(w->drivers, &w->position);
+    look_at_world(w);
+    return result == WINDOW_LEAVE ? WALK_LEFT : WALK_ON;
+}
+
+static void report_progress(struct walk *w)
+{
+    epop_progress_t progress = {.iteration = w->position.iteration};
+    if (element_at(w)->progress)
+        element_at(w)->progress(w->data, &progress);
+    w->elastic->report_progress(w->elastic->context, &progress);
+}
+
+/* A probe that has to hold. WALK_ON, or the outcome; *stop when the program is told to end. */
+static int hold(struct walk *w, int needs, bool *stop)
+{
+    struct position at = {.pc = w->position.pc, .visit = w->position.visit, .iteration = w->position.iteration};
+    enum action action;
+    while ((action = w->elastic->hold(w->elastic->context, &at, needs)) == ACTION_PROGRESS)
+        report_progress(w);
+    *stop = action == ACTION_STOP;
+    return action == ACTION_ADAPT ? adapt(w) : WALK_ON;
+}
+
+/* Does the element about to start accept the world as it is? *needs: the size it asks for, 0 if it does. */
+static int check_size(struct walk *w, int *needs)
+{
+    const epop_sizes_t *sizes = epop_sizes_at(w->program, w->position.pc);
+    *needs = 0;
+    if (epop_sizes_accept(sizes, w->position.size))
+        return WALK_ON;
+    *needs = epop_sizes_round_down(sizes, w->position.size);
+    if (*needs && element_at(w)->type == EPOP_EP)
+        return WALK_ON;
+    char what[160];
+    snprintf(what, sizeof what, "it does not accept %d ranks, and %s", w->position.size,
+             *needs ? "a rigid phase cannot be resized" : "no smaller number either");
+    w->everywhere = true;
+    return fail(w, EPOP_ERR_REFUSED, what);
+}
+
+/* ---- The elements --------------------------------------------------------------------- */
+
+static int exec_once(struct walk *w, const epop_element_t *element)
+{
+    if (w->drivers->iteration_hooks)
+        drivers_iteration_begin(w->drivers, &w->position);
+    int error = element->phase_exec(w->data);
+    if (error)
+        return fail_block(w, "exec", error);
+    if (w->drivers->iteration_hooks)
+        drivers_iteration_end(w->drivers, &w->position);
+    return WALK_ON;
+}
+
+/* joined: this process has just come in at this iteration, through its adapt block; it does not probe again. */
+static int run_elastic(struct walk *w, bool joined, bool *stop)
+{
+    const epop_element_t *element = element_at(w);
+    struct ceiling *ceiling = w->elastic->ceiling;
+    int needs = 0, result = joined ? WALK_ON : check_size(w, &needs);
+    if (result != WALK_ON)
+        return result;
+    do {
+        if (!joined && (ceiling_probe(ceiling) || needs)) {
+            result = hold(w, needs, stop);
+            if (result != WALK_ON || *stop)
+                return result;
+            needs = 0;
+        }
+        joined = false;
+        result = exec_once(w, element);
+        if (result != WALK_ON)
+            return result;
+        w->position.iteration++;
+        publish_iteration(w);
+    } while (element->loop_condition(w->data));
+    return WALK_ON;
+}
+
+static int run_rigid(struct walk *w)
+{
+    const epop_element_t *element = element_at(w);
+    int needs, result = check_size(w, &needs);
+    if (result != WALK_ON)
+        return result;
+    do {
+        result = exec_once(w, element);
+        w->position.iteration++;
+        publish_iteration(w);
+    } while (result == WALK_ON && element->loop_condition && element->loop_condition(w->data));
+    return result;
+}
+
+static int run_branch(struct walk *w, int *next)
+{
+    const epop_program_t *program = w->program;
+    char what[160];
+    *next = element_at(w)->branch_condition(w->position.pc, w->data);
+    if (*next < 0 || *next > program->size)
+        snprintf(what, sizeof what, "it branched to %d, but the elements are 0 to %d (%d ends the program)", *next,
+                 program->size - 1, program->size);
+    else if (*next < program->size && program->elements[*next].type == EPOP_INIT)
+        snprintf(what, sizeof what, "it branched to element %d, which is INIT; INIT runs once only", *next);
+    else if (++w->visits_without_phase > BRANCHES_IN_A_ROW)
+        snprintf(what, sizeof what, "an endless loop: %d branches in a row without a phase between them",
+                 BRANCHES_IN_A_ROW);
+    else
+        return WALK_ON;
+    return fail(w, EPOP_ERR_STATE, what);
+}
+
+/* The element at pc; *next is where to go on. */
+static int step(struct walk *w, bool joined, int *next, bool *stop)
+{
+    int result = WALK_ON;
+    *next = w->position.pc + 1;
+    switch (element_at(w)->type) {
+    case EPOP_EP:
+        result = run_elastic(w, joined, stop);
+        w->visits_without_phase = 0;
+        break;
+    case EPOP_RP:
+        result = run_rigid(w);
+        w->visits_without_phase = 0;
+        break;
+    case EPOP_BRANCH:
+        result = run_branch(w, next);
+        break;
+    case EPOP_INIT: /* validation and run_branch keep the walk from coming here */
+        break;
+    }
+    return result;
+}
+
+/* Told to end: the finalizer, if there is one, and no more. */
+static int run_finalizer(struct walk *w)
+{
+    if (w->program->finalizer < 0)
+        return WALK_ON;
+    w->position.visit++;
+    enter(w, w->program->finalizer);
+    int result = run_rigid(w);
+    leave(w);
+    return result;
+}
+
+/* From the present pc to the end. */
+static enum walk_outcome walk_on(struct walk *w, bool joined)
+{
+    bool stop = false;
+    int result = WALK_ON, next;
+    while (result == WALK_ON && !stop && w->position.pc < w->program->size) {
+        if (!joined) {
+            w->position.visit++;
+            enter(w, w->position.pc);
+        }
+        result = step(w, joined, &next, &stop);
+        joined = false;
+        if (result == WALK_ON) {
+            leave(w);
+            w->position.pc = next;
+        }
+    }
+    if (result == WALK_ON && stop)
+        result = run_finalizer(w);
+    atomic_store(&w->elastic->where->pc, -1);
+    if (result != WALK_ON)
+        return (enum walk_outcome)result;
+    drivers_finished(w->drivers, &w->position);
+    return WALK_ENDED;
+}
+
+/* ---- INIT ------------------------------------------------------------------------------ */
+
+static int run_init(struct walk *w, int *argc, char ***argv)
+{
+    w->position = (epop_position_t){.program = w->program};
+    w->data = w->program->data;
+    look_at_world(w);
+    enter(w, 0);
+    int error = element_at(w)->init(argc, argv, &w->data);
+    if (error)
+        return fail_block(w, "init", error);
+    leave(w);
+    look_at_world(w); /* INIT may have been the first to ask for it */
+    w->position.pc = 1;
+    return WALK_ON;
+}
+
+enum walk_outcome walk_from_start(struct walk *w, int *argc, char ***argv)
+{
+    int result = run_init(w, argc, argv);
+    return result == WALK_ON ? walk_on(w, false) : (enum walk_outcome)result;
+}
+
+enum walk_outcome walk_joining(struct walk *w, int *argc, char ***argv)
+{
+    struct position at;
+    bool ready = run_init(w, argc, argv) == WALK_ON;
+    if (!w->elastic->join(w->elastic->context, ready ? NULL : w->error, &at))
+        return WALK_CALLED_OFF;
+
+    w->position.visit = at.visit;
+    w->position.iteration = at.iteration;
+    w->position.pc = at.pc;
+    publish_position(w);
+    if (w->drivers->element_hooks)
+        drivers_element_enter(w->drivers, &w->position);
+    int result = adapt(w);
+    return result == WALK_ON ? walk_on(w, true) : (enum walk_outcome)result;
+}

@@ -1,0 +1,290 @@
+/* A job of MPI processes: see job.h. */
+#include "runtime/job.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/backends/backend.h"
+#include "runtime/control/control.h"
+#include "runtime/coordinator/coordinator.h"
+#include "runtime/member/json.h"
+#include "runtime/plane.h"
+#include "runtime/signals.h"
+
+static struct {
+    int process, processes; /* of the launch */
+    int start;
+    struct job_options options;
+    struct member member;
+    struct where where;
+    bool first_part; /* epop__job_next has not been called yet */
+    struct plane plane;
+} job;
+
+/* ---- MPI, and what is agreed before anything runs --------------------------------- */
+
+void epop__job_init(int *process, int *processes)
+{
+    int provided;
+    setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0); /* our own line says more */
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
+    MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
+    *process = job.process;
+    *processes = job.processes;
+}
+
+int epop__job_all_loaded(const char *error)
+{
+    int mine = error ? job.process : job.processes, first;
+    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first == job.processes)
+        return 1;
+    if (first == job.process)
+        fprintf(stderr, "epop: %s\n", error);
+    MPI_Finalize();
+    return 0;
+}
+
+/* Rank 0's choice of how many ranks start, or 0 with text. */
+static int choose_start(const epop_program_t *program, char *error, size_t error_size)
+{
+    int wanted = job.options.start ? job.options.start : job.processes;
+    if (wanted > job.processes) {
+        snprintf(error, error_size, "--start %d needs as many processes, but the launch has %d; raise mpiexec's -n",
+                 wanted, job.processes);
+        return 0;
+    }
+    int start = epop_sizes_round_down(&program->sizes, wanted);
+    if (!start)
+        snprintf(error, error_size, "%s accepts neither %d ranks nor any smaller number; raise mpiexec's -n",
+                 program->name, wanted);
+    else if (start < wanted && !job.options.quiet)
+        fprintf(stderr, "epop: note: %s does not accept %d ranks; %d start and %d stand by\n", program->name, wanted,
+                start, job.processes - start);
+    return start;
+}
+
+static void make_first_world(void)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &world.launch);
+    if (job.process < job.start)
+        comm = world.backend->first_world(&world, job.start);
+    world_set(comm, EPOP_NEW);
+}
+
+/* ---- The member's way out ----------------------------------------------------------- */
+
+static int tell(void *context, const cJSON *message)
+{
+    (void)context;
+    return plane_tell(&job.plane, message);
+}
+
+/* Lets MPI move messages that other ranks wait for. */
+static void poke(void *context)
+{
+    int flag;
+    (void)context;
+    if (world.comm != MPI_COMM_NULL)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world.comm, &flag, MPI_STATUS_IGNORE);
+}
+
+static int request(const epop_request_t *request)
+{
+    cJSON *message = json_message("request");
+    if (request->size)
+        cJSON_AddNumberToObject(message, "size", request->size);
+    cJSON_AddNumberToObject(message, "world", job.member.plan ? job.member.plan->adaptation : 0);
+    if (request->add_hosts)
+        cJSON_AddStringToObject(message, "add_hosts", request->add_hosts);
+    if (request->release_hosts)
+        cJSON_AddStringToObject(message, "release_hosts", request->release_hosts);
+    if (request->release_count)
+        cJSON_AddItemToObject(message, "release_ranks",
+                              cJSON_CreateIntArray(request->release_ranks, request->release_count));
+    int result = message ? tell(NULL, message) : -1;
+    cJSON_Delete(message);
+    return result ? EPOP_ERR_SYSTEM : EPOP_OK;
+}
+
+/* ---- Start ---------------------------------------------------------------------------- */
+
+int epop__job_start(const struct job_options *options, const epop_program_t *program)
+{
+    char error[300] = "";
+    job.options = *options;
+    job.first_part = true;
+    world.backend = backend_find(options->backend, error, sizeof error);
+    if (world.backend && !job.process)
+        job.start = choose_start(program, error, sizeof error);
+    MPI_Bcast(&job.start, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!epop__job_all_loaded(world.backend && job.start ? NULL : error[0] ? error : "rank 0 cannot start"))
+        return -1;
+
+    atomic_init(&job.where.pc, -1);
+    member_init(&job.member, job.process);
+    job.member.tell = tell;
+    job.member.poke = poke;
+    make_first_world();
+
+    struct coordinator_config config = {
+        .path = options->path,
+        .program = program,
+        .backend = &world.backend->coordinator,
+        .size = job.start,
+        .maximum = job.processes,
+        .prepare_timeout = options->prepare_timeout,
+        .freeze_timeout = 10,
+        .min_interval = options->min_interval,
+        .finish_timeout = options->finish_timeout,
+    };
+    bool up = plane_start(&job.plane, &job.member, &job.where, &config, error, sizeof error) == 0;
+    if (!epop__job_all_loaded(up ? NULL : error))
+        return -1;
+    world_request = request;
+    signals_install(job.plane.coordinator);
+    return 0;
+}
+
+/* ---- The parts of a process -------------------------------------------------------------- */
+
+enum job_role epop__job_next(void)
+{
+    bool starts = job.first_part && job.process < job.start;
+    job.first_part = false;
+    if (starts)
+        return JOB_START;
+    return member_standby(&job.member) == TASK_JOIN ? JOB_JOIN : JOB_OVER;
+}
+
+int epop__job_join(const char *failure)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(job.member.wake, "joiners"), *item;
+    int adaptation = json_int(job.member.wake, "adaptation", 0), count = 0, mine = failure != NULL, any;
+    int *processes = malloc(sizeof *processes * (size_t)(cJSON_GetArraySize(list) + 1));
+    if (!processes)
+        epop__job_fail("out of memory", 0);
+    cJSON_ArrayForEach(item, list) processes[count++] = item->valueint;
+    MPI_Comm comm = world.backend->joiners_world(&world, processes, count, adaptation);
+    free(processes);
+    world_set(comm, EPOP_JOINING);
+    /* A joiner that cannot load the program must not leave the others waiting for it in INIT. */
+    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, comm);
+    return !any;
+}
+
+void epop__job_ended(void)
+{
+    member_end(&job.member);
+}
+
+void epop__job_parked(int reusable)
+{
+    if (world.comm != MPI_COMM_NULL)
+        MPI_Comm_free(&world.comm);
+    world_set(MPI_COMM_NULL, EPOP_LEAVING);
+    member_parked(&job.member, reusable);
+}
+
+/* ---- The table for the walk ---------------------------------------------------------------- */
+
+static void elastic_world(void *context, int *rank, int *size)
+{
+    (void)context;
+    *rank = world.rank;
+    *size = world.size;
+}
+
+static enum action elastic_hold(void *context, const struct position *at, int needs)
+{
+    (void)context;
+    return member_hold(&job.member, at, needs);
+}
+
+static void elastic_progress(void *context, const epop_progress_t *progress)
+{
+    (void)context;
+    member_report_progress(&job.member, progress);
+}
+
+static bool elastic_join(void *context, const char *failure, struct position *at)
+{
+    (void)context;
+    member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure);
+    if (!member_await_window(&job.member))
+        return false;
+    *at = job.member.plan->at;
+    return true;
+}
+
+static int elastic_open(void *context, char *error, size_t error_size)
+{
+    (void)context;
+    return world_offer_window(job.member.plan, job.process, error, error_size);
+}
+
+static enum window_result elastic_close(void *context, char *error, size_t error_size)
+{
+    (void)context;
+    const struct plan *plan = job.member.plan;
+    if (world_close_window(error, error_size))
+        return WINDOW_BROKEN;
+    if (world.status == EPOP_LEAVING)
+        return WINDOW_LEAVE;
+    double stall = world.status == EPOP_STAYING ? monotonic_seconds() - job.member.held : 0;
+    member_committed(&job.member, plan->adaptation, stall);
+    return WINDOW_STAY;
+}
+
+const struct elastic *epop__job_elastic(void)
+{
+    static struct elastic elastic = {
+        .world = elastic_world,
+        .hold = elastic_hold,
+        .report_progress = elastic_progress,
+        .join = elastic_join,
+        .window_open = elastic_open,
+        .window_close = elastic_close,
+    };
+    elastic.ceiling = &job.member.ceiling;
+    elastic.where = &job.where;
+    return &elastic;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+int epop__job_close(int status)
+{
+    int stuck = plane_stop(&job.plane);
+    if (stuck) {
+        fprintf(stderr, "epop: note: %d process%s still in INIT of a resize that was called off; ended with the job\n",
+                stuck, stuck == 1 ? " was" : "es were");
+        MPI_Abort(MPI_COMM_WORLD, status);
+    }
+    signals_install(NULL);
+    world_request = NULL;
+    if (world.comm != MPI_COMM_NULL)
+        MPI_Comm_free(&world.comm);
+    MPI_Comm_free(&world.launch);
+    MPI_Finalize();
+    member_destroy(&job.member);
+    return status;
+}
+
+void epop__job_fail(const char *text, int everywhere)
+{
+    if (text && (!everywhere || world.rank <= 0))
+        fprintf(stderr, "epop: %s\n", text);
+    fflush(NULL);
+    if (everywhere && world.rank > 0)
+        sleep(2); /* rank 0 prints first, and ends us all */
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    _exit(1);
+}

@@ -1,0 +1,77 @@
+/*
+ * A job of MPI processes: MPI and the control plane come up, every process learns its part, and all come to one
+ * end. The glue between members, coordinator, control plane and backend.
+ */
+#ifndef EPOP_JOB_H
+#define EPOP_JOB_H
+
+#include <stddef.h>
+
+#include "epop/program.h"
+#include "epop/visibility.h"
+#include "runtime/elastic.h"
+
+#define EPOP_PRIVATE EPOP_API /* exported for the epop executable; no part of the public interface */
+
+struct job_options {
+    int start;              /* ranks that start; 0: all */
+    const char *backend;    /* a backend's name, or "auto" */
+    double prepare_timeout; /* seconds */
+    double min_interval;
+    double finish_timeout;
+    int quiet;
+    const char *path; /* of the program, as given */
+};
+
+/* What a process does next. */
+enum job_role {
+    JOB_START, /* walks the program from its beginning */
+    JOB_JOIN,  /* loads the program afresh, runs INIT, and joins the running ranks */
+    JOB_OVER   /* the program has ended everywhere */
+};
+
+/* Initializes MPI; the rank and size of the launch. Collective over the launch, as all functions here but
+ * epop__job_fail. */
+EPOP_PRIVATE void epop__job_init(int *process, int *processes);
+
+/*
+ * Did loading go well on every process? error is this process's own message, or NULL. If any has one, the first of
+ * them prints it, and the result is false on all: MPI is finalized then.
+ */
+EPOP_PRIVATE int epop__job_all_loaded(const char *error);
+
+/*
+ * Chooses backend and starting ranks, makes the first world, and starts the control plane. The program is rank 0's
+ * for as long as the job lasts. 0, or -1: the message is printed, MPI finalized.
+ */
+EPOP_PRIVATE int epop__job_start(const struct job_options *options, const epop_program_t *program);
+
+/* Waits for this process's next part; the first call does not wait on starting ranks. */
+EPOP_PRIVATE enum job_role epop__job_next(void);
+
+/* In the part JOB_JOIN: makes the joiners' world. failure: why this process cannot go on, or NULL. False when one
+ * of the joiners cannot: then no INIT is run. */
+EPOP_PRIVATE int epop__job_join(const char *failure);
+
+/* The table for the walk. */
+EPOP_PRIVATE const struct elastic *epop__job_elastic(void);
+
+/* The walk has ended here: waits until it has ended on every rank. */
+EPOP_PRIVATE void epop__job_ended(void);
+
+/* This process left the program (or its joining is off), which is unloaded; reusable: without a trace. */
+EPOP_PRIVATE void epop__job_parked(int reusable);
+
+/* Ends control plane and MPI. Returns the exit status for `status`. */
+EPOP_PRIVATE int epop__job_close(int status);
+
+/*
+ * The job failed: ends all processes with status 1. Prints the text unless it is NULL. everywhere: every rank calls
+ * it with the same text, and rank 0's is printed. Does not return.
+ */
+EPOP_PRIVATE void epop__job_fail(const char *text, int everywhere) __attribute__((noreturn));
+
+/* The table for a program without MPI, or without a launch: one process, no control plane; SIGTERM stops it. */
+EPOP_PRIVATE const struct elastic *epop__solo_elastic(void);
+
+#endif

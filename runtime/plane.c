@@ -1,0 +1,230 @@
+/* A process's connection to the control plane: see plane.h. */
+#include "runtime/plane.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/member/json.h"
+
+#define ATTACH_TIMEOUT_MS 30000
+#define DETACH_TIMEOUT_MS 2000
+
+/* From a thread that is not MPI's: the process manager ends the others when one goes like this. */
+static void die(const char *text)
+{
+    fprintf(stderr, "epop: %s\n", text);
+    fflush(NULL);
+    _exit(1);
+}
+
+static cJSON *hello(void)
+{
+    char host[64] = "?";
+    gethostname(host, sizeof host - 1);
+    cJSON *message = json_message("hello");
+    cJSON_AddStringToObject(message, "host", host);
+    cJSON_AddNumberToObject(message, "pid", getpid());
+    return message;
+}
+
+/* ---- Process 0: the coordinator's ways out and in --------------------------------- */
+
+static void op_send(void *context, int process, const cJSON *message)
+{
+    struct plane *plane = context;
+    if (process == 0)
+        member_receive(plane->member, message);
+    else
+        control_send(process, message);
+}
+
+static void op_publish(void *context, const cJSON *event)
+{
+    (void)context;
+    control_publish(event);
+}
+
+static void op_answer(void *context, void *handle, const cJSON *answer)
+{
+    (void)context;
+    control_answer(handle, answer);
+}
+
+static void op_fatal(void *context, const char *text)
+{
+    (void)context;
+    die(text);
+}
+
+static struct position op_where(void *context)
+{
+    const struct plane *plane = context;
+    return (struct position){
+        .pc = atomic_load_explicit(&plane->where->pc, memory_order_relaxed),
+        .visit = atomic_load_explicit(&plane->where->visit, memory_order_relaxed),
+        .iteration = atomic_load_explicit(&plane->where->iteration, memory_order_relaxed),
+    };
+}
+
+static const struct coordinator_ops coordinator_ops = {
+    .send = op_send, .publish = op_publish, .answer = op_answer, .fatal = op_fatal, .where = op_where};
+
+static void on_attached(void *context, int process)
+{
+    (void)context;
+    (void)process; /* its hello follows */
+}
+
+static void on_lost(void *context, int process)
+{
+    coordinator_lost(((struct plane *)context)->coordinator, process);
+}
+
+static void on_member_message(void *context, int process, const cJSON *message)
+{
+    coordinator_message(((struct plane *)context)->coordinator, process, message);
+}
+
+static void on_request(void *context, control_request_t *handle, const cJSON *request)
+{
+    coordinator_request(((struct plane *)context)->coordinator, handle, request);
+}
+
+static void on_abandoned(void *context, control_request_t *handle)
+{
+    coordinator_abandoned(((struct plane *)context)->coordinator, handle);
+}
+
+static const control_server_ops_t server_ops = {.attached = on_attached,
+                                                .lost = on_lost,
+                                                .message = on_member_message,
+                                                .request = on_request,
+                                                .abandoned = on_abandoned};
+
+static int advertise(const char *job_id, const struct coordinator_config *config, char *error, size_t error_size)
+{
+    cJSON *about = cJSON_CreateObject();
+    cJSON_AddStringToObject(about, "program", config->program->name);
+    int result = control_advertise(job_id, about, error, error_size);
+    cJSON_Delete(about);
+    return result;
+}
+
+static int serve(struct plane *plane, struct coordinator_config *config, char *error, size_t error_size)
+{
+    char job_id[96];
+    snprintf(job_id, sizeof job_id, "%.60s-%ld", config->program->name, (long)getpid());
+    for (char *p = job_id; *p; p++)
+        if (*p == '/' || *p == ' ')
+            *p = '_';
+    config->job = job_id;
+    config->ops = &coordinator_ops;
+    config->context = plane;
+    plane->coordinator = coordinator_start(config);
+    if (!plane->coordinator) {
+        snprintf(error, error_size, "cannot start the coordinator: out of memory or threads");
+        return -1;
+    }
+    if (control_serve(&server_ops, plane, plane->uri, plane->token, error, error_size))
+        return -1;
+    cJSON *message = hello();
+    coordinator_message(plane->coordinator, 0, message);
+    cJSON_Delete(message);
+    return advertise(job_id, config, error, error_size);
+}
+
+/* ---- Every other process: the attachment -------------------------------------------- */
+
+static void on_message(void *context, const cJSON *message)
+{
+    struct plane *plane = context;
+    const char *op = json_text(message, "op");
+    if (op && !strcmp(op, "finish"))
+        plane->over = true;
+    member_receive(plane->member, message);
+}
+
+static void on_server_lost(void *context)
+{
+    const struct plane *plane = context;
+    if (!plane->over)
+        die("the connection to rank 0's control plane is lost; this process ends");
+}
+
+static const control_member_ops_t member_ops = {.message = on_message, .lost = on_server_lost};
+
+static void *attach(void *argument)
+{
+    struct plane *plane = argument;
+    char error[300];
+    if (control_attach(plane->uri, plane->token, plane->member->process, &member_ops, plane, ATTACH_TIMEOUT_MS, error,
+                       sizeof error))
+        die(error);
+    cJSON *message = hello(), *kept;
+    control_tell(message);
+    cJSON_Delete(message);
+    pthread_mutex_lock(&plane->lock);
+    cJSON_ArrayForEach(kept, plane->undelivered) control_tell(kept);
+    cJSON_Delete(plane->undelivered);
+    plane->undelivered = NULL;
+    plane->attached = true;
+    pthread_mutex_unlock(&plane->lock);
+    return NULL;
+}
+
+/* ---- All -------------------------------------------------------------------------------- */
+
+int plane_tell(struct plane *plane, const cJSON *message)
+{
+    if (plane->member->process == 0) {
+        coordinator_message(plane->coordinator, 0, message);
+        return 0;
+    }
+    int result = 0;
+    pthread_mutex_lock(&plane->lock);
+    if (plane->attached)
+        result = control_tell(message);
+    else
+        cJSON_AddItemToArray(plane->undelivered, cJSON_Duplicate(message, 1));
+    pthread_mutex_unlock(&plane->lock);
+    return result;
+}
+
+int plane_start(struct plane *plane, struct member *member, struct where *where, struct coordinator_config *config,
+                char *error, size_t error_size)
+{
+    plane->member = member;
+    plane->where = where;
+    pthread_mutex_init(&plane->lock, NULL);
+    plane->undelivered = cJSON_CreateArray();
+    int failed = 0;
+    if (member->process == 0)
+        failed = serve(plane, config, error, error_size);
+    MPI_Bcast(plane->uri, sizeof plane->uri, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(plane->token, sizeof plane->token, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (member->process == 0)
+        return failed;
+    if (!plane->uri[0] || !plane->token[0] || pthread_create(&plane->attaching, NULL, attach, plane)) {
+        snprintf(error, error_size, "cannot attach to the control plane");
+        return -1;
+    }
+    return 0;
+}
+
+int plane_stop(struct plane *plane)
+{
+    int stuck = 0;
+    if (plane->member->process == 0) {
+        stuck = coordinator_finish(plane->coordinator);
+        if (!stuck)
+            control_unserve(DETACH_TIMEOUT_MS);
+    } else {
+        pthread_join(plane->attaching, NULL);
+        control_detach();
+    }
+    pthread_mutex_destroy(&plane->lock);
+    return stuck;
+}

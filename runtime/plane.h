@@ -1,0 +1,38 @@
+/*
+ * A process's connection to its job's control plane: in process 0 the server and the coordinator, elsewhere an
+ * attachment that is made in the background, so that nobody waits for it before the program starts.
+ */
+#ifndef EPOP_PLANE_H
+#define EPOP_PLANE_H
+
+#include <pthread.h>
+
+#include "runtime/control/control.h"
+#include "runtime/coordinator/coordinator.h"
+#include "runtime/elastic.h"
+
+struct plane {
+    struct member *member;
+    struct where *where;
+    struct coordinator *coordinator; /* in process 0 */
+    char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX];
+    pthread_t attaching;
+    pthread_mutex_t lock;
+    bool attached;
+    bool over;          /* the end has begun: a lost connection is no loss any more */
+    cJSON *undelivered; /* messages from before the attachment, an array */
+};
+
+/* config lacks job, ops and context, which are filled in here. Collective over the launch (one broadcast).
+ * 0, or -1 with one line of text. */
+int plane_start(struct plane *plane, struct member *member, struct where *where, struct coordinator_config *config,
+                char *error, size_t error_size);
+
+/* Sends to the coordinator, or keeps it until there is a connection. Never blocks. 0 or -1. */
+int plane_tell(struct plane *plane, const cJSON *message);
+
+/* After the coordinator's "finish": takes everything down. Collective. Returns the number of stuck processes,
+ * in process 0 (0 elsewhere). */
+int plane_stop(struct plane *plane);
+
+#endif

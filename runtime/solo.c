@@ -1,0 +1,81 @@
+/* A program that runs alone: no MPI, no control plane, one process that cannot be resized. SIGTERM stops it at
+ * the next probe, a second one at once. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "runtime/job.h"
+
+static struct ceiling ceiling;
+static struct where where;
+static volatile sig_atomic_t terminations;
+
+static void on_terminate(int number)
+{
+    if (terminations++) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    atomic_store(&ceiling.limit, 0);
+}
+
+static void solo_world(void *context, int *rank, int *size)
+{
+    (void)context;
+    *rank = 0;
+    *size = 1;
+}
+
+static enum action solo_hold(void *context, const struct position *at, int needs)
+{
+    (void)context;
+    (void)at;
+    (void)needs;
+    return terminations ? ACTION_STOP : ACTION_CONTINUE;
+}
+
+static void solo_progress(void *context, const epop_progress_t *progress)
+{
+    (void)context;
+    (void)progress;
+}
+
+static bool solo_join(void *context, const char *failure, struct position *at)
+{
+    (void)context;
+    (void)failure;
+    (void)at;
+    return false;
+}
+
+static int solo_open(void *context, char *error, size_t error_size)
+{
+    (void)context;
+    snprintf(error, error_size, "a program that runs alone cannot adapt");
+    return -1;
+}
+
+static enum window_result solo_close(void *context, char *error, size_t error_size)
+{
+    solo_open(context, error, error_size);
+    return WINDOW_BROKEN;
+}
+
+const struct elastic *epop__solo_elastic(void)
+{
+    static const struct elastic solo = {
+        .ceiling = &ceiling,
+        .where = &where,
+        .world = solo_world,
+        .hold = solo_hold,
+        .report_progress = solo_progress,
+        .join = solo_join,
+        .window_open = solo_open,
+        .window_close = solo_close,
+    };
+    ceiling_init(&ceiling);
+    atomic_init(&where.pc, -1);
+    struct sigaction action = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    return &solo;
+}
