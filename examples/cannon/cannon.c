@@ -1,0 +1,154 @@
+/*
+ * The program: load, multiply (elastic, one panel per iteration), measure, again if asked, verify, write. Each phase
+ * stands in a file of its own; this one holds them together, and the data's beginning and end.
+ */
+#include "cannon.h"
+
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/agree.h"
+
+enum { PC_INIT, PC_MODE, PC_LOAD, PC_MULTIPLY, PC_MEASURE, PC_AGAIN, PC_VERIFY, PC_WRITE, PC_SAVE, PC_END, PC_COUNT };
+
+double cannon_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int cannon_agree(int error, const char *text)
+{
+    return agree_on_error(epop_world(), error, "cannon", text);
+}
+
+static int is_rank_0(void)
+{
+    int rank;
+    MPI_Comm_rank(epop_world(), &rank);
+    return rank == 0;
+}
+
+int cannon_is_talking(const cannon_t *c)
+{
+    return !c->options.json && is_rank_0();
+}
+
+void cannon_free(cannon_t *c)
+{
+    cannon_grid_close(c);
+    cannon_blocks_free(c);
+    cannon_sources_close(c);
+    free(c->run_seconds);
+    free(c);
+}
+
+/* The ranks are the parallelism: with a thread per core in each of them, they would fight for the cores. */
+static void use_one_thread(void)
+{
+    if (!getenv("OPENBLAS_NUM_THREADS") && !getenv("OMP_NUM_THREADS"))
+        openblas_set_num_threads(1);
+}
+
+static int set_up(cannon_t *c, int argc, char **argv, char *text, size_t text_size)
+{
+    c->run_seconds = calloc(CANNON_REPEATS_MAX, sizeof(double));
+    if (!c->run_seconds) {
+        snprintf(text, text_size, "out of memory");
+        return EPOP_ERR_MEMORY;
+    }
+    if (cannon_options_parse(&c->options, argc, argv, text, text_size) != 0)
+        return EPOP_ERR_ARGUMENT;
+    if (!c->options.help && cannon_sources_open(c, text, text_size) != 0)
+        return EPOP_ERR_ARGUMENT;
+    c->shared = (cannon_shared_t){
+        .m = c->a_source.rows, .k = c->a_source.cols, .n = c->b_source.cols, .width = c->options.width};
+    return EPOP_OK;
+}
+
+/* Joining ranks fail alone, before they have joined anything; new ones agree, so that the user reads one line. */
+static int cannon_init(int *argc, char ***argv, void **data)
+{
+    char text[CANNON_TEXT] = "out of memory";
+    cannon_t *c = calloc(1, sizeof(*c));
+    int error = EPOP_ERR_MEMORY;
+    if (c) {
+        c->grid.comm = MPI_COMM_NULL;
+        c->residual = -1;
+        use_one_thread();
+        error = set_up(c, *argc, *argv, text, sizeof(text));
+    }
+    if (epop_status() == EPOP_JOINING && error)
+        fprintf(stderr, "cannon: a joining rank: %s\n", text);
+    else if (epop_status() != EPOP_JOINING)
+        error = cannon_agree(error, text);
+    *data = c;
+    return error;
+}
+
+static int choose_mode(int pc, void *data)
+{
+    const cannon_t *c = data;
+    if (c->options.save)
+        return PC_SAVE;
+    if (!c->options.help)
+        return pc + 1;
+    if (is_rank_0())
+        cannon_usage();
+    return PC_END;
+}
+
+/* A repeated multiplication starts from the matrices' source, whatever the resizes of the last one left. */
+static int choose_again(int pc, void *data)
+{
+    cannon_t *c = data;
+    if (c->shared.runs >= c->options.repeats)
+        return pc + 1;
+    cannon_grid_close(c);
+    cannon_blocks_free(c);
+    return PC_LOAD;
+}
+
+static int cannon_end(void *data)
+{
+    cannon_t *c = data;
+    int finished = c->shared.runs == c->options.repeats;
+    if (finished && c->options.json && is_rank_0())
+        cannon_print_json(c);
+    if (c->grid.comm != MPI_COMM_NULL && !finished && is_rank_0())
+        fprintf(stderr, "cannon: stopped before the product was complete; nothing was written\n");
+    cannon_pipeline_close(c);
+    cannon_free(c);
+    return EPOP_OK;
+}
+
+epop_program_t *get_program(void)
+{
+    epop_program_t *program = epop_program_alloc(PC_COUNT);
+    if (!program)
+        return NULL;
+    epop_element_t *e = program->elements;
+    e[PC_INIT] = (epop_element_t){.type = EPOP_INIT, .name = "init", .init = cannon_init};
+    e[PC_MODE] = (epop_element_t){.type = EPOP_BRANCH, .name = "mode", .branch_condition = choose_mode};
+    e[PC_LOAD] = (epop_element_t){.type = EPOP_RP, .name = "load", .phase_exec = cannon_load_exec};
+    e[PC_MULTIPLY] = (epop_element_t){.type = EPOP_EP,
+                                      .name = "multiply",
+                                      .phase_exec = cannon_multiply_exec,
+                                      .phase_adapt = cannon_multiply_adapt,
+                                      .loop_condition = cannon_multiply_loop,
+                                      .progress = cannon_multiply_progress};
+    e[PC_MEASURE] = (epop_element_t){.type = EPOP_RP, .name = "measure", .phase_exec = cannon_measure_exec};
+    e[PC_AGAIN] = (epop_element_t){.type = EPOP_BRANCH, .name = "again", .branch_condition = choose_again};
+    e[PC_VERIFY] = (epop_element_t){.type = EPOP_RP, .name = "verify", .phase_exec = cannon_verify_exec};
+    e[PC_WRITE] = (epop_element_t){.type = EPOP_RP, .name = "write", .phase_exec = cannon_write_exec};
+    e[PC_SAVE] = (epop_element_t){.type = EPOP_RP, .name = "save", .phase_exec = cannon_save_exec};
+    e[PC_END] = (epop_element_t){.type = EPOP_RP, .name = "end", .phase_exec = cannon_end};
+    program->name = "cannon";
+    program->sizes.kind = EPOP_SIZE_SQUARE;
+    program->finalizer = PC_END;
+    return program;
+}
