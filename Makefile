@@ -91,6 +91,9 @@ $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/co
 
 # A unit test of an example's source names that source as a prerequisite of its own.
 $(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
+$(BUILD)/tests/unit/test_mtx: examples/gauss/mtx.c
+$(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
+$(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	@mkdir -p $(@D)
 	@echo "  BUILD $@"
