@@ -72,7 +72,7 @@ static enum walk_outcome walk_part(const struct options *options, struct drivers
     struct walk walk = {.program = program->program, .elastic = epop__job_elastic(), .drivers = drivers};
     enum walk_outcome outcome = walk_program(options, &walk, joining);
     if (outcome == WALK_FAILED)
-        epop__job_fail(walk.error, walk.everywhere);
+        epop__job_fail(walk.error);
     return outcome;
 }
 

@@ -20,8 +20,8 @@ static int fail(struct walk *w, int error, const char *what)
 {
     const epop_position_t *p = &w->position;
     const epop_element_t *element = element_at(w);
-    snprintf(w->error, sizeof w->error, "%s: element %d '%s' (%s), iteration %lld, rank %d of %d: %s",
-             w->program->name, p->pc, element->name ? element->name : epop_element_type_name(element->type),
+    snprintf(w->error, sizeof w->error, "%s: element %d '%s' (%s), iteration %lld, rank %d of %d: %s", w->program->name,
+             p->pc, element->name ? element->name : epop_element_type_name(element->type),
              epop_element_type_name(element->type), (long long)p->iteration, p->rank, p->size, what);
     drivers_failed(w->drivers, p, error);
     return WALK_FAILED;
@@ -123,7 +123,6 @@ static int check_size(struct walk *w, int *needs)
     char what[160];
     snprintf(what, sizeof what, "it does not accept %d ranks, and %s", w->position.size,
              *needs ? "a rigid phase cannot be resized" : "no smaller number either");
-    w->everywhere = true;
     return fail(w, EPOP_ERR_REFUSED, what);
 }
 

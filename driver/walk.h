@@ -10,10 +10,10 @@
 #include "runtime/elastic.h"
 
 enum walk_outcome {
-    WALK_ENDED,    /* the program came to its end, or was stopped */
-    WALK_LEFT,     /* this process left the program in an adaptation */
+    WALK_ENDED,      /* the program came to its end, or was stopped */
+    WALK_LEFT,       /* this process left the program in an adaptation */
     WALK_CALLED_OFF, /* the adaptation that this process was to join is off */
-    WALK_FAILED    /* walk.error says why */
+    WALK_FAILED      /* walk.error says why */
 };
 
 struct walk {
@@ -24,7 +24,6 @@ struct walk {
     epop_position_t position; /* as the drivers see it */
     int visits_without_phase; /* branches in a row */
     char error[512];
-    bool everywhere; /* the failure is the same on every rank */
 };
 
 /* Walks the program from its beginning. argv is handed to INIT, which may change both. */

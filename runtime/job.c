@@ -16,6 +16,8 @@
 #include "runtime/plane.h"
 #include "runtime/signals.h"
 
+#define FAIL_TIMEOUT 3 /* seconds */
+
 static struct {
     int process, processes; /* of the launch */
     int start;
@@ -170,7 +172,7 @@ int epop__job_join(const char *failure)
     int adaptation = json_int(job.member.wake, "adaptation", 0), count = 0, mine = failure != NULL, any;
     int *processes = malloc(sizeof *processes * (size_t)(cJSON_GetArraySize(list) + 1));
     if (!processes)
-        epop__job_fail("out of memory", 0);
+        epop__job_fail("out of memory");
     cJSON_ArrayForEach(item, list) processes[count++] = item->valueint;
     MPI_Comm comm = world.backend->joiners_world(&world, processes, count, adaptation);
     free(processes);
@@ -278,13 +280,11 @@ int epop__job_close(int status)
     return status;
 }
 
-void epop__job_fail(const char *text, int everywhere)
+void epop__job_fail(const char *text)
 {
-    if (text && (!everywhere || world.rank <= 0))
-        fprintf(stderr, "epop: %s\n", text);
-    fflush(NULL);
-    if (everywhere && world.rank > 0)
-        sleep(2); /* rank 0 prints first, and ends us all */
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    _exit(1);
+    cJSON *message = json_message("failed");
+    cJSON_AddStringToObject(message, "text", text);
+    plane_tell(&job.plane, message);
+    sleep(FAIL_TIMEOUT); /* the coordinator ends us all before this is over, unless it cannot be reached */
+    plane_abort(text);
 }

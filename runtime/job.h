@@ -65,11 +65,9 @@ EPOP_PRIVATE void epop__job_parked(int reusable);
 /* Ends control plane and MPI. Returns the exit status for `status`. */
 EPOP_PRIVATE int epop__job_close(int status);
 
-/*
- * The job failed: ends all processes with status 1. Prints the text unless it is NULL. everywhere: every rank calls
- * it with the same text, and rank 0's is printed. Does not return.
- */
-EPOP_PRIVATE void epop__job_fail(const char *text, int everywhere) __attribute__((noreturn));
+/* The job failed in this process: ends all processes with status 1. Of several that fail, one is heard: the first
+ * whose text reaches the coordinator. Does not return. */
+EPOP_PRIVATE void epop__job_fail(const char *text) __attribute__((noreturn));
 
 /* The table for a program without MPI, or without a launch: one process, no control plane; SIGTERM stops it. */
 EPOP_PRIVATE const struct elastic *epop__solo_elastic(void);

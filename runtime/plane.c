@@ -1,7 +1,9 @@
 /* A process's connection to the control plane: see plane.h. */
 #include "runtime/plane.h"
 
+#include <fcntl.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +14,22 @@
 #define ATTACH_TIMEOUT_MS 30000
 #define DETACH_TIMEOUT_MS 2000
 
-/* From a thread that is not MPI's: the process manager ends the others when one goes like this. */
-static void die(const char *text)
+void plane_abort(const char *text)
 {
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&begun))
+        for (;;)
+            pause(); /* another thread is at it */
     fprintf(stderr, "epop: %s\n", text);
     fflush(NULL);
+    /* What the MPI library says in MPI_Abort would only bury our line. The alarm is for a library that cannot be
+     * called from this thread now: the process manager ends the others when this process is gone. */
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere >= 0)
+        dup2(nowhere, STDERR_FILENO);
+    signal(SIGALRM, SIG_DFL);
+    alarm(2);
+    MPI_Abort(MPI_COMM_WORLD, 1);
     _exit(1);
 }
 
@@ -56,7 +69,7 @@ static void op_answer(void *context, void *handle, const cJSON *answer)
 static void op_fatal(void *context, const char *text)
 {
     (void)context;
-    die(text);
+    plane_abort(text);
 }
 
 static struct position op_where(void *context)
@@ -151,7 +164,7 @@ static void on_server_lost(void *context)
 {
     const struct plane *plane = context;
     if (!plane->over)
-        die("the connection to rank 0's control plane is lost; this process ends");
+        plane_abort("the connection to rank 0's control plane is lost; this process ends");
 }
 
 static const control_member_ops_t member_ops = {.message = on_message, .lost = on_server_lost};
@@ -162,7 +175,7 @@ static void *attach(void *argument)
     char error[300];
     if (control_attach(plane->uri, plane->token, plane->member->process, &member_ops, plane, ATTACH_TIMEOUT_MS, error,
                        sizeof error))
-        die(error);
+        plane_abort(error);
     cJSON *message = hello(), *kept;
     control_tell(message);
     cJSON_Delete(message);

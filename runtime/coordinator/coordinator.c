@@ -133,6 +133,13 @@ static void on_progress(struct coordinator *c, const cJSON *message)
     c->progress_known = true;
 }
 
+/* A block failed somewhere. The first text is the one that is printed. */
+static void on_failed(struct coordinator *c, const cJSON *message)
+{
+    const char *text = json_text(message, "text");
+    c->config.ops->fatal(c->config.context, text ? text : "a process failed");
+}
+
 static void on_message(struct coordinator *c, int process, const cJSON *message)
 {
     const char *op = json_text(message, "op");
@@ -154,6 +161,8 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         process_parked(c, process, message);
     else if (!strcmp(op, "progress"))
         on_progress(c, message);
+    else if (!strcmp(op, "failed"))
+        on_failed(c, message);
     else if (!strcmp(op, "request"))
         handle_program_request(c, process, message);
 }

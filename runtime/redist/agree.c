@@ -1,0 +1,73 @@
+/* One reduction over the largest fault, and over every term and its negative, so that one that differs is named. */
+#include "runtime/redist/agree.h"
+
+#include <stdio.h>
+
+static const struct {
+    int result;
+    const char *text;
+} faults[REDIST_FAULTS] = {
+    [REDIST_NO_MEMORY] = {EPOP_ERR_MEMORY, "out of memory for the new block"},
+    [REDIST_MPI_FAILED] = {EPOP_ERR_MPI, "an MPI function failed"},
+    [REDIST_NO_BLOCK] = {EPOP_ERR_ARGUMENT, "the pointer to the data is NULL on a rank that owns some"},
+    [REDIST_BAD_LENGTHS] = {EPOP_ERR_ARGUMENT, "a row has a negative length"},
+    [REDIST_BAD_DIST] = {EPOP_ERR_ARGUMENT, "a distribution has a negative count, a block below 1 or no known kind"},
+    [REDIST_BAD_GRID] = {EPOP_ERR_ARGUMENT, "a process grid has no rows or columns, or more places than ranks"},
+    [REDIST_COUNTS_DIFFER] = {EPOP_ERR_ARGUMENT, "the matrix has another number of rows or columns after than before"},
+    [REDIST_TOO_LARGE] = {EPOP_ERR_ARGUMENT, "a block has more than 2^63 - 1 bytes"},
+    [REDIST_BAD_TYPE] =
+        {EPOP_ERR_ARGUMENT,
+         "the datatype has no extent, or data in front of its address, or overlapping elements above 2 GiB"},
+};
+
+void redist_term(redist_terms *terms, const char *name, int64_t value)
+{
+    terms->name[terms->count] = name;
+    terms->value[terms->count++] = value == INT64_MIN ? -INT64_MAX : value; /* the negative must exist */
+}
+
+int redist_window_valid(const epop_window_t *window)
+{
+    return window && window->new_ranks && window->all != MPI_COMM_NULL;
+}
+
+/* Rank 0 of the window speaks for all. */
+static int speaks(const epop_window_t *window)
+{
+    return window->old_rank == 0;
+}
+
+static int terms_differ(const epop_window_t *window, const redist_terms *terms, const int64_t *highest)
+{
+    for (int i = 0; i < terms->count; i++) {
+        int64_t high = highest[1 + 2 * i], low = -highest[2 + 2 * i];
+        if (high == low)
+            continue;
+        if (speaks(window))
+            fprintf(stderr,
+                    "epop: %s: %s is %lld on one rank and %lld on another; it must be the same on all "
+                    "(have the joining ranks got it, by epop_redist_replicated?)\n",
+                    terms->function, terms->name[i], (long long)low, (long long)high);
+        return 1;
+    }
+    return 0;
+}
+
+int redist_agree(const epop_window_t *window, const redist_terms *terms, redist_fault fault)
+{
+    int64_t mine[1 + 2 * REDIST_TERMS_MAX], highest[1 + 2 * REDIST_TERMS_MAX];
+    mine[0] = fault;
+    for (int i = 0; i < terms->count; i++) {
+        mine[1 + 2 * i] = terms->value[i];
+        mine[2 + 2 * i] = -terms->value[i];
+    }
+    if (MPI_Allreduce(mine, highest, 1 + 2 * terms->count, MPI_INT64_T, MPI_MAX, window->all) != MPI_SUCCESS)
+        return EPOP_ERR_MPI;
+    if (terms_differ(window, terms, highest))
+        return EPOP_ERR_ARGUMENT;
+    if (highest[0] == REDIST_FINE)
+        return EPOP_OK;
+    if (speaks(window))
+        fprintf(stderr, "epop: %s: %s\n", terms->function, faults[highest[0]].text);
+    return faults[highest[0]].result;
+}

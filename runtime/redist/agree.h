@@ -1,0 +1,42 @@
+/*
+ * Agreement before and after data moves: all ranks of a window go on, or all return the same error. One line on
+ * stderr, from rank 0 of the window, says why.
+ */
+#ifndef REDIST_AGREE_H
+#define REDIST_AGREE_H
+
+#include <epop/redist.h>
+
+/* What can be wrong on one rank; of several the largest is reported. */
+typedef enum redist_fault {
+    REDIST_FINE = 0,
+    REDIST_NO_MEMORY,
+    REDIST_MPI_FAILED,
+    REDIST_NO_BLOCK,
+    REDIST_BAD_LENGTHS,
+    REDIST_BAD_DIST,
+    REDIST_BAD_GRID,
+    REDIST_COUNTS_DIFFER,
+    REDIST_TOO_LARGE,
+    REDIST_BAD_TYPE,
+    REDIST_FAULTS
+} redist_fault;
+
+/* Numbers that must be the same on every rank, each with the name it has for the caller. */
+#define REDIST_TERMS_MAX 24
+typedef struct redist_terms {
+    const char *function; /* who asks, for the message */
+    int count;
+    int64_t value[REDIST_TERMS_MAX];
+    const char *name[REDIST_TERMS_MAX];
+} redist_terms;
+
+void redist_term(redist_terms *terms, const char *name, int64_t value);
+
+/* Collective over window->all. EPOP_OK if every rank is fine and the terms agree, else the error of all. */
+int redist_agree(const epop_window_t *window, const redist_terms *terms, redist_fault fault);
+
+/* Checks that a window is there at all; local, as nothing can be agreed without one. */
+int redist_window_valid(const epop_window_t *window);
+
+#endif

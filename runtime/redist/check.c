@@ -1,0 +1,68 @@
+/* Checks of arguments. A row and a column count that overflow together are found here as well. */
+#include "runtime/redist/check.h"
+
+#include <stdlib.h>
+
+static redist_fault check_matrix(const epop_dist2d_t *dist, int size)
+{
+    int64_t elements;
+    if (!redist_dist_valid(dist->rows) || !redist_dist_valid(dist->cols))
+        return REDIST_BAD_DIST;
+    if (dist->grid_rows < 1 || dist->grid_cols < 1 || dist->grid_rows > size / dist->grid_cols)
+        return REDIST_BAD_GRID;
+    return __builtin_mul_overflow(dist->rows.count, dist->cols.count, &elements) ? REDIST_TOO_LARGE : REDIST_FINE;
+}
+
+redist_fault redist_check_plan(const redist_plan *plan)
+{
+    redist_fault fault = check_matrix(&plan->before, plan->window->old_size);
+    if (fault == REDIST_FINE)
+        fault = check_matrix(&plan->after, plan->window->new_size);
+    if (fault == REDIST_FINE &&
+        (plan->before.rows.count != plan->after.rows.count || plan->before.cols.count != plan->after.cols.count))
+        fault = REDIST_COUNTS_DIFFER;
+    return fault;
+}
+
+redist_fault redist_new_block(const redist_element *element, int64_t count, void **block)
+{
+    int64_t bytes = redist_block_bytes(element, count);
+    *block = NULL;
+    if (bytes < 0)
+        return REDIST_TOO_LARGE;
+    if (bytes > 0 && !(*block = malloc((size_t)bytes)))
+        return REDIST_NO_MEMORY;
+    return REDIST_FINE;
+}
+
+/* Callers may leave the block unset where the kind does not need it. */
+static int64_t block_of(epop_dist_t dist)
+{
+    return dist.kind == EPOP_DIST_BLOCK_CYCLIC ? dist.block : 0;
+}
+
+void redist_terms_of_dist(redist_terms *terms, epop_dist_t dist)
+{
+    redist_term(terms, "the kind of distribution", (int64_t)dist.kind);
+    redist_term(terms, "the count", dist.count);
+    redist_term(terms, "the block", block_of(dist));
+}
+
+void redist_terms_of_matrix(redist_terms *terms, const epop_dist2d_t *dist)
+{
+    redist_term(terms, "the kind of row distribution", (int64_t)dist->rows.kind);
+    redist_term(terms, "the number of rows", dist->rows.count);
+    redist_term(terms, "the row block", block_of(dist->rows));
+    redist_term(terms, "the kind of column distribution", (int64_t)dist->cols.kind);
+    redist_term(terms, "the number of columns", dist->cols.count);
+    redist_term(terms, "the column block", block_of(dist->cols));
+    redist_term(terms, "the number of grid rows", dist->grid_rows);
+    redist_term(terms, "the number of grid columns", dist->grid_cols);
+    redist_term(terms, "the storage order", dist->column_major != 0);
+}
+
+void redist_terms_of_element(redist_terms *terms, const redist_element *element)
+{
+    redist_term(terms, "the size of the datatype", element->size);
+    redist_term(terms, "the extent of the datatype", element->extent);
+}

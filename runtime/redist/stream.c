@@ -1,0 +1,99 @@
+/* Streams of elements between two ranks. */
+#include "runtime/redist/stream.h"
+
+static int64_t start_of(const redist_rows *rows, redist_side side, int64_t row)
+{
+    return row < rows->count[side] ? rows->starts[side][row] : rows->total[side];
+}
+
+/* Values in the present rows, seen from a side that is known. */
+static int64_t row_values(const redist_stream *stream)
+{
+    redist_side side = stream->known[REDIST_BEFORE] ? REDIST_BEFORE : REDIST_AFTER;
+    int64_t first = stream->row.on[side].at + stream->row_time * stream->row.on[side].step;
+    return start_of(stream->rows, side, first + stream->row.length) - start_of(stream->rows, side, first);
+}
+
+/* Goes on to the next rows that have values. 0: there are none. */
+static int next_rows(redist_stream *stream)
+{
+    do {
+        if (++stream->row_time >= stream->row.times) {
+            if (!redist_cursor_take(&stream->cursor, stream->cursor.total, &stream->row))
+                return 0;
+            stream->row_time = 0;
+        }
+    } while (row_values(stream) == 0);
+    stream->at = 0;
+    return 1;
+}
+
+static int64_t count_values(redist_stream stream)
+{
+    int64_t count = 0;
+    while (next_rows(&stream))
+        count += row_values(&stream);
+    return count;
+}
+
+redist_stream redist_stream_start(const redist_plan *plan, const redist_rows *rows, int from, int to)
+{
+    redist_stream stream = {.cursor = redist_plan_cursor(plan, from, to), .rows = rows};
+    stream.left = stream.cursor.left;
+    if (stream.left == 0)
+        return stream;
+    stream.one_run = redist_cursor_is_one_run(&stream.cursor);
+    if (rows) {
+        stream.known[REDIST_BEFORE] = from == plan->me;
+        stream.known[REDIST_AFTER] = to == plan->me;
+        stream.left = count_values(stream);
+        next_rows(&stream);
+    }
+    return stream;
+}
+
+/* Part of the present rows, which lie one after the other. */
+static void take_values(redist_stream *stream, int64_t most, redist_piece *piece)
+{
+    int64_t left = row_values(stream) - stream->at;
+    piece->length = left < most ? left : most;
+    piece->times = 1;
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++) {
+        int64_t row = stream->row.on[side].at + stream->row_time * stream->row.on[side].step;
+        piece->on[side] = (redist_place){.unit = 1};
+        if (stream->known[side])
+            piece->on[side].at = start_of(stream->rows, side, row) + stream->at;
+    }
+    stream->at += piece->length;
+    if (piece->length == left)
+        next_rows(stream);
+}
+
+int redist_stream_take(redist_stream *stream, int64_t most, redist_piece *piece)
+{
+    if (stream->left == 0)
+        return 0;
+    if (stream->rows)
+        take_values(stream, most, piece);
+    else
+        redist_cursor_take(&stream->cursor, most, piece);
+    stream->left -= piece->length * piece->times;
+    return 1;
+}
+
+int64_t redist_stream_skip(redist_stream *stream, int64_t count, redist_side side)
+{
+    int64_t first = -1, next = -1;
+    int contiguous = 1;
+    redist_piece piece;
+    while (count > 0 && redist_stream_take(stream, count, &piece)) {
+        redist_place place = piece.on[side];
+        if (first < 0)
+            first = next = place.at;
+        contiguous = contiguous && place.at == next && (place.unit == 1 || piece.length == 1) &&
+                     (piece.times == 1 || place.step == piece.length);
+        next = place.at + piece.length * piece.times;
+        count -= piece.length * piece.times;
+    }
+    return contiguous ? first : -1;
+}

@@ -1,0 +1,35 @@
+/*
+ * The elements that go from one rank to another, in order: those of a cursor, or, for rows of different
+ * lengths, the values of the rows of a cursor.
+ */
+#ifndef REDIST_STREAM_H
+#define REDIST_STREAM_H
+
+#include "runtime/redist/plan.h"
+
+/* Where the rows of the local blocks start among their values: `count` starts, then `total`. By redist_side. */
+typedef struct redist_rows {
+    const int64_t *starts[2];
+    int64_t count[2], total[2];
+} redist_rows;
+
+/* Copying it copies the position. */
+typedef struct redist_stream {
+    int64_t left;            /* elements still to come */
+    int one_run;             /* they lie in one run without gaps, before and after */
+    const redist_rows *rows; /* NULL: the elements are the cursor's own */
+    redist_cursor cursor;
+    /* Rows only: which sides are this rank's own, and what is left of the present piece of rows. */
+    int known[2];
+    redist_piece row;
+    int64_t row_time, at;
+} redist_stream;
+
+/* `from` or `to` is this rank, or both. */
+redist_stream redist_stream_start(const redist_plan *plan, const redist_rows *rows, int from, int to);
+/* As redist_cursor_take. On a side that is not this rank's own the place is meaningless. */
+int redist_stream_take(redist_stream *stream, int64_t most, redist_piece *piece);
+/* Skips `count` elements. The position of the first if they follow each other without gaps on `side`, else -1. */
+int64_t redist_stream_skip(redist_stream *stream, int64_t count, redist_side side);
+
+#endif
