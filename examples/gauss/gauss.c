@@ -54,12 +54,8 @@ static int init(int *argc, char ***argv, void **data)
     if (!gauss)
         return EPOP_ERR_MEMORY;
     if (options_parse(&gauss->options, *argc, *argv, error, sizeof error) != 0) {
-        int rank;
-        MPI_Comm_rank(epop_world(), &rank);
-        if (rank == 0)
-            fprintf(stderr, "gauss: %s\n", error);
         free(gauss);
-        return FAILED;
+        return agree_on_error(epop_world(), FAILED, "gauss", error); /* all have the same arguments */
     }
     if (!getenv("OPENBLAS_NUM_THREADS"))
         openblas_set_num_threads(1);
