@@ -5,6 +5,7 @@
 #include "cannon.h"
 
 #include <cblas.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +34,16 @@ static int is_rank_0(void)
     return rank == 0;
 }
 
-int cannon_is_talking(const cannon_t *c)
+void cannon_say(const cannon_t *c, const char *format, ...)
 {
-    return !c->options.json && is_rank_0();
+    if (c->options.json || !is_rank_0())
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    printf("cannon: ");
+    vprintf(format, arguments);
+    va_end(arguments);
+    fflush(stdout);
 }
 
 void cannon_free(cannon_t *c)

@@ -145,7 +145,7 @@ double cannon_clock(void);
 void cannon_free(cannon_t *c);
 /* Collective over epop_world(): one line on stderr and the same result everywhere if a rank has an error. */
 int cannon_agree(int error, const char *text);
-/* Non-zero on rank 0 unless the output is to be JSON alone. */
-int cannon_is_talking(const cannon_t *c);
+/* Prints on rank 0, at once, unless the output is to be JSON alone. Local. */
+__attribute__((format(printf, 2, 3))) void cannon_say(const cannon_t *c, const char *format, ...);
 
 #endif

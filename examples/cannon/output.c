@@ -18,15 +18,12 @@ int cannon_measure_exec(void *data)
     MPI_Allreduce(&c->shared.seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, epop_world());
     c->run_seconds[c->shared.runs++] = slowest;
     cannon_pipeline_close(c);
-    if (cannon_is_talking(c)) {
-        printf("cannon: multiplied (%lld x %lld) * (%lld x %lld) in %.3f s, %.2f GFLOP/s, now on %d ranks",
+    cannon_say(c, "multiplied (%lld x %lld) * (%lld x %lld) in %.3f s, %.2f GFLOP/s, now on %d ranks\n",
                (long long)c->shared.m, (long long)c->shared.k, (long long)c->shared.k, (long long)c->shared.n, slowest,
                gflops(c, slowest), c->grid.side * c->grid.side);
-        if (c->shared.resizes > 0)
-            printf("; %d resizes so far took another %.3f s", c->shared.resizes, c->shared.window_seconds);
-        printf("\n");
-        fflush(stdout);
-    }
+    if (c->shared.resizes > 0)
+        cannon_say(c, "resized %d times so far, which took another %.3f s\n", c->shared.resizes,
+                   c->shared.window_seconds);
     return EPOP_OK;
 }
 
@@ -89,8 +86,8 @@ int cannon_write_exec(void *data)
         error = EPOP_ERR_SYSTEM;
     npy_close(&file);
     error = cannon_agree(error, text);
-    if (!error && cannon_is_talking(c))
-        printf("cannon: wrote %s\n", c->options.c);
+    if (!error)
+        cannon_say(c, "wrote %s\n", c->options.c);
     return error;
 }
 
@@ -126,8 +123,8 @@ static int save_one(const cannon_t *c, const cannon_source_t *source, const char
     int error = create_file(path, source->rows, source->cols);
     if (!error)
         error = cannon_agree(copy_rows(source, path, text, sizeof(text)), text);
-    if (!error && cannon_is_talking(c))
-        printf("cannon: wrote %s (%lld x %lld)\n", path, (long long)source->rows, (long long)source->cols);
+    if (!error)
+        cannon_say(c, "wrote %s (%lld x %lld)\n", path, (long long)source->rows, (long long)source->cols);
     return error;
 }
 

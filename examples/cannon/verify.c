@@ -160,8 +160,7 @@ static int run_check(check_t *check)
 static int report(const cannon_t *c)
 {
     char text[CANNON_TEXT];
-    if (cannon_is_talking(c))
-        printf("cannon: %s with %d random vectors: residual %.3g (at most 1 by rounding)\n",
+    cannon_say(c, "%s with %d random vectors: residual %.3g (at most 1 by rounding)\n",
                c->residual <= 1 ? "verified" : "NOT verified", VECTORS, c->residual);
     snprintf(text, sizeof(text), "the product is wrong: residual %.3g, at most 1 can come from rounding", c->residual);
     return cannon_agree(c->residual <= 1 ? EPOP_OK : EPOP_ERR_STATE, text);
