@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "runtime/redist/wait.h"
+
 static const struct {
     int result;
     const char *text;
@@ -61,7 +63,10 @@ int redist_agree(const epop_window_t *window, const redist_terms *terms, redist_
         mine[1 + 2 * i] = terms->value[i];
         mine[2 + 2 * i] = -terms->value[i];
     }
-    if (MPI_Allreduce(mine, highest, 1 + 2 * terms->count, MPI_INT64_T, MPI_MAX, window->all) != MPI_SUCCESS)
+    MPI_Request request;
+    if (MPI_Iallreduce(mine, highest, 1 + 2 * terms->count, MPI_INT64_T, MPI_MAX, window->all, &request) !=
+            MPI_SUCCESS ||
+        redist_wait(&request) != MPI_SUCCESS)
         return EPOP_ERR_MPI;
     if (terms_differ(window, terms, highest))
         return EPOP_ERR_ARGUMENT;

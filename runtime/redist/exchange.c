@@ -11,6 +11,8 @@
 
 #include <limits.h>
 
+#include "runtime/redist/wait.h"
+
 enum { SLOTS = 4, REQUESTS = 2 * SLOTS };
 
 int64_t redist_staged_bytes = 128 << 10;
@@ -230,7 +232,7 @@ int redist_exchange_run(const redist_exchange *exchange)
             copied = 1;
         }
         int index = MPI_UNDEFINED;
-        note(&s, MPI_Waitany(REQUESTS, s.requests, &index, MPI_STATUS_IGNORE));
+        note(&s, redist_wait_any(REQUESTS, s.requests, &index));
         if (index == MPI_UNDEFINED)
             return s.error;
         finish(&s, index);

@@ -8,6 +8,7 @@
 #include "runtime/redist/agree.h"
 #include "runtime/redist/check.h"
 #include "runtime/redist/exchange.h"
+#include "runtime/redist/wait.h"
 
 int64_t redist_replicated_bytes = 4 << 20;
 
@@ -70,9 +71,15 @@ static void send_to_children(sends *s, const tree *t, void *address, int count, 
 
 static void wait_for_children(sends *s)
 {
-    MPI_Status statuses[CHILDREN_MAX];
-    int error = MPI_Waitall(s->count, s->requests, statuses);
+    int error = redist_wait_all(s->count, s->requests);
     s->error = s->error == MPI_SUCCESS ? error : s->error;
+}
+
+static int receive(void *address, int count, MPI_Datatype type, int from, MPI_Comm comm)
+{
+    MPI_Request request;
+    int error = MPI_Irecv(address, count, type, from, REDIST_TAG, comm, &request);
+    return error == MPI_SUCCESS ? redist_wait(&request) : error;
 }
 
 /* Receives chunk after chunk and passes each on while the next one comes in. */
@@ -84,7 +91,7 @@ static int pass_on(const epop_window_t *window, const tree *t, const redist_elem
         int chunk = (int)(most < count - at ? most : count - at), error = MPI_SUCCESS;
         char *address = data + at * element->extent;
         if (t->parent >= 0)
-            error = MPI_Recv(address, chunk, element->type, t->parent, REDIST_TAG, window->all, MPI_STATUS_IGNORE);
+            error = receive(address, chunk, element->type, t->parent, window->all);
         s.error = s.error == MPI_SUCCESS ? error : s.error;
         wait_for_children(&s);
         send_to_children(&s, t, address, chunk, element->type, window->all);

@@ -1,0 +1,245 @@
+/*
+ * Redistribution beside MPI_Alltoallv of the same bytes: expand and shrink between half of the ranks and all of them.
+ * MPI_Alltoallv gets its buffers packed, which by hand comes on top. The bytes sent are counted, not assumed.
+ *
+ *   mpiexec -n 4 redist [MIB [REPETITIONS]]     one line of JSON per case
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epop/redist.h>
+
+enum { RANKS_MAX = 64, REPETITIONS_MAX = 1000 };
+
+static int rank, size;
+static int64_t sent_bytes;
+
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    MPI_Count bytes;
+    PMPI_Type_size_x(type, &bytes);
+    sent_bytes += count * bytes;
+    return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+}
+
+int MPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+    MPI_Count bytes;
+    PMPI_Type_size_x(type, &bytes);
+    sent_bytes += count * bytes;
+    return PMPI_Send(buffer, count, type, to, tag, comm);
+}
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench/redist: %s\n", what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void *allocate(int64_t bytes)
+{
+    void *memory = malloc((size_t)bytes + 1);
+    if (!memory)
+        fail("out of memory");
+    return memory;
+}
+
+/* A window from old_size ranks to new_size ranks, one of the two being all. */
+static epop_window_t make_window(int old_size, int new_size, int new_ranks[RANKS_MAX])
+{
+    epop_window_t window = {.old_size = old_size, .new_size = new_size, .all = MPI_COMM_WORLD};
+    for (int r = 0; r < size; r++)
+        new_ranks[r] = r < new_size ? r : -1;
+    window.new_ranks = new_ranks;
+    window.old_rank = rank < old_size ? rank : -1;
+    window.new_rank = new_ranks[rank];
+    window.staying = old_size < new_size ? old_size : new_size;
+    window.leaving = old_size - window.staying;
+    window.joining = new_size - window.staying;
+    return window;
+}
+
+typedef struct layout {
+    const char *name;
+    epop_dist_t rows, cols;
+    int one_row, column_major;
+} layout;
+
+/* One direction of a case. */
+typedef struct direction {
+    const char *suffix;
+    int new_ranks[RANKS_MAX];
+    epop_window_t window;
+    epop_dist2d_t before, after;
+    int counts[2][RANKS_MAX], starts[2][RANKS_MAX]; /* of Alltoallv, sending and receiving; bytes */
+    int64_t least, moved;                           /* bytes, over all ranks */
+    double seconds[REPETITIONS_MAX], alltoallv[REPETITIONS_MAX];
+} direction;
+
+static epop_dist2d_t distribute(const layout *l, int ranks)
+{
+    epop_dist2d_t dist = {.rows = l->rows, .cols = l->cols, .grid_rows = 1, .grid_cols = ranks};
+    if (!l->one_row)
+        epop_grid_near_square(ranks, &dist.grid_rows, &dist.grid_cols);
+    dist.column_major = l->column_major;
+    return dist;
+}
+
+static int starts_of(const int *counts, int *starts)
+{
+    int sum = 0;
+    for (int r = 0; r < size; r++) {
+        starts[r] = sum;
+        sum += counts[r];
+    }
+    return sum;
+}
+
+static void plan_alltoallv(direction *d)
+{
+    epop_redist_move_t *moves;
+    int count;
+    if (epop_redist2d_map(&d->window, &d->before, &d->after, &moves, &count) != EPOP_OK)
+        fail("no map");
+    d->least = 0;
+    memset(d->counts, 0, sizeof d->counts);
+    for (int i = 0; i < count; i++) {
+        int64_t bytes = moves[i].count * (int64_t)sizeof(double);
+        if (bytes > INT_MAX)
+            fail("too large for MPI_Alltoallv");
+        if (moves[i].from == rank)
+            d->counts[0][moves[i].to] = (int)bytes;
+        if (moves[i].to == rank)
+            d->counts[1][moves[i].from] = (int)bytes;
+        d->least += moves[i].from == moves[i].to ? 0 : bytes;
+    }
+    free(moves);
+}
+
+static direction *make_direction(const layout *l, int old_size, int new_size, const char *suffix)
+{
+    direction *d = allocate(sizeof *d);
+    d->suffix = suffix;
+    d->window = make_window(old_size, new_size, d->new_ranks);
+    d->before = distribute(l, old_size);
+    d->after = distribute(l, new_size);
+    plan_alltoallv(d);
+    return d;
+}
+
+static double slowest(double seconds)
+{
+    double result;
+    MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return result;
+}
+
+static double time_redist(direction *d, const layout *l, void **block)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    int64_t sent_before = sent_bytes;
+    double start = MPI_Wtime();
+    int result = l->one_row ? epop_redist(&d->window, l->cols, MPI_DOUBLE, block)
+                            : epop_redist2d(&d->window, &d->before, &d->after, MPI_DOUBLE, block);
+    double seconds = MPI_Wtime() - start;
+    if (result != EPOP_OK)
+        fail("redistribution failed");
+    int64_t sent = sent_bytes - sent_before;
+    MPI_Allreduce(&sent, &d->moved, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return slowest(seconds);
+}
+
+/* The new block is allocated in the measured time, as it has to be in a redistribution by hand. */
+static double time_alltoallv(direction *d)
+{
+    int64_t out = starts_of(d->counts[0], d->starts[0]), in = starts_of(d->counts[1], d->starts[1]);
+    char *from = allocate(out);
+    memset(from, 1, (size_t)out + 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = MPI_Wtime();
+    char *to = allocate(in);
+    MPI_Alltoallv(from, d->counts[0], d->starts[0], MPI_BYTE, to, d->counts[1], d->starts[1], MPI_BYTE, MPI_COMM_WORLD);
+    double seconds = MPI_Wtime() - start;
+    free(from);
+    free(to);
+    return slowest(seconds);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double difference = *(const double *)a - *(const double *)b;
+    return (difference > 0) - (difference < 0);
+}
+
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static void report(direction *d, const layout *l, int repetitions)
+{
+    double ours = median(d->seconds, repetitions), theirs = median(d->alltoallv, repetitions);
+    if (rank == 0)
+        printf("{\"bench\":\"redist\",\"case\":\"%s %s\",\"ranks\":%d,\"bytes\":%lld,\"bytes_over_least\":%.2f,"
+               "\"seconds\":%.6f,\"alltoallv_seconds\":%.6f,\"ratio\":%.2f}\n",
+               l->name, d->suffix, size, (long long)d->moved, d->least > 0 ? (double)d->moved / (double)d->least : 1.0,
+               ours, theirs, ours / theirs);
+    fflush(stdout);
+}
+
+/* Expands and shrinks again, so that every repetition starts with the same blocks. */
+static void run_case(const layout *l, int repetitions)
+{
+    int half = (size + 1) / 2;
+    direction *grow = make_direction(l, half, size, "expand"), *shrink = make_direction(l, size, half, "shrink");
+    int64_t rows, cols;
+    epop_dist2d_local(&grow->before, grow->window.old_rank, &rows, &cols);
+    double *values = rows * cols > 0 ? allocate(rows * cols * (int64_t)sizeof *values) : NULL;
+    for (int64_t i = 0; i < rows * cols; i++)
+        values[i] = (double)i;
+    void *block = values;
+    for (int i = -1; i < repetitions; i++) { /* the first one warms up */
+        int at = i < 0 ? 0 : i;
+        grow->seconds[at] = time_redist(grow, l, &block);
+        shrink->seconds[at] = time_redist(shrink, l, &block);
+        grow->alltoallv[at] = time_alltoallv(grow);
+        shrink->alltoallv[at] = time_alltoallv(shrink);
+    }
+    for (int64_t i = 0; i < rows * cols; i++)
+        if (((double *)block)[i] != (double)i)
+            fail("an element is not where it was");
+    report(grow, l, repetitions);
+    report(shrink, l, repetitions);
+    free(block);
+    free(grow);
+    free(shrink);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int64_t mib = argc > 1 ? atoi(argv[1]) : 64, side = 1;
+    int repetitions = argc > 2 ? atoi(argv[2]) : 11;
+    if (size < 2 || size > RANKS_MAX || mib < 1 || repetitions < 1 || repetitions > REPETITIONS_MAX)
+        fail("usage: mpiexec -n 2..64 redist [MIB [REPETITIONS]]");
+    int64_t count = (mib << 20) / (int64_t)sizeof(double);
+    while ((side + 1) * (side + 1) <= count)
+        side++;
+    const layout layouts[] = {
+        {"block", epop_dist_block(1), epop_dist_block(count), 1, 0},
+        {"cyclic", epop_dist_block(1), epop_dist_cyclic(count), 1, 0},
+        {"block-cyclic 64", epop_dist_block(1), epop_dist_block_cyclic(count, 64), 1, 0},
+        {"2d block", epop_dist_block(side), epop_dist_block(side), 0, 0},
+        {"2d cyclic", epop_dist_cyclic(side), epop_dist_cyclic(side), 0, 0},
+        {"2d block-cyclic 64", epop_dist_block_cyclic(side, 64), epop_dist_block_cyclic(side, 64), 0, 1},
+    };
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
+        run_case(&layouts[i], repetitions);
+    MPI_Finalize();
+    return 0;
+}

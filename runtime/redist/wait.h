@@ -1,0 +1,15 @@
+/*
+ * Waiting that gives up the processor. MPI's own waits spin, and where ranks share a core that costs a time
+ * slice per message: the rank that is waited for does not run.
+ */
+#ifndef REDIST_WAIT_H
+#define REDIST_WAIT_H
+
+#include <mpi.h>
+
+/* As MPI_Waitany, MPI_Wait and MPI_Waitall, without statuses. */
+int redist_wait_any(int count, MPI_Request *requests, int *index);
+int redist_wait(MPI_Request *request);
+int redist_wait_all(int count, MPI_Request *requests);
+
+#endif
