@@ -13,28 +13,32 @@
 /* Columns updated at a time: large enough for the matrix product, small enough to look after the messages between. */
 #define CHUNK 256
 
+/* With partial pivoting the inverse of a unit triangle is hardly ever larger than some 10; it can be 2^width. */
+#define LARGEST_INVERSE 64.0
+
 /* A factorized panel, as it travels: one run of doubles. */
 typedef struct message {
     int first, width, below; /* its first column, its columns, the rows below its triangle */
     double *failed;          /* 1: 0, or 1 + the column without a pivot */
+    double *inverted;        /* 1: whether `triangle` is inverted */
     double *pivots;          /* width: row numbers, counted from row `first` */
-    double *inverse;         /* width x width: of its unit lower triangle; a product is faster than dtrsm */
+    double *triangle;        /* width x width: the unit lower triangle */
     double *lower;           /* below x width: L below the triangle */
 } message_t;
 
 static message_t message_at(const lu_t *lu, int64_t step, double *panel)
 {
-    message_t m = {.first = (int)(step * lu->block), .failed = panel, .pivots = panel + 1};
+    message_t m = {.first = (int)(step * lu->block), .failed = panel, .inverted = panel + 1, .pivots = panel + 2};
     m.width = lu->n - m.first < lu->block ? (int)(lu->n - m.first) : (int)lu->block;
     m.below = (int)lu->n - m.first - m.width;
-    m.inverse = m.pivots + m.width;
-    m.lower = m.inverse + (size_t)m.width * (size_t)m.width;
+    m.triangle = m.pivots + m.width;
+    m.lower = m.triangle + (size_t)m.width * (size_t)m.width;
     return m;
 }
 
 static int message_length(const message_t *m)
 {
-    return 1 + m->width + m->width * m->width + m->below * m->width;
+    return 2 + m->width + m->width * m->width + m->below * m->width;
 }
 
 int64_t lu_panel_length(const lu_t *lu)
@@ -63,7 +67,7 @@ int lu_create(lu_t *lu, int64_t n, int64_t block)
     /* Columns a large power of two apart would fall on the same lines of the cache. */
     if (n % 64 == 0)
         lu->ld += 8;
-    int64_t longest = 1 + block + block * n;
+    int64_t longest = 2 + block + block * n;
     if (longest > INT32_MAX)
         return -1;
     size_t panel = sizeof(double) * (size_t)longest;
@@ -100,17 +104,28 @@ static int64_t columns_before(const lu_t *lu, int64_t before, MPI_Comm comm)
     return epop_dist_local_count(epop_dist_block_cyclic(before < lu->n ? before : lu->n, lu->block), rank, size);
 }
 
+/* U = L^-1 A in the rows of the panel. */
+static void solve_top(const lu_t *lu, const message_t *m, double *u, int count)
+{
+    int ld = (int)lu->ld, w = m->width;
+    if (!*m->inverted) {
+        cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, w, count, 1.0, m->triangle, w, u,
+                    ld);
+        return;
+    }
+    for (int j = 0; j < count; j++)
+        memcpy(lu->top + (size_t)j * (size_t)w, u + (size_t)j * (size_t)ld, sizeof(double) * (size_t)w);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, w, count, w, 1.0, m->triangle, w, lu->top, w, 0.0, u, ld);
+}
+
 /* Eliminates panel m from some columns: exchanges rows, U = L^-1 A at the top, and A - L U below. */
 static void update(const lu_t *lu, const message_t *m, double *columns, int count)
 {
     int ld = (int)lu->ld, w = m->width;
-    for (int j = 0; j < count; j++) {
-        double *column = columns + (size_t)j * (size_t)ld + m->first;
-        panel_swap(column, lu->pivots, 0, w);
-        memcpy(lu->top + (size_t)j * (size_t)w, column, sizeof(double) * (size_t)w);
-    }
     double *u = columns + m->first;
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, w, count, w, 1.0, m->inverse, w, lu->top, w, 0.0, u, ld);
+    for (int j = 0; j < count; j++)
+        panel_swap(u + (size_t)j * (size_t)ld, lu->pivots, 0, w);
+    solve_top(lu, m, u, count);
     if (m->below > 0)
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m->below, count, w, -1.0, m->lower, m->below, u, ld, 1.0,
                     u + w, ld);
@@ -127,6 +142,16 @@ static void update_rest(const lu_t *lu, const message_t *m, int64_t first, int64
     }
 }
 
+/* A product with the inverse is much faster than dtrsm, and as exact as long as the inverse is not large. */
+static void make_triangle(const message_t *m, const double *a, int ld)
+{
+    int w = m->width;
+    double largest = panel_inverse(a, ld, w, m->triangle);
+    *m->inverted = largest <= LARGEST_INVERSE;
+    for (int j = 0; j < w && !*m->inverted; j++)
+        memcpy(m->triangle + (size_t)j * (size_t)w, a + (size_t)j * (size_t)ld, sizeof(double) * (size_t)w);
+}
+
 /* Factorizes this rank's columns of panel m and packs the message. */
 static void make_panel(const lu_t *lu, const message_t *m, double *columns)
 {
@@ -141,7 +166,7 @@ static void make_panel(const lu_t *lu, const message_t *m, double *columns)
                sizeof(double) * (size_t)m->below);
     }
     if (!failed)
-        panel_inverse(a, ld, w, m->inverse);
+        make_triangle(m, a, ld);
 }
 
 /* Starts to send panel `step`, made from this rank's columns if it owns them. */

@@ -101,11 +101,13 @@ int panel_factorize(double *a, int ld, int rows, int width, int *pivots, const d
     return eliminate(&panel, 0, width);
 }
 
-void panel_inverse(const double *l, int ld, int width, double *inverse)
+double panel_inverse(const double *l, int ld, int width, double *inverse)
 {
-    memset(inverse, 0, sizeof(double) * (size_t)width * (size_t)width);
+    int count = width * width;
+    memset(inverse, 0, sizeof(double) * (size_t)count);
     for (int j = 0; j < width; j++)
-        inverse[(long)j * width + j] = 1.0;
+        inverse[j * width + j] = 1.0;
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, width, width, 1.0, l, ld, inverse,
                 width);
+    return fabs(inverse[cblas_idamax(count, inverse, 1)]);
 }

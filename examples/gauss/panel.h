@@ -11,8 +11,9 @@
  */
 int panel_factorize(double *a, int ld, int rows, int width, int *pivots, const double *smallest);
 
-/* The inverse of the unit lower triangle at l, width x width, in full: with its ones and zeros. */
-void panel_inverse(const double *l, int ld, int width, double *inverse);
+/* The inverse of the unit lower triangle at l, width x width, in full: with its ones and zeros. Returns its largest
+ * size. */
+double panel_inverse(const double *l, int ld, int width, double *inverse);
 
 /* The exchanges of rows first .. last-1, in this order, in one column. */
 void panel_swap(double *column, const int *pivots, int first, int last);

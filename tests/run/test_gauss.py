@@ -108,6 +108,16 @@ def test_random_does_not_depend_on_ranks(space):
     assert abs(one["error"] - two["error"]) < 1e-10
 
 
+def test_multipliers_that_add_up(space):
+    """Much of L is -1: the inverse of a block of it is huge, and a product with that is worthless."""
+    n, wide, rng = 200, 64, random.Random(3)
+    above = [[rng.randint(-1, 1) if j < wide else rng.uniform(-0.5, 0.5) for j in range(i + 1, n)] for i in range(n)]
+    upper = [[0.0] * i + [1.0] + [float(v) for v in row] for i, row in enumerate(above)]
+    rows = [[upper[i][j] - sum(upper[k][j] for k in range(min(i, j + 1))) for j in range(n)] for i in range(n)]
+    got = solve(space, write_mtx(space.directory / "a.mtx", rows, "array"), "--block", "128", ranks=1)
+    assert got["scaled_residual"] < 1
+
+
 @pytest.mark.parametrize("name", ["bcsstk13", "olm1000"])
 def test_matrices_of_others(space, name):
     path = DATA / (name + ".mtx")
