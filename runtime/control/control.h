@@ -17,6 +17,13 @@
 #define CONTROL_TOKEN_MAX 65
 #define CONTROL_ALL       (-1) /* as `process`: every attached process of the job */
 
+/*
+ * Makes the process's environment fit for PMIx: takes away what an outer PMIx launcher left there. Called by
+ * control_serve and control_attach; a process that has other threads by then (getenv and setenv do not go together)
+ * calls it before it starts them.
+ */
+void control_prepare(void);
+
 /* ---- The server, in rank 0's process ----------------------------------- */
 
 /* A request of epopctl that waits for its answer. Freed by control_answer. */

@@ -7,6 +7,10 @@
 
 #include <pmix.h>
 #include <pmix_server.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "runtime/control/control.h"
 
@@ -24,8 +28,9 @@
 #define CONTROL_EVENT (PMIX_EXTERNAL_ERR_BASE - 71)
 
 /*
- * A tool's namespace is its ticket: "epop-TOKEN-mPROCESS" for a member, "epop-TOKEN-cNAME" for an epopctl.
- * Only who read the token from the address file (or got it from the job) can make one up.
+ * A tool's namespace is its ticket: "epop-TOKEN-mPROCESS.SALT" for a member, "epop-TOKEN-cPID.SALT" for an epopctl.
+ * Only who read the token from the address file (or got it from the job) can make one up. The salt tells a process
+ * that attaches anew from its earlier self, whose loss may still be on its way.
  */
 #define CONTROL_NSPACE_MAX 128
 void control_nspace_member(char nspace[CONTROL_NSPACE_MAX], const char *token, int process);
@@ -51,16 +56,33 @@ cJSON *control_info_json(const pmix_info_t *info, size_t count, const char *key)
 
 /* ---- sockets.c ----------------------------------------------------------- */
 
-/* Turns Nagle's algorithm off, and close-on-exec on, for the sockets of this process that are connected to
- * the server of `uri`. PMIx does neither. The number of sockets found. */
-int control_sockets_tune(const char *uri);
+/* The socket of this process that is connected to the server of `uri`: Nagle's algorithm off, close-on-exec on. */
+void control_socket_tune(const char *uri);
+/* The socket that listens at the address of `uri`, or -1. */
+int control_socket_listening(const char *uri);
+/* The other end of a connection inside this process, known by the address of this end, or -1. */
+int control_socket_of_peer(const struct sockaddr_un *address, socklen_t size);
+/* Shuts down every connection that was accepted at `uri`. */
+void control_sockets_shut(const char *uri);
 
 /* ---- environment.c ------------------------------------------------------- */
 
-/* Takes PMIx variables of an outer launcher out of the environment while PMIx initializes, and puts them back. */
-typedef struct control_environment control_environment_t;
-control_environment_t *control_environment_hide(void);
-void control_environment_restore(control_environment_t *hidden);
+/* Around the start of PMIx: the threads that it starts take no signal. A write to a dead process's connection must
+ * not end the job by SIGPIPE, and the program's handlers are to run in the program's threads. */
+void control_threads_begin(sigset_t *before);
+void control_threads_end(const sigset_t *before);
+/* Closes what control_prepare opened. */
+void control_leave_nothing(void);
+
+/* ---- gate.c: the door in front of PMIx ------------------------------------- */
+
+/* Takes the place of PMIx's listener, with a new port that is put into uri; `directory` is private. 0 or -1. */
+int control_gate_open(char uri[CONTROL_URI_MAX], const char *directory);
+void control_gate_close(void);
+/* Called by tool_connected: gives PMIx the newcomer's own connection. Its descriptor, or -1. */
+int control_gate_swap(void);
+/* PMIx has answered the newcomer: the answer may go out. */
+void control_gate_uncork(int fd);
 
 /* ---- waiter.c: one thread waits for what PMIx's progress thread reports --- */
 
@@ -90,8 +112,9 @@ int control_peers_watch(const char *nspace);
  * *procs is the caller's to free. How many. */
 typedef enum control_audience { CONTROL_MEMBERS, CONTROL_WATCHERS, CONTROL_EVERYBODY } control_audience_t;
 size_t control_peers_list(control_audience_t audience, int process, pmix_proc_t **procs);
-/* Waits until nobody is attached, at most timeout_ms; forgets those who still are. */
+/* Waits until nobody is attached, at most timeout_ms. */
 void control_peers_drain(int timeout_ms);
+void control_peers_forget(void);
 
 /* ---- requests.c: requests of epopctl that wait for their answer ------------ */
 
@@ -110,6 +133,8 @@ int control_server_enter(void);
 void control_server_leave(void);
 const control_server_ops_t *control_server_ops(void **context);
 const char *control_server_token(void);
+/* control_unserve has begun: whoever goes now is no loss. */
+int control_server_ending(void);
 /* Sends one event to each of these. Between enter and leave. */
 void control_server_notify(const pmix_proc_t *to, size_t count, const char *key, const cJSON *json);
 

@@ -1,18 +1,21 @@
 /*
- * A job may itself have been started by a PMIx launcher (srun --mpi=pmix), whose variables would make our
- * server or tool take itself for a client of that one.
+ * What PMIx finds around it. A job may have been started by a PMIx launcher (srun --mpi=pmix), whose variables would
+ * make our server or tool take itself for a client of that one; and PMIx reports lost connections, which are daily
+ * business here, on the program's stderr.
  */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/control/control_internal.h"
 
 extern char **environ;
 
-struct control_environment {
-    size_t count;
-    char *entries[]; /* NAME=VALUE */
-};
+static int nowhere = -1;
 
 /* PMIX_MCA_* are settings of the user's own, and stay. */
 static int belongs_to_launcher(const char *entry)
@@ -20,35 +23,64 @@ static int belongs_to_launcher(const char *entry)
     return strncmp(entry, "PMIX_", 5) == 0 && strncmp(entry, "PMIX_MCA_", 9) != 0;
 }
 
-control_environment_t *control_environment_hide(void)
+static void forget_launcher(void)
 {
-    size_t count = 0;
+    char name[128];
 
-    for (char **entry = environ; entry != NULL && *entry != NULL; entry++)
-        count += (size_t)belongs_to_launcher(*entry);
-    if (count == 0)
-        return NULL;
-    control_environment_t *hidden = calloc(1, sizeof *hidden + count * sizeof(char *));
-    if (hidden == NULL)
-        return NULL;
-    for (char **entry = environ; *entry != NULL && hidden->count < count; entry++)
-        if (belongs_to_launcher(*entry) && (hidden->entries[hidden->count] = strdup(*entry)) != NULL)
-            hidden->count++;
-    for (size_t i = 0; i < hidden->count; i++) {
-        char *equals = strchr(hidden->entries[i], '=');
-        *equals = '\0';
-        unsetenv(hidden->entries[i]);
+    for (char **entry = environ; entry != NULL && *entry != NULL;) {
+        size_t length = strcspn(*entry, "=");
+        if (belongs_to_launcher(*entry) && length < sizeof name) {
+            memcpy(name, *entry, length);
+            name[length] = '\0';
+            unsetenv(name); /* shifts the rest down */
+        } else {
+            entry++;
+        }
     }
-    return hidden;
 }
 
-void control_environment_restore(control_environment_t *hidden)
+static void prepare(void)
 {
-    if (hidden == NULL)
+    char fd[16];
+
+    forget_launcher();
+    setenv("PMIX_MCA_pmix_event_caching_window", "0", 0); /* else a loss is told a second late, or later */
+    if (getenv("EPOP_CONTROL_VERBOSE") != NULL || (nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)) < 0)
         return;
-    for (size_t i = 0; i < hidden->count; i++) {
-        setenv(hidden->entries[i], hidden->entries[i] + strlen(hidden->entries[i]) + 1, 1);
-        free(hidden->entries[i]);
-    }
-    free(hidden);
+    snprintf(fd, sizeof fd, "%d", nowhere);
+    setenv("PMIX_OUTPUT_STDERR_FD", fd, 1);
+}
+
+void control_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, prepare);
+}
+
+void control_threads_begin(sigset_t *before)
+{
+    sigset_t none;
+
+    sigfillset(&none);
+    sigdelset(&none, SIGSEGV);
+    sigdelset(&none, SIGBUS);
+    sigdelset(&none, SIGFPE);
+    sigdelset(&none, SIGILL);
+    sigdelset(&none, SIGABRT);
+    pthread_sigmask(SIG_SETMASK, &none, before);
+}
+
+/* PMIx has read its variable, which must not reach the processes that this one starts. */
+void control_threads_end(const sigset_t *before)
+{
+    unsetenv("PMIX_OUTPUT_STDERR_FD");
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+void control_leave_nothing(void)
+{
+    if (nowhere >= 0)
+        close(nowhere);
+    nowhere = -1;
 }

@@ -70,8 +70,7 @@ static int write_file(const char *path, const char *text)
 /* The id becomes a file name. */
 static int usable_id(const char *id)
 {
-    return id[0] != '\0' && id[0] != '.' && strlen(id) < 128 &&
-           strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == strlen(id);
+    return id[0] != '\0' && id[0] != '.' && strlen(id) < 128 && strchr(id, '/') == NULL;
 }
 
 int control_jobfile_write(const char *id, const cJSON *job, const char *uri, const char *token, char *path,

@@ -145,6 +145,12 @@ void control_peers_drain(int timeout_ms)
     pthread_mutex_lock(&table.lock);
     while (table.count > 0 && result != ETIMEDOUT)
         result = pthread_cond_timedwait(&table.changed, &table.lock, &deadline);
+    pthread_mutex_unlock(&table.lock);
+}
+
+void control_peers_forget(void)
+{
+    pthread_mutex_lock(&table.lock);
     free(table.peers);
     table.peers = NULL;
     table.count = table.capacity = 0;

@@ -7,11 +7,14 @@
 
 #include "runtime/control/control_internal.h"
 
+#define CUT_OFF_MS 1000 /* for PMIx to notice that a connection is shut */
+
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t idle;
-    int open;  /* control_serve succeeded, control_unserve not yet called */
-    int users; /* threads between enter and leave */
+    int open;   /* control_serve succeeded, PMIx may be called */
+    int ending; /* control_unserve has begun */
+    int users;  /* threads between enter and leave */
     const control_server_ops_t *ops;
     void *context;
     pmix_proc_t self;
@@ -44,6 +47,14 @@ const control_server_ops_t *control_server_ops(void **context)
     return server.ops;
 }
 
+int control_server_ending(void)
+{
+    pthread_mutex_lock(&server.lock);
+    int ending = server.ending;
+    pthread_mutex_unlock(&server.lock);
+    return ending;
+}
+
 const char *control_server_token(void)
 {
     return server.token;
@@ -61,9 +72,7 @@ static pmix_status_t init_server(void)
     PMIX_INFO_LOAD(&info[1], PMIX_SERVER_NSPACE, server.self.nspace, PMIX_STRING);
     PMIX_INFO_LOAD(&info[2], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
     PMIX_INFO_LOAD(&info[3], PMIX_SERVER_TMPDIR, server.tmpdir, PMIX_STRING);
-    control_environment_t *hidden = control_environment_hide();
     pmix_status_t status = PMIx_server_init(control_upcalls(), info, 4);
-    control_environment_restore(hidden);
     for (int i = 0; i < 4; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
     return status;
@@ -84,10 +93,27 @@ static pmix_status_t get_uri(char uri[CONTROL_URI_MAX])
     return status;
 }
 
+/* PMIx and the gate in front of it; undone on failure. */
+static pmix_status_t start(void)
+{
+    pmix_status_t lost = PMIX_ERR_LOST_CONNECTION, status = init_server();
+
+    if (status != PMIX_SUCCESS)
+        return status;
+    status = get_uri(server.uri);
+    if (status == PMIX_SUCCESS)
+        status = PMIx_Register_event_handler(&lost, 1, NULL, 0, control_upcalls_lost, NULL, NULL);
+    if (status >= 0 && control_gate_open(server.uri, server.tmpdir) != 0)
+        status = PMIX_ERR_IN_ERRNO;
+    if (status < 0)
+        PMIx_server_finalize();
+    return status < 0 ? status : PMIX_SUCCESS;
+}
+
 int control_serve(const control_server_ops_t *ops, void *context, char uri[CONTROL_URI_MAX],
                   char token[CONTROL_TOKEN_MAX], char *error, size_t error_size)
 {
-    pmix_status_t lost = PMIX_ERR_LOST_CONNECTION, status;
+    sigset_t before;
 
     server.ops = ops;
     server.context = context;
@@ -97,28 +123,22 @@ int control_serve(const control_server_ops_t *ops, void *context, char uri[CONTR
     }
     if (control_rundir_private(server.tmpdir, sizeof server.tmpdir, error, error_size) != 0)
         return -1;
-    status = init_server();
-    if (status != PMIX_SUCCESS)
-        goto remove_directory;
-    status = get_uri(server.uri);
-    if (status != PMIX_SUCCESS)
-        goto finalize;
-    status = PMIx_Register_event_handler(&lost, 1, NULL, 0, control_upcalls_lost, NULL, NULL);
-    if (status < 0)
-        goto finalize;
-    control_sockets_tune(server.uri);
+    control_prepare();
+    control_threads_begin(&before);
+    pmix_status_t status = start();
+    control_threads_end(&before);
+    if (status != PMIX_SUCCESS) {
+        snprintf(error, error_size, "cannot start the control server: %s", PMIx_Error_string(status));
+        control_rundir_remove(server.tmpdir);
+        control_leave_nothing();
+        return -1;
+    }
     strcpy(uri, server.uri);
     strcpy(token, server.token);
     pthread_mutex_lock(&server.lock);
     server.open = 1;
     pthread_mutex_unlock(&server.lock);
     return 0;
-finalize:
-    PMIx_server_finalize();
-remove_directory:
-    control_rundir_remove(server.tmpdir);
-    snprintf(error, error_size, "cannot start the control server: %s", PMIx_Error_string(status));
-    return -1;
 }
 
 static void notified(pmix_status_t status, void *cbdata)
@@ -190,12 +210,11 @@ static void close_server(void)
     pthread_mutex_unlock(&server.lock);
 }
 
-void control_unserve(int timeout_ms)
+/* Tells everybody, and takes the job off the list. */
+static void say_goodbye(void)
 {
     pmix_proc_t *everybody;
 
-    if (control_server_enter() != 0)
-        return;
     if (server.jobfile[0] != '\0')
         unlink(server.jobfile);
     server.jobfile[0] = '\0';
@@ -203,9 +222,25 @@ void control_unserve(int timeout_ms)
     size_t count = control_peers_list(CONTROL_EVERYBODY, CONTROL_ALL, &everybody);
     control_server_notify(everybody, count, CONTROL_KEY_BYE, NULL);
     free(everybody);
+}
+
+void control_unserve(int timeout_ms)
+{
+    if (control_server_enter() != 0)
+        return;
+    pthread_mutex_lock(&server.lock);
+    server.ending = 1;
+    pthread_mutex_unlock(&server.lock);
+    say_goodbye();
     control_server_leave();
     control_peers_drain(timeout_ms);
+    /* A request that arrives while PMIx finalizes would hang both, so the rest is cut off first. */
+    control_gate_close();
+    control_sockets_shut(server.uri);
+    control_peers_drain(CUT_OFF_MS);
     close_server();
     PMIx_server_finalize();
+    control_peers_forget();
     control_rundir_remove(server.tmpdir);
+    control_leave_nothing();
 }

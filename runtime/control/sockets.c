@@ -16,7 +16,7 @@
 /* "nspace.rank;tcp4://127.0.0.1:4711" or "...;tcp6://::1:4711" to an address. 0 or -1. */
 static int parse_uri(const char *uri, struct sockaddr_storage *address)
 {
-    const char *scheme = strstr(uri, "tcp"), *host = scheme == NULL ? NULL : strstr(scheme, "://");
+    const char *scheme = strstr(uri, ";tcp"), *host = scheme == NULL ? NULL : strstr(scheme, "://");
     const char *port = host == NULL ? NULL : strrchr(host, ':');
     char text[INET6_ADDRSTRLEN];
 
@@ -25,7 +25,7 @@ static int parse_uri(const char *uri, struct sockaddr_storage *address)
         return -1;
     memcpy(text, host + 3, (size_t)(port - host - 3));
     text[port - host - 3] = '\0';
-    if (scheme[3] == '6') {
+    if (scheme[4] == '6') {
         struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
         in6->sin6_family = AF_INET6;
         in6->sin6_port = htons((uint16_t)atoi(port + 1));
@@ -50,32 +50,96 @@ static int same_address(const struct sockaddr_storage *a, const struct sockaddr_
            memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof a6->sin6_addr) == 0;
 }
 
-/* Whom it is connected to, or where it listens: an accepted socket inherits the options of its listener. */
-static int socket_address(int fd, struct sockaddr_storage *address, socklen_t *size)
+/* The first descriptor of this process that `matches` accepts, or -1. */
+static int find_descriptor(int (*matches)(int fd, const void *context), const void *context)
 {
-    if (getpeername(fd, (struct sockaddr *)address, size) == 0)
-        return 0;
-    *size = sizeof *address;
-    return getsockname(fd, (struct sockaddr *)address, size);
+    DIR *directory = opendir("/proc/self/fd");
+    int found = -1;
+
+    for (struct dirent *entry; directory != NULL && found < 0 && (entry = readdir(directory)) != NULL;)
+        if (entry->d_name[0] != '.' && matches(atoi(entry->d_name), context))
+            found = atoi(entry->d_name);
+    if (directory != NULL)
+        closedir(directory);
+    return found;
 }
 
-int control_sockets_tune(const char *uri)
+static int is_connected_to(int fd, const void *context)
 {
-    struct sockaddr_storage server, peer;
-    DIR *directory;
-    int found = 0, on = 1;
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof peer;
 
-    if (parse_uri(uri, &server) != 0 || (directory = opendir("/proc/self/fd")) == NULL)
-        return 0;
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        socklen_t size = sizeof peer;
-        int fd = atoi(entry->d_name);
-        if (entry->d_name[0] == '.' || socket_address(fd, &peer, &size) != 0 || !same_address(&server, &peer))
-            continue;
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-        found++;
-    }
-    closedir(directory);
-    return found;
+    return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && same_address(context, &peer);
+}
+
+static int is_bound_to(int fd, const void *context)
+{
+    struct sockaddr_storage own;
+    socklen_t size = sizeof own;
+
+    return getsockname(fd, (struct sockaddr *)&own, &size) == 0 && same_address(context, &own);
+}
+
+static int is_listening_at(int fd, const void *context)
+{
+    int listening = 0;
+    socklen_t size = sizeof listening;
+
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening && is_bound_to(fd, context);
+}
+
+typedef struct inner_name {
+    const struct sockaddr_un *address;
+    socklen_t size;
+} inner_name_t;
+
+static int is_accepted_from(int fd, const void *context)
+{
+    const inner_name_t *name = context;
+    struct sockaddr_un peer;
+    socklen_t size = sizeof peer;
+
+    return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sun_family == AF_UNIX && size == name->size &&
+           memcmp(&peer, name->address, size) == 0;
+}
+
+/* Accepts none, so that all are seen. */
+static int shut(int fd, const void *context)
+{
+    if (is_bound_to(fd, context))
+        shutdown(fd, SHUT_RDWR);
+    return 0;
+}
+
+void control_socket_tune(const char *uri)
+{
+    struct sockaddr_storage server;
+    int fd, on = 1;
+
+    if (parse_uri(uri, &server) != 0 || (fd = find_descriptor(is_connected_to, &server)) < 0)
+        return;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+int control_socket_listening(const char *uri)
+{
+    struct sockaddr_storage server;
+
+    return parse_uri(uri, &server) == 0 ? find_descriptor(is_listening_at, &server) : -1;
+}
+
+int control_socket_of_peer(const struct sockaddr_un *address, socklen_t size)
+{
+    inner_name_t name = {.address = address, .size = size};
+
+    return find_descriptor(is_accepted_from, &name);
+}
+
+void control_sockets_shut(const char *uri)
+{
+    struct sockaddr_storage server;
+
+    if (parse_uri(uri, &server) == 0)
+        find_descriptor(shut, &server);
 }

@@ -1,5 +1,6 @@
 /* The secret of a job, and the tickets made from it. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +55,22 @@ int control_token_within(const char *token, const void *bytes, size_t size)
     return found;
 }
 
-void control_nspace_member(char nspace[CONTROL_NSPACE_MAX], const char *token, int process)
-{
-    snprintf(nspace, CONTROL_NSPACE_MAX, PREFIX "%s-m%d", token, process);
-}
-
-void control_nspace_client(char nspace[CONTROL_NSPACE_MAX], const char *token)
+static void make_nspace(char nspace[CONTROL_NSPACE_MAX], const char *token, char kind, int number)
 {
     char salt[17] = "0";
 
     random_hex(salt, 8);
-    snprintf(nspace, CONTROL_NSPACE_MAX, PREFIX "%s-c%ld.%s", token, (long)getpid(), salt);
+    snprintf(nspace, CONTROL_NSPACE_MAX, PREFIX "%s-%c%d.%s", token, kind, number, salt);
+}
+
+void control_nspace_member(char nspace[CONTROL_NSPACE_MAX], const char *token, int process)
+{
+    make_nspace(nspace, token, 'm', process);
+}
+
+void control_nspace_client(char nspace[CONTROL_NSPACE_MAX], const char *token)
+{
+    make_nspace(nspace, token, 'c', (int)getpid());
 }
 
 int control_nspace_check(const char *nspace, const char *token, int *process)
@@ -76,15 +82,11 @@ int control_nspace_check(const char *nspace, const char *token, int *process)
         return -1;
     if (differs(nspace + prefix, token, length) != 0 || rest[0] != '-')
         return -1;
-    if (rest[1] == 'c') {
-        *process = -1;
-        return 0;
-    }
     char *end = NULL;
     errno = 0;
     long number = strtol(rest + 2, &end, 10);
-    if (rest[1] != 'm' || end == rest + 2 || *end != '\0' || errno != 0 || number < 1 || number > 1000000000)
+    if (strchr("mc", rest[1]) == NULL || end == rest + 2 || *end != '.' || errno != 0 || number < 1 || number > INT_MAX)
         return -1;
-    *process = (int)number;
+    *process = rest[1] == 'm' ? (int)number : -1;
     return 0;
 }

@@ -79,9 +79,7 @@ static pmix_status_t init_tool(const attempt_t *attempt)
     PMIX_INFO_LOAD(&info[0], PMIX_SERVER_URI, attempt->uri, PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_TOOL_NSPACE, attempt->nspace, PMIX_STRING);
     PMIX_INFO_LOAD(&info[2], PMIX_TOOL_RANK, &rank, PMIX_PROC_RANK);
-    control_environment_t *hidden = control_environment_hide();
     pmix_status_t status = PMIx_tool_init(&self, info, 3);
-    control_environment_restore(hidden);
     for (int i = 0; i < 3; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
     return status;
@@ -100,10 +98,13 @@ static pmix_status_t register_handlers(void)
 static void *attach_thread(void *argument)
 {
     attempt_t *attempt = argument;
-    pmix_status_t status = init_tool(attempt);
+    sigset_t before;
 
+    control_threads_begin(&before);
+    pmix_status_t status = init_tool(attempt);
+    control_threads_end(&before);
     if (status == PMIX_SUCCESS) {
-        control_sockets_tune(attempt->uri);
+        control_socket_tune(attempt->uri);
         set_attached(1);
         status = register_handlers();
         if (status >= 0)
@@ -146,6 +147,7 @@ int control_tool_attach(const char *uri, const char *nspace, const control_tool_
 {
     pmix_status_t status = PMIX_SUCCESS;
 
+    control_prepare();
     tool.ops = ops;
     tool.context = context;
     control_waiter_t *waiter = attach_begin(uri, nspace);
@@ -206,4 +208,5 @@ void control_tool_detach(void)
     pthread_mutex_unlock(&tool.lock);
     if (finalize)
         PMIx_tool_finalize();
+    control_leave_nothing();
 }

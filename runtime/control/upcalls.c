@@ -24,19 +24,35 @@ static int may_attach(const pmix_info_t *info, size_t count, int *process)
     return nspace != NULL && control_nspace_check(nspace, control_server_token(), process) == 0;
 }
 
+/* In PMIx's progress thread, behind what tool_connected put off: PMIx has written its answer. */
+static void answered(pmix_status_t status, void *cbdata)
+{
+    (void)status;
+    control_gate_uncork((int)(intptr_t)cbdata);
+}
+
+/* PMIx 4.2.2 crashes if it is told to refuse, or when its answer cannot be written. One that may not attach is
+ * therefore never answered: it has come through the gate with the right token, so it is only a mistaken one. */
 static void tool_connected(pmix_info_t *info, size_t count, pmix_tool_connection_cbfunc_t done, void *cbdata)
 {
     const char *nspace = control_info_text(info, count, PMIX_NSPACE);
     pmix_proc_t proc;
-    int process = -1;
+    bool yes = true;
+    int process = -1, fd;
 
-    PMIX_LOAD_PROCID(&proc, nspace, 0);
-    if (!may_attach(info, count, &process)) {
-        done(PMIX_ERR_NO_PERMISSIONS, &proc, cbdata);
+    if (control_server_enter() != 0)
         return;
-    }
+    if (!may_attach(info, count, &process) || (fd = control_gate_swap()) < 0)
+        goto leave;
     control_peers_add(nspace, process);
+    PMIX_LOAD_PROCID(&proc, nspace, 0);
     done(PMIX_SUCCESS, &proc, cbdata);
+    pmix_info_t quiet;
+    PMIX_INFO_LOAD(&quiet, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    PMIx_Notify_event(CONTROL_EVENT, NULL, PMIX_RANGE_PROC_LOCAL, &quiet, 1, answered, (void *)(intptr_t)fd);
+    PMIX_INFO_DESTRUCT(&quiet);
+leave:
+    control_server_leave();
 }
 
 /* Hands a request of epopctl over; `watch` is this layer's own. */
@@ -105,7 +121,7 @@ static void gone(const char *nspace, int lost)
         return;
     if (process < 0)
         control_requests_abandon(nspace, ops->abandoned, context);
-    else if (ready && lost && ops->lost != NULL)
+    else if (ready && lost && !control_server_ending() && ops->lost != NULL)
         ops->lost(context, process);
 }
 
@@ -162,8 +178,12 @@ void control_upcalls_lost(size_t id, pmix_status_t status, const pmix_proc_t *so
                           pmix_info_t *results, size_t result_count, pmix_event_notification_cbfunc_fn_t done,
                           void *cbdata)
 {
-    (void)id, (void)status, (void)info, (void)count, (void)results, (void)result_count;
+    (void)id, (void)status, (void)results, (void)result_count;
     gone(source->nspace, 1);
+    /* PMIx makes one event of losses that come together: the first is its source, the others are infos. */
+    for (size_t i = 0; i < count; i++)
+        if (PMIX_CHECK_KEY(&info[i], PMIX_PROCID) && info[i].value.type == PMIX_PROC)
+            gone(info[i].value.data.proc->nspace, 1);
     if (done != NULL)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
