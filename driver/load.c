@@ -139,6 +139,8 @@ int load_program(const char *path, struct loaded_program *out, char *error, size
     }
     if (name_program(&p, error, error_size) != 0 || validate(&p, error, error_size) != 0)
         goto fail;
+    if (p.program->finalizer == 0)
+        p.program->finalizer = -1; /* a program in a static variable that did not set it */
     *out = p;
     return 0;
 fail:

@@ -22,8 +22,8 @@ static int __attribute__((format(printf, 3, 4))) refuse(const struct report *rep
     if (pc >= 0 && used < report->size) {
         const epop_element_t *element = &report->program->elements[pc];
         const char *type = epop_element_type_name(element->type);
-        used += snprintf(report->text + used, (size_t)(report->size - used), "pc %d (%s '%s'): ", pc, type,
-                         element->name ? element->name : type);
+        used += snprintf(report->text + used, (size_t)(report->size - used), "element %d '%s' (%s): ", pc,
+                         element->name ? element->name : type, type);
     }
     if (used < report->size) {
         va_list arguments;

@@ -91,10 +91,10 @@ static void init_elements(void **state)
     (void)state;
     epop_program_t *program = valid();
     program->elements[START] = program->elements[REPORT];
-    expect(program, "pc 0 (RP 'report'): the first element must be the INIT");
+    expect(program, "element 0 'report' (RP): the first element must be the INIT");
     program = valid();
     program->elements[AGAIN] = program->elements[START];
-    expect(program, "pc 2 (INIT 'start'): an INIT that is not the first");
+    expect(program, "element 2 'start' (INIT): an INIT that is not the first");
 }
 
 static void missing_blocks(void **state)
@@ -102,22 +102,22 @@ static void missing_blocks(void **state)
     (void)state;
     epop_program_t *program = valid();
     program->elements[START].init = NULL;
-    expect(program, "program 'example': pc 0 (INIT 'start'): the init block is missing");
+    expect(program, "program 'example': element 0 'start' (INIT): the init block is missing");
     program = valid();
     program->elements[WORK].phase_exec = NULL;
-    expect(program, "pc 1 (EP 'work'): the phase_exec block is missing");
+    expect(program, "element 1 'work' (EP): the phase_exec block is missing");
     program = valid();
     program->elements[WORK].phase_adapt = NULL;
-    expect(program, "pc 1 (EP 'work'): the phase_adapt block is missing");
+    expect(program, "element 1 'work' (EP): the phase_adapt block is missing");
     program = valid();
     program->elements[WORK].loop_condition = NULL;
-    expect(program, "pc 1 (EP 'work'): the loop_condition block is missing");
+    expect(program, "element 1 'work' (EP): the loop_condition block is missing");
     program = valid();
     program->elements[AGAIN].branch_condition = NULL;
-    expect(program, "pc 2 (BRANCH 'again'): the branch_condition block is missing");
+    expect(program, "element 2 'again' (BRANCH): the branch_condition block is missing");
     program = valid();
     program->elements[REPORT].phase_exec = NULL;
-    expect(program, "pc 3 (RP 'report'): the phase_exec block is missing");
+    expect(program, "element 3 'report' (RP): the phase_exec block is missing");
 }
 
 static void unknown_type(void **state)
@@ -125,7 +125,7 @@ static void unknown_type(void **state)
     (void)state;
     epop_program_t *program = valid();
     program->elements[WORK].type = (epop_element_type)9;
-    expect(program, "pc 1 (unknown 'work'): unknown element type 9");
+    expect(program, "element 1 'work' (unknown): unknown element type 9");
     program = valid();
     program->elements[WORK].type = (epop_element_type)0;
     expect(program, "unknown element type 0");
@@ -153,7 +153,7 @@ static void size_rules(void **state)
         expect(program, faults[i].text);
         program = valid();
         program->elements[WORK].sizes = &faults[i].sizes;
-        expect(program, "pc 1 (EP 'work'): the ");
+        expect(program, "element 1 'work' (EP): the ");
     }
 }
 
@@ -162,7 +162,7 @@ static void finalizers(void **state)
     (void)state;
     epop_program_t *program = valid();
     program->finalizer = WORK;
-    expect(program, "pc 1 (EP 'work'): it is named as the finalizer");
+    expect(program, "element 1 'work' (EP): it is named as the finalizer");
     program = valid();
     program->finalizer = 4;
     expect(program, "the finalizer 4 is no pc");

@@ -1,0 +1,35 @@
+/* Ordinary blocks for the odd programs: each does nothing, and does it well. */
+#ifndef TEST_PARTS_H
+#define TEST_PARTS_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <epop/program.h>
+
+static inline int plain_init(int *argc, char ***argv, void **data)
+{
+    (void)argc, (void)argv, (void)data;
+    return 0;
+}
+
+static inline int plain_block(void *data)
+{
+    (void)data;
+    return 0;
+}
+
+static inline int next_element(int pc, void *data)
+{
+    (void)data;
+    return pc + 1;
+}
+
+/* Which fault the test wants, "" for none. */
+static inline int fault_is(const char *name)
+{
+    const char *fault = getenv("EPOP_TEST_FAULT");
+    return fault && strcmp(fault, name) == 0;
+}
+
+#endif
