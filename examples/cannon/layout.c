@@ -93,12 +93,18 @@ static double *allocate_local(const cannon_t *c, epop_dist2d_t layout, int *erro
     epop_dist2d_local(&layout, c->grid.row * c->grid.side + c->grid.col, &rows, &cols);
     if (rows == 0 || cols == 0)
         return NULL;
-    double *local = calloc((size_t)rows * (size_t)cols, sizeof(*local));
+    double *local = malloc((size_t)rows * (size_t)cols * sizeof(*local));
     if (!local)
         *error = EPOP_ERR_MEMORY;
-    else
-        memset(local, 0, (size_t)rows * (size_t)cols * sizeof(*local)); /* touch it now, not in the multiplication */
     return local;
+}
+
+/* Away from its allocation, which a compiler would merge with it into calloc: the pages are to be touched now, and not
+ * in the multiplication. */
+static void clear_product(cannon_t *c)
+{
+    if (c->product)
+        memset(c->product, 0, (size_t)(cannon_local_rows(c) * cannon_local_cols(c)) * sizeof(double));
 }
 
 /* Reads this rank's part of A and B, one block of inner indices after the other. */
@@ -135,6 +141,8 @@ int cannon_load_exec(void *data)
     c->product = allocate_local(c, cannon_layout_c(c, c->grid.side), &error);
     if (error == EPOP_OK)
         error = cannon_pipeline_open(c);
+    if (error == EPOP_OK)
+        clear_product(c);
     if (error == EPOP_OK)
         error = read_blocks(c, text, sizeof(text));
     int rank;
