@@ -1,9 +1,13 @@
 /*
  * A distributed array that every iteration checks and updates element by element. What an element must be follows from
  * its place and the iteration, so one that a resize lost, doubled or misplaced is found at once.
- *     mpiexec.mpich -n 4 epop --start 2 ledger.so [elements=1000] [iterations=100] [work=MICROSECONDS]
- * [skew=MICROSECONDS] [dist=block|cyclic|block-cyclic] [resize=ITERATIONS max=RANKS] skew: every rank sleeps up to so
- * long more. resize: the program itself asks for another size, 1 .. max, every so often.
+ *
+ *     mpiexec.mpich -n 4 epop --start 2 ledger.so elements=100000 iterations=5000 dist=cyclic
+ *
+ * elements, iterations   how many; 1000 and 100
+ * work, skew             microseconds per iteration: 1000 on every rank, and up to `skew` more at random
+ * dist                   block, cyclic or block-cyclic
+ * resize, max            every `resize` iterations the program itself asks for another size, 1 .. max
  */
 #include <epop/epop.h>
 
