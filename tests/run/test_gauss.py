@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import struct
+import time
 
 import job
 import pytest
@@ -202,14 +203,26 @@ def expect_refused(space, arguments, reason, ranks=2):
 
 # ---- Resizes ----------------------------------------------------------------
 
+def wait_until_eliminating(space, it):
+    """Asks the job where it is until the elimination has begun."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end and it.running():
+        result = space.epopctl("status", "--json")
+        element = result.status == 0 and json.loads(result.out)["element"]
+        if element and element["name"] == "eliminate" and element["iteration"] > 0:
+            return
+    raise AssertionError(f"not eliminating: {it.wait(1)}")
+
+
 @pytest.mark.parametrize("start, sizes", [(2, [1, 2]), (1, [3, 2]), (1, [2, 3, 1])])
 def test_resizes_in_the_middle(space, start, sizes):
     """The same solution as without resizes, up to rounding errors."""
     fixed, moved = space.directory / "fixed.npy", space.directory / "moved.npy"
-    problem = ["--random", "1600", "--block", "4"]
+    problem = ["--random", "3000", "--block", "2"]
     solve(space, *problem, "--output", fixed, ranks=1)
     ranks = max([start, *sizes])
     it = space.start_epop("--start", str(start), GAUSS, *problem, "--output", moved, "--json", ranks=ranks, limit=120)
+    wait_until_eliminating(space, it)
     for size in sizes:
         result = space.epopctl("resize", str(size), "--wait")
         assert result.status == 0, result
@@ -226,6 +239,7 @@ def test_singular_after_a_resize_is_still_found(space):
     rows = [[(n - abs(i - j)) / n if i != n - 1 else 0.0 for j in range(n)] for i in range(n)]
     path = write_mtx(space.directory / "a.mtx", rows, "array")
     it = space.start_epop("--start", "1", GAUSS, path, "--block", "1", ranks=2, limit=120)
+    wait_until_eliminating(space, it)
     result = space.epopctl("resize", "2", "--wait")
     assert result.status == 0, result
     result = it.wait()

@@ -1,6 +1,7 @@
 """programs/ledger: no element is lost, doubled or misplaced, however the world changes; and programs/double_phase."""
 
 import re
+import time
 
 import job
 import pytest
@@ -24,6 +25,15 @@ def finish(it, elements, iterations):
     return int(match[1]), int(match[2])
 
 
+def wait_until_running(space, it):
+    """Until the job answers."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end and it.running():
+        if space.epopctl("status").status == 0:
+            return
+    raise AssertionError(f"does not answer: {it.wait(1)}")
+
+
 @pytest.mark.parametrize("dist", DISTS)
 def test_without_resizes(space, dist):
     it = ledger(space, "elements=17", "iterations=20", "work=0", f"dist={dist}", start=3, ranks=3)
@@ -34,6 +44,7 @@ def test_without_resizes(space, dist):
 @pytest.mark.parametrize("skew", [0, 2000])
 def test_resizes_from_outside(space, dist, skew):
     it = ledger(space, "elements=1001", "iterations=2000", "work=1000", f"skew={skew}", f"dist={dist}", start=2, ranks=4)
+    wait_until_running(space, it)
     sizes = [4, 1, 3, 2]
     for size in sizes:
         result = space.epopctl("resize", str(size), "--wait")
@@ -61,6 +72,7 @@ def test_double_phase(space):
 
 def test_double_phase_resized(space):
     it = space.start_epop("--start", "1", job.program("double_phase"), "100", "10", "1000", ranks=3)
+    wait_until_running(space, it)
     for size in ("3", "2"):
         result = space.epopctl("resize", size, "--wait")
         assert result.status == 0, result
