@@ -151,6 +151,11 @@ unsigned long long control_process_start(long pid);
 
 /* ---- jobfile.c: the address files --------------------------------------------- */
 
+/* The directories in which address files may be: the environment of a job may differ from epopctl's. Only those that
+ * are ours alone. How many of paths were filled. */
+#define CONTROL_RUNDIRS_MAX 3
+int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256]);
+
 /* Writes ID.json; its path for the removal into path. 0, or -1 with text. */
 int control_jobfile_write(const char *id, const cJSON *job, const char *uri, const char *token, char *path,
                           size_t path_size, char *error, size_t error_size);
@@ -164,12 +169,16 @@ void control_upcalls_lost(size_t id, pmix_status_t status, const pmix_proc_t *so
 
 /* ---- tool.c: an attached PMIx tool, member or epopctl --------------------- */
 
-typedef control_member_ops_t control_tool_ops_t;
+/* Called on PMIx's progress thread; each may be NULL. */
+typedef struct control_tool_ops {
+    void (*message)(void *context, const cJSON *message);
+    void (*ending)(void *context); /* the server says goodbye: the connection is about to go */
+    void (*lost)(void *context);
+} control_tool_ops_t;
 int control_tool_attach(const char *uri, const char *nspace, const control_tool_ops_t *ops, void *context,
                         int timeout_ms, char *error, size_t error_size);
 /* Sends one key; `wait` until the server took it. 0 or -1. */
 int control_tool_tell(const char *key, const cJSON *json, int wait_ms);
 void control_tool_detach(void);
-int control_tool_attached(void);
 
 #endif

@@ -111,7 +111,7 @@ void control_requests_end(void)
     cJSON *answer = cJSON_CreateObject();
 
     cJSON_AddFalseToObject(answer, "ok");
-    cJSON_AddStringToObject(answer, "code", "failed");
+    cJSON_AddStringToObject(answer, "code", "ended");
     cJSON_AddStringToObject(answer, "reason", "the job has ended");
     for (control_request_t *request; (request = first_open()) != NULL;)
         if (take(request))

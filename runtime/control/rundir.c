@@ -19,6 +19,13 @@ static int owned_directory(const char *path)
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
+static int is_private(const char *path)
+{
+    struct stat status;
+
+    return owned_directory(path) && lstat(path, &status) == 0 && (status.st_mode & 077) == 0;
+}
+
 /* Makes the directory if it is missing and checks that it is ours alone. */
 static int make_private(const char *path, char *error, size_t error_size)
 {
@@ -40,20 +47,37 @@ static int make_private(const char *path, char *error, size_t error_size)
     return -1;
 }
 
-int control_rundir(char *path, size_t size, char *error, size_t error_size)
+/* $XDG_RUNTIME_DIR/epop, where there is such a directory. 0 or -1. */
+static int below_runtime(char *path, size_t size)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
-    int length;
 
-    if (runtime != NULL && runtime[0] == '/' && owned_directory(runtime))
-        length = snprintf(path, size, "%s/epop", runtime);
-    else
-        length = snprintf(path, size, "/tmp/epop-%ld", (long)geteuid());
-    if (length < 0 || (size_t)length >= size) {
-        snprintf(error, error_size, "XDG_RUNTIME_DIR is too long a path");
+    if (runtime == NULL || runtime[0] != '/' || !owned_directory(runtime))
         return -1;
-    }
+    int length = snprintf(path, size, "%s/epop", runtime);
+    return length > 0 && (size_t)length < size ? 0 : -1;
+}
+
+int control_rundir(char *path, size_t size, char *error, size_t error_size)
+{
+    if (below_runtime(path, size) != 0)
+        snprintf(path, size, "/tmp/epop-%ld", (long)geteuid());
     return make_private(path, error, error_size);
+}
+
+int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256])
+{
+    char candidates[CONTROL_RUNDIRS_MAX][256];
+    int count = 0;
+
+    if (below_runtime(candidates[0], sizeof candidates[0]) != 0)
+        candidates[0][0] = '\0';
+    snprintf(candidates[1], sizeof candidates[1], "/run/user/%ld/epop", (long)geteuid());
+    snprintf(candidates[2], sizeof candidates[2], "/tmp/epop-%ld", (long)geteuid());
+    for (int i = 0; i < CONTROL_RUNDIRS_MAX; i++)
+        if (is_private(candidates[i]) && (count == 0 || strcmp(candidates[i], paths[0]) != 0))
+            strcpy(paths[count++], candidates[i]);
+    return count;
 }
 
 int control_rundir_private(char *path, size_t size, char *error, size_t error_size)

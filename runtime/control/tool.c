@@ -25,7 +25,7 @@ typedef struct attempt {
     char nspace[CONTROL_NSPACE_MAX];
 } attempt_t;
 
-int control_tool_attached(void)
+static int is_attached(void)
 {
     pthread_mutex_lock(&tool.lock);
     int attached = tool.attached;
@@ -51,6 +51,8 @@ static void message_arrived(size_t id, pmix_status_t status, const pmix_proc_t *
     if (message != NULL && tool.ops->message != NULL)
         tool.ops->message(tool.context, message);
     cJSON_Delete(message);
+    if (control_info_text(info, count, CONTROL_KEY_BYE) != NULL && tool.ops->ending != NULL)
+        tool.ops->ending(tool.context);
     if (done != NULL)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
@@ -182,7 +184,7 @@ int control_tool_tell(const char *key, const cJSON *json, int wait_ms)
     pmix_info_t info;
     pmix_status_t status;
 
-    if (!control_tool_attached() || control_info_load(&info, key, json) != 0)
+    if (!is_attached() || control_info_load(&info, key, json) != 0)
         return -1;
     control_waiter_t *waiter = wait_ms > 0 ? control_waiter_new() : NULL;
     if (waiter == NULL)

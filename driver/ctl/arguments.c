@@ -1,0 +1,159 @@
+/*
+ * The arguments behind a command's name. By hand rather than with getopt: `epopctl resize -2` asks for two ranks
+ * less, and options may stand before or behind the job.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/ctl/ctl.h"
+
+#define SHORT_TIMEOUT_MS 10000
+#define LONG_TIMEOUT_MS  60000 /* of a request that is answered when it has happened */
+#define SECONDS_MAX      1000000.0
+
+/* N, +N or -N */
+static int is_size(const char *word)
+{
+    if (*word == '+' || *word == '-')
+        word++;
+    size_t digits = strspn(word, "0123456789");
+    return digits > 0 && word[digits] == '\0';
+}
+
+static int parse_timeout(const char *text, int *timeout_ms)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(seconds >= 0 && seconds <= SECONDS_MAX)) {
+        ctl_complain("--timeout: \"%s\" is no number of seconds", text);
+        return -1;
+    }
+    *timeout_ms = seconds * 1000 < INT_MAX ? (int)(seconds * 1000) : INT_MAX;
+    return 0;
+}
+
+/* The option's name without dashes, its value behind '=' or in the next word. */
+typedef struct option {
+    const char *word;
+    size_t length;
+    const char *value;
+} option_t;
+
+static int is_option(const option_t *option, const char *name)
+{
+    return strlen(name) == option->length && strncmp(option->word, name, option->length) == 0;
+}
+
+/* Where the value of an option goes, if the command takes it and it has one. */
+static const char **value_of(const ctl_command_t *command, const option_t *option, ctl_arguments_t *arguments,
+                             const char **timeout)
+{
+    if ((command->takes & CTL_TAKES_TIMEOUT) && is_option(option, "--timeout"))
+        return timeout;
+    if (!(command->takes & CTL_TAKES_RESIZE))
+        return NULL;
+    if (is_option(option, "--hosts"))
+        return &arguments->hosts;
+    if (is_option(option, "--release"))
+        return &arguments->release;
+    return is_option(option, "--release-ranks") ? &arguments->release_ranks : NULL;
+}
+
+/* Likewise for one without. */
+static int *flag_of(const ctl_command_t *command, const option_t *option, ctl_arguments_t *arguments)
+{
+    if ((command->takes & CTL_TAKES_JSON) && is_option(option, "--json"))
+        return &arguments->json;
+    if ((command->takes & CTL_TAKES_WAIT) && is_option(option, "--wait"))
+        return &arguments->wait;
+    return is_option(option, "--help") || is_option(option, "-h") ? &arguments->help : NULL;
+}
+
+/* Takes an option, and its value from the next word if it has none. The words used up, or -1. */
+static int take_option(const ctl_command_t *command, char **words, int count, ctl_arguments_t *arguments,
+                       const char **timeout)
+{
+    const char *equals = strchr(words[0], '=');
+    option_t option = {.word = words[0],
+                       .length = equals == NULL ? strlen(words[0]) : (size_t)(equals - words[0]),
+                       .value = equals == NULL ? NULL : equals + 1};
+    int *flag = flag_of(command, &option, arguments);
+    const char **value = value_of(command, &option, arguments, timeout);
+
+    if (flag != NULL && option.value == NULL) {
+        *flag = 1;
+        return 1;
+    }
+    if (value == NULL) {
+        ctl_complain("%s: unknown option \"%s\" (see epopctl %s --help)", command->name, words[0], command->name);
+        return -1;
+    }
+    if (option.value == NULL && count < 2) {
+        ctl_complain("%s: %s needs a value", command->name, words[0]);
+        return -1;
+    }
+    *value = option.value != NULL ? option.value : words[1];
+    return option.value != NULL ? 1 : 2;
+}
+
+/* The words that are no options: [JOB], and for resize the size behind it. */
+static int take_words(const ctl_command_t *command, char **words, int count, ctl_arguments_t *arguments)
+{
+    int resize = command->takes & CTL_TAKES_RESIZE;
+    int most = ((command->takes & CTL_TAKES_JOB) != 0) + (resize != 0);
+
+    if (count > most) {
+        ctl_complain("%s: \"%s\" is one argument too many (see epopctl %s --help)", command->name, words[most],
+                     command->name);
+        return -1;
+    }
+    if (!resize) {
+        arguments->job = count > 0 ? words[0] : NULL;
+        return 0;
+    }
+    if (count > 0 && is_size(words[count - 1]))
+        arguments->size = words[--count];
+    arguments->job = count > 0 ? words[0] : NULL;
+    if (count > 1) {
+        ctl_complain("resize: \"%s\" is no number of ranks: N, +N or -N", words[1]);
+        return -1;
+    }
+    if (arguments->size == NULL && arguments->release == NULL && arguments->release_ranks == NULL && !arguments->help) {
+        ctl_complain("resize: how many ranks? N, +N or -N (see epopctl resize --help)");
+        return -1;
+    }
+    return 0;
+}
+
+int ctl_parse(const ctl_command_t *command, int argc, char **argv, ctl_arguments_t *arguments)
+{
+    char *words[3];
+    const char *timeout = NULL;
+    int count = 0, options = 1;
+
+    *arguments = (ctl_arguments_t){0};
+    for (int i = 0; i < argc;) {
+        if (options && strcmp(argv[i], "--") == 0) {
+            options = 0;
+            i++;
+        } else if (options && argv[i][0] == '-' && !((command->takes & CTL_TAKES_RESIZE) && is_size(argv[i]))) {
+            int used = take_option(command, argv + i, argc - i, arguments, &timeout);
+            if (used < 0)
+                return -1;
+            i += used;
+        } else {
+            if (count < 3)
+                words[count++] = argv[i];
+            i++;
+        }
+    }
+    /* pause is answered when all ranks hold, so it waits like the others with --wait. */
+    arguments->timeout_ms = arguments->wait || command->run == ctl_pause ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS;
+    if (timeout != NULL && parse_timeout(timeout, &arguments->timeout_ms) != 0)
+        return -1;
+    return take_words(command, words, count, arguments);
+}

@@ -1,0 +1,217 @@
+/*
+ * A connection to one job. Requests travel by the PMIx call that means the same: a query for the status, an
+ * allocation request for a resize, job control for the rest; each carries the request itself as JSON.
+ */
+#include <pmix_tool.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "driver/ctl/ctl.h"
+#include "runtime/control/control_internal.h"
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    char nspace[CONTROL_NSPACE_MAX];
+    ctl_event_fn event;
+    void *context;
+    int ended;  /* the job said goodbye, or the connection is gone */
+    int silent; /* it left a request unanswered: there is no point in a goodbye */
+} client = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void on_message(void *context, const cJSON *event)
+{
+    (void)context;
+    if (client.event != NULL)
+        client.event(client.context, event);
+}
+
+static void on_end(void *context)
+{
+    (void)context;
+    pthread_mutex_lock(&client.lock);
+    client.ended = 1;
+    pthread_cond_broadcast(&client.changed);
+    pthread_mutex_unlock(&client.lock);
+}
+
+int ctl_connect(const ctl_job_t *job, ctl_event_fn event, void *context, int timeout_ms)
+{
+    static const control_tool_ops_t ops = {.message = on_message, .ending = on_end, .lost = on_end};
+    char error[256];
+
+    client.event = event;
+    client.context = context;
+    control_nspace_client(client.nspace, job->token);
+    if (control_tool_attach(job->uri, client.nspace, &ops, NULL, timeout_ms, error, sizeof error) == 0)
+        return CTL_DONE;
+    if (!ctl_job_alive(job)) {
+        ctl_complain("%s: the job has ended", job->id);
+        return CTL_NO_JOB;
+    }
+    ctl_complain("%s on %s: %s", job->id, job->host, error);
+    return strstr(error, "no answer") != NULL ? CTL_TIMEOUT : CTL_NO_JOB;
+}
+
+void ctl_disconnect(void)
+{
+    if (!client.silent)
+        control_tool_detach();
+}
+
+/* ---- The PMIx call for each request --------------------------------------------- */
+
+static pmix_status_t send_query(const pmix_info_t *request, control_waiter_t *waiter)
+{
+    pmix_query_t query;
+    pmix_status_t status;
+    bool yes = true;
+
+    PMIX_QUERY_CONSTRUCT(&query);
+    PMIX_ARGV_APPEND(status, query.keys, "epop.status");
+    if (status != PMIX_SUCCESS)
+        return status;
+    PMIX_QUERY_QUALIFIERS_CREATE(&query, 3);
+    PMIX_INFO_XFER(&query.qualifiers[0], request);
+    PMIX_INFO_LOAD(&query.qualifiers[1], CONTROL_KEY_CLIENT, client.nspace, PMIX_STRING);
+    PMIX_INFO_LOAD(&query.qualifiers[2], PMIX_QUERY_REFRESH_CACHE, &yes, PMIX_BOOL);
+    status = PMIx_Query_info_nb(&query, 1, control_waiter_answered, waiter);
+    PMIX_QUERY_DESTRUCT(&query);
+    return status;
+}
+
+static pmix_status_t send_allocation(const pmix_info_t *request, const cJSON *json, control_waiter_t *waiter)
+{
+    double delta = ctl_number(json, "delta", 0), size = ctl_number(json, "size", 0);
+    pmix_info_t info[2];
+    uint64_t ranks = (uint64_t)(size > 0 ? size : delta < 0 ? -delta : delta);
+
+    PMIX_INFO_CONSTRUCT(&info[0]);
+    PMIX_INFO_XFER(&info[0], request);
+    PMIX_INFO_LOAD(&info[1], PMIX_ALLOC_NUM_CPUS, &ranks, PMIX_UINT64);
+    pmix_status_t status = PMIx_Allocation_request_nb(delta < 0 ? PMIX_ALLOC_RELEASE : PMIX_ALLOC_EXTEND, info, 2,
+                                                      control_waiter_answered, waiter);
+    PMIX_INFO_DESTRUCT(&info[0]);
+    PMIX_INFO_DESTRUCT(&info[1]);
+    return status;
+}
+
+/* The standard's attribute for an operation, or NULL where it has none. */
+static const char *control_attribute(const char *op)
+{
+    static const struct {
+        const char *op, *attribute;
+    } table[] = {{"pause", PMIX_JOB_CTRL_PAUSE}, {"resume", PMIX_JOB_CTRL_RESUME}, {"stop", PMIX_JOB_CTRL_TERMINATE}};
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].op, op) == 0)
+            return table[i].attribute;
+    return NULL;
+}
+
+static pmix_status_t send_control(const pmix_info_t *request, const char *op, control_waiter_t *waiter)
+{
+    const char *attribute = control_attribute(op);
+    pmix_info_t info[2];
+    bool yes = true;
+
+    PMIX_INFO_CONSTRUCT(&info[0]);
+    PMIX_INFO_XFER(&info[0], request);
+    PMIX_INFO_LOAD(&info[1], attribute == NULL ? "epop.control" : attribute, &yes, PMIX_BOOL);
+    pmix_status_t status = PMIx_Job_control_nb(NULL, 0, info, 2, control_waiter_answered, waiter);
+    PMIX_INFO_DESTRUCT(&info[0]);
+    PMIX_INFO_DESTRUCT(&info[1]);
+    return status;
+}
+
+static pmix_status_t send_request(const cJSON *request, control_waiter_t *waiter)
+{
+    const char *op = ctl_text(request, "op", "");
+    pmix_info_t info;
+    pmix_status_t status;
+
+    if (control_info_load(&info, CONTROL_KEY_REQUEST, request) != 0)
+        return PMIX_ERR_NOMEM;
+    if (strcmp(op, "status") == 0)
+        status = send_query(&info, waiter);
+    else if (strcmp(op, "resize") == 0)
+        status = send_allocation(&info, request, waiter);
+    else
+        status = send_control(&info, op, waiter);
+    PMIX_INFO_DESTRUCT(&info);
+    return status;
+}
+
+/* ---- Asking ------------------------------------------------------------------------ */
+
+static cJSON *read_answer(pmix_status_t status, const char *text, int *code)
+{
+    cJSON *answer = text == NULL ? NULL : cJSON_Parse(text);
+
+    if (answer != NULL)
+        return answer;
+    *code = CTL_NO_JOB;
+    if (ctl_wait_end(0) == 0 || status == PMIX_ERR_UNREACH || status == PMIX_ERR_LOST_CONNECTION)
+        ctl_complain("the job has ended");
+    else
+        ctl_complain("the job does not understand: %s", PMIx_Error_string(status));
+    return NULL;
+}
+
+cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code)
+{
+    control_waiter_t *waiter = control_waiter_new();
+    char *text = NULL;
+
+    if (waiter == NULL) {
+        ctl_complain("out of memory");
+        *code = CTL_REFUSED;
+        return NULL;
+    }
+    pmix_status_t status = send_request(request, waiter);
+    if (status != PMIX_SUCCESS)
+        control_waiter_report(waiter, status, NULL);
+    int late = control_waiter_wait(waiter, timeout_ms, &status, &text);
+    control_waiter_drop(waiter);
+    if (late != 0) {
+        ctl_complain("no answer within %g s", timeout_ms / 1e3);
+        client.silent = 1;
+        *code = CTL_TIMEOUT;
+        return NULL;
+    }
+    cJSON *answer = read_answer(status, text, code);
+    free(text);
+    return answer;
+}
+
+int ctl_wait_end(int timeout_ms)
+{
+    struct timespec deadline;
+    int result = 0;
+
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += timeout_ms / 1000;
+    deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    deadline.tv_sec += deadline.tv_nsec / 1000000000;
+    deadline.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&client.lock);
+    while (!client.ended && result == 0)
+        result = timeout_ms < 0 ? pthread_cond_wait(&client.changed, &client.lock)
+                                : pthread_cond_timedwait(&client.changed, &client.lock, &deadline);
+    int ended = client.ended;
+    pthread_mutex_unlock(&client.lock);
+    return ended ? 0 : -1;
+}
+
+cJSON *ctl_ask_job(const ctl_job_t *job, const cJSON *request, int timeout_ms, int *code)
+{
+    *code = ctl_connect(job, NULL, NULL, timeout_ms);
+    if (*code != CTL_DONE)
+        return NULL;
+    cJSON *answer = ctl_ask(request, timeout_ms, code);
+    ctl_disconnect();
+    return answer;
+}

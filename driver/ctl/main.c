@@ -1,0 +1,121 @@
+/* epopctl: looks at running EPOP jobs and tells them what to do. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/ctl/ctl.h"
+
+#define TIMEOUT_HELP   "  --timeout SECONDS   give up after so long\n"
+#define EXIT_CODE_HELP "Exit status: 0 done, 1 refused, 2 wrong usage, 3 no such job, 4 timed out.\n"
+
+const ctl_command_t ctl_commands[] = {
+    {"list", "[--json]", "show the jobs of this user", "  --json              print a JSON array\n", CTL_TAKES_JSON,
+     ctl_list},
+    {"status", "[JOB] [--json] [--timeout SECONDS]", "show what one job does",
+     "  --json              print the job's status as JSON\n" TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_status},
+    {"resize",
+     "[JOB] N|+N|-N [--wait] [--timeout SECONDS] [--hosts HOST,...] [--release HOST,...] [--release-ranks R,...]",
+     "ask for another number of ranks",
+     "  N                   the number of ranks wanted; +N or -N: so many more or less\n"
+     "  --wait              come back when it has happened, not when it is accepted\n" TIMEOUT_HELP
+     "  --hosts HOST,...    take new ranks on these hosts only\n"
+     "  --release HOST,...  the ranks on these hosts leave\n"
+     "  --release-ranks R,...  and these ranks leave; N may be left out with one of these\n"
+     "A job that cannot run at N ranks takes the next smaller number that it can, and says so.\n",
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_RESIZE, ctl_resize},
+    {"pause", "[JOB] [--timeout SECONDS]", "hold all ranks at their next common iteration", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_pause},
+    {"resume", "[JOB] [--timeout SECONDS]", "let a paused job go on", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_resume},
+    {"stop", "[JOB] [--wait] [--timeout SECONDS]", "end a job at its next common iteration",
+     "  --wait              come back when the job is gone\n" TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT, ctl_stop},
+    {"cancel", "[JOB] [--timeout SECONDS]", "withdraw a resize that has not happened yet", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_cancel},
+    {"watch", "[JOB] [--json]", "print what happens in a job, as it happens",
+     "  --json              print one JSON object a line\n", CTL_TAKES_JOB | CTL_TAKES_JSON, ctl_watch},
+    {NULL, NULL, NULL, NULL, 0, NULL},
+};
+
+void ctl_complain(const char *format, ...)
+{
+    va_list arguments;
+
+    fflush(stdout);
+    fputs("epopctl: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+static void print_help(FILE *stream)
+{
+    fputs("Usage: epopctl COMMAND [JOB] [OPTIONS]\n"
+          "Looks at running EPOP jobs and tells them what to do.\n\n",
+          stream);
+    for (const ctl_command_t *command = ctl_commands; command->name != NULL; command++)
+        fprintf(stream, "  %-8s  %s\n", command->name, command->summary);
+    fputs("\nJOB may be left out when there is one job, and cut short to a unique beginning.\n"
+          "epopctl COMMAND --help tells more of a command; epopctl --version prints the version.\n" EXIT_CODE_HELP,
+          stream);
+}
+
+static void print_command_help(const ctl_command_t *command)
+{
+    printf("Usage: epopctl %s %s\n%s\n\n%s%s", command->name, command->synopsis, command->summary, command->details,
+           EXIT_CODE_HELP);
+}
+
+static const ctl_command_t *find_command(const char *name)
+{
+    for (const ctl_command_t *command = ctl_commands; command->name != NULL; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+static int is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+}
+
+/* What was printed must have got there: `epopctl list > /dev/full` has not done its work. */
+static int finish(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    ctl_complain("cannot write to the standard output");
+    return code == CTL_DONE ? CTL_REFUSED : code;
+}
+
+int main(int argc, char **argv)
+{
+    ctl_arguments_t arguments;
+
+    if (argc < 2) {
+        print_help(stderr);
+        return CTL_USAGE;
+    }
+    if (is_help(argv[1])) {
+        print_help(stdout);
+        return finish(CTL_DONE);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("epopctl %s\n", EPOP_VERSION);
+        return finish(CTL_DONE);
+    }
+    const ctl_command_t *command = find_command(argv[1]);
+    if (command == NULL) {
+        ctl_complain("unknown command \"%s\" (see epopctl --help)", argv[1]);
+        return CTL_USAGE;
+    }
+    if (ctl_parse(command, argc - 2, argv + 2, &arguments) != 0)
+        return CTL_USAGE;
+    if (arguments.help) {
+        print_command_help(command);
+        return finish(CTL_DONE);
+    }
+    return finish(command->run(&arguments));
+}

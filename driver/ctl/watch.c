@@ -1,0 +1,123 @@
+/* epopctl watch: a line for everything that happens in a job, as it happens. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "driver/ctl/ctl.h"
+
+/* When the adaptation that is going on was requested, to show the others relative to it. */
+typedef struct watch {
+    int json, people;
+    double adaptation, requested;
+} watch_t;
+
+static void clock_text(double seconds, char text[32])
+{
+    time_t whole = (time_t)seconds;
+    struct tm local;
+
+    localtime_r(&whole, &local);
+    size_t used = strftime(text, 32, "%H:%M:%S", &local);
+    snprintf(text + used, 32 - used, ".%03d", (int)(1000 * (seconds - (double)whole)));
+}
+
+/* "+12.3 ms" since the request of the same adaptation, or nothing. */
+static void since_request(watch_t *watch, const cJSON *event, char text[32])
+{
+    double adaptation = ctl_number(event, "adaptation", -1), time = ctl_number(event, "time", 0);
+
+    text[0] = '\0';
+    if (adaptation < 0)
+        return;
+    if (strcmp(ctl_text(event, "event", ""), "requested") == 0) {
+        watch->adaptation = adaptation;
+        watch->requested = time;
+    } else if (adaptation == watch->adaptation) {
+        snprintf(text, 32, "+%.1f ms", 1e3 * (time - watch->requested));
+    }
+}
+
+static void number_text(const cJSON *event, const char *name, char text[32])
+{
+    text[0] = '\0';
+    if (cJSON_HasObjectItem(event, name))
+        snprintf(text, 32, "%.0f", ctl_number(event, name, 0));
+}
+
+static void print_for_people(const cJSON *event, const char *when, const char *since)
+{
+    printf("%s  %-10s", when, ctl_text(event, "event", "?"));
+    if (cJSON_HasObjectItem(event, "adaptation"))
+        printf("  adaptation %.0f", ctl_number(event, "adaptation", 0));
+    if (cJSON_HasObjectItem(event, "from") && cJSON_HasObjectItem(event, "to"))
+        printf("  %.0f -> %.0f", ctl_number(event, "from", 0), ctl_number(event, "to", 0));
+    if (cJSON_HasObjectItem(event, "element"))
+        printf("  at %s, iteration %.0f", ctl_text(event, "element", "?"), ctl_number(event, "iteration", 0));
+    if (since[0] != '\0')
+        printf("  %s", since);
+    if (cJSON_HasObjectItem(event, "reason"))
+        printf("  (%s)", ctl_text(event, "reason", ""));
+    putchar('\n');
+}
+
+/* time, event, adaptation, from, to, element, iteration, ms since the request, reason */
+static void print_for_programs(const cJSON *event, const char *since)
+{
+    char adaptation[32], from[32], to[32], iteration[32];
+
+    number_text(event, "adaptation", adaptation);
+    number_text(event, "from", from);
+    number_text(event, "to", to);
+    number_text(event, "iteration", iteration);
+    printf("%.6f\t%s\t%s\t%s\t%s\t%s\t%s\t%.*s\t%s\n", ctl_number(event, "time", 0), ctl_text(event, "event", "?"),
+           adaptation, from, to, ctl_text(event, "element", ""), iteration,
+           since[0] == '\0' ? 0 : (int)strcspn(since + 1, " "), since[0] == '\0' ? "" : since + 1,
+           ctl_text(event, "reason", ""));
+}
+
+/* On PMIx's thread. */
+static void on_event(void *context, const cJSON *event)
+{
+    watch_t *watch = context;
+    char when[32], since[32];
+
+    since_request(watch, event, since);
+    if (watch->json) {
+        char *text = cJSON_PrintUnformatted(event);
+        if (text != NULL)
+            puts(text);
+        free(text);
+    } else if (watch->people) {
+        clock_text(ctl_number(event, "time", 0), when);
+        print_for_people(event, when, since);
+    } else {
+        print_for_programs(event, since);
+    }
+    fflush(stdout); /* a reader at the other end of a pipe watches too */
+}
+
+int ctl_watch(const ctl_arguments_t *arguments)
+{
+    watch_t watch = {.json = arguments->json, .people = ctl_for_people(), .adaptation = -1};
+    ctl_job_t job;
+    int code = ctl_job_select(arguments->job, &job);
+
+    if (code == CTL_DONE)
+        code = ctl_connect(&job, on_event, &watch, arguments->timeout_ms);
+    if (code != CTL_DONE)
+        return code;
+    cJSON *request = cJSON_CreateObject();
+    cJSON_AddStringToObject(request, "op", "watch");
+    cJSON *answer = ctl_ask(request, arguments->timeout_ms, &code);
+    cJSON_Delete(request);
+    if (answer != NULL && cJSON_IsTrue(cJSON_GetObjectItem(answer, "ok")))
+        ctl_wait_end(-1);
+    else if (answer != NULL)
+        code = CTL_REFUSED;
+    cJSON_Delete(answer);
+    ctl_disconnect();
+    if (code == CTL_DONE && watch.people)
+        puts("the job has ended");
+    return code;
+}
