@@ -199,8 +199,11 @@ int drivers_loaded(struct drivers *drivers, const epop_program_t *program, int r
         int result = slot->table.loaded ? slot->table.loaded(slot->state, program, rank) : 0;
         if (result == EPOP_DRIVER_DONE)
             done = EPOP_DRIVER_DONE;
-        else if (result != 0)
+        if (result != 0 && result != EPOP_DRIVER_DONE) {
+            snprintf(drivers->refusal, sizeof drivers->refusal, "the driver '%s' refuses the program: error %d (%s)",
+                     slot->table.name, result, epop_result_text(result));
             return result;
+        }
     }
     return done;
 }

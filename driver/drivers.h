@@ -25,6 +25,7 @@ struct drivers {
     int no_walk;         /* a driver never walks (EPOP_DRIVER_NO_WALK): load, drivers_loaded, and exit */
     int iteration_hooks; /* a driver has iteration_begin or _end; else the walker need not call those */
     int element_hooks;   /* a driver has element_enter or _leave */
+    char refusal[160];   /* one line of text after drivers_loaded returned an error number */
 };
 
 /*

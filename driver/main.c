@@ -13,9 +13,8 @@ static int look_only(const struct options *options, struct drivers *drivers, str
     int result = drivers_loaded(drivers, program->program, launch_detect().rank);
     if (result != 0 && result != EPOP_DRIVER_DONE) {
         if (launch_speaks())
-            fprintf(stderr, "epop: %s: the driver failed: error %d (%s)\n", options->program, result,
-                    epop_result_text(result));
-        return EXIT_FAILED;
+            fprintf(stderr, "epop: %s\n", drivers->refusal);
+        return EXIT_USAGE;
     }
     if (unload_program(program) != 0 && launch_speaks() && !options->quiet)
         fprintf(stderr,

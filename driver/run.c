@@ -2,6 +2,7 @@
 #include "driver/run.h"
 
 #include <malloc.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,12 @@ static enum walk_outcome walk_program(const struct options *options, struct walk
 int run_serial(const struct options *options, struct drivers *drivers, struct loaded_program *program)
 {
     int told = drivers_loaded(drivers, program->program, 0);
-    if (told)
-        return told == EPOP_DRIVER_DONE ? EXIT_DONE : EXIT_FAILED;
+    if (told == EPOP_DRIVER_DONE)
+        return EXIT_DONE;
+    if (told) {
+        fprintf(stderr, "epop: %s\n", drivers->refusal);
+        return EXIT_USAGE;
+    }
     struct walk walk = {.program = program->program, .elastic = epop__solo_elastic(), .drivers = drivers};
     if (walk_program(options, &walk, false) != WALK_FAILED)
         return EXIT_DONE;
@@ -142,8 +147,12 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
     if (!program)
         program = &none;
     int told = drivers_loaded(drivers, program->program, process);
-    if (!epop__job_all_loaded(told > 0 ? "a driver refused the program" : NULL))
+    if (!epop__job_all_loaded(told && told != EPOP_DRIVER_DONE ? drivers->refusal : NULL))
         return EXIT_USAGE;
+    if (told == EPOP_DRIVER_DONE) {
+        MPI_Finalize();
+        return EXIT_DONE;
+    }
     if (epop__job_start(&job, program->program))
         return EXIT_USAGE;
     take_parts(options, drivers, program);

@@ -1,0 +1,99 @@
+"""The check driver: what it prints, and that it runs no block."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import job
+import pytest
+
+DOUBLE = job.program("branches")
+
+
+def check(space, path, *options, **how):
+    return space.epop("--driver", "check", *options, path, **how)
+
+
+def test_table(space):
+    result = check(space, DOUBLE)
+    assert result.status == 0 and result.err == "", result
+    lines = result.out.splitlines()
+    assert lines[0] == "program 'branches': valid, 8 elements"
+    assert lines[1].split() == ["pc", "type", "name", "blocks", "sizes", "preferred"]
+    rows = [re.split(r"\s{2,}", line) for line in lines[2:10]]
+    assert rows[0] == ["0", "INIT", "start", "init"]
+    assert rows[1] == ["1", "EP", "evaluate", "exec adapt loop", "any size"]
+    assert rows[2] == ["2", "BRANCH", "choose", "branch"]
+    assert rows[7] == ["7", "RP", "report", "exec", "any size"]
+    starts = {line.index(row[1]) for line, row in zip(lines[2:10], rows)}
+    assert starts == {lines[1].index("type")}  # aligned
+
+
+def test_sizes_preferred_and_finalizer(space):
+    result = check(space, job.test_program("ruled"))
+    rows = [re.split(r"\s{2,}", line) for line in result.out.splitlines()]
+    assert ["1", "EP", "square", "exec adapt loop progress", "squares, at most 16", "9"] in rows
+    assert ["2", "RP", "report", "exec", "multiples of 2"] in rows
+    assert rows[-1] == ["finalizer: pc 2 (report)"]
+
+
+def test_json(space):
+    result = check(space, job.test_program("ruled"), "--format", "json")
+    value = json.loads(result.out)
+    assert value["sizes"] == {"kind": "multiple", "factor": 2}
+    assert value["finalizer"] == 2
+    assert value["elements"][1]["sizes"] == {"kind": "square", "max": 16, "preferred": 9}
+    assert value["elements"][1]["progress"] is True
+    assert value["elements"][2]["sizes"] is None
+
+
+def edges(dot, style):
+    found = re.findall(r"e(\d+) -> e(\d+)( \[style=dashed\])?;", dot)
+    return {(int(a), int(b)) for a, b, dashed in found if bool(dashed) == style}
+
+
+def test_dot(space):
+    result = check(space, job.program("branches"), "--format=dot")
+    assert result.out.startswith('digraph "branches" {') and result.out.rstrip().endswith("}")
+    # The elastic phase loops; what is no branch goes on to the next.
+    assert edges(result.out, False) == {(0, 1), (1, 1), (1, 2), (3, 4), (5, 6), (7, 8)}
+    # A branch may go anywhere but to INIT.
+    assert edges(result.out, True) == {(branch, target) for branch in (2, 4, 6) for target in range(1, 9)}
+
+
+@pytest.mark.skipif(not shutil.which("dot"), reason="graphviz is not installed")
+def test_graphviz_reads_it(space):
+    text = check(space, job.program("branches"), "--format", "dot").out
+    assert "<svg" in subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True, timeout=30).stdout
+
+
+def test_unknown_format(space):
+    result = check(space, DOUBLE, "--format", "xml")
+    assert result.status == 2
+    assert result.err == "epop: the driver 'check' refuses --format xml; it takes text|json|dot (see epop --help)\n"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "dot"])
+def test_runs_no_block(space, form):
+    """Its INIT would fail, its blocks would end the process."""
+    result = check(space, job.test_program("explosive"), "--format", form)
+    assert result.status == 0 and "boom" not in result.out + result.err, result
+    assert space.epop(job.test_program("explosive")).status == 1  # the control case
+
+
+def test_needs_no_mpi(space):
+    """A program with MPI, no launcher: no relaunch either."""
+    result = check(space, DOUBLE, env={"EPOP_MPIEXEC": "/nowhere/mpiexec"})
+    assert result.status == 0 and result.err == "", result
+
+
+def test_one_process_of_a_launch_prints(space):
+    result = check(space, DOUBLE, ranks=3)
+    assert result.status == 0 and result.out.count("valid, 8 elements") == 1, result
+
+
+def test_says_what_cannot_be_unloaded(space):
+    result = check(space, job.test_program("resident"))
+    assert result.status == 0 and "resident.so stays in memory after it is closed" in result.err, result
+    assert check(space, job.test_program("resident"), "--quiet").err == ""
