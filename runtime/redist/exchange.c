@@ -15,7 +15,7 @@
 
 enum { SLOTS = 4, REQUESTS = 2 * SLOTS };
 
-int64_t redist_staged_bytes = 128 << 10;
+int64_t redist_staged_bytes = 256 << 10;
 int64_t redist_direct_bytes = 1 << 30;
 
 /* The last buffer is for local copies of elements that reach into each other. */

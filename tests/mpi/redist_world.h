@@ -41,6 +41,7 @@ static void make_world(test_world *world, MPI_Comm comm, int old_size, const int
 
 /* What this rank sent point to point, to others, since it was last set to 0. */
 static int64_t sent_bytes, sent_messages, empty_messages;
+static int sends_fail; /* say so, although they do not */
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
@@ -49,7 +50,8 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
     sent_bytes += count * size;
     sent_messages++;
     empty_messages += count * size == 0;
-    return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+    int error = PMPI_Isend(buffer, count, type, to, tag, comm, request);
+    return sends_fail ? MPI_ERR_OTHER : error;
 }
 
 /* Ends the test on every rank. */

@@ -1,0 +1,116 @@
+/*
+ * Memory: besides the old block, redistribution takes the new block and bounded staging memory, and gives all of
+ * it back; a rank whose block does not change keeps it.
+ */
+#include <string.h>
+
+#include "tests/mpi/redist_memory.h"
+#include "tests/mpi/redist_world.h"
+
+enum { STAGING_MAX = 5 << 20, SIDE = 1536, ROUNDS = 30 };
+
+typedef struct layout {
+    const char *name;
+    epop_dist_t rows, cols;
+    int column_major_after;
+} layout;
+
+static epop_dist2d_t on_grid(const layout *l, int ranks)
+{
+    epop_dist2d_t dist = {.rows = l->rows, .cols = l->cols};
+    epop_grid_near_square(ranks, &dist.grid_rows, &dist.grid_cols);
+    return dist;
+}
+
+static int64_t bytes_of(const epop_dist2d_t *dist, int rank)
+{
+    int64_t rows, cols;
+    epop_dist2d_local(dist, rank, &rows, &cols);
+    return rows * cols * (int64_t)sizeof(double);
+}
+
+/* There and back. Each time the peak is measured from when the old block is there. */
+static void check_peak(const layout *l, const test_world *there, const test_world *back)
+{
+    epop_dist2d_t few = on_grid(l, there->window.old_size), many = on_grid(l, there->window.new_size);
+    many.column_major = l->column_major_after;
+    int64_t old_bytes = bytes_of(&few, there->window.old_rank), new_bytes = bytes_of(&many, there->window.new_rank);
+    void *block = old_bytes ? calloc(1, (size_t)old_bytes) : NULL;
+    int64_t settled = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t start = memory_now;
+        memory_peak = memory_now;
+        REQUIRE(epop_redist2d(&there->window, &few, &many, MPI_DOUBLE, &block) == EPOP_OK);
+        REQUIRE(memory_peak - start <= new_bytes + STAGING_MAX);
+        start = memory_now;
+        memory_peak = memory_now;
+        REQUIRE(epop_redist2d(&back->window, &many, &few, MPI_DOUBLE, &block) == EPOP_OK);
+        REQUIRE(memory_peak - start <= old_bytes + STAGING_MAX);
+        if (round == ROUNDS / 2)
+            settled = memory_now; /* the MPI library has set up by now what it needs */
+    }
+    REQUIRE(memory_now - settled < 64 << 10);
+    free(block);
+}
+
+static void check_in_place(const test_world *there)
+{
+    const epop_window_t *window = &there->window;
+    epop_dist2d_t dist = {.rows = epop_dist_block(SIDE), .cols = epop_dist_block(SIDE), .grid_rows = 1, .grid_cols = 1};
+    int64_t bytes = bytes_of(&dist, window->old_rank), new_bytes = bytes_of(&dist, window->new_rank);
+    void *block = bytes ? calloc(1, (size_t)bytes) : NULL, *old_block = block;
+    memory_peak = memory_now;
+    int64_t start = memory_now;
+    REQUIRE(epop_redist2d(window, &dist, &dist, MPI_DOUBLE, &block) == EPOP_OK);
+    REQUIRE(bytes == 0 || new_bytes == 0 || block == old_block);
+    REQUIRE(memory_peak - start <= STAGING_MAX);
+    free(block);
+}
+
+/* Small rows, so that the lengths count as well. */
+static void check_rows(const test_world *there)
+{
+    const epop_window_t *window = &there->window;
+    epop_dist_t dist = epop_dist_block(400000);
+    int64_t old_rows = epop_dist_local_count(dist, window->old_rank, window->old_size);
+    int64_t new_rows = epop_dist_local_count(dist, window->new_rank, window->new_size);
+    int64_t *lengths = malloc((size_t)(old_rows + 1) * sizeof *lengths);
+    void *values = calloc((size_t)(3 * old_rows + 1), sizeof(double));
+    REQUIRE(lengths && values);
+    for (int64_t i = 0; i < old_rows; i++)
+        lengths[i] = 3;
+    memory_peak = memory_now;
+    int64_t start = memory_now;
+    REQUIRE(epop_redist_rows(window, dist, &lengths, MPI_DOUBLE, &values) == EPOP_OK);
+    REQUIRE(memory_peak - start <= new_rows * (int64_t)(sizeof *lengths + 3 * sizeof(double)) + STAGING_MAX);
+    free(lengths);
+    free(values);
+}
+
+int main(int argc, char **argv)
+{
+    const layout layouts[] = {
+        {"block", epop_dist_block(SIDE), epop_dist_block(SIDE), 0},
+        {"cyclic", epop_dist_cyclic(SIDE), epop_dist_cyclic(SIDE), 0},
+        {"block-cyclic", epop_dist_block_cyclic(SIDE, 32), epop_dist_block_cyclic(SIDE, 32), 0},
+        {"transposed", epop_dist_block(SIDE), epop_dist_cyclic(SIDE), 1},
+    };
+    test_world there, back;
+    int size, leaves[WORLD_MAX] = {0};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    REQUIRE(size >= 2 && size <= WORLD_MAX);
+    make_world(&there, MPI_COMM_WORLD, size / 2, leaves);
+    for (int r = size / 2; r < size; r++)
+        leaves[r] = 1;
+    make_world(&back, MPI_COMM_WORLD, size, leaves);
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
+        check_peak(&layouts[i], &there, &back);
+    check_in_place(&there);
+    check_rows(&there);
+    check_rows(&back);
+    if (there.rank == 0)
+        printf("test_redist_memory: ok%s\n", MEMORY_COUNTED ? "" : " (nothing counted under a sanitizer)");
+    MPI_Finalize();
+    return 0;
+}
