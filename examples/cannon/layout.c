@@ -149,5 +149,10 @@ int cannon_load_exec(void *data)
     MPI_Comm_rank(epop_world(), &rank);
     if (error == EPOP_OK && rank == 0 && c->options.c)
         error = npy_check_writable(c->options.c, text, sizeof(text)) == 0 ? EPOP_OK : EPOP_ERR_SYSTEM;
-    return cannon_agree(error, text);
+    error = cannon_agree(error, text);
+    if (!error)
+        cannon_say(c, "%s A (%lld x %lld) and B (%lld x %lld) on %d ranks\n", c->options.random ? "generated" : "read",
+                   (long long)c->shared.m, (long long)c->shared.k, (long long)c->shared.k, (long long)c->shared.n,
+                   c->grid.side * c->grid.side);
+    return error;
 }
