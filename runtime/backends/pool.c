@@ -10,35 +10,36 @@
 
 /* ---- The coordinator's thread -------------------------------------------------- */
 
-static int choose(struct coordinator *c, struct adaptation *a, const char *hosts)
+static bool can_join(const struct process *p, const char *hosts)
+{
+    bool free_soon = p->state == PROCESS_STANDBY || p->state == PROCESS_RETURNING;
+    return free_soon && p->here && (!hosts || host_listed(hosts, p->host));
+}
+
+static int pool_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
 {
     int found = 0;
     for (int p = 0; p < c->config.maximum && found < a->joining; p++)
-        if (c->processes[p].state == PROCESS_STANDBY && c->processes[p].here &&
-            (!hosts || host_listed(hosts, c->processes[p].host)))
+        if (can_join(&c->processes[p], hosts))
             a->joiners[found++] = p;
-    return found;
+    if (found == a->joining)
+        return 0;
+    snprintf(error, error_size, "%d more process%s needed, but %d stand%s by%s%.80s", a->joining,
+             a->joining == 1 ? " is" : "es are", found, found == 1 ? "s" : "", hosts ? " on " : "", hosts ? hosts : "");
+    return -1;
 }
 
-static int pool_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
+static void pool_start(struct coordinator *c, const struct adaptation *a)
 {
-    int found = choose(c, a, hosts);
-    if (found < a->joining) {
-        snprintf(error, error_size, "%d more process%s needed, but %d stand%s by%s%.80s", a->joining,
-                 a->joining == 1 ? " is" : "es are", found, found == 1 ? "s" : "", hosts ? " on " : "",
-                 hosts ? hosts : "");
-        return -1;
-    }
     cJSON *message = json_message("wake");
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     cJSON_AddItemToObject(message, "joiners", cJSON_CreateIntArray(a->joiners, a->joining));
     for (int j = 0; j < a->joining; j++)
         c->config.ops->send(c->config.context, a->joiners[j], message);
     cJSON_Delete(message);
-    return 0;
 }
 
-static void pool_cancel(struct coordinator *c, struct adaptation *a)
+static void pool_cancel(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = 0; j < a->joining; j++)
         send_to(c, a->joiners[j], json_message("cancel"));
@@ -125,7 +126,7 @@ static void pool_commit(struct world *world)
 }
 
 const struct backend backend_pool = {
-    .coordinator = {.name = "pool", .prepare = pool_prepare, .cancel = pool_cancel},
+    .coordinator = {.name = "pool", .choose = pool_choose, .start = pool_start, .cancel = pool_cancel},
     .flags = BACKEND_SHARES_LAUNCH,
     .first_world = pool_first_world,
     .joiners_world = pool_joiners_world,

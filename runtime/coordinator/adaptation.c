@@ -7,6 +7,13 @@
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
 
+static void adaptation_free(struct adaptation *a)
+{
+    free(a->leaves);
+    free(a->joiners);
+    free(a);
+}
+
 struct adaptation *adaptation_new(struct coordinator *c, const char *by, int to, int requested)
 {
     struct adaptation *a = calloc(1, sizeof *a);
@@ -15,9 +22,7 @@ struct adaptation *adaptation_new(struct coordinator *c, const char *by, int to,
     a->leaves = calloc((size_t)c->size, 1);
     a->joiners = calloc((size_t)c->config.maximum, sizeof *a->joiners);
     if (!a->leaves || !a->joiners) {
-        free(a->leaves);
-        free(a->joiners);
-        free(a);
+        adaptation_free(a);
         return NULL;
     }
     a->id = c->adaptations + 1;
@@ -44,13 +49,9 @@ bool host_listed(const char *list, const char *host)
 /* It is over, one way or the other: into the history. */
 static void retire(struct coordinator *c, struct adaptation *a)
 {
-    free(a->leaves);
-    free(a->joiners);
-    a->leaves = NULL;
-    a->joiners = NULL;
     c->history[a->id % HISTORY] = *a;
     c->adaptation = NULL;
-    free(a);
+    adaptation_free(a);
 }
 
 static void prepared(struct coordinator *c, struct adaptation *a)
@@ -60,24 +61,34 @@ static void prepared(struct coordinator *c, struct adaptation *a)
     publish(c, "prepared", a, NULL);
 }
 
+/* The joiners start together: one that started early would wait for the others, spinning. */
+static void start_joiners(struct coordinator *c, struct adaptation *a)
+{
+    for (int j = 0; j < a->joining; j++)
+        if (c->processes[a->joiners[j]].state != PROCESS_STANDBY)
+            return;
+    for (int j = 0; j < a->joining; j++) {
+        c->processes[a->joiners[j]].state = PROCESS_JOINING;
+        c->processes[a->joiners[j]].ready = false;
+    }
+    a->started = true;
+    c->config.backend->start(c, a);
+}
+
 int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size)
 {
     a->deadline = monotonic_seconds() + c->config.prepare_timeout;
     a->margin = c->config.prepare_timeout;
-    if (a->joining && c->config.backend->prepare(c, a, hosts, error, size)) {
-        free(a->leaves);
-        free(a->joiners);
-        free(a);
+    if (a->joining && c->config.backend->choose(c, a, hosts, error, size)) {
+        adaptation_free(a);
         return -1;
     }
     c->adaptation = a;
     c->adaptations++;
     publish(c, "requested", a, NULL);
-    for (int j = 0; j < a->joining; j++) {
-        c->processes[a->joiners[j]].state = PROCESS_JOINING;
-        c->processes[a->joiners[j]].ready = false;
-    }
-    if (!a->joining)
+    if (a->joining)
+        start_joiners(c, a);
+    else
         prepared(c, a);
     return 0;
 }
@@ -107,8 +118,10 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     struct adaptation *a = c->adaptation;
     if (a->state != ADAPTATION_PREPARING && a->state != ADAPTATION_PREPARED)
         return;
-    if (a->joining)
+    if (a->started)
         c->config.backend->cancel(c, a);
+    for (int j = 0; a->started && j < a->joining; j++)
+        c->processes[a->joiners[j]].state = PROCESS_RETURNING;
     a->state = state;
     snprintf(a->reason, sizeof a->reason, "%s", reason);
     publish(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);
@@ -131,7 +144,7 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     a->at = *at;
     snprintf(a->element, sizeof a->element, "%s", element_name(c, at->pc));
     a->state = ADAPTATION_WINDOW;
-    a->outstanding = plan_new_size(plan);
+    a->outstanding = plan_total(plan);
     a->agreed = wall_seconds();
     c->agreement = c->agreement == AGREEMENT_GATE ? AGREEMENT_NONE : c->agreement;
 
@@ -171,14 +184,9 @@ static void take_new_world(struct coordinator *c, const struct adaptation *a)
     c->world_id = a->id;
 }
 
-void adaptation_committed(struct coordinator *c, const cJSON *message)
+/* One more process is through the window, or parked; the last one completes the adaptation. */
+static void one_through(struct coordinator *c, struct adaptation *a)
 {
-    struct adaptation *a = c->adaptation;
-    if (!a || a->state != ADAPTATION_WINDOW || json_int(message, "adaptation", 0) != a->id)
-        return;
-    double stall = json_number(message, "stall", 0);
-    if (stall > a->stall)
-        a->stall = stall;
     if (--a->outstanding)
         return;
     take_new_world(c, a);
@@ -191,11 +199,28 @@ void adaptation_committed(struct coordinator *c, const cJSON *message)
     handle_deferred(c);
 }
 
+void adaptation_committed(struct coordinator *c, const cJSON *message)
+{
+    struct adaptation *a = c->adaptation;
+    if (!a || a->state != ADAPTATION_WINDOW || json_int(message, "adaptation", 0) != a->id)
+        return;
+    double stall = json_number(message, "stall", 0);
+    if (stall > a->stall)
+        a->stall = stall;
+    one_through(c, a);
+}
+
 void process_parked(struct coordinator *c, int process, const cJSON *message)
 {
     struct process *p = &c->processes[process];
+    bool leaving = p->state == PROCESS_LEAVING;
     p->state = json_true(message, "reusable") ? PROCESS_STANDBY : PROCESS_LOST;
     p->arrived = p->ended = p->answered = false;
+    struct adaptation *a = c->adaptation;
+    if (leaving && a)
+        one_through(c, a);
+    else if (a && a->state == ADAPTATION_PREPARING && !a->started)
+        start_joiners(c, a);
 }
 
 /*

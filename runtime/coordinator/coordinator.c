@@ -308,7 +308,7 @@ static int count_stuck(const struct coordinator *c)
 {
     int stuck = 0;
     for (int p = 0; p < c->config.maximum; p++)
-        stuck += c->processes[p].state == PROCESS_JOINING || c->processes[p].state == PROCESS_LEAVING;
+        stuck += c->processes[p].state == PROCESS_RETURNING || c->processes[p].state == PROCESS_LEAVING;
     return stuck;
 }
 

@@ -8,7 +8,14 @@
 
 #include "runtime/coordinator/coordinator.h"
 
-enum process_state { PROCESS_STANDBY, PROCESS_JOINING, PROCESS_RUNNING, PROCESS_LEAVING, PROCESS_LOST };
+enum process_state {
+    PROCESS_STANDBY,
+    PROCESS_JOINING,
+    PROCESS_RUNNING,
+    PROCESS_LEAVING,
+    PROCESS_RETURNING, /* from a joining that was called off, into standby */
+    PROCESS_LOST
+};
 
 struct process {
     enum process_state state;
@@ -40,6 +47,7 @@ struct adaptation {
     const char *by; /* "epopctl", "program", "phase"; static */
     int *joiners;   /* process numbers */
     int joining;
+    bool started; /* the joiners were told to start */
     char *leaves; /* per old rank */
     struct position at;
     char element[64];
@@ -48,7 +56,7 @@ struct adaptation {
     double stall;                                  /* the longest a staying rank stood still, seconds */
     double deadline;                               /* of preparing, monotonic */
     double margin;                                 /* what was left of it when the job was paused */
-    int outstanding;                               /* commits that have not come in yet */
+    int outstanding;                               /* processes that are not through the window, or parked, yet */
     void *handle;                                  /* who waits for it; NULL: nobody */
     int requested_size;
 };
@@ -98,13 +106,15 @@ struct coordinator_backend {
     const char *name;
     /*
      * Chooses adaptation->joining processes, on the hosts named (comma-separated; NULL: any), into
-     * adaptation->joiners, and has them start. Each will send "ready". 0, or -1 with one line of text; then
-     * nothing was started. Must not block.
+     * adaptation->joiners. Processes that are on their way into standby may be chosen. 0, or -1 with one line of
+     * text. Must not block.
      */
-    int (*prepare)(struct coordinator *coordinator, struct adaptation *adaptation, const char *hosts, char *error,
-                   size_t error_size);
+    int (*choose)(struct coordinator *coordinator, struct adaptation *adaptation, const char *hosts, char *error,
+                  size_t error_size);
+    /* Has them start, once none is on its way any more. Each will send "ready". Must not block. */
+    void (*start)(struct coordinator *coordinator, const struct adaptation *adaptation);
     /* The adaptation is off: its joiners go back to where they came from. Must not block. */
-    void (*cancel)(struct coordinator *coordinator, struct adaptation *adaptation);
+    void (*cancel)(struct coordinator *coordinator, const struct adaptation *adaptation);
 };
 
 double wall_seconds(void);

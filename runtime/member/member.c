@@ -133,18 +133,6 @@ void member_receive(struct member *member, const cJSON *message)
     pthread_mutex_unlock(&member->lock);
 }
 
-void member_stop_here(struct member *member)
-{
-    uint64_t any = 0; /* decided_at 0 belongs to every probe */
-    pthread_mutex_lock(&member->lock);
-    member->decided = true;
-    member->decision = ACTION_STOP;
-    member->decided_at = any;
-    ceiling_lower(&member->ceiling, 0);
-    pthread_cond_broadcast(&member->changed);
-    pthread_mutex_unlock(&member->lock);
-}
-
 /* ---- The program's thread ----------------------------------------------- */
 
 /*
@@ -185,7 +173,7 @@ static void report_at(struct member *member, uint64_t count, const struct positi
 /* True when the decision for probe `count` is there; takes it. */
 static bool take_decision(struct member *member, uint64_t count, enum action *action)
 {
-    if (!member->decided || (member->decided_at && member->decided_at != count))
+    if (!member->decided || member->decided_at != count)
         return false;
     *action = member->decision;
     member->decided = false;

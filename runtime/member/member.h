@@ -55,9 +55,6 @@ void member_destroy(struct member *member);
 
 void member_receive(struct member *member, const cJSON *message);
 
-/* A request to end the program from this process alone; for jobs of one process without a coordinator. */
-void member_stop_here(struct member *member);
-
 /* ---- The program's thread ---- */
 
 /*

@@ -1,11 +1,14 @@
 /*
- * Two lanes, one for sending and one for receiving, each walk over the other ranks in rotated order: in step s
- * rank r sends to r + s and receives from r - s. A lane cuts the stream of its present peer into chunks and keeps
- * a few of them under way. Elements that lie together are sent or received where they are, others through a slot of
- * staging memory; sender and receiver decide that on their own, as only the chunks have to be the same on both.
+ * Two lanes, one for sending and one for receiving. Step s of the sending lane of rank r goes to r + s, of its
+ * receiving lane comes from r - s. The steps are taken in waves of a few; within a wave a lane cuts the stream of each
+ * step into chunks and handles the first chunk of every step, then the second, and so on, a few of them under way at a
+ * time. All streams of a wave, and the copy of what stays, thus walk over the blocks side by side, while they are in
+ * the cache. Elements that lie together are sent or received where they are, others through a slot of staging memory;
+ * sender and receiver decide that on their own, as only the chunks have to be the same on both.
  *
- * No deadlock: of all chunks under way take the one of the lowest step, and of these the first. Everything before it
- * in its sender's and in its receiver's lane is done, so that both have a free slot and post it.
+ * No deadlock: of all chunks that are not done take one that is lowest by (wave, number in its stream, step). Both its
+ * sender and its receiver handle their chunks in that order, so that everything before it is done on both: both
+ * have a free slot, and post it.
  */
 #include "runtime/redist/exchange.h"
 
@@ -13,7 +16,7 @@
 
 #include "runtime/redist/wait.h"
 
-enum { SLOTS = 4, REQUESTS = 2 * SLOTS };
+enum { SLOTS = 4, REQUESTS = 2 * SLOTS, WAVE = 8 };
 
 int64_t redist_staged_bytes = 256 << 10;
 int64_t redist_direct_bytes = 1 << 30;
@@ -33,8 +36,9 @@ int64_t redist_staging_bytes(const redist_element *element)
 
 typedef struct lane {
     redist_side side; /* REDIST_BEFORE sends */
-    int step, peer;
-    redist_stream stream;
+    int next_step;    /* the first step of the next wave */
+    int peers[WAVE], turn;
+    redist_stream streams[WAVE];
 } lane;
 
 typedef struct slot {
@@ -47,7 +51,9 @@ typedef struct state {
     lane lanes[2];
     slot slots[REQUESTS]; /* first those of the sending lane */
     MPI_Request requests[REQUESTS];
-    int error; /* the first one */
+    redist_stream own;     /* what stays on this rank */
+    int64_t wave, handled; /* elements in the first wave of both lanes, and those that have come past */
+    int error;             /* the first one */
 } state;
 
 static void note(state *s, int error)
@@ -71,19 +77,44 @@ static int64_t chunk_of(const redist_exchange *exchange, const redist_stream *st
     return count < stream->left ? count : stream->left;
 }
 
-/* Makes sure that the lane has something to do. 0: it is at its end. */
-static int lane_open(const redist_exchange *exchange, lane *l)
+/* Opens the streams of the next wave. 0: there is none. */
+static int next_wave(const redist_exchange *exchange, lane *l)
 {
     const redist_plan *plan = exchange->plan;
-    while (l->stream.left == 0) {
-        if (++l->step >= plan->size)
-            return 0;
-        int forward = l->side == REDIST_BEFORE;
-        l->peer = (plan->me + (forward ? l->step : plan->size - l->step)) % plan->size;
-        l->stream =
-            redist_stream_start(plan, exchange->rows, forward ? plan->me : l->peer, forward ? l->peer : plan->me);
+    if (l->next_step >= plan->size)
+        return 0;
+    for (int i = 0; i < WAVE; i++, l->next_step++) {
+        l->streams[i] = (redist_stream){.left = 0};
+        if (l->next_step >= plan->size)
+            continue;
+        int sends = l->side == REDIST_BEFORE;
+        int peer = (plan->me + (sends ? l->next_step : plan->size - l->next_step)) % plan->size;
+        l->peers[i] = peer;
+        l->streams[i] = redist_stream_start(plan, exchange->rows, sends ? plan->me : peer, sends ? peer : plan->me);
     }
+    l->turn = WAVE - 1;
     return 1;
+}
+
+static int64_t left_in_wave(const lane *l)
+{
+    int64_t left = 0;
+    for (int i = 0; i < WAVE; i++)
+        left += l->streams[i].left;
+    return left;
+}
+
+/* Turns to the next stream that has elements. 0: the lane is at its end. */
+static int next_turn(const redist_exchange *exchange, lane *l)
+{
+    do {
+        for (int i = 0; i < WAVE; i++) {
+            l->turn = (l->turn + 1) % WAVE;
+            if (l->streams[l->turn].left > 0)
+                return 1;
+        }
+    } while (next_wave(exchange, l));
+    return 0;
 }
 
 /* Packs the next `count` elements of a stream. */
@@ -129,33 +160,39 @@ static MPI_Datatype wire_type(const redist_element *element, int64_t count, int 
 static void post_send(state *s, lane *l, int index)
 {
     const redist_exchange *exchange = s->exchange;
-    int64_t count = chunk_of(exchange, &l->stream);
-    redist_stream behind = l->stream;
+    redist_stream *stream = &l->streams[l->turn];
+    int64_t count = chunk_of(exchange, stream);
+    redist_stream behind = *stream;
     int64_t at = redist_stream_skip(&behind, count, REDIST_BEFORE);
-    const char *buffer = (const char *)exchange->before + at * exchange->element.extent;
+    const char *buffer = buffer_of(exchange, index);
     if (at >= 0) {
-        l->stream = behind;
+        *stream = behind;
+        buffer = (const char *)exchange->before + at * exchange->element.extent;
     } else {
-        note(s, pack(exchange, &l->stream, count, buffer_of(exchange, index), redist_staged_bytes));
-        buffer = buffer_of(exchange, index);
+        note(s, pack(exchange, stream, count, buffer_of(exchange, index), redist_staged_bytes));
     }
     int wire_count;
     MPI_Datatype type = wire_type(&exchange->element, count, at < 0, &wire_count);
-    note(s, MPI_Isend(buffer, wire_count, type, l->peer, REDIST_TAG, exchange->plan->window->all, &s->requests[index]));
+    note(s, MPI_Isend(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
+                      &s->requests[index]));
+    s->handled += count;
 }
 
 static void post_receive(state *s, lane *l, int index)
 {
     const redist_exchange *exchange = s->exchange;
+    redist_stream *stream = &l->streams[l->turn];
     slot *slot = &s->slots[index];
-    int64_t count = chunk_of(exchange, &l->stream);
-    slot->stream = l->stream;
-    int64_t at = redist_stream_skip(&l->stream, count, REDIST_AFTER);
+    int64_t count = chunk_of(exchange, stream);
+    slot->stream = *stream;
+    int64_t at = redist_stream_skip(stream, count, REDIST_AFTER);
     slot->count = at < 0 ? count : 0;
     char *buffer = at < 0 ? buffer_of(exchange, index) : (char *)exchange->after + at * exchange->element.extent;
     int wire_count;
     MPI_Datatype type = wire_type(&exchange->element, count, at < 0, &wire_count);
-    note(s, MPI_Irecv(buffer, wire_count, type, l->peer, REDIST_TAG, exchange->plan->window->all, &s->requests[index]));
+    note(s, MPI_Irecv(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
+                      &s->requests[index]));
+    s->handled += count - slot->count;
 }
 
 /* Fills the free slots of a lane. */
@@ -166,7 +203,7 @@ static void fill(state *s, redist_side side)
     for (int i = first; i < first + SLOTS; i++) {
         if (s->requests[i] != MPI_REQUEST_NULL)
             continue;
-        if (!lane_open(s->exchange, l))
+        if (!next_turn(s->exchange, l))
             return;
         if (side == REDIST_BEFORE)
             post_send(s, l, i);
@@ -180,57 +217,73 @@ static void finish(state *s, int index)
     slot *slot = &s->slots[index];
     if (slot->count > 0)
         note(s, unpack(s->exchange, &slot->stream, slot->count, buffer_of(s->exchange, index), redist_staged_bytes));
+    s->handled += slot->count;
     slot->count = 0;
 }
 
-static void copy_by_packing(state *s, redist_stream *stream)
+static void copy_by_packing(state *s, int64_t count)
 {
     const redist_exchange *exchange = s->exchange;
-    int64_t room = copy_bytes(&exchange->element);
+    int64_t room = copy_bytes(&exchange->element), most = room / exchange->element.size;
     char *buffer = buffer_of(exchange, REQUESTS);
-    while (stream->left > 0) {
-        redist_stream from = *stream;
-        int64_t count = room / exchange->element.size;
-        count = count < stream->left ? count : stream->left;
-        note(s, pack(exchange, &from, count, buffer, room));
-        note(s, unpack(exchange, stream, count, buffer, room));
+    while (count > 0) {
+        redist_stream from = s->own;
+        int64_t part = most < count ? most : count;
+        note(s, pack(exchange, &from, part, buffer, room));
+        note(s, unpack(exchange, &s->own, part, buffer, room));
+        count -= part;
     }
 }
 
-/* What stays on this rank. */
-static void copy_own(state *s)
+static void copy_own(state *s, int64_t count)
 {
     const redist_exchange *exchange = s->exchange;
-    const redist_plan *plan = exchange->plan;
-    if (exchange->before == exchange->after)
-        return;
-    redist_stream stream = redist_stream_start(plan, exchange->rows, plan->me, plan->me);
     redist_piece piece;
-    if (exchange->element.compact) {
-        while (redist_stream_take(&stream, stream.left, &piece))
-            redist_copy(&exchange->element, &piece, exchange->before, exchange->after);
+    if (!exchange->element.compact) {
+        copy_by_packing(s, count);
         return;
     }
-    copy_by_packing(s, &stream);
+    while (count > 0 && redist_stream_take(&s->own, count, &piece)) {
+        redist_copy(&exchange->element, &piece, exchange->before, exchange->after);
+        count -= piece.length * piece.times;
+    }
+}
+
+/* Copies as large a part of what stays as has come past of the first wave: the same stretch of the blocks. */
+static void keep_up(state *s, int64_t own_total)
+{
+    double part = s->handled < s->wave ? (double)s->handled / (double)s->wave : 1;
+    int64_t due = part < 1 ? (int64_t)(part * (double)own_total) : own_total;
+    copy_own(s, due - (own_total - s->own.left));
+}
+
+static void start(state *s, const redist_exchange *exchange)
+{
+    const redist_plan *plan = exchange->plan;
+    *s = (state){.exchange = exchange, .error = MPI_SUCCESS};
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++) {
+        s->lanes[side].side = side;
+        s->lanes[side].next_step = 1;
+        if (next_wave(exchange, &s->lanes[side]))
+            s->wave += left_in_wave(&s->lanes[side]);
+    }
+    if (exchange->before != exchange->after)
+        s->own = redist_stream_start(plan, exchange->rows, plan->me, plan->me);
+    for (int i = 0; i < REQUESTS; i++)
+        s->requests[i] = MPI_REQUEST_NULL;
 }
 
 int redist_exchange_run(const redist_exchange *exchange)
 {
-    state s = {.exchange = exchange, .error = MPI_SUCCESS};
-    s.lanes[REDIST_BEFORE].side = REDIST_BEFORE;
-    s.lanes[REDIST_AFTER].side = REDIST_AFTER;
-    for (int i = 0; i < REQUESTS; i++)
-        s.requests[i] = MPI_REQUEST_NULL;
+    state s;
     if (exchange->element.size == 0)
         return MPI_SUCCESS;
-    int copied = 0;
+    start(&s, exchange);
+    int64_t own_total = s.own.left;
     for (;;) {
         fill(&s, REDIST_AFTER);
         fill(&s, REDIST_BEFORE);
-        if (!copied) {
-            copy_own(&s);
-            copied = 1;
-        }
+        keep_up(&s, own_total);
         int index = MPI_UNDEFINED;
         note(&s, redist_wait_any(REQUESTS, s.requests, &index));
         if (index == MPI_UNDEFINED)

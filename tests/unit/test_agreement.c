@@ -1,0 +1,559 @@
+/*
+ * The agreement without MPI and without PMIx: ranks are threads, messages go through queues with random delays.
+ * Every rank must adapt at the same probe, in the same iteration of the same visit of the same phase.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/backends/backend.h"
+#include "runtime/coordinator/coordinator.h"
+#include "runtime/member/json.h"
+#include "runtime/member/member.h"
+
+#define MOST 8
+
+/* ---- A network of queues ------------------------------------------------------------ */
+
+struct letter {
+    cJSON *message;
+    struct letter *next;
+};
+
+struct rank {
+    struct member member;
+    struct network *network;
+    pthread_t program, control;
+    pthread_mutex_t lock;
+    pthread_cond_t arrived;
+    struct letter *first, *last;
+    bool closed;
+    unsigned seed;
+
+    /* what it lived through */
+    bool starts;
+    int adaptations, breaches;
+    int64_t iterations;
+    double longest_hold;   /* of a probe, seconds */
+    double longest_freeze; /* between freeze and target: all that a probe may cost a rank that goes on */
+    double frozen;
+    bool stopped;
+};
+
+struct network {
+    struct coordinator *coordinator;
+    struct rank ranks[MOST];
+    int count, delay_us, sleeper, visits;
+    _Atomic bool asleep, failed;
+    bool joined; /* the programs' threads have been waited for */
+    char fatal[512];
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    cJSON *answer; /* the last one */
+    int committed, refused;
+    struct position agreed[1000]; /* by adaptation */
+};
+
+static void nap(unsigned *seed, int most_us)
+{
+    struct timespec time = {0, most_us > 0 ? (long)(rand_r(seed) % (unsigned)most_us) * 1000 : 0};
+    if (time.tv_nsec)
+        nanosleep(&time, NULL);
+}
+
+static void deliver(void *context, int process, const cJSON *message)
+{
+    struct rank *rank = &((struct network *)context)->ranks[process];
+    struct letter *letter = malloc(sizeof *letter);
+    *letter = (struct letter){.message = cJSON_Duplicate(message, 1)};
+    pthread_mutex_lock(&rank->lock);
+    if (rank->last)
+        rank->last->next = letter;
+    else
+        rank->first = letter;
+    rank->last = letter;
+    pthread_cond_signal(&rank->arrived);
+    pthread_mutex_unlock(&rank->lock);
+}
+
+static void time_freeze(struct rank *rank, const char *op)
+{
+    if (!strcmp(op, "freeze"))
+        rank->frozen = monotonic_seconds();
+    else if (!strcmp(op, "target") && monotonic_seconds() - rank->frozen > rank->longest_freeze)
+        rank->longest_freeze = monotonic_seconds() - rank->frozen;
+}
+
+static void *control_thread(void *argument)
+{
+    struct rank *rank = argument;
+    unsigned seed = rank->seed + 1000;
+    pthread_mutex_lock(&rank->lock);
+    while (!rank->closed || rank->first) {
+        struct letter *letter = rank->first;
+        if (!letter) {
+            pthread_cond_wait(&rank->arrived, &rank->lock);
+            continue;
+        }
+        rank->first = letter->next;
+        if (!rank->first)
+            rank->last = NULL;
+        pthread_mutex_unlock(&rank->lock);
+        nap(&seed, rank->network->delay_us);
+        time_freeze(rank, json_text(letter->message, "op"));
+        member_receive(&rank->member, letter->message);
+        cJSON_Delete(letter->message);
+        free(letter);
+        pthread_mutex_lock(&rank->lock);
+    }
+    pthread_mutex_unlock(&rank->lock);
+    return NULL;
+}
+
+static int tell(void *context, const cJSON *message)
+{
+    struct rank *rank = context;
+    coordinator_message(rank->network->coordinator, rank->member.process, message);
+    return 0;
+}
+
+static void on_publish(void *context, const cJSON *event)
+{
+    struct network *n = context;
+    const char *name = json_text(event, "event");
+    n->committed += !strcmp(name, "committed");
+    n->refused += !strcmp(name, "refused");
+}
+
+static void on_answer(void *context, void *handle, const cJSON *answer)
+{
+    struct network *n = context;
+    assert_ptr_equal(handle, n);
+    pthread_mutex_lock(&n->lock);
+    cJSON_Delete(n->answer);
+    n->answer = cJSON_Duplicate(answer, 1);
+    pthread_cond_broadcast(&n->answered);
+    pthread_mutex_unlock(&n->lock);
+}
+
+/* In a job this ends all processes; here the ranks look at the text after every probe. */
+static void on_fatal(void *context, const char *text)
+{
+    struct network *n = context;
+    if (n->failed)
+        return;
+    snprintf(n->fatal, sizeof n->fatal, "%s", text);
+    n->failed = true;
+    cJSON *finish = json_message("finish");
+    for (int r = 0; r < n->count; r++)
+        deliver(n, r, finish);
+    cJSON_Delete(finish);
+}
+
+static struct position on_where(void *context)
+{
+    (void)context;
+    return (struct position){.pc = 1};
+}
+
+static const struct coordinator_ops ops = {
+    .send = deliver, .publish = on_publish, .answer = on_answer, .fatal = on_fatal, .where = on_where};
+
+/* ---- The program: visits of phases of different lengths -------------------------------- */
+
+static int64_t length_of(int64_t visit)
+{
+    return 1 + visit % 3;
+}
+
+static int pc_of(int64_t visit)
+{
+    return 1 + (int)(visit % 2);
+}
+
+static bool is_here(struct rank *rank, const struct position *at)
+{
+    const struct position *plan = &rank->member.plan->at;
+    return plan->pc == at->pc && plan->visit == at->visit && plan->iteration == at->iteration;
+}
+
+/* True if the rank stays in the program. */
+static bool adapt(struct rank *rank, const struct position *at)
+{
+    struct plan *plan = rank->member.plan;
+    int index = plan_index(plan, rank->member.process);
+    rank->adaptations++;
+    rank->breaches += !is_here(rank, at);
+    rank->network->agreed[plan->adaptation % 1000] = plan->at;
+    if (plan->new_ranks[index] < 0) {
+        member_parked(&rank->member, true);
+        return false;
+    }
+    member_committed(&rank->member, plan->adaptation, 0);
+    return true;
+}
+
+enum way { GO_ON, LEFT, STOPPED };
+
+static enum way probe(struct rank *rank, const struct position *at)
+{
+    if (!ceiling_probe(&rank->member.ceiling))
+        return rank->network->failed ? STOPPED : GO_ON;
+    double begin = monotonic_seconds();
+    enum action action;
+    while ((action = member_hold(&rank->member, at, 0)) == ACTION_PROGRESS)
+        member_report_progress(&rank->member, &(epop_progress_t){.iteration = at->iteration});
+    double held = monotonic_seconds() - begin;
+    if (held > rank->longest_hold)
+        rank->longest_hold = held;
+    if (action == ACTION_STOP)
+        return STOPPED;
+    return action == ACTION_ADAPT && !adapt(rank, at) ? LEFT : GO_ON;
+}
+
+static void iterate(struct rank *rank, const struct position *at)
+{
+    struct network *n = rank->network;
+    rank->iterations++;
+    nap(&rank->seed, 200);
+    if (rank->member.process == n->sleeper && at->visit == 20 && at->iteration == 0) {
+        n->asleep = true;
+        sleep(2);
+    }
+}
+
+/* joined: the rank has come in at this position, and runs its exec block next. */
+static enum way walk(struct rank *rank, struct position at, bool joined)
+{
+    for (; at.visit <= rank->network->visits; at.visit++, at.iteration = 0) {
+        at.pc = pc_of(at.visit);
+        for (; at.iteration < length_of(at.visit); at.iteration++) {
+            enum way way = joined ? GO_ON : probe(rank, &at);
+            joined = false;
+            if (way != GO_ON)
+                return way;
+            iterate(rank, &at);
+        }
+    }
+    return GO_ON;
+}
+
+static void *program_thread(void *argument)
+{
+    struct rank *rank = argument;
+    struct position at = {.visit = 1};
+    cJSON *hello = json_message("hello");
+    tell(rank, hello);
+    cJSON_Delete(hello);
+    bool inside = rank->starts;
+    enum way way = inside ? walk(rank, at, false) : LEFT;
+    while (way == LEFT && member_standby(&rank->member) == TASK_JOIN) {
+        nap(&rank->seed, 2000); /* INIT */
+        member_ready(&rank->member, json_int(rank->member.wake, "adaptation", 0), NULL);
+        if (!member_await_window(&rank->member)) {
+            member_parked(&rank->member, true);
+            continue;
+        }
+        at = rank->member.plan->at;
+        if (adapt(rank, &at))
+            way = walk(rank, at, true);
+    }
+    rank->stopped = way == STOPPED;
+    if (way != LEFT)
+        member_end(&rank->member);
+    return NULL;
+}
+
+/* ---- Set-up ------------------------------------------------------------------------------ */
+
+static epop_program_t *program;
+
+static void start(struct network *n, int count, int size)
+{
+    pthread_mutex_init(&n->lock, NULL);
+    pthread_cond_init(&n->answered, NULL);
+    n->count = count;
+    for (int r = 0; r < count; r++) {
+        struct rank *rank = &n->ranks[r];
+        member_init(&rank->member, r);
+        rank->member.tell = tell;
+        rank->member.context = rank;
+        rank->network = n;
+        rank->seed = (unsigned)r + 1;
+        rank->starts = r < size;
+        pthread_mutex_init(&rank->lock, NULL);
+        pthread_cond_init(&rank->arrived, NULL);
+    }
+    struct coordinator_config config = {.job = "test",
+                                        .path = "test",
+                                        .program = program,
+                                        .backend = &backend_pool.coordinator,
+                                        .size = size,
+                                        .maximum = count,
+                                        .prepare_timeout = 10,
+                                        .freeze_timeout = 10,
+                                        .finish_timeout = 5,
+                                        .ops = &ops,
+                                        .context = n};
+    n->coordinator = coordinator_start(&config);
+    assert_non_null(n->coordinator);
+    for (int r = 0; r < count; r++) {
+        pthread_create(&n->ranks[r].control, NULL, control_thread, &n->ranks[r]);
+        pthread_create(&n->ranks[r].program, NULL, program_thread, &n->ranks[r]);
+    }
+}
+
+static void finish(struct network *n)
+{
+    for (int r = 0; r < n->count && !n->joined; r++)
+        pthread_join(n->ranks[r].program, NULL);
+    if (!n->fatal[0])
+        assert_int_equal(coordinator_finish(n->coordinator), 0);
+    for (int r = 0; r < n->count; r++) {
+        struct rank *rank = &n->ranks[r];
+        pthread_mutex_lock(&rank->lock);
+        rank->closed = true;
+        pthread_cond_signal(&rank->arrived);
+        pthread_mutex_unlock(&rank->lock);
+        pthread_join(rank->control, NULL);
+        member_destroy(&rank->member);
+    }
+}
+
+/* Sends a request and waits for its answer; the network owns it. */
+static const cJSON *ask(struct network *n, const char *text)
+{
+    cJSON *request = cJSON_Parse(text);
+    assert_non_null(request);
+    pthread_mutex_lock(&n->lock);
+    cJSON_Delete(n->answer);
+    n->answer = NULL;
+    coordinator_request(n->coordinator, n, request);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    while (!n->answer)
+        assert_int_equal(pthread_cond_timedwait(&n->answered, &n->lock, &until), 0);
+    pthread_mutex_unlock(&n->lock);
+    cJSON_Delete(request);
+    return n->answer;
+}
+
+static const cJSON *resize(struct network *n, int size)
+{
+    char text[80];
+    snprintf(text, sizeof text, "{\"op\":\"resize\",\"size\":%d,\"wait\":true}", size);
+    return ask(n, text);
+}
+
+/* The coordinator answers hello before it can resize; a request that comes too early is refused, not lost. */
+static void wait_until_running(struct network *n)
+{
+    const char *state;
+    bool all;
+    do {
+        const cJSON *job = cJSON_GetObjectItem(ask(n, "{\"op\":\"status\"}"), "job"), *process;
+        state = json_text(job, "state");
+        all = true;
+        cJSON_ArrayForEach(process, cJSON_GetObjectItem(job, "processes")) all &= json_text(process, "host")[0] != 0;
+    } while (!strcmp(state, "starting") || !all);
+}
+
+static int total_breaches(const struct network *n)
+{
+    int breaches = 0;
+    for (int r = 0; r < n->count; r++)
+        breaches += n->ranks[r].breaches;
+    return breaches;
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void all_ranks_adapt_at_the_same_place(void **state)
+{
+    (void)state;
+    struct network n = {.delay_us = 500, .sleeper = -1, .visits = 8000};
+    unsigned seed = 42;
+    start(&n, MOST, 3);
+    wait_until_running(&n);
+    int done = 0;
+    for (int i = 0; i < 200; i++) {
+        const cJSON *answer = resize(&n, 1 + (int)(rand_r(&seed) % MOST));
+        if (!json_true(answer, "ok"))
+            break;
+        done++;
+    }
+    finish(&n);
+    assert_string_equal(n.fatal, "");
+    assert_true(n.committed >= 50);
+    assert_true(done >= n.committed);
+    assert_int_equal(total_breaches(&n), 0);
+}
+
+static void sizes_out_of_reach_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "{\"op\":\"resize\",\"size\":0}",
+        "{\"op\":\"resize\",\"size\":-3}",
+        "{\"op\":\"resize\",\"size\":99}",
+        "{\"op\":\"resize\",\"delta\":-2}",
+        "{\"op\":\"resize\",\"size\":2,\"release_ranks\":[0]}",
+        "{\"op\":\"resize\",\"size\":2,\"release_ranks\":[7]}",
+        "{\"op\":\"resize\",\"release_hosts\":\"nowhere\"}",
+        "{\"op\":\"resize\",\"size\":4,\"add_hosts\":\"nowhere\"}",
+        "{\"op\":\"resume\"}",
+        "{\"op\":\"cancel\"}",
+        "{\"op\":\"dance\"}",
+    };
+    struct network n = {.sleeper = -1, .visits = 1000000};
+    start(&n, 4, 2);
+    wait_until_running(&n);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const cJSON *answer = ask(&n, bad[i]);
+        assert_false(json_true(answer, "ok"));
+        assert_non_null(json_text(answer, "reason"));
+    }
+    assert_true(json_true(resize(&n, 2), "ok")); /* the present size: nothing to do */
+    assert_int_equal(n.committed, 0);
+    assert_true(json_true(resize(&n, 4), "ok"));
+    assert_int_equal(n.committed, 1);
+    assert_true(json_true(ask(&n, "{\"op\":\"stop\"}"), "ok"));
+    finish(&n);
+    for (int r = 0; r < 4; r++)
+        assert_true(n.ranks[r].stopped);
+    assert_int_equal(total_breaches(&n), 0);
+}
+
+/* Rank 1 sleeps for two seconds in one iteration. Others may wait for it where all have to meet, but not before
+ * that, between freeze and target: its control thread answers for it. */
+static void a_sleeping_rank_holds_up_nobody(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = 1, .visits = 1000000};
+    start(&n, 4, 4);
+    wait_until_running(&n);
+    while (!n.asleep)
+        assert_true(json_true(ask(&n, "{\"op\":\"status\"}"), "ok"));
+    /* It sleeps now. A request that is agreed and then withdrawn, again and again: all others go on between. */
+    for (int i = 0; i < 3; i++) {
+        assert_true(json_true(ask(&n, "{\"op\":\"pause\"}"), "ok"));
+        assert_true(json_true(ask(&n, "{\"op\":\"resume\"}"), "ok"));
+    }
+    ask(&n, "{\"op\":\"stop\"}");
+    finish(&n);
+    for (int r = 0; r < 4; r++)
+        assert_true(n.ranks[r].longest_freeze < 1);
+    /* The control: at the target they did wait. */
+    assert_true(n.ranks[0].longest_hold > 1 || n.ranks[2].longest_hold > 1);
+}
+
+static void named_ranks_leave_and_others_take_their_place(void **state)
+{
+    (void)state;
+    struct network n = {.delay_us = 200, .sleeper = -1, .visits = 1000000};
+    start(&n, 6, 4);
+    wait_until_running(&n);
+    const cJSON *answer = ask(&n, "{\"op\":\"resize\",\"size\":4,\"release_ranks\":[1,2],\"wait\":true}");
+    assert_true(json_true(answer, "ok"));
+    const cJSON *job = cJSON_GetObjectItem(ask(&n, "{\"op\":\"status\"}"), "job");
+    const int expected[] = {0, -1, -1, 1, 2, 3};
+    for (int p = 0; p < 6; p++)
+        assert_int_equal(json_int(cJSON_GetArrayItem(cJSON_GetObjectItem(job, "processes"), p), "rank", -2),
+                         expected[p]);
+    ask(&n, "{\"op\":\"stop\"}");
+    finish(&n);
+    assert_int_equal(total_breaches(&n), 0);
+}
+
+static void a_paused_job_keeps_a_resize_for_later(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 1000000};
+    start(&n, 4, 2);
+    wait_until_running(&n);
+    assert_true(json_true(ask(&n, "{\"op\":\"pause\"}"), "ok"));
+    assert_true(json_true(ask(&n, "{\"op\":\"resize\",\"size\":4}"), "ok"));
+    assert_false(json_true(ask(&n, "{\"op\":\"resize\",\"size\":3}"), "ok")); /* one at a time */
+    assert_string_equal(json_text(cJSON_GetObjectItem(ask(&n, "{\"op\":\"status\"}"), "job"), "state"), "paused");
+    assert_int_equal(n.committed, 0);
+    assert_true(json_true(ask(&n, "{\"op\":\"cancel\"}"), "ok"));
+    assert_true(json_true(ask(&n, "{\"op\":\"resume\"}"), "ok"));
+    assert_true(json_true(resize(&n, 4), "ok"));
+    ask(&n, "{\"op\":\"stop\"}");
+    finish(&n);
+    assert_int_equal(n.committed, 1);
+    assert_int_equal(total_breaches(&n), 0);
+}
+
+static void a_request_after_the_end_is_answered(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 5};
+    start(&n, 2, 2);
+    for (int r = 0; r < 2; r++)
+        pthread_join(n.ranks[r].program, NULL);
+    n.joined = true;
+    cJSON *request = cJSON_Parse("{\"op\":\"resize\",\"size\":1,\"wait\":true}");
+    coordinator_request(n.coordinator, &n, request);
+    cJSON_Delete(request);
+    finish(&n);
+    assert_false(json_true(n.answer, "ok"));
+    assert_non_null(json_text(n.answer, "reason"));
+    cJSON_Delete(n.answer);
+}
+
+static void ranks_that_go_different_ways_are_named(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 1000000};
+    start(&n, 2, 2);
+    wait_until_running(&n);
+    cJSON *at = cJSON_Parse("{\"op\":\"at\",\"count\":7,\"pc\":1,\"visit\":1,\"iteration\":7,\"needs\":0}");
+    coordinator_message(n.coordinator, 0, at);
+    cJSON_SetIntValue(cJSON_GetObjectItem(at, "iteration"), 8);
+    coordinator_message(n.coordinator, 1, at);
+    cJSON_Delete(at);
+    finish(&n);
+    assert_non_null(strstr(n.fatal, "different ways"));
+    assert_non_null(strstr(n.fatal, "rank 1 is at element 1 'even'"));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    program = epop_program_create("test");
+    epop_add_init(program, "init", (int (*)(int *, char ***, void **))(void (*)(void))abort);
+    epop_add_elastic(program, "even", NULL, NULL, NULL);
+    epop_add_elastic(program, "odd", NULL, NULL, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    epop_program_free(program);
+    return 0;
+}
+
+int main(void)
+{
+    alarm(60);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_ranks_adapt_at_the_same_place),
+        cmocka_unit_test(sizes_out_of_reach_are_refused),
+        cmocka_unit_test(a_sleeping_rank_holds_up_nobody),
+        cmocka_unit_test(named_ranks_leave_and_others_take_their_place),
+        cmocka_unit_test(a_paused_job_keeps_a_resize_for_later),
+        cmocka_unit_test(a_request_after_the_end_is_answered),
+        cmocka_unit_test(ranks_that_go_different_ways_are_named),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
