@@ -10,6 +10,7 @@ SANITIZE  ?=
 
 # A line per file; `make V=1` shows the commands.
 Q := $(if $(V),,@)
+announce = @mkdir -p $(@D); echo "  BUILD $@"
 
 # The tree below BUILD has the shape of the installed one, so that both run the same way.
 BIN := $(BUILD)/bin
@@ -38,9 +39,10 @@ examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
 units    := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 mpitests := $(patsubst tests/mpi/%.c,$(BUILD)/tests/mpi/%,$(wildcard tests/mpi/test_*.c))
 testprogs := $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%.so,$(wildcard tests/programs/*.c))
+helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard tests/helpers/*.c))
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all deps demo test bench install clean format help
+.PHONY: all deps demo test tests units benches bench install clean format help
 all: $(LIB)/libepop.so $(BIN)/epop $(BIN)/epopctl $(programs) $(examples)
 
 help:
@@ -53,40 +55,34 @@ help:
 	@echo "make format     clang-format everything"
 
 $(OBJ)/%.o: %.c
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
+	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
-$(LIB)/libepop.so.$(SOVERSION): $(lib_obj)
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
-	$(Q)$(MPICC) -shared -Wl,-soname,libepop.so.$(SOVERSION) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
+$(LIB)/libepop.so.$(SOVERSION): $(lib_obj) epop_api/libepop.map
+	$(announce)
+	$(Q)$(MPICC) -shared -Wl,-soname,libepop.so.$(SOVERSION) -Wl,--version-script=epop_api/libepop.map $(SANITIZE) $(LDFLAGS) $(lib_obj) $(LDLIBS) -o $@
 $(LIB)/libepop.so: $(LIB)/libepop.so.$(SOVERSION)
-	ln -sf $(<F) $@
+	$(Q)ln -sf $(<F) $@
 $(LIB)/libepop.a: $(lib_obj)
-	@mkdir -p $(@D)
-	rm -f $@ && ar rcs $@ $^
+	$(announce)
+	$(Q)rm -f $@ && ar rcs $@ $^
 
 $(BIN)/epop: $(epop_obj) $(LIB)/libepop.so
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
+	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(epop_obj) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
 $(BIN)/epopctl: $(ctl_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
+	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 # A program is one source file, an example a folder; both see only the public headers.
 plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(LDFLAGS)
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
+	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
 .SECONDEXPANSION:
 $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/common/*) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
+	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' $(BLAS) -lm
 
 # A unit test of an example's source names that source as a prerequisite of its own.
@@ -95,24 +91,79 @@ $(BUILD)/tests/unit/test_mtx: examples/gauss/mtx.c
 $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
+	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
 $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
+	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+$(BUILD)/tests/helpers/%: tests/helpers/%.c $(LIB)/libepop.a
+	$(announce)
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
 $(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
+	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm
 $(BUILD)/bench/pdgemm $(BUILD)/bench/pdgesv: LDLIBS += -lscalapack-mpich $(BLAS)
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
-	@mkdir -p $(@D)
-	@echo "  BUILD $@"
+	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
 
-units: $(units) $(mpitests) $(testprogs)
+tests: $(units) $(mpitests) $(testprogs) $(helpers)
+units: $(units)
+benches: $(benches)
+
+# ---- What a user calls ----------------------------------------------------------
+# The packages are looked for when they are needed; the second make sees what the first one installed.
+
+PACKAGES       := gcc binutils libc6-dev pkg-config mpich libmpich-dev libpmix-dev libcjson-dev libopenblas-dev
+TEST_PACKAGES  := g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc util-linux
+BENCH_PACKAGES := libscalapack-mpich-dev python3
+
+# Installs those of $(1) that are missing.
+install_missing = @missing=; for p in $(1); do \
+	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	    echo "installing:$$missing"; sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	    $$sudo apt-get update -qq && \
+	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	fi
+
+deps:
+	$(call install_missing,$(PACKAGES))
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) demo/demo.sh
+
+test: deps
+	$(call install_missing,$(TEST_PACKAGES))
+	@$(MAKE) --no-print-directory all tests
+	@BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) PYTHON=$(PYTHON) tests/all.sh
+
+bench: deps
+	$(call install_missing,$(BENCH_PACKAGES))
+	@$(MAKE) --no-print-directory all benches
+	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) bench/run.py
+
+# epop finds its library, and the installed programs, relative to itself: the tree can be moved.
+root = $(DESTDIR)$(PREFIX)
+install: all $(BUILD)/epop.pc
+	install -d $(root)/bin $(root)/include/epop $(root)/lib/pkgconfig $(root)/lib/epop/programs \
+	    $(root)/lib/epop/examples $(root)/share/man/man1 $(root)/share/epop/schema
+	install $(BIN)/epop $(BIN)/epopctl $(root)/bin
+	install -m 644 epop_api/epop/*.h $(root)/include/epop
+	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(root)/lib
+	ln -sf libepop.so.$(SOVERSION) $(root)/lib/libepop.so
+	install -m 644 $(BUILD)/epop.pc $(root)/lib/pkgconfig
+	install -m 644 $(programs) $(root)/lib/epop/programs
+	install -m 644 $(examples) $(root)/lib/epop/examples
+	install -m 644 docs/man/*.1 $(root)/share/man/man1
+	install -m 644 schema/*.schema.json $(root)/share/epop/schema
+
+# The elastic interface names MPI's types, so its flags carry the path of the MPI header that this build uses.
+$(BUILD)/epop.pc: epop_api/epop.pc.in Makefile
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
+	    -e 's|@MPI_CFLAGS@|$(filter -I%,$(shell $(MPICC) -show))|' $< > $@
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# All tests, one stage after the other, a line for each; the first words of a failed stage's output follow it.
+# Called by `make test`, which has built everything. TEST_STAGES="unit run" runs some of them.
+set -u
+cd "$(dirname "$0")/.."
+BUILD=${BUILD:-build} MPIEXEC=${MPIEXEC:-mpiexec.mpich} PYTHON=${PYTHON:-/usr/bin/python3}
+export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 EPOP_BUILD=$BUILD
+XDG_RUNTIME_DIR=$(mktemp -d) # no test sees, or disturbs, the user's own jobs
+export XDG_RUNTIME_DIR
+trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
+logs=$BUILD/test-logs
+mkdir -p "$logs"
+passed=0 failed=0
+
+# stage NAME SECONDS COMMAND...
+stage() {
+    local name=$1 limit=$2 begin=$SECONDS
+    shift 2
+    case " ${TEST_STAGES:-$name} " in *" ${name%% *} "*) ;; *) return ;; esac
+    if timeout --kill-after=10 "$limit" "$@" >"$logs/${name// /-}.log" 2>&1 </dev/null; then
+        passed=$((passed + 1))
+        printf 'ok      %-28s %4d s\n' "$name" $((SECONDS - begin))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED  %-28s %4d s   (%s)\n' "$name" $((SECONDS - begin)) "$logs/${name// /-}.log"
+        tail -n 60 "$logs/${name// /-}.log"
+    fi
+}
+
+sanitized() {
+    local flags='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
+    make --no-print-directory BUILD="$BUILD/sanitized" OPT='-O1 -g' SANITIZE="$flags" units || return 1
+    for test in "$BUILD"/sanitized/tests/unit/test_*[!d.]; do
+        [ -x "$test" ] || continue
+        echo "== $test"
+        timeout 120 "$test" || return 1
+    done
+}
+
+style() {
+    git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+}
+
+mpi_test() { # RANKS NAME ARGUMENTS...
+    local ranks=$1 name=$2
+    shift 2
+    "$MPIEXEC" -n "$ranks" "$BUILD/tests/mpi/$name" "$@"
+}
+
+export -f sanitized mpi_test
+export BUILD MPIEXEC
+
+stage style 60 bash -c "$(declare -f style); style"
+for test in "$BUILD"/tests/unit/test_*; do
+    case $test in *.d) continue ;; esac
+    [ -x "$test" ] && stage "unit ${test##*/test_}" 120 "$test"
+done
+stage sanitized 600 bash -c sanitized
+for test in "$BUILD"/tests/mpi/test_*; do
+    case $test in *.d) continue ;; esac
+    [ -x "$test" ] && stage "mpi ${test##*/test_}" 180 bash -c "mpi_test 4 ${test##*/}"
+done
+for test in tests/run/test_*.py; do
+    name=${test##*/test_}
+    stage "run ${name%.py}" 600 "$PYTHON" -m pytest -q -x -p no:cacheprovider "$test"
+done
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
