@@ -204,12 +204,15 @@ def expect_refused(space, arguments, reason, ranks=2):
 # ---- Resizes ----------------------------------------------------------------
 
 def wait_until_eliminating(space, it):
-    """Asks the job where it is until the elimination has begun."""
+    """Asks the job where it is until the elimination has begun and all processes have come."""
     end = time.monotonic() + 30
     while time.monotonic() < end and it.running():
         result = space.epopctl("status", "--json")
-        element = result.status == 0 and json.loads(result.out)["element"]
-        if element and element["name"] == "eliminate" and element["iteration"] > 0:
+        if result.status != 0:
+            continue
+        status = json.loads(result.out)
+        element = status["element"] or {"name": None}
+        if element["name"] == "eliminate" and all(process["pid"] for process in status["processes"]):
             return
     raise AssertionError(f"not eliminating: {it.wait(1)}")
 
