@@ -18,7 +18,8 @@ static struct {
     char nspace[CONTROL_NSPACE_MAX];
     ctl_event_fn event;
     void *context;
-    int ended;  /* the job said goodbye, or the connection is gone */
+    int ended; /* the job said goodbye, or the connection is gone */
+    control_waiter_t *asking;
     int silent; /* it left a request unanswered: there is no point in a goodbye */
 } client = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -38,9 +39,26 @@ static void on_end(void *context)
     pthread_mutex_unlock(&client.lock);
 }
 
+/* PMIx forgets requests whose answer cannot come any more. */
+static void on_loss(void *context)
+{
+    on_end(context);
+    pthread_mutex_lock(&client.lock);
+    if (client.asking != NULL)
+        control_waiter_interrupt(client.asking);
+    pthread_mutex_unlock(&client.lock);
+}
+
+static void set_asking(control_waiter_t *waiter)
+{
+    pthread_mutex_lock(&client.lock);
+    client.asking = waiter;
+    pthread_mutex_unlock(&client.lock);
+}
+
 int ctl_connect(const ctl_job_t *job, ctl_event_fn event, void *context, int timeout_ms)
 {
-    static const control_tool_ops_t ops = {.message = on_message, .ending = on_end, .lost = on_end};
+    static const control_tool_ops_t ops = {.message = on_message, .ending = on_end, .lost = on_loss};
     char error[256];
 
     client.event = event;
@@ -171,10 +189,12 @@ cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code)
         *code = CTL_REFUSED;
         return NULL;
     }
+    set_asking(waiter);
     pmix_status_t status = send_request(request, waiter);
     if (status != PMIX_SUCCESS)
         control_waiter_report(waiter, status, NULL);
     int late = control_waiter_wait(waiter, timeout_ms, &status, &text);
+    set_asking(NULL);
     control_waiter_drop(waiter);
     if (late != 0) {
         ctl_complain("no answer within %g s", timeout_ms / 1e3);

@@ -28,6 +28,9 @@ static int conclude(const cJSON *answer, const ctl_arguments_t *arguments, const
         ctl_print_json(answer);
     else if (code != CTL_DONE)
         ctl_complain("%s", ctl_text(answer, "reason", "refused, without a reason"));
+    else if (cJSON_HasObjectItem(answer, "element"))
+        printf("%s at %s, iteration %.0f\n", done, ctl_text(answer, "element", "?"),
+               ctl_number(answer, "iteration", 0));
     else
         printf("%s\n", done);
     return code;

@@ -92,6 +92,8 @@ control_waiter_t *control_waiter_new(void);
 void control_waiter_report(control_waiter_t *waiter, pmix_status_t status, const char *text);
 /* 0 once reported, -1 after timeout_ms. *text (may be NULL) is the caller's to free. */
 int control_waiter_wait(control_waiter_t *waiter, int timeout_ms, pmix_status_t *status, char **text);
+/* Ends the wait with PMIX_ERR_LOST_CONNECTION; the report may come all the same, or never. */
+void control_waiter_interrupt(control_waiter_t *waiter);
 /* The waiting side is through; called once, before or after the report. */
 void control_waiter_drop(control_waiter_t *waiter);
 /* A pmix_info_cbfunc_t: reports the text of CONTROL_KEY_ANSWER to the waiter in cbdata. */

@@ -14,7 +14,7 @@ struct control_waiter {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int holders;
-    int reported;
+    int reported, interrupted;
     pmix_status_t status;
     char *text;
 };
@@ -59,6 +59,14 @@ void control_waiter_report(control_waiter_t *waiter, pmix_status_t status, const
     control_waiter_drop(waiter);
 }
 
+void control_waiter_interrupt(control_waiter_t *waiter)
+{
+    pthread_mutex_lock(&waiter->lock);
+    waiter->interrupted = 1;
+    pthread_cond_broadcast(&waiter->changed);
+    pthread_mutex_unlock(&waiter->lock);
+}
+
 static struct timespec deadline_after(int timeout_ms)
 {
     struct timespec at;
@@ -79,18 +87,18 @@ int control_waiter_wait(control_waiter_t *waiter, int timeout_ms, pmix_status_t 
     int result = 0;
 
     pthread_mutex_lock(&waiter->lock);
-    while (!waiter->reported && result != ETIMEDOUT)
+    while (!waiter->reported && !waiter->interrupted && result != ETIMEDOUT)
         result = pthread_cond_timedwait(&waiter->changed, &waiter->lock, &deadline);
-    int reported = waiter->reported;
-    if (reported) {
-        *status = waiter->status;
+    int through = waiter->reported || waiter->interrupted;
+    if (through) {
+        *status = waiter->reported ? waiter->status : PMIX_ERR_LOST_CONNECTION;
         if (text != NULL) {
             *text = waiter->text;
             waiter->text = NULL;
         }
     }
     pthread_mutex_unlock(&waiter->lock);
-    return reported ? 0 : -1;
+    return through ? 0 : -1;
 }
 
 void control_waiter_answered(pmix_status_t status, pmix_info_t *info, size_t count, void *cbdata,

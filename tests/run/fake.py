@@ -1,0 +1,60 @@
+"""A fake job for epopctl (tests/helpers/fake_job.c) and members for it, with canned answers."""
+
+import json
+import pathlib
+import subprocess
+
+import job
+
+STATUS = json.loads((job.ROOT / "schema/examples/control/valid/answer-status.json").read_text())
+
+
+class FakeJob:
+    """The control server with the answers given as keywords: a dict, or "never"."""
+
+    def __init__(self, space, name="fake-1", **answers):
+        answers.setdefault("status", STATUS)
+        canned = [f"{op}={answer if isinstance(answer, str) else json.dumps(answer)}" for op, answer in answers.items()]
+        self.space, self.name = space, name
+        self.process = space.start([job.BUILD / "tests/helpers/fake_job", name, *canned], stdin=subprocess.PIPE)
+        self.process.wait_for_line("^ready$")
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def file(self):
+        return self.directory / (self.name + ".json")
+
+    @property
+    def directory(self):
+        return pathlib.Path(self.space.runtime) / "epop"
+
+    def address(self):
+        return json.loads(self.file.read_text())
+
+    def tell(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+
+    def sees(self, pattern, **how):
+        return self.process.wait_for_line(pattern, **how)[0]
+
+    def requests(self):
+        return [json.loads(line.removeprefix("request "))
+                for line in self.process.out.splitlines() if line.startswith("request ")]
+
+    def end(self):
+        self.tell("end")
+        result = self.process.wait()
+        assert result.status == 0 and "ended" in result.out, result
+        return result
+
+
+def start_member(space, address, process, prefix=(), **how):
+    """A process that tries to attach; it learns the address on stdin."""
+    member = space.start([*prefix, job.BUILD / "tests/helpers/fake_member"], stdin=subprocess.PIPE, **how)
+    member.stdin.write(f"{address['uri']} {address['token']} {process}\n")
+    member.stdin.flush()
+    return member

@@ -1,0 +1,403 @@
+"""epopctl against a scripted job: arguments, what it prints, and its exit codes."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import job
+import jsonschema
+import pytest
+from fake import STATUS, FakeJob
+
+SCHEMA = json.loads((job.ROOT / "schema/control.schema.json").read_text())
+DONE, REFUSED, USAGE, NO_JOB, TIMEOUT = range(5)
+COMMANDS = ["list", "status", "resize", "pause", "resume", "stop", "cancel", "watch"]
+OK = {"ok": True, "code": "done"}
+NO = {"ok": False, "code": "refused", "reason": "because it is a test"}
+
+
+def rows(text):
+    return [line.split("\t") for line in text.splitlines()]
+
+
+def one_line(text):
+    assert text.startswith("epopctl: ") and text.count("\n") == 1, text
+    return text
+
+
+# ---- help and usage
+
+
+def test_help_names_every_command(space):
+    result = space.epopctl("--help")
+    assert result.status == DONE and not result.err
+    assert all(f"  {command} " in result.out for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command(space, command):
+    result = space.epopctl(command, "--help")
+    assert result.status == DONE and result.out.startswith(f"Usage: epopctl {command} "), result
+
+
+def test_version(space):
+    result = space.epopctl("--version")
+    assert result.status == DONE and result.out.startswith("epopctl ")
+
+
+def test_no_arguments_is_usage(space):
+    result = space.epopctl()
+    assert result.status == USAGE and result.err.startswith("Usage:")
+
+
+@pytest.mark.parametrize("arguments", [
+    ["explode"], ["status", "--wait"], ["list", "job"], ["status", "a", "b"], ["resize"], ["resize", "job"],
+    ["resize", "job", "many"], ["resize", "--wait"], ["resize", "a", "b", "4"], ["resize", "4", "--timeout"],
+    ["resize", "4", "--timeout", "soon"], ["resize", "4", "--timeout", "-1"], ["resize", "4", "--json=1"],
+    ["resize", "4", "--release-ranks", "1,x"], ["resize", "4", "--release-ranks", ""], ["resize", "4.5"],
+    ["resize", "99999999999"], ["pause", "-2"], ["status", "--jason"],
+])
+def test_wrong_usage(space, arguments):
+    result = space.epopctl(*arguments)
+    assert result.status == USAGE and not result.out, result
+    one_line(result.err)
+
+
+def test_output_that_cannot_be_written_is_an_error(space):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = subprocess.run([job.BUILD / "bin/epopctl", "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
+                                timeout=10, check=False)
+    assert result.returncode == REFUSED and "cannot write" in result.stderr
+
+
+# ---- which job
+
+
+@pytest.mark.parametrize("arguments", [["status"], ["status", "x"], ["resize", "4"], ["stop", "--wait"], ["watch"]])
+def test_no_job(space, arguments):
+    result = space.epopctl(*arguments)
+    assert result.status == NO_JOB, result
+    one_line(result.err)
+
+
+def test_list_without_jobs(space):
+    result = space.epopctl("list")
+    assert result.status == DONE and rows(result.out)[0][0] == "JOB" and len(rows(result.out)) == 1
+    assert json.loads(space.epopctl("list", "--json").out) == []
+
+
+def test_the_only_job_needs_no_name(space):
+    fake = FakeJob(space, "cannon-7")
+    assert space.epopctl("status").status == DONE
+    assert space.epopctl("status", "cannon-7").status == DONE
+    assert space.epopctl("status", "can").status == DONE
+    result = space.epopctl("status", "gauss")
+    assert result.status == NO_JOB and "gauss" in one_line(result.err)
+    fake.end()
+
+
+def test_several_jobs(space):
+    jobs = [FakeJob(space, name) for name in ("cannon-7", "cannon-71", "gauss-8")]
+    result = space.epopctl("status")
+    assert result.status == USAGE and all(fake.name in one_line(result.err) for fake in jobs), result
+    result = space.epopctl("status", "can")
+    assert result.status == USAGE and "gauss-8" not in one_line(result.err)
+    assert space.epopctl("status", "g").status == DONE
+    assert space.epopctl("status", "cannon-7").status == DONE  # whole, though another begins with it
+    listed = rows(space.epopctl("list").out)
+    assert [row[0] for row in listed] == ["JOB", "cannon-7", "cannon-71", "gauss-8"]
+    assert [row[1] for row in listed[1:]] == ["running"] * 3
+    as_json = json.loads(space.epopctl("list", "--json").out)
+    assert [(status["job"], status["size"]) for status in as_json] == [("cannon-4711", 4)] * 3
+    for fake in jobs:
+        fake.end()
+
+
+def test_list_shows_a_job_that_hangs_and_the_others(space):
+    hanging, fine = FakeJob(space, "a-1"), FakeJob(space, "b-2")
+    hanging.process.signal(signal.SIGSTOP)
+    listed = {row[0]: row[1] for row in rows(space.epopctl("list").out)}
+    hanging.process.signal(signal.SIGCONT)
+    assert listed == {"JOB": "STATE", "a-1": "unreachable", "b-2": "running"}
+    hanging.end()
+    fine.end()
+
+
+def test_stale_file_is_removed(space):
+    fake = FakeJob(space)
+    fake.process.kill()
+    assert fake.file.exists()
+    result = space.epopctl("status")
+    assert result.status == NO_JOB, result
+    assert not list(fake.directory.iterdir())  # neither the file nor what PMIx left
+
+
+def test_reused_pid_is_recognised(space):
+    fake = FakeJob(space)
+    address = fake.address()
+    fake.file.write_text(json.dumps(address | {"start_time": "1"}))
+    assert space.epopctl("status").status == NO_JOB
+    assert not fake.file.exists()
+    fake.end()
+
+
+def test_file_of_another_host_is_kept(space):
+    fake = FakeJob(space)
+    address = fake.address()
+    fake.end()
+    fake.file.write_text(json.dumps(address | {"host": "elsewhere"}))
+    assert [row[:2] for row in rows(space.epopctl("list").out)[1:]] == [["fake-1", "unreachable"]]
+    result = space.epopctl("status")
+    assert result.status == NO_JOB and "elsewhere" in one_line(result.err)
+    assert fake.file.exists()
+
+
+def test_broken_files_do_not_disturb(space):
+    fake = FakeJob(space)
+    (fake.directory / "broken.json").write_text("{")
+    (fake.directory / "empty.json").write_text("")
+    (fake.directory / "array.json").write_text("[1]")
+    (fake.directory / "link.json").symlink_to("/etc/passwd")
+    os.mkfifo(fake.directory / "fifo.json")
+    assert [row[0] for row in rows(space.epopctl("list").out)[1:]] == ["fake-1"]
+    fake.end()
+
+
+def test_address_file_is_private_and_goes_at_the_end(space):
+    fake = FakeJob(space)
+    assert fake.file.stat().st_mode & 0o777 == 0o600
+    assert fake.directory.stat().st_mode & 0o777 == 0o700
+    jsonschema.validate(fake.address(), SCHEMA)
+    fake.end()
+    assert not list(fake.directory.iterdir())
+
+
+# ---- requests and answers
+
+
+def test_status(space):
+    fake = FakeJob(space)
+    result = space.epopctl("status")
+    told = {row[0]: row[1:] for row in rows(result.out) if row[0]}
+    assert told["job"] == ["cannon-4711"] and told["state"] == ["running"] and told["size"] == ["4"]
+    assert told["1"][:2] in (["-", "standby"], ["1 -> 4", "committed"])
+    as_json = json.loads(space.epopctl("status", "--json").out)
+    assert as_json == STATUS["job"]
+    fake.end()
+
+
+@pytest.mark.parametrize("arguments, request_", [
+    (["4"], {"size": 4}), (["+2"], {"delta": 2}), (["-2"], {"delta": -2}), (["fake-1", "-2"], {"delta": -2}),
+    (["0"], {"size": 0}), (["4", "--wait"], {"size": 4, "wait": True}), (["--wait", "fake", "4"], {"size": 4, "wait": True}),
+    (["4", "--hosts", "a,b"], {"size": 4, "add_hosts": "a,b"}), (["4", "--release=c"], {"size": 4, "release_hosts": "c"}),
+    (["--release", "c"], {"release_hosts": "c"}), (["--release-ranks", "2,3"], {"release_ranks": [2, 3]}),
+    (["--", "fake", "-1"], {"delta": -1}), (["--timeout", "5", "-1"], {"delta": -1}),
+])
+def test_resize_request(space, arguments, request_):
+    fake = FakeJob(space, resize={"ok": True, "code": "accepted", "size": 4, "from": 1, "requested": 4})
+    result = space.epopctl("resize", *arguments)
+    assert result.status == DONE and result.out == "accepted: 1 -> 4\n", result
+    assert fake.requests() == [{"op": "resize"} | request_]
+    if request_ != {"size": 0}:
+        jsonschema.validate(fake.requests()[0], SCHEMA)
+    fake.end()
+
+
+def test_resize_tells_the_note(space):
+    fake = FakeJob(space, resize={"ok": True, "code": "done", "size": 4, "from": 1, "note": "rounded down from 5 to 4"})
+    assert space.epopctl("resize", "5", "--wait").out == "done: 1 -> 4; rounded down from 5 to 4\n"
+    fake.end()
+
+
+@pytest.mark.parametrize("command, done", [("pause", "paused"), ("resume", "resumed"), ("stop", "stopping"),
+                                           ("cancel", "cancelled")])
+def test_simple_commands(space, command, done):
+    fake = FakeJob(space, **{command: OK})
+    result = space.epopctl(command)
+    assert result.status == DONE and result.out == done + "\n", result
+    assert fake.requests() == [{"op": command}]
+    fake.end()
+
+
+@pytest.mark.parametrize("arguments", [["resize", "4"], ["pause"], ["resume"], ["stop"], ["cancel"], ["stop", "--wait"]])
+def test_refused(space, arguments):
+    fake = FakeJob(space, **{arguments[0]: NO})
+    result = space.epopctl(*arguments)
+    assert result.status == REFUSED and not result.out
+    assert one_line(result.err) == "epopctl: because it is a test\n"
+    fake.end()
+
+
+def test_answer_of_a_timeout(space):
+    fake = FakeJob(space, resize={"ok": False, "code": "timeout", "reason": "joining ranks were not ready"})
+    assert space.epopctl("resize", "4", "--wait").status == TIMEOUT
+    fake.end()
+
+
+def test_no_answer_in_time(space):
+    fake = FakeJob(space, pause="never")
+    begin = time.monotonic()
+    result = space.epopctl("pause", "--timeout", "0.3")
+    assert result.status == TIMEOUT and 0.3 <= time.monotonic() - begin < 5
+    assert "within 0.3 s" in one_line(result.err)
+    fake.sees("^abandoned$")
+    fake.end()
+
+
+def test_stopped_job_times_out(space):
+    fake = FakeJob(space)
+    fake.process.signal(signal.SIGSTOP)
+    result = space.epopctl("status", "--timeout", "0.5")
+    fake.process.signal(signal.SIGCONT)
+    assert result.status == TIMEOUT, result
+    fake.end()
+
+
+def test_late_answer(space):
+    fake = FakeJob(space, resize="never")
+    waiting = space.start_epopctl("resize", "2", "--wait")
+    fake.sees("^request ")
+    fake.tell("answer " + json.dumps({"ok": True, "code": "done", "size": 2, "from": 4}))
+    result = waiting.wait()
+    assert result.status == DONE and result.out == "done: 4 -> 2\n"
+    fake.end()
+
+
+def test_stop_waits_until_the_job_is_gone(space):
+    fake = FakeJob(space, stop={"ok": True, "code": "accepted"})
+    waiting = space.start_epopctl("stop", "--wait")
+    fake.sees("^request ")
+    fake.end()
+    result = waiting.wait()
+    assert result.status == DONE and result.out == "stopped\n", result
+
+
+def test_stop_that_does_not_end_times_out(space):
+    fake = FakeJob(space, stop={"ok": True, "code": "accepted"})
+    result = space.epopctl("stop", "--wait", "--timeout", "0.5")
+    assert result.status == TIMEOUT and "still there" in one_line(result.err)
+    fake.end()
+
+
+@pytest.mark.parametrize("way", ["end", "exit", "kill"])
+def test_job_ends_while_a_request_waits(space, way):
+    fake = FakeJob(space, resize="never")
+    waiting = space.start_epopctl("resize", "2", "--wait")
+    fake.sees("^request ")
+    if way == "kill":
+        fake.process.kill()
+    else:
+        fake.tell(way)
+    result = waiting.wait()
+    assert result.status == NO_JOB and one_line(result.err) == "epopctl: the job has ended\n", result
+
+
+@pytest.mark.parametrize("command", [["resize", "2", "--wait"], ["pause"], ["watch"]])
+def test_killed_epopctl_harms_nothing(space, command):
+    fake = FakeJob(space, resize="never", pause="never")
+    waiting = space.start_epopctl(*command)
+    if command == ["watch"]:
+        # Its subscription is not reported: an event that it prints shows that it has one.
+        while "refused" not in waiting.out:
+            fake.tell('publish {"event": "refused", "time": 1, "reason": "x"}')
+            time.sleep(0.02)
+    else:
+        fake.sees("^request ")
+    waiting.kill()
+    if command != ["watch"]:
+        fake.sees("^abandoned$")
+    fake.tell('publish {"event": "resumed", "time": 1}')
+    assert space.epopctl("status").status == DONE
+    fake.end()
+
+
+def test_killed_at_any_moment(space):
+    fake = FakeJob(space, pause="never")
+    for delay in range(40):
+        caller = space.start_epopctl("pause")
+        time.sleep(delay * 0.0015)
+        caller.kill()
+    assert space.epopctl("status").status == DONE
+    fake.end()
+
+
+# ---- watch
+
+
+EVENTS = [
+    {"event": "requested", "time": 1000.0, "adaptation": 1, "from": 4, "to": 1},
+    {"event": "agreed", "time": 1000.002, "adaptation": 1, "from": 4, "to": 1, "pc": 1, "element": "multiply", "iteration": 5},
+    {"event": "committed", "time": 1000.0125, "adaptation": 1, "from": 4, "to": 1, "pc": 1, "element": "multiply", "iteration": 5},
+    {"event": "refused", "time": 1001.0, "reason": "no"},
+]
+
+
+def start_watch(space, fake, *arguments):
+    """epopctl watch with its subscription in place, and the number of lines it has printed until then."""
+    watch = space.start_epopctl("watch", *arguments)
+    end = time.monotonic() + 10
+    while "resumed" not in watch.out and time.monotonic() < end:
+        fake.tell('publish {"event": "resumed", "time": 1}')
+        time.sleep(0.02)
+    fake.tell('publish {"event": "paused", "time": 2}')
+    return watch, watch.wait_for_line("paused")[1]
+
+
+def test_watch(space):
+    fake = FakeJob(space)
+    watch, seen = start_watch(space, fake)
+    for event in EVENTS:
+        fake.tell("publish " + json.dumps(event))
+    fake.end()
+    result = watch.wait()
+    assert result.status == DONE, result
+    told = rows(result.out)[seen:]
+    assert [row[1] for row in told] == ["requested", "agreed", "committed", "refused"]
+    assert told[1] == ["1000.002000", "agreed", "1", "4", "1", "multiply", "5", "2.0", ""]
+    assert told[2][7] == "12.5" and told[3][8] == "no"
+
+
+def test_watch_json(space):
+    fake = FakeJob(space)
+    watch, seen = start_watch(space, fake, "--json")
+    for event in EVENTS:
+        fake.tell("publish " + json.dumps(event))
+    fake.end()
+    assert [json.loads(line) for line in watch.wait().out.splitlines()[seen:]] == EVENTS
+
+
+def test_watch_a_job_that_is_killed(space):
+    fake = FakeJob(space)
+    watch, _ = start_watch(space, fake)
+    fake.process.kill()
+    assert watch.wait(10).status == DONE
+
+
+def test_two_watchers_and_a_request(space):
+    fake = FakeJob(space)
+    watches = [start_watch(space, fake) for _ in range(2)]
+    fake.tell("publish " + json.dumps(EVENTS[3]))
+    assert space.epopctl("status").status == DONE
+    for watch, seen in watches:
+        assert watch.wait_for_line("refused", start=seen)
+    fake.end()
+
+
+# ---- a terminal
+
+
+def test_table_on_a_terminal(space):
+    fake = FakeJob(space)
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([job.BUILD / "bin/epopctl", "list"], stdout=follower, env=space.environment())
+    os.close(follower)
+    assert process.wait(20) == DONE
+    text = os.read(leader, 65536).decode()
+    os.close(leader)
+    assert "\t" not in text and "\033" not in text
+    header, line = text.splitlines()
+    assert header.index("STATE") == line.index("running")
+    fake.end()
