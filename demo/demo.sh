@@ -1,0 +1,146 @@
+#!/bin/bash
+# A matrix multiplication on real files goes from 4 ranks to 1 and back to 4 while it runs, on requests
+# from outside, and its result is verified. `make demo` runs this after building; BUILD names the build tree.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "$root" && cd "${BUILD:-build}" && pwd)
+mpiexec=${MPIEXEC:-mpiexec.mpich}
+cannon=$build/lib/epop/examples/cannon.so
+limit=300 # seconds, for each thing that is waited for
+ranks=4
+
+export PATH="$build/bin:$PATH"
+export OPENBLAS_NUM_THREADS=1 # the ranks share the cores
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/epop-demo.XXXXXX")
+export XDG_RUNTIME_DIR=$work # the job's address file: no other job of this user is in the way
+job_pid=
+watch_pid=
+
+clean_up() {
+    trap - EXIT INT TERM
+    for pid in $watch_pid $job_pid; do
+        kill "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+if [ -t 1 ]; then
+    bold=$(tput bold 2>/dev/null || true) plain=$(tput sgr0 2>/dev/null || true)
+else
+    bold= plain=
+fi
+
+step() {
+    printf '\n%s== %s%s\n' "$bold" "$*" "$plain"
+}
+
+fail() {
+    printf 'demo: %s\n' "$*" >&2
+    exit 1
+}
+
+# Shows a command, then runs it.
+run() {
+    printf '%s$ %s%s\n' "$bold" "$*" "$plain"
+    timeout "$limit" "$@"
+}
+
+# Prints the lines that come in on descriptor $1, marked with $2, up to the first one that contains $3.
+show_until() {
+    local line
+    while read -r -t "$limit" -u "$1" line; do
+        printf '  %-6s| %s\n' "$2" "$line"
+        case $line in *"$3"*) return 0 ;; esac
+    done
+    return 1
+}
+
+# Called while something is waited for that sends no message. The job has a time limit, so that this ends.
+look_again() {
+    kill -0 "$job_pid" 2>/dev/null || fail "the job ended too early"
+    read -r -t 0.1 -u 5 || true
+}
+
+# The share of the multiplication that is done, in percent. 0 while it is not known.
+percent_done() {
+    local progress
+    progress=$(timeout "$limit" epopctl status "$job" --json | tr -d ' \t\n' |
+        sed -n 's/.*"progress":{"iteration":\([0-9]*\),"bound":\([0-9]*\)}.*/100 * \1 \/ \2/p')
+    echo $((${progress:-0}))
+}
+
+# Lets the job compute until so many percent are done.
+wait_for_percent() {
+    local percent=0
+    while [ "$percent" -lt "$1" ]; do
+        look_again
+        percent=$(percent_done)
+    done
+    printf '  %s %% of the multiplication are done\n' "$percent"
+}
+
+# An order for which the multiplication takes some 12 s on one rank, and whose files fit into half of the
+# memory and of the disk.
+choose_order() {
+    local gflops memory disk
+    gflops=$("$mpiexec" -n 1 epop "$cannon" --random 1200 --repeat 3 --json | sed -n 's/.*"gflops": \([0-9.]*\).*/\1/p')
+    memory=$(awk '/^MemAvailable:/ { print $2 * 1024 }' /proc/meminfo)
+    disk=$(df -P "$work" | awk 'NR == 2 { print $4 * 1024 }')
+    awk -v gflops="$gflops" -v memory="$memory" -v disk="$disk" 'BEGIN {
+        order = (12e9 * gflops / 2) ^ (1 / 3)
+        if (order > sqrt(memory / 2 / 72)) order = sqrt(memory / 2 / 72)  # three matrices, twice, and their files
+        if (order > sqrt(disk / 2 / 24)) order = sqrt(disk / 2 / 24)
+        print int(order / 100) * 100
+    }'
+}
+
+step "Two matrices, as files"
+order=$(choose_order)
+[ "$order" -ge 100 ] || fail "too little memory or disk space"
+cd "$work"
+run "$mpiexec" -n 1 epop "$cannon" --random "$order" --save A.npy B.npy
+ls -lh A.npy B.npy | awk '{ print "  " $9, $5 }'
+
+step "C = A * B on $ranks ranks, in the background"
+mkfifo job watch silence
+exec 5<>silence
+printf '%s$ %s%s\n' "$bold" "$mpiexec -n $ranks epop cannon.so A.npy B.npy C.npy --verify &" "$plain"
+timeout "$limit" "$mpiexec" -n $ranks epop "$cannon" A.npy B.npy C.npy --verify </dev/null >job 2>&1 &
+job_pid=$!
+exec 3<job
+show_until 3 job "cannon: read" || fail "the job did not start"
+until job=$(cd epop 2>/dev/null && ls cannon-*.json 2>/dev/null); do
+    look_again
+done
+job=${job%.json}
+printf '%s$ epopctl watch %s &%s\n' "$bold" "$job" "$plain"
+timeout "$limit" epopctl watch "$job" </dev/null >watch 2>&1 &
+watch_pid=$!
+exec 4<watch
+wait_for_percent 10
+
+step "To 1 rank, from this second command, while it computes"
+run epopctl resize "$job" 1 --wait
+show_until 4 watch committed || fail "no news of the resize"
+wait_for_percent 40
+
+step "Back to $ranks ranks"
+run epopctl resize "$job" $ranks --wait
+show_until 4 watch committed || fail "no news of the resize"
+run epopctl status "$job"
+
+step "The result"
+show_until 3 job "wrote C.npy" || fail "the job did not write its result"
+status=0
+wait "$job_pid" || status=$?
+job_pid=
+[ $status -eq 0 ] || fail "the job ended with status $status"
+ls -lh C.npy | awk '{ print "  " $9, $5 }'
+printf '\nOne multiplication of %s x %s matrices ran on 4, then 1, then 4 ranks, and its result is verified.\n' \
+    "$order" "$order"
