@@ -1,0 +1,97 @@
+"""What the libraries export and need: neither more nor less than the headers and the list of symbols say."""
+
+import re
+import subprocess
+
+import headers
+import job
+import pytest
+
+LIBRARY = job.BUILD / "lib/libepop.so.0"
+PROGRAMS = sorted((job.BUILD / "lib/epop").glob("*/*.so"))
+C_LIBRARY = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def exported():
+    """{symbol: version} of libepop."""
+    words = [line.split()[-1] for line in output("nm", "-D", "--defined-only", "--with-symbol-versions",
+                                                 LIBRARY).splitlines()]
+    return dict(word.split("@@") for word in words if "@@" in word)
+
+
+def listed():
+    """{version: names} of the version script."""
+    text = headers.without_comments((job.ROOT / "epop_api/libepop.map").read_text())
+    return {version: set(re.findall(r"([\w*]+);", re.sub(r"local:.*", "", body, flags=re.S)))
+            for version, body in re.findall(r"(\w+)\s*{(.*?)}", text, flags=re.S)}
+
+
+def needed(path):
+    return set(re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-dW", path)))
+
+
+def test_the_readers_of_this_test_find_something():
+    assert len(headers.functions()) > 30 and len(exported()) > 30 and len(PROGRAMS) > 5
+
+
+def test_exported_symbols_are_those_of_the_list():
+    public = {name for name, version in exported().items() if version == "EPOP_0"}
+    assert public == listed()["EPOP_0"]
+
+
+def test_the_list_is_that_of_the_headers():
+    assert headers.functions() == listed()["EPOP_0"]
+
+
+def test_nothing_else_is_exported_but_for_the_executable():
+    rest = {name for name, version in exported().items() if version != "EPOP_0"}
+    assert rest and all(name.startswith("epop__") and exported()[name] == "EPOP_PRIVATE" for name in rest), rest
+
+
+def test_no_header_shows_a_private_symbol():
+    for path in headers.PUBLIC:
+        assert "epop__" not in path.read_text(), path.name
+
+
+def test_soname():
+    assert "Library soname: [libepop.so.0]" in output("readelf", "-dW", LIBRARY)
+    assert (job.BUILD / "lib/libepop.so").resolve() == LIBRARY.resolve()
+
+
+def test_epopctl_is_no_mpi_program():
+    """Directly or not."""
+    libraries = output("ldd", job.BUILD / "bin/epopctl")
+    assert "libpmix" in libraries and not re.search(r"lib(mpi|mpich|epop)\b", libraries), libraries
+
+
+def mpi_library():
+    """The one that epop is linked with, whatever its name is on this machine."""
+    return needed(job.BUILD / "bin/epop") - C_LIBRARY - {"libepop.so.0"}
+
+
+def test_epop_needs_its_library_and_mpi():
+    assert "libepop.so.0" in needed(job.BUILD / "bin/epop") and len(mpi_library()) == 1, mpi_library()
+    assert re.match(r"libmpi", next(iter(mpi_library())))
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_need_little(path):
+    allowed = C_LIBRARY | mpi_library() | {"libepop.so.0"}
+    if path.parent.name == "examples":
+        allowed |= {name for name in needed(path) if "blas" in name}
+    assert needed(path) <= allowed
+
+
+def test_a_program_without_mpi_does_not_need_it():
+    assert not mpi_library() & needed(job.BUILD / "lib/epop/programs/serial.so")
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_refer_to_public_functions_only(path):
+    referred = {word.split("@")[0] for word in re.findall(r"\bU (epop_\S+)", output("nm", "-D", path))}
+    assert "get_program" in output("nm", "-D", "--defined-only", path)
+    assert referred and referred <= headers.functions()
