@@ -103,13 +103,20 @@ $(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard epop_api/epop/*.h) |
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm
 $(BUILD)/bench/pdgemm $(BUILD)/bench/pdgesv: LDLIBS += -lscalapack-mpich $(BLAS)
+# The same program twice: for epop, and with a main() written by hand.
+$(BUILD)/bench/loop.so: bench/programs/loop.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
+	$(announce)
+	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
+$(BUILD)/bench/loop_plain: bench/programs/loop.c $(LIB)/libepop.a
+	$(announce)
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -DPLAIN $< -o $@ $(LIB)/libepop.a $(LDLIBS)
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
 
 tests: $(units) $(mpitests) $(testprogs) $(helpers)
 units: $(units)
-benches: $(benches)
+benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.

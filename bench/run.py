@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""All benchmarks, each beside its alternative in the same run. Called by `make bench`.
+
+    bench/run.py [--quick] [probe] [walk] [resize] [redist] [cannon] [gauss]
+
+Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
+to this machine at this moment.
+"""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
+MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich")
+EPOP, EPOPCTL = BUILD / "bin/epop", BUILD / "bin/epopctl"
+EXAMPLES, BENCH = BUILD / "lib/epop/examples", BUILD / "bench"
+
+results = []
+
+
+def note(**fields):
+    """One result: a line of the file and of the table."""
+    results.append(fields)
+    print("  ".join(f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}" for key, value in fields.items()),
+          flush=True)
+
+
+def lines(ranks, *command, limit=300):
+    """The JSON lines that `command` prints on `ranks` ranks."""
+    done = subprocess.run([MPIEXEC, "-n", str(ranks), *map(str, command)], stdout=subprocess.PIPE, text=True,
+                          timeout=limit, check=True, stdin=subprocess.DEVNULL)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def alternate(rounds, ours, theirs, key="seconds"):
+    """Both in turn; the medians, and the median of the ratios ours / theirs of the same round."""
+    pairs = [(ours()[key], theirs()[key]) for _ in range(rounds)]
+    return (statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs),
+            statistics.median(a / b for a, b in pairs))
+
+
+def bench_probe(quick):
+    for result in lines(2, BENCH / "probe"):
+        note(**result)
+
+
+def steps_per_us():
+    iterations, steps = 1000, 100000
+    best = min(lines(1, BENCH / "loop_plain", iterations, steps)[0]["seconds"] for _ in range(3))
+    return iterations * steps / best / 1e6
+
+
+def bench_walk(quick):
+    rate = steps_per_us()
+    for us, iterations in ((10, 100000), (1, 500000)):
+        arguments = (iterations, int(us * rate))
+        for ranks in (1, 2):
+            ours, theirs, ratio = alternate(
+                3 if quick else 11, lambda: lines(ranks, EPOP, BENCH / "loop.so", *arguments)[0],
+                lambda: lines(ranks, BENCH / "loop_plain", *arguments)[0])
+            note(bench="walk", ranks=ranks, iteration_us=us, epop_ns=ours / iterations * 1e9,
+                 by_hand_ns=theirs / iterations * 1e9, ratio=ratio)
+
+
+class Job:
+    """A job of the loop program that is resized from outside."""
+
+    def __init__(self, launched, start, steps, size):
+        self.directory = tempfile.TemporaryDirectory()
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.directory.name)
+        command = [MPIEXEC, "-n", launched, EPOP, "--start", start, BENCH / "loop.so", 10**9, steps, size]
+        self.process = subprocess.Popen(list(map(str, command)), env=self.environment, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, start_new_session=True)
+        deadline = time.monotonic() + 30
+        while self.ctl("status", "--json").returncode:
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                self.end()
+                raise RuntimeError("the job did not start")
+
+    def ctl(self, *arguments):
+        return subprocess.run([str(EPOPCTL), *map(str, arguments)], env=self.environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=90)
+
+    def resize(self, size):
+        """(seconds that ranks stood still, seconds from the request to the commit)"""
+        if self.ctl("resize", size, "--wait").returncode:
+            raise RuntimeError(f"no resize to {size}")
+        last = json.loads(self.ctl("status", "--json").stdout)["adaptations"][-1]
+        return last["stall"], last["times"]["committed"] - last["times"]["requested"]
+
+    def end(self):
+        self.ctl("stop", "--wait")
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.directory.cleanup()
+
+
+def relaunch(size, bytes_):
+    """The alternative without malleability: end the job, start another one of the new size. Without writing the data
+    to files and reading it again, so less than what it really costs."""
+    begin = time.monotonic()
+    lines(size, EPOP, BENCH / "loop.so", 1, 1, bytes_)
+    return time.monotonic() - begin
+
+
+def bench_resize(quick):
+    rate = steps_per_us()
+    rounds = 3 if quick else 11
+    for small, large in ((1, 2), (2, 4)):
+        for megabytes in (0, 64):
+            size = megabytes * 2**20
+            # Iterations of 1 ms: the stall holds up to one iteration of waiting for the slowest rank.
+            job = Job(large, small, int(1000 * rate), size)
+            try:
+                ways = {(small, large): [], (large, small): []}
+                again = {small: [], large: []}
+                for _ in range(rounds):
+                    ways[small, large].append(job.resize(large))
+                    ways[large, small].append(job.resize(small))
+            finally:
+                job.end()
+            for _ in range(rounds):
+                for to in again:
+                    again[to].append(relaunch(to, size))
+            for (old, new), times in ways.items():
+                stall = statistics.median(t[0] for t in times)
+                total = statistics.median(t[1] for t in times)
+                restart = statistics.median(again[new])
+                note(bench="resize", backend="pool", change=f"{old}->{new}", megabytes=megabytes, stall_ms=stall * 1e3,
+                     request_to_commit_ms=total * 1e3, relaunch_ms=restart * 1e3, relaunch_over_stall=restart / stall,
+                     cores=os.cpu_count())
+
+
+def bench_redist(quick):
+    for ranks in (2, 4):
+        for result in lines(ranks, BENCH / "redist", limit=600):
+            note(**result)
+
+
+def bench_cannon(quick):
+    order = 1024 if quick else 2048
+    rounds = 3 if quick else 7
+    for ranks in (1, 4):
+        ours, theirs, ratio = alternate(
+            rounds, lambda: lines(ranks, EPOP, EXAMPLES / "cannon.so", "--random", order, "--repeat", 3, "--json")[0],
+            lambda: lines(ranks, BENCH / "pdgemm", order)[0], key="gflops")
+        note(bench="cannon", n=order, ranks=ranks, cannon_gflops=ours, pdgemm_gflops=theirs, ratio=ratio)
+
+
+def bench_gauss(quick):
+    order = 1024 if quick else 2048
+    rounds = 3 if quick else 7
+    for ranks in (1, 2):
+        ours, theirs, ratio = alternate(
+            rounds, lambda: lines(ranks, EPOP, EXAMPLES / "gauss.so", "--random", order, "--json")[0],
+            lambda: lines(ranks, BENCH / "pdgesv", order)[0], key="gflops")
+        note(bench="gauss", n=order, ranks=ranks, gauss_gflops=ours, pdgesv_gflops=theirs, ratio=ratio)
+
+
+def main():
+    benches = {"probe": bench_probe, "walk": bench_walk, "resize": bench_resize, "redist": bench_redist,
+               "cannon": bench_cannon, "gauss": bench_gauss}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
+    parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")
+    options = parser.parse_args()
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    for name in options.benches or benches:
+        print(f"== {name}", flush=True)
+        benches[name](options.quick)
+    (BENCH / "results.jsonl").write_text("".join(json.dumps(result) + "\n" for result in results))
+    print(f"== results as JSON lines: {BENCH / 'results.jsonl'}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
