@@ -7,12 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "runtime/member/json.h"
 
 #define ATTACH_TIMEOUT_MS 30000
 #define DETACH_TIMEOUT_MS 2000
+
+/* The process manager may drop what still stands in the pipe when it hears of MPI_Abort. */
+static void wait_until_read(void)
+{
+    int unread = 1;
+    for (int ms = 0; ms < 200 && ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; ms++)
+        usleep(1000);
+}
 
 void plane_abort(const char *text)
 {
@@ -22,6 +31,7 @@ void plane_abort(const char *text)
             pause(); /* another thread is at it */
     fprintf(stderr, "epop: %s\n", text);
     fflush(NULL);
+    wait_until_read();
     /* What the MPI library says in MPI_Abort would only bury our line. The alarm is for a library that cannot be
      * called from this thread now: the process manager ends the others when this process is gone. */
     int nowhere = open("/dev/null", O_WRONLY);
