@@ -75,7 +75,7 @@ class Job:
 
     def __init__(self, launched, start, steps, size):
         self.directory = tempfile.TemporaryDirectory()
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.directory.name)
+        self.environment = dict(os.environ, EPOP_RUNTIME_DIR=self.directory.name)
         command = [MPIEXEC, "-n", launched, EPOP, "--start", start, BENCH / "loop.so", 10**9, steps, size]
         self.process = subprocess.Popen(list(map(str, command)), env=self.environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, start_new_session=True)

@@ -14,7 +14,7 @@ export PATH="$build/bin:$PATH"
 export OPENBLAS_NUM_THREADS=1 # the ranks share the cores
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/epop-demo.XXXXXX")
-export XDG_RUNTIME_DIR=$work # the job's address file: no other job of this user is in the way
+export EPOP_RUNTIME_DIR=$work # the job's address file: no other job of this user is in the way
 job_pid=
 watch_pid=
 

@@ -1,5 +1,6 @@
 /*
- * The user's private directory for address files: $XDG_RUNTIME_DIR/epop, or /tmp/epop-UID where there is none.
+ * The user's private directory for address files: $XDG_RUNTIME_DIR/epop, or /tmp/epop-UID where there is none. Jobs
+ * may have been started with or without it, so both are looked at. $EPOP_RUNTIME_DIR replaces both.
  * The token in the files is all that keeps others out, so a directory that others may look into is refused.
  */
 #include <errno.h>
@@ -58,9 +59,17 @@ static int below_runtime(char *path, size_t size)
     return length > 0 && (size_t)length < size ? 0 : -1;
 }
 
+/* $EPOP_RUNTIME_DIR: 0 or -1. */
+static int chosen(char *path, size_t size)
+{
+    const char *directory = getenv("EPOP_RUNTIME_DIR");
+
+    return directory != NULL && directory[0] == '/' && strlen(directory) < size ? (strcpy(path, directory), 0) : -1;
+}
+
 int control_rundir(char *path, size_t size, char *error, size_t error_size)
 {
-    if (below_runtime(path, size) != 0)
+    if (chosen(path, size) != 0 && below_runtime(path, size) != 0)
         snprintf(path, size, "/tmp/epop-%ld", (long)geteuid());
     return make_private(path, error, error_size);
 }
@@ -70,6 +79,8 @@ int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256])
     char candidates[CONTROL_RUNDIRS_MAX][256];
     int count = 0;
 
+    if (chosen(paths[0], sizeof paths[0]) == 0)
+        return is_private(paths[0]) ? 1 : 0;
     if (below_runtime(candidates[0], sizeof candidates[0]) != 0)
         candidates[0][0] = '\0';
     snprintf(candidates[1], sizeof candidates[1], "/run/user/%ld/epop", (long)geteuid());

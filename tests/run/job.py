@@ -161,8 +161,11 @@ class Space:
 
     def environment(self, extra=None):
         environment = dict(os.environ)
+        environment.pop("EPOP_RUNTIME_DIR", None)
         environment.update({"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                             "XDG_RUNTIME_DIR": self.runtime, MARKER: self.marker})
+        if "XDG_RUNTIME_DIR" not in (extra or {}):  # only this test's jobs, not those in /tmp/epop-UID too
+            environment["EPOP_RUNTIME_DIR"] = self.runtime + "/epop"
         environment.update(extra or {})
         return {key: str(value) for key, value in environment.items() if value is not None}
 
