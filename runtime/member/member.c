@@ -224,7 +224,8 @@ enum task member_standby(struct member *member)
     pthread_mutex_lock(&member->lock);
     while (!member->finish && !member->wake)
         pthread_cond_wait(&member->changed, &member->lock);
-    enum task task = member->finish ? TASK_FINISH : TASK_JOIN;
+    /* Woken and told to finish at once: the other joiners may be in the middle of joining and wait for this one. */
+    enum task task = member->wake ? TASK_JOIN : TASK_FINISH;
     pthread_mutex_unlock(&member->lock);
     return task;
 }
