@@ -107,14 +107,14 @@ void control_peers_add(const char *nspace, int process);
 int control_peers_ready(const char *nspace);
 /* Takes it out of the table. 0 with its number (-1: an epopctl) and whether it was ready, -1 if unknown. */
 int control_peers_remove(const char *nspace, int *process, int *ready);
-/* 0 with the number of a known peer (-1: an epopctl), -1 if unknown. */
+/* Called for whoever speaks. 0 with its number (-1: an epopctl), -1 if it is unknown. */
 int control_peers_find(const char *nspace, int *process);
 int control_peers_watch(const char *nspace);
 /* The ready member of that number, or all of them (CONTROL_ALL); the watching epopctls; everybody.
  * *procs is the caller's to free. How many. */
 typedef enum control_audience { CONTROL_MEMBERS, CONTROL_WATCHERS, CONTROL_EVERYBODY } control_audience_t;
 size_t control_peers_list(control_audience_t audience, int process, pmix_proc_t **procs);
-/* Waits until nobody is attached, at most timeout_ms. */
+/* Waits until nobody who ever spoke is attached, at most timeout_ms. */
 void control_peers_drain(int timeout_ms);
 void control_peers_forget(void);
 

@@ -10,6 +10,7 @@
 typedef struct peer {
     char nspace[CONTROL_NSPACE_MAX];
     int process; /* -1: an epopctl */
+    int heard;   /* has said anything: one that has not may have failed to attach, and PMIx tells nobody */
     int ready;   /* a member: has said hello */
     int watching;
 } peer_t;
@@ -19,6 +20,7 @@ static struct {
     pthread_cond_t changed;
     peer_t *peers;
     size_t count, capacity;
+    size_t heard;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* Under the lock. */
@@ -28,6 +30,18 @@ static peer_t *find(const char *nspace)
         if (strcmp(table.peers[i].nspace, nspace) == 0)
             return &table.peers[i];
     return NULL;
+}
+
+/* Under the lock: the peer speaks. */
+static peer_t *hear(const char *nspace)
+{
+    peer_t *peer = find(nspace);
+
+    if (peer != NULL && !peer->heard) {
+        peer->heard = 1;
+        table.heard++;
+    }
+    return peer;
 }
 
 void control_peers_add(const char *nspace, int process)
@@ -53,7 +67,7 @@ int control_peers_ready(const char *nspace)
     int result = -1;
 
     pthread_mutex_lock(&table.lock);
-    peer_t *peer = find(nspace);
+    peer_t *peer = hear(nspace);
     if (peer != NULL && peer->process > 0) {
         result = peer->process;
         for (size_t i = 0; i < table.count; i++)
@@ -74,6 +88,7 @@ int control_peers_remove(const char *nspace, int *process, int *ready)
     if (peer != NULL) {
         *process = peer->process;
         *ready = peer->ready;
+        table.heard -= (size_t)peer->heard;
         *peer = table.peers[--table.count];
         pthread_cond_broadcast(&table.changed);
         result = 0;
@@ -85,7 +100,7 @@ int control_peers_remove(const char *nspace, int *process, int *ready)
 int control_peers_find(const char *nspace, int *process)
 {
     pthread_mutex_lock(&table.lock);
-    const peer_t *peer = find(nspace);
+    const peer_t *peer = hear(nspace);
     if (peer != NULL)
         *process = peer->process;
     pthread_mutex_unlock(&table.lock);
@@ -143,7 +158,7 @@ void control_peers_drain(int timeout_ms)
         deadline.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&table.lock);
-    while (table.count > 0 && result != ETIMEDOUT)
+    while (table.heard > 0 && result != ETIMEDOUT)
         result = pthread_cond_timedwait(&table.changed, &table.lock, &deadline);
     pthread_mutex_unlock(&table.lock);
 }
@@ -153,6 +168,6 @@ void control_peers_forget(void)
     pthread_mutex_lock(&table.lock);
     free(table.peers);
     table.peers = NULL;
-    table.count = table.capacity = 0;
+    table.count = table.capacity = table.heard = 0;
     pthread_mutex_unlock(&table.lock);
 }

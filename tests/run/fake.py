@@ -3,6 +3,7 @@
 import json
 import pathlib
 import subprocess
+import time
 
 import job
 
@@ -15,7 +16,7 @@ class FakeJob:
     def __init__(self, space, name="fake-1", **answers):
         answers.setdefault("status", STATUS)
         canned = [f"{op}={answer if isinstance(answer, str) else json.dumps(answer)}" for op, answer in answers.items()]
-        self.space, self.name = space, name
+        self.space, self.name, self.started = space, name, time.time()
         self.process = space.start([job.BUILD / "tests/helpers/fake_job", name, *canned], stdin=subprocess.PIPE)
         self.process.wait_for_line("^ready$")
 
@@ -52,9 +53,9 @@ class FakeJob:
         return result
 
 
-def start_member(space, address, process, prefix=(), **how):
+def start_member(space, address, process, prefix=(), helper=None, **how):
     """A process that tries to attach; it learns the address on stdin."""
-    member = space.start([*prefix, job.BUILD / "tests/helpers/fake_member"], stdin=subprocess.PIPE, **how)
+    member = space.start([*prefix, helper or job.BUILD / "tests/helpers/fake_member"], stdin=subprocess.PIPE, **how)
     member.stdin.write(f"{address['uri']} {address['token']} {process}\n")
     member.stdin.flush()
     return member
