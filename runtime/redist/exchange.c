@@ -18,7 +18,7 @@
 
 enum { SLOTS = 4, REQUESTS = 2 * SLOTS, WAVE = 8 };
 
-int64_t redist_staged_bytes = 256 << 10;
+int64_t redist_staged_bytes = 512 << 10;
 int64_t redist_direct_bytes = 1 << 30;
 
 /* The last buffer is for local copies of elements that reach into each other. */
