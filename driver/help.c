@@ -32,8 +32,7 @@ void help_print(const struct option_text *options, int count, const struct drive
            "Exit status:\n"
            "  0  the program ended well\n"
            "  1  the job failed while it ran\n"
-           "  2  wrong usage, or a program or driver that cannot be loaded\n"
-           "  4  a time limit ended the job\n");
+           "  2  wrong usage, or a program or driver that cannot be loaded\n");
 }
 
 /* The value of a "KEY:<tab>value" line of MPI's version text, "" if it has none; *length without the line's end. */

@@ -26,7 +26,7 @@ static const struct option_text own_options[] = {
     {"min-interval", "SECONDS", "least time between two adaptations (0)", MIN_INTERVAL},
     {"finish-timeout", "SECONDS", "how long the end of the job may take (10)", FINISH_TIMEOUT},
     {"quiet", NULL, "print no notes, only errors", 'q'},
-    {"verbose", NULL, "say what happens", 'v'},
+    {"verbose", NULL, "print each resize, pause and stop as it happens", 'v'},
     {"version", NULL, "print the version, and of which MPI", VERSION},
     {"help", NULL, "print this", 'h'},
 };

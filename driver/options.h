@@ -9,10 +9,9 @@
 
 /* Exit statuses of epop. */
 enum {
-    EXIT_DONE = 0,     /* the program ended well */
-    EXIT_FAILED = 1,   /* the job failed while it ran */
-    EXIT_USAGE = 2,    /* wrong usage, or a program or driver that cannot be loaded */
-    EXIT_TIMED_OUT = 4 /* a time limit ended the job */
+    EXIT_DONE = 0,   /* the program ended well */
+    EXIT_FAILED = 1, /* the job failed while it ran */
+    EXIT_USAGE = 2   /* wrong usage, or a program or driver that cannot be loaded */
 };
 
 /* What options_parse returns when there is a program to run. */

@@ -139,6 +139,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
         .quiet = options->quiet,
+        .verbose = options->verbose,
         .path = options->program,
     };
     epop__job_init(&process, &processes);

@@ -147,6 +147,7 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
     };
+    job.plane.verbose = options->verbose;
     bool up = plane_start(&job.plane, &job.member, &job.where, &config, error, sizeof error) == 0;
     if (!epop__job_all_loaded(up ? NULL : error))
         return -1;

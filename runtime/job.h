@@ -19,7 +19,7 @@ struct job_options {
     double prepare_timeout; /* seconds */
     double min_interval;
     double finish_timeout;
-    int quiet;
+    int quiet, verbose;
     const char *path; /* of the program, as given */
 };
 

@@ -18,6 +18,7 @@ struct plane {
     char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX];
     pthread_t attaching;
     pthread_mutex_t lock;
+    bool verbose; /* process 0 prints events on stderr */
     bool attached;
     bool over;          /* the end has begun: a lost connection is no loss any more */
     cJSON *undelivered; /* messages from before the attachment, an array */
