@@ -10,22 +10,41 @@
 
 /* ---- The coordinator's thread -------------------------------------------------- */
 
-static bool can_join(const struct process *p, const char *hosts)
+enum readiness { NOT_AT_ALL, LATER, AT_ONCE };
+
+/* One that is not in standby yet, or not attached, may well be soon; or it hangs in an INIT that was called off. */
+static enum readiness can_join(const struct process *p, const char *hosts)
 {
-    bool free_soon = p->state == PROCESS_STANDBY || p->state == PROCESS_RETURNING;
-    return free_soon && p->here && (!hosts || host_listed(hosts, p->host));
+    if ((p->state != PROCESS_STANDBY && p->state != PROCESS_RETURNING) ||
+        (hosts && !(p->here && host_listed(hosts, p->host))))
+        return NOT_AT_ALL;
+    return p->state == PROCESS_STANDBY && p->here ? AT_ONCE : LATER;
+}
+
+static void explain(const struct coordinator *c, int needed, int found, const char *hosts, char *error, size_t size)
+{
+    int spent = 0;
+    for (int p = 0; p < c->config.maximum; p++)
+        spent += c->processes[p].state == PROCESS_SPENT;
+    int length =
+        snprintf(error, size, "%d more process%s needed, but %d stand%s by%s%.60s", needed,
+                 needed == 1 ? " is" : "es are", found, found == 1 ? "s" : "", hosts ? " on " : "", hosts ? hosts : "");
+    if (spent && length > 0 && (size_t)length < size)
+        snprintf(error + length, size - (size_t)length,
+                 "; %d that left cannot join again: the program's shared object could not be unloaded from memory",
+                 spent);
 }
 
 static int pool_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
 {
     int found = 0;
-    for (int p = 0; p < c->config.maximum && found < a->joining; p++)
-        if (can_join(&c->processes[p], hosts))
-            a->joiners[found++] = p;
+    for (enum readiness wanted = AT_ONCE; wanted > NOT_AT_ALL; wanted--)
+        for (int p = 0; p < c->config.maximum && found < a->joining; p++)
+            if (can_join(&c->processes[p], hosts) == wanted)
+                a->joiners[found++] = p;
     if (found == a->joining)
         return 0;
-    snprintf(error, error_size, "%d more process%s needed, but %d stand%s by%s%.80s", a->joining,
-             a->joining == 1 ? " is" : "es are", found, found == 1 ? "s" : "", hosts ? " on " : "", hosts ? hosts : "");
+    explain(c, a->joining, found, hosts, error, error_size);
     return -1;
 }
 

@@ -62,10 +62,13 @@ static void prepared(struct coordinator *c, struct adaptation *a)
 }
 
 /* The joiners start together: one that started early would wait for the others, spinning. */
-static void start_joiners(struct coordinator *c, struct adaptation *a)
+void adaptation_start_joiners(struct coordinator *c)
 {
+    struct adaptation *a = c->adaptation;
+    if (!a || a->state != ADAPTATION_PREPARING || a->started)
+        return;
     for (int j = 0; j < a->joining; j++)
-        if (c->processes[a->joiners[j]].state != PROCESS_STANDBY)
+        if (c->processes[a->joiners[j]].state != PROCESS_STANDBY || !c->processes[a->joiners[j]].here)
             return;
     for (int j = 0; j < a->joining; j++) {
         c->processes[a->joiners[j]].state = PROCESS_JOINING;
@@ -87,7 +90,7 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
     c->adaptations++;
     publish(c, "requested", a, NULL);
     if (a->joining)
-        start_joiners(c, a);
+        adaptation_start_joiners(c);
     else
         prepared(c, a);
     return 0;
@@ -214,13 +217,13 @@ void process_parked(struct coordinator *c, int process, const cJSON *message)
 {
     struct process *p = &c->processes[process];
     bool leaving = p->state == PROCESS_LEAVING;
-    p->state = json_true(message, "reusable") ? PROCESS_STANDBY : PROCESS_LOST;
+    p->state = json_true(message, "reusable") ? PROCESS_STANDBY : PROCESS_SPENT;
     p->arrived = p->ended = p->answered = false;
     struct adaptation *a = c->adaptation;
     if (leaving && a)
         one_through(c, a);
-    else if (a && a->state == ADAPTATION_PREPARING && !a->started)
-        start_joiners(c, a);
+    else
+        adaptation_start_joiners(c);
 }
 
 /*

@@ -57,7 +57,10 @@ void agreement_timeout(struct coordinator *c)
     }
 }
 
-/* All answered: is the reason still there? Then publish the target. */
+/*
+ * All answered: is the reason still there? Then publish the target. Some ranks may have ended the program: then the
+ * others end it before they get there, or have gone another way.
+ */
 static void publish_target(struct coordinator *c)
 {
     const struct adaptation *a = c->adaptation;
@@ -83,10 +86,7 @@ void agreement_count(struct coordinator *c, int process, const cJSON *message)
         return;
     p->answered = true;
     p->count = (uint64_t)json_int64(message, "count", 0);
-    if (json_true(message, "ended")) {
-        agreement_ended(c, process);
-        return;
-    }
+    p->ended |= json_true(message, "ended");
     for (int r = 0; r < c->size; r++)
         if (!at_rank(c, r)->answered)
             return;
@@ -160,8 +160,6 @@ void agreement_at(struct coordinator *c, int process, const cJSON *message)
 void agreement_ended(struct coordinator *c, int process)
 {
     c->processes[process].ended = true;
-    if (c->agreement == AGREEMENT_FREEZING)
-        release(c);
     check_arrivals(c);
 }
 

@@ -118,12 +118,13 @@ cJSON *refusal(const char *code, const char *reason)
 
 /* ---- What arrives --------------------------------------------------------- */
 
-static void on_hello(struct process *p, const cJSON *message)
+static void on_hello(struct coordinator *c, struct process *p, const cJSON *message)
 {
     const char *host = json_text(message, "host");
     snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
     p->pid = json_int(message, "pid", 0);
     p->here = true;
+    adaptation_start_joiners(c);
 }
 
 static void on_progress(struct coordinator *c, const cJSON *message)
@@ -146,7 +147,7 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
     if (!op || process < 0 || process >= c->config.maximum)
         return;
     if (!strcmp(op, "hello"))
-        on_hello(&c->processes[process], message);
+        on_hello(c, &c->processes[process], message);
     else if (!strcmp(op, "count"))
         agreement_count(c, process, message);
     else if (!strcmp(op, "at"))
@@ -212,10 +213,18 @@ static void dispatch(struct coordinator *c, struct event *event)
 
 /* ---- When something is due ------------------------------------------------ */
 
-static bool all_here(const struct coordinator *c)
+static bool world_is_here(const struct coordinator *c)
 {
     for (int r = 0; r < c->size; r++)
         if (!c->processes[c->world[r]].here)
+            return false;
+    return true;
+}
+
+static bool all_are_here(const struct coordinator *c)
+{
+    for (int p = 0; p < c->config.maximum; p++)
+        if (!c->processes[p].here)
             return false;
     return true;
 }
@@ -267,10 +276,10 @@ static void advance(struct coordinator *c)
     if (c->agreement == AGREEMENT_FREEZING && now > c->freeze_deadline)
         agreement_timeout(c);
 
-    int ended = count_ended(c);
-    if (ended == c->size)
+    /* A process that is not attached yet would not hear of the end, and find nobody to attach to. */
+    if (count_ended(c) == c->size && all_are_here(c))
         finish(c);
-    else if (c->agreement == AGREEMENT_NONE && !ended && wants_agreement(c) && all_here(c))
+    else if (c->agreement == AGREEMENT_NONE && wants_agreement(c) && world_is_here(c))
         agreement_start(c);
     else if (c->agreement == AGREEMENT_GATE && !c->paused)
         agreement_decide(c);

@@ -14,6 +14,7 @@ enum process_state {
     PROCESS_RUNNING,
     PROCESS_LEAVING,
     PROCESS_RETURNING, /* from a joining that was called off, into standby */
+    PROCESS_SPENT,     /* left, and cannot join again: the program stays in its memory */
     PROCESS_LOST
 };
 
@@ -106,8 +107,8 @@ struct coordinator_backend {
     const char *name;
     /*
      * Chooses adaptation->joining processes, on the hosts named (comma-separated; NULL: any), into
-     * adaptation->joiners. Processes that are on their way into standby may be chosen. 0, or -1 with one line of
-     * text. Must not block.
+     * adaptation->joiners. Processes that are on their way into standby, or have not attached yet, may be chosen. 0, or
+     * -1 with one line of text. Must not block.
      */
     int (*choose)(struct coordinator *coordinator, struct adaptation *adaptation, const char *hosts, char *error,
                   size_t error_size);
@@ -136,6 +137,8 @@ cJSON *resize_reply(const struct adaptation *a, const char *code);
 struct adaptation *adaptation_new(struct coordinator *c, const char *by, int to, int requested);
 bool host_listed(const char *list, const char *host);
 int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size);
+/* If joiners are waited for, and all are in standby by now. */
+void adaptation_start_joiners(struct coordinator *c);
 void adaptation_ready(struct coordinator *c, int process, const cJSON *message);
 void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason);
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count);
