@@ -62,6 +62,8 @@ void control_socket_tune(const char *uri);
 int control_socket_listening(const char *uri);
 /* The other end of a connection inside this process, known by the address of this end, or -1. */
 int control_socket_of_peer(const struct sockaddr_un *address, socklen_t size);
+/* Is there still a connection that was accepted at `uri`? Its listener must be closed by now. */
+int control_sockets_open(const char *uri);
 /* Shuts down every connection that was accepted at `uri`. */
 void control_sockets_shut(const char *uri);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/control/control_internal.h"
@@ -210,6 +211,16 @@ static void close_server(void)
     pthread_mutex_unlock(&server.lock);
 }
 
+/* PMIx finalizes with a warning of libevent's if an answer is still on its way out, so those who said goodbye get
+ * theirs and close the connection first. */
+static void wait_until_closed(int timeout_ms)
+{
+    struct timespec pause = {.tv_nsec = 1000000};
+
+    for (int waited = 0; waited < timeout_ms && control_sockets_open(server.uri); waited++)
+        nanosleep(&pause, NULL);
+}
+
 /* Tells everybody, and takes the job off the list. */
 static void say_goodbye(void)
 {
@@ -236,8 +247,10 @@ void control_unserve(int timeout_ms)
     control_peers_drain(timeout_ms);
     /* A request that arrives while PMIx finalizes would hang both, so the rest is cut off first. */
     control_gate_close();
+    wait_until_closed(CUT_OFF_MS);
     control_sockets_shut(server.uri);
     control_peers_drain(CUT_OFF_MS);
+    wait_until_closed(CUT_OFF_MS);
     close_server();
     PMIx_server_finalize();
     control_peers_forget();

@@ -136,6 +136,13 @@ int control_socket_of_peer(const struct sockaddr_un *address, socklen_t size)
     return find_descriptor(is_accepted_from, &name);
 }
 
+int control_sockets_open(const char *uri)
+{
+    struct sockaddr_storage server;
+
+    return parse_uri(uri, &server) == 0 && find_descriptor(is_bound_to, &server) >= 0;
+}
+
 void control_sockets_shut(const char *uri)
 {
     struct sockaddr_storage server;
