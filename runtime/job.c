@@ -185,6 +185,7 @@ int epop__job_join(const char *failure)
 
 void epop__job_ended(void)
 {
+    fflush(NULL); /* the end may be an abort, if a process is stuck */
     member_end(&job.member);
 }
 
@@ -265,13 +266,15 @@ const struct elastic *epop__job_elastic(void)
 
 int epop__job_close(int status)
 {
+    signals_install(NULL);
     int stuck = plane_stop(&job.plane);
     if (stuck) {
-        fprintf(stderr, "epop: note: %d process%s still in INIT of a resize that was called off; ended with the job\n",
-                stuck, stuck == 1 ? " was" : "es were");
-        MPI_Abort(MPI_COMM_WORLD, status);
+        char note[120];
+        snprintf(note, sizeof note,
+                 "note: %d process%s still in INIT of a resize that was called off; ended with the job", stuck,
+                 stuck == 1 ? " was" : "es were");
+        plane_end(note, status);
     }
-    signals_install(NULL);
     world_request = NULL;
     if (world.comm != MPI_COMM_NULL)
         MPI_Comm_free(&world.comm);

@@ -36,7 +36,10 @@ int plane_tell(struct plane *plane, const cJSON *message);
  * in process 0 (0 elsewhere). */
 int plane_stop(struct plane *plane);
 
-/* Prints the text and ends every process of the launch with status 1. Any thread. Does not return. */
+/* Prints the text and ends every process of the launch with that status. Any thread. Does not return. */
+void plane_end(const char *text, int status) __attribute__((noreturn));
+
+/* The same with status 1. */
 void plane_abort(const char *text) __attribute__((noreturn));
 
 #endif
