@@ -41,6 +41,10 @@ typedef struct control_server_ops {
     void (*abandoned)(void *context, control_request_t *handle);
 } control_server_ops_t;
 
+/* Called before control_serve when processes of the job are on other hosts: the server then listens at an address
+ * that they can reach ($EPOP_CONTROL_ADDRESS, else what this host's name means) instead of on loopback. */
+void control_reach_hosts(void);
+
 /*
  * Starts the server and puts its address and the secret token into uri and token.
  * 0, or -1 with one line of text in error. May take some 50 ms. Once per process.

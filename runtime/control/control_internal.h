@@ -5,6 +5,7 @@
 #ifndef EPOP_CONTROL_INTERNAL_H
 #define EPOP_CONTROL_INTERNAL_H
 
+#include <netinet/in.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <signal.h>
@@ -67,6 +68,11 @@ int control_sockets_open(const char *uri);
 /* Shuts down every connection that was accepted at `uri`. */
 void control_sockets_shut(const char *uri);
 
+/* ---- address.c ----------------------------------------------------------- */
+
+/* Where to listen, with port 0. 0, or -1 when $EPOP_CONTROL_ADDRESS is no IPv4 address. */
+int control_address(struct sockaddr_in *address);
+
 /* ---- environment.c ------------------------------------------------------- */
 
 /* Around the start of PMIx: the threads that it starts take no signal. A write to a dead process's connection must
@@ -78,7 +84,8 @@ void control_leave_nothing(void);
 
 /* ---- gate.c: the door in front of PMIx ------------------------------------- */
 
-/* Takes the place of PMIx's listener, with a new port that is put into uri; `directory` is private. 0 or -1. */
+/* Takes the place of PMIx's listener, at an address that is put into uri; `directory` is private. 0, or -1 with
+ * errno. */
 int control_gate_open(char uri[CONTROL_URI_MAX], const char *directory);
 void control_gate_close(void);
 /* Called by tool_connected: gives PMIx the newcomer's own connection. Its descriptor, or -1. */

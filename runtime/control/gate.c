@@ -5,6 +5,7 @@
  * and the address that the world sees is this gate's: it reads first messages with limits on size, number and time,
  * and PMIx only ever meets those that carry the token.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -273,21 +274,23 @@ static void *gate_thread(void *unused)
 
 /* ---- Opening and closing --------------------------------------------------------- */
 
-/* Listens at the same interface as PMIx does, and rewrites the port in the uri. */
-static int listen_outside(char *uri, int pmix_listener)
+/* Listens to the world, and puts the address into the uri in the place of PMIx's own. */
+static int listen_outside(char *uri)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_in address;
     socklen_t size = sizeof address;
-    char *colon = strrchr(uri, ':');
+    char *place = strchr(uri, ';'), host[INET_ADDRSTRLEN];
 
-    if (colon == NULL || getsockname(pmix_listener, (struct sockaddr *)&address, &size) != 0)
+    if (place == NULL || control_address(&address) != 0) {
+        errno = EINVAL;
         return -1;
-    ((struct sockaddr_in *)&address)->sin_port = 0; /* at the same place in sockaddr_in6 */
-    gate.listener = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    }
+    gate.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (gate.listener < 0 || bind(gate.listener, (struct sockaddr *)&address, size) != 0 ||
         listen(gate.listener, SOMAXCONN) != 0 || getsockname(gate.listener, (struct sockaddr *)&address, &size) != 0)
         return -1;
-    snprintf(colon, CONTROL_URI_MAX - (size_t)(colon - uri), ":%d", ntohs(((struct sockaddr_in *)&address)->sin_port));
+    inet_ntop(AF_INET, &address.sin_addr, host, sizeof host);
+    snprintf(place, CONTROL_URI_MAX - (size_t)(place - uri), ";tcp4://%s:%d", host, ntohs(address.sin_port));
     return 0;
 }
 
@@ -339,14 +342,16 @@ int control_gate_open(char uri[CONTROL_URI_MAX], const char *directory)
     gate.directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (pmix_listener < 0 || gate.directory < 0 || pipe2(gate.stop, O_CLOEXEC) != 0)
         goto failed;
-    if (listen_outside(uri, pmix_listener) != 0 || replace_listener(pmix_listener) != 0)
+    if (listen_outside(uri) != 0 || replace_listener(pmix_listener) != 0)
         goto failed;
     if (pthread_create(&gate.thread, NULL, gate_thread, NULL) != 0)
         goto failed;
     gate.running = 1;
     return 0;
-failed:
+failed:;
+    int saved = errno;
     control_gate_close();
+    errno = saved;
     return -1;
 }
 

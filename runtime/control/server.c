@@ -1,4 +1,5 @@
 /* The PMIx server in rank 0's process. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,8 +95,8 @@ static pmix_status_t get_uri(char uri[CONTROL_URI_MAX])
     return status;
 }
 
-/* PMIx and the gate in front of it; undone on failure. */
-static pmix_status_t start(void)
+/* PMIx and the gate in front of it; undone on failure. With PMIX_ERR_IN_ERRNO the reason is in *system_error. */
+static pmix_status_t start(int *system_error)
 {
     pmix_status_t lost = PMIX_ERR_LOST_CONNECTION, status = init_server();
 
@@ -104,8 +105,10 @@ static pmix_status_t start(void)
     status = get_uri(server.uri);
     if (status == PMIX_SUCCESS)
         status = PMIx_Register_event_handler(&lost, 1, NULL, 0, control_upcalls_lost, NULL, NULL);
-    if (status >= 0 && control_gate_open(server.uri, server.tmpdir) != 0)
+    if (status >= 0 && control_gate_open(server.uri, server.tmpdir) != 0) {
+        *system_error = errno;
         status = PMIX_ERR_IN_ERRNO;
+    }
     if (status < 0)
         PMIx_server_finalize();
     return status < 0 ? status : PMIX_SUCCESS;
@@ -115,6 +118,7 @@ int control_serve(const control_server_ops_t *ops, void *context, char uri[CONTR
                   char token[CONTROL_TOKEN_MAX], char *error, size_t error_size)
 {
     sigset_t before;
+    int system_error = 0;
 
     server.ops = ops;
     server.context = context;
@@ -126,10 +130,11 @@ int control_serve(const control_server_ops_t *ops, void *context, char uri[CONTR
         return -1;
     control_prepare();
     control_threads_begin(&before);
-    pmix_status_t status = start();
+    pmix_status_t status = start(&system_error);
     control_threads_end(&before);
     if (status != PMIX_SUCCESS) {
-        snprintf(error, error_size, "cannot start the control server: %s", PMIx_Error_string(status));
+        snprintf(error, error_size, "cannot start the control server: %s",
+                 status == PMIX_ERR_IN_ERRNO ? strerror(system_error) : PMIx_Error_string(status));
         control_rundir_remove(server.tmpdir);
         control_leave_nothing();
         return -1;

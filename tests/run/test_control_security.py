@@ -312,3 +312,26 @@ def test_variables_of_an_outer_launcher(space):
     assert attach(space, fake.address()) == "attached"
     assert space.epopctl("status").status == 0
     fake.end()
+
+
+# ---- where it listens
+
+
+def test_loopback_only(fake):
+    assert "tcp4://127.0.0.1:" in fake.address()["uri"]
+
+
+def test_chosen_address(space):
+    environment = space.environment
+    space.environment = lambda extra=None: environment({"EPOP_CONTROL_ADDRESS": "127.0.0.2", **(extra or {})})
+    fake = FakeJob(space)
+    assert "tcp4://127.0.0.2:" in fake.address()["uri"]
+    assert attach(space, fake.address()) == "attached"
+    assert space.epopctl("status").status == 0
+    fake.end()
+
+
+@pytest.mark.parametrize("address, reason", [("example", "Invalid argument"), ("192.0.2.1", "Cannot assign requested address")])
+def test_address_that_cannot_be(space, address, reason):
+    result = space.start([job.BUILD / "tests/helpers/fake_job", "x"], env={"EPOP_CONTROL_ADDRESS": address}).wait()
+    assert result.status == 1 and reason in result.err, result

@@ -1,0 +1,79 @@
+/*
+ * Where the gate listens: on loopback as long as all processes are on this host, else where the others can reach
+ * it. $EPOP_CONTROL_ADDRESS decides on hosts with several networks.
+ */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/control/control_internal.h"
+
+static int other_hosts;
+
+void control_reach_hosts(void)
+{
+    other_hosts = 1;
+}
+
+static int is_loopback(const struct sockaddr *address)
+{
+    const struct sockaddr_in *in = (const void *)address;
+
+    return (ntohl(in->sin_addr.s_addr) >> 24) == 127;
+}
+
+/* What the others find this host by: Hydra starts them by the same names. */
+static int by_name(struct sockaddr_in *address)
+{
+    const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *list = NULL;
+    char host[256] = "";
+    int result = -1;
+
+    gethostname(host, sizeof host - 1);
+    if (getaddrinfo(host, NULL, &hints, &list) != 0)
+        return -1;
+    for (const struct addrinfo *at = list; at != NULL && result != 0; at = at->ai_next)
+        if (!is_loopback(at->ai_addr)) {
+            memcpy(address, at->ai_addr, sizeof *address);
+            result = 0;
+        }
+    freeaddrinfo(list);
+    return result;
+}
+
+static int by_interface(struct sockaddr_in *address)
+{
+    struct ifaddrs *list = NULL;
+    int result = -1;
+
+    if (getifaddrs(&list) != 0)
+        return -1;
+    for (const struct ifaddrs *at = list; at != NULL && result != 0; at = at->ifa_next)
+        if (at->ifa_addr != NULL && at->ifa_addr->sa_family == AF_INET && (at->ifa_flags & IFF_UP) &&
+            !is_loopback(at->ifa_addr)) {
+            memcpy(address, at->ifa_addr, sizeof *address);
+            result = 0;
+        }
+    freeifaddrs(list);
+    return result;
+}
+
+int control_address(struct sockaddr_in *address)
+{
+    const char *chosen = getenv("EPOP_CONTROL_ADDRESS");
+
+    memset(address, 0, sizeof *address);
+    address->sin_family = AF_INET;
+    if (chosen != NULL && chosen[0] != '\0')
+        return inet_pton(AF_INET, chosen, &address->sin_addr) == 1 ? 0 : -1;
+    if (!other_hosts || (by_name(address) != 0 && by_interface(address) != 0))
+        address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address->sin_port = 0;
+    return 0;
+}
