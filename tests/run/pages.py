@@ -1,0 +1,174 @@
+"""Documentation that is executed: reads the code blocks of a page and does what stands in them.
+
+A comment on the line before a block says what to do with it:
+
+    <!-- file: NAME -->       C: a complete source file, compiled
+    <!-- into NAME -->        C: functions that replace those of the same name in it, or are added; compiled
+    <!-- wrong in NAME -->    C: likewise in a copy, which is resized once; the text block behind is how its job ends
+    <!-- compiles -->         C: a part that compiles by itself
+    <!-- run -->              shell: its commands are run; the text block behind stands in their output
+
+A number that begins with 1234, or ends with .123456, stands for any number.
+"""
+
+import json
+import re
+import shlex
+
+import job
+
+WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+FUNCTION = re.compile(r"^\w[^\n;]*?\b(\w+)\([^;{]*\)\n\{\n.*?^\}\n", flags=re.M | re.S)
+FRAGMENT_START = "#include <epop/driver.h>\n#include <epop/epop.h>\n#include <stdlib.h>\n#include <string.h>\n"
+
+
+class Block:
+    """One code block of a page."""
+
+    def __init__(self, page, line, marker, language, text):
+        self.where, self.marker, self.language, self.text = f"{page.name}:{line}", marker, language, text
+
+
+def blocks(page):
+    """All code blocks of a page, in order."""
+    found, marker, lines = [], "", page.read_text().splitlines()
+    number = 0
+    while number < len(lines):
+        fence = re.match(r"```(\w*)$", lines[number])
+        comment = re.match(r"<!-- (.*) -->$", lines[number])
+        if fence:
+            end = lines.index("```", number + 1)
+            text = "\n".join(lines[number + 1:end]) + "\n"
+            found.append(Block(page, number + 1, marker, fence.group(1), text))
+            number = end
+        marker = comment.group(1) if comment else ""
+        number += 1
+    return found
+
+
+def merge(source, addition):
+    """The source with the functions of `addition`: in the place of those of the same name, else before the last."""
+    for match in FUNCTION.finditer(addition):
+        present = [old for old in FUNCTION.finditer(source) if old.group(1) == match.group(1)]
+        place = present[0] if present else list(FUNCTION.finditer(source))[-1]
+        after = source[place.end():] if present else "\n" + source[place.start():]
+        source = source[:place.start()] + match.group(0) + after
+    return source
+
+
+def pattern(line):
+    """What a line of documented output must look like in real output, spaces aside."""
+    text = re.escape(" ".join(line.split()))
+    text = re.sub(r"\d+\\\.123456\b", r"[\\d.]+", text)
+    return re.sub(r"\b1234\d*\b", r"\\d+", text)
+
+
+def expect(block, output):
+    """Every line of the block stands in the output."""
+    lines = [" ".join(line.split()) for line in output.splitlines()]
+    for line in block.text.splitlines():
+        assert any(re.search(pattern(line), real) for real in lines), f"{block.where}: not in the output: {line}\n{output}"
+
+
+class Runner:
+    """Does what the blocks of one page say, in a directory of its own, with an installed epop."""
+
+    def __init__(self, space, tree):
+        self.space, self.tree, self.background, self.output = space, tree, None, ""
+        self.env = {"PATH": f"{tree}/bin:/usr/local/bin:/usr/bin:/bin", "PKG_CONFIG_PATH": f"{tree}/lib/pkgconfig"}
+
+    def run(self, page):
+        for block, following in zip(blocks(page), blocks(page)[1:] + [None]):
+            self.do(block)
+            if following and following.language == "text" and block.marker.startswith(("run", "wrong")):
+                expect(following, self.output)
+        assert self.background is None, f"{page.name}: a job is left running"
+
+    def do(self, block):
+        kind, _, name = block.marker.partition(" ")
+        if block.language == "c":
+            actions = {"file:": self.file, "into": self.into, "wrong": self.wrong, "compiles": self.compiles}
+            assert kind in actions, f"{block.where}: nothing says how to test this C block"
+            actions[kind](block, name.split()[-1] if name else "")
+        elif block.marker == "run":
+            self.commands(block)
+        elif block.language == "sh":
+            assert self.shell(["bash", "-n", "-c", block.text]).status == 0, block.where
+
+    # ---- C ----
+
+    def file(self, block, name):
+        (self.space.directory / name).write_text(block.text)
+        self.compile(block, name)
+
+    def into(self, block, name):
+        path = self.space.directory / name
+        path.write_text(merge(path.read_text(), block.text))
+        self.compile(block, name)
+
+    def compiles(self, block, _):
+        (self.space.directory / "part.c").write_text(FRAGMENT_START + block.text)
+        self.compile(block, "part.c", "-Wno-unused-function")
+
+    def compile(self, block, name, *flags):
+        """With all warnings, beside what the page says itself."""
+        includes = shlex.split(self.shell(["pkg-config", "--cflags", "epop"]).out)
+        result = self.shell(["mpicc.mpich", *WARNINGS, *flags, *includes, "-O2", "-fsyntax-only", name])
+        assert result.status == 0, f"{block.where}\n{result}"
+
+    def wrong(self, block, name):
+        """The mistake as it is made: its job is resized and ends badly."""
+        source = (self.space.directory / name).read_text()
+        (self.space.directory / "wrong.c").write_text(merge(source, block.text))
+        self.compile(block, "wrong.c")
+        self.command("mpicc.mpich -O2 -shared -fPIC wrong.c -o wrong.so $(pkg-config --cflags --libs epop)")
+        self.command("mpiexec.mpich -n 2 epop --start 1 ./wrong.so 1000 100000000 &")
+        self.epopctl("epopctl resize 2")
+        result = self.background.wait()
+        self.background, self.output = None, result.err
+        assert result.status == 1, result
+
+    # ---- Shell ----
+
+    def shell(self, command):
+        return self.space.start(command, env=self.env).wait()
+
+    def commands(self, block):
+        self.output = ""
+        for command in block.text.replace("\\\n", " ").splitlines():
+            if command.split("#")[0].strip():
+                self.command(command)
+        if "epopctl stop" in block.text or "--wait-for-end" in block.marker:
+            self.end()
+
+    def command(self, command):
+        if command.endswith(" &"):
+            self.background = self.space.start(["bash", "-c", "exec " + command[:-2]], env=self.env)
+        elif command.startswith("epopctl"):
+            self.epopctl(command)
+        else:
+            self.check(self.shell(["bash", "-c", command]))
+
+    def check(self, result):
+        assert result.status == 0, result
+        self.output += result.out
+
+    def epopctl(self, command):
+        """As a user would, once the job has come up; its name is added, since other jobs may run on this machine."""
+        words = command.split()
+        name = self.wait_until_up()
+        self.check(self.shell(words[:2] + ([name] if words[1] != "list" else []) + words[2:]))
+
+    def wait_until_up(self):
+        """The name of the job in the background, when all its processes can be talked to."""
+        while self.background.running():
+            names = [path.stem for path in job.pathlib.Path(self.space.runtime).glob("epop/*.json")]
+            answer = self.shell(["epopctl", "status", names[0], "--json"]) if names else None
+            if answer and answer.status == 0 and all(process["pid"] for process in json.loads(answer.out)["processes"]):
+                return names[0]
+        raise AssertionError(f"the job ended before it could be talked to: {self.background.wait()}")
+
+    def end(self):
+        """The job in the background ends, and what it said belongs to the output."""
+        self.check(self.background.wait())
+        self.background = None

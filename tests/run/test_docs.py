@@ -1,0 +1,72 @@
+"""The documentation: its code compiles and runs, its commands give what it says, its links lead somewhere."""
+
+import re
+
+import installed
+import job
+import pages
+import pytest
+
+ALL = [job.ROOT / "README.md", job.ROOT / "CONTRIBUTING.md", *sorted((job.ROOT / "docs").glob("*.md"))]
+EXECUTED = [job.ROOT / "README.md", job.ROOT / "docs/tutorial.md", job.ROOT / "docs/drivers.md"]
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    place = tmp_path_factory.mktemp("tree")
+    installed.install(f"PREFIX={place}")
+    return place
+
+
+@pytest.mark.parametrize("page", EXECUTED, ids=lambda path: path.stem)
+def test_page_does_what_it_says(space, tree, page):
+    pages.Runner(space, tree).run(page)
+
+
+def test_the_tutorials_result_is_that_of_the_plain_program(space, tree):
+    """After resizes, at whatever step the job was stopped."""
+    runner = pages.Runner(space, tree)
+    runner.run(job.ROOT / "docs/tutorial.md")
+    outputs = [re.search(r"heat ([\d.]+) after (\d+) steps", started.out) for started in space._jobs]
+    heat, steps = [found.groups() for found in outputs if found][-1]
+    plain = runner.shell(["mpiexec.mpich", "-n", "1", "./heat_mpi", "1000", steps])
+    assert abs(float(re.search(r"heat ([\d.]+) ", plain.out).group(1)) - float(heat)) < 2e-6, plain
+
+
+def test_a_wrong_output_would_be_found():
+    block = pages.Block(job.ROOT / "README.md", 1, "run", "text", "heat 1.5 after 12345 steps\n")
+    pages.expect(block, "x\nheat  1.5 after 77 steps\n")
+    for wrong in ("heat 1.6 after 77 steps", "heat 1.5 after some steps", ""):
+        with pytest.raises(AssertionError):
+            pages.expect(block, wrong)
+
+
+def anchors(page):
+    """The fragments that GitHub makes of a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.S), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda path: path.stem)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    for target in re.findall(r"\]\(([^)]+)\)|(?:src|srcset)=\"([^\"]+)\"", text):
+        path, _, anchor = (target[0] or target[1]).partition("#")
+        if path.startswith(("http:", "https:")):
+            continue
+        file = (page.parent / path) if path else page
+        assert file.exists(), f"{page.name}: {path}"
+        assert not anchor or anchor in anchors(file), f"{page.name}: {path}#{anchor}"
+
+
+def test_every_page_can_be_found():
+    """From the README, directly or by way of the others."""
+    seen, open_pages = set(), [job.ROOT / "README.md"]
+    while open_pages:
+        page = open_pages.pop()
+        seen.add(page)
+        for path in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            file = (page.parent / path).resolve()
+            if file.suffix == ".md" and file.exists() and file not in seen:
+                open_pages.append(file)
+    assert set(ALL) - seen == set()

@@ -1,0 +1,195 @@
+"""The installed tree: all there, runs without environment variables, and programs build against it."""
+
+import os
+import shutil
+import subprocess
+
+import installed
+import job
+import pytest
+
+PREFIX = "/opt/epop"
+FILES = [
+    "bin/epop", "bin/epopctl",
+    *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "visibility")],
+    "lib/libepop.so", "lib/libepop.so.0", "lib/pkgconfig/epop.pc",
+    *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").glob("*.c")],
+    "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
+    "share/man/man1/epop.1", "share/man/man1/epopctl.1",
+    *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
+]
+
+
+@pytest.fixture(scope="module", params=["DESTDIR", "PREFIX"])
+def tree(request, tmp_path_factory):
+    """The installed tree, by a package builder's way and by a user's."""
+    place = tmp_path_factory.mktemp(request.param.lower())
+    if request.param == "DESTDIR":
+        installed.install(f"DESTDIR={place}", f"PREFIX={PREFIX}")
+        assert os.listdir(place) == ["opt"], "something was installed outside of the prefix"
+        return place / PREFIX[1:]
+    installed.install(f"PREFIX={place}")
+    return place
+
+
+def bare(space, tree, *command, **how):
+    """Runs a command with PATH, HOME and the space's own marker as the whole environment."""
+    keep = {job.MARKER, "XDG_RUNTIME_DIR"}
+    environment = {name: None for name in space.environment() if name not in keep}
+    environment.update(PATH=f"{tree}/bin:/usr/bin:/bin", HOME=space.directory, **how.pop("env", {}))
+    return space.start(command, env=environment, **how)
+
+
+def test_everything_is_there(tree):
+    assert [name for name in FILES if not (tree / name).exists()] == []
+
+
+def test_nothing_else_is_there(tree):
+    there = {str(path.relative_to(tree)) for path in tree.rglob("*") if not path.is_dir()}
+    assert there - set(FILES) == set()
+
+
+def test_modes(tree):
+    for path in tree.rglob("*"):
+        mode = path.stat().st_mode & 0o777
+        executable = path.is_dir() or path.parent.name == "bin"
+        assert mode == (0o755 if executable else 0o644), f"{path}: {mode:o}"
+
+
+def test_no_path_of_the_build_is_left(tree):
+    """The tree can be moved, and says nothing of where it was built."""
+    for path in tree.rglob("*"):
+        if path.suffix in (".pc", ".1", ".h", ".json"):
+            assert str(job.ROOT) not in path.read_text(), path
+    for name in ("bin/epop", "bin/epopctl", "lib/libepop.so", "lib/epop/examples/cannon.so"):
+        dynamic = subprocess.run(["readelf", "-dW", tree / name], capture_output=True, text=True, check=True).stdout
+        assert str(job.ROOT) not in dynamic, name
+
+
+# ---- It runs ----
+
+@pytest.mark.parametrize("name", ["serial.so", "serial"])
+def test_a_program_without_mpi_by_its_bare_name(space, tree, name):
+    result = bare(space, tree, "epop", name, "2").wait()
+    assert result.status == 0 and result.out.startswith("the square root of 2 is 1.414"), result
+
+
+def test_an_example_by_its_bare_name(space, tree):
+    result = bare(space, tree, job.MPIEXEC, "-n", "1", "epop", "cannon.so", "--random", "64", "--verify").wait()
+    assert result.status == 0 and result.err == "", result
+
+
+def test_relaunch(space, tree):
+    result = bare(space, tree, "epop", "rigid", "1000").wait()
+    assert result.status == 0 and "running under" in result.err, result
+
+
+def test_resize(space, tree):
+    """The installed epop and epopctl find each other."""
+    running = bare(space, tree, job.MPIEXEC, "-n", "2", "epop", "--start", "1", "ledger", "iterations=100000000")
+    wait_until_running(space, tree, running)
+    resized = bare(space, tree, "epopctl", "resize", "2", "--wait").wait()
+    assert resized.status == 0 and "2" in resized.out, resized
+    assert bare(space, tree, "epopctl", "stop", "--wait").wait().status == 0
+    result = running.wait()
+    assert result.status == 0, result
+
+
+def wait_until_running(space, tree, running):
+    """Asks until the job has come up: epopctl says so with its exit status."""
+    while True:
+        answer = bare(space, tree, "epopctl", "status").wait()
+        if answer.status == 0 and "state\tstarting" not in answer.out:
+            return
+        assert running.running(), running.wait()
+
+
+def test_a_moved_tree_runs(space, tree):
+    place = space.directory / "elsewhere"
+    shutil.copytree(tree, place, symlinks=True)
+    assert bare(space, place, "epop", "serial", "2").wait().status == 0
+    flags = installed.pkg_config(place, "--cflags", "--libs")
+    assert f"-I{place}/" in flags and str(tree) not in flags, flags
+
+
+# ---- Programs build against it ----
+
+PROGRAM = """
+#include <epop/epop.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int init(int *argc, char ***argv, void **data)
+{
+    (void)argv;
+    *data = calloc(1, sizeof(int));
+    return *data && *argc > 0 ? 0 : EPOP_ERR_MEMORY;
+}
+
+static int exec(void *data)
+{
+    ++*(int *)data;
+    return MPI_Barrier(epop_world());
+}
+
+static int adapt(void *data)
+{
+    epop_window_t window;
+    int error = epop_adapt_begin(&window);
+    if (error == 0)
+        error = epop_redist_replicated(&window, data, 1, MPI_INT);
+    return error == 0 ? epop_adapt_commit() : error;
+}
+
+static int loop(void *data)
+{
+    return *(int *)data < 10;
+}
+
+static int end(void *data)
+{
+    int rank;
+    MPI_Comm_rank(epop_world(), &rank);
+    if (rank == 0)
+        printf("done %d\\n", *(int *)data);
+    free(data);
+    return 0;
+}
+
+EXTERN epop_program_t *get_program(void)
+{
+    epop_program_t *program = epop_program_create("built");
+    epop_add_init(program, "start", init);
+    epop_add_elastic(program, "work", exec, adapt, loop);
+    epop_add_rigid(program, "end", end, NULL);
+    return program;
+}
+"""
+COMPILERS = [("mpicc.mpich", "c", "-std=c11"), ("cc", "c", "-std=c11"), ("clang", "c", "-std=c11"),
+             ("g++", "cpp", "-std=c++17"), ("mpicxx.mpich", "cpp", "-std=c++17")]
+
+
+@pytest.mark.parametrize("compiler,kind,standard", COMPILERS, ids=[words[0] for words in COMPILERS])
+def test_a_program_builds_against_it(space, tree, compiler, kind, standard):
+    source = space.directory / f"built.{kind}"
+    source.write_text(PROGRAM.replace("EXTERN ", 'extern "C" ' if kind == "cpp" else ""))
+    flags = installed.pkg_config(tree, "--cflags", "--libs").split()
+    built = subprocess.run([compiler, standard, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", source.name,
+                            "-o", "built.so", *flags],
+                           cwd=space.directory, capture_output=True, text=True, timeout=60)
+    assert built.returncode == 0, built.stderr
+    result = bare(space, tree, job.MPIEXEC, "-n", "2", "epop", "./built.so").wait()
+    assert result.status == 0 and result.out == "done 10\n", result
+
+
+def test_version_of_pkg_config_is_that_of_epop(space, tree):
+    version = installed.pkg_config(tree, "--modversion").strip()
+    assert bare(space, tree, "epop", "--version").wait().out.startswith(f"epop {version} ")
+
+
+def test_man_pages_are_found(space, tree):
+    if not shutil.which("man"):
+        pytest.skip("there is no man here")
+    for name in ("epop", "epopctl"):
+        result = bare(space, tree, "man", "-M", tree / "share/man", "-P", "cat", name).wait()
+        assert result.status == 0 and name in result.out, result
