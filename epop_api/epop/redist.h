@@ -57,7 +57,8 @@ EPOP_API void epop_dist2d_local(const epop_dist2d_t *dist, int rank, int64_t *ro
  * All of these are collective over window->all, between epop_adapt_begin and epop_adapt_commit, with the
  * same arguments on every rank. `*local` points to the rank's old block, allocated with malloc() (NULL where
  * it owns nothing, and on joining ranks); on success it is freed and replaced by the new block (NULL where the
- * rank owns nothing, and on leaving ranks). On failure *local is unchanged. Counts may exceed 2^31.
+ * rank owns nothing, and on leaving ranks). On failure *local is unchanged, and every rank returns the same error,
+ * with one line on stderr that says why. Elements lie one extent of the type apart. Counts may exceed 2^31.
  * Returns EPOP_OK, EPOP_ERR_ARGUMENT, EPOP_ERR_MEMORY or EPOP_ERR_MPI.
  */
 
@@ -76,7 +77,8 @@ EPOP_API int epop_redist_rows(const epop_window_t *window, epop_dist_t rows, int
                               void **values);
 
 /* Data that every rank holds a copy of: joining ranks get it from the staying ones, into `data`, which
- * has room for `count` elements on every rank. Leaving ranks only take part. */
+ * has room for `count` elements on every rank. Leaving ranks only take part; where nobody stays, they are the source.
+ */
 EPOP_API int epop_redist_replicated(const epop_window_t *window, void *data, int64_t count, MPI_Datatype type);
 
 /* ---- The map: who sends what to whom ------------------------------------- */
