@@ -261,9 +261,11 @@ int plane_stop(struct plane *plane)
 {
     int stuck = 0;
     if (plane->member->process == 0) {
-        stuck = coordinator_finish(plane->coordinator);
-        if (!stuck)
+        stuck = coordinator_wait(plane->coordinator);
+        if (!stuck) {
             control_unserve(DETACH_TIMEOUT_MS);
+            coordinator_destroy(plane->coordinator);
+        }
     } else {
         pthread_join(plane->attaching, NULL);
         control_detach();

@@ -149,7 +149,7 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     a->state = ADAPTATION_WINDOW;
     a->outstanding = plan_total(plan);
     a->agreed = wall_seconds();
-    c->agreement = c->agreement == AGREEMENT_GATE ? AGREEMENT_NONE : c->agreement;
+    c->agreement = AGREEMENT_NONE;
 
     cJSON *message = json_message("decide");
     cJSON_AddStringToObject(message, "action", "adapt");
@@ -157,8 +157,10 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     cJSON_AddItemToObject(message, "plan", plan_to_json(plan));
     for (int i = 0; i < plan_total(plan); i++) {
         c->config.ops->send(c->config.context, plan->processes[i], message);
+        struct process *p = &c->processes[plan->processes[i]];
+        p->arrived = p->ended = false; /* what they say from here on is of the new world */
         if (plan->new_ranks[i] < 0)
-            c->processes[plan->processes[i]].state = PROCESS_LEAVING;
+            p->state = PROCESS_LEAVING;
     }
     cJSON_Delete(message);
     plan_free(plan);
@@ -171,7 +173,6 @@ static void take_new_world(struct coordinator *c, const struct adaptation *a)
     int size = 0;
     for (int r = 0; r < c->size; r++) {
         struct process *p = &c->processes[c->world[r]];
-        p->arrived = p->ended = false;
         p->rank = a->leaves[r] ? -1 : size;
         if (!a->leaves[r])
             c->world[size++] = c->world[r];
@@ -180,7 +181,6 @@ static void take_new_world(struct coordinator *c, const struct adaptation *a)
         struct process *p = &c->processes[a->joiners[j]];
         p->state = PROCESS_RUNNING;
         p->rank = size;
-        p->arrived = p->ended = p->answered = false;
         c->world[size++] = a->joiners[j];
     }
     c->size = size;
@@ -199,6 +199,7 @@ static void one_through(struct coordinator *c, struct adaptation *a)
     publish(c, "committed", a, NULL);
     answer(c, &a->handle, resize_reply(a, "done"));
     retire(c, a);
+    agreement_check(c);
     handle_deferred(c);
 }
 
@@ -228,7 +229,8 @@ void process_parked(struct coordinator *c, int process, const cJSON *message)
 
 /*
  * All ranks hold before the first iteration of a phase that does not accept the present size. What was being
- * prepared was meant for the old size, so it is off; the phase's own wish is a shrink, which needs no preparing.
+ * prepared was meant for the old size, so it is off; the phase's own wish is a shrink, which needs no preparing. An
+ * agreement under way begins again afterwards, if there is still a reason.
  */
 void adaptation_for_phase(struct coordinator *c, int needs)
 {
@@ -238,6 +240,7 @@ void adaptation_for_phase(struct coordinator *c, int needs)
     char reason[200], error[200];
     snprintf(reason, sizeof reason, "element %d '%s' does not accept %d ranks and asked for %d first", at.pc,
              element_name(c, at.pc), c->size, needs);
+    agreement_cancel(c);
     if (c->adaptation)
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", reason);
 
@@ -249,7 +252,5 @@ void adaptation_for_phase(struct coordinator *c, int needs)
     for (int r = needs; r < c->size; r++)
         a->leaves[r] = 1;
     adaptation_prepare(c, a, NULL, error, sizeof error);
-    for (int r = 0; r < c->size; r++)
-        c->processes[c->world[r]].arrived = false;
     adaptation_window(c, &at, count);
 }

@@ -40,6 +40,12 @@ static void release(struct coordinator *c)
     send_to_world(c, json_message("release"));
 }
 
+void agreement_cancel(struct coordinator *c)
+{
+    if (c->agreement == AGREEMENT_FREEZING || c->agreement == AGREEMENT_TARGET)
+        release(c);
+}
+
 void agreement_timeout(struct coordinator *c)
 {
     char reason[200];
@@ -123,10 +129,11 @@ static bool same_place(const struct process *a, const struct process *b)
            a->at.iteration == b->at.iteration;
 }
 
-/* Once no rank moves any more: all have arrived at the same place, or the contract is broken. */
-static void check_arrivals(struct coordinator *c)
+void agreement_check(struct coordinator *c)
 {
     int arrived = 0;
+    if (c->adaptation && c->adaptation->state == ADAPTATION_WINDOW)
+        return; /* the world is being made: later */
     for (int r = 0; r < c->size; r++) {
         if (!at_rank(c, r)->arrived && !at_rank(c, r)->ended)
             return;
@@ -154,13 +161,13 @@ void agreement_at(struct coordinator *c, int process, const cJSON *message)
     p->count = (uint64_t)json_int64(message, "count", 0);
     p->at = position_from_json(message);
     p->needs = json_int(message, "needs", 0);
-    check_arrivals(c);
+    agreement_check(c);
 }
 
 void agreement_ended(struct coordinator *c, int process)
 {
     c->processes[process].ended = true;
-    check_arrivals(c);
+    agreement_check(c);
 }
 
 static void send_decision(struct coordinator *c, const char *action, uint64_t count)
@@ -213,7 +220,6 @@ void agreement_decide(struct coordinator *c)
     } else if (c->pausing) {
         hold_paused(c, &at);
     } else if (c->adaptation && c->adaptation->state == ADAPTATION_PREPARED && element_accepts(c, &at)) {
-        clear_arrivals(c);
         adaptation_window(c, &at, count);
     } else if (needs) {
         adaptation_for_phase(c, needs);

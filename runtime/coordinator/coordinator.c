@@ -276,6 +276,8 @@ static void advance(struct coordinator *c)
     if (c->agreement == AGREEMENT_FREEZING && now > c->freeze_deadline)
         agreement_timeout(c);
 
+    if (a && c->adaptation == a && a->state == ADAPTATION_WINDOW)
+        return; /* ranks that are through may have ended already; the others will say that they are through */
     /* A process that is not attached yet would not hear of the end, and find nobody to attach to. */
     if (count_ended(c) == c->size && all_are_here(c))
         finish(c);
@@ -388,11 +390,14 @@ fail:
     return NULL;
 }
 
-int coordinator_finish(struct coordinator *c)
+int coordinator_wait(struct coordinator *c)
 {
     pthread_join(c->thread, NULL);
+    return count_stuck(c);
+}
+
+void coordinator_destroy(struct coordinator *c)
+{
     drain(c);
-    int stuck = count_stuck(c);
     coordinator_free(c);
-    return stuck;
 }

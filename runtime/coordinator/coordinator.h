@@ -49,8 +49,11 @@ void coordinator_abandoned(struct coordinator *coordinator, void *handle);
 void coordinator_lost(struct coordinator *coordinator, int process);
 void coordinator_signal(struct coordinator *coordinator); /* async-signal-safe: as a stop request */
 
-/* Waits until the program has ended on every rank and every standby process was told so; frees it.
- * Returns the number of processes that are stuck and will not come to the end by themselves. */
-int coordinator_finish(struct coordinator *coordinator);
+/* Waits until the program has ended on every rank and every standby process was told so. Returns the number of
+ * processes that are stuck and will not come to the end by themselves. */
+int coordinator_wait(struct coordinator *coordinator);
+
+/* Frees it, once nothing can reach it any more: after the control plane is down. */
+void coordinator_destroy(struct coordinator *coordinator);
 
 #endif

@@ -151,7 +151,10 @@ void adaptation_for_phase(struct coordinator *c, int needs);
 void agreement_start(struct coordinator *c);
 void agreement_count(struct coordinator *c, int process, const cJSON *message);
 void agreement_at(struct coordinator *c, int process, const cJSON *message);
+/* Once no rank of the world moves any more: all have arrived at the same place, or the contract is broken. */
+void agreement_check(struct coordinator *c);
 void agreement_ended(struct coordinator *c, int process);
+void agreement_cancel(struct coordinator *c);
 void agreement_timeout(struct coordinator *c);
 void agreement_decide(struct coordinator *c);
 

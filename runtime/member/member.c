@@ -95,9 +95,7 @@ static void on_decide(struct member *member, const cJSON *message)
     }
     member->decided = true;
     member->decided_at = (uint64_t)json_int64(message, "count", 0);
-    /* A phase that refuses its size is dealt with before an agreement that is under way: that one goes on. */
-    if (member->target <= member->decided_at)
-        member->target = 0;
+    member->target = 0;
     update_ceiling(member);
 }
 

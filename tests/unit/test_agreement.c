@@ -315,7 +315,7 @@ static void finish(struct network *n)
     for (int r = 0; r < n->count && !n->joined; r++)
         pthread_join(n->ranks[r].program, NULL);
     if (!n->fatal[0])
-        assert_int_equal(coordinator_finish(n->coordinator), 0);
+        assert_int_equal(coordinator_wait(n->coordinator), 0);
     for (int r = 0; r < n->count; r++) {
         struct rank *rank = &n->ranks[r];
         pthread_mutex_lock(&rank->lock);
@@ -325,6 +325,8 @@ static void finish(struct network *n)
         pthread_join(rank->control, NULL);
         member_destroy(&rank->member);
     }
+    if (!n->fatal[0])
+        coordinator_destroy(n->coordinator);
 }
 
 /* Sends a request and waits for its answer; the network owns it. */
