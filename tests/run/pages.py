@@ -17,7 +17,7 @@ import shlex
 
 import job
 
-WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+WARNINGS = ["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 FUNCTION = re.compile(r"^\w[^\n;]*?\b(\w+)\([^;{]*\)\n\{\n.*?^\}\n", flags=re.M | re.S)
 FRAGMENT_START = "#include <epop/driver.h>\n#include <epop/epop.h>\n#include <stdlib.h>\n#include <string.h>\n"
 
@@ -74,7 +74,8 @@ class Runner:
     """Does what the blocks of one page say, in a directory of its own, with an installed epop."""
 
     def __init__(self, space, tree):
-        self.space, self.tree, self.background, self.output = space, tree, None, ""
+        self.space, self.background = space, None
+        self.output, self.transcript = "", ""  # of the last block; of all
         self.env = {"PATH": f"{tree}/bin:/usr/local/bin:/usr/bin:/bin", "PKG_CONFIG_PATH": f"{tree}/lib/pkgconfig"}
 
     def run(self, page):
@@ -138,7 +139,7 @@ class Runner:
         for command in block.text.replace("\\\n", " ").splitlines():
             if command.split("#")[0].strip():
                 self.command(command)
-        if "epopctl stop" in block.text or "--wait-for-end" in block.marker:
+        if "epopctl stop" in block.text:
             self.end()
 
     def command(self, command):
@@ -152,6 +153,7 @@ class Runner:
     def check(self, result):
         assert result.status == 0, result
         self.output += result.out
+        self.transcript += result.out
 
     def epopctl(self, command):
         """As a user would, once the job has come up; its name is added, since other jobs may run on this machine."""

@@ -8,7 +8,7 @@ import pages
 import pytest
 
 ALL = [job.ROOT / "README.md", job.ROOT / "CONTRIBUTING.md", *sorted((job.ROOT / "docs").glob("*.md"))]
-EXECUTED = [job.ROOT / "README.md", job.ROOT / "docs/tutorial.md", job.ROOT / "docs/drivers.md"]
+EXECUTED = ["README.md", "docs/drivers.md"]
 
 
 @pytest.fixture(scope="module")
@@ -18,17 +18,16 @@ def tree(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("page", EXECUTED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", EXECUTED)
 def test_page_does_what_it_says(space, tree, page):
-    pages.Runner(space, tree).run(page)
+    pages.Runner(space, tree).run(job.ROOT / page)
 
 
-def test_the_tutorials_result_is_that_of_the_plain_program(space, tree):
-    """After resizes, at whatever step the job was stopped."""
+def test_the_tutorial_does_what_it_says(space, tree):
+    """And the elastic program computes what the plain one does: after resizes, at whatever step it was stopped."""
     runner = pages.Runner(space, tree)
     runner.run(job.ROOT / "docs/tutorial.md")
-    outputs = [re.search(r"heat ([\d.]+) after (\d+) steps", started.out) for started in space._jobs]
-    heat, steps = [found.groups() for found in outputs if found][-1]
+    heat, steps = re.findall(r"heat ([\d.]+) after (\d+) steps", runner.transcript)[-1]
     plain = runner.shell(["mpiexec.mpich", "-n", "1", "./heat_mpi", "1000", steps])
     assert abs(float(re.search(r"heat ([\d.]+) ", plain.out).group(1)) - float(heat)) < 2e-6, plain
 

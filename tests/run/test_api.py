@@ -1,0 +1,54 @@
+"""docs/api.md: declares what the public headers declare, and nothing else; and names nothing that does not exist."""
+
+import re
+
+import headers
+import job
+import pages
+
+PAGE = job.ROOT / "docs/api.md"
+
+
+def of_the_headers():
+    found = set()
+    for path in headers.PUBLIC:
+        found |= headers.declarations(path.read_text()) | headers.macros(path.read_text())
+    return found | {"EPOP_API", "EPOP_EXPORT"}
+
+
+def of_the_page():
+    text = "\n".join(block.text for block in pages.blocks(PAGE) if block.language == "c")
+    return headers.declarations(text) | {name for name in re.findall(r"^#define (.*)$", text, flags=re.M)}
+
+
+def test_declarations_are_those_of_the_headers():
+    missing, surplus = of_the_headers() - of_the_page(), of_the_page() - of_the_headers()
+    assert not missing and not surplus, f"missing: {sorted(missing)}\nsurplus or different: {sorted(surplus)}"
+
+
+def test_there_are_many():
+    assert len(of_the_headers()) > 60
+
+
+def test_every_name_is_on_the_page():
+    words = set(re.findall(r"\w+", PAGE.read_text()))
+    assert headers.names() - words == set()
+
+
+def test_names_that_do_not_exist():
+    """In the other pages, too."""
+    known = headers.names() | {"epop_api", "epop_add_"} | struct_tags()
+    for page in sorted((job.ROOT / "docs").glob("*.md")) + [job.ROOT / "README.md"]:
+        words = set(re.findall(r"(?<![\w.])(epop_\w+)(?![\w./])", page.read_text()))
+        assert {word for word in words if word not in known} == set(), page.name
+
+
+def struct_tags():
+    return {tag for path in headers.PUBLIC for tag in re.findall(r"(?:struct|enum) (\w+) {", path.read_text())}
+
+
+def test_public_functions_are_commented():
+    """Each stands behind a comment, alone or in a group."""
+    for path in headers.PUBLIC:
+        for match in re.finditer(r"\n\n((?:EPOP_API|EPOP_EXPORT)\b[^\n]*)", path.read_text()):
+            raise AssertionError(f"{path.name}: no comment: {match.group(1)}")
