@@ -15,8 +15,6 @@ import json
 import re
 import shlex
 
-import job
-
 WARNINGS = ["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 FUNCTION = re.compile(r"^\w[^\n;]*?\b(\w+)\([^;{]*\)\n\{\n.*?^\}\n", flags=re.M | re.S)
 FRAGMENT_START = "#include <epop/driver.h>\n#include <epop/epop.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -156,18 +154,16 @@ class Runner:
         self.transcript += result.out
 
     def epopctl(self, command):
-        """As a user would, once the job has come up; its name is added, since other jobs may run on this machine."""
-        words = command.split()
-        name = self.wait_until_up()
-        self.check(self.shell(words[:2] + ([name] if words[1] != "list" else []) + words[2:]))
+        """As a user would, once the job has come up."""
+        self.wait_until_up()
+        self.check(self.shell(command.split()))
 
     def wait_until_up(self):
-        """The name of the job in the background, when all its processes can be talked to."""
+        """Until all processes of the job in the background can be talked to."""
         while self.background.running():
-            names = [path.stem for path in job.pathlib.Path(self.space.runtime).glob("epop/*.json")]
-            answer = self.shell(["epopctl", "status", names[0], "--json"]) if names else None
-            if answer and answer.status == 0 and all(process["pid"] for process in json.loads(answer.out)["processes"]):
-                return names[0]
+            answer = self.shell(["epopctl", "status", "--json"])
+            if answer.status == 0 and all(process["pid"] for process in json.loads(answer.out)["processes"]):
+                return
         raise AssertionError(f"the job ended before it could be talked to: {self.background.wait()}")
 
     def end(self):

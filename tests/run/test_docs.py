@@ -69,3 +69,34 @@ def test_every_page_can_be_found():
             if file.suffix == ".md" and file.exists() and file not in seen:
                 open_pages.append(file)
     assert set(ALL) - seen == set()
+
+
+def texts_of_the_sources():
+    """The string literals of what prints messages, adjacent ones joined, with ... for what is filled in."""
+    found = []
+    for folder in ("driver", "runtime", "epop_api"):
+        for path in (job.ROOT / folder).rglob("*.c"):
+            found += re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', path.read_text())
+    joined = [re.sub(r'"\s*"', "", text)[1:-1] for text in found]
+    return [re.sub(r"%[-+0-9.*]*(?:ll|l|z)?[a-zA-Z]", "...", text) for text in joined]
+
+
+def parts_of(text):
+    """What stands between the fillings, without the marks beside them."""
+    return [part for part in (part.strip(" :;,'") for part in text.split("...")) if len(part) > 4]
+
+
+def is_printed(message, sources):
+    """A literal of the sources has all parts of the message, or the message has all parts of a literal."""
+    parts = parts_of(message)
+    return any(all(part in source for part in parts) for source in sources) or \
+        any(len("".join(parts_of(source))) > 9 and all(part in message for part in parts_of(source)) for source in sources)
+
+
+def test_messages_are_those_of_the_sources():
+    """What the tables of troubleshooting.md quote is printed somewhere."""
+    sources = texts_of_the_sources()
+    quoted = re.findall(r"^\| `([^`]+)`", (job.ROOT / "docs/troubleshooting.md").read_text(), flags=re.M)
+    assert len(quoted) > 30
+    assert [text for text in quoted if not is_printed(text, sources)] == []
+    assert not is_printed("the ... has no feathers; buy some", sources)

@@ -33,8 +33,8 @@ def tree(request, tmp_path_factory):
 
 
 def bare(space, tree, *command, **how):
-    """Runs a command with PATH, HOME and the space's own marker as the whole environment."""
-    keep = {job.MARKER, "XDG_RUNTIME_DIR"}
+    """Runs a command with PATH and HOME as the whole environment, but for the test's own marker and directory."""
+    keep = {job.MARKER, "EPOP_RUNTIME_DIR"}
     environment = {name: None for name in space.environment() if name not in keep}
     environment.update(PATH=f"{tree}/bin:/usr/bin:/bin", HOME=space.directory, **how.pop("env", {}))
     return space.start(command, env=environment, **how)
