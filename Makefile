@@ -20,16 +20,16 @@ OBJ := $(BUILD)/obj
 PKGS     := pmix libcjson
 WARN     := -Wall -Wextra -Wpedantic -Werror
 OPT      ?= -O2 -g
-CPPFLAGS += -D_GNU_SOURCE -DEPOP_VERSION='"$(VERSION)"' -DEPOP_MPIEXEC='"$(MPIEXEC)"' -Iepop_api -I. $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CPPFLAGS += -D_GNU_SOURCE -DEPOP_VERSION='"$(VERSION)"' -DEPOP_MPIEXEC='"$(MPIEXEC)"' -Iepop_api -I. -I$(BUILD) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS   += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -pthread -MMD -MP $(SANITIZE)
 LDLIBS   += $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldl -lm -pthread
 BLAS     := $(shell pkg-config --cflags --libs openblas 2>/dev/null)
 CMOCKA   := $(shell pkg-config --cflags --libs cmocka 2>/dev/null)
 
-lib_src  := $(wildcard epop_api/*.c runtime/*.c runtime/*/*.c)
+lib_src  := $(wildcard epop_api/*.c runtime/*.c runtime/*/*.c interpose/*.c)
 epop_src := $(wildcard driver/*.c)
 ctl_src  := $(wildcard driver/ctl/*.c)
-lib_obj  := $(lib_src:%.c=$(OBJ)/%.o)
+lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
 
@@ -38,12 +38,12 @@ examples := $(patsubst examples/%/,$(LIB)/epop/examples/%.so,$(dir $(wildcard ex
 examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
 units    := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 mpitests := $(patsubst tests/mpi/%.c,$(BUILD)/tests/mpi/%,$(wildcard tests/mpi/test_*.c))
-testprogs := $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%.so,$(wildcard tests/programs/*.c))
+testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename $(wildcard tests/programs/*.c tests/programs/*.cpp)))
 helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard tests/helpers/*.c))
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench install clean format help
-all: $(LIB)/libepop.so $(BIN)/epop $(BIN)/epopctl $(programs) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(BIN)/epop $(BIN)/epopctl $(programs) $(examples)
 
 help:
 	@echo "make            build everything into $(BUILD)/"
@@ -58,18 +58,35 @@ $(OBJ)/%.o: %.c
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
+# Between programs and MPI: wrappers of every MPI function, generated from the mpi.h in use.
+GENERATED := $(BUILD)/interpose
+$(addprefix $(GENERATED)/,functions.h names.c wrappers.c pmpi.h) &: interpose/generate.py interpose/prototypes.py $(if $(DEVICE),| $(MPICC))
+	$(announce)
+	$(Q)$(PYTHON) -B interpose/generate.py --mpicc '$(MPICC)' --output $(GENERATED)
+$(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GENERATED)/%.c
+	$(announce)
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O1 -g0 -c $< -o $@
+$(lib_obj) $(epop_obj): | $(GENERATED)/functions.h
+# To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
+$(filter-out $(OBJ)/runtime/control/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(OBJ)/driver/run.o: \
+    CPPFLAGS += -include $(GENERATED)/pmpi.h
+
 $(LIB)/libepop.so.$(SOVERSION): $(lib_obj) epop_api/libepop.map
 	$(announce)
 	$(Q)$(MPICC) -shared -Wl,-soname,libepop.so.$(SOVERSION) -Wl,--version-script=epop_api/libepop.map $(SANITIZE) $(LDFLAGS) $(lib_obj) $(LDLIBS) -o $@
-$(LIB)/libepop.so: $(LIB)/libepop.so.$(SOVERSION)
+# For plain executables: link it, or preload it.
+$(LIB)/libepop_mpi.so.$(SOVERSION): $(OBJ)/interpose/wrappers.o $(LIB)/libepop.so
+	$(announce)
+	$(Q)$(MPICC) -shared -Wl,-soname,libepop_mpi.so.$(SOVERSION) $(SANITIZE) $(LDFLAGS) $< -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN' -o $@
+$(LIB)/libepop.so $(LIB)/libepop_mpi.so: %.so: %.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
 $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(OBJ)/interpose/wrappers.o $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(epop_obj) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
+	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
 $(BIN)/epopctl: $(ctl_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
 	$(announce)
@@ -102,6 +119,15 @@ $(BUILD)/tests/helpers/%: tests/helpers/%.c $(LIB)/libepop.a
 $(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm
+# Those that observe MPI calls, or look behind the layer.
+$(BUILD)/tests/programs/interpose_%.so: plugin_flags += -I. -I$(BUILD)
+# C++, and not linked with MPI: it finds that in the process.
+$(BUILD)/tests/programs/%.so: tests/programs/%.cpp $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
+	$(announce)
+	$(Q)$(CXX) -Iepop_api $(filter -I%,$(shell $(MPICC) -show)) -DMPICH_SKIP_MPICXX $(OPT) $(WARN) -fPIC -shared $(LDFLAGS) \
+	    $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib'
+$(BUILD)/bench/interpose: $(LIB)/libepop_mpi.so
+$(BUILD)/bench/interpose: LDLIBS += -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB)
 $(BUILD)/bench/pdgemm $(BUILD)/bench/pdgesv: LDLIBS += -lscalapack-mpich $(BLAS)
 # The same program twice: for epop, and with a main() written by hand.
 $(BUILD)/bench/loop.so: bench/programs/loop.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
@@ -121,7 +147,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
-PACKAGES       := gcc binutils libc6-dev pkg-config mpich libmpich-dev libpmix-dev libcjson-dev libopenblas-dev
+PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libopenblas-dev
 TEST_PACKAGES  := g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc util-linux
 BENCH_PACKAGES := libscalapack-mpich-dev python3
 
@@ -158,8 +184,9 @@ install: all $(BUILD)/epop.pc
 	    $(root)/lib/epop/examples $(root)/share/man/man1 $(root)/share/epop/schema
 	install $(BIN)/epop $(BIN)/epopctl $(root)/bin
 	install -m 644 epop_api/epop/*.h $(root)/include/epop
-	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(root)/lib
+	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) $(root)/lib
 	ln -sf libepop.so.$(SOVERSION) $(root)/lib/libepop.so
+	ln -sf libepop_mpi.so.$(SOVERSION) $(root)/lib/libepop_mpi.so
 	install -m 644 $(BUILD)/epop.pc $(root)/lib/pkgconfig
 	install -m 644 $(programs) $(root)/lib/epop/programs
 	install -m 644 $(examples) $(root)/lib/epop/examples
@@ -178,4 +205,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null) $(wildcard $(GENERATED)/wrappers.d)

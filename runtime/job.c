@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/interpose.h"
 #include "runtime/backends/backend.h"
 #include "runtime/control/control.h"
 #include "runtime/coordinator/coordinator.h"
@@ -278,6 +279,7 @@ int epop__job_close(int status)
     world_request = NULL;
     if (world.comm != MPI_COMM_NULL)
         MPI_Comm_free(&world.comm);
+    interpose_set_world(MPI_COMM_WORLD); /* for callbacks of MPI_Finalize */
     MPI_Comm_free(&world.launch);
     MPI_Finalize();
     member_destroy(&job.member);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "interpose/interpose.h"
 #include "runtime/backends/backend.h"
 
 struct world world = {.launch = MPI_COMM_NULL, .comm = MPI_COMM_NULL, .rank = -1};
@@ -15,6 +16,7 @@ void world_set(MPI_Comm comm, epop_status_t status)
     world.status = status;
     world.rank = -1;
     world.size = 0;
+    interpose_set_world(comm);
     if (comm != MPI_COMM_NULL) {
         MPI_Comm_rank(comm, &world.rank);
         MPI_Comm_size(comm, &world.size);
@@ -90,6 +92,7 @@ int epop_adapt_commit(void)
     if (world.state != WINDOW_OPEN)
         return EPOP_ERR_STATE;
     world.state = WINDOW_COMMITTED;
+    interpose_inherit(world.window.before, world.window.after);
     world.backend->commit(&world);
     world_set(world.window.after, world.window.status);
     return EPOP_OK;

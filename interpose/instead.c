@@ -1,0 +1,98 @@
+/* What the wrappers call instead of MPI's own function: see instead.h. */
+#include "interpose/instead.h"
+
+#include "interpose/interpose.h"
+#include "interpose/keyvals.h"
+
+struct interpose_life interpose_life;
+
+/* ---- The life of the job --------------------------------------------------------- */
+
+int epop__instead_MPI_Init(int *argc, char ***argv)
+{
+    return interpose_life.init ? interpose_life.init(argc, argv) : PMPI_Init(argc, argv);
+}
+
+int epop__instead_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    return interpose_life.init_thread ? interpose_life.init_thread(argc, argv, required, provided)
+                                      : PMPI_Init_thread(argc, argv, required, provided);
+}
+
+int epop__instead_MPI_Initialized(int *flag)
+{
+    return interpose_life.initialized ? interpose_life.initialized(flag) : PMPI_Initialized(flag);
+}
+
+int epop__instead_MPI_Finalize(void)
+{
+    return interpose_life.finalize ? interpose_life.finalize() : PMPI_Finalize();
+}
+
+int epop__instead_MPI_Finalized(int *flag)
+{
+    return interpose_life.finalized ? interpose_life.finalized(flag) : PMPI_Finalized(flag);
+}
+
+int epop__instead_MPI_Abort(MPI_Comm comm, int code)
+{
+    if (comm == MPI_COMM_NULL)
+        comm = MPI_COMM_WORLD;
+    return interpose_life.abort ? interpose_life.abort(comm, code) : PMPI_Abort(comm, code);
+}
+
+/* ---- Communicators ------------------------------------------------------------------ */
+
+/* Before anything was adapted MPI itself says that MPI_COMM_WORLD cannot be freed. */
+static bool is_present_world(const MPI_Comm *comm)
+{
+    MPI_Comm world = interpose_world(MPI_COMM_WORLD);
+    return comm && world != MPI_COMM_WORLD && *comm != MPI_COMM_NULL && interpose_world(*comm) == world;
+}
+
+static int refuse(void)
+{
+    PMPI_Comm_call_errhandler(interpose_world(MPI_COMM_WORLD), MPI_ERR_COMM);
+    return MPI_ERR_COMM;
+}
+
+int epop__instead_MPI_Comm_free(MPI_Comm *comm)
+{
+    return is_present_world(comm) ? refuse() : PMPI_Comm_free(comm);
+}
+
+int epop__instead_MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return is_present_world(comm) ? refuse() : PMPI_Comm_disconnect(comm);
+}
+
+/* ---- Keys of attributes ---------------------------------------------------------------- */
+
+int epop__instead_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
+                                         MPI_Comm_delete_attr_function *free_attribute, int *keyval, void *extra_state)
+{
+    int error = PMPI_Comm_create_keyval(copy, free_attribute, keyval, extra_state);
+    if (error == MPI_SUCCESS)
+        keyvals_add(*keyval, copy, extra_state);
+    return error;
+}
+
+int epop__instead_MPI_Comm_free_keyval(int *keyval)
+{
+    int key = keyval ? *keyval : MPI_KEYVAL_INVALID;
+    int error = PMPI_Comm_free_keyval(keyval);
+    if (error == MPI_SUCCESS)
+        keyvals_remove(key);
+    return error;
+}
+
+int epop__instead_MPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *free_attribute, int *keyval,
+                                    void *extra_state)
+{
+    return epop__instead_MPI_Comm_create_keyval(copy, free_attribute, keyval, extra_state);
+}
+
+int epop__instead_MPI_Keyval_free(int *keyval)
+{
+    return epop__instead_MPI_Comm_free_keyval(keyval);
+}

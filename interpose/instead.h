@@ -1,0 +1,30 @@
+/* What the wrappers call instead of MPI's own function, where that alone would not do. */
+#ifndef EPOP_INTERPOSE_INSTEAD_H
+#define EPOP_INTERPOSE_INSTEAD_H
+
+#include <mpi.h>
+
+#include "epop/visibility.h"
+
+/* The life of the job: as struct interpose_life has it. MPI_Abort of no communicator aborts the launch. */
+EPOP_API int epop__instead_MPI_Init(int *argc, char ***argv);
+EPOP_API int epop__instead_MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
+EPOP_API int epop__instead_MPI_Initialized(int *flag);
+EPOP_API int epop__instead_MPI_Finalize(void);
+EPOP_API int epop__instead_MPI_Finalized(int *flag);
+EPOP_API int epop__instead_MPI_Abort(MPI_Comm comm, int code);
+
+/* The present world is no more the program's to free than MPI_COMM_WORLD is: MPI_ERR_COMM, by its error handler. */
+EPOP_API int epop__instead_MPI_Comm_free(MPI_Comm *comm);
+EPOP_API int epop__instead_MPI_Comm_disconnect(MPI_Comm *comm);
+
+/* MPI does not tell what attributes a communicator has, so their keys are noted down when they are made. */
+EPOP_API int epop__instead_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
+                                                  MPI_Comm_delete_attr_function *free_attribute, int *keyval,
+                                                  void *extra_state);
+EPOP_API int epop__instead_MPI_Comm_free_keyval(int *keyval);
+EPOP_API int epop__instead_MPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *free_attribute, int *keyval,
+                                             void *extra_state);
+EPOP_API int epop__instead_MPI_Keyval_free(int *keyval);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * The one layer between a program and MPI: the generated wrappers (generate.py) put the present world in the place of
+ * MPI_COMM_WORLD, and tell those who observe when an MPI function begins and ends. Its state is part of libepop; the
+ * wrappers are part of the epop executable and of libepop_mpi, which programs meet instead of MPI's own functions.
+ */
+#ifndef EPOP_INTERPOSE_H
+#define EPOP_INTERPOSE_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "epop/visibility.h"
+#include "interpose/functions.h"
+
+/* What every call of MPI looks at. Exported, as all names here with two underscores, for the wrappers alone. */
+struct interpose {
+    _Atomic(MPI_Comm) world; /* what MPI_COMM_WORLD means: itself as long as nothing was adapted */
+    atomic_int observers;
+};
+extern EPOP_API struct interpose epop__interpose;
+
+static inline MPI_Comm interpose_world(MPI_Comm comm)
+{
+    return comm == MPI_COMM_WORLD ? atomic_load_explicit(&epop__interpose.world, memory_order_relaxed) : comm;
+}
+
+static inline bool interpose_idle(void)
+{
+    return __builtin_expect(!atomic_load_explicit(&epop__interpose.observers, memory_order_relaxed), 1);
+}
+
+/* ---- Observers ------------------------------------------------------------------------- */
+
+/*
+ * Called in the thread that calls MPI, around every MPI function that a program calls; not for what runs inside of
+ * one (reduction operations, attribute callbacks, what a hook itself calls), nor for the runtime's own use of MPI.
+ * arguments[i] points to the i-th parameter of the function's prototype, with the present world already in the
+ * place of MPI_COMM_WORLD; result is the error number (MPI_SUCCESS for MPI_Wtime and the few others that return
+ * something else). Functions that may be called before MPI_Init are among them. Every enter is followed by a leave,
+ * unless the process ends.
+ */
+struct interpose_hooks {
+    void (*enter)(void *context, enum interpose_function function, void *const arguments[]);
+    void (*leave)(void *context, enum interpose_function function, void *const arguments[], int result);
+    void *context;
+};
+
+/* The hooks, both mandatory, must stay where they are until they are taken off. Of several, leave is called in the
+ * opposite order. Both while no other thread calls MPI; -1 when there are too many. */
+EPOP_API int epop__interpose_observe(const struct interpose_hooks *hooks);
+EPOP_API void epop__interpose_unobserve(const struct interpose_hooks *hooks);
+
+/* "MPI_Send" */
+EPOP_API const char *epop__interpose_name(enum interpose_function function);
+
+/* For the wrappers. */
+EPOP_API void epop__interpose_enter(enum interpose_function function, void *const arguments[]);
+EPOP_API void epop__interpose_leave(enum interpose_function function, void *const arguments[], int result);
+
+/* ---- For the runtime --------------------------------------------------------------------- */
+
+/*
+ * From here on MPI_COMM_WORLD means `comm`; MPI_COMM_NULL for a process that is in no world, where its use is an
+ * error. A communicator without a name gets the name MPI_COMM_WORLD. Local.
+ */
+void interpose_set_world(MPI_Comm comm);
+
+/*
+ * What the world after an adaptation takes over from the one before, both on this process, as MPI has it for
+ * MPI_Comm_dup: the error handler, and the attributes whose copy function says so. Local.
+ */
+void interpose_inherit(MPI_Comm before, MPI_Comm after);
+
+/* What the runtime does in the place of these functions; NULL: MPI's own. */
+struct interpose_life {
+    int (*init)(int *argc, char ***argv);
+    int (*init_thread)(int *argc, char ***argv, int required, int *provided);
+    int (*initialized)(int *flag);
+    int (*finalize)(void);
+    int (*finalized)(int *flag);
+    int (*abort)(MPI_Comm comm, int code);
+};
+extern struct interpose_life interpose_life;
+
+#endif

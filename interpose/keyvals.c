@@ -1,0 +1,70 @@
+/* A list, changed and read a few times in a process's life. */
+#include "interpose/keyvals.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct keyval {
+    int key;
+    MPI_Comm_copy_attr_function *copy;
+    void *extra_state;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct keyval *keyvals;
+static size_t count;
+
+/* Without memory for it the key is not noted, and its attributes stay behind. */
+void keyvals_add(int keyval, MPI_Comm_copy_attr_function *copy, void *extra_state)
+{
+    if (copy == MPI_COMM_NULL_COPY_FN)
+        return;
+    pthread_mutex_lock(&lock);
+    struct keyval *more = realloc(keyvals, (count + 1) * sizeof *more);
+    if (more) {
+        keyvals = more;
+        keyvals[count++] = (struct keyval){.key = keyval, .copy = copy, .extra_state = extra_state};
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void keyvals_remove(int keyval)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < count; i++) {
+        if (keyvals[i].key == keyval) {
+            keyvals[i] = keyvals[--count];
+            break;
+        }
+    }
+    if (!count) {
+        free(keyvals);
+        keyvals = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void copy_one(const struct keyval *keyval, MPI_Comm before, MPI_Comm after)
+{
+    void *value, *copied = NULL;
+    int found = 0, copies = 0;
+    if (PMPI_Comm_get_attr(before, keyval->key, &value, &found) != MPI_SUCCESS || !found)
+        return;
+    if (keyval->copy(before, keyval->key, keyval->extra_state, value, &copied, &copies) == MPI_SUCCESS && copies)
+        PMPI_Comm_set_attr(after, keyval->key, copied);
+}
+
+/* On a copy of the list: a copy function may make and free keys itself. */
+void keyvals_copy(MPI_Comm before, MPI_Comm after)
+{
+    pthread_mutex_lock(&lock);
+    size_t copied = count;
+    struct keyval *list = malloc((copied + 1) * sizeof *list);
+    if (list && copied)
+        memcpy(list, keyvals, copied * sizeof *list);
+    pthread_mutex_unlock(&lock);
+    for (size_t i = 0; list && i < copied; i++)
+        copy_one(&list[i], before, after);
+    free(list);
+}

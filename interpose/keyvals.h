@@ -1,0 +1,13 @@
+/* The keys of communicators' attributes that this process has made: for what an adaptation carries over. */
+#ifndef EPOP_INTERPOSE_KEYVALS_H
+#define EPOP_INTERPOSE_KEYVALS_H
+
+#include <mpi.h>
+
+void keyvals_add(int keyval, MPI_Comm_copy_attr_function *copy, void *extra_state);
+void keyvals_remove(int keyval);
+
+/* Copies attributes from `before` to `after`, as far as their copy functions say so. */
+void keyvals_copy(MPI_Comm before, MPI_Comm after);
+
+#endif

@@ -1,0 +1,38 @@
+/* What MPI_COMM_WORLD means: see interpose.h. */
+#include "interpose/interpose.h"
+#include "interpose/keyvals.h"
+
+struct interpose epop__interpose = {.world = MPI_COMM_WORLD};
+
+static void name_world(MPI_Comm comm)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    PMPI_Comm_get_name(comm, name, &length);
+    if (!length)
+        PMPI_Comm_set_name(comm, "MPI_COMM_WORLD");
+}
+
+void interpose_set_world(MPI_Comm comm)
+{
+    if (comm != MPI_COMM_NULL)
+        name_world(comm);
+    atomic_store(&epop__interpose.world, comm);
+}
+
+static void inherit_error_handler(MPI_Comm before, MPI_Comm after)
+{
+    MPI_Errhandler handler;
+    if (PMPI_Comm_get_errhandler(before, &handler) != MPI_SUCCESS)
+        return;
+    PMPI_Comm_set_errhandler(after, handler);
+    PMPI_Errhandler_free(&handler);
+}
+
+void interpose_inherit(MPI_Comm before, MPI_Comm after)
+{
+    if (before == MPI_COMM_NULL || after == MPI_COMM_NULL)
+        return;
+    inherit_error_handler(before, after);
+    keyvals_copy(before, after);
+}
