@@ -68,8 +68,9 @@ $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GE
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O1 -g0 -c $< -o $@
 $(lib_obj) $(epop_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
-$(filter-out $(OBJ)/runtime/control/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(OBJ)/driver/run.o: \
-    CPPFLAGS += -include $(GENERATED)/pmpi.h
+mpi_obj := $(filter-out $(OBJ)/runtime/control/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(OBJ)/driver/run.o
+$(mpi_obj): $(GENERATED)/pmpi.h
+$(mpi_obj): CPPFLAGS += -include $(GENERATED)/pmpi.h
 
 $(LIB)/libepop.so.$(SOVERSION): $(lib_obj) epop_api/libepop.map
 	$(announce)

@@ -39,18 +39,19 @@ static void make_world(test_world *world, MPI_Comm comm, int old_size, const int
     window->status = window->old_rank < 0 ? EPOP_JOINING : window->new_rank < 0 ? EPOP_LEAVING : EPOP_STAYING;
 }
 
-/* What this rank sent point to point, to others, since it was last set to 0. */
+/* What this rank sent point to point, to others, since it was last set to 0. libepop calls MPI by its profiling names,
+ * which a program may define as well. */
 static int64_t sent_bytes, sent_messages, empty_messages;
 static int sends_fail; /* say so, although they do not */
 
-int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
     MPI_Count size;
-    PMPI_Type_size_x(type, &size);
+    MPI_Type_size_x(type, &size);
     sent_bytes += count * size;
     sent_messages++;
     empty_messages += count * size == 0;
-    int error = PMPI_Isend(buffer, count, type, to, tag, comm, request);
+    int error = MPI_Isend(buffer, count, type, to, tag, comm, request);
     return sends_fail ? MPI_ERR_OTHER : error;
 }
 
