@@ -1,10 +1,10 @@
 #!/bin/bash
 # A matrix multiplication on real files goes from 4 ranks to 1 and back to 4 while it runs, on requests
-# from outside, and its result is verified. `make demo` runs this after building; BUILD names the build tree.
+# from outside, and its result is verified. `make demo` runs this after building; EPOP_BUILD names the build tree.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "$root" && cd "${BUILD:-build}" && pwd)
+build=$(cd "$root" && cd "${EPOP_BUILD:-build}" && pwd)
 mpiexec=${MPIEXEC:-mpiexec.mpich}
 cannon=$build/lib/epop/examples/cannon.so
 limit=300 # seconds, for each thing that is waited for
@@ -33,7 +33,7 @@ trap 'exit 143' TERM
 if [ -t 1 ]; then
     bold=$(tput bold 2>/dev/null || true) plain=$(tput sgr0 2>/dev/null || true)
 else
-    bold= plain=
+    bold='' plain=''
 fi
 
 step() {
@@ -61,16 +61,23 @@ show_until() {
     return 1
 }
 
+# Ends the demo, after what the job has to say.
+give_up() {
+    kill "$job_pid" 2>/dev/null || true
+    show_until 3 job $'\n' || true
+    fail "$@"
+}
+
 # Called while something is waited for that sends no message. The job has a time limit, so that this ends.
 look_again() {
-    kill -0 "$job_pid" 2>/dev/null || fail "the job ended too early"
+    kill -0 "$job_pid" 2>/dev/null || give_up "the job ended too early"
     read -r -t 0.1 -u 5 || true
 }
 
 # The share of the multiplication that is done, in percent. 0 while it is not known.
 percent_done() {
     local progress
-    progress=$(timeout "$limit" epopctl status "$job" --json | tr -d ' \t\n' |
+    progress=$(timeout "$limit" epopctl status --json | tr -d ' \t\n' |
         sed -n 's/.*"progress":{"iteration":\([0-9]*\),"bound":\([0-9]*\)}.*/100 * \1 \/ \2/p')
     echo $((${progress:-0}))
 }
@@ -115,25 +122,24 @@ timeout "$limit" "$mpiexec" -n $ranks epop "$cannon" A.npy B.npy C.npy --verify 
 job_pid=$!
 exec 3<job
 show_until 3 job "cannon: read" || fail "the job did not start"
-until job=$(cd epop 2>/dev/null && ls cannon-*.json 2>/dev/null); do
+until timeout "$limit" epopctl list | grep -q '^cannon'; do
     look_again
 done
-job=${job%.json}
-printf '%s$ epopctl watch %s &%s\n' "$bold" "$job" "$plain"
-timeout "$limit" epopctl watch "$job" </dev/null >watch 2>&1 &
+printf '%s$ epopctl watch &%s\n' "$bold" "$plain"
+timeout "$limit" epopctl watch </dev/null >watch 2>&1 &
 watch_pid=$!
 exec 4<watch
 wait_for_percent 10
 
 step "To 1 rank, from this second command, while it computes"
-run epopctl resize "$job" 1 --wait
+run epopctl resize 1 --wait || give_up "the resize failed"
 show_until 4 watch committed || fail "no news of the resize"
 wait_for_percent 40
 
 step "Back to $ranks ranks"
-run epopctl resize "$job" $ranks --wait
+run epopctl resize $ranks --wait || give_up "the resize failed"
 show_until 4 watch committed || fail "no news of the resize"
-run epopctl status "$job"
+run epopctl status
 
 step "The result"
 show_until 3 job "wrote C.npy" || fail "the job did not write its result"
