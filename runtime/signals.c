@@ -11,7 +11,7 @@ static volatile sig_atomic_t received;
 
 static void on_terminate(int number)
 {
-    if (received++) {
+    if (++received > 2) {
         signal(number, SIG_DFL);
         raise(number);
     } else if (present) {

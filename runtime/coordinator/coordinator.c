@@ -67,7 +67,7 @@ void coordinator_lost(struct coordinator *c, int process)
 
 void coordinator_signal(struct coordinator *c)
 {
-    c->signals = 1;
+    c->signals++;
     sem_post(&c->wake);
 }
 
@@ -261,14 +261,20 @@ static void finish(struct coordinator *c)
         send_to(c, p, json_message("finish"));
 }
 
+/* The launcher's exit status would be a matter of chance if the second signal just killed the processes. */
+static void check_signals(struct coordinator *c)
+{
+    if (c->signals > 1)
+        c->config.ops->fatal(c->config.context, "told to end for a second time (SIGTERM): ends at once");
+    else if (c->signals)
+        request_stop(c);
+}
+
 static void advance(struct coordinator *c)
 {
     double now = monotonic_seconds();
     struct adaptation *a = c->adaptation;
-    if (c->signals) {
-        c->signals = 0;
-        request_stop(c);
-    }
+    check_signals(c);
     if (c->finished)
         return;
     if (a && a->state == ADAPTATION_PREPARING && !c->paused && now > a->deadline)
@@ -340,6 +346,7 @@ static void *coordinator_main(void *argument)
     double deadline = monotonic_seconds() + c->config.finish_timeout;
     while (count_stuck(c) && monotonic_seconds() < deadline) {
         wait_for_event(c, deadline - monotonic_seconds());
+        check_signals(c);
         drain(c);
     }
     drain(c);

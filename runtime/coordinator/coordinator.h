@@ -47,7 +47,8 @@ void coordinator_message(struct coordinator *coordinator, int process, const cJS
 void coordinator_request(struct coordinator *coordinator, void *handle, const cJSON *request);
 void coordinator_abandoned(struct coordinator *coordinator, void *handle);
 void coordinator_lost(struct coordinator *coordinator, int process);
-void coordinator_signal(struct coordinator *coordinator); /* async-signal-safe: as a stop request */
+/* Async-signal-safe. The first time as a stop request, the second time fatal. */
+void coordinator_signal(struct coordinator *coordinator);
 
 /* Waits until the program has ended on every rank and every standby process was told so. Returns the number of
  * processes that are stuck and will not come to the end by themselves. */

@@ -74,7 +74,7 @@ struct coordinator {
     pthread_mutex_t lock; /* of the queue */
     sem_t wake;
     struct event *first, *last;
-    volatile int signals;
+    _Atomic int signals;
 
     struct process *processes;
     int size;   /* of the present world */
