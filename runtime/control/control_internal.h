@@ -157,7 +157,8 @@ int control_rundir(char *path, size_t size, char *error, size_t error_size);
 int control_rundir_private(char *path, size_t size, char *error, size_t error_size);
 /* Removes such a directory with its files. */
 void control_rundir_remove(const char *path);
-/* When the process started, in clock ticks since boot; 0 if there is no such process. */
+/* When the process started, in clock ticks since boot; 0 if there is no such process, or nothing of it but
+ * its exit status. */
 unsigned long long control_process_start(long pid);
 
 /* ---- jobfile.c: the address files --------------------------------------------- */

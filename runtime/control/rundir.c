@@ -127,6 +127,8 @@ unsigned long long control_process_start(long pid)
     text[length] = '\0';
     /* Field 22, counted behind the name, which may hold anything. */
     char *field = strrchr(text, ')');
+    if (field != NULL && (strncmp(field, ") Z", 3) == 0 || strncmp(field, ") X", 3) == 0))
+        return 0;
     for (int number = 2; field != NULL && number < 22; number++)
         field = strchr(field + 1, ' ');
     if (field != NULL)
