@@ -1,0 +1,99 @@
+/*
+ * Ranks that do not talk to each other, one of which sleeps for half a second in one iteration: the others' iterations
+ * must not get longer by it.
+ *
+ * iterations=N          of 2 ms each
+ * sleeper=RANK at=N     who sleeps, and in which iteration; -1: nobody
+ * join-waits-while=PATH a joining process is in INIT as long as that file is there
+ * meet=N                every N iterations the ranks meet in a barrier, which the sleeper does hold up
+ */
+#include "scenario.h"
+
+#define SLEEP 500000
+
+struct sleeper {
+    int64_t iteration;
+    long iterations, sleeper, at, meet;
+    double begin, longest; /* of an iteration, with the probe before it */
+    const char *wait;
+};
+
+static int init(int *argc, char ***argv, void **data)
+{
+    arguments_t arguments = {*argc, *argv};
+    struct sleeper *s = calloc(1, sizeof *s);
+    if (!s)
+        return EPOP_ERR_MEMORY;
+    *data = s;
+    s->iterations = argument(arguments, "iterations", 100);
+    s->sleeper = argument(arguments, "sleeper", -1);
+    s->at = argument(arguments, "at", 0);
+    s->meet = argument(arguments, "meet", 0);
+    s->wait = text_argument(arguments, "join-waits-while", 0);
+    printf("init %s rank %d of %d in process %d\n", status_name(epop_status()), rank_in(epop_world()),
+           size_of(epop_world()), (int)getpid());
+    fflush(stdout);
+    while (epop_status() == EPOP_JOINING && exists(s->wait))
+        nap(2000);
+    return 0;
+}
+
+/* All start at the same time. */
+static int start(void *data)
+{
+    struct sleeper *s = data;
+    MPI_Barrier(epop_world());
+    s->begin = now();
+    return 0;
+}
+
+static int work(void *data)
+{
+    struct sleeper *s = data;
+    bool sleeps = s->iteration == s->at && rank_in(epop_world()) == s->sleeper;
+    nap(sleeps ? SLEEP : 2000);
+    if (s->meet && s->iteration % s->meet == 0)
+        MPI_Barrier(epop_world());
+    double end = now();
+    if (!sleeps && end - s->begin > s->longest)
+        s->longest = end - s->begin;
+    s->begin = end;
+    s->iteration++;
+    return 0;
+}
+
+static int more(void *data)
+{
+    const struct sleeper *s = data;
+    return s->iteration < s->iterations;
+}
+
+static int adapt(void *data)
+{
+    struct sleeper *s = data;
+    epop_window_t window;
+    int error = epop_adapt_begin(&window);
+    if (error || (error = epop_redist_replicated(&window, &s->iteration, 1, MPI_INT64_T)))
+        return error;
+    error = epop_adapt_commit();
+    s->begin = now();
+    return error;
+}
+
+static int report(void *data)
+{
+    struct sleeper *s = data;
+    printf("rank %d: longest %.3f of a sleep\n", rank_in(epop_world()), s->longest * 1e6 / SLEEP);
+    free(s);
+    return 0;
+}
+
+epop_program_t *get_program(void)
+{
+    epop_program_t *program = epop_program_create("scenario");
+    epop_add_init(program, "init", init);
+    epop_add_rigid(program, "start", start, NULL);
+    epop_add_elastic(program, "work", work, adapt, more);
+    epop_add_rigid(program, "report", report, NULL);
+    return program;
+}

@@ -1,0 +1,129 @@
+"""A running scenario program (tests/programs/scenario_*.c), and epopctl for that job alone: other tests may run jobs of
+the same user at the same time."""
+
+import json
+import os
+import pathlib
+import time
+
+import job
+
+DONE, REFUSED, USAGE, NO_JOB, TIMEOUT = range(5)
+
+
+class Scenario:
+    def __init__(self, space, *arguments, start, ranks, program="scenario_window", options=(), env=None,
+                 limit=60):
+        path = program if os.sep in str(program) else job.test_program(program)
+        self.space = space
+        self.it = space.start_epop("--start", start, *options, path, *arguments, ranks=ranks, limit=limit,
+                                   env=env)
+        match, _ = self.it.wait_for_line(r"init new rank 0 of .* in process (\d+)")
+        self.pid = int(match[1])
+        self.id = f"scenario-{self.pid}"
+
+    # ---- epopctl
+
+    def ctl(self, command, *arguments, **how):
+        return self.space.epopctl(command, self.id, *arguments, **how)
+
+    def start_ctl(self, command, *arguments, **how):
+        return self.space.start_epopctl(command, self.id, *arguments, **how)
+
+    def done(self, command, *arguments):
+        """What epopctl prints when it does what it was told."""
+        result = self.ctl(command, *arguments)
+        assert result.status == DONE, f"{result}\n{self.it.out}{self.it.err}"
+        return result.out.rstrip("\n")
+
+    def refused(self, command, *arguments):
+        """The reason."""
+        result = self.ctl(command, *arguments)
+        assert result.status == REFUSED and result.err.count("\n") == 1, result
+        return result.err.removeprefix("epopctl: ").rstrip("\n")
+
+    def resize(self, size, *arguments):
+        return self.done("resize", str(size), "--wait", *arguments)
+
+    def status(self):
+        return json.loads(self.done("status", "--json"))
+
+    def wait_for_status(self, condition, timeout=20):
+        """The first status that meets the condition."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            status = self.status()
+            if condition(status):
+                return status
+        raise AssertionError(f"not in time; {status}")
+
+    def wait_for_state(self, state):
+        return self.wait_for_status(lambda status: status["state"] == state)
+
+    def wait_until_here(self):
+        """Until all processes have attached."""
+        return self.wait_for_status(lambda status: all(process["pid"] for process in status["processes"]))
+
+    def process(self, pid):
+        return next(process for process in self.status()["processes"] if process["pid"] == pid)
+
+    # ---- Its end
+
+    def finish(self, ranks=None, windows=None, iterations=None):
+        """Waits for the good end, and checks what was counted up to then."""
+        result = self.it.wait()
+        assert result.status == 0 and result.err == "", result
+        match, _ = self.it.wait_for_line(r"^end: (\d+) ranks, (\d+) windows, (\d+) iterations")
+        counted = [int(group) for group in match.groups()]
+        for expected, found in zip((ranks, windows, iterations), counted):
+            assert expected in (None, found), result
+        return result
+
+    def stop(self, **counts):
+        """Stops it; then as finish."""
+        self.done("stop")
+        return self.finish(**counts)
+
+
+class Switch:
+    """A file that scenario programs look for."""
+
+    def __init__(self, space, name):
+        self.path = pathlib.Path(space.directory) / name
+
+    def on(self):
+        self.path.touch()
+        return self
+
+    def off(self):
+        self.path.unlink()
+        return self
+
+    def __str__(self):
+        return str(self.path)
+
+
+# ---- Looking at processes
+
+
+def cpu_seconds(pid):
+    """Used so far, user and system."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mb(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise AssertionError(f"no VmRSS of process {pid}")
+
+
+def only_line(text, *parts):
+    """There is one line of epop, it has all these parts, and it is returned; notes and the launcher's own lines do not
+    count."""
+    lines = [line for line in text.splitlines() if line.startswith("epop: ") and not line.startswith("epop: note:")]
+    assert len(lines) == 1, text
+    for part in parts:
+        assert part in lines[0], f"'{part}' is not in: {lines[0]}"
+    return lines[0]

@@ -1,0 +1,158 @@
+"""Faults while a job runs: an adapt block that breaks the rules, processes that are killed. One line, the same status,
+and nothing left."""
+
+import os
+import pathlib
+import signal
+import time
+
+import pytest
+from scenario import DONE, Scenario, Switch, only_line
+
+# ---- The adapt block
+
+ADAPT = {
+    "error": "its adapt block returned 43",
+    "late-error": "its adapt block returned 44",
+    "no-commit": "its adapt block returned without calling epop_adapt_commit",
+    "begin-twice": "its adapt block returned 202 (called where it may not be called)",
+}
+
+
+@pytest.mark.parametrize("who", ["all", "0", "staying", "leaving", "joining"])
+@pytest.mark.parametrize("fault", ADAPT)
+def test_adapt_block(space, fault, who):
+    """On all ranks, on one, or on those of one status, the others being in the middle of the window."""
+    it = Scenario(space, f"fault={fault}:{who}", start=2, ranks=3)
+    waiting = it.start_ctl("resize", "2", "--release-ranks", "1", "--wait")
+    result = it.it.wait(20)
+    assert result.status == 1, result
+    only_line(result.err, "scenario: element 1 'work' (EP), iteration ", ADAPT[fault])
+    assert waiting.wait().status != DONE
+
+
+def test_commit_without_begin(space):
+    it = Scenario(space, "fault=commit-first", start=1, ranks=2)
+    it.start_ctl("resize", "2", "--wait")
+    result = it.it.wait(20)
+    assert result.status == 1, result
+    only_line(result.err, "element 1 'work' (EP)", "its adapt block returned 202")
+
+
+def test_adapt_block_without_a_fault(space):
+    """The control case: a fault for a rank that there is not."""
+    it = Scenario(space, "fault=error:7", start=2, ranks=3)
+    it.resize(2, "--release-ranks", "1")
+    it.stop(ranks=2, windows=1)
+
+
+# ---- Processes that are killed
+
+
+def left_over(space):
+    """What is left of jobs in the runtime directory."""
+    return [str(path) for path in pathlib.Path(space.runtime).rglob("*") if path.name != "epop"]
+
+
+def check_gone(space, it, begin):
+    """Everything has ended within seconds, and epopctl list finds and removes what is left of the job."""
+    result = it.it.wait(15)
+    assert result.status != 0, result
+    assert space._wait_gone(10) == [], result
+    assert time.monotonic() - begin < 10
+    listed = space.epopctl("list")
+    assert listed.status == DONE and it.id not in listed.out, listed
+    assert left_over(space) == []
+
+
+def kill(pid):
+    begin = time.monotonic()
+    os.kill(pid, signal.SIGKILL)
+    return begin
+
+
+@pytest.mark.parametrize("number", [0, 1, 2], ids=["rank 0", "rank 1", "standby"])
+def test_kill_a_process(space, number):
+    it = Scenario(space, start=2, ranks=3)
+    pid = it.wait_until_here()["processes"][number]["pid"]
+    check_gone(space, it, kill(pid))
+
+
+def test_kill_a_process_that_has_left(space):
+    it = Scenario(space, start=2, ranks=2)
+    it.resize(1)
+    pid = it.wait_until_here()["processes"][1]["pid"]
+    check_gone(space, it, kill(pid))
+
+
+def test_kill_a_joining_process(space):
+    slow = Switch(space, "slow").on()
+    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=2)
+    it.done("resize", "2")
+    match, _ = it.it.wait_for_line(r"joining in process (\d+)")
+    check_gone(space, it, kill(int(match[1])))
+
+
+def test_kill_a_paused_process(space):
+    it = Scenario(space, start=2, ranks=2)
+    it.done("pause")
+    pid = it.status()["processes"][1]["pid"]
+    check_gone(space, it, kill(pid))
+
+
+def test_kill_the_launcher(space):
+    it = Scenario(space, start=2, ranks=3)
+    it.wait_until_here()
+    check_gone(space, it, kill(it.it.pid))
+
+
+def test_nobody_is_killed(space):
+    """The control case: the job's file is there while it runs, and gone afterwards."""
+    it = Scenario(space, start=2, ranks=3)
+    it.wait_until_here()
+    assert it.id in space.epopctl("list").out
+    it.stop(ranks=2)
+    assert left_over(space) == []
+    assert it.id not in space.epopctl("list").out
+
+
+# ---- epopctl is killed
+
+
+def test_kill_epopctl_while_it_waits(space):
+    slow = Switch(space, "slow").on()
+    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=2)
+    waiting = it.start_ctl("resize", "2", "--wait")
+    it.it.wait_for_line("joining in process")
+    waiting.kill()
+    slow.off()
+    it.wait_for_status(lambda status: status["size"] == 2)  # it was accepted, so it happens
+    it.resize(1)
+    it.stop(ranks=1, windows=2)
+
+
+def test_kill_epopctl_while_it_watches(space):
+    it = Scenario(space, start=1, ranks=2)
+    watches = [it.start_ctl("watch") for _ in range(2)]
+    it.resize(2)
+    it.resize(1)
+    watches[0].wait_for_line("committed")
+    watches[0].kill()
+    it.resize(2)
+    watches[1].wait_for_line(r"committed\t3\t")
+    it.stop(ranks=2, windows=3)
+    assert watches[1].wait().status == DONE
+
+
+def test_stopped_epopctl(space):
+    """One that does not read any more holds up neither the job nor its end."""
+    it = Scenario(space, start=1, ranks=2)
+    watch = it.start_ctl("watch")
+    it.resize(2)
+    watch.wait_for_line("committed")
+    watch.signal(signal.SIGSTOP)
+    it.resize(1)
+    begin = time.monotonic()
+    it.stop(ranks=1, windows=2)
+    assert time.monotonic() - begin < 8
+    watch.kill()

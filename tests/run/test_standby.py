@@ -1,0 +1,70 @@
+"""Processes that stand by: they give back memory, use no CPU, and join from the beginning of the job to its end."""
+
+import re
+import time
+
+import pytest
+from scenario import Scenario, cpu_seconds, resident_mb
+
+MEMORY = 64  # MB a rank, in small pieces
+
+
+def pid_of(status, number):
+    return status["processes"][number]["pid"]
+
+
+def test_a_rank_that_left_gives_its_memory_back(space):
+    it = Scenario(space, f"memory={MEMORY}", start=2, ranks=3)
+    pid, idle = (pid_of(it.wait_until_here(), number) for number in (1, 2))
+    standby, before = resident_mb(idle), resident_mb(pid)
+    assert before > standby + 0.9 * MEMORY, (before, standby)
+    it.resize(1)
+    after = resident_mb(pid)
+    assert after < before - 0.9 * MEMORY, (before, after)
+    it.resize(2)
+    assert resident_mb(pid_of(it.status(), 1)) > before - 0.2 * MEMORY  # it can see the difference both ways
+    it.stop(ranks=2, windows=2)
+
+
+def test_standby_uses_no_cpu(space):
+    """One that has not run yet and one that has left, while another computes."""
+    it = Scenario(space, "work=0", start=2, ranks=3)
+    it.resize(1)
+    pids = [pid_of(it.wait_until_here(), number) for number in range(3)]
+    before = [cpu_seconds(pid) for pid in pids]
+    time.sleep(1)  # of wall time, in which they are watched
+    used = [cpu_seconds(pid) - start for pid, start in zip(pids, before)]
+    assert used[0] > 0.2 and max(used[1:]) <= 0.02, used
+    it.stop(ranks=1, windows=1)
+
+
+def test_statics_and_arguments_of_the_one_that_comes_back(space):
+    it = Scenario(space, "work=1000", start=2, ranks=2)
+    for _ in range(3):
+        it.resize(1)
+        it.resize(2)
+    result = it.stop(ranks=2, windows=6)
+    assert len(re.findall(r"init joining rank 0 of 1 argc 2 inits 1 in process", result.out)) == 3, result
+
+
+# ---- Short jobs: processes come and go at the same time
+
+
+@pytest.mark.parametrize("start,ranks", [(1, 1), (2, 2), (1, 3), (2, 3)])
+def test_many_short_jobs(space, start, ranks):
+    for _ in range(20 if ranks < 3 else 12):
+        result = Scenario(space, "iterations=1", "work=0", start=start, ranks=ranks).finish(ranks=start, iterations=1)
+        assert result.out.count("init ") == start
+    assert "scenario-" not in space.epopctl("list").out
+
+
+@pytest.mark.parametrize("iterations", [1, 20])
+def test_short_jobs_that_are_resized(space, iterations):
+    """The request comes anywhere from INIT to the end."""
+    for _ in range(8):
+        it = Scenario(space, f"iterations={iterations}", start=1, ranks=2)
+        result = it.ctl("resize", "2", "--wait")
+        assert result.status in (0, 1, 3), result
+        end = it.it.wait()
+        assert end.status == 0 and end.err == "" and f"{iterations} iterations" in end.out, end
+        assert (result.status == 0) == ("window 1: 1 -> 2" in end.out), f"{result}{end}"
