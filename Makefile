@@ -1,12 +1,22 @@
-# EPOP: make | demo | test | bench | install | deps | format | clean      (make help)
+# EPOP: make | demo | test | bench | mpich | install | deps | format | clean      (make help)
 VERSION   := 0.1.0
 SOVERSION := 0
 PREFIX    ?= /usr/local
+PYTHON    ?= /usr/bin/python3
+SANITIZE  ?=
+
+# The system's MPICH, or with DEVICE=ch3:sock one of our own (docs/mpich.md), each with a build directory of its own.
+DEVICE    ?=
+ifeq ($(DEVICE),)
 BUILD     ?= build
 MPICC     ?= mpicc.mpich
 MPIEXEC   ?= mpiexec.mpich
-PYTHON    ?= /usr/bin/python3
-SANITIZE  ?=
+else
+MPICH     := $(or $(shell mpich/prefix.sh $(DEVICE)),$(error no MPICH for DEVICE=$(DEVICE)))
+BUILD     ?= build/$(subst :,-,$(DEVICE))
+MPICC     := $(MPICH)/bin/mpicc
+MPIEXEC   := $(MPICH)/bin/mpiexec
+endif
 
 # A line per file; `make V=1` shows the commands.
 Q := $(if $(V),,@)
@@ -42,7 +52,7 @@ testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename
 helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard tests/helpers/*.c))
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all deps demo test tests units benches bench install clean format help
+.PHONY: all deps demo test tests units benches bench mpich mpich-info install clean format help
 all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(BIN)/epop $(BIN)/epopctl $(programs) $(examples)
 
 help:
@@ -50,6 +60,9 @@ help:
 	@echo "make demo       install what is missing, build, and resize a running matrix multiplication"
 	@echo "make test       install what is missing, build, and run all tests"
 	@echo "make bench      measure (results are described in docs/performance.md)"
+	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi)"
+	@echo "make mpich-info show which MPICH is used and what it can do"
+	@echo "make DEVICE=ch3:sock [all|test|...]   the same with that MPICH, into build/ch3-sock/ (docs/mpich.md)"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR="
 	@echo "make deps       install the missing packages (apt-get, as root or by sudo)"
 	@echo "make format     clang-format everything"
@@ -177,6 +190,16 @@ bench: deps
 	$(call install_missing,$(BENCH_PACKAGES))
 	@$(MAKE) --no-print-directory all benches
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) bench/run.py
+
+mpich:
+	@mpich/build.sh $(or $(MPICH_DEVICE),$(DEVICE),ch3:sock)
+mpich-info:
+	@MPICC=$(MPICC) MPIEXEC=$(MPIEXEC) mpich/capabilities.sh
+ifneq ($(DEVICE),)
+$(MPICC):
+	@mpich/build.sh $(DEVICE)
+$(lib_obj) $(epop_obj) $(ctl_obj) mpich-info: | $(MPICC)
+endif
 
 # epop finds its library, and the installed programs, relative to itself: the tree can be moved.
 root = $(DESTDIR)$(PREFIX)

@@ -1,0 +1,54 @@
+# shellcheck shell=bash disable=SC2034
+# Which MPICH a device means: sourced by the other scripts of this folder, with the device as recipe_choose's argument.
+# The version is that of the system's own MPICH package, so that programs built with either can be exchanged.
+
+cache=${EPOP_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set; set EPOP_CACHE to a directory for the build}/.cache}/epop}
+
+fail() {
+    echo "mpich: $*" >&2
+    exit 1
+}
+
+# The upstream version of the installed MPICH; where there is none, of the one that apt would install.
+recipe_version() {
+    local version
+    version=$(dpkg-query -W -f '${source:Upstream-Version}' libmpich-dev 2>/dev/null) ||
+        version=$(apt-cache show --no-all-versions libmpich-dev 2>/dev/null |
+            sed -n 's/^Version: \([0-9]*:\)\{0,1\}\(.*\)-[^-]*$/\2/p')
+    [ -n "$version" ] || fail "no version known: install libmpich-dev, or set MPICH_VERSION"
+    echo "$version"
+}
+
+# recipe_choose DEVICE: sets device, version, prefix (where it is installed) and work (where it is built).
+recipe_choose() {
+    device=$1
+    case $device in
+    ch3:sock | ch3:nemesis | ch4:ofi) ;;
+    *) fail "unknown device '$device'; there are ch3:sock, ch3:nemesis and ch4:ofi" ;;
+    esac
+    version=${MPICH_VERSION:-$(recipe_version)} || exit
+    local name=mpich-$version-${device/:/-}
+    prefix=$cache/$name
+    work=$cache/build/$name
+}
+
+recipe_packages() {
+    echo apt dpkg-dev gcc libc6-dev make xz-utils binutils libhwloc-dev
+    [ "$device" != ch4:ofi ] || echo libfabric-dev
+}
+
+# Shared libraries without Fortran and C++, which EPOP does not use: that halves the compile twice. Yaksa, MPICH's
+# engine for derived datatypes on GPUs, alone would take longer than all the rest. Error checking stays on.
+recipe_options() {
+    echo "--prefix=$prefix --with-device=$device"
+    echo "--enable-shared --disable-static --disable-fortran --disable-cxx --enable-romio --enable-fast=O2"
+    echo "--without-yaksa --with-datatype-engine=dataloop --with-hwloc=/usr --disable-opencl --disable-maintainer-mode"
+    [ "$device" != ch4:ofi ] || echo "--with-libfabric=/usr"
+    # The library's name in Debian's packages; libtool makes the soname libmpich.so.12 of it.
+    echo "MPILIBNAME=mpich"
+}
+
+# An installation counts as there when its record says that it was made in this way.
+recipe_is_there() {
+    [ "$(cat "$prefix/recipe" 2>/dev/null)" = "$(recipe_options)" ]
+}
