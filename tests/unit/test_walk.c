@@ -1,0 +1,592 @@
+/*
+ * The walk with a runtime that only pretends: no MPI, no control plane. What it calls is written down as a line of
+ * words, and what the runtime answers is scripted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/walk.h"
+
+/* ---- What happened, in words ---------------------------------------------------------- */
+
+static char story[4000];
+
+static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
+{
+    size_t length = strlen(story);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(story + length, sizeof story - length, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- The runtime ------------------------------------------------------------------------ */
+
+/* What happens at one probe: it holds, and is told this. */
+struct event {
+    uint64_t probe;
+    enum action action;
+};
+
+static struct {
+    struct ceiling ceiling;
+    struct where where;
+    struct event events[8];
+    size_t next;
+    int rank, size, size_after;
+    enum window_result window;
+    bool open_fails, joins;
+    struct position at; /* where a joining process comes in */
+} mock;
+
+static void arm(void)
+{
+    uint64_t limit = mock.events[mock.next].probe;
+    ceiling_lower(&mock.ceiling, limit ? limit : CEILING_NONE);
+}
+
+static void mock_world(void *context, int *rank, int *size)
+{
+    (void)context;
+    *rank = mock.rank;
+    *size = mock.size;
+}
+
+static enum action mock_hold(void *context, const struct position *at, int needs)
+{
+    (void)context;
+    tell("hold(%d.%lld.%lld", at->pc, (long long)at->visit, (long long)at->iteration);
+    tell(needs ? " needs %d) " : ") ", needs);
+    if (atomic_load(&mock.ceiling.count) != mock.events[mock.next].probe)
+        return ACTION_CONTINUE;
+    enum action action = mock.events[mock.next++].action;
+    if (mock.events[mock.next].probe != mock.events[mock.next - 1].probe)
+        arm();
+    return action;
+}
+
+static void mock_progress(void *context, const epop_progress_t *progress)
+{
+    (void)context;
+    tell("progress(%lld/%lld) ", (long long)progress->iteration, (long long)progress->bound);
+}
+
+static bool mock_join(void *context, const char *failure, struct position *at)
+{
+    (void)context;
+    tell("join%s ", failure ? "(failed)" : "");
+    *at = mock.at;
+    return mock.joins && !failure;
+}
+
+static int mock_open(void *context, char *error, size_t error_size)
+{
+    (void)context;
+    snprintf(error, error_size, "no connection");
+    tell("open ");
+    return mock.open_fails ? -1 : 0;
+}
+
+static enum window_result mock_close(void *context, char *error, size_t error_size)
+{
+    (void)context;
+    snprintf(error, error_size, "its adapt block forgot something");
+    tell("close ");
+    if (mock.size_after)
+        mock.size = mock.size_after;
+    return mock.window;
+}
+
+static const struct elastic elastic = {.ceiling = &mock.ceiling,
+                                       .where = &mock.where,
+                                       .world = mock_world,
+                                       .hold = mock_hold,
+                                       .report_progress = mock_progress,
+                                       .join = mock_join,
+                                       .window_open = mock_open,
+                                       .window_close = mock_close};
+
+/* ---- The program: its data counts down what is left ------------------------------------------ */
+
+static struct {
+    int loops; /* iterations per phase */
+    int turns; /* times that the branch goes back */
+    int left;
+    int fault; /* what the block named by fault_in returns */
+    const char *fault_in;
+    int branch_to; /* instead of where it should; 0: as it should */
+} script;
+
+static int outcome_of(const char *block)
+{
+    tell("%s ", block);
+    return script.fault_in && !strcmp(script.fault_in, block) ? script.fault : 0;
+}
+
+static int init(int *argc, char ***argv, void **data)
+{
+    assert_int_equal(*argc, 2);
+    assert_string_equal((*argv)[1], "word");
+    *data = &script;
+    script.left = script.loops;
+    return outcome_of("init");
+}
+
+static int exec(void *data)
+{
+    assert_ptr_equal(data, &script);
+    return outcome_of("exec");
+}
+
+static int rigid(void *data)
+{
+    assert_ptr_equal(data, &script);
+    return outcome_of("rigid");
+}
+
+static int last(void *data)
+{
+    (void)data;
+    return outcome_of("last");
+}
+
+static int adapt(void *data)
+{
+    assert_ptr_equal(data, &script);
+    return outcome_of("adapt");
+}
+
+static int loop(void *data)
+{
+    (void)data;
+    tell("loop ");
+    if (--script.left > 0)
+        return 1;
+    script.left = script.loops;
+    return 0;
+}
+
+static int branch(int pc, void *data)
+{
+    assert_ptr_equal(data, &script);
+    tell("branch ");
+    if (script.branch_to)
+        return script.branch_to;
+    return script.turns-- > 0 ? 1 : pc + 1;
+}
+
+static void progress(void *data, epop_progress_t *progress)
+{
+    assert_ptr_equal(data, &script);
+    progress->bound = 100;
+}
+
+enum { START, WORK, RIGID, AGAIN, LAST, ELEMENTS };
+
+static epop_program_t *program;
+static struct drivers drivers;
+static struct walk walk;
+static char *words[] = {"program", "word", NULL};
+
+static int set_up(void **state)
+{
+    (void)state;
+    program = epop_program_create("test");
+    epop_add_init(program, "start", init);
+    epop_add_elastic(program, "work", exec, adapt, loop);
+    epop_add_rigid(program, "rigid", rigid, loop);
+    epop_add_branch(program, "again", branch);
+    epop_add_rigid(program, "last", last, NULL);
+    program->elements[WORK].progress = progress;
+    program->finalizer = -1;
+    memset(&mock, 0, sizeof mock);
+    ceiling_init(&mock.ceiling);
+    mock.size = 3;
+    memset(&script, 0, sizeof script);
+    script.loops = 2;
+    memset(&drivers, 0, sizeof drivers);
+    walk = (struct walk){.program = program, .elastic = &elastic, .drivers = &drivers};
+    story[0] = '\0';
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    epop_program_free(program);
+    return 0;
+}
+
+static enum walk_outcome start(void)
+{
+    int argc = 2;
+    char **argv = words;
+    arm();
+    return walk_from_start(&walk, &argc, &argv);
+}
+
+static enum walk_outcome join(void)
+{
+    int argc = 2;
+    char **argv = words;
+    arm();
+    return walk_joining(&walk, &argc, &argv);
+}
+
+#define ONCE "exec loop exec loop rigid loop rigid loop branch "
+
+/* ---- Tests: the order of things ----------------------------------------------------------------- */
+
+static void from_start_to_end(void **state)
+{
+    (void)state;
+    script.turns = 1;
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init " ONCE ONCE "last ");
+    assert_int_equal(atomic_load(&mock.ceiling.count), 4); /* probes: only of the elastic phase */
+    assert_int_equal(walk.position.visit, 7);
+    assert_int_equal(atomic_load(&mock.where.pc), -1);
+}
+
+static void a_branch_may_end_the_program(void **state)
+{
+    (void)state;
+    script.branch_to = ELEMENTS;
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init " ONCE);
+}
+
+static void a_program_of_init_alone(void **state)
+{
+    (void)state;
+    program->size = 1;
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init ");
+}
+
+/* ---- Probes that hold ----------------------------------------------------------------------------- */
+
+static void a_probe_that_holds_for_nothing(void **state)
+{
+    (void)state;
+    mock.events[0] = (struct event){2, ACTION_CONTINUE};
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init exec loop hold(1.1.1) exec loop rigid loop rigid loop branch last ");
+}
+
+static void progress_is_told_and_the_probe_holds_again(void **state)
+{
+    (void)state;
+    mock.events[0] = (struct event){2, ACTION_PROGRESS};
+    mock.events[1] = (struct event){2, ACTION_PROGRESS};
+    mock.events[2] = (struct event){2, ACTION_CONTINUE};
+    assert_int_equal(start(), WALK_ENDED);
+    assert_non_null(strstr(story, "loop hold(1.1.1) progress(1/100) hold(1.1.1) progress(1/100) hold(1.1.1) exec "));
+}
+
+static void an_adaptation(void **state)
+{
+    (void)state;
+    script.turns = 1;
+    mock.events[0] = (struct event){1, ACTION_ADAPT};
+    mock.events[1] = (struct event){4, ACTION_ADAPT};
+    mock.size_after = 5;
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init hold(1.1.0) open adapt close " ONCE
+                               "exec loop hold(1.4.1) open adapt close exec loop rigid loop rigid loop branch last ");
+    assert_int_equal(walk.position.size, 5);
+}
+
+static void a_rank_that_leaves_runs_nothing_more(void **state)
+{
+    (void)state;
+    mock.events[0] = (struct event){2, ACTION_ADAPT};
+    mock.window = WINDOW_LEAVE;
+    assert_int_equal(start(), WALK_LEFT);
+    assert_string_equal(story, "init exec loop hold(1.1.1) open adapt close ");
+    assert_int_equal(atomic_load(&mock.where.pc), -1);
+}
+
+static void stop(void **state)
+{
+    (void)state;
+    mock.events[0] = (struct event){2, ACTION_STOP};
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init exec loop hold(1.1.1) ");
+}
+
+static void stop_runs_the_finalizer(void **state)
+{
+    (void)state;
+    program->finalizer = LAST;
+    mock.events[0] = (struct event){1, ACTION_STOP};
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init hold(1.1.0) last ");
+}
+
+/* ---- Joining ------------------------------------------------------------------------------------------ */
+
+/* Adapt, then exec without another probe, at the place where the others are. */
+static void a_joining_rank(void **state)
+{
+    (void)state;
+    mock.joins = true;
+    mock.at = (struct position){.pc = WORK, .visit = 7, .iteration = 40};
+    mock.events[0] = (struct event){1, ACTION_CONTINUE};
+    script.loops = 3;
+    assert_int_equal(join(), WALK_ENDED);
+    assert_string_equal(story, "init join open adapt close exec loop hold(1.7.41) exec loop exec loop "
+                               "rigid loop rigid loop rigid loop branch last ");
+    assert_int_equal(walk.position.visit, 10);
+}
+
+static void a_joining_rank_that_is_called_off(void **state)
+{
+    (void)state;
+    assert_int_equal(join(), WALK_CALLED_OFF);
+    assert_string_equal(story, "init join ");
+}
+
+static void a_joining_rank_whose_init_fails(void **state)
+{
+    (void)state;
+    mock.joins = true;
+    script.fault_in = "init";
+    script.fault = 41;
+    assert_int_equal(join(), WALK_CALLED_OFF);
+    assert_string_equal(story, "init join(failed) ");
+    assert_non_null(strstr(walk.error, "test: element 0 'start' (INIT), iteration 0, rank 0 of 3: its init block "
+                                       "returned 41"));
+}
+
+/* ---- Failures ------------------------------------------------------------------------------------------- */
+
+static void expect_failure(const char *last_words, const char *text)
+{
+    size_t length = strlen(story), end = strlen(last_words);
+    assert_true(length >= end);
+    assert_string_equal(story + length - end, last_words);
+    assert_string_equal(walk.error, text);
+}
+
+static void blocks_that_fail(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *block, *where;
+    } blocks[] = {{"init", "0 'start' (INIT)"},
+                  {"exec", "1 'work' (EP)"},
+                  {"rigid", "2 'rigid' (RP)"},
+                  {"last", "4 'last' (RP)"}};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        char text[200], words_said[20];
+        tear_down(NULL);
+        set_up(NULL);
+        script.fault_in = blocks[i].block;
+        script.fault = EPOP_ERR_MEMORY;
+        assert_int_equal(start(), WALK_FAILED);
+        snprintf(text, sizeof text,
+                 "test: element %s, iteration 0, rank 0 of 3: its %s block returned 203 (out of memory)",
+                 blocks[i].where, i ? "exec" : "init");
+        snprintf(words_said, sizeof words_said, "%s ", blocks[i].block);
+        expect_failure(words_said, text);
+    }
+}
+
+static void an_adapt_block_that_fails(void **state)
+{
+    (void)state;
+    mock.events[0] = (struct event){2, ACTION_ADAPT};
+    script.fault_in = "adapt";
+    script.fault = 7;
+    assert_int_equal(start(), WALK_FAILED);
+    expect_failure("open adapt ", "test: element 1 'work' (EP), iteration 1, rank 0 of 3: its adapt block returned 7");
+}
+
+static void a_window_that_is_broken(void **state)
+{
+    (void)state;
+    mock.events[0] = (struct event){1, ACTION_ADAPT};
+    mock.window = WINDOW_BROKEN;
+    assert_int_equal(start(), WALK_FAILED);
+    expect_failure("adapt close ",
+                   "test: element 1 'work' (EP), iteration 0, rank 0 of 3: its adapt block forgot something");
+}
+
+static void a_window_that_does_not_open(void **state)
+{
+    (void)state;
+    mock.events[0] = (struct event){1, ACTION_ADAPT};
+    mock.open_fails = true;
+    assert_int_equal(start(), WALK_FAILED);
+    expect_failure("open ", "test: element 1 'work' (EP), iteration 0, rank 0 of 3: no connection");
+}
+
+static void branches_that_lead_nowhere(void **state)
+{
+    (void)state;
+    static const struct {
+        int to;
+        const char *text;
+    } branches[] = {
+        {-1, "it branched to -1, but the elements are 0 to 4 (5 ends the program)"},
+        {6, "it branched to 6, but the elements are 0 to 4 (5 ends the program)"},
+        {AGAIN, "an endless loop: 1000000 branches in a row without a phase between them"},
+    };
+    for (size_t i = 0; i < sizeof branches / sizeof branches[0]; i++) {
+        char text[200];
+        tear_down(NULL);
+        set_up(NULL);
+        script.branch_to = branches[i].to;
+        assert_int_equal(start(), WALK_FAILED);
+        snprintf(text, sizeof text, "test: element 3 'again' (BRANCH), iteration 0, rank 0 of 3: %s", branches[i].text);
+        assert_string_equal(walk.error, text);
+    }
+}
+
+static int to_init(int pc, void *data)
+{
+    (void)pc, (void)data;
+    return START;
+}
+
+static void a_branch_to_init(void **state)
+{
+    (void)state;
+    program->elements[AGAIN].branch_condition = to_init;
+    assert_int_equal(start(), WALK_FAILED);
+    assert_non_null(strstr(walk.error, "it branched to element 0, which is INIT; INIT runs once only"));
+}
+
+/* ---- World sizes ------------------------------------------------------------------------------------------ */
+
+static const epop_sizes_t power = {.kind = EPOP_SIZE_POWER_OF_TWO}, four = {.min = 4};
+
+static void an_elastic_phase_shrinks_before_its_first_iteration(void **state)
+{
+    (void)state;
+    program->elements[WORK].sizes = &power;
+    mock.events[0] = (struct event){1, ACTION_ADAPT};
+    mock.size_after = 2;
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init hold(1.1.0 needs 2) open adapt close " ONCE "last ");
+}
+
+static void a_phase_that_accepts_no_smaller_size(void **state)
+{
+    (void)state;
+    program->elements[WORK].sizes = &four;
+    assert_int_equal(start(), WALK_FAILED);
+    expect_failure("init ", "test: element 1 'work' (EP), iteration 0, rank 0 of 3: it does not accept 3 ranks, and no "
+                            "smaller number either");
+}
+
+static void a_rigid_phase_cannot_shrink(void **state)
+{
+    (void)state;
+    program->elements[RIGID].sizes = &power;
+    assert_int_equal(start(), WALK_FAILED);
+    expect_failure("exec loop ", "test: element 2 'rigid' (RP), iteration 0, rank 0 of 3: it does not accept 3 ranks, "
+                                 "and a rigid phase cannot be resized");
+}
+
+/* ---- Hooks --------------------------------------------------------------------------------------------------- */
+
+#define HOOK(name)                                                                                                     \
+    static void on_##name(void *state, const epop_position_t *p)                                                       \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        tell("<" #name " %d.%lld.%lld> ", p->pc, (long long)p->visit, (long long)p->iteration);                        \
+    }
+HOOK(enter)
+HOOK(leave)
+HOOK(begin)
+HOOK(end)
+HOOK(window)
+HOOK(commit)
+HOOK(finished)
+
+static void on_failed(void *state, const epop_position_t *p, int error)
+{
+    (void)state;
+    tell("<failed %d.%lld.%lld with %d> ", p->pc, (long long)p->visit, (long long)p->iteration, error);
+}
+
+static void add_hooks(void)
+{
+    drivers.count = 1;
+    drivers.element_hooks = drivers.iteration_hooks = 1;
+    drivers.slots[0].table = (epop_driver_t){.name = "test",
+                                             .element_enter = on_enter,
+                                             .element_leave = on_leave,
+                                             .iteration_begin = on_begin,
+                                             .iteration_end = on_end,
+                                             .adaptation_begin = on_window,
+                                             .adaptation_end = on_commit,
+                                             .finished = on_finished,
+                                             .failed = on_failed};
+}
+
+static void hooks_around_everything(void **state)
+{
+    (void)state;
+    add_hooks();
+    script.loops = 1;
+    mock.events[0] = (struct event){1, ACTION_ADAPT};
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "<enter 0.0.0> init <leave 0.0.0> "
+                               "<enter 1.1.0> hold(1.1.0) open <window 1.1.0> adapt close <commit 1.1.0> "
+                               "<begin 1.1.0> exec <end 1.1.0> loop <leave 1.1.1> "
+                               "<enter 2.2.0> <begin 2.2.0> rigid <end 2.2.0> loop <leave 2.2.1> "
+                               "<enter 3.3.0> branch <leave 3.3.0> "
+                               "<enter 4.4.0> <begin 4.4.0> last <end 4.4.0> <leave 4.4.1> <finished 5.4.1> ");
+}
+
+static void hooks_of_a_failure(void **state)
+{
+    (void)state;
+    add_hooks();
+    script.fault_in = "exec";
+    script.fault = 9;
+    assert_int_equal(start(), WALK_FAILED);
+    assert_non_null(strstr(story, "<begin 1.1.0> exec <failed 1.1.0 with 9> "));
+    assert_null(strstr(story, "finished"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(from_start_to_end),
+        TEST(a_branch_may_end_the_program),
+        TEST(a_program_of_init_alone),
+        TEST(a_probe_that_holds_for_nothing),
+        TEST(progress_is_told_and_the_probe_holds_again),
+        TEST(an_adaptation),
+        TEST(a_rank_that_leaves_runs_nothing_more),
+        TEST(stop),
+        TEST(stop_runs_the_finalizer),
+        TEST(a_joining_rank),
+        TEST(a_joining_rank_that_is_called_off),
+        TEST(a_joining_rank_whose_init_fails),
+        TEST(blocks_that_fail),
+        TEST(an_adapt_block_that_fails),
+        TEST(a_window_that_is_broken),
+        TEST(a_window_that_does_not_open),
+        TEST(branches_that_lead_nowhere),
+        TEST(a_branch_to_init),
+        TEST(an_elastic_phase_shrinks_before_its_first_iteration),
+        TEST(a_phase_that_accepts_no_smaller_size),
+        TEST(a_rigid_phase_cannot_shrink),
+        TEST(hooks_around_everything),
+        TEST(hooks_of_a_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
