@@ -1,0 +1,164 @@
+"""What epopctl status, list and watch say of a real job while it changes, and that all of it is by the schema."""
+
+import json
+import re
+import time
+
+import job
+import jsonschema
+from scenario import DONE, NO_JOB, Scenario, Switch
+
+DEFINITIONS = json.loads((job.ROOT / "schema/control.schema.json").read_text())["$defs"]
+
+
+def validate(name, value):
+    jsonschema.Draft202012Validator({"$defs": DEFINITIONS, "$ref": f"#/$defs/{name}"}).validate(value)
+
+
+def check(status):
+    validate("status", status)
+    states = [process["state"] for process in status["processes"]]
+    ranks = sorted(process["rank"] for process in status["processes"] if process["rank"] >= 0)
+    assert ranks == list(range(status["size"])), status
+    assert len(states) == status["maximum"] and states.count("standby") == status["standby"], status
+    return status
+
+
+def test_a_quiet_job(space):
+    it = Scenario(space, start=2, ranks=3)
+    status = check(it.wait_until_here())
+    expected = {"job": it.id, "program": "scenario", "state": "running", "size": 2, "standby": 1, "maximum": 3,
+                "backend": "pool", "adaptations": []}
+    assert expected.items() <= status.items(), status
+    assert status["path"] == job.test_program("scenario_window")
+    assert status["processes"][0]["pid"] == it.pid
+    assert {"pc": 1, "name": "work", "type": "EP", "visit": 1}.items() <= status["element"].items()
+    assert 0 < status["uptime"] < 60 and abs(status["started"] + status["uptime"] - time.time()) < 5
+    it.stop()
+
+
+def test_iteration_and_progress_go_on(space):
+    it = Scenario(space, start=1, ranks=1)
+    first = it.wait_for_status(lambda status: status["progress"])
+    later = it.wait_for_status(lambda status: status["element"]["iteration"] > first["element"]["iteration"]
+                               and status["progress"]["iteration"] > first["progress"]["iteration"])
+    assert check(later)["progress"]["bound"] == 0
+    it.stop()
+
+
+def test_states(space):
+    slow = Switch(space, "slow").on()
+    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=3)
+    assert check(it.wait_for_state("running"))["standby"] == 2
+    it.done("resize", "3")
+    it.it.wait_for_line("joining in process")
+    status = check(it.status())
+    assert status["state"] == "preparing" and status["size"] == 1
+    assert [process["state"] for process in status["processes"]] == ["running", "joining", "joining"]
+    adaptation, = status["adaptations"]
+    assert {"id": 1, "from": 1, "to": 3, "state": "preparing", "by": "epopctl"}.items() <= adaptation.items()
+    assert list(adaptation["times"]) == ["requested"]
+    slow.off()
+    adaptation, = check(it.wait_for_status(lambda status: status["size"] == 3))["adaptations"]
+    assert adaptation["state"] == "committed" and adaptation["stall"] > 0 and adaptation["element"] == "work"
+    times = list(adaptation["times"].values())
+    assert list(adaptation["times"]) == ["requested", "prepared", "agreed", "committed"] and times == sorted(times)
+    it.done("pause")
+    assert check(it.status())["state"] == "paused"
+    it.done("resume")
+    it.resize(1)
+    assert [a["state"] for a in check(it.wait_for_state("running"))["adaptations"]] == ["committed"] * 2
+    it.stop()
+
+
+def test_failed_and_withdrawn(space):
+    fault = Switch(space, "fault").on()
+    it = Scenario(space, f"join-fails-while={fault}", start=1, ranks=2)
+    it.refused("resize", "2", "--wait")
+    fault.off()
+    it.resize(2)
+    failed, committed = check(it.status())["adaptations"]
+    assert failed["state"] == "failed" and "returned 47" in failed["reason"] and "committed" not in failed["times"]
+    assert committed["state"] == "committed" and committed["id"] == 2
+    it.stop()
+
+
+def test_in_text(space):
+    it = Scenario(space, start=2, ranks=2)
+    it.resize(1)
+    rows = [line.split("\t") for line in it.done("status").splitlines()]
+    facts = dict(row for row in rows if len(row) == 2)
+    assert {"job": it.id, "size": "1", "standby": "1", "maximum": "2", "sizes": "any"}.items() <= facts.items()
+    assert ["1", "-", "standby"] in [row[:3] for row in rows]
+    assert ["1", "2 -> 1", "committed"] in [row[:3] for row in rows]
+    it.stop()
+
+
+# ---- list
+
+
+def listed(space):
+    found = json.loads(space.epopctl("list", "--json").out)
+    return {entry["job"]: entry for entry in found}
+
+
+def test_several_jobs(space):
+    first, second = Scenario(space, start=1, ranks=1), Scenario(space, start=1, ranks=1)
+    found = listed(space)
+    assert {first.id, second.id} <= set(found) and found[first.id]["state"] == "running"
+    result = space.epopctl("status")
+    assert result.status != DONE and first.id in result.err and second.id in result.err
+    first.stop()
+    assert first.id not in listed(space) and second.id in listed(space)
+    assert first.ctl("status").status == NO_JOB
+    second.stop()
+
+
+# ---- watch
+
+
+def test_watch(space):
+    it = Scenario(space, start=1, ranks=2)
+    it.wait_until_here()
+    watch = it.start_ctl("watch", "--json")
+    subscribe(it, watch)
+    seen = watch.out.count("\n")
+    it.resize(2)
+    it.refused("resize", "9")
+    it.done("pause")
+    it.done("resume")
+    it.resize(1)
+    it.stop()
+    result = watch.wait()
+    assert result.status == DONE, result
+    events = [json.loads(line) for line in result.out.splitlines()[seen:]]
+    for event in events:
+        validate("event", event)
+    assert [event["event"] for event in events] == [
+        "requested", "prepared", "agreed", "committed", "refused", "paused", "resumed",
+        "requested", "prepared", "agreed", "committed", "stopping", "finished"]
+    times = [event["time"] for event in events]
+    assert times == sorted(times)
+    assert events[4]["reason"].startswith("9 ranks are more")
+    assert events[3]["element"] == "work" and events[3]["iteration"] == events[2]["iteration"]
+
+
+def subscribe(it, watch):
+    """Until the watcher hears something."""
+    while not watch.out:
+        assert watch.running(), watch.wait()
+        it.refused("resize", "9")
+    assert re.search("refused", watch.out)
+
+
+def test_everything_at_once(space):
+    """Status, list and watch while the job changes all the time disturb nothing."""
+    it = Scenario(space, "rounds=100000", "skew=500", "every=20", "max=2", program="scenario_phases", start=1, ranks=2)
+    watch = it.start_ctl("watch")
+    for _ in range(15):
+        check(it.status())
+        assert it.id in listed(space)
+    it.done("stop", "--wait")
+    result = it.it.wait()
+    assert result.status == 0 and not result.err, result
+    assert watch.wait().status == DONE and watch.out.count("committed") >= 2, watch.out
