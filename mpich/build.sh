@@ -6,12 +6,6 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/recipe.sh"
 . "$here/source.sh"
-recipe_choose "${1:-ch3:sock}"
-
-if recipe_is_there; then
-    echo "mpich $version, $device: $prefix"
-    exit 0
-fi
 
 missing_packages() {
     local package
@@ -109,9 +103,7 @@ prepare() {
     mkdir -p "$work/done" "$logs"
 }
 
-lock
-logs=$cache/log/${prefix##*/}
-if ! recipe_is_there; then
+build() {
     echo "building MPICH $version, $device, for $prefix (once, some minutes; logs in $logs)"
     prepare
     [ -z "$(missing_packages)" ] || stage packages install_packages
@@ -126,5 +118,15 @@ if ! recipe_is_there; then
     stage check check
     recipe_options >"$prefix/recipe"
     rm -rf "$work"
-fi
-echo "mpich $version, $device: $prefix"
+}
+
+# A function, as the shell reads a script bit by bit: the file may change while it runs.
+main() {
+    recipe_choose "${1:-ch3:sock}"
+    logs=$cache/log/${prefix##*/}
+    recipe_is_there || lock
+    recipe_is_there || build
+    echo "mpich $version, $device: $prefix"
+    exit
+}
+main "$@"

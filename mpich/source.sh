@@ -46,6 +46,7 @@ source_download() {
     cd "$cache/source"
     source_apt apt-get source --download-only "mpich=$revision"
     echo "$revision" >"mpich_$version.complete"
+    rm -rf "$cache/apt"
 }
 
 # Unpacks into the directory $1, all or nothing. The test suite is left out, its configure takes long.

@@ -61,13 +61,21 @@ def test_soname(mpich):
     assert "soname: [libmpich.so.12]" in dynamic.stdout
 
 
-def test_programs_can_be_exchanged(space, mpich, tmp_path):
-    """A program that was compiled with another MPICH runs with epop's own: there is one MPI in the process."""
-    program = tmp_path / "ledger.so"
-    subprocess.run([mpich[1] / "bin/mpicc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-I", job.ROOT / "epop_api",
+def runs_when_compiled_with(space, mpicc):
+    """There is one MPI in the process, epop's own."""
+    program = space.directory / "ledger.so"
+    subprocess.run([mpicc, "-shared", "-fPIC", "-D_GNU_SOURCE", "-I", job.ROOT / "epop_api",
                     job.ROOT / "programs/ledger.c", "-o", program, f"-L{job.BUILD}/lib", "-lepop", "-lm"], check=True)
     result = space.epop(program, "elements=100", "iterations=20", "work=0", ranks=2)
     assert result.status == 0 and result.out.startswith("ledger: 100 elements right"), result
+
+
+def test_programs_of_a_cached_mpich_run(space, mpich):
+    runs_when_compiled_with(space, mpich[1] / "bin/mpicc")
+
+
+def test_programs_of_the_installed_mpich_run(space):
+    runs_when_compiled_with(space, "mpicc.mpich")
 
 
 def test_unknown_device(space):
