@@ -24,6 +24,14 @@ def test_page_does_what_it_says(space, tree, page):
     pages.Runner(space, tree).run(job.ROOT / page)
 
 
+def test_the_parts_on_redistribution_compile(space, tree):
+    """All C on the page, as one file."""
+    page = job.ROOT / "docs/redistribution.md"
+    code = "".join(block.text for block in pages.blocks(page) if block.language == "c")
+    assert code.count("epop_redist") > 5
+    pages.Runner(space, tree).do(pages.Block(page, 1, "compiles", "c", code))
+
+
 def test_the_tutorial_does_what_it_says(space, tree):
     """And the elastic program computes what the plain one does: after resizes, at whatever step it was stopped."""
     runner = pages.Runner(space, tree)
