@@ -16,11 +16,12 @@
 #include "driver/help.h"
 #include "driver/launch.h"
 
-enum { START = 256, BACKEND, DRIVER, PREPARE_TIMEOUT, MIN_INTERVAL, FINISH_TIMEOUT, VERSION, OF_DRIVER };
+enum { START = 256, MAXIMUM, BACKEND, DRIVER, PREPARE_TIMEOUT, MIN_INTERVAL, FINISH_TIMEOUT, VERSION, OF_DRIVER };
 
 static const struct option_text own_options[] = {
     {"start", "N", "start on N ranks of the launch, the others stand by (all)", START},
-    {"backend", "NAME", "how processes come and go: auto or pool (auto)", BACKEND},
+    {"max", "N", "most ranks that a resize may ask for, where processes are started (256)", MAXIMUM},
+    {"backend", "NAME", "how processes come and go: auto, join or pool (auto)", BACKEND},
     {"driver", "NAME", "what walks the program: see Drivers; several with commas (run)", DRIVER},
     {"prepare-timeout", "SECONDS", "how long joining ranks may take to get ready (60)", PREPARE_TIMEOUT},
     {"min-interval", "SECONDS", "least time between two adaptations (0)", MIN_INTERVAL},
@@ -100,14 +101,14 @@ static int set_seconds(double *seconds, const char *name)
     return OPTIONS_GO_ON;
 }
 
-static int set_start(int *start)
+static int set_ranks(int *ranks, const char *name)
 {
     char *end;
     errno = 0;
     long value = strtol(optarg, &end, 10);
     if (end == optarg || *end || errno || value < 1 || value > INT_MAX)
-        return usage_error("--start wants a number of ranks from 1 on, not '%s'", optarg);
-    *start = (int)value;
+        return usage_error("--%s wants a number of ranks from 1 on, not '%s'", name, optarg);
+    *ranks = (int)value;
     return OPTIONS_GO_ON;
 }
 
@@ -140,7 +141,9 @@ static int apply(struct parse *parse, int letter, const char *name, const char *
     struct options *options = parse->options;
     switch (letter) {
     case START:
-        return set_start(&options->start);
+        return set_ranks(&options->start, name);
+    case MAXIMUM:
+        return set_ranks(&options->maximum, name);
     case BACKEND:
         options->backend = optarg;
         return OPTIONS_GO_ON;
@@ -209,7 +212,8 @@ int options_parse(int argc, char **argv, struct options *options, struct drivers
 {
     struct parse parse = {.options = options, .drivers = drivers};
     memset(drivers, 0, sizeof *drivers);
-    *options = (struct options){.backend = "auto", .prepare_timeout = 60, .finish_timeout = 10, .full_argv = argv};
+    *options = (struct options){
+        .backend = "auto", .maximum = 256, .prepare_timeout = 60, .finish_timeout = 10, .full_argv = argv};
     int status = parse_words(&parse, argc, argv);
     if (status == OPTIONS_GO_ON && drivers->count == 0)
         status = open_drivers(&parse, "run");

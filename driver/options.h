@@ -24,6 +24,7 @@ struct options {
     char **argv;            /* part of the process's argv */
     int start;              /* ranks that start; 0: all of the launch */
     const char *backend;    /* "auto" unless given */
+    int maximum;            /* most ranks, where processes can be started */
     double prepare_timeout; /* seconds that joining ranks may take to get ready */
     double min_interval;    /* least distance between two adaptations in seconds */
     double finish_timeout;  /* seconds that the end of the job may take */

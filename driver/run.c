@@ -85,6 +85,8 @@ static enum walk_outcome walk_part(const struct options *options, struct drivers
 static void park(struct loaded_program *program)
 {
     int stays_mapped = program->handle ? unload_program(program) : 0;
+    if (epop__job_leaves())
+        epop__job_leave();
     malloc_trim(0);
     epop__job_parked(!stays_mapped);
 }
@@ -127,6 +129,23 @@ static void take_parts(const struct options *options, struct drivers *drivers, s
     }
 }
 
+#define GO_ON (-1)
+
+/* What the processes agree on before anything runs: GO_ON, or the status to end with. */
+static int before_the_walk(struct drivers *drivers, const struct loaded_program *program, const char *load_error,
+                           int process)
+{
+    bool joins = epop__job_joins();
+    if (!joins && !epop__job_all_loaded(program ? NULL : load_error))
+        return EXIT_USAGE;
+    int told = program ? drivers_loaded(drivers, program->program, process) : 0;
+    if (!joins && !epop__job_all_loaded(told && told != EPOP_DRIVER_DONE ? drivers->refusal : NULL))
+        return EXIT_USAGE;
+    if (told == EPOP_DRIVER_DONE)
+        MPI_Finalize();
+    return told == EPOP_DRIVER_DONE ? EXIT_DONE : GO_ON;
+}
+
 int run_job(const struct options *options, struct drivers *drivers, struct loaded_program *program,
             const char *load_error)
 {
@@ -140,22 +159,20 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
         .finish_timeout = options->finish_timeout,
         .quiet = options->quiet,
         .verbose = options->verbose,
-        .path = options->program,
+        .path = program && program->path ? program->path : options->program,
+        .maximum = options->maximum,
+        .command = options->full_argv,
     };
     epop__job_init(&process, &processes);
-    if (!epop__job_all_loaded(program ? NULL : load_error))
-        return EXIT_USAGE;
+    int status = before_the_walk(drivers, program, load_error, process);
+    if (status != GO_ON)
+        return status;
     if (!program)
         program = &none;
-    int told = drivers_loaded(drivers, program->program, process);
-    if (!epop__job_all_loaded(told && told != EPOP_DRIVER_DONE ? drivers->refusal : NULL))
-        return EXIT_USAGE;
-    if (told == EPOP_DRIVER_DONE) {
-        MPI_Finalize();
-        return EXIT_DONE;
-    }
     if (epop__job_start(&job, program->program))
         return EXIT_USAGE;
     take_parts(options, drivers, program);
+    drivers_close(drivers);
+    unload_program(program);
     return epop__job_close(EXIT_DONE);
 }

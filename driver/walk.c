@@ -78,7 +78,7 @@ static int adapt(struct walk *w)
     const struct elastic *e = w->elastic;
     char text[200];
     if (e->window_open(e->context, text, sizeof text))
-        return fail(w, EPOP_ERR_MPI, text);
+        return WALK_CALLED_OFF;
     drivers_adaptation_begin(w->drivers, &w->position);
     int error = element_at(w)->phase_adapt(w->data);
     if (error)
@@ -107,7 +107,8 @@ static int hold(struct walk *w, int needs, bool *stop)
     while ((action = w->elastic->hold(w->elastic->context, &at, needs)) == ACTION_PROGRESS)
         report_progress(w);
     *stop = action == ACTION_STOP;
-    return action == ACTION_ADAPT ? adapt(w) : WALK_ON;
+    int result = action == ACTION_ADAPT ? adapt(w) : WALK_ON;
+    return result == WALK_CALLED_OFF ? WALK_ON : result;
 }
 
 /* Does the element about to start accept the world as it is? *needs: the size it asks for, 0 if it does. */

@@ -161,6 +161,6 @@ epop_program_t *get_program(void)
     epop_program_t *program = epop_program_create("ledger");
     epop_add_init(program, "allocate", init);
     epop_add_elastic(program, "ledger", exec, adapt, loop);
-    epop_add_rigid(program, "report", report, NULL);
+    program->finalizer = epop_add_rigid(program, "report", report, NULL);
     return program;
 }

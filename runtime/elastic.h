@@ -33,7 +33,8 @@ struct elastic {
     bool (*join)(void *context, const char *failure, struct position *at);
 
     /* Before and after the adapt block. open makes the communicators; collective over the window's ranks. 0, or
-     * -1 with one line of text. close checks that the block began and committed; WINDOW_BROKEN has text. */
+     * -1 with one line of text: then the adaptation is off on every rank, and old ranks go on as before. close checks
+     * that the block began and committed; WINDOW_BROKEN has text. */
     int (*window_open)(void *context, char *error, size_t error_size);
     enum window_result (*window_close)(void *context, char *error, size_t error_size);
 };

@@ -11,6 +11,8 @@
 
 #include "interpose/interpose.h"
 #include "runtime/backends/backend.h"
+#include "runtime/backends/launcher.h"
+#include "runtime/backends/pmi.h"
 #include "runtime/control/control.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/member/json.h"
@@ -27,6 +29,9 @@ static struct {
     struct where where;
     bool first_part; /* epop__job_next has not been called yet */
     struct plane plane;
+    bool joins; /* was started to join a running job */
+    struct joining joining;
+    bool adapted; /* took part in a window */
 } job;
 
 /* ---- MPI, and what is agreed before anything runs --------------------------------- */
@@ -38,8 +43,14 @@ void epop__job_init(int *process, int *processes)
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
     MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
-    *process = job.process;
+    job.joins = launcher_joining(&job.joining);
+    *process = job.process + (job.joins ? job.joining.first : 0);
     *processes = job.processes;
+}
+
+int epop__job_joins(void)
+{
+    return job.joins;
 }
 
 int epop__job_all_loaded(const char *error)
@@ -119,40 +130,97 @@ static int request(const epop_request_t *request)
 
 /* ---- Start ---------------------------------------------------------------------------- */
 
-int epop__job_start(const struct job_options *options, const epop_program_t *program)
+/* Rank 0 chooses how many start and with which backend; all take the same. */
+static void choose_parts(const epop_program_t *program, char *error, size_t error_size)
 {
-    char error[300] = "";
-    job.options = *options;
-    job.first_part = true;
-    world.backend = backend_find(options->backend, error, sizeof error);
-    if (world.backend && !job.process)
-        job.start = choose_start(program, error, sizeof error);
+    char backend[32] = "";
+    if (job.process == 0 && (job.start = choose_start(program, error, error_size)) > 0) {
+        world.backend = backend_find(job.options.backend, job.start < job.processes, error, error_size);
+        if (world.backend && job.start < job.processes && !(world.backend->flags & BACKEND_LENDS)) {
+            snprintf(error, error_size,
+                     "the backend '%s' starts all %d processes of the launch, not %d: leave --start "
+                     "out, or take --backend pool",
+                     world.backend->coordinator.name, job.processes, job.start);
+            world.backend = NULL;
+        }
+        snprintf(backend, sizeof backend, "%s", world.backend ? world.backend->coordinator.name : "");
+    }
     MPI_Bcast(&job.start, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (!epop__job_all_loaded(world.backend && job.start ? NULL : error[0] ? error : "rank 0 cannot start"))
-        return -1;
+    MPI_Bcast(backend, sizeof backend, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (job.process && backend[0])
+        world.backend = backend_find(backend, false, error, error_size);
+}
 
+static void make_member(int process)
+{
     atomic_init(&job.where.pc, -1);
-    member_init(&job.member, job.process);
+    member_init(&job.member, process);
     job.member.tell = tell;
     job.member.poke = poke;
-    make_first_world();
+}
 
+static int start_control(const struct job_options *options, const epop_program_t *program, char *error,
+                         size_t error_size)
+{
     struct coordinator_config config = {
         .path = options->path,
         .program = program,
         .backend = &world.backend->coordinator,
         .size = job.start,
-        .maximum = job.processes,
+        .processes = job.processes,
+        .maximum = world.backend->flags & BACKEND_LENDS ? job.processes : options->maximum,
         .prepare_timeout = options->prepare_timeout,
         .freeze_timeout = 10,
+        .connect_timeout = 5,
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
     };
     job.plane.verbose = options->verbose;
-    bool up = plane_start(&job.plane, &job.member, &job.where, &config, error, sizeof error) == 0;
+    if (plane_start(&job.plane, &job.member, &job.where, &config, error, error_size))
+        return -1;
+    launcher_init(&(struct launcher_job){options->command, job.plane.uri, job.plane.token});
+    return 0;
+}
+
+/* A process that was started to join: its wake-up is that it was started. */
+static int start_joining(void)
+{
+    char error[300] = "";
+    MPI_Comm_dup(MPI_COMM_WORLD, &world.launch);
+    world.backend = &backend_join;
+    world_set(MPI_COMM_NULL, EPOP_JOINING);
+    make_member(job.joining.first + job.process);
+    if (plane_follow(&job.plane, &job.member, &job.where, job.joining.uri, job.joining.token, error, sizeof error)) {
+        fprintf(stderr, "epop: %s\n", error);
+        return -1;
+    }
+    cJSON *wake = json_message("wake");
+    cJSON_AddNumberToObject(wake, "adaptation", job.joining.adaptation);
+    member_receive(&job.member, wake);
+    cJSON_Delete(wake);
+    return 0;
+}
+
+int epop__job_start(const struct job_options *options, const epop_program_t *program)
+{
+    char error[300] = "";
+    job.options = *options;
+    job.first_part = true;
+    world_request = request;
+    control_prepare();
+    identity_text(options->path, job.plane.identity);
+    if (job.joins) {
+        signals_install(NULL);
+        return start_joining();
+    }
+    choose_parts(program, error, sizeof error);
+    if (!epop__job_all_loaded(world.backend ? NULL : error[0] ? error : "rank 0 cannot start"))
+        return -1;
+    make_member(job.process);
+    make_first_world();
+    bool up = start_control(options, program, error, sizeof error) == 0;
     if (!epop__job_all_loaded(up ? NULL : error))
         return -1;
-    world_request = request;
     signals_install(job.plane.coordinator);
     return 0;
 }
@@ -161,7 +229,7 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
 
 enum job_role epop__job_next(void)
 {
-    bool starts = job.first_part && job.process < job.start;
+    bool starts = job.first_part && !job.joins && job.process < job.start;
     job.first_part = false;
     if (starts)
         return JOB_START;
@@ -222,7 +290,9 @@ static void elastic_progress(void *context, const epop_progress_t *progress)
 static bool elastic_join(void *context, const char *failure, struct position *at)
 {
     (void)context;
-    member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure);
+    char *port = world.rank == 0 && !failure ? world.backend->port() : NULL;
+    member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure, port);
+    free(port);
     if (!member_await_window(&job.member))
         return false;
     *at = job.member.plan->at;
@@ -232,7 +302,11 @@ static bool elastic_join(void *context, const char *failure, struct position *at
 static int elastic_open(void *context, char *error, size_t error_size)
 {
     (void)context;
-    return world_offer_window(job.member.plan, job.process, error, error_size);
+    int failed = world_offer_window(job.member.plan, job.member.process, error, error_size);
+    if (world.backend->flags & BACKEND_ENDS)
+        member_connected(&job.member, job.member.plan->adaptation, failed ? error : NULL);
+    job.adapted |= !failed;
+    return failed;
 }
 
 static enum window_result elastic_close(void *context, char *error, size_t error_size)
@@ -265,6 +339,18 @@ const struct elastic *epop__job_elastic(void)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
+int epop__job_leaves(void)
+{
+    return (world.backend->flags & BACKEND_ENDS) != 0;
+}
+
+void epop__job_leave(void)
+{
+    member_gone(&job.member);
+    plane_stop(&job.plane);
+    pmi_leave(0);
+}
+
 int epop__job_close(int status)
 {
     signals_install(NULL);
@@ -277,6 +363,10 @@ int epop__job_close(int status)
         plane_end(note, status);
     }
     world_request = NULL;
+    if (!status)
+        status = launcher_status();
+    if (job.adapted && (world.backend->flags & BACKEND_ENDS))
+        pmi_leave(status); /* processes of other launches, and those that left, would be missed in MPI_Finalize */
     if (world.comm != MPI_COMM_NULL)
         MPI_Comm_free(&world.comm);
     interpose_set_world(MPI_COMM_WORLD); /* for callbacks of MPI_Finalize */

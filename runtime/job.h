@@ -21,6 +21,8 @@ struct job_options {
     double finish_timeout;
     int quiet, verbose;
     const char *path; /* of the program, as given */
+    int maximum;      /* most ranks, where processes can be started */
+    char **command;   /* the command line of this process, to start others with; stays the caller's */
 };
 
 /* What a process does next. */
@@ -33,6 +35,10 @@ enum job_role {
 /* Initializes MPI; the rank and size of the launch. Collective over the launch, as all functions here but
  * epop__job_fail. */
 EPOP_PRIVATE void epop__job_init(int *process, int *processes);
+
+/* Was this process started to join a running job? Then no agreement on loading takes place: a failure is told to the
+ * job by epop__job_join. Local. */
+EPOP_PRIVATE int epop__job_joins(void);
 
 /*
  * Did loading go well on every process? error is this process's own message, or NULL. If any has one, the first of
@@ -58,6 +64,12 @@ EPOP_PRIVATE const struct elastic *epop__job_elastic(void);
 
 /* The walk has ended here: waits until it has ended on every rank. */
 EPOP_PRIVATE void epop__job_ended(void);
+
+/* Do processes that leave end here (or do they park)? Local. */
+EPOP_PRIVATE int epop__job_leaves(void);
+
+/* This process left the program, which is unloaded: ends it, and does not return. Local. */
+EPOP_PRIVATE void epop__job_leave(void) __attribute__((noreturn));
 
 /* This process left the program (or its joining is off), which is unloaded; reusable: without a trace. */
 EPOP_PRIVATE void epop__job_parked(int reusable);

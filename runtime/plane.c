@@ -48,13 +48,14 @@ void plane_abort(const char *text)
     plane_end(text, 1);
 }
 
-static cJSON *hello(void)
+static cJSON *hello(const struct plane *plane)
 {
     char host[64] = "?";
     gethostname(host, sizeof host - 1);
     cJSON *message = json_message("hello");
     cJSON_AddStringToObject(message, "host", host);
     cJSON_AddNumberToObject(message, "pid", getpid());
+    cJSON_AddStringToObject(message, "identity", plane->identity);
     return message;
 }
 
@@ -173,7 +174,7 @@ static int serve(struct plane *plane, struct coordinator_config *config, char *e
     }
     if (control_serve(&server_ops, plane, plane->uri, plane->token, error, error_size))
         return -1;
-    cJSON *message = hello();
+    cJSON *message = hello(plane);
     coordinator_message(plane->coordinator, 0, message);
     cJSON_Delete(message);
     return advertise(job_id, config, error, error_size);
@@ -206,7 +207,7 @@ static void *attach(void *argument)
     if (control_attach(plane->uri, plane->token, plane->member->process, &member_ops, plane, ATTACH_TIMEOUT_MS, error,
                        sizeof error))
         plane_abort(error);
-    cJSON *message = hello(), *kept;
+    cJSON *message = hello(plane), *kept;
     control_tell(message);
     cJSON_Delete(message);
     pthread_mutex_lock(&plane->lock);
@@ -236,25 +237,56 @@ int plane_tell(struct plane *plane, const cJSON *message)
     return result;
 }
 
-int plane_start(struct plane *plane, struct member *member, struct where *where, struct coordinator_config *config,
-                char *error, size_t error_size)
+static void init(struct plane *plane, struct member *member, struct where *where)
 {
     plane->member = member;
     plane->where = where;
     pthread_mutex_init(&plane->lock, NULL);
     plane->undelivered = cJSON_CreateArray();
+}
+
+static int follow(struct plane *plane, char *error, size_t error_size)
+{
+    if (plane->uri[0] && plane->token[0] && !pthread_create(&plane->attaching, NULL, attach, plane))
+        return 0;
+    snprintf(error, error_size, "cannot attach to the control plane");
+    return -1;
+}
+
+/* Does the launch span hosts? Collective over it. */
+static bool spans_hosts(void)
+{
+    MPI_Comm host;
+    int here, all;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &here);
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    MPI_Comm_free(&host);
+    return here != all;
+}
+
+int plane_start(struct plane *plane, struct member *member, struct where *where, struct coordinator_config *config,
+                char *error, size_t error_size)
+{
     int failed = 0;
+    init(plane, member, where);
+    bool other_hosts = spans_hosts();
+    if (member->process == 0 && (other_hosts || config->maximum > config->processes)) /* who joins later may be anywhere */
+        control_reach_hosts();
     if (member->process == 0)
         failed = serve(plane, config, error, error_size);
     MPI_Bcast(plane->uri, sizeof plane->uri, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Bcast(plane->token, sizeof plane->token, MPI_CHAR, 0, MPI_COMM_WORLD);
-    if (member->process == 0)
-        return failed;
-    if (!plane->uri[0] || !plane->token[0] || pthread_create(&plane->attaching, NULL, attach, plane)) {
-        snprintf(error, error_size, "cannot attach to the control plane");
-        return -1;
-    }
-    return 0;
+    return member->process == 0 ? failed : follow(plane, error, error_size);
+}
+
+int plane_follow(struct plane *plane, struct member *member, struct where *where, const char *uri, const char *token,
+                 char *error, size_t error_size)
+{
+    init(plane, member, where);
+    snprintf(plane->uri, sizeof plane->uri, "%s", uri);
+    snprintf(plane->token, sizeof plane->token, "%s", token);
+    return follow(plane, error, error_size);
 }
 
 int plane_stop(struct plane *plane)

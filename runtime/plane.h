@@ -10,6 +10,7 @@
 #include "runtime/control/control.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/elastic.h"
+#include "runtime/identity.h"
 
 struct plane {
     struct member *member;
@@ -18,6 +19,7 @@ struct plane {
     char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX];
     pthread_t attaching;
     pthread_mutex_t lock;
+    char identity[IDENTITY_MAX];
     bool verbose; /* process 0 prints events on stderr */
     bool attached;
     bool over;          /* the end has begun: a lost connection is no loss any more */
@@ -28,6 +30,10 @@ struct plane {
  * 0, or -1 with one line of text. */
 int plane_start(struct plane *plane, struct member *member, struct where *where, struct coordinator_config *config,
                 char *error, size_t error_size);
+
+/* In a process that was started to join: attaches to the server of that address. Local. 0, or -1 with text. */
+int plane_follow(struct plane *plane, struct member *member, struct where *where, const char *uri, const char *token,
+                 char *error, size_t error_size);
 
 /* Sends to the coordinator, or keeps it until there is a connection. Never blocks. 0 or -1. */
 int plane_tell(struct plane *plane, const cJSON *message);

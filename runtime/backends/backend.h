@@ -9,12 +9,16 @@
 #include "runtime/world.h"
 
 /* Flags */
-#define BACKEND_SHARES_LAUNCH 1u /* joining processes were launched with the others: a death ends the job */
+#define BACKEND_LENDS 1u /* only processes of the launch join: more than start can be launched, the others stand by */
+#define BACKEND_ENDS  2u /* processes that leave end, and so do all at the end of the job, without MPI_Finalize */
 
 struct backend {
     /* The half on the coordinator's thread, and the name. */
     struct coordinator_backend coordinator;
     unsigned flags;
+
+    /* Does it work here? 0, or -1 with the reason. MPI is up. Local. */
+    int (*available)(char *reason, size_t reason_size);
 
     /* The half on every process's own thread. All mandatory; all collective over the processes named. */
 
@@ -23,6 +27,9 @@ struct backend {
 
     /* The joiners' own world, of `count` process numbers. Collective over those. */
     MPI_Comm (*joiners_world)(struct world *world, const int *processes, int count, int adaptation);
+
+    /* Where the joiners can be connected to, for the plan, or NULL; on their first rank. The caller frees it. Local. */
+    char *(*port)(void);
 
     /*
      * Makes all, after and intercomm of world->window by world->plan. Collective over old and joining ranks.
@@ -35,8 +42,10 @@ struct backend {
 };
 
 extern const struct backend backend_pool;
+extern const struct backend backend_join;
 
-/* The backend of that name, "auto" for the best that works here; NULL with one line of text if there is none. */
-const struct backend *backend_find(const char *name, char *error, size_t error_size);
+/* The backend of that name, "auto" for the best that works here (lends: one that lends is wanted); NULL with one line
+ * of text if there is none. Local. */
+const struct backend *backend_find(const char *name, bool lends, char *error, size_t error_size);
 
 #endif

@@ -24,7 +24,7 @@ static enum readiness can_join(const struct process *p, const char *hosts)
 static void explain(const struct coordinator *c, int needed, int found, const char *hosts, char *error, size_t size)
 {
     int spent = 0;
-    for (int p = 0; p < c->config.maximum; p++)
+    for (int p = 0; p < c->process_count; p++)
         spent += c->processes[p].state == PROCESS_SPENT;
     int length =
         snprintf(error, size, "%d more process%s needed, but %d stand%s by%s%.60s", needed,
@@ -39,7 +39,7 @@ static int pool_choose(struct coordinator *c, struct adaptation *a, const char *
 {
     int found = 0;
     for (enum readiness wanted = AT_ONCE; wanted > NOT_AT_ALL; wanted--)
-        for (int p = 0; p < c->config.maximum && found < a->joining; p++)
+        for (int p = 0; p < c->process_count && found < a->joining; p++)
             if (can_join(&c->processes[p], hosts) == wanted)
                 a->joiners[found++] = p;
     if (found == a->joining)
@@ -48,20 +48,32 @@ static int pool_choose(struct coordinator *c, struct adaptation *a, const char *
     return -1;
 }
 
-static void pool_start(struct coordinator *c, const struct adaptation *a)
+/* They start together: one that started early would wait for the others, spinning. */
+static bool pool_start(struct coordinator *c, const struct adaptation *a)
 {
+    for (int j = 0; j < a->joining; j++)
+        if (can_join(&c->processes[a->joiners[j]], NULL) != AT_ONCE)
+            return false;
     cJSON *message = json_message("wake");
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     cJSON_AddItemToObject(message, "joiners", cJSON_CreateIntArray(a->joiners, a->joining));
     for (int j = 0; j < a->joining; j++)
         c->config.ops->send(c->config.context, a->joiners[j], message);
     cJSON_Delete(message);
+    return true;
 }
 
 static void pool_cancel(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = 0; j < a->joining; j++)
         send_to(c, a->joiners[j], json_message("cancel"));
+}
+
+static int pool_available(char *reason, size_t reason_size)
+{
+    (void)reason;
+    (void)reason_size;
+    return 0;
 }
 
 /* ---- Every process's own thread ------------------------------------------------ */
@@ -100,6 +112,11 @@ static MPI_Comm pool_first_world(struct world *world, int size)
 static MPI_Comm pool_joiners_world(struct world *world, const int *processes, int count, int adaptation)
 {
     return communicator(world, processes, count, tag_of(adaptation, 0));
+}
+
+static char *pool_port(void)
+{
+    return NULL;
 }
 
 static MPI_Comm new_world(const struct world *world)
@@ -146,9 +163,11 @@ static void pool_commit(struct world *world)
 
 const struct backend backend_pool = {
     .coordinator = {.name = "pool", .choose = pool_choose, .start = pool_start, .cancel = pool_cancel},
-    .flags = BACKEND_SHARES_LAUNCH,
+    .flags = BACKEND_LENDS,
+    .available = pool_available,
     .first_world = pool_first_world,
     .joiners_world = pool_joiners_world,
+    .port = pool_port,
     .connect = pool_connect,
     .commit = pool_commit,
 };

@@ -11,6 +11,7 @@ static void adaptation_free(struct adaptation *a)
 {
     free(a->leaves);
     free(a->joiners);
+    free(a->port);
     free(a);
 }
 
@@ -20,7 +21,7 @@ struct adaptation *adaptation_new(struct coordinator *c, const char *by, int to,
     if (!a)
         return NULL;
     a->leaves = calloc((size_t)c->size, 1);
-    a->joiners = calloc((size_t)c->config.maximum, sizeof *a->joiners);
+    a->joiners = calloc((size_t)to, sizeof *a->joiners);
     if (!a->leaves || !a->joiners) {
         adaptation_free(a);
         return NULL;
@@ -61,21 +62,16 @@ static void prepared(struct coordinator *c, struct adaptation *a)
     publish(c, "prepared", a, NULL);
 }
 
-/* The joiners start together: one that started early would wait for the others, spinning. */
 void adaptation_start_joiners(struct coordinator *c)
 {
     struct adaptation *a = c->adaptation;
-    if (!a || a->state != ADAPTATION_PREPARING || a->started)
+    if (!a || a->state != ADAPTATION_PREPARING || a->started || !c->config.backend->start(c, a))
         return;
-    for (int j = 0; j < a->joining; j++)
-        if (c->processes[a->joiners[j]].state != PROCESS_STANDBY || !c->processes[a->joiners[j]].here)
-            return;
+    a->started = true;
     for (int j = 0; j < a->joining; j++) {
         c->processes[a->joiners[j]].state = PROCESS_JOINING;
         c->processes[a->joiners[j]].ready = false;
     }
-    a->started = true;
-    c->config.backend->start(c, a);
 }
 
 int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size)
@@ -109,6 +105,8 @@ void adaptation_ready(struct coordinator *c, int process, const cJSON *message)
         adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
         return;
     }
+    if (json_text(message, "port") && !a->port)
+        a->port = strdup(json_text(message, "port"));
     c->processes[process].ready = true;
     for (int j = 0; j < a->joining; j++)
         if (!c->processes[a->joiners[j]].ready)
@@ -144,10 +142,13 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     }
     plan->at = *at;
     plan->count = count;
+    plan->port = a->port ? strdup(a->port) : NULL;
     a->at = *at;
     snprintf(a->element, sizeof a->element, "%s", element_name(c, at->pc));
     a->state = ADAPTATION_WINDOW;
     a->outstanding = plan_total(plan);
+    a->unconnected = c->config.backend->kill ? plan_total(plan) : 0; /* others cannot fail there */
+    a->connect_deadline = monotonic_seconds() + c->config.connect_timeout;
     a->agreed = wall_seconds();
     c->agreement = AGREEMENT_NONE;
 
@@ -203,6 +204,49 @@ static void one_through(struct coordinator *c, struct adaptation *a)
     handle_deferred(c);
 }
 
+/* ---- Connecting: the last step that can be taken back ------------------------- */
+
+/* All old ranks are back at their old size, at the probe of the target. */
+static void undo(struct coordinator *c, struct adaptation *a)
+{
+    for (int r = 0; r < c->size; r++)
+        c->processes[c->world[r]].state = PROCESS_RUNNING;
+    a->state = ADAPTATION_PREPARED;
+    adaptation_drop(c, ADAPTATION_FAILED, "failed", "the joining processes could not be connected");
+}
+
+/* A joiner whose connect failed ends; what counts is whether all the old ranks failed, or none. */
+void adaptation_connected(struct coordinator *c, int process, const cJSON *message)
+{
+    struct adaptation *a = c->adaptation;
+    if (!a || a->state != ADAPTATION_WINDOW || json_int(message, "adaptation", 0) != a->id)
+        return;
+    bool old = c->processes[process].rank >= 0;
+    if (json_text(message, "failure"))
+        a->failures += old;
+    a->unconnected -= old || !json_text(message, "failure");
+    if (a->failures == c->size)
+        undo(c, a);
+    else if (a->failures && a->unconnected == 0)
+        c->config.ops->fatal(c->config.context, "some ranks could connect to the joining processes and others not");
+}
+
+void adaptation_connect_timeout(struct coordinator *c)
+{
+    struct adaptation *a = c->adaptation;
+    if (!c->config.backend->kill || !a->joining) {
+        c->config.ops->fatal(c->config.context, "the ranks did not come together for an adaptation in time");
+        return;
+    }
+    a->connect_deadline = monotonic_seconds() + c->config.connect_timeout;
+    if (a->kills++)
+        c->config.ops->fatal(c->config.context, "the ranks are stuck in connecting to processes that were ended");
+    else
+        c->config.backend->kill(c, a);
+}
+
+/* ---- Through ------------------------------------------------------------------- */
+
 void adaptation_committed(struct coordinator *c, const cJSON *message)
 {
     struct adaptation *a = c->adaptation;
@@ -212,6 +256,16 @@ void adaptation_committed(struct coordinator *c, const cJSON *message)
     if (stall > a->stall)
         a->stall = stall;
     one_through(c, a);
+}
+
+void process_gone(struct coordinator *c, int process)
+{
+    struct process *p = &c->processes[process];
+    bool leaving = p->state == PROCESS_LEAVING;
+    p->state = PROCESS_GONE;
+    p->rank = -1;
+    if (leaving && c->adaptation)
+        one_through(c, c->adaptation);
 }
 
 void process_parked(struct coordinator *c, int process, const cJSON *message)

@@ -22,6 +22,25 @@ static void clear_arrivals(struct coordinator *c)
     }
 }
 
+/* Joiners that are to be connected must be alive then: they answer while the ranks run to the target. */
+static void ping_joiners(struct coordinator *c)
+{
+    const struct adaptation *a = c->adaptation;
+    for (int j = 0; a && a->state == ADAPTATION_PREPARED && j < a->joining; j++) {
+        c->processes[a->joiners[j]].answered = false;
+        send_to(c, a->joiners[j], json_message("ping"));
+    }
+}
+
+static bool joiners_answered(const struct coordinator *c)
+{
+    const struct adaptation *a = c->adaptation;
+    for (int j = 0; j < a->joining; j++)
+        if (!c->processes[a->joiners[j]].answered)
+            return false;
+    return true;
+}
+
 void agreement_start(struct coordinator *c)
 {
     c->agreement = AGREEMENT_FREEZING;
@@ -29,6 +48,7 @@ void agreement_start(struct coordinator *c)
     c->freeze_deadline = monotonic_seconds() + c->config.freeze_timeout;
     for (int r = 0; r < c->size; r++)
         at_rank(c, r)->answered = false;
+    ping_joiners(c);
     cJSON *message = json_message("freeze");
     cJSON_AddNumberToObject(message, "round", c->round);
     send_to_world(c, message);
@@ -208,6 +228,18 @@ static bool element_accepts(struct coordinator *c, const struct position *at)
     return false;
 }
 
+/* A joiner that still owes its answer is waited for, up to the limit. */
+static bool waits_for_joiners(struct coordinator *c)
+{
+    struct adaptation *a = c->adaptation;
+    if (!a || a->state != ADAPTATION_PREPARED || joiners_answered(c))
+        return false;
+    if (monotonic_seconds() < c->freeze_deadline)
+        return true;
+    adaptation_drop(c, ADAPTATION_FAILED, "timeout", "a joining process does not answer any more");
+    return false;
+}
+
 void agreement_decide(struct coordinator *c)
 {
     const struct process *zero = at_rank(c, 0);
@@ -219,6 +251,8 @@ void agreement_decide(struct coordinator *c)
         send_decision(c, "stop", count);
     } else if (c->pausing) {
         hold_paused(c, &at);
+    } else if (waits_for_joiners(c)) {
+        return;
     } else if (c->adaptation && c->adaptation->state == ADAPTATION_PREPARED && element_accepts(c, &at)) {
         adaptation_window(c, &at, count);
     } else if (needs) {

@@ -11,7 +11,7 @@
 #include "runtime/member/member.h"
 
 struct event {
-    enum { EVENT_MESSAGE, EVENT_REQUEST, EVENT_ABANDONED, EVENT_LOST } type;
+    enum { EVENT_MESSAGE, EVENT_REQUEST, EVENT_ABANDONED, EVENT_LOST, EVENT_BACKEND } type;
     int process;
     void *handle;
     cJSON *json;
@@ -63,6 +63,11 @@ void coordinator_abandoned(struct coordinator *c, void *handle)
 void coordinator_lost(struct coordinator *c, int process)
 {
     post(c, (struct event){.type = EVENT_LOST, .process = process});
+}
+
+void coordinator_post_backend(struct coordinator *c, void *handle, int status)
+{
+    post(c, (struct event){.type = EVENT_BACKEND, .handle = handle, .process = status});
 }
 
 void coordinator_signal(struct coordinator *c)
@@ -118,12 +123,29 @@ cJSON *refusal(const char *code, const char *reason)
 
 /* ---- What arrives --------------------------------------------------------- */
 
+/* All processes must run the same: a rank with another program would compute something else, unnoticed. */
+static void check_identity(struct coordinator *c, struct process *p, const char *identity)
+{
+    char text[480];
+    if (!identity || !c->identity[0] || !strcmp(identity, c->identity))
+        return;
+    snprintf(text, sizeof text, "the process with pid %d on %s is not like the others: it has %s, they have %s", p->pid,
+             p->host, identity, c->identity);
+    if (p->state == PROCESS_JOINING && c->adaptation)
+        adaptation_drop(c, ADAPTATION_FAILED, "failed", text);
+    else
+        c->config.ops->fatal(c->config.context, text);
+}
+
 static void on_hello(struct coordinator *c, struct process *p, const cJSON *message)
 {
-    const char *host = json_text(message, "host");
+    const char *host = json_text(message, "host"), *identity = json_text(message, "identity");
     snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
     p->pid = json_int(message, "pid", 0);
     p->here = true;
+    if (p == &c->processes[0])
+        snprintf(c->identity, sizeof c->identity, "%s", identity ? identity : "");
+    check_identity(c, p, identity);
     adaptation_start_joiners(c);
 }
 
@@ -144,7 +166,7 @@ static void on_failed(struct coordinator *c, const cJSON *message)
 static void on_message(struct coordinator *c, int process, const cJSON *message)
 {
     const char *op = json_text(message, "op");
-    if (!op || process < 0 || process >= c->config.maximum)
+    if (!op || process < 0 || process >= c->process_count)
         return;
     if (!strcmp(op, "hello"))
         on_hello(c, &c->processes[process], message);
@@ -156,6 +178,12 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         agreement_ended(c, process);
     else if (!strcmp(op, "ready"))
         adaptation_ready(c, process, message);
+    else if (!strcmp(op, "pong"))
+        c->processes[process].answered = true;
+    else if (!strcmp(op, "connected"))
+        adaptation_connected(c, process, message);
+    else if (!strcmp(op, "gone"))
+        process_gone(c, process);
     else if (!strcmp(op, "committed"))
         adaptation_committed(c, message);
     else if (!strcmp(op, "parked"))
@@ -182,10 +210,22 @@ static void on_abandoned(struct coordinator *c, void *handle)
 static void on_lost(struct coordinator *c, int process)
 {
     struct process *p = &c->processes[process];
-    if (c->finished || p->state == PROCESS_LOST)
-        return;
-    p->state = PROCESS_LOST;
+    struct adaptation *a = c->adaptation;
     char text[200];
+    bool own_launch = c->config.backend->kill != NULL;
+    if (c->finished || p->state == PROCESS_LOST ||
+        (own_launch && (p->state == PROCESS_GONE || p->state == PROCESS_RETURNING)))
+        return;
+    if (p->state == PROCESS_JOINING && own_launch && a && (a->state != ADAPTATION_WINDOW || a->unconnected)) {
+        snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
+        p->state = PROCESS_GONE;
+        if (a->state == ADAPTATION_WINDOW)
+            c->config.backend->kill(c, a); /* the old ranks' connect then fails, and they go on */
+        else
+            adaptation_drop(c, ADAPTATION_FAILED, "failed", text);
+        return;
+    }
+    p->state = PROCESS_LOST;
     snprintf(text, sizeof text, "process %d (rank %d, pid %d on %s) is gone; the job cannot go on without it", process,
              p->rank, p->pid, p->host);
     c->config.ops->fatal(c->config.context, text);
@@ -206,6 +246,9 @@ static void dispatch(struct coordinator *c, struct event *event)
     case EVENT_LOST:
         on_lost(c, event->process);
         break;
+    case EVENT_BACKEND:
+        c->config.backend->event(c, event->handle, event->process);
+        break;
     }
     cJSON_Delete(event->json);
     free(event);
@@ -223,8 +266,8 @@ static bool world_is_here(const struct coordinator *c)
 
 static bool all_are_here(const struct coordinator *c)
 {
-    for (int p = 0; p < c->config.maximum; p++)
-        if (!c->processes[p].here)
+    for (int p = 0; p < c->process_count; p++)
+        if (!c->processes[p].here && c->processes[p].state != PROCESS_GONE)
             return false;
     return true;
 }
@@ -257,7 +300,7 @@ static void finish(struct coordinator *c)
     answer(c, &c->pause_handle, refusal("failed", "the program has ended"));
     c->finished = true;
     publish(c, "finished", NULL, NULL);
-    for (int p = 0; p < c->config.maximum; p++)
+    for (int p = 0; p < c->process_count; p++)
         send_to(c, p, json_message("finish"));
 }
 
@@ -281,6 +324,8 @@ static void advance(struct coordinator *c)
         adaptation_drop(c, ADAPTATION_FAILED, "timeout", "the joining processes were not ready in time");
     if (c->agreement == AGREEMENT_FREEZING && now > c->freeze_deadline)
         agreement_timeout(c);
+    if (a && c->adaptation == a && a->state == ADAPTATION_WINDOW && a->unconnected && now > a->connect_deadline)
+        adaptation_connect_timeout(c);
 
     if (a && c->adaptation == a && a->state == ADAPTATION_WINDOW)
         return; /* ranks that are through may have ended already; the others will say that they are through */
@@ -301,6 +346,10 @@ static double next_deadline(const struct coordinator *c)
     if (a && a->state == ADAPTATION_PREPARING && !c->paused && a->deadline - now < wait)
         wait = a->deadline - now;
     if (c->agreement == AGREEMENT_FREEZING && c->freeze_deadline - now < wait)
+        wait = c->freeze_deadline - now;
+    if (a && a->state == ADAPTATION_WINDOW && a->unconnected && a->connect_deadline - now < wait)
+        wait = a->connect_deadline - now;
+    if (c->agreement == AGREEMENT_GATE && !c->paused && c->freeze_deadline > now && c->freeze_deadline - now < wait)
         wait = c->freeze_deadline - now;
     double apart = c->last_commit + c->config.min_interval - now;
     if (a && a->state == ADAPTATION_PREPARED && apart > 0 && apart < wait)
@@ -324,8 +373,10 @@ static void wait_for_event(struct coordinator *c, double seconds)
 static int count_stuck(const struct coordinator *c)
 {
     int stuck = 0;
-    for (int p = 0; p < c->config.maximum; p++)
+    for (int p = 0; p < c->process_count; p++)
         stuck += c->processes[p].state == PROCESS_RETURNING || c->processes[p].state == PROCESS_LEAVING;
+    if (c->config.backend->busy)
+        stuck += c->config.backend->busy();
     return stuck;
 }
 
@@ -335,17 +386,24 @@ static void drain(struct coordinator *c)
         dispatch(c, event);
 }
 
+/* Waits for something to arrive; a backend that has launches to look after is asked when to look again. */
+static void look_and_wait(struct coordinator *c, double seconds)
+{
+    double look = c->config.backend->tick ? c->config.backend->tick(c) : seconds;
+    wait_for_event(c, look < seconds ? look : seconds);
+}
+
 static void *coordinator_main(void *argument)
 {
     struct coordinator *c = argument;
     while (!c->finished) {
-        wait_for_event(c, next_deadline(c));
+        look_and_wait(c, next_deadline(c));
         drain(c);
         advance(c);
     }
     double deadline = monotonic_seconds() + c->config.finish_timeout;
     while (count_stuck(c) && monotonic_seconds() < deadline) {
-        wait_for_event(c, deadline - monotonic_seconds());
+        look_and_wait(c, deadline - monotonic_seconds());
         check_signals(c);
         drain(c);
     }
@@ -367,6 +425,24 @@ static void coordinator_free(struct coordinator *c)
     free(c);
 }
 
+int add_processes(struct coordinator *c, int count)
+{
+    int first = c->process_count;
+    size_t total = (size_t)first + (size_t)count;
+    struct process *processes = realloc(c->processes, total * sizeof *processes);
+    if (processes)
+        c->processes = processes;
+    int *ranks = realloc(c->world, total * sizeof *ranks);
+    if (ranks)
+        c->world = ranks;
+    if (!processes || !ranks)
+        return -1;
+    for (int p = first; p < first + count; p++)
+        c->processes[p] = (struct process){.state = PROCESS_JOINING, .rank = -1};
+    c->process_count = (int)total;
+    return first;
+}
+
 struct coordinator *coordinator_start(const struct coordinator_config *config)
 {
     struct coordinator *c = calloc(1, sizeof *c);
@@ -377,12 +453,13 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
     sem_init(&c->wake, 0, 0);
     c->job = strdup(config->job);
     c->path = strdup(config->path);
-    c->processes = calloc((size_t)config->maximum, sizeof *c->processes);
-    c->world = calloc((size_t)config->maximum, sizeof *c->world);
+    c->processes = calloc((size_t)config->processes, sizeof *c->processes);
+    c->world = calloc((size_t)config->processes, sizeof *c->world);
+    c->process_count = config->processes;
     if (!c->job || !c->path || !c->processes || !c->world)
         goto fail;
     c->size = config->size;
-    for (int p = 0; p < config->maximum; p++) {
+    for (int p = 0; p < config->processes; p++) {
         c->processes[p].state = p < config->size ? PROCESS_RUNNING : PROCESS_STANDBY;
         c->processes[p].rank = p < config->size ? p : -1;
         c->world[p] = p;

@@ -30,8 +30,10 @@ struct coordinator_config {
     const char *path;              /* of the program */
     const epop_program_t *program; /* stays valid until coordinator_destroy */
     const struct coordinator_backend *backend;
-    int size, maximum;      /* ranks at the start; processes that there can be */
+    int size, processes;    /* ranks at the start; processes of the launch */
+    int maximum;            /* most ranks that there can be */
     double prepare_timeout; /* seconds for joining processes to get ready */
+    double connect_timeout; /* seconds for all ranks to be connected in a window */
     double freeze_timeout;  /* seconds for every rank's control thread to answer */
     double min_interval;    /* seconds between two adaptations */
     double finish_timeout;  /* seconds for standby processes to come to the end */

@@ -15,6 +15,7 @@ enum process_state {
     PROCESS_LEAVING,
     PROCESS_RETURNING, /* from a joining that was called off, into standby */
     PROCESS_SPENT,     /* left, and cannot join again: the program stays in its memory */
+    PROCESS_GONE,      /* ended for real */
     PROCESS_LOST
 };
 
@@ -57,6 +58,11 @@ struct adaptation {
     double stall;                                  /* the longest a staying rank stood still, seconds */
     double deadline;                               /* of preparing, monotonic */
     double margin;                                 /* what was left of it when the job was paused */
+    char *port;                                    /* where the joiners accept; owned; NULL: none */
+    int unconnected;                               /* processes whose connect has not been reported yet */
+    int kills;                                     /* times that the joiners were ended for not answering */
+    int failures;                                  /* old ranks that could not connect */
+    double connect_deadline;                       /* monotonic */
     int outstanding;                               /* processes that are not through the window, or parked, yet */
     void *handle;                                  /* who waits for it; NULL: nobody */
     int requested_size;
@@ -69,6 +75,7 @@ enum agreement_state { AGREEMENT_NONE, AGREEMENT_FREEZING, AGREEMENT_TARGET, AGR
 struct coordinator {
     struct coordinator_config config;
     char *job, *path;
+    char identity[200]; /* of process 0 */
 
     pthread_t thread;
     pthread_mutex_t lock; /* of the queue */
@@ -77,8 +84,9 @@ struct coordinator {
     _Atomic int signals;
 
     struct process *processes;
-    int size;   /* of the present world */
-    int *world; /* process numbers by rank */
+    int process_count; /* numbers given out so far; a number is used once */
+    int size;          /* of the present world */
+    int *world;        /* process numbers by rank */
 
     enum agreement_state agreement;
     int round;
@@ -112,18 +120,30 @@ struct coordinator_backend {
      */
     int (*choose)(struct coordinator *coordinator, struct adaptation *adaptation, const char *hosts, char *error,
                   size_t error_size);
-    /* Has them start, once none is on its way any more. Each will send "ready". Must not block. */
-    void (*start)(struct coordinator *coordinator, const struct adaptation *adaptation);
+    /* Has them start, if all of them can by now (else false, and it is asked again when a process comes in). Each will
+     * send "ready". Must not block. */
+    bool (*start)(struct coordinator *coordinator, const struct adaptation *adaptation);
     /* The adaptation is off: its joiners go back to where they came from. Must not block. */
     void (*cancel)(struct coordinator *coordinator, const struct adaptation *adaptation);
+    /* The rest is for backends that start processes; NULL elsewhere. None may block. */
+    /* The joiners do not answer a connect: ends them at once. */
+    void (*kill)(struct coordinator *coordinator, const struct adaptation *adaptation);
+    /* What the backend posted with coordinator_post_backend has arrived. */
+    void (*event)(struct coordinator *coordinator, void *handle, int status);
+    /* Looks after what it started; returns the seconds until it wants to look again. */
+    double (*tick)(struct coordinator *coordinator);
+    /* How many launchers have not ended yet. */
+    int (*busy)(void);
 };
 
 double wall_seconds(void);
 
 /* coordinator.c */
-void send_to(struct coordinator *c, int process, cJSON *message); /* takes the message */
-void send_to_world(struct coordinator *c, cJSON *message);        /* takes the message */
-void answer(struct coordinator *c, void **handle, cJSON *reply);  /* takes the reply; *handle becomes NULL */
+int add_processes(struct coordinator *c, int count); /* the first of `count` new numbers; -1: out of memory */
+void coordinator_post_backend(struct coordinator *c, void *handle, int status); /* any thread */
+void send_to(struct coordinator *c, int process, cJSON *message);               /* takes the message */
+void send_to_world(struct coordinator *c, cJSON *message);                      /* takes the message */
+void answer(struct coordinator *c, void **handle, cJSON *reply); /* takes the reply; *handle becomes NULL */
 cJSON *refusal(const char *code, const char *reason);
 
 /* requests.c */
@@ -142,7 +162,10 @@ void adaptation_start_joiners(struct coordinator *c);
 void adaptation_ready(struct coordinator *c, int process, const cJSON *message);
 void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason);
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count);
+void adaptation_connected(struct coordinator *c, int process, const cJSON *message);
+void adaptation_connect_timeout(struct coordinator *c);
 void adaptation_committed(struct coordinator *c, const cJSON *message);
+void process_gone(struct coordinator *c, int process);
 void process_parked(struct coordinator *c, int process, const cJSON *message);
 /* For a phase that was entered at a size it does not accept. */
 void adaptation_for_phase(struct coordinator *c, int needs);

@@ -26,7 +26,7 @@ static const char *process_text(enum process_state state)
     static const char *const text[] = {
         [PROCESS_STANDBY] = "standby", [PROCESS_JOINING] = "joining",   [PROCESS_RUNNING] = "running",
         [PROCESS_LEAVING] = "leaving", [PROCESS_RETURNING] = "leaving", [PROCESS_SPENT] = "spent",
-        [PROCESS_LOST] = "lost",
+        [PROCESS_GONE] = "gone",       [PROCESS_LOST] = "lost",
     };
     return text[state];
 }
@@ -77,7 +77,9 @@ static cJSON *progress_json(const struct coordinator *c)
 static cJSON *processes_json(const struct coordinator *c)
 {
     cJSON *list = cJSON_CreateArray();
-    for (int p = 0; p < c->config.maximum; p++) {
+    for (int p = 0; p < c->process_count; p++) {
+        if (c->processes[p].state == PROCESS_GONE)
+            continue;
         cJSON *json = cJSON_CreateObject();
         cJSON_AddNumberToObject(json, "process", p);
         cJSON_AddNumberToObject(json, "rank", c->processes[p].rank);
@@ -149,7 +151,7 @@ cJSON *sizes_json(const epop_sizes_t *sizes)
 static int count_standby(const struct coordinator *c)
 {
     int standby = 0;
-    for (int p = 0; p < c->config.maximum; p++)
+    for (int p = 0; p < c->process_count; p++)
         standby += c->processes[p].state == PROCESS_STANDBY;
     return standby;
 }

@@ -108,6 +108,10 @@ void member_receive(struct member *member, const cJSON *message)
         on_freeze(member, message);
         return;
     }
+    if (!strcmp(op, "ping")) {
+        tell(member, json_message("pong"));
+        return;
+    }
     pthread_mutex_lock(&member->lock);
     if (!strcmp(op, "target")) {
         on_target(member, message);
@@ -228,10 +232,12 @@ enum task member_standby(struct member *member)
     return task;
 }
 
-void member_ready(struct member *member, int adaptation, const char *failure)
+void member_ready(struct member *member, int adaptation, const char *failure, const char *port)
 {
     cJSON *message = json_message("ready");
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    if (port)
+        cJSON_AddStringToObject(message, "port", port);
     if (failure)
         cJSON_AddStringToObject(message, "failure", failure);
     tell(member, message);
@@ -252,6 +258,15 @@ bool member_await_window(struct member *member)
     member->wake = NULL;
     pthread_mutex_unlock(&member->lock);
     return joined;
+}
+
+void member_connected(struct member *member, int adaptation, const char *failure)
+{
+    cJSON *message = json_message("connected");
+    cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    if (failure)
+        cJSON_AddStringToObject(message, "failure", failure);
+    tell(member, message);
 }
 
 void member_committed(struct member *member, int adaptation, double stall)
@@ -280,4 +295,9 @@ void member_report_progress(struct member *member, const epop_progress_t *progre
     cJSON_AddNumberToObject(message, "iteration", (double)progress->iteration);
     cJSON_AddNumberToObject(message, "bound", (double)progress->bound);
     tell(member, message);
+}
+
+void member_gone(struct member *member)
+{
+    tell(member, json_message("gone"));
 }

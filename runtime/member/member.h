@@ -69,11 +69,14 @@ void member_end(struct member *member);
 /* Standby: waits without using CPU for something to do. TASK_JOIN leaves member->wake. */
 enum task member_standby(struct member *member);
 
-/* A joining process is ready, or is not, for the reason given (else NULL). */
-void member_ready(struct member *member, int adaptation, const char *failure);
+/* A joining process is ready, or is not, for the reason given (else NULL). port: where it accepts, or NULL. */
+void member_ready(struct member *member, int adaptation, const char *failure, const char *port);
 
 /* Then waits for the window: true with member->plan, or false if the adaptation is off. */
 bool member_await_window(struct member *member);
+
+/* The window's communicators are made in this process, or cannot be, for the reason given (else NULL). */
+void member_connected(struct member *member, int adaptation, const char *failure);
 
 /* This process is through the window; stood still for `stall` seconds. */
 void member_committed(struct member *member, int adaptation, double stall);
@@ -81,6 +84,9 @@ void member_committed(struct member *member, int adaptation, double stall);
 /* This process left the program, or its joining is off, and it can be asked to join again.
  * reusable is false where the program could not be unloaded. */
 void member_parked(struct member *member, bool reusable);
+
+/* This process left the program, and ends. */
+void member_gone(struct member *member);
 
 void member_report_progress(struct member *member, const epop_progress_t *progress);
 

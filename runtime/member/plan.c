@@ -47,6 +47,7 @@ void plan_free(struct plan *plan)
         return;
     free(plan->processes);
     free(plan->new_ranks);
+    free(plan->port);
     free(plan);
 }
 
@@ -83,6 +84,8 @@ cJSON *plan_to_json(const struct plan *plan)
     cJSON_AddNumberToObject(json, "old_size", plan->old_size);
     cJSON_AddItemToObject(json, "processes", cJSON_CreateIntArray(plan->processes, plan_total(plan)));
     cJSON_AddItemToObject(json, "new_ranks", cJSON_CreateIntArray(plan->new_ranks, plan_total(plan)));
+    if (plan->port)
+        cJSON_AddStringToObject(json, "port", plan->port);
     return json;
 }
 
@@ -110,5 +113,7 @@ struct plan *plan_from_json(const cJSON *json)
     read_ints(new_ranks, plan->new_ranks);
     for (int r = 0; r < old_size; r++)
         plan->staying += plan->new_ranks[r] >= 0;
+    if (json_text(json, "port"))
+        plan->port = strdup(json_text(json, "port"));
     return plan;
 }

@@ -22,6 +22,7 @@ struct plan {
     int old_size, joining, staying;
     int *processes; /* old_size + joining process numbers: old ranks in order, then the joining ones */
     int *new_ranks; /* as long: the new rank of each, -1 if it leaves */
+    char *port;     /* where joining processes of another launch accept; owned; NULL: none */
 };
 
 static inline int plan_total(const struct plan *plan)

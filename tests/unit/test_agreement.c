@@ -256,7 +256,7 @@ static void *program_thread(void *argument)
     enum way way = inside ? walk(rank, at, false) : LEFT;
     while (way == LEFT && member_standby(&rank->member) == TASK_JOIN) {
         nap(&rank->seed, 2000); /* INIT */
-        member_ready(&rank->member, json_int(rank->member.wake, "adaptation", 0), NULL);
+        member_ready(&rank->member, json_int(rank->member.wake, "adaptation", 0), NULL, NULL);
         if (!member_await_window(&rank->member)) {
             member_parked(&rank->member, true);
             continue;
@@ -296,6 +296,7 @@ static void start(struct network *n, int count, int size)
                                         .program = program,
                                         .backend = &backend_pool.coordinator,
                                         .size = size,
+                                        .processes = count,
                                         .maximum = count,
                                         .prepare_timeout = 10,
                                         .freeze_timeout = 10,

@@ -1,0 +1,355 @@
+/* Starting joining processes in a launch of their own: see launcher.h. */
+#include "runtime/backends/launcher.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/member/json.h"
+#include "runtime/member/member.h"
+
+#define VARIABLE "EPOP_JOIN"
+#define GRACE    3.0 /* seconds that a launch which was called off may take to end by itself */
+
+extern char **environ;
+
+/* One mpiexec that was started. */
+struct launch {
+    pid_t pid;
+    int adaptation, first, count;
+    bool off;       /* was told to end */
+    int insistence; /* how hard */
+    double due;     /* when to insist, monotonic */
+    struct coordinator *coordinator;
+    struct launch *next;
+};
+
+static struct {
+    struct launcher_job job;
+    struct launch *launches;
+    char hosts[512]; /* of the adaptation being prepared; "": anywhere */
+    int status;
+} state;
+
+void launcher_init(const struct launcher_job *job)
+{
+    state.job = *job;
+}
+
+int launcher_status(void)
+{
+    return state.status;
+}
+
+/* ---- The command and its environment ------------------------------------------------ */
+
+/* The launcher's absolute path: Hydra finds its proxy by it. 0 or -1. */
+static int find_mpiexec(char *path, size_t size)
+{
+    const char *name = getenv("EPOP_MPIEXEC"), *search = getenv("PATH");
+    if (!name)
+        name = EPOP_MPIEXEC;
+    if (strchr(name, '/'))
+        return snprintf(path, size, "%s", name) < (int)size && !access(path, X_OK) ? 0 : -1;
+    for (const char *p = search ? search : "/usr/bin:/bin"; *p; p += strcspn(p, ":"), p += *p == ':') {
+        int length = (int)strcspn(p, ":");
+        if (snprintf(path, size, "%.*s/%s", length, p, name) < (int)size && !access(path, X_OK))
+            return 0;
+    }
+    return -1;
+}
+
+/* What belongs to this process's own launch, and would confuse the new one. */
+static bool is_launchers(const char *variable)
+{
+    static const char *const prefixes[] = {"PMI_", "PMIX_", "HYDI_", "MPI_LOCAL", "MPIEXEC_", VARIABLE "="};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (!strncmp(variable, prefixes[i], strlen(prefixes[i])))
+            return true;
+    return false;
+}
+
+/* The environment without the launcher's variables, with `extra`; the array is the caller's, the strings are not. */
+static char **clean_environment(char *extra)
+{
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **result = calloc(count + 2, sizeof *result);
+    for (size_t i = 0; result && i < count; i++)
+        if (!is_launchers(environ[i]))
+            result[kept++] = environ[i];
+    if (result)
+        result[kept] = extra;
+    return result;
+}
+
+static char *describe_joining(const struct launch *launch)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "first", launch->first);
+    cJSON_AddNumberToObject(json, "adaptation", launch->adaptation);
+    cJSON_AddStringToObject(json, "uri", state.job.uri);
+    cJSON_AddStringToObject(json, "token", state.job.token);
+    char *text = cJSON_PrintUnformatted(json), *variable = NULL;
+    cJSON_Delete(json);
+    if (text && asprintf(&variable, VARIABLE "=%s", text) < 0)
+        variable = NULL;
+    free(text);
+    return variable;
+}
+
+/* mpiexec -n K [-hosts ...] EPOP ARGUMENTS...: strings that stay valid as long as the arguments here do. */
+static char **command(char *mpiexec, char *count, char *self)
+{
+    size_t own = 0, n = 0;
+    while (state.job.argv[own])
+        own++;
+    char **argv = calloc(own + 7, sizeof *argv);
+    if (!argv)
+        return NULL;
+    argv[n++] = mpiexec;
+    argv[n++] = "-n";
+    argv[n++] = count;
+    if (state.hosts[0]) {
+        argv[n++] = "-hosts";
+        argv[n++] = state.hosts;
+    }
+    argv[n++] = self;
+    for (size_t i = 1; i < own; i++)
+        argv[n++] = state.job.argv[i];
+    return argv;
+}
+
+/* Starts it with our output, no input, and no other descriptor of ours. It stays in our process group, so that what
+ * ends the job ends it too. */
+static int spawn(char **argv, char **environment, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    int error = posix_spawn(pid, argv[0], &actions, &attributes, argv, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static int run(struct launch *launch)
+{
+    char mpiexec[512], count[16], self[512] = "";
+    if (find_mpiexec(mpiexec, sizeof mpiexec) || readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        return ENOENT;
+    snprintf(count, sizeof count, "%d", launch->count);
+    char *joining = describe_joining(launch), **environment = clean_environment(joining);
+    char **argv = command(mpiexec, count, self);
+    int error = joining && environment && argv ? spawn(argv, environment, &launch->pid) : ENOMEM;
+    free(argv);
+    free(environment);
+    free(joining);
+    return error;
+}
+
+/* ---- Watching it ---------------------------------------------------------------------- */
+
+static void *wait_for_end(void *argument)
+{
+    struct launch *launch = argument;
+    int status = 0;
+    while (waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    coordinator_post_backend(launch->coordinator, launch, status);
+    return NULL;
+}
+
+static int watch(struct launch *launch)
+{
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, wait_for_end, launch);
+    if (!error)
+        pthread_detach(thread);
+    return error;
+}
+
+int launcher_busy(void)
+{
+    int count = 0;
+    for (const struct launch *l = state.launches; l; l = l->next)
+        count++;
+    return count;
+}
+
+static void take_out(const struct launch *launch)
+{
+    struct launch **link = &state.launches;
+    while (*link && *link != launch)
+        link = &(*link)->next;
+    if (*link)
+        *link = launch->next;
+}
+
+void launcher_event(struct coordinator *c, void *handle, int status)
+{
+    struct launch *launch = handle;
+    struct adaptation *a = c->adaptation;
+    take_out(launch);
+    if (status && !launch->off && !state.status)
+        state.status = status;
+    bool pending = a && a->id == launch->adaptation && a->state != ADAPTATION_WINDOW;
+    if (pending && !launch->off) {
+        char reason[160];
+        snprintf(reason, sizeof reason,
+                 "the launcher of the joining processes ended with status %d before they were ready", status);
+        state.status = 0; /* the job goes on without them */
+        adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
+    }
+    for (int p = launch->first; p < launch->first + launch->count; p++)
+        if (c->processes[p].state == PROCESS_RETURNING || c->processes[p].state == PROCESS_JOINING)
+            c->processes[p].state = PROCESS_GONE;
+    free(launch);
+}
+
+/* ---- Ending it ------------------------------------------------------------------------ */
+
+/* Hydra ends its processes at the second SIGINT. What is stopped, or ignores that, is ended by its number where it
+ * runs on this host. */
+static void insist(struct coordinator *c, struct launch *launch)
+{
+    char host[64] = "";
+    gethostname(host, sizeof host - 1);
+    launch->due = monotonic_seconds() + 0.2;
+    if (launch->insistence++ < 2) {
+        kill(launch->pid, SIGINT);
+        return;
+    }
+    for (int p = launch->first; p < launch->first + launch->count; p++)
+        if (c->processes[p].pid > 0 && !strcmp(c->processes[p].host, host) && c->processes[p].state != PROCESS_GONE)
+            kill(c->processes[p].pid, SIGKILL);
+    if (launch->insistence > 10)
+        kill(launch->pid, SIGKILL);
+}
+
+double launcher_tick(struct coordinator *c)
+{
+    double now = monotonic_seconds(), wait = 3600;
+    for (struct launch *l = state.launches; l; l = l->next) {
+        if (!l->off)
+            continue;
+        if (now >= l->due)
+            insist(c, l);
+        if (l->due - now < wait)
+            wait = l->due - now;
+    }
+    return wait > 0.01 ? wait : 0.01;
+}
+
+static struct launch *launch_of(int adaptation)
+{
+    struct launch *launch = state.launches;
+    while (launch && launch->adaptation != adaptation)
+        launch = launch->next;
+    return launch;
+}
+
+static void end(struct coordinator *c, const struct adaptation *a, double grace)
+{
+    struct launch *launch = launch_of(a->id);
+    if (!launch)
+        return;
+    launch->off = true;
+    launch->due = monotonic_seconds() + grace;
+    if (!grace)
+        insist(c, launch);
+}
+
+void launcher_cancel(struct coordinator *c, const struct adaptation *a)
+{
+    for (int j = 0; j < a->joining; j++)
+        send_to(c, a->joiners[j], json_message("cancel"));
+    end(c, a, GRACE);
+}
+
+/* At once: old ranks stand still until the connect fails. */
+void launcher_kill(struct coordinator *c, const struct adaptation *a)
+{
+    end(c, a, 0);
+    struct launch *launch = launch_of(a->id);
+    if (launch)
+        launch->insistence = 2;
+    launcher_tick(c);
+}
+
+/* ---- Starting it ------------------------------------------------------------------------ */
+
+int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
+{
+    char mpiexec[512];
+    if (find_mpiexec(mpiexec, sizeof mpiexec)) {
+        snprintf(error, error_size, "the launcher was not found; set EPOP_MPIEXEC to an mpiexec");
+        return -1;
+    }
+    if (snprintf(state.hosts, sizeof state.hosts, "%s", hosts ? hosts : "") >= (int)sizeof state.hosts) {
+        snprintf(error, error_size, "the list of hosts is too long");
+        return -1;
+    }
+    int first = add_processes(c, a->joining);
+    for (int j = 0; j < a->joining; j++)
+        a->joiners[j] = first + j;
+    if (first < 0)
+        snprintf(error, error_size, "out of memory");
+    return first < 0 ? -1 : 0;
+}
+
+bool launcher_start(struct coordinator *c, const struct adaptation *a)
+{
+    struct launch *launch = calloc(1, sizeof *launch);
+    if (!launch) {
+        c->config.ops->fatal(c->config.context, "out of memory in the coordinator");
+        return true;
+    }
+    *launch = (struct launch){.adaptation = a->id, .first = a->joiners[0], .count = a->joining, .coordinator = c};
+    launch->next = state.launches;
+    state.launches = launch;
+    int error = run(launch);
+    if (!error)
+        error = watch(launch);
+    if (error) {
+        fprintf(stderr, "epop: cannot start the launcher of joining processes: %s\n", strerror(error));
+        coordinator_post_backend(c, launch, 127);
+    }
+    return true;
+}
+
+/* ---- In a joining process ----------------------------------------------------------------- */
+
+bool launcher_joining(struct joining *joining)
+{
+    const char *text = getenv(VARIABLE);
+    cJSON *json = text ? cJSON_Parse(text) : NULL;
+    unsetenv(VARIABLE);
+    if (!json)
+        return false;
+    joining->first = json_int(json, "first", 0);
+    joining->adaptation = json_int(json, "adaptation", 0);
+    const char *uri = json_text(json, "uri"), *token = json_text(json, "token");
+    bool valid = joining->first > 0 && uri && token && strlen(uri) < sizeof joining->uri &&
+                 strlen(token) < sizeof joining->token;
+    if (valid) {
+        strcpy(joining->uri, uri);
+        strcpy(joining->token, token);
+    }
+    cJSON_Delete(json);
+    return valid;
+}

@@ -1,0 +1,42 @@
+/*
+ * Starting joining processes in a launch of their own, on the coordinator's thread: `mpiexec -n K epop ...`, with the
+ * job's own command line, and what a joiner has to know in EPOP_JOIN of its environment.
+ */
+#ifndef EPOP_LAUNCHER_H
+#define EPOP_LAUNCHER_H
+
+#include "runtime/coordinator/state.h"
+
+/* What the launcher needs of the job; set before the first adaptation. The strings stay the caller's. */
+struct launcher_job {
+    char **argv;     /* the command line of epop, NULL at the end */
+    const char *uri; /* of the control plane */
+    const char *token;
+};
+
+void launcher_init(const struct launcher_job *job);
+
+/* The hooks of struct coordinator_backend. */
+int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size);
+bool launcher_start(struct coordinator *c, const struct adaptation *a);
+void launcher_cancel(struct coordinator *c, const struct adaptation *a);
+void launcher_kill(struct coordinator *c, const struct adaptation *a);
+void launcher_event(struct coordinator *c, void *handle, int status);
+double launcher_tick(struct coordinator *c);
+int launcher_busy(void);
+
+/* The first exit status of a launcher that was not 0, else 0. */
+int launcher_status(void);
+
+/* ---- The other side: in a process that was started so ---- */
+
+struct joining {
+    int first;      /* process number of its rank 0 */
+    int adaptation; /* that it is started for */
+    char uri[512], token[65];
+};
+
+/* Reads EPOP_JOIN and takes it out of the environment. false: this process was not started to join. */
+bool launcher_joining(struct joining *joining);
+
+#endif
