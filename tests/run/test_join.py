@@ -1,0 +1,198 @@
+"""The join backend: processes that are started and ended while the job runs. Needs an MPI that can connect."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+import job
+
+
+def can_join():
+    """Tried, as --backend auto does."""
+    done = subprocess.run([job.MPIEXEC, "-n", "1", str(job.BUILD / "bin/epop"), "--backend", "join",
+                           job.program("rigid")], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode == 0, done.stderr
+
+
+works, why = can_join()
+pytestmark = pytest.mark.skipif(not works, reason=f"no join here: {why.strip()}")
+
+
+def start(space, *arguments, ranks=2, options=(), env=None, limit=120):
+    running = space.start_epop("--backend", "join", *options, job.program("ledger"), *arguments, ranks=ranks,
+                               limit=limit, env=env)
+    wait_for_status(space, lambda status: status["state"] == "running")
+    return running
+
+
+def wait_for_status(space, condition, limit=30):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        result = space.epopctl("status", "--json")
+        if result.status == 0 and condition(json.loads(result.out)):
+            return json.loads(result.out)
+    raise AssertionError(f"not in time: {result}")
+
+
+def resize(space, to, *arguments, status=0):
+    result = space.epopctl("resize", to, "--wait", *arguments)
+    assert result.status == status, result
+    return result
+
+
+def processes(space):
+    return json.loads(space.epopctl("status", "--json").out)["processes"]
+
+
+ENDLESS = ("iterations=100000000", "work=500", "elements=10000")
+
+
+def end(space, running, status=0):
+    space.epopctl("stop", "--wait")
+    result = running.wait()
+    assert result.status == status, result
+    return result
+
+
+def test_grow_and_shrink(space):
+    running = start(space, *ENDLESS)
+    for size in (4, 2, 6, 1, 3, 2):
+        resize(space, size)
+        assert json.loads(space.epopctl("status", "--json").out)["size"] == size
+    assert re.search("right in .* 6 resizes, 2 ranks", end(space, running).out)
+
+
+def test_leavers_end_while_the_job_computes(space):
+    """The first launch, a middle one, and the last one: whoever leaves is gone, with its launcher."""
+    running = start(space, *ENDLESS)
+    resize(space, 4)
+    resize(space, 6)
+    before = processes(space)
+    by_rank = {process["rank"]: process["pid"] for process in before}
+    resize(space, 4, "--release-ranks", "2,3")
+    for rank in (2, 3):
+        wait_for_end_of(by_rank[rank])
+    assert {process["pid"] for process in processes(space)} == {by_rank[r] for r in (0, 1, 4, 5)}
+    resize(space, 3, "--release-ranks", "1")
+    wait_for_end_of(by_rank[1])
+    resize(space, 1)
+    assert [process["pid"] for process in processes(space)] == [by_rank[0]]
+    resize(space, 3)
+    end(space, running)
+
+
+def wait_for_end_of(pid, limit=10):
+    deadline = time.monotonic() + limit
+    while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            if stat.read().rsplit(")", 1)[1].split()[0] == "Z":
+                return
+    assert not os.path.exists(f"/proc/{pid}"), f"{pid} still runs"
+
+
+def test_migrate(space):
+    running = start(space, *ENDLESS)
+    before = {process["pid"] for process in processes(space)}
+    resize(space, 2, "--release-ranks", "1")
+    after = {process["pid"] for process in processes(space)}
+    assert len(before & after) == 1 and len(after) == 2
+    end(space, running)
+
+
+def test_joiners_write_into_the_jobs_output(space):
+    running = start(space, *ENDLESS, options=("--verbose",))
+    resize(space, 3)
+    running.wait_for_line("committed 2 -> 3", stream="err")
+    end(space, running)
+
+
+def launchers(space):
+    """Process ids of the launchers that the job started."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                command = file.read().split(b"\0")
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                environment = file.read()
+        except OSError:
+            continue
+        if b"EPOP_JOIN=" in environment and b"mpiexec" in command[0] and space.marker.encode() in environment:
+            found.append(int(entry))
+    return found
+
+
+@pytest.mark.parametrize("faulty", [False, True])
+def test_launcher_that_fails(space, faulty, tmp_path):
+    """The job goes on, the requester hears why, and the next resize works."""
+    script = tmp_path / "mpiexec"
+    script.write_text(f"#!/bin/sh\n[ -e {tmp_path}/broken ] && exit 7\nexec {job.MPIEXEC} \"$@\"\n")
+    script.chmod(0o755)
+    running = start(space, *ENDLESS, env={"EPOP_MPIEXEC": str(script)})
+    if faulty:
+        (tmp_path / "broken").touch()
+        assert "status 7" in resize(space, 4, status=1).err
+        (tmp_path / "broken").unlink()
+    resize(space, 4)
+    end(space, running)
+
+
+def test_launcher_that_is_missing(space):
+    running = start(space, *ENDLESS, env={"EPOP_MPIEXEC": "/nowhere/mpiexec"})
+    assert "launcher" in resize(space, 4, status=1).err
+    end(space, running)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_joiner_that_dies_or_stops_while_it_is_ready(space, number):
+    """Paused, the job cannot come to the target; the joiners are ready and wait."""
+    running = start(space, *ENDLESS)
+    assert space.epopctl("pause").status == 0
+    waiting = space.start_epopctl("resize", "4", "--wait", "--timeout", "40")
+    status = wait_for_status(space, lambda s: s["adaptations"] and s["adaptations"][-1]["state"] == "prepared")
+    joiner = [process["pid"] for process in status["processes"] if process["state"] == "joining"][-1]
+    os.kill(joiner, number)
+    assert space.epopctl("resume").status == 0
+    result = waiting.wait()
+    assert result.status in (1, 4), result
+    resize(space, 4)
+    end(space, running)
+
+
+def test_rank_that_dies_ends_all_launches(space):
+    running = start(space, *ENDLESS)
+    resize(space, 4)
+    victim = [process["pid"] for process in processes(space) if process["rank"] == 3][0]
+    os.kill(victim, signal.SIGKILL)
+    assert running.wait(10).status != 0
+
+
+def test_first_launcher_killed(space):
+    running = start(space, *ENDLESS)
+    resize(space, 4)
+    pids = [process["pid"] for process in processes(space)]
+    os.kill(running.pid, signal.SIGKILL)
+    for pid in pids:
+        wait_for_end_of(pid)
+
+
+def test_nothing_is_left_of_many_cycles(space):
+    running = start(space, *ENDLESS)
+    zero = processes(space)[0]["pid"]
+    resize(space, 4), resize(space, 2)
+    descriptors = len(os.listdir(f"/proc/{zero}/fd"))
+    for _ in range(int(os.environ.get("EPOP_TEST_CYCLES", "8"))):
+        resize(space, 4)
+        resize(space, 2)
+    assert len(processes(space)) == 2
+    assert len(os.listdir(f"/proc/{zero}/fd")) <= descriptors + 1
+    deadline = time.monotonic() + 10
+    while launchers(space) and time.monotonic() < deadline:
+        pass
+    assert not launchers(space)
+    end(space, running)
