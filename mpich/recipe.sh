@@ -2,12 +2,16 @@
 # Which MPICH a device means: sourced by the other scripts of this folder, with the device as recipe_choose's argument.
 # The version is that of the system's own MPICH package, so that programs built with either can be exchanged.
 
-cache=${EPOP_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set; set EPOP_CACHE to a directory for the build}/.cache}/epop}
-
 fail() {
     echo "mpich: $*" >&2
     exit 1
 }
+
+cache=${EPOP_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set; set EPOP_CACHE to a directory for the build}/.cache}/epop}
+cache=$(realpath -m "$cache")
+case $cache in
+*[[:space:]]*) fail "MPICH cannot be built in '$cache', which has a blank in it; set EPOP_CACHE to another directory" ;;
+esac
 
 # The upstream version of the installed MPICH; where there is none, of the one that apt would install.
 recipe_version() {
