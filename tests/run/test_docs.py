@@ -1,6 +1,7 @@
 """The documentation: its code compiles and runs, its commands give what it says, its links lead somewhere."""
 
 import re
+import subprocess
 
 import installed
 import job
@@ -77,6 +78,14 @@ def test_every_page_can_be_found():
             if file.suffix == ".md" and file.exists() and file not in seen:
                 open_pages.append(file)
     assert set(ALL) - seen == set()
+
+
+def test_the_readme_shows_the_tree():
+    """Every folder at the top."""
+    tree = re.search(r"```text\n(epop_api/.*?)```", (job.ROOT / "README.md").read_text(), flags=re.S).group(1)
+    files = subprocess.run(["git", "ls-files"], cwd=job.ROOT, capture_output=True, text=True, check=True).stdout.split()
+    folders = {name.split("/")[0] + "/" for name in files if "/" in name and not name.startswith(".")}
+    assert folders == set(re.findall(r"(?:^|  )([a-z_]+/)", tree, flags=re.M))
 
 
 def texts_of_the_sources():

@@ -12,7 +12,7 @@ PREFIX = "/opt/epop"
 FILES = [
     "bin/epop", "bin/epopctl",
     *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "visibility")],
-    "lib/libepop.so", "lib/libepop.so.0", "lib/pkgconfig/epop.pc",
+    *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")], "lib/pkgconfig/epop.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").glob("*.c")],
     "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     "share/man/man1/epop.1", "share/man/man1/epopctl.1",
@@ -32,12 +32,11 @@ def tree(request, tmp_path_factory):
     return place
 
 
-def bare(space, tree, *command, **how):
+def bare(space, tree, *command):
     """Runs a command with PATH and HOME as the whole environment, but for the test's own marker and directory."""
-    keep = {job.MARKER, "EPOP_RUNTIME_DIR"}
-    environment = {name: None for name in space.environment() if name not in keep}
-    environment.update(PATH=f"{tree}/bin:/usr/bin:/bin", HOME=space.directory, **how.pop("env", {}))
-    return space.start(command, env=environment, **how)
+    environment = {name: None for name in space.environment() if name != job.MARKER}
+    environment.update(PATH=f"{tree}/bin:/usr/bin:/bin", HOME=space.directory, EPOP_RUNTIME_DIR=space.runtime + "/epop")
+    return space.start(command, env=environment)
 
 
 def test_everything_is_there(tree):
