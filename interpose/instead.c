@@ -66,6 +66,19 @@ int epop__instead_MPI_Comm_disconnect(MPI_Comm *comm)
     return is_present_world(comm) ? refuse() : PMPI_Comm_disconnect(comm);
 }
 
+int epop__instead_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
+{
+    int error = PMPI_Comm_set_errhandler(comm, handler);
+    if (error == MPI_SUCCESS && is_present_world(&comm))
+        PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    return error;
+}
+
+int epop__instead_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler)
+{
+    return epop__instead_MPI_Comm_set_errhandler(comm, handler);
+}
+
 /* ---- Keys of attributes ---------------------------------------------------------------- */
 
 int epop__instead_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,

@@ -18,6 +18,10 @@ EPOP_API int epop__instead_MPI_Abort(MPI_Comm comm, int code);
 EPOP_API int epop__instead_MPI_Comm_free(MPI_Comm *comm);
 EPOP_API int epop__instead_MPI_Comm_disconnect(MPI_Comm *comm);
 
+/* Errors that belong to no communicator go to the real MPI_COMM_WORLD's error handler, so it is set as well. */
+EPOP_API int epop__instead_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler);
+EPOP_API int epop__instead_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler);
+
 /* MPI does not tell what attributes a communicator has, so their keys are noted down when they are made. */
 EPOP_API int epop__instead_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
                                                   MPI_Comm_delete_attr_function *free_attribute, int *keyval,

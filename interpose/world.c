@@ -15,8 +15,11 @@ static void name_world(MPI_Comm comm)
 
 void interpose_set_world(MPI_Comm comm)
 {
+    MPI_Comm before = atomic_load(&epop__interpose.world);
     if (comm != MPI_COMM_NULL)
         name_world(comm);
+    else if (before != MPI_COMM_WORLD) /* a function of a program that is unloaded next */
+        PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     atomic_store(&epop__interpose.world, comm);
 }
 
