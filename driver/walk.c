@@ -79,6 +79,7 @@ static int adapt(struct walk *w)
     char text[200];
     if (e->window_open(e->context, text, sizeof text))
         return WALK_CALLED_OFF;
+    look_at_world(w);
     drivers_adaptation_begin(w->drivers, &w->position);
     int error = element_at(w)->phase_adapt(w->data);
     if (error)

@@ -268,11 +268,13 @@ void epop__job_parked(int reusable)
 
 /* ---- The table for the walk ---------------------------------------------------------------- */
 
+/* In a window a joining process goes by the rank that it will have: its own world says nothing to anybody. */
 static void elastic_world(void *context, int *rank, int *size)
 {
     (void)context;
-    *rank = world.rank;
-    *size = world.size;
+    bool joining = world.state != WINDOW_NONE && world.window.status == EPOP_JOINING;
+    *rank = joining ? world.window.new_rank : world.rank;
+    *size = joining ? world.window.new_size : world.size;
 }
 
 static enum action elastic_hold(void *context, const struct position *at, int needs)

@@ -79,7 +79,11 @@ static bool choose_size(struct coordinator *c, struct resize *r, const cJSON *re
         return false;
     }
     if (asked > c->config.maximum) {
-        snprintf(why, size, "%d ranks are more than the %d processes of this launch", asked, c->config.maximum);
+        bool lends = c->config.maximum == c->config.processes;
+        snprintf(why, size,
+                 lends ? "%d ranks are more than the %d processes of this launch"
+                       : "%d ranks are more than the %d that --max allows",
+                 asked, c->config.maximum);
         return false;
     }
     r->granted = epop_sizes_round_down(present_rule(c), asked);
