@@ -79,10 +79,13 @@ static int meet(struct world *world, char *error, size_t error_size)
 {
     epop_window_t *w = &world->window;
     const char *port = world->plan->port ? world->plan->port : "";
+    MPI_Errhandler of_program;
+    MPI_Comm_get_errhandler(w->before, &of_program);
     MPI_Comm_set_errhandler(w->before, MPI_ERRORS_RETURN);
     int result = w->status == EPOP_JOINING ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, w->before, &w->intercomm)
                                            : MPI_Comm_connect(port, MPI_INFO_NULL, 0, w->before, &w->intercomm);
-    MPI_Comm_set_errhandler(w->before, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(w->before, of_program);
+    MPI_Errhandler_free(&of_program);
     if (result) {
         char text[MPI_MAX_ERROR_STRING];
         int length;

@@ -117,7 +117,7 @@ static int check_new_communicators(world_facts_t w)
 {
     int wrong = 0, colored = -1, dims[1] = {w.size}, periods[1] = {1}, to = (w.rank + 1) % w.size;
     int from = (w.rank + w.size - 1) % w.size, coordinate = -1, kind = MPI_UNDEFINED;
-    MPI_Comm made[8];
+    MPI_Comm made[7];
     MPI_Group group;
     MPI_Request request;
     MPI_Comm_group(MPI_COMM_WORLD, &group);
@@ -130,11 +130,10 @@ static int check_new_communicators(world_facts_t w)
                                    &made[5]);
     MPI_Comm_idup(MPI_COMM_WORLD, &made[6], &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, w.rank, MPI_INFO_NULL, &made[7]);
     MPI_Cart_coords(made[4], w.rank, 1, &coordinate);
     MPI_Topo_test(MPI_COMM_WORLD, &kind);
     EXPECT(coordinate == w.rank && kind == MPI_UNDEFINED);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 7; i++) {
         EXPECT(same_members(made[i], w.world));
         MPI_Comm_free(&made[i]);
         EXPECT(made[i] == MPI_COMM_NULL);
@@ -144,6 +143,25 @@ static int check_new_communicators(world_facts_t w)
     EXPECT(colored == (w.size + 1 - w.rank % 2) / 2);
     MPI_Comm_free(&made[0]);
     MPI_Group_free(&group);
+    return wrong;
+}
+
+/* Of those ranks only that share memory, which some libraries say of none. */
+static int check_shared_memory(world_facts_t w)
+{
+    int wrong = 0, foreign = -1;
+    MPI_Comm node;
+    MPI_Group of_node, of_world, outside;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, w.rank, MPI_INFO_NULL, &node);
+    MPI_Comm_group(node, &of_node);
+    MPI_Comm_group(w.world, &of_world);
+    MPI_Group_difference(of_node, of_world, &outside);
+    MPI_Group_size(outside, &foreign);
+    EXPECT(foreign == 0);
+    MPI_Group_free(&outside);
+    MPI_Group_free(&of_world);
+    MPI_Group_free(&of_node);
+    MPI_Comm_free(&node);
     return wrong;
 }
 
@@ -292,8 +310,8 @@ static inline int check_world(MPI_Comm world, const char *directory)
     MPI_Comm_rank(world, &w.rank);
     MPI_Comm_size(world, &w.size);
     return check_identity(w) + check_point_to_point(w) + check_large_counts(w) + check_collectives(w) +
-           check_new_communicators(w) + check_groups(w) + check_intercommunicator(w) + check_windows(w) +
-           check_files(w, directory) + check_attributes(w) + check_error_handlers(w);
+           check_new_communicators(w) + check_shared_memory(w) + check_groups(w) + check_intercommunicator(w) +
+           check_windows(w) + check_files(w, directory) + check_attributes(w) + check_error_handlers(w);
 }
 
 #endif
