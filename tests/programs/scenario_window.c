@@ -6,7 +6,9 @@
  * work=US skew=US      sleeps so long in every iteration, and up to `skew` more at random
  * state=DIR            every process keeps the number of its iteration in DIR/PID, eight bytes
  * memory=MB            every rank holds so much, in small pieces
- * ask=WHEN:SIZE:WHO    asks for a size in that iteration, or in "init" or "end"; WHO: a rank, or "all"
+ * ask=WHEN:SIZE:WHO    asks for a size in that iteration, or in "init", the first "window" or "end"; WHO: a rank,
+ *                      or "all"
+ * release=WHEN:RANK    rank 0 asks in that iteration that this rank leaves and another takes its place
  * join-fails-while=PATH, join-waits-while=PATH     what INIT of a joining process does while that file is there
  * fault=KIND:WHO       what the adapt block does wrong, on ranks of that status or (a number) that rank of `all`
  */
@@ -72,7 +74,7 @@ static void close_state(struct scenario *s)
         munmap(s->state, 8);
 }
 
-/* The requests that are due now; when: an iteration, "init" or "end". */
+/* The requests that are due now. */
 static void ask(const struct scenario *s, const char *when)
 {
     const char *text;
@@ -83,6 +85,17 @@ static void ask(const struct scenario *s, const char *when)
             (!strcmp(who, "all") || atoi(who) == rank))
             epop_request_resize(size);
     }
+}
+
+static void ask_for_migration(const struct scenario *s)
+{
+    const char *text = text_argument(s->arguments, "release", 0);
+    long when;
+    int rank;
+    if (!text || rank_in(epop_world()) != 0 || sscanf(text, "%ld:%d", &when, &rank) != 2 || when != s->iteration)
+        return;
+    epop_request_t request = {.size = size_of(epop_world()), .release_ranks = &rank, .release_count = 1};
+    epop_request(&request);
 }
 
 /* INIT may do with its arguments what it likes: the next one must get its own. */
@@ -153,6 +166,7 @@ static int work(void *data)
     char iteration[32];
     snprintf(iteration, sizeof iteration, "%lld", (long long)s->iteration);
     ask(s, iteration);
+    ask_for_migration(s);
     nap(s->work + (s->skew ? rand_r(&s->seed) % s->skew : 0));
     if (until) {
         s->done = exists(until);
@@ -245,6 +259,8 @@ static int adapt(void *data)
     if ((error = epop_redist_replicated(&window, &s->iteration, 3, MPI_INT64_T)))
         return error;
     describe(s, &window);
+    if (s->windows == 1)
+        ask(s, "window");
     if (my_fault(s, "late-error", &window))
         return 44;
     again = window;

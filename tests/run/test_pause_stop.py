@@ -110,8 +110,8 @@ def test_stop_while_a_resize_is_prepared(space):
 
 
 def test_requests_after_stop(space):
-    """The answer may come from the job, or be that it has gone."""
-    it = Scenario(space, "work=200000", start=1, ranks=2)
+    """In the iteration that it still does."""
+    it = Scenario(space, "work=2000000", start=1, ranks=2)
     it.done("stop")
     for command in (["resize", "2"], ["pause"]):
         result = it.ctl(*command)

@@ -103,6 +103,21 @@ def test_the_program_asks(space, who):
     it.finish(ranks=1, windows=2, iterations=200)
 
 
+@pytest.mark.parametrize("who", ["all", "0"])
+def test_the_program_asks_in_a_window(space, who):
+    """The request waits until the window is over."""
+    it = Scenario(space, f"ask=window:3:{who}", start=1, ranks=3)
+    it.resize(2)
+    it.wait_for_status(lambda status: status["size"] == 3)
+    it.stop(ranks=3, windows=2)
+
+
+def test_the_program_asks_for_another_rank(space):
+    it = Scenario(space, "release=10:1", "iterations=300", start=2, ranks=3)
+    result = it.finish(ranks=2, windows=1, iterations=300)
+    assert window_lines(result) == [("2", "2", "1", "1", "1", "0 -1 1")]
+
+
 def test_the_program_asks_in_init(space):
     it = Scenario(space, "ask=init:2:all", "iterations=300", start=1, ranks=2)
     it.finish(ranks=2, windows=1, iterations=300)

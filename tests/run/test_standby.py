@@ -34,7 +34,7 @@ def test_standby_uses_no_cpu(space):
     before = [cpu_seconds(pid) for pid in pids]
     time.sleep(1)  # of wall time, in which they are watched
     used = [cpu_seconds(pid) - start for pid, start in zip(pids, before)]
-    assert used[0] > 0.2 and max(used[1:]) <= 0.02, used
+    assert used[0] > 0.05 and max(used[1:]) <= 0.02, used
     it.stop(ranks=1, windows=1)
 
 
