@@ -271,7 +271,8 @@ int plane_start(struct plane *plane, struct member *member, struct where *where,
     int failed = 0;
     init(plane, member, where);
     bool other_hosts = spans_hosts();
-    if (member->process == 0 && (other_hosts || config->maximum > config->processes)) /* who joins later may be anywhere */
+    if (member->process == 0 &&
+        (other_hosts || config->maximum > config->processes)) /* who joins later may be anywhere */
         control_reach_hosts();
     if (member->process == 0)
         failed = serve(plane, config, error, error_size);
