@@ -187,7 +187,7 @@ demo: deps
 test: deps
 	$(call install_missing,$(TEST_PACKAGES))
 	@$(MAKE) --no-print-directory all tests
-	@BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) PYTHON=$(PYTHON) tests/all.sh
+	@BUILD=$(BUILD) MPICC='$(MPICC)' MPIEXEC=$(MPIEXEC) PYTHON=$(PYTHON) tests/all.sh
 
 bench: deps
 	$(call install_missing,$(BENCH_PACKAGES))
