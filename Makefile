@@ -78,7 +78,7 @@ $(addprefix $(GENERATED)/,functions.h names.c wrappers.c pmpi.h) &: interpose/ge
 	$(Q)$(PYTHON) -B interpose/generate.py --mpicc '$(MPICC)' --output $(GENERATED)
 $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GENERATED)/%.c
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O1 -g0 -c $< -o $@
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O2 -g0 -fno-plt -c $< -o $@
 $(lib_obj) $(epop_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
 mpi_obj := $(filter-out $(OBJ)/runtime/control/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(OBJ)/driver/run.o

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [walk] [resize] [redist] [cannon] [gauss]
+    bench/run.py [--quick] [probe] [interpose] [walk] [resize] [redist] [cannon] [gauss]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -49,6 +49,11 @@ def alternate(rounds, ours, theirs, key="seconds"):
 
 def bench_probe(quick):
     for result in lines(2, BENCH / "probe"):
+        note(**result)
+
+
+def bench_interpose(quick):
+    for result in lines(2, BENCH / "interpose"):
         note(**result)
 
 
@@ -169,8 +174,8 @@ def bench_gauss(quick):
 
 
 def main():
-    benches = {"probe": bench_probe, "walk": bench_walk, "resize": bench_resize, "redist": bench_redist,
-               "cannon": bench_cannon, "gauss": bench_gauss}
+    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "resize": bench_resize,
+               "redist": bench_redist, "cannon": bench_cannon, "gauss": bench_gauss}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")
