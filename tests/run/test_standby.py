@@ -16,8 +16,9 @@ def pid_of(status, number):
 def test_a_rank_that_left_gives_its_memory_back(space):
     it = Scenario(space, f"memory={MEMORY}", start=2, ranks=3)
     pid, idle = (pid_of(it.wait_until_here(), number) for number in (1, 2))
-    standby, before = resident_mb(idle), resident_mb(pid)
-    assert before > standby + 0.9 * MEMORY, (before, standby)
+    standby = resident_mb(idle)
+    it.wait_for_status(lambda _: resident_mb(pid) > standby + 0.9 * MEMORY)
+    before = resident_mb(pid)
     it.resize(1)
     after = resident_mb(pid)
     assert after < before - 0.9 * MEMORY, (before, after)
