@@ -25,8 +25,12 @@ static void clear_arrivals(struct coordinator *c)
 /* Joiners that are to be connected must be alive then: they answer while the ranks run to the target. */
 static void ping_joiners(struct coordinator *c)
 {
-    const struct adaptation *a = c->adaptation;
-    for (int j = 0; a && a->state == ADAPTATION_PREPARED && j < a->joining; j++) {
+    struct adaptation *a = c->adaptation;
+    if (!a || a->state != ADAPTATION_PREPARED)
+        return;
+    a->pinged = c->round;
+    a->ping_deadline = monotonic_seconds() + c->config.freeze_timeout;
+    for (int j = 0; j < a->joining; j++) {
         c->processes[a->joiners[j]].answered = false;
         send_to(c, a->joiners[j], json_message("ping"));
     }
@@ -228,13 +232,18 @@ static bool element_accepts(struct coordinator *c, const struct position *at)
     return false;
 }
 
-/* A joiner that still owes its answer is waited for, up to the limit. */
+/* A joiner that still owes its answer is waited for, up to the limit. One that became ready only at the gate, as in a
+ * pause, has not been asked yet. */
 static bool waits_for_joiners(struct coordinator *c)
 {
     struct adaptation *a = c->adaptation;
-    if (!a || a->state != ADAPTATION_PREPARED || joiners_answered(c))
+    if (!a || a->state != ADAPTATION_PREPARED)
         return false;
-    if (monotonic_seconds() < c->freeze_deadline)
+    if (a->pinged != c->round)
+        ping_joiners(c);
+    if (joiners_answered(c))
+        return false;
+    if (monotonic_seconds() < a->ping_deadline)
         return true;
     adaptation_drop(c, ADAPTATION_FAILED, "timeout", "a joining process does not answer any more");
     return false;

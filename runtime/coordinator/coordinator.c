@@ -349,8 +349,8 @@ static double next_deadline(const struct coordinator *c)
         wait = c->freeze_deadline - now;
     if (a && a->state == ADAPTATION_WINDOW && a->unconnected && a->connect_deadline - now < wait)
         wait = a->connect_deadline - now;
-    if (c->agreement == AGREEMENT_GATE && !c->paused && c->freeze_deadline > now && c->freeze_deadline - now < wait)
-        wait = c->freeze_deadline - now;
+    if (a && c->agreement == AGREEMENT_GATE && !c->paused && a->ping_deadline - now < wait)
+        wait = a->ping_deadline - now;
     double apart = c->last_commit + c->config.min_interval - now;
     if (a && a->state == ADAPTATION_PREPARED && apart > 0 && apart < wait)
         wait = apart;

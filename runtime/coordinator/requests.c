@@ -238,6 +238,8 @@ static void handle_pause(struct coordinator *c, void *handle)
 /* The ranks go on; time limits that stood still run again. */
 static void unpause(struct coordinator *c)
 {
+    if (c->adaptation)
+        c->adaptation->pinged = 0; /* an answer from before the pause says nothing */
     if (c->paused && c->adaptation)
         c->adaptation->deadline = monotonic_seconds() + c->adaptation->margin;
     c->paused = c->pausing = false;

@@ -63,6 +63,8 @@ struct adaptation {
     int kills;                                     /* times that the joiners were ended for not answering */
     int failures;                                  /* old ranks that could not connect */
     double connect_deadline;                       /* monotonic */
+    int pinged;                                    /* the round in which the joiners were asked for a sign of life */
+    double ping_deadline;                          /* monotonic */
     int outstanding;                               /* processes that are not through the window, or parked, yet */
     void *handle;                                  /* who waits for it; NULL: nobody */
     int requested_size;
