@@ -39,11 +39,11 @@ static struct {
 void epop__job_init(int *process, int *processes)
 {
     int provided;
+    job.joins = launcher_joining(&job.joining);
     setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0); /* our own line says more */
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
     MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
-    job.joins = launcher_joining(&job.joining);
     *process = job.process + (job.joins ? job.joining.first : 0);
     *processes = job.processes;
 }
@@ -178,8 +178,10 @@ static int start_control(const struct job_options *options, const epop_program_t
     job.plane.verbose = options->verbose;
     if (plane_start(&job.plane, &job.member, &job.where, &config, error, error_size))
         return -1;
-    launcher_init(&(struct launcher_job){options->command, job.plane.uri, job.plane.token});
-    return 0;
+    if (job.process || !launcher_init(&(struct launcher_job){options->command, job.plane.uri, job.plane.token}))
+        return 0;
+    snprintf(error, error_size, "out of memory");
+    return -1;
 }
 
 /* A process that was started to join: its wake-up is that it was started. */
@@ -244,6 +246,7 @@ int epop__job_join(const char *failure)
     if (!processes)
         epop__job_fail("out of memory");
     cJSON_ArrayForEach(item, list) processes[count++] = item->valueint;
+    mine |= job.joining.failure[0] != 0;
     MPI_Comm comm = world.backend->joiners_world(&world, processes, count, adaptation);
     free(processes);
     world_set(comm, EPOP_JOINING);
@@ -292,6 +295,8 @@ static void elastic_progress(void *context, const epop_progress_t *progress)
 static bool elastic_join(void *context, const char *failure, struct position *at)
 {
     (void)context;
+    if (job.joining.failure[0])
+        failure = job.joining.failure;
     char *port = world.rank == 0 && !failure ? world.backend->port() : NULL;
     member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure, port);
     free(port);

@@ -4,19 +4,21 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/backends/conditions.h"
+#include "runtime/backends/hydra.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
 
 #define VARIABLE "EPOP_JOIN"
 #define GRACE    3.0 /* seconds that a launch which was called off may take to end by itself */
-
-extern char **environ;
+#define LOOK     0.2 /* seconds between two looks at a launch that is not ready */
 
 /* One mpiexec that was started. */
 struct launch {
@@ -24,21 +26,30 @@ struct launch {
     int adaptation, first, count;
     bool off;       /* was told to end */
     int insistence; /* how hard */
-    double due;     /* when to insist, monotonic */
+    double due;     /* when to look after it, or to insist; monotonic */
     struct coordinator *coordinator;
     struct launch *next;
 };
 
 static struct {
+    _Atomic bool up; /* the job may be found, and asked, a moment before this file knows about it */
     struct launcher_job job;
+    struct conditions conditions;
+    char *options[HYDRA_OPTIONS_MAX]; /* for mpiexec, as the first one had them */
+    int option_count;
     struct launch *launches;
     char hosts[512]; /* of the adaptation being prepared; "": anywhere */
     int status;
 } state;
 
-void launcher_init(const struct launcher_job *job)
+int launcher_init(const struct launcher_job *job)
 {
     state.job = *job;
+    state.option_count = hydra_options(state.options);
+    if (conditions_take(&state.conditions))
+        return -1;
+    atomic_store(&state.up, true);
+    return 0;
 }
 
 int launcher_status(void)
@@ -64,28 +75,15 @@ static int find_mpiexec(char *path, size_t size)
     return -1;
 }
 
-/* What belongs to this process's own launch, and would confuse the new one. */
-static bool is_launchers(const char *variable)
+/* The environment of the first processes with `extra`; the array is the caller's, the strings are not. */
+static char **with_variable(char *extra)
 {
-    static const char *const prefixes[] = {"PMI_", "PMIX_", "HYDI_", "MPI_LOCAL", "MPIEXEC_", VARIABLE "="};
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (!strncmp(variable, prefixes[i], strlen(prefixes[i])))
-            return true;
-    return false;
-}
-
-/* The environment without the launcher's variables, with `extra`; the array is the caller's, the strings are not. */
-static char **clean_environment(char *extra)
-{
-    size_t count = 0, kept = 0;
-    while (environ[count])
-        count++;
-    char **result = calloc(count + 2, sizeof *result);
-    for (size_t i = 0; result && i < count; i++)
-        if (!is_launchers(environ[i]))
-            result[kept++] = environ[i];
+    const struct conditions *conditions = &state.conditions;
+    char **result = calloc(conditions->count + 2, sizeof *result);
+    for (size_t i = 0; result && i < conditions->count; i++)
+        result[i] = conditions->environment[i];
     if (result)
-        result[kept] = extra;
+        result[conditions->count] = extra;
     return result;
 }
 
@@ -96,6 +94,7 @@ static char *describe_joining(const struct launch *launch)
     cJSON_AddNumberToObject(json, "adaptation", launch->adaptation);
     cJSON_AddStringToObject(json, "uri", state.job.uri);
     cJSON_AddStringToObject(json, "token", state.job.token);
+    cJSON_AddItemToObject(json, "limits", conditions_limits(&state.conditions));
     char *text = cJSON_PrintUnformatted(json), *variable = NULL;
     cJSON_Delete(json);
     if (text && asprintf(&variable, VARIABLE "=%s", text) < 0)
@@ -104,16 +103,19 @@ static char *describe_joining(const struct launch *launch)
     return variable;
 }
 
-/* mpiexec -n K [-hosts ...] EPOP ARGUMENTS...: strings that stay valid as long as the arguments here do. */
+/* mpiexec [-launcher ...] -n K [-hosts ...] EPOP ARGUMENTS...: strings that stay valid as long as the arguments here
+ * do. */
 static char **command(char *mpiexec, char *count, char *self)
 {
     size_t own = 0, n = 0;
     while (state.job.argv[own])
         own++;
-    char **argv = calloc(own + 7, sizeof *argv);
+    char **argv = calloc(own + 7 + HYDRA_OPTIONS_MAX, sizeof *argv);
     if (!argv)
         return NULL;
     argv[n++] = mpiexec;
+    for (int i = 0; i < state.option_count; i++)
+        argv[n++] = state.options[i];
     argv[n++] = "-n";
     argv[n++] = count;
     if (state.hosts[0]) {
@@ -137,6 +139,8 @@ static int spawn(char **argv, char **environment, pid_t *pid)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
     posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    if (state.conditions.directory[0])
+        posix_spawn_file_actions_addchdir_np(&actions, state.conditions.directory);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
@@ -152,7 +156,7 @@ static int run(struct launch *launch)
     if (find_mpiexec(mpiexec, sizeof mpiexec) || readlink("/proc/self/exe", self, sizeof self - 1) < 0)
         return ENOENT;
     snprintf(count, sizeof count, "%d", launch->count);
-    char *joining = describe_joining(launch), **environment = clean_environment(joining);
+    char *joining = describe_joining(launch), **environment = with_variable(joining);
     char **argv = command(mpiexec, count, self);
     int error = joining && environment && argv ? spawn(argv, environment, &launch->pid) : ENOMEM;
     free(argv);
@@ -241,14 +245,31 @@ static void insist(struct coordinator *c, struct launch *launch)
         kill(launch->pid, SIGKILL);
 }
 
+/* Until the joiners are ready: has the launcher failed, and not noticed? */
+static void look_after(struct coordinator *c, struct launch *launch)
+{
+    const struct adaptation *a = c->adaptation;
+    char name[64], reason[200];
+    int status;
+    launch->due = 1e300;
+    if (!a || a->id != launch->adaptation || a->state != ADAPTATION_PREPARING)
+        return;
+    launch->due = monotonic_seconds() + LOOK;
+    if (!hydra_failed(launch->pid, name, sizeof name, &status))
+        return;
+    snprintf(reason, sizeof reason, "the launcher cannot start processes%s%.60s: its '%s' ended with status %d",
+             state.hosts[0] ? " on " : "", state.hosts, name, status);
+    adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
+}
+
 double launcher_tick(struct coordinator *c)
 {
     double now = monotonic_seconds(), wait = 3600;
     for (struct launch *l = state.launches; l; l = l->next) {
-        if (!l->off)
-            continue;
-        if (now >= l->due)
+        if (now >= l->due && l->off)
             insist(c, l);
+        else if (now >= l->due)
+            look_after(c, l);
         if (l->due - now < wait)
             wait = l->due - now;
     }
@@ -296,6 +317,10 @@ void launcher_kill(struct coordinator *c, const struct adaptation *a)
 int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
 {
     char mpiexec[512];
+    if (!atomic_load(&state.up)) {
+        snprintf(error, error_size, "the job is starting; try again");
+        return -1;
+    }
     if (find_mpiexec(mpiexec, sizeof mpiexec)) {
         snprintf(error, error_size, "the launcher was not found; set EPOP_MPIEXEC to an mpiexec");
         return -1;
@@ -349,6 +374,8 @@ bool launcher_joining(struct joining *joining)
     if (valid) {
         strcpy(joining->uri, uri);
         strcpy(joining->token, token);
+        conditions_apply_limits(cJSON_GetObjectItemCaseSensitive(json, "limits"), joining->failure,
+                                sizeof joining->failure);
     }
     cJSON_Delete(json);
     return valid;

@@ -14,7 +14,8 @@ struct launcher_job {
     const char *token;
 };
 
-void launcher_init(const struct launcher_job *job);
+/* Takes note of this process's conditions too, so it comes before the program's INIT. 0, or -1: out of memory. */
+int launcher_init(const struct launcher_job *job);
 
 /* The hooks of struct coordinator_backend. */
 int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size);
@@ -34,9 +35,11 @@ struct joining {
     int first;      /* process number of its rank 0 */
     int adaptation; /* that it is started for */
     char uri[512], token[65];
+    char failure[160]; /* why it cannot be like the running ones; "": it can */
 };
 
-/* Reads EPOP_JOIN and takes it out of the environment. false: this process was not started to join. */
+/* Reads EPOP_JOIN, takes it out of the environment and makes this process's conditions those of the first ones. false:
+ * this process was not started to join. */
 bool launcher_joining(struct joining *joining);
 
 #endif

@@ -1,0 +1,26 @@
+/*
+ * How the launch that this process belongs to was made: a proxy of Hydra's stands between mpiexec and the processes,
+ * and has on its command line what else a further mpiexec would have to be told.
+ */
+#ifndef EPOP_HYDRA_H
+#define EPOP_HYDRA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define HYDRA_OPTIONS_MAX 6
+
+/*
+ * The options for another mpiexec that starts processes the same way: -launcher, -launcher-exec, -iface, each with its
+ * value. Returns how many words there are (0 without Hydra); they are never freed. Call it once. Local.
+ */
+int hydra_options(char *options[HYDRA_OPTIONS_MAX]);
+
+/*
+ * mpiexec does not notice when the command that reaches a host for it (ssh, say) fails, and waits for ever. Has one
+ * failed? Then true, with the command's name and its exit status. Local.
+ */
+bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status);
+
+#endif
