@@ -4,23 +4,16 @@ import json
 import os
 import re
 import signal
-import subprocess
 import time
 
 import pytest
 
 import job
+import joining
 
 
-def can_join():
-    """Tried, as --backend auto does."""
-    done = subprocess.run([job.MPIEXEC, "-n", "1", str(job.BUILD / "bin/epop"), "--backend", "join",
-                           job.program("rigid")], capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode == 0, done.stderr
-
-
-works, why = can_join()
-pytestmark = pytest.mark.skipif(not works, reason=f"no join here: {why.strip()}")
+pytestmark = joining.needed
+ENDLESS = joining.ENDLESS
 
 
 def start(space, *arguments, ranks=2, options=(), env=None, limit=120):
@@ -47,9 +40,6 @@ def resize(space, to, *arguments, status=0):
 
 def processes(space):
     return json.loads(space.epopctl("status", "--json").out)["processes"]
-
-
-ENDLESS = ("iterations=100000000", "work=500", "elements=10000")
 
 
 def end(space, running, status=0):

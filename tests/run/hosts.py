@@ -1,0 +1,80 @@
+"""Several hosts on this one: a network namespace each, on one bridge, with a host name of its own.
+
+Each is held by a process of the test's Space: when that ends, nothing of the host is left. No name is put anywhere
+in the system: the hosts file is seen inside the namespaces alone.
+"""
+
+import subprocess
+
+import job
+
+START = job.ROOT / "tests/hosts/start.sh"
+HOLD = 'hostname "$1" && mount --bind "$2" /etc/hosts && ip link set lo up && echo ready && exec cat'
+
+
+class Unavailable(Exception):
+    """Namespaces cannot be made here; why."""
+
+
+class Hosts:
+    """Hosts of these names, which reach each other."""
+
+    def __init__(self, space, names):
+        self.space, self.names = space, names
+        self.directory = space.directory / "hosts"
+        self.directory.mkdir()
+        (self.directory / "table").write_text("127.0.0.1 localhost\n" + "".join(
+            f"{self._address(name)} {name}\n" for name in names))
+        self._pids = {name: self._hold(name) for name in ("switch", *names)}
+        self._in("switch", "ip link add br0 type bridge")
+        self._in("switch", "ip link set br0 up")
+        for name in names:
+            self._wire(name)
+
+    def environment(self, extra=None):
+        """For commands on these hosts."""
+        return {"EPOP_TEST_HOSTS": self.directory, **(extra or {})}
+
+    def start(self, name, command, env=None, **how):
+        """Starts a command on a host, in the space's directory."""
+        return self.space.start(
+            [*self._enter(name), "sh", "-c", 'cd "$0" && exec "$@"', self.space.directory, *command],
+            env=self.environment(env), **how)
+
+    def epopctl(self, name, *arguments, limit=30):
+        return self.start(name, [job.BUILD / "bin/epopctl", *arguments], limit=limit).wait()
+
+    def cut(self, name):
+        """Pulls its cable."""
+        self._in("switch", f"ip link set port-{name} down")
+
+    def mend(self, name):
+        self._in("switch", f"ip link set port-{name} up")
+
+    def _address(self, name):
+        return f"10.213.0.{self.names.index(name) + 1}"
+
+    def _hold(self, name):
+        holder = self.space.start(["unshare", "--net", "--uts", "--mount", "sh", "-c", HOLD, "sh", name,
+                                   self.directory / "table"], stdin=subprocess.PIPE, limit=600)
+        try:
+            holder.wait_for_line("ready")
+        except job.TimeLimit as failure:
+            raise Unavailable(str(failure).strip().splitlines()[-1]) from failure
+        (self.directory / name).write_text(f"{holder.pid}\n")
+        return holder.pid
+
+    def _enter(self, name):
+        return ["nsenter", "-t", str(self._pids[name]), "-n", "-u", "-m"]
+
+    def _in(self, name, command):
+        done = subprocess.run([*self._enter(name), *command.split()], capture_output=True, text=True, timeout=20,
+                              check=False)
+        if done.returncode:
+            raise Unavailable(f"{command}: {done.stderr.strip()}")
+
+    def _wire(self, name):
+        self._in("switch", f"ip link add port-{name} type veth peer name eth0 netns {self._pids[name]}")
+        self._in("switch", f"ip link set port-{name} master br0 up")
+        self._in(name, f"ip address add {self._address(name)}/24 dev eth0")
+        self._in(name, "ip link set eth0 up")

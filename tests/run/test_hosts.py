@@ -1,0 +1,133 @@
+"""The join backend across hosts: a job grows onto another one, gives it back, and moves there."""
+
+import json
+import re
+import time
+
+import pytest
+
+import hosts
+import job
+import joining
+
+pytestmark = joining.needed
+
+
+@pytest.fixture(name="net")
+def fixture_net(space):
+    try:
+        yield hosts.Hosts(space, ["n1", "n2", "n3"])
+    except hosts.Unavailable as why:
+        pytest.skip(f"no namespaces here: {why}")
+
+
+def start(net, *options, launch=("n1",), ranks=2, env=None, by_environment=False):
+    """The ledger on these hosts, with a launcher that Hydra hears of on its command line or from the environment."""
+    launcher = ["-launcher", "ssh", "-launcher-exec", hosts.START]
+    if by_environment:
+        launcher, env = [], {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": hosts.START, **(env or {})}
+    running = net.start("n1", [job.MPIEXEC, *launcher, "-hosts", ",".join(launch), "-n", ranks,
+                               job.BUILD / "bin/epop", "--backend", "join", *options, job.program("ledger"),
+                               *joining.ENDLESS], env=env, limit=120)
+    wait_for_status(net, lambda status: status["state"] == "running")
+    return running
+
+
+def status_of(net):
+    return json.loads(net.epopctl("n1", "status", "--json").out)
+
+
+def wait_for_status(net, condition, limit=30):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        result = net.epopctl("n1", "status", "--json")
+        if result.status == 0 and condition(json.loads(result.out)):
+            return
+    raise AssertionError(f"not in time: {result}")
+
+
+def resize(net, *arguments, status=0):
+    result = net.epopctl("n1", "resize", "--wait", *arguments)
+    assert result.status == status, result
+    return result
+
+
+def hosts_by_rank(net):
+    ranks = sorted((process["rank"], process["host"]) for process in status_of(net)["processes"])
+    return [host for rank, host in ranks if rank >= 0]
+
+
+def end(net, running):
+    net.epopctl("n1", "stop", "--wait")
+    result = running.wait()
+    assert result.status == 0, result
+    assert "right in" in result.out, result
+
+
+@pytest.mark.parametrize("by_environment", [False, True])
+def test_grows_onto_a_host_and_gives_it_back(net, by_environment):
+    running = start(net, by_environment=by_environment)
+    resize(net, "+2", "--hosts", "n2")
+    assert hosts_by_rank(net) == ["n1", "n1", "n2", "n2"]
+    resize(net, "--release", "n2")
+    assert hosts_by_rank(net) == ["n1", "n1"]
+    end(net, running)
+
+
+def test_releases_a_host_whatever_the_numbers(net):
+    running = start(net)
+    resize(net, "+2", "--hosts", "n2")
+    resize(net, "+2", "--hosts", "n3")
+    resize(net, "--release", "n2")
+    assert hosts_by_rank(net) == ["n1", "n1", "n3", "n3"]
+    resize(net, "+2", "--hosts", "n2,n3")
+    assert hosts_by_rank(net) == ["n1", "n1", "n3", "n3", "n2", "n3"]
+    resize(net, "--release", "n2,n3")
+    end(net, running)
+
+
+def test_migrates(net):
+    """Out and in at once: a rank by its number, then a whole host."""
+    running = start(net)
+    resize(net, "2", "--release-ranks", "1", "--hosts", "n2")
+    assert hosts_by_rank(net) == ["n1", "n2"]
+    resize(net, "3", "--release", "n2", "--hosts", "n3")
+    assert hosts_by_rank(net) == ["n1", "n3", "n3"]
+    end(net, running)
+
+
+def test_starts_on_two_hosts(net):
+    running = start(net, launch=("n1", "n2"))
+    assert hosts_by_rank(net) == ["n1", "n2"]
+    resize(net, "+1", "--hosts", "n3")
+    resize(net, "--release", "n2")
+    assert hosts_by_rank(net) == ["n1", "n3"]
+    end(net, running)
+
+
+def goes_on(net, running):
+    """At the old size, and the next resize works."""
+    assert hosts_by_rank(net) == ["n1", "n1"]
+    resize(net, "+1", "--hosts", "n3")
+    assert hosts_by_rank(net) == ["n1", "n1", "n3"]
+    end(net, running)
+
+
+def test_host_that_is_not_known(net):
+    running = start(net)
+    begin = time.monotonic()
+    result = resize(net, "+2", "--hosts", "n2,n9", status=1)
+    assert re.search("cannot start processes on n2,n9: .* ended with status 255", result.err)
+    assert time.monotonic() - begin < 5
+    goes_on(net, running)
+
+
+@pytest.mark.parametrize("limit,why", [("1.5", "not ready in time"), ("40", "cannot start processes on n2")])
+def test_host_that_is_not_reached(net, limit, why):
+    """Its processes cannot call back: heard of from the launcher, or the time limit ends it."""
+    running = start(net, "--prepare-timeout", limit)
+    net.cut("n2")
+    result = net.epopctl("n1", "resize", "+1", "--hosts", "n2", "--wait")
+    assert result.status in (1, 4) and why in result.err, result
+    net.mend("n2")
+    goes_on(net, running)
