@@ -4,6 +4,8 @@
 
 #include <epop/program.h>
 
+#include "epop_api/sizes.h"
+
 /* Numbers that are 0 mean "none" and are left out. */
 static int add_positive(cJSON *object, const char *key, int value)
 {
@@ -21,11 +23,9 @@ static int add_item(cJSON *object, const char *key, cJSON *item)
 
 static cJSON *sizes_json(const epop_sizes_t *sizes)
 {
-    static const char *const kinds[] = {"any", "multiple", "power_of_two", "square", "even", "odd", "function"};
     cJSON *object = cJSON_CreateObject();
-    const char *kind = (unsigned)sizes->kind < sizeof kinds / sizeof *kinds ? kinds[sizes->kind] : "unknown";
-    if (object && cJSON_AddStringToObject(object, "kind", kind) && add_positive(object, "min", sizes->min) &&
-        add_positive(object, "max", sizes->max) &&
+    if (object && cJSON_AddStringToObject(object, "kind", size_kind_name(sizes->kind)) &&
+        add_positive(object, "min", sizes->min) && add_positive(object, "max", sizes->max) &&
         add_positive(object, "factor", sizes->kind == EPOP_SIZE_MULTIPLE ? sizes->factor : 0) &&
         add_positive(object, "preferred", sizes->preferred))
         return object;

@@ -4,6 +4,8 @@
 
 #include <epop/program.h>
 
+#include "epop_api/sizes.h"
+
 static int integer_root(int n)
 {
     int64_t root = 0;
@@ -113,4 +115,10 @@ const epop_sizes_t *epop_sizes_at(const epop_program_t *program, int pc)
     if (pc >= 0 && pc < program->size && program->elements && program->elements[pc].sizes)
         return program->elements[pc].sizes;
     return &program->sizes;
+}
+
+const char *size_kind_name(epop_size_kind kind)
+{
+    static const char *const names[] = {"any", "multiple", "power_of_two", "square", "even", "odd", "function"};
+    return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }

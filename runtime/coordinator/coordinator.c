@@ -1,4 +1,4 @@
-/* The coordinator's thread: its queue, what arrives there, and when an agreement is due. See coordinator.h. */
+/* The coordinator's thread: what arrives, and when an agreement is due. See coordinator.h. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -6,87 +6,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/coordinator/queue.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
-
-struct event {
-    enum { EVENT_MESSAGE, EVENT_REQUEST, EVENT_ABANDONED, EVENT_LOST, EVENT_BACKEND } type;
-    int process;
-    void *handle;
-    cJSON *json;
-    struct event *next;
-};
 
 double wall_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* ---- The queue ------------------------------------------------------------ */
-
-static void post(struct coordinator *c, struct event event)
-{
-    struct event *copy = malloc(sizeof *copy);
-    if (!copy) {
-        cJSON_Delete(event.json);
-        return;
-    }
-    *copy = event;
-    pthread_mutex_lock(&c->lock);
-    if (c->last)
-        c->last->next = copy;
-    else
-        c->first = copy;
-    c->last = copy;
-    pthread_mutex_unlock(&c->lock);
-    sem_post(&c->wake);
-}
-
-void coordinator_message(struct coordinator *c, int process, const cJSON *message)
-{
-    post(c, (struct event){.type = EVENT_MESSAGE, .process = process, .json = cJSON_Duplicate(message, 1)});
-}
-
-void coordinator_request(struct coordinator *c, void *handle, const cJSON *request)
-{
-    post(c, (struct event){.type = EVENT_REQUEST, .handle = handle, .json = cJSON_Duplicate(request, 1)});
-}
-
-void coordinator_abandoned(struct coordinator *c, void *handle)
-{
-    post(c, (struct event){.type = EVENT_ABANDONED, .handle = handle});
-}
-
-void coordinator_lost(struct coordinator *c, int process)
-{
-    post(c, (struct event){.type = EVENT_LOST, .process = process});
-}
-
-void coordinator_post_backend(struct coordinator *c, void *handle, int status)
-{
-    post(c, (struct event){.type = EVENT_BACKEND, .handle = handle, .process = status});
-}
-
-void coordinator_signal(struct coordinator *c)
-{
-    c->signals++;
-    sem_post(&c->wake);
-}
-
-static struct event *take(struct coordinator *c)
-{
-    pthread_mutex_lock(&c->lock);
-    struct event *event = c->first;
-    if (event) {
-        c->first = event->next;
-        if (!c->first)
-            c->last = NULL;
-    }
-    pthread_mutex_unlock(&c->lock);
-    return event;
 }
 
 /* ---- Sending -------------------------------------------------------------- */
@@ -357,18 +286,6 @@ static double next_deadline(const struct coordinator *c)
     return wait > 0 ? wait + 0.001 : 0.001;
 }
 
-static void wait_for_event(struct coordinator *c, double seconds)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)seconds;
-    until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    while (sem_timedwait(&c->wake, &until) && errno == EINTR)
-        ;
-}
-
 /* Processes that still run something of the program though it has ended. */
 static int count_stuck(const struct coordinator *c)
 {
@@ -382,7 +299,7 @@ static int count_stuck(const struct coordinator *c)
 
 static void drain(struct coordinator *c)
 {
-    for (struct event *event; (event = take(c));)
+    for (struct event *event; (event = queue_take(c));)
         dispatch(c, event);
 }
 
@@ -390,7 +307,7 @@ static void drain(struct coordinator *c)
 static void look_and_wait(struct coordinator *c, double seconds)
 {
     double look = c->config.backend->tick ? c->config.backend->tick(c) : seconds;
-    wait_for_event(c, look < seconds ? look : seconds);
+    queue_wait(c, look < seconds ? look : seconds);
 }
 
 static void *coordinator_main(void *argument)

@@ -185,7 +185,6 @@ void agreement_decide(struct coordinator *c);
 
 /* status.c */
 cJSON *status_json(struct coordinator *c);
-cJSON *sizes_json(const epop_sizes_t *sizes);
 void publish(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason);
 const char *element_name(struct coordinator *c, int pc);
 

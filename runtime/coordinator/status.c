@@ -1,6 +1,7 @@
 /* What the coordinator tells: the job's status, and events as they happen. By schema/control.schema.json. */
 #include <string.h>
 
+#include "epop_api/sizes.h"
 #include "runtime/coordinator/state.h"
 
 const char *element_name(struct coordinator *c, int pc)
@@ -133,15 +134,10 @@ static cJSON *adaptations_json(const struct coordinator *c)
     return list;
 }
 
-cJSON *sizes_json(const epop_sizes_t *sizes)
+static cJSON *sizes_json(const epop_sizes_t *sizes)
 {
-    static const char *const kinds[] = {
-        [EPOP_SIZE_ANY] = "any",           [EPOP_SIZE_MULTIPLE] = "multiple", [EPOP_SIZE_POWER_OF_TWO] = "power_of_two",
-        [EPOP_SIZE_SQUARE] = "square",     [EPOP_SIZE_EVEN] = "even",         [EPOP_SIZE_ODD] = "odd",
-        [EPOP_SIZE_FUNCTION] = "function",
-    };
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "kind", kinds[sizes->kind]);
+    cJSON_AddStringToObject(json, "kind", size_kind_name(sizes->kind));
     cJSON_AddNumberToObject(json, "min", sizes->min);
     cJSON_AddNumberToObject(json, "max", sizes->max);
     cJSON_AddNumberToObject(json, "preferred", sizes->preferred);

@@ -7,9 +7,9 @@ import pytest
 
 # Which of the project's own headers the sources below a folder may include, by the beginning of the path.
 ALLOWED = {
-    "epop_api": ["epop/"],
+    "epop_api": ["epop/", "epop_api/"],
     "interpose": ["epop/visibility.h", "interpose/"],
-    "runtime": ["epop/", "runtime/", "interpose/"],
+    "runtime": ["epop/", "epop_api/", "runtime/", "interpose/"],
     "driver": ["epop/", "runtime/", "driver/", "interpose/"],
     "programs": ["epop/"],
     "examples": ["epop/"],
