@@ -34,13 +34,6 @@ int epop__instead_MPI_Finalized(int *flag)
     return interpose_life.finalized ? interpose_life.finalized(flag) : PMPI_Finalized(flag);
 }
 
-int epop__instead_MPI_Abort(MPI_Comm comm, int code)
-{
-    if (comm == MPI_COMM_NULL)
-        comm = MPI_COMM_WORLD;
-    return interpose_life.abort ? interpose_life.abort(comm, code) : PMPI_Abort(comm, code);
-}
-
 /* ---- Communicators ------------------------------------------------------------------ */
 
 /* Before anything was adapted MPI itself says that MPI_COMM_WORLD cannot be freed. */
@@ -48,6 +41,14 @@ static bool is_present_world(const MPI_Comm *comm)
 {
     MPI_Comm world = interpose_world(MPI_COMM_WORLD);
     return comm && world != MPI_COMM_WORLD && *comm != MPI_COMM_NULL && interpose_world(*comm) == world;
+}
+
+/* Of the real one, so that all processes end with this code, and not with that of their cleaning up. */
+int epop__instead_MPI_Abort(MPI_Comm comm, int code)
+{
+    if (comm == MPI_COMM_NULL || is_present_world(&comm))
+        comm = MPI_COMM_WORLD;
+    return interpose_life.abort ? interpose_life.abort(comm, code) : PMPI_Abort(comm, code);
 }
 
 static int refuse(void)

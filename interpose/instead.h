@@ -6,7 +6,8 @@
 
 #include "epop/visibility.h"
 
-/* The life of the job: as struct interpose_life has it. MPI_Abort of no communicator aborts the launch. */
+/* The life of the job: as struct interpose_life has it. To abort the present world, or no communicator, is to abort
+ * MPI_COMM_WORLD: the job. */
 EPOP_API int epop__instead_MPI_Init(int *argc, char ***argv);
 EPOP_API int epop__instead_MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 EPOP_API int epop__instead_MPI_Initialized(int *flag);

@@ -131,7 +131,7 @@ static int check_life(MPI_Comm present)
     MPI_Finalized(&finalized);
     EXPECT(initialized == 42 && finalized == 42 && calls == 5);
     MPI_Abort(MPI_COMM_WORLD, 5);
-    EXPECT(aborted == present && abort_code == 5);
+    EXPECT(aborted == MPI_COMM_WORLD && abort_code == 5);
     MPI_Abort(MPI_COMM_SELF, 6);
     EXPECT(aborted == MPI_COMM_SELF && abort_code == 6);
     interpose_set_world(MPI_COMM_NULL);

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import job
+import joining
 import pytest
-import test_join
 
 MPICC = shlex.split((job.os.environ.get("MPICC") or "mpicc.mpich"))
 EPOP = job.BUILD / "bin/epop"
@@ -98,7 +98,7 @@ def test_the_world_of_a_resized_program(space):
     assert result.status == 0 and result.out == "went through 4 sizes\n" and "WRONG" not in result.err, result
 
 
-@pytest.mark.skipif(not test_join.works, reason="this MPI cannot connect processes")
+@joining.needed
 def test_the_world_of_a_program_with_started_processes(space):
     result = space.epop("--backend", "join", job.test_program("interpose_world"), space.directory, 2, 3, 1, 2, ranks=2)
     assert result.status == 0 and result.out == "went through 4 sizes\n" and "WRONG" not in result.err, result
@@ -124,6 +124,12 @@ def test_cxx_program_that_is_not_linked_with_mpi(space, ranks, start):
 def test_program_that_is_linked_with_mpi():
     """The programs above are not of one kind."""
     assert "libmpi" in output("readelf", "-dW", job.test_program("interpose_world"))
+
+
+def test_abort_ends_the_job_with_its_code(space):
+    """Also where MPI_COMM_WORLD is not the whole launch."""
+    result = space.epop("--start", "2", job.test_program("abort"), 7, ranks=3)
+    assert result.status == 7, result
 
 
 # ---- Plain executables -----------------------------------------------------------------------
