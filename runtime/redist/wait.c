@@ -2,16 +2,21 @@
 #include "runtime/redist/wait.h"
 
 #include <sched.h>
+#include <time.h>
 
-/* So many tests before the processor goes to another; some microseconds. */
-enum { PATIENCE = 20 };
+/*
+ * A rank that waits takes the processor from one that packs or unpacks, where there are more ranks than processors.
+ * So it gives way after some microseconds, and sleeps when nothing has come for far longer than a message takes.
+ */
+enum { PATIENCE = 20, LONG_PATIENCE = 400 };
 
 static void pause_between(int *tests)
 {
-    if (++*tests >= PATIENCE) {
+    static const struct timespec nap = {.tv_nsec = 50 * 1000};
+    if (++*tests > LONG_PATIENCE)
+        nanosleep(&nap, NULL);
+    else if (*tests % PATIENCE == 0)
         sched_yield();
-        *tests = 0;
-    }
 }
 
 int redist_wait_any(int count, MPI_Request *requests, int *index)
