@@ -16,12 +16,27 @@
 #include "driver/help.h"
 #include "driver/launch.h"
 
-enum { START = 256, MAXIMUM, BACKEND, DRIVER, PREPARE_TIMEOUT, MIN_INTERVAL, FINISH_TIMEOUT, VERSION, OF_DRIVER };
+enum {
+    START = 256,
+    MAXIMUM,
+    BACKEND,
+    SPAWN_STRATEGY,
+    SPAWN_ASYNC,
+    DRIVER,
+    PREPARE_TIMEOUT,
+    MIN_INTERVAL,
+    FINISH_TIMEOUT,
+    VERSION,
+    OF_DRIVER
+};
 
 static const struct option_text own_options[] = {
     {"start", "N", "start on N ranks of the launch, the others stand by (all)", START},
     {"max", "N", "most ranks that a resize may ask for, where processes are started (256)", MAXIMUM},
-    {"backend", "NAME", "how processes come and go: auto, join or pool (auto)", BACKEND},
+    {"backend", "NAME", "how processes come and go: auto, join, pool or spawn (auto)", BACKEND},
+    {"spawn-strategy", "NAME", "with --backend spawn: plain (all ranks spawn) or single (rank 0 does) (plain)",
+     SPAWN_STRATEGY},
+    {"spawn-async", NULL, "with --backend spawn: a helper thread spawns while the ranks compute", SPAWN_ASYNC},
     {"driver", "NAME", "what walks the program: see Drivers; several with commas (run)", DRIVER},
     {"prepare-timeout", "SECONDS", "how long joining ranks may take to get ready (60)", PREPARE_TIMEOUT},
     {"min-interval", "SECONDS", "least time between two adaptations (0)", MIN_INTERVAL},
@@ -112,6 +127,14 @@ static int set_ranks(int *ranks, const char *name)
     return OPTIONS_GO_ON;
 }
 
+static int set_strategy(struct options *options)
+{
+    options->spawn_single = strcmp(optarg, "single") == 0;
+    if (!options->spawn_single && strcmp(optarg, "plain") != 0)
+        return usage_error("--spawn-strategy wants plain or single, not '%s'", optarg);
+    return OPTIONS_GO_ON;
+}
+
 static int open_drivers(struct parse *parse, const char *names)
 {
     char error[1024];
@@ -146,6 +169,11 @@ static int apply(struct parse *parse, int letter, const char *name, const char *
         return set_ranks(&options->maximum, name);
     case BACKEND:
         options->backend = optarg;
+        return OPTIONS_GO_ON;
+    case SPAWN_STRATEGY:
+        return set_strategy(options);
+    case SPAWN_ASYNC:
+        options->spawn_async = 1;
         return OPTIONS_GO_ON;
     case DRIVER:
         return open_drivers(parse, optarg);

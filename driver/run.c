@@ -104,7 +104,9 @@ static void join(const struct options *options, struct drivers *drivers, struct 
     } else {
         const struct elastic *elastic = epop__job_elastic();
         struct position at;
-        elastic->join(elastic->context, loaded ? "another joining process could not start" : error, &at);
+        char text[200];
+        if (elastic->join(elastic->context, loaded ? "another joining process could not start" : error, &at))
+            elastic->window_open(elastic->context, text, sizeof text); /* others are waiting to hear of it there */
     }
     park(program);
 }
@@ -161,9 +163,10 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
         .verbose = options->verbose,
         .path = program && program->path ? program->path : options->program,
         .maximum = options->maximum,
+        .spawn = {.single = options->spawn_single, .async = options->spawn_async},
         .command = options->full_argv,
     };
-    epop__job_init(&process, &processes);
+    epop__job_init(&job, &process, &processes);
     int status = before_the_walk(drivers, program, load_error, process);
     if (status != GO_ON)
         return status;

@@ -31,19 +31,32 @@ static struct {
     struct plane plane;
     bool joins; /* was started to join a running job */
     struct joining joining;
+    const struct backend *joined_by;
     bool adapted; /* took part in a window */
 } job;
 
 /* ---- MPI, and what is agreed before anything runs --------------------------------- */
 
-void epop__job_init(int *process, int *processes)
+/* With another backend a parent is none of ours. */
+static bool is_spawned(const struct job_options *options)
+{
+    return !strcmp(options->backend, backend_spawn.coordinator.name) && spawn_joining(&job.joining);
+}
+
+void epop__job_init(const struct job_options *options, int *process, int *processes)
 {
     int provided;
+    spawn_init(&options->spawn);
+    job.joined_by = &backend_join;
     job.joins = launcher_joining(&job.joining);
     setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0); /* our own line says more */
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    MPI_Init_thread(NULL, NULL, options->spawn.async ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
     MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
+    if (is_spawned(options)) {
+        job.joined_by = &backend_spawn;
+        job.joins = true;
+    }
     *process = job.process + (job.joins ? job.joining.first : 0);
     *processes = job.processes;
 }
@@ -157,6 +170,18 @@ static void make_member(int process)
     member_init(&job.member, process);
     job.member.tell = tell;
     job.member.poke = poke;
+    job.member.other = world.backend->message;
+}
+
+/* What is needed to have others join: by a launcher on process 0, by spawning on all. */
+static int set_launcher_job(char **command, char *error, size_t error_size)
+{
+    struct launcher_job all = {command, job.plane.uri, job.plane.token};
+    spawn_set_job(&all);
+    if (job.member.process || !launcher_init(&all))
+        return 0;
+    snprintf(error, error_size, "out of memory");
+    return -1;
 }
 
 static int start_control(const struct job_options *options, const epop_program_t *program, char *error,
@@ -178,29 +203,39 @@ static int start_control(const struct job_options *options, const epop_program_t
     job.plane.verbose = options->verbose;
     if (plane_start(&job.plane, &job.member, &job.where, &config, error, error_size))
         return -1;
-    if (job.process || !launcher_init(&(struct launcher_job){options->command, job.plane.uri, job.plane.token}))
-        return 0;
-    snprintf(error, error_size, "out of memory");
-    return -1;
+    return set_launcher_job(options->command, error, error_size);
 }
 
-/* A process that was started to join: its wake-up is that it was started. */
-static int start_joining(void)
+/* The wake-up of a process that was started to join is that it was started; so is the decision, if it comes with it. */
+static void wake_up(void)
 {
-    char error[300] = "";
-    MPI_Comm_dup(MPI_COMM_WORLD, &world.launch);
-    world.backend = &backend_join;
-    world_set(MPI_COMM_NULL, EPOP_JOINING);
-    make_member(job.joining.first + job.process);
-    if (plane_follow(&job.plane, &job.member, &job.where, job.joining.uri, job.joining.token, error, sizeof error)) {
-        fprintf(stderr, "epop: %s\n", error);
-        return -1;
-    }
     cJSON *wake = json_message("wake");
     cJSON_AddNumberToObject(wake, "adaptation", job.joining.adaptation);
     member_receive(&job.member, wake);
     cJSON_Delete(wake);
-    return 0;
+    if (!job.joining.plan)
+        return;
+    cJSON *decide = json_message("decide");
+    cJSON_AddStringToObject(decide, "action", "adapt");
+    cJSON_AddItemToObject(decide, "plan", job.joining.plan);
+    member_receive(&job.member, decide);
+    cJSON_Delete(decide);
+}
+
+/* A process that was started to join. */
+static int start_joining(void)
+{
+    char error[300] = "";
+    MPI_Comm_dup(MPI_COMM_WORLD, &world.launch);
+    world.backend = job.joined_by;
+    world_set(MPI_COMM_NULL, EPOP_JOINING);
+    make_member(job.joining.first + job.process);
+    wake_up();
+    if (plane_follow(&job.plane, &job.member, &job.where, job.joining.uri, job.joining.token, error, sizeof error)) {
+        fprintf(stderr, "epop: %s\n", error);
+        return -1;
+    }
+    return set_launcher_job(job.options.command, error, sizeof error);
 }
 
 int epop__job_start(const struct job_options *options, const epop_program_t *program)
@@ -300,6 +335,7 @@ static bool elastic_join(void *context, const char *failure, struct position *at
     char *port = world.rank == 0 && !failure ? world.backend->port() : NULL;
     member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure, port);
     free(port);
+    world.failure = failure;
     if (!member_await_window(&job.member))
         return false;
     *at = job.member.plan->at;
@@ -353,6 +389,8 @@ int epop__job_leaves(void)
 
 void epop__job_leave(void)
 {
+    if (!job.adapted && world.backend->abandon)
+        world.backend->abandon();
     member_gone(&job.member);
     plane_stop(&job.plane);
     pmi_leave(0);

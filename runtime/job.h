@@ -9,6 +9,7 @@
 
 #include "epop/program.h"
 #include "epop/visibility.h"
+#include "runtime/backends/spawn.h"
 #include "runtime/elastic.h"
 
 #define EPOP_PRIVATE EPOP_API /* exported for the epop executable; no part of the public interface */
@@ -20,9 +21,10 @@ struct job_options {
     double min_interval;
     double finish_timeout;
     int quiet, verbose;
-    const char *path; /* of the program, as given */
-    int maximum;      /* most ranks, where processes can be started */
-    char **command;   /* the command line of this process, to start others with; stays the caller's */
+    const char *path;           /* of the program, as given */
+    int maximum;                /* most ranks, where processes can be started */
+    struct spawn_options spawn; /* of the backend spawn */
+    char **command;             /* the command line of this process, to start others with; stays the caller's */
 };
 
 /* What a process does next. */
@@ -34,7 +36,7 @@ enum job_role {
 
 /* Initializes MPI; the rank and size of the launch. Collective over the launch, as all functions here but
  * epop__job_fail. */
-EPOP_PRIVATE void epop__job_init(int *process, int *processes);
+EPOP_PRIVATE void epop__job_init(const struct job_options *options, int *process, int *processes);
 
 /* Was this process started to join a running job? Then no agreement on loading takes place: a failure is told to the
  * job by epop__job_join. Local. */

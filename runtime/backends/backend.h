@@ -10,6 +10,7 @@
 
 /* Flags */
 #define BACKEND_LENDS 1u /* only processes of the launch join: more than start can be launched, the others stand by */
+#define BACKEND_ASKED 4u /* taken only when it is asked for by name */
 #define BACKEND_ENDS  2u /* processes that leave end, and so do all at the end of the job, without MPI_Finalize */
 
 struct backend {
@@ -39,10 +40,21 @@ struct backend {
 
     /* Frees what connect made and the old world, but not `after`. Cannot fail. */
     void (*commit)(struct world *world);
+
+    /* The rest may be NULL. */
+
+    /* A message of its coordinator's half: one whose op begins with the backend's name. On the control thread; must not
+     * block. */
+    void (*message)(const cJSON *message);
+
+    /* A joiner whose joining is off ends: lets go of what holds it. Collective over the joiners and who started them.
+     */
+    void (*abandon)(void);
 };
 
 extern const struct backend backend_pool;
 extern const struct backend backend_join;
+extern const struct backend backend_spawn;
 
 /* The backend of that name, "auto" for the best that works here (lends: one that lends is wanted); NULL with one line
  * of text if there is none. Local. */

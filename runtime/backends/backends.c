@@ -4,17 +4,18 @@
 
 #include "runtime/backends/backend.h"
 
-static const struct backend *const backends[] = {&backend_join, &backend_pool};
+static const struct backend *const backends[] = {&backend_join, &backend_pool, &backend_spawn};
 
 #define COUNT (sizeof backends / sizeof backends[0])
 
 static const struct backend *best(bool lends)
 {
     char reason[200];
-    for (size_t i = 0; i < COUNT - 1; i++)
-        if (!(lends && !(backends[i]->flags & BACKEND_LENDS)) && !backends[i]->available(reason, sizeof reason))
+    for (size_t i = 0; i < COUNT; i++)
+        if (!(lends && !(backends[i]->flags & BACKEND_LENDS)) && !(backends[i]->flags & BACKEND_ASKED) &&
+            !backends[i]->available(reason, sizeof reason))
             return backends[i];
-    return backends[COUNT - 1];
+    return &backend_pool;
 }
 
 const struct backend *backend_find(const char *name, bool lends, char *error, size_t error_size)

@@ -4,35 +4,10 @@
  * for real. (Compres 2017, section 6.2.3, for the order that hides the start-up.)
  */
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "runtime/backends/backend.h"
+#include "runtime/backends/connecting.h"
 #include "runtime/backends/launcher.h"
-#include "runtime/backends/pmi.h"
-
-static int join_available(char *reason, size_t reason_size)
-{
-    char port[MPI_MAX_PORT_NAME];
-    if (!pmi_can_leave()) {
-        snprintf(reason, reason_size, "the launcher is not Hydra's mpiexec, which lets one process leave");
-        return -1;
-    }
-    MPI_Errhandler before;
-    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    int error = MPI_Open_port(MPI_INFO_NULL, port);
-    if (!error)
-        MPI_Close_port(port);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, before);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
-    MPI_Errhandler_free(&before);
-    if (error)
-        snprintf(reason, reason_size, "this MPI library cannot connect processes at run time (MPI_Open_port fails)");
-    return error ? -1 : 0;
-}
 
 static MPI_Comm join_first_world(struct world *world, int size)
 {
@@ -50,76 +25,16 @@ static MPI_Comm join_joiners_world(struct world *world, const int *processes, in
     return join_first_world(world, 0);
 }
 
-static char *join_port(void)
-{
-    char port[MPI_MAX_PORT_NAME];
-    return MPI_Open_port(MPI_INFO_NULL, port) ? NULL : strdup(port);
-}
-
-/*
- * The staying and joining ranks of `all`. In ch3 a split whose ranks are a prefix of the parent's shares its table of
- * connections, and those that leave then wait in disconnect for the others; so split in reversed order and back.
- */
-static MPI_Comm without_leavers(const epop_window_t *w)
-{
-    MPI_Comm reversed, after = MPI_COMM_NULL;
-    MPI_Comm_split(w->all, w->new_rank >= 0 ? 0 : MPI_UNDEFINED, -w->new_rank, &reversed);
-    if (w->new_rank < 0)
-        return MPI_COMM_NULL;
-    if (w->new_size == 1)
-        MPI_Comm_dup(MPI_COMM_SELF, &after);
-    else
-        MPI_Comm_split(reversed, 0, w->new_rank, &after);
-    MPI_Comm_free(&reversed);
-    return after;
-}
-
-/* Old ranks connect, joining ranks accept. */
-static int meet(struct world *world, char *error, size_t error_size)
-{
-    epop_window_t *w = &world->window;
-    const char *port = world->plan->port ? world->plan->port : "";
-    MPI_Errhandler of_program;
-    MPI_Comm_get_errhandler(w->before, &of_program);
-    MPI_Comm_set_errhandler(w->before, MPI_ERRORS_RETURN);
-    int result = w->status == EPOP_JOINING ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, w->before, &w->intercomm)
-                                           : MPI_Comm_connect(port, MPI_INFO_NULL, 0, w->before, &w->intercomm);
-    MPI_Comm_set_errhandler(w->before, of_program);
-    MPI_Errhandler_free(&of_program);
-    if (result) {
-        char text[MPI_MAX_ERROR_STRING];
-        int length;
-        MPI_Error_string(result, text, &length);
-        snprintf(error, error_size, "MPI could not connect the joining processes: %.100s", text);
-        w->intercomm = MPI_COMM_NULL;
-        return -1;
-    }
-    MPI_Comm_set_errhandler(w->intercomm, MPI_ERRORS_ARE_FATAL);
-    MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
-    return 0;
-}
-
 static int join_connect(struct world *world, char *error, size_t error_size)
 {
     epop_window_t *w = &world->window;
+    const char *port = world->plan->port ? world->plan->port : "";
     if (!w->joining)
         MPI_Comm_dup(w->before, &w->all);
-    else if (meet(world, error, error_size))
+    else if (connecting_meet(world, port, error, error_size))
         return -1;
-    if (w->leaving)
-        w->after = without_leavers(w);
-    else
-        MPI_Comm_dup(w->all, &w->after);
+    connecting_make_after(w);
     return 0;
-}
-
-static void join_commit(struct world *world)
-{
-    epop_window_t *w = &world->window;
-    if (w->intercomm != MPI_COMM_NULL)
-        MPI_Comm_disconnect(&w->intercomm);
-    MPI_Comm_disconnect(&w->all);
-    MPI_Comm_disconnect(&w->before);
 }
 
 const struct backend backend_join = {
@@ -130,12 +45,13 @@ const struct backend backend_join = {
                     .kill = launcher_kill,
                     .event = launcher_event,
                     .tick = launcher_tick,
-                    .busy = launcher_busy},
+                    .busy = launcher_busy,
+                    .ends = true},
     .flags = BACKEND_ENDS,
-    .available = join_available,
+    .available = connecting_available,
     .first_world = join_first_world,
     .joiners_world = join_joiners_world,
-    .port = join_port,
+    .port = connecting_port,
     .connect = join_connect,
-    .commit = join_commit,
+    .commit = connecting_commit,
 };

@@ -36,6 +36,7 @@ struct joining {
     int adaptation; /* that it is started for */
     char uri[512], token[65];
     char failure[160]; /* why it cannot be like the running ones; "": it can */
+    cJSON *plan;       /* of one that comes in the window, not before; owned; NULL */
 };
 
 /* Reads EPOP_JOIN, takes it out of the environment and makes this process's conditions those of the first ones. false:

@@ -85,7 +85,7 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
     c->adaptation = a;
     c->adaptations++;
     publish(c, "requested", a, NULL);
-    if (a->joining)
+    if (a->joining && !joiners_come_late(c))
         adaptation_start_joiners(c);
     else
         prepared(c, a);
@@ -121,8 +121,9 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
         return;
     if (a->started)
         c->config.backend->cancel(c, a);
-    for (int j = 0; a->started && j < a->joining; j++)
-        c->processes[a->joiners[j]].state = PROCESS_RETURNING;
+    /* Late ones have not been started yet, or end by themselves: the ranks told them. */
+    for (int j = 0; (a->started || joiners_come_late(c)) && j < a->joining; j++)
+        c->processes[a->joiners[j]].state = joiners_come_late(c) ? PROCESS_GONE : PROCESS_RETURNING;
     a->state = state;
     snprintf(a->reason, sizeof a->reason, "%s", reason);
     publish(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);
@@ -131,6 +132,12 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
 }
 
 /* ---- The window ------------------------------------------------------------- */
+
+/* Where processes are started in the window, their start counts too. */
+static double connect_limit(const struct coordinator *c)
+{
+    return c->config.connect_timeout + (joiners_come_late(c) ? c->config.prepare_timeout : 0);
+}
 
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count)
 {
@@ -147,8 +154,8 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     snprintf(a->element, sizeof a->element, "%s", element_name(c, at->pc));
     a->state = ADAPTATION_WINDOW;
     a->outstanding = plan_total(plan);
-    a->unconnected = c->config.backend->kill ? plan_total(plan) : 0; /* others cannot fail there */
-    a->connect_deadline = monotonic_seconds() + c->config.connect_timeout;
+    a->unconnected = c->config.backend->ends ? plan_total(plan) : 0; /* others cannot fail there */
+    a->connect_deadline = monotonic_seconds() + connect_limit(c);
     a->agreed = wall_seconds();
     c->agreement = AGREEMENT_NONE;
 
@@ -156,8 +163,10 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     cJSON_AddStringToObject(message, "action", "adapt");
     cJSON_AddNumberToObject(message, "count", (double)count);
     cJSON_AddItemToObject(message, "plan", plan_to_json(plan));
+    int told = joiners_come_late(c) ? c->size : plan_total(plan); /* late ones are told by the ranks */
     for (int i = 0; i < plan_total(plan); i++) {
-        c->config.ops->send(c->config.context, plan->processes[i], message);
+        if (i < told)
+            c->config.ops->send(c->config.context, plan->processes[i], message);
         struct process *p = &c->processes[plan->processes[i]];
         p->arrived = p->ended = false; /* what they say from here on is of the new world */
         if (plan->new_ranks[i] < 0)
@@ -207,12 +216,12 @@ static void one_through(struct coordinator *c, struct adaptation *a)
 /* ---- Connecting: the last step that can be taken back ------------------------- */
 
 /* All old ranks are back at their old size, at the probe of the target. */
-static void undo(struct coordinator *c, struct adaptation *a)
+static void undo(struct coordinator *c, struct adaptation *a, const char *reason)
 {
     for (int r = 0; r < c->size; r++)
         c->processes[c->world[r]].state = PROCESS_RUNNING;
     a->state = ADAPTATION_PREPARED;
-    adaptation_drop(c, ADAPTATION_FAILED, "failed", "the joining processes could not be connected");
+    adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
 }
 
 /* A joiner whose connect failed ends; what counts is whether all the old ranks failed, or none. */
@@ -226,7 +235,7 @@ void adaptation_connected(struct coordinator *c, int process, const cJSON *messa
         a->failures += old;
     a->unconnected -= old || !json_text(message, "failure");
     if (a->failures == c->size)
-        undo(c, a);
+        undo(c, a, json_text(message, "failure"));
     else if (a->failures && a->unconnected == 0)
         c->config.ops->fatal(c->config.context, "some ranks could connect to the joining processes and others not");
 }

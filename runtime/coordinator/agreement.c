@@ -31,7 +31,7 @@ static void ping_joiners(struct coordinator *c)
     a->pinged = c->round;
     a->ping_deadline = monotonic_seconds() + c->config.freeze_timeout;
     for (int j = 0; j < a->joining; j++) {
-        c->processes[a->joiners[j]].answered = false;
+        c->processes[a->joiners[j]].answered = joiners_come_late(c);
         send_to(c, a->joiners[j], json_message("ping"));
     }
 }

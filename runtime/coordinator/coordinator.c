@@ -66,6 +66,11 @@ static void check_identity(struct coordinator *c, struct process *p, const char 
         c->config.ops->fatal(c->config.context, text);
 }
 
+static int process_number(const struct coordinator *c, const struct process *p)
+{
+    return (int)(p - c->processes);
+}
+
 static void on_hello(struct coordinator *c, struct process *p, const cJSON *message)
 {
     const char *host = json_text(message, "host"), *identity = json_text(message, "identity");
@@ -75,6 +80,8 @@ static void on_hello(struct coordinator *c, struct process *p, const cJSON *mess
     if (p == &c->processes[0])
         snprintf(c->identity, sizeof c->identity, "%s", identity ? identity : "");
     check_identity(c, p, identity);
+    if (p->state == PROCESS_RETURNING) /* it came too late to hear that its joining is off */
+        send_to(c, process_number(c, p), json_message("cancel"));
     adaptation_start_joiners(c);
 }
 
@@ -141,14 +148,16 @@ static void on_lost(struct coordinator *c, int process)
     struct process *p = &c->processes[process];
     struct adaptation *a = c->adaptation;
     char text[200];
-    bool own_launch = c->config.backend->kill != NULL;
+    bool own_launch = c->config.backend->ends;
     if (c->finished || p->state == PROCESS_LOST ||
         (own_launch && (p->state == PROCESS_GONE || p->state == PROCESS_RETURNING)))
         return;
-    if (p->state == PROCESS_JOINING && own_launch && a && (a->state != ADAPTATION_WINDOW || a->unconnected)) {
+    bool in_window = a && a->state == ADAPTATION_WINDOW;
+    bool can_do_without = !in_window || (a->unconnected && c->config.backend->kill);
+    if (p->state == PROCESS_JOINING && own_launch && a && can_do_without) {
         snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
         p->state = PROCESS_GONE;
-        if (a->state == ADAPTATION_WINDOW)
+        if (in_window)
             c->config.backend->kill(c, a); /* the old ranks' connect then fails, and they go on */
         else
             adaptation_drop(c, ADAPTATION_FAILED, "failed", text);

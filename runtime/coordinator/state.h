@@ -127,6 +127,10 @@ struct coordinator_backend {
     bool (*start)(struct coordinator *coordinator, const struct adaptation *adaptation);
     /* The adaptation is off: its joiners go back to where they came from. Must not block. */
     void (*cancel)(struct coordinator *coordinator, const struct adaptation *adaptation);
+    /* Processes end for real, and a window may fail to connect. */
+    bool ends;
+    /* Are the joiners started by the ranks themselves, in the window? Then start is not called. NULL: no. */
+    bool (*late)(void);
     /* The rest is for backends that start processes; NULL elsewhere. None may block. */
     /* The joiners do not answer a connect: ends them at once. */
     void (*kill)(struct coordinator *coordinator, const struct adaptation *adaptation);
@@ -139,6 +143,11 @@ struct coordinator_backend {
 };
 
 double wall_seconds(void);
+
+static inline bool joiners_come_late(const struct coordinator *c)
+{
+    return c->config.backend->late && c->config.backend->late();
+}
 
 /* coordinator.c */
 int add_processes(struct coordinator *c, int count); /* the first of `count` new numbers; -1: out of memory */

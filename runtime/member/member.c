@@ -130,6 +130,8 @@ void member_receive(struct member *member, const cJSON *message)
         member->cancelled = true;
     } else if (!strcmp(op, "finish")) {
         member->finish = true;
+    } else if (member->other) {
+        member->other(message);
     }
     pthread_cond_broadcast(&member->changed);
     pthread_mutex_unlock(&member->lock);

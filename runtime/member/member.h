@@ -28,6 +28,7 @@ struct member {
     int process;                                      /* this process's number in the job */
     int (*tell)(void *context, const cJSON *message); /* sends to the coordinator; must not block */
     void (*poke)(void *context);                      /* keeps MPI moving while the program's thread waits */
+    void (*other)(const cJSON *message); /* messages that are not the member's own; on the control thread; or NULL */
     void *context;
 
     pthread_mutex_t lock;

@@ -1,4 +1,6 @@
-"""The join backend: processes that are started and ended while the job runs. Needs an MPI that can connect."""
+"""The join and spawn backends: processes that are started and ended while the job runs. Needs an MPI that can connect.
+
+What join and all ways of spawn have in common is tested with each; the faults that only join survives, with it."""
 
 import json
 import os
@@ -16,8 +18,16 @@ pytestmark = joining.needed
 ENDLESS = joining.ENDLESS
 
 
-def start(space, *arguments, ranks=2, options=(), env=None, limit=120):
-    running = space.start_epop("--backend", "join", *options, job.program("ledger"), *arguments, ranks=ranks,
+JOIN = ("--backend", "join")
+SPAWN = ("--backend", "spawn")
+SINGLE, ASYNC = ("--spawn-strategy", "single"), ("--spawn-async",)
+BACKENDS = {"join": JOIN, "spawn": SPAWN, "spawn-single": SPAWN + SINGLE, "spawn-async": SPAWN + ASYNC,
+            "spawn-single-async": SPAWN + SINGLE + ASYNC}
+each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
+
+
+def start(space, *arguments, backend=JOIN, ranks=2, options=(), env=None, limit=120):
+    running = space.start_epop(*backend, *options, job.program("ledger"), *arguments, ranks=ranks,
                                limit=limit, env=env)
     wait_for_status(space, lambda status: status["state"] == "running")
     return running
@@ -49,17 +59,19 @@ def end(space, running, status=0):
     return result
 
 
-def test_grow_and_shrink(space):
-    running = start(space, *ENDLESS)
+@each_backend
+def test_grow_and_shrink(space, backend):
+    running = start(space, *ENDLESS, backend=backend)
     for size in (4, 2, 6, 1, 3, 2):
         resize(space, size)
         assert json.loads(space.epopctl("status", "--json").out)["size"] == size
     assert re.search("right in .* 6 resizes, 2 ranks", end(space, running).out)
 
 
-def test_leavers_end_while_the_job_computes(space):
+@each_backend
+def test_leavers_end_while_the_job_computes(space, backend):
     """The first launch, a middle one, and the last one: whoever leaves is gone, with its launcher."""
-    running = start(space, *ENDLESS)
+    running = start(space, *ENDLESS, backend=backend)
     resize(space, 4)
     resize(space, 6)
     before = processes(space)
@@ -85,8 +97,9 @@ def wait_for_end_of(pid, limit=10):
     assert not os.path.exists(f"/proc/{pid}"), f"{pid} still runs"
 
 
-def test_migrate(space):
-    running = start(space, *ENDLESS)
+@each_backend
+def test_migrate(space, backend):
+    running = start(space, *ENDLESS, backend=backend)
     before = {process["pid"] for process in processes(space)}
     resize(space, 2, "--release-ranks", "1")
     after = {process["pid"] for process in processes(space)}
@@ -94,8 +107,9 @@ def test_migrate(space):
     end(space, running)
 
 
-def test_joiners_write_into_the_jobs_output(space):
-    running = start(space, *ENDLESS, options=("--verbose",))
+@each_backend
+def test_joiners_write_into_the_jobs_output(space, backend):
+    running = start(space, *ENDLESS, backend=backend, options=("--verbose",))
     resize(space, 3)
     running.wait_for_line("committed 2 -> 3", stream="err")
     end(space, running)
@@ -138,6 +152,24 @@ def test_launcher_that_is_missing(space):
     end(space, running)
 
 
+@each_backend
+@pytest.mark.parametrize("fault", [None, "join"])
+def test_init_of_a_joiner_fails(space, backend, fault):
+    """The program asks again and again, so that resizes that failed are followed by others."""
+    running = space.start_epop(*backend, "--verbose", job.test_program("mpi_faults"), ranks=1,
+                               env={"EPOP_TEST_FAULT": fault})
+    result = running.wait()
+    assert result.status == 0 and result.out == f"ended with {1 if fault else 2} of 2 ranks\n", result
+    if fault:
+        assert "could not start: mpi_faults: element 0 'start'" in result.err, result
+
+
+def test_spawn_does_not_choose_hosts(space):
+    running = start(space, *ENDLESS, backend=SPAWN)
+    assert "join" in resize(space, 4, "--hosts", "localhost", status=1).err
+    end(space, running)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_joiner_that_dies_or_stops_while_it_is_ready(space, number):
     """Paused, the job cannot come to the target; the joiners are ready and wait."""
@@ -154,16 +186,18 @@ def test_joiner_that_dies_or_stops_while_it_is_ready(space, number):
     end(space, running)
 
 
-def test_rank_that_dies_ends_all_launches(space):
-    running = start(space, *ENDLESS)
+@each_backend
+def test_rank_that_dies_ends_all_launches(space, backend):
+    running = start(space, *ENDLESS, backend=backend)
     resize(space, 4)
     victim = [process["pid"] for process in processes(space) if process["rank"] == 3][0]
     os.kill(victim, signal.SIGKILL)
     assert running.wait(10).status != 0
 
 
-def test_first_launcher_killed(space):
-    running = start(space, *ENDLESS)
+@each_backend
+def test_first_launcher_killed(space, backend):
+    running = start(space, *ENDLESS, backend=backend)
     resize(space, 4)
     pids = [process["pid"] for process in processes(space)]
     os.kill(running.pid, signal.SIGKILL)
@@ -171,8 +205,9 @@ def test_first_launcher_killed(space):
         wait_for_end_of(pid)
 
 
-def test_nothing_is_left_of_many_cycles(space):
-    running = start(space, *ENDLESS)
+@each_backend
+def test_nothing_is_left_of_many_cycles(space, backend):
+    running = start(space, *ENDLESS, backend=backend)
     zero = processes(space)[0]["pid"]
     resize(space, 4), resize(space, 2)
     descriptors = len(os.listdir(f"/proc/{zero}/fd"))

@@ -1,0 +1,94 @@
+/* Connecting and disconnecting: see connecting.h. */
+#include "runtime/backends/connecting.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/backends/pmi.h"
+
+int connecting_available(char *reason, size_t reason_size)
+{
+    char port[MPI_MAX_PORT_NAME];
+    if (!pmi_can_leave()) {
+        snprintf(reason, reason_size, "the launcher is not Hydra's mpiexec, which lets one process leave");
+        return -1;
+    }
+    MPI_Errhandler before;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    int error = MPI_Open_port(MPI_INFO_NULL, port);
+    if (!error)
+        MPI_Close_port(port);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, before);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+    MPI_Errhandler_free(&before);
+    if (error)
+        snprintf(reason, reason_size, "this MPI library cannot connect processes at run time (MPI_Open_port fails)");
+    return error ? -1 : 0;
+}
+
+char *connecting_port(void)
+{
+    char port[MPI_MAX_PORT_NAME];
+    return MPI_Open_port(MPI_INFO_NULL, port) ? NULL : strdup(port);
+}
+
+/*
+ * The staying and joining ranks of `all`. In ch3 a split whose ranks are a prefix of the parent's shares its table of
+ * connections, and those that leave then wait in disconnect for the others; so split in reversed order and back.
+ */
+static MPI_Comm without_leavers(const epop_window_t *w)
+{
+    MPI_Comm reversed, after = MPI_COMM_NULL;
+    MPI_Comm_split(w->all, w->new_rank >= 0 ? 0 : MPI_UNDEFINED, -w->new_rank, &reversed);
+    if (w->new_rank < 0)
+        return MPI_COMM_NULL;
+    if (w->new_size == 1)
+        MPI_Comm_dup(MPI_COMM_SELF, &after);
+    else
+        MPI_Comm_split(reversed, 0, w->new_rank, &after);
+    MPI_Comm_free(&reversed);
+    return after;
+}
+
+void connecting_make_after(epop_window_t *w)
+{
+    if (w->leaving)
+        w->after = without_leavers(w);
+    else
+        MPI_Comm_dup(w->all, &w->after);
+}
+
+int connecting_meet(struct world *world, const char *port, char *error, size_t error_size)
+{
+    epop_window_t *w = &world->window;
+    MPI_Errhandler of_program;
+    MPI_Comm_get_errhandler(w->before, &of_program);
+    MPI_Comm_set_errhandler(w->before, MPI_ERRORS_RETURN);
+    int result = w->status == EPOP_JOINING ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, w->before, &w->intercomm)
+                                           : MPI_Comm_connect(port, MPI_INFO_NULL, 0, w->before, &w->intercomm);
+    MPI_Comm_set_errhandler(w->before, of_program);
+    MPI_Errhandler_free(&of_program);
+    if (result) {
+        char text[MPI_MAX_ERROR_STRING];
+        int length;
+        MPI_Error_string(result, text, &length);
+        snprintf(error, error_size, "MPI could not connect the joining processes: %.100s", text);
+        w->intercomm = MPI_COMM_NULL;
+        return -1;
+    }
+    MPI_Comm_set_errhandler(w->intercomm, MPI_ERRORS_ARE_FATAL);
+    MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
+    return 0;
+}
+
+void connecting_commit(struct world *world)
+{
+    epop_window_t *w = &world->window;
+    if (w->intercomm != MPI_COMM_NULL)
+        MPI_Comm_disconnect(&w->intercomm);
+    MPI_Comm_disconnect(&w->all);
+    MPI_Comm_disconnect(&w->before);
+}

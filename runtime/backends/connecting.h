@@ -1,0 +1,23 @@
+/* The window of processes that come from several launches: its communicators are connected and disconnected. */
+#ifndef EPOP_CONNECTING_H
+#define EPOP_CONNECTING_H
+
+#include "runtime/world.h"
+
+/* Can processes be connected here, and leave one by one? 0, or -1 with the reason. MPI is up. Local. */
+int connecting_available(char *reason, size_t reason_size);
+
+/* A new port, or NULL; the caller frees it. Local. */
+char *connecting_port(void);
+
+/* Joining ranks accept at `port` (significant on rank 0), old ranks connect: makes intercomm and all of the window.
+ * Collective over both. 0, or -1 with one line of text. */
+int connecting_meet(struct world *world, const char *port, char *error, size_t error_size);
+
+/* Makes `after` out of `all`. Collective over `all`. */
+void connecting_make_after(epop_window_t *window);
+
+/* Disconnects all that the window has but `after`. Collective over its ranks. */
+void connecting_commit(struct world *world);
+
+#endif

@@ -1,0 +1,275 @@
+/* The spawn backend: see spawn.h. */
+#include "runtime/backends/spawn.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/backends/backend.h"
+#include "runtime/backends/connecting.h"
+#include "runtime/backends/spawner.h"
+#include "runtime/member/json.h"
+
+static struct {
+    struct spawn_options options;
+    MPI_Comm parent; /* of a spawned process, until it is in the world */
+    MPI_Comm helper; /* the helper threads' copy of the world: only for spawning together, asynchronously */
+} state = {.parent = MPI_COMM_NULL, .helper = MPI_COMM_NULL};
+
+void spawn_init(const struct spawn_options *options)
+{
+    state.options = *options;
+}
+
+void spawn_set_job(const struct launcher_job *job)
+{
+    spawner_set_job(job);
+}
+
+/* ---- The coordinator's thread -------------------------------------------------------- */
+
+static int spawn_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size)
+{
+    if (hosts) {
+        snprintf(error, size, "the backend 'spawn' does not choose hosts; take --backend join for that");
+        return -1;
+    }
+    int first = add_processes(c, a->joining);
+    if (first < 0) {
+        snprintf(error, size, "out of memory");
+        return -1;
+    }
+    for (int j = 0; j < a->joining; j++)
+        a->joiners[j] = first + j;
+    return 0;
+}
+
+/* Those whose helper threads spawn. */
+static void tell_helpers(struct coordinator *c, cJSON *message)
+{
+    if (state.options.single)
+        send_to(c, c->world[0], message);
+    else
+        send_to_world(c, message);
+}
+
+static bool spawn_start(struct coordinator *c, const struct adaptation *a)
+{
+    cJSON *message = json_message("spawn");
+    cJSON_AddNumberToObject(message, "adaptation", a->id);
+    cJSON_AddNumberToObject(message, "first", a->joiners[0]);
+    cJSON_AddNumberToObject(message, "count", a->joining);
+    tell_helpers(c, message);
+    return true;
+}
+
+/* Called off before the window, in which the ranks tell each other. */
+static void spawn_cancel(struct coordinator *c, const struct adaptation *a)
+{
+    for (int j = 0; j < a->joining; j++)
+        send_to(c, a->joiners[j], json_message("cancel"));
+    tell_helpers(c, json_message("spawn_off"));
+}
+
+static bool spawn_late(void)
+{
+    return !state.options.async;
+}
+
+/* ---- The control thread of each rank ---------------------------------------------------- */
+
+static void spawn_message(const cJSON *message)
+{
+    bool single = state.options.single;
+    if (!strcmp(json_text(message, "op"), "spawn"))
+        spawner_begin(single ? MPI_COMM_SELF : state.helper, json_int(message, "adaptation", 0),
+                      json_int(message, "first", 0), json_int(message, "count", 0), !single);
+    else if (!single)
+        spawner_drop();
+}
+
+/* ---- Every process's own thread ------------------------------------------------------ */
+
+static int spawn_available(char *reason, size_t reason_size)
+{
+    int provided;
+    MPI_Query_thread(&provided);
+    if (state.options.async && provided < MPI_THREAD_MULTIPLE) {
+        snprintf(reason, reason_size, "--spawn-async needs MPI_THREAD_MULTIPLE, which this MPI library does not give");
+        return -1;
+    }
+    return connecting_available(reason, reason_size);
+}
+
+static void renew_helper(MPI_Comm world)
+{
+    if (state.helper != MPI_COMM_NULL)
+        MPI_Comm_disconnect(&state.helper);
+    if (state.options.async && !state.options.single && world != MPI_COMM_NULL)
+        MPI_Comm_dup(world, &state.helper);
+}
+
+static MPI_Comm spawn_first_world(struct world *world, int size)
+{
+    MPI_Comm comm;
+    (void)size; /* all of the launch: this backend lends none */
+    MPI_Comm_dup(world->launch, &comm);
+    renew_helper(comm);
+    return comm;
+}
+
+static MPI_Comm spawn_joiners_world(struct world *world, const int *processes, int count, int adaptation)
+{
+    MPI_Comm comm;
+    (void)processes;
+    (void)count;
+    (void)adaptation;
+    MPI_Comm_dup(world->launch, &comm);
+    return comm;
+}
+
+/* Joiners that come before the window tell their port to the coordinator; late ones tell it to the ranks. */
+static char *spawn_port(void)
+{
+    return state.options.single && state.options.async ? connecting_port() : NULL;
+}
+
+/* All spawn: the intercommunicator is there, it has only to be merged. */
+static void merge(struct world *world)
+{
+    epop_window_t *w = &world->window;
+    const struct plan *plan = world->plan;
+    if (w->status == EPOP_JOINING) {
+        w->intercomm = state.parent;
+        state.parent = MPI_COMM_NULL;
+    } else if (state.options.async) {
+        w->intercomm = spawner_take();
+    } else {
+        cJSON *json = plan_to_json(plan);
+        w->intercomm = spawner_spawn(w->before, plan->adaptation, plan->processes[plan->old_size], plan->joining, json);
+        cJSON_Delete(json);
+    }
+    MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
+}
+
+/* The port of late joiners, on rank 0 of both sides: from the first joiner to the rank that spawned it. */
+static void exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME])
+{
+    const struct plan *plan = world->plan;
+    if (world->window.status == EPOP_JOINING) {
+        if (world->rank == 0) {
+            char *opened = connecting_port();
+            snprintf(port, MPI_MAX_PORT_NAME, "%s", opened ? opened : "");
+            free(opened);
+            MPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, state.parent);
+        }
+        MPI_Comm_disconnect(&state.parent);
+    } else if (world->rank == 0) {
+        cJSON *json = plan_to_json(plan);
+        MPI_Comm intercomm =
+            spawner_spawn(MPI_COMM_SELF, plan->adaptation, plan->processes[plan->old_size], plan->joining, json);
+        cJSON_Delete(json);
+        MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, intercomm, MPI_STATUS_IGNORE);
+        MPI_Comm_disconnect(&intercomm);
+    }
+}
+
+/* One spawns, the others connect. */
+static int meet(struct world *world, char *error, size_t error_size)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    if (state.options.async) {
+        snprintf(port, sizeof port, "%s", world->plan->port ? world->plan->port : "");
+        if (world->rank == 0 && world->window.status != EPOP_JOINING)
+            spawner_take();
+    } else {
+        exchange_port(world, port);
+    }
+    return connecting_meet(world, port, error, error_size);
+}
+
+/* Could all joiners start? The first that could not tells why. */
+static int agree(struct world *world, char *error, size_t error_size)
+{
+    epop_window_t *w = &world->window;
+    char text[200] = "";
+    int rank, size, first;
+    MPI_Comm_rank(w->all, &rank);
+    MPI_Comm_size(w->all, &size);
+    int mine = world->failure ? rank : size;
+    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, w->all);
+    if (first == size)
+        return 0;
+    if (world->failure)
+        snprintf(text, sizeof text, "%s", world->failure);
+    MPI_Bcast(text, sizeof text, MPI_CHAR, first, w->all);
+    snprintf(error, error_size, "a joining process could not start: %.160s", text);
+    MPI_Comm_disconnect(&w->all);
+    MPI_Comm_disconnect(&w->intercomm);
+    return -1;
+}
+
+static int spawn_connect(struct world *world, char *error, size_t error_size)
+{
+    epop_window_t *w = &world->window;
+    if (!w->joining)
+        MPI_Comm_dup(w->before, &w->all);
+    else if (!state.options.single)
+        merge(world);
+    else if (meet(world, error, error_size))
+        return -1;
+    if (w->joining && agree(world, error, error_size))
+        return -1;
+    connecting_make_after(w);
+    return 0;
+}
+
+static void spawn_commit(struct world *world)
+{
+    connecting_commit(world);
+    renew_helper(world->window.after);
+}
+
+static void spawn_abandon(void)
+{
+    if (state.parent != MPI_COMM_NULL)
+        MPI_Comm_disconnect(&state.parent);
+}
+
+/* ---- In a spawned process --------------------------------------------------------------- */
+
+bool spawn_joining(struct joining *joining)
+{
+    MPI_Comm_get_parent(&state.parent);
+    if (state.parent == MPI_COMM_NULL)
+        return false;
+    cJSON *json = spawner_listen(state.parent);
+    joining->first = json_int(json, "first", 0);
+    joining->adaptation = json_int(json, "adaptation", 0);
+    snprintf(joining->uri, sizeof joining->uri, "%s", json_text(json, "uri"));
+    snprintf(joining->token, sizeof joining->token, "%s", json_text(json, "token"));
+    joining->plan = cJSON_DetachItemFromObjectCaseSensitive(json, "plan");
+    cJSON_Delete(json);
+    if (state.options.single && state.options.async)
+        MPI_Comm_disconnect(&state.parent);
+    return true;
+}
+
+const struct backend backend_spawn = {
+    .coordinator = {.name = "spawn",
+                    .choose = spawn_choose,
+                    .start = spawn_start,
+                    .cancel = spawn_cancel,
+                    .ends = true,
+                    .late = spawn_late},
+    .flags = BACKEND_ENDS | BACKEND_ASKED,
+    .available = spawn_available,
+    .first_world = spawn_first_world,
+    .joiners_world = spawn_joiners_world,
+    .port = spawn_port,
+    .connect = spawn_connect,
+    .commit = spawn_commit,
+    .message = spawn_message,
+    .abandon = spawn_abandon,
+};

@@ -1,0 +1,26 @@
+/*
+ * The spawn backend: MPI_Comm_spawn from inside the job, the way that join is compared with. Its options are the merge
+ * alternatives of Martin-Alvarez, Aliaga, Castillo, Iserte, Mayo, "Dynamic spawning of MPI processes applied to
+ * malleability" (2023).
+ */
+#ifndef EPOP_SPAWN_H
+#define EPOP_SPAWN_H
+
+#include <stdbool.h>
+
+struct launcher_job;
+struct joining;
+
+struct spawn_options {
+    bool single; /* rank 0 spawns alone and the others connect to a port; else all spawn together */
+    bool async;  /* a helper thread spawns while the ranks compute; needs MPI_THREAD_MULTIPLE */
+};
+
+/* Before the backend is used. The strings stay the caller's. */
+void spawn_init(const struct spawn_options *options);
+void spawn_set_job(const struct launcher_job *job);
+
+/* Was this process spawned to join a running job? Then it hears what for. Collective over the processes spawned. */
+bool spawn_joining(struct joining *joining);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * The call of MPI_Comm_spawn, and what the new processes are told then. With a helper thread: tasks one after the
+ * other, each a thread that waits for the one before, so that nobody but the window waits for them.
+ */
+#ifndef EPOP_SPAWNER_H
+#define EPOP_SPAWNER_H
+
+#include <cjson/cJSON.h>
+#include <mpi.h>
+
+#include "runtime/backends/launcher.h"
+
+void spawner_set_job(const struct launcher_job *job);
+
+/* Spawns `count` processes with numbers from `first` on. plan: for joiners that come in the window, else NULL.
+ * Collective over comm; its rank 0 is the root. An error ends the job. */
+MPI_Comm spawner_spawn(MPI_Comm comm, int adaptation, int first, int count, const cJSON *plan);
+
+/* The other side: reads what the spawning ranks tell. The JSON is the caller's. Collective over the spawned. */
+cJSON *spawner_listen(MPI_Comm parent);
+
+/* Has the helper thread spawn over comm. keep: the intercommunicator stays, for spawner_take or spawner_drop; else it
+ * is disconnected at once. Local; any thread, one at a time. */
+void spawner_begin(MPI_Comm comm, int adaptation, int first, int count, bool keep);
+
+/* Waits for the helper thread; the intercommunicator is the caller's then. */
+MPI_Comm spawner_take(void);
+
+/* The joining is off: has the helper thread disconnect. Local. */
+void spawner_drop(void);
+
+#endif
