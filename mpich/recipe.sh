@@ -47,7 +47,8 @@ recipe_options() {
     echo "--prefix=$prefix --with-device=$device"
     echo "--enable-shared --disable-static --disable-fortran --disable-cxx --enable-romio --enable-fast=O2"
     echo "--without-yaksa --with-datatype-engine=dataloop --with-hwloc=/usr --disable-opencl --disable-maintainer-mode"
-    [ "$device" != ch4:ofi ] || echo "--with-libfabric=/usr"
+    # configure would take what pkg-config says of a static libfabric, with the libraries of five fabrics.
+    [ "$device" != ch4:ofi ] || echo "--with-libfabric=/usr PKG_CONFIG_LIBDIR=$cache/none"
     # The library's name in Debian's packages; libtool makes the soname libmpich.so.12 of it.
     echo "MPILIBNAME=mpich"
 }
