@@ -56,6 +56,8 @@ static cJSON *hello(const struct plane *plane)
     cJSON_AddStringToObject(message, "host", host);
     cJSON_AddNumberToObject(message, "pid", getpid());
     cJSON_AddStringToObject(message, "identity", plane->identity);
+    if (plane->cores[0])
+        cJSON_AddStringToObject(message, "cores", plane->cores);
     return message;
 }
 
@@ -239,6 +241,9 @@ int plane_tell(struct plane *plane, const cJSON *message)
 
 static void init(struct plane *plane, struct member *member, struct where *where)
 {
+    cpu_set_t cores;
+    if (binding_own(&cores))
+        binding_text(&cores, plane->cores);
     plane->member = member;
     plane->where = where;
     pthread_mutex_init(&plane->lock, NULL);

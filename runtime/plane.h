@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "runtime/backends/binding.h"
 #include "runtime/control/control.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/elastic.h"
@@ -20,7 +21,8 @@ struct plane {
     pthread_t attaching;
     pthread_mutex_t lock;
     char identity[IDENTITY_MAX];
-    bool verbose; /* process 0 prints events on stderr */
+    char cores[BINDING_TEXT_MAX]; /* that this process is bound to; "": it is not */
+    bool verbose;                 /* process 0 prints events on stderr */
     bool attached;
     bool over;          /* the end has begun: a lost connection is no loss any more */
     cJSON *undelivered; /* messages from before the attachment, an array */

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/backends/binding.h"
 #include "runtime/backends/conditions.h"
 #include "runtime/backends/hydra.h"
 #include "runtime/member/json.h"
@@ -87,6 +88,28 @@ static char **with_variable(char *extra)
     return result;
 }
 
+/* By host, where running ranks are bound: the cores that they use, and how many one of them has. */
+static cJSON *used_cores(const struct coordinator *c)
+{
+    cJSON *hosts = cJSON_CreateObject();
+    for (int p = 0; p < c->process_count; p++) {
+        const struct process *process = &c->processes[p];
+        char text[BINDING_TEXT_MAX];
+        if (process->rank < 0 || !process->bound || cJSON_HasObjectItem(hosts, process->host))
+            continue;
+        cpu_set_t used = process->cores;
+        for (int other = p + 1; other < c->process_count; other++)
+            if (c->processes[other].rank >= 0 && c->processes[other].bound &&
+                !strcmp(c->processes[other].host, process->host))
+                CPU_OR(&used, &used, &c->processes[other].cores);
+        binding_text(&used, text);
+        cJSON *host = cJSON_AddObjectToObject(hosts, process->host);
+        cJSON_AddStringToObject(host, "used", text);
+        cJSON_AddNumberToObject(host, "each", CPU_COUNT(&process->cores));
+    }
+    return hosts;
+}
+
 static char *describe_joining(const struct launch *launch)
 {
     cJSON *json = cJSON_CreateObject();
@@ -95,6 +118,7 @@ static char *describe_joining(const struct launch *launch)
     cJSON_AddStringToObject(json, "uri", state.job.uri);
     cJSON_AddStringToObject(json, "token", state.job.token);
     cJSON_AddItemToObject(json, "limits", conditions_limits(&state.conditions));
+    cJSON_AddItemToObject(json, "cores", used_cores(launch->coordinator));
     char *text = cJSON_PrintUnformatted(json), *variable = NULL;
     cJSON_Delete(json);
     if (text && asprintf(&variable, VARIABLE "=%s", text) < 0)
@@ -359,6 +383,28 @@ bool launcher_start(struct coordinator *c, const struct adaptation *a)
 
 /* ---- In a joining process ----------------------------------------------------------------- */
 
+static int number_of(const char *variable, int otherwise)
+{
+    const char *text = getenv(variable);
+    return text ? atoi(text) : otherwise;
+}
+
+/* Away from the cores that running ranks of this host are bound to. */
+static void bind_away(const cJSON *hosts)
+{
+    char name[64] = "";
+    cpu_set_t possible, used, mine;
+    gethostname(name, sizeof name - 1);
+    const cJSON *host = cJSON_GetObjectItemCaseSensitive(hosts, name);
+    if (!host || !json_text(host, "used"))
+        return;
+    binding_parse(json_text(host, "used"), &used);
+    binding_possible(&possible);
+    binding_share(&possible, &used, json_int(host, "each", 1), number_of("MPI_LOCALRANKID", 0),
+                  number_of("MPI_LOCALNRANKS", 1), &mine);
+    binding_set(&mine);
+}
+
 bool launcher_joining(struct joining *joining)
 {
     const char *text = getenv(VARIABLE);
@@ -374,6 +420,7 @@ bool launcher_joining(struct joining *joining)
     if (valid) {
         strcpy(joining->uri, uri);
         strcpy(joining->token, token);
+        bind_away(cJSON_GetObjectItemCaseSensitive(json, "cores"));
         conditions_apply_limits(cJSON_GetObjectItemCaseSensitive(json, "limits"), joining->failure,
                                 sizeof joining->failure);
     }

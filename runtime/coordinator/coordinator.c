@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/backends/binding.h"
 #include "runtime/coordinator/queue.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/member/json.h"
@@ -74,9 +75,13 @@ static int process_number(const struct coordinator *c, const struct process *p)
 static void on_hello(struct coordinator *c, struct process *p, const cJSON *message)
 {
     const char *host = json_text(message, "host"), *identity = json_text(message, "identity");
+    const char *cores = json_text(message, "cores");
     snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
     p->pid = json_int(message, "pid", 0);
     p->here = true;
+    p->bound = cores != NULL;
+    if (cores)
+        binding_parse(cores, &p->cores);
     if (p == &c->processes[0])
         snprintf(c->identity, sizeof c->identity, "%s", identity ? identity : "");
     check_identity(c, p, identity);

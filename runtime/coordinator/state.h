@@ -3,6 +3,7 @@
 #define EPOP_COORDINATOR_STATE_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdbool.h>
 
@@ -24,7 +25,9 @@ struct process {
     int rank; /* in the world, -1 outside */
     char host[64];
     int pid;
-    bool here; /* its hello has come */
+    bool here;  /* its hello has come */
+    bool bound; /* to these cores of its host */
+    cpu_set_t cores;
     /* agreement */
     bool answered, ended, arrived;
     uint64_t count; /* of its answer or arrival */
