@@ -1,6 +1,7 @@
 #!/bin/sh
 # Hydra's launcher for the hosts of tests/run/hosts.py, called as ssh would be: [-OPTION...] HOST WORD... Like ssh it
-# starts in another directory, with nothing of the caller's environment but the mark that the tests find processes by.
+# starts in another directory, under other limits, with nothing of the caller's environment but the mark that the tests
+# find processes by.
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
 shift
@@ -8,4 +9,6 @@ read -r pid <"$EPOP_TEST_HOSTS/$host" || {
     echo "start.sh: host $host is not known" >&2
     exit 255
 }
+ulimit -Sn 300
+ulimit -Sc 0
 exec env -i PATH="$PATH" EPOP_TEST_SPACE="$EPOP_TEST_SPACE" nsenter -t "$pid" -n -u -m sh -c "cd / && $*"
