@@ -37,7 +37,7 @@ BLAS     := $(shell pkg-config --cflags --libs openblas 2>/dev/null)
 CMOCKA   := $(shell pkg-config --cflags --libs cmocka 2>/dev/null)
 
 lib_src  := $(wildcard epop_api/*.c runtime/*.c runtime/*/*.c interpose/*.c)
-epop_src := $(wildcard driver/*.c)
+epop_src := $(wildcard driver/*.c) mpich/tries.c
 ctl_src  := $(wildcard driver/ctl/*.c)
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
@@ -81,7 +81,7 @@ $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GE
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O2 -g0 -fno-plt -c $< -o $@
 $(lib_obj) $(epop_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
-mpi_obj := $(filter-out $(OBJ)/runtime/control/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(OBJ)/driver/run.o
+mpi_obj := $(filter-out $(OBJ)/runtime/control/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(OBJ)/driver/run.o $(OBJ)/driver/try.o $(OBJ)/mpich/tries.o
 $(mpi_obj): $(GENERATED)/pmpi.h
 $(mpi_obj): CPPFLAGS += -include $(GENERATED)/pmpi.h
 
@@ -98,7 +98,7 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(OBJ)/interpose/wrappers.o $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(OBJ)/runtime/backends/pmi.o $(OBJ)/interpose/wrappers.o $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
@@ -165,7 +165,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libopenblas-dev
-TEST_PACKAGES  := g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc util-linux
+TEST_PACKAGES  := g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc util-linux iproute2
 BENCH_PACKAGES := libscalapack-mpich-dev python3
 
 # Installs those of $(1) that are missing.

@@ -60,13 +60,23 @@ static int find_command(const char *name, char path[PATH_MAX])
     return 0;
 }
 
-static const char *own_path(char path[PATH_MAX], const char *given)
+const char *launch_self(char *path, size_t size, const char *given)
 {
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
     if (length < 0)
         return given;
     path[length] = 0;
     return path;
+}
+
+const char *launch_mpiexec(char path[PATH_MAX])
+{
+    const char *chosen = getenv("EPOP_MPIEXEC");
+    if (!chosen || !chosen[0])
+        chosen = EPOP_MPIEXEC;
+    if (!find_command(chosen, path))
+        path[0] = 0;
+    return chosen;
 }
 
 static void start_again(const char *launcher, char **argv)
@@ -81,7 +91,7 @@ static void start_again(const char *launcher, char **argv)
     command[0] = (char *)launcher;
     command[1] = "-n";
     command[2] = "1";
-    command[3] = (char *)own_path(own, argv[0]);
+    command[3] = (char *)launch_self(own, sizeof own, argv[0]);
     memcpy(command + 4, argv + 1, (size_t)(count - 1) * sizeof *command);
     setenv(RELAUNCHED, "1", 1);
     execv(launcher, command);
@@ -90,16 +100,14 @@ static void start_again(const char *launcher, char **argv)
 
 void relaunch_under_mpiexec(char **argv, int quiet)
 {
-    const char *chosen = getenv("EPOP_MPIEXEC");
     char launcher[PATH_MAX];
-    if (!chosen || !chosen[0])
-        chosen = EPOP_MPIEXEC;
+    const char *chosen = launch_mpiexec(launcher);
     if (getenv(RELAUNCHED)) {
         fprintf(stderr, "epop: '%s -n 1' started it without saying so in the environment; is it the launcher of MPI?\n",
                 chosen);
         return;
     }
-    if (!find_command(chosen, launcher)) {
+    if (!launcher[0]) {
         fprintf(stderr, "epop: the program uses MPI and the launcher '%s' is not found; set EPOP_MPIEXEC to it\n",
                 chosen);
         return;

@@ -4,6 +4,9 @@
 #ifndef DRIVER_LAUNCH_H
 #define DRIVER_LAUNCH_H
 
+#include <limits.h>
+#include <stddef.h>
+
 /* What the environment says about the launch. */
 struct launch {
     const char *launcher; /* the variable that gives it away; NULL: started without a launcher */
@@ -14,6 +17,12 @@ struct launch launch_detect(void);
 
 /* Whether this process prints what concerns the whole launch: rank 0, or any process where ranks are not known. */
 int launch_speaks(void);
+
+/* The launcher of the build, or EPOP_MPIEXEC of the environment: its name, and its absolute path, "" if not found. */
+const char *launch_mpiexec(char path[PATH_MAX]);
+
+/* This executable; `given` where the system does not say. */
+const char *launch_self(char *path, size_t size, const char *given);
 
 /*
  * Replaces the process by the same command under `mpiexec -n 1`; returns only on failure, after a line on

@@ -1,11 +1,13 @@
 /* epop: loads a program and has it walked, or only looked at, by the drivers that the command line names. */
 #include <stdio.h>
+#include <string.h>
 
 #include "driver/drivers.h"
 #include "driver/launch.h"
 #include "driver/load.h"
 #include "driver/options.h"
 #include "driver/run.h"
+#include "driver/try.h"
 
 /* Drivers that never walk: no MPI, no launcher needed. */
 static int look_only(const struct options *options, struct drivers *drivers, struct loaded_program *program)
@@ -63,6 +65,8 @@ int main(int argc, char **argv)
     struct drivers drivers;
     struct loaded_program program = {0};
     char error[2048];
+    if (argc > 1 && !strcmp(argv[1], TRY_ARGUMENT)) /* one of those that --capabilities starts */
+        return try_main(argc - 2, argv + 2);
     int status = options_parse(argc, argv, &options, &drivers);
     if (status == OPTIONS_GO_ON) {
         if (load_program(options.program, &program, error, sizeof error) != 0)

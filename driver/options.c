@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/capabilities.h"
 #include "driver/help.h"
 #include "driver/launch.h"
 
@@ -22,6 +23,9 @@ enum {
     BACKEND,
     SPAWN_STRATEGY,
     SPAWN_ASYNC,
+    LEAVE,
+    CAPABILITIES,
+    JSON,
     DRIVER,
     PREPARE_TIMEOUT,
     MIN_INTERVAL,
@@ -34,6 +38,7 @@ static const struct option_text own_options[] = {
     {"start", "N", "start on N ranks of the launch, the others stand by (all)", START},
     {"max", "N", "most ranks that a resize may ask for, where processes are started (256)", MAXIMUM},
     {"backend", "NAME", "how processes come and go: auto, join, pool or spawn (auto)", BACKEND},
+    {"leave", "exit|park|auto", "what becomes of processes that leave: auto as the backend does (auto)", LEAVE},
     {"spawn-strategy", "NAME", "with --backend spawn: plain (all ranks spawn) or single (rank 0 does) (plain)",
      SPAWN_STRATEGY},
     {"spawn-async", NULL, "with --backend spawn: a helper thread spawns while the ranks compute", SPAWN_ASYNC},
@@ -43,6 +48,8 @@ static const struct option_text own_options[] = {
     {"finish-timeout", "SECONDS", "how long the end of the job may take (10)", FINISH_TIMEOUT},
     {"quiet", NULL, "print no notes, only errors", 'q'},
     {"verbose", NULL, "print each resize, pause and stop as it happens", 'v'},
+    {"capabilities", NULL, "try what the MPI library can do, and which backend that gives", CAPABILITIES},
+    {"json", NULL, "with --capabilities: as JSON", JSON},
     {"version", NULL, "print the version, and of which MPI", VERSION},
     {"help", NULL, "print this", 'h'},
 };
@@ -175,6 +182,15 @@ static int apply(struct parse *parse, int letter, const char *name, const char *
     case SPAWN_ASYNC:
         options->spawn_async = 1;
         return OPTIONS_GO_ON;
+    case LEAVE:
+        options->leave = optarg;
+        return OPTIONS_GO_ON;
+    case CAPABILITIES:
+        options->capabilities = 1;
+        return OPTIONS_GO_ON;
+    case JSON:
+        options->json = 1;
+        return OPTIONS_GO_ON;
     case DRIVER:
         return open_drivers(parse, optarg);
     case PREPARE_TIMEOUT:
@@ -228,6 +244,10 @@ static int finish(struct parse *parse, int argc, char **argv)
             version_print();
         return EXIT_DONE;
     }
+    if (parse->options->json && !parse->options->capabilities)
+        return usage_error("--json goes with --capabilities");
+    if (parse->options->capabilities)
+        return capabilities_print(parse->options->json) ? EXIT_USAGE : EXIT_DONE;
     if (optind >= argc)
         return usage_error("no program: name a shared object");
     parse->options->program = argv[optind];
@@ -240,8 +260,12 @@ int options_parse(int argc, char **argv, struct options *options, struct drivers
 {
     struct parse parse = {.options = options, .drivers = drivers};
     memset(drivers, 0, sizeof *drivers);
-    *options = (struct options){
-        .backend = "auto", .maximum = 256, .prepare_timeout = 60, .finish_timeout = 10, .full_argv = argv};
+    *options = (struct options){.backend = "auto",
+                                .leave = "auto",
+                                .maximum = 256,
+                                .prepare_timeout = 60,
+                                .finish_timeout = 10,
+                                .full_argv = argv};
     int status = parse_words(&parse, argc, argv);
     if (status == OPTIONS_GO_ON && drivers->count == 0)
         status = open_drivers(&parse, "run");

@@ -19,12 +19,14 @@ enum {
 
 /* All strings point into the process's arguments. */
 struct options {
-    const char *program; /* as given */
-    int argc;            /* the program's own: argv[0] is the program, argv[argc] is NULL */
-    char **argv;         /* part of the process's argv */
-    int start;           /* ranks that start; 0: all of the launch */
-    const char *backend; /* "auto" unless given */
-    int spawn_single;    /* how the backend spawn spawns */
+    const char *program;    /* as given */
+    int argc;               /* the program's own: argv[0] is the program, argv[argc] is NULL */
+    char **argv;            /* part of the process's argv */
+    int start;              /* ranks that start; 0: all of the launch */
+    const char *backend;    /* "auto" unless given */
+    const char *leave;      /* likewise */
+    int capabilities, json; /* say what the MPI library can do, and run nothing */
+    int spawn_single;       /* how the backend spawn spawns */
     int spawn_async;
     int maximum;            /* most ranks, where processes can be started */
     double prepare_timeout; /* seconds that joining ranks may take to get ready */

@@ -156,6 +156,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
     struct job_options job = {
         .start = options->start,
         .backend = options->backend,
+        .leave = options->leave,
         .prepare_timeout = options->prepare_timeout,
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,

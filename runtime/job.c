@@ -143,25 +143,29 @@ static int request(const epop_request_t *request)
 
 /* ---- Start ---------------------------------------------------------------------------- */
 
+static void choose_backend(const char *name, bool lends, char *error, size_t error_size)
+{
+    char why[400];
+    const struct backend_wish wish = {.name = name, .lends = lends, .leave = job.options.leave};
+    world.backend = backend_find(&wish, why, sizeof why);
+    if (!world.backend)
+        snprintf(error, error_size, "%s", why);
+    else if (job.process == 0 && job.options.verbose)
+        fprintf(stderr, "epop: backend '%s': %s\n", world.backend->coordinator.name, why);
+}
+
 /* Rank 0 chooses how many start and with which backend; all take the same. */
 static void choose_parts(const epop_program_t *program, char *error, size_t error_size)
 {
     char backend[32] = "";
     if (job.process == 0 && (job.start = choose_start(program, error, error_size)) > 0) {
-        world.backend = backend_find(job.options.backend, job.start < job.processes, error, error_size);
-        if (world.backend && job.start < job.processes && !(world.backend->flags & BACKEND_LENDS)) {
-            snprintf(error, error_size,
-                     "the backend '%s' starts all %d processes of the launch, not %d: leave --start "
-                     "out, or take --backend pool",
-                     world.backend->coordinator.name, job.processes, job.start);
-            world.backend = NULL;
-        }
+        choose_backend(job.options.backend, job.start < job.processes, error, error_size);
         snprintf(backend, sizeof backend, "%s", world.backend ? world.backend->coordinator.name : "");
     }
     MPI_Bcast(&job.start, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Bcast(backend, sizeof backend, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (job.process && backend[0])
-        world.backend = backend_find(backend, false, error, error_size);
+        choose_backend(backend, false, error, error_size);
 }
 
 static void make_member(int process)
@@ -240,7 +244,7 @@ static int start_joining(void)
 
 int epop__job_start(const struct job_options *options, const epop_program_t *program)
 {
-    char error[300] = "";
+    char error[400] = "";
     job.options = *options;
     job.first_part = true;
     world_request = request;

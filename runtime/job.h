@@ -17,6 +17,7 @@
 struct job_options {
     int start;              /* ranks that start; 0: all */
     const char *backend;    /* a backend's name, or "auto" */
+    const char *leave;      /* what becomes of processes that leave: "auto", "exit" or "park" */
     double prepare_timeout; /* seconds */
     double min_interval;
     double finish_timeout;
@@ -53,6 +54,9 @@ EPOP_PRIVATE int epop__job_all_loaded(const char *error);
  * for as long as the job lasts. 0, or -1: the message is printed, MPI finalized.
  */
 EPOP_PRIVATE int epop__job_start(const struct job_options *options, const epop_program_t *program);
+
+/* The backend that a job gets without options where all processes start, and why. MPI is up. Local. */
+EPOP_PRIVATE const char *epop__backend_auto(char *reason, size_t size);
 
 /* Waits for this process's next part; the first call does not wait on starting ranks. */
 EPOP_PRIVATE enum job_role epop__job_next(void);

@@ -17,6 +17,7 @@ struct backend {
     /* The half on the coordinator's thread, and the name. */
     struct coordinator_backend coordinator;
     unsigned flags;
+    const char *merit; /* what is true where auto takes it, as a line of text; NULL with BACKEND_ASKED */
 
     /* Does it work here? 0, or -1 with the reason. MPI is up. Local. */
     int (*available)(char *reason, size_t reason_size);
@@ -56,8 +57,14 @@ extern const struct backend backend_pool;
 extern const struct backend backend_join;
 extern const struct backend backend_spawn;
 
-/* The backend of that name, "auto" for the best that works here (lends: one that lends is wanted); NULL with one line
- * of text if there is none. Local. */
-const struct backend *backend_find(const char *name, bool lends, char *error, size_t error_size);
+/* What is wanted of a backend. */
+struct backend_wish {
+    const char *name;  /* of one, or "auto" for the best that does the rest */
+    bool lends;        /* not all processes of the launch are to start */
+    const char *leave; /* what becomes of processes that leave: "exit", "park", or "auto" */
+};
+
+/* The one that does, with one line that says why this one; or NULL, with why there is none. MPI is up. Local. */
+const struct backend *backend_find(const struct backend_wish *wish, char *reason, size_t size);
 
 #endif

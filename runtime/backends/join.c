@@ -48,6 +48,7 @@ const struct backend backend_join = {
                     .busy = launcher_busy,
                     .ends = true},
     .flags = BACKEND_ENDS,
+    .merit = "this MPI library can connect processes at run time, and its launcher lets single ones end",
     .available = connecting_available,
     .first_world = join_first_world,
     .joiners_world = join_joiners_world,

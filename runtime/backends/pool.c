@@ -164,6 +164,7 @@ static void pool_commit(struct world *world)
 const struct backend backend_pool = {
     .coordinator = {.name = "pool", .choose = pool_choose, .start = pool_start, .cancel = pool_cancel},
     .flags = BACKEND_LENDS,
+    .merit = "it works with every MPI library",
     .available = pool_available,
     .first_world = pool_first_world,
     .joiners_world = pool_joiners_world,

@@ -4,6 +4,7 @@ Each is held by a process of the test's Space: when that ends, nothing of the ho
 in the system: the hosts file is seen inside the namespaces alone.
 """
 
+import shutil
 import subprocess
 
 import job
@@ -20,6 +21,8 @@ class Hosts:
     """Hosts of these names, which reach each other."""
 
     def __init__(self, space, names):
+        if not shutil.which("ip"):
+            raise Unavailable("there is no command 'ip'")
         self.space, self.names = space, names
         self.directory = space.directory / "hosts"
         self.directory.mkdir()

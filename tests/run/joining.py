@@ -17,5 +17,5 @@ def _can_join():
     return done.returncode == 0, done.stderr
 
 
-_works, _why = _can_join()
-needed = pytest.mark.skipif(not _works, reason=f"no join here: {_why.strip()}")
+WORKS, _why = _can_join()
+needed = pytest.mark.skipif(not WORKS, reason=f"no join here: {_why.strip()}")

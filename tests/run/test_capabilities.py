@@ -1,0 +1,99 @@
+"""epop --capabilities: what the MPI library can do, by trying; and how a job chooses its backend by it."""
+
+import json
+
+import jsonschema
+import pytest
+
+import job
+import joining
+
+SCHEMA = json.loads((job.ROOT / "schema/capabilities.schema.json").read_text())
+
+
+@pytest.fixture(name="found", scope="module")
+def fixture_found(tmp_path_factory):
+    space = job.Space(tmp_path_factory.mktemp("capabilities"))
+    result = space.epop("--capabilities", "--json", limit=150)
+    space.close()
+    assert result.status == 0 and result.err == "", result
+    return json.loads(result.out)
+
+
+def test_json_is_by_schema(found):
+    jsonschema.Draft202012Validator(SCHEMA).validate(found)
+    assert found["library"].startswith("MPICH ") and found["threads"] in ("single", "funneled", "serialized", "multiple")
+
+
+def test_agrees_with_what_works(found):
+    """The join backend needs a port, a connection and processes that can leave; it is tried here by a job."""
+    needed = all(found[name]["works"] for name in ("open_port", "connect", "leave"))
+    assert needed == joining.WORKS
+    assert found["backend"]["name"] == ("join" if needed else "pool")
+    assert found["backend"]["reason"]
+
+
+def test_table(space, found):
+    result = space.epop("--capabilities", limit=150)
+    lines = dict(line.split(None, 1) for line in result.out.splitlines())
+    assert list(lines) == ["library", "threads", "spawn", "open_port", "connect", "leave", "backend"], result
+    for name in ("spawn", "open_port", "connect", "leave"):
+        assert lines[name].startswith("yes" if found[name]["works"] else "no: "), result
+    assert lines["backend"] == f"{found['backend']['name']}: {found['backend']['reason']}"
+
+
+def test_a_launcher_that_never_answers(space, tmp_path):
+    """Here one that ends at once: every question has its answer all the same."""
+    script = tmp_path / "mpiexec"
+    script.write_text("#!/bin/sh\necho no launches today >&2\nexit 1\n")
+    script.chmod(0o755)
+    result = space.epop("--capabilities", env={"EPOP_MPIEXEC": script})
+    assert result.status == 0 and result.out.count("no: no launches today") >= 5, result
+
+
+def test_without_a_launcher(space):
+    result = space.epop("--capabilities", env={"EPOP_MPIEXEC": "/nowhere/mpiexec"})
+    assert result.status == 2 and "'/nowhere/mpiexec' is not found" in result.err, result
+
+
+def test_under_a_launcher(space):
+    result = space.epop("--capabilities", ranks=2)
+    assert result.status == 2 and result.err.count("without mpiexec") == 1, result
+
+
+def test_json_alone(space):
+    result = space.epop("--json", job.program("serial"))
+    assert result.status == 2 and "--json goes with --capabilities" in result.err, result
+
+
+def chosen(space, *options, ranks=1):
+    return space.epop("--verbose", *options, job.program("rigid"), ranks=ranks).err
+
+
+def test_verbose_says_which_backend_and_why(space, found):
+    assert f"epop: backend '{found['backend']['name']}': {found['backend']['reason']}\n" in chosen(space)
+    assert "epop: backend 'pool': it was asked for\n" in chosen(space, "--backend", "pool")
+
+
+def test_leave_chooses_the_backend(space):
+    assert "epop: backend 'pool': not 'join', its processes end when they leave" in chosen(space, "--leave", "park")
+    if joining.WORKS:
+        assert "epop: backend 'join'" in chosen(space, "--leave", "exit")
+    else:
+        assert "no backend works here: not 'join'" in chosen(space, "--leave", "exit")
+
+
+@pytest.mark.parametrize("options,text", [
+    (["--leave", "exit", "--backend", "pool"], "processes park when they leave, and --leave exit is wanted"),
+    (["--leave", "exit", "--start", "1"], "no backend works here: not 'join', it starts all processes"),
+    (["--leave", "fly"], "--leave wants auto, exit or park, not 'fly'"),
+], ids=["pool", "start", "unknown"])
+def test_leave_that_cannot_be(space, options, text):
+    result = space.epop(*options, job.program("rigid"), ranks=2)
+    assert result.status == 2 and result.err.count(text) == 1, result
+
+
+@joining.needed
+def test_park_is_not_for_join(space):
+    result = space.epop("--leave", "park", "--backend", "join", job.program("rigid"), ranks=1)
+    assert result.status == 2 and "--leave park is wanted" in result.err, result
