@@ -16,7 +16,7 @@ class Scenario:
                  limit=60):
         path = program if os.sep in str(program) else job.test_program(program)
         self.space = space
-        self.it = space.start_epop("--start", start, *options, path, *arguments, ranks=ranks, limit=limit,
+        self.it = space.start_epop("--start", start, "--backend", "pool", *options, path, *arguments, ranks=ranks, limit=limit,
                                    env=env)
         match, _ = self.it.wait_for_line(r"init new rank 0 of .* in process (\d+)")
         self.pid = int(match[1])
