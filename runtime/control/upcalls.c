@@ -174,16 +174,32 @@ static pmix_status_t job_control(const pmix_proc_t *requestor, const pmix_proc_t
     return PMIX_SUCCESS;
 }
 
+static void forgotten(pmix_status_t status, void *cbdata)
+{
+    (void)status;
+    (void)cbdata;
+}
+
+/* PMIx keeps what it knows of a tool after it has gone. */
+static void forget(const char *nspace)
+{
+    gone(nspace, 1);
+    if (control_server_enter() != 0)
+        return;
+    PMIx_server_deregister_nspace(nspace, forgotten, NULL);
+    control_server_leave();
+}
+
 void control_upcalls_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t count,
                           pmix_info_t *results, size_t result_count, pmix_event_notification_cbfunc_fn_t done,
                           void *cbdata)
 {
     (void)id, (void)status, (void)results, (void)result_count;
-    gone(source->nspace, 1);
+    forget(source->nspace);
     /* PMIx makes one event of losses that come together: the first is its source, the others are infos. */
     for (size_t i = 0; i < count; i++)
         if (PMIX_CHECK_KEY(&info[i], PMIX_PROCID) && info[i].value.type == PMIX_PROC)
-            gone(info[i].value.data.proc->nspace, 1);
+            forget(info[i].value.data.proc->nspace);
     if (done != NULL)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
