@@ -1,5 +1,7 @@
 """What the tests of the join backend share."""
 
+import os
+import select
 import subprocess
 
 import pytest
@@ -19,3 +21,15 @@ def _can_join():
 
 WORKS, _why = _can_join()
 needed = pytest.mark.skipif(not WORKS, reason=f"no join here: {_why.strip()}")
+
+
+def wait_for_end_of(pid, limit=10):
+    """Waits until the process has ended, even if nobody has asked for its exit status yet."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        assert select.select([descriptor], [], [], limit)[0], f"{pid} still runs"
+    finally:
+        os.close(descriptor)

@@ -78,23 +78,14 @@ def test_leavers_end_while_the_job_computes(space, backend):
     by_rank = {process["rank"]: process["pid"] for process in before}
     resize(space, 4, "--release-ranks", "2,3")
     for rank in (2, 3):
-        wait_for_end_of(by_rank[rank])
+        joining.wait_for_end_of(by_rank[rank])
     assert {process["pid"] for process in processes(space)} == {by_rank[r] for r in (0, 1, 4, 5)}
     resize(space, 3, "--release-ranks", "1")
-    wait_for_end_of(by_rank[1])
+    joining.wait_for_end_of(by_rank[1])
     resize(space, 1)
     assert [process["pid"] for process in processes(space)] == [by_rank[0]]
     resize(space, 3)
     end(space, running)
-
-
-def wait_for_end_of(pid, limit=10):
-    deadline = time.monotonic() + limit
-    while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-            if stat.read().rsplit(")", 1)[1].split()[0] == "Z":
-                return
-    assert not os.path.exists(f"/proc/{pid}"), f"{pid} still runs"
 
 
 @each_backend
@@ -202,7 +193,7 @@ def test_first_launcher_killed(space, backend):
     pids = [process["pid"] for process in processes(space)]
     os.kill(running.pid, signal.SIGKILL)
     for pid in pids:
-        wait_for_end_of(pid)
+        joining.wait_for_end_of(pid)
 
 
 @each_backend
