@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [resize] [redist] [cannon] [gauss]
+    bench/run.py [--quick] [probe] [interpose] [walk] [resize] [methods] [redist] [cannon] [gauss]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import methods
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
@@ -147,6 +149,10 @@ def bench_resize(quick):
                      cores=os.cpu_count())
 
 
+def bench_methods(quick):
+    methods.bench(BUILD, MPIEXEC, quick, note)
+
+
 def bench_redist(quick):
     for ranks in (2, 4):
         for result in lines(ranks, BENCH / "redist", limit=600):
@@ -175,7 +181,7 @@ def bench_gauss(quick):
 
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "resize": bench_resize,
-               "redist": bench_redist, "cannon": bench_cannon, "gauss": bench_gauss}
+               "methods": bench_methods, "redist": bench_redist, "cannon": bench_cannon, "gauss": bench_gauss}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")

@@ -1,0 +1,138 @@
+"""Ways of changing the number of ranks, compared in one run: join and pool, and MPI_Comm_spawn in its merge variants.
+
+Every round starts a job of each method in turn, lets it grow in steps and shrink back, so that all of them meet the
+machine in the same moods. The ranks of the job sleep for most of an iteration of 1 ms: there are more of them than
+processors, and what is measured is the resize, not the wait for a processor.
+"""
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+MERGE = ("--backend", "spawn")
+SINGLE, ASYNC = ("--spawn-strategy", "single"), ("--spawn-async",)
+METHODS = {
+    "join": ("--backend", "join"),
+    "pool": ("--backend", "pool", "--start"),
+    "merge plain": MERGE,
+    "merge single": MERGE + SINGLE,
+    "merge plain async": MERGE + ASYNC,
+    "merge single async": MERGE + SINGLE + ASYNC,
+}
+REFERENCE = "merge plain"
+PROGRAM = ("iterations=1000000000", "work=1000", "elements=1000")
+
+
+class Job:
+    """A job of `sizes[0]` ranks that will have `sizes[-1]` at most."""
+
+    def __init__(self, build, mpiexec, method, sizes):
+        self.epopctl = build / "bin/epopctl"
+        self.directory = tempfile.TemporaryDirectory()
+        self.environment = dict(os.environ, EPOP_RUNTIME_DIR=self.directory.name)
+        options, ranks = METHODS[method], sizes[0]
+        if method == "pool":
+            options, ranks = (*options, sizes[0]), sizes[-1]
+        command = [mpiexec, "-n", ranks, build / "bin/epop", *options, build / "lib/epop/programs/ledger.so", *PROGRAM]
+        self.process = subprocess.Popen(list(map(str, command)), env=self.environment, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self._wait_until(lambda: self.status().get("state") == "running", "the job did not start")
+
+    def _wait_until(self, condition, failure):
+        deadline = time.monotonic() + 60
+        while not condition():
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                self.end()
+                raise RuntimeError(failure)
+
+    def ctl(self, *arguments):
+        return subprocess.run([str(self.epopctl), *map(str, arguments)], env=self.environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120, check=False)
+
+    def status(self):
+        done = self.ctl("status", "--json")
+        return {} if done.returncode else json.loads(done.stdout)
+
+    def resident(self):
+        """How many processes of epop there are; those that are about to end are given a second for it."""
+        expected = len(self.status()["processes"])
+        deadline = time.monotonic() + 1
+        while True:
+            found = sum(map(self._is_ours, pathlib.Path("/proc").iterdir()))
+            if found == expected or time.monotonic() > deadline:
+                return found
+
+    def _is_ours(self, entry):
+        try:
+            return ((entry / "comm").read_text() == "epop\n" and (entry / "stat").read_text().split()[2] != "Z"
+                    and f"EPOP_RUNTIME_DIR={self.directory.name}".encode() in (entry / "environ").read_bytes())
+        except OSError:
+            return False
+
+    def resize(self, size):
+        if self.ctl("resize", size, "--wait").returncode:
+            raise RuntimeError(f"no resize to {size}")
+        last = self.status()["adaptations"][-1]
+        return {"stall": last["stall"], "total": last["times"]["committed"] - last["times"]["requested"],
+                "resident": self.resident()}
+
+    def end(self):
+        self.ctl("stop", "--wait")
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.directory.cleanup()
+
+
+def one_round(build, mpiexec, method, sizes, found):
+    job = Job(build, mpiexec, method, sizes)
+    try:
+        old = sizes[0]
+        for new in (*sizes[1:], *reversed(sizes[:-1])):
+            found.setdefault((old, new), {}).setdefault(method, []).append(job.resize(new))
+            old = new
+    finally:
+        job.end()
+
+
+def works(build, mpiexec):
+    """Can this MPI spawn and connect?"""
+    done = subprocess.run([str(mpiexec), "-n", "1", str(build / "bin/epop"), *METHODS[REFERENCE],
+                           str(build / "lib/epop/programs/rigid.so")], stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=60, check=False)
+    return done.returncode == 0
+
+
+def middle(results, key):
+    return statistics.median(result[key] for result in results)
+
+
+def table(found):
+    """One result per change and method, to print and to keep."""
+    for (old, new), methods in sorted(found.items(), key=lambda item: (item[0][0] > item[0][1], item[0])):
+        reference = middle(methods[REFERENCE], "stall")
+        for method, results in methods.items():
+            stall = middle(results, "stall")
+            yield {"bench": "methods", "change": f"{old}->{new}", "method": method, "stall_ms": stall * 1e3,
+                   "stall_over_merge_plain": stall / reference,
+                   "request_to_commit_ms": middle(results, "total") * 1e3,
+                   "resident": int(middle(results, "resident")), "rounds": len(results),
+                   "ranks_per_core": max(old, new) / os.cpu_count()}
+
+
+def bench(build, mpiexec, quick, note):
+    if not works(build, mpiexec):
+        print("   needs an MPI that can spawn and connect: make DEVICE=ch3:sock bench")
+        return
+    sizes, found = (2, 4, 8, 16) if quick else (2, 4, 8, 16, 32), {}
+    for _ in range(3 if quick else 11):
+        for method in METHODS:
+            one_round(build, mpiexec, method, sizes, found)
+    for line in table(found):
+        note(**line)
