@@ -36,14 +36,20 @@ struct adaptation *adaptation_new(struct coordinator *c, const char *by, int to,
     return a;
 }
 
+/* "n1" and "n1.cluster.org" are the same host; two names with a domain are if they are equal. */
+static bool same_host(const char *a, size_t a_length, const char *b)
+{
+    size_t a_short = strcspn(a, ".,"), b_short = strcspn(b, "."), b_length = strlen(b);
+    if (a_short == a_length || b_short == b_length)
+        return a_short == b_short && !strncmp(a, b, a_short);
+    return a_length == b_length && !strncmp(a, b, a_length);
+}
+
 bool host_listed(const char *list, const char *host)
 {
-    size_t length = strlen(host);
-    for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',') {
-        size_t word = strcspn(p, ",");
-        if (word == length && !strncmp(p, host, length))
+    for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
+        if (same_host(p, strcspn(p, ","), host))
             return true;
-    }
     return false;
 }
 

@@ -1,0 +1,37 @@
+/* Which hosts a list names: short names and whole ones are used side by side. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/coordinator/state.h"
+
+static void test_listed(void **state)
+{
+    (void)state;
+    assert_true(host_listed("n1", "n1"));
+    assert_true(host_listed("n0,n1,n2", "n1"));
+    assert_true(host_listed("n1.cluster.org", "n1"));
+    assert_true(host_listed("n0,n1", "n1.cluster.org"));
+    assert_true(host_listed("n1.a.org", "n1.a.org"));
+}
+
+static void test_not_listed(void **state)
+{
+    (void)state;
+    assert_false(host_listed("", "n1"));
+    assert_false(host_listed("n10,n", "n1"));
+    assert_false(host_listed("n1", "n10"));
+    assert_false(host_listed("n1.a.org", "n1.b.org"));
+    assert_false(host_listed("n1.a.or", "n1.a.org"));
+    assert_false(host_listed("10.0.0.2", "10.0.0.1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_listed), cmocka_unit_test(test_not_listed)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
