@@ -363,6 +363,9 @@ int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hos
 
 bool launcher_start(struct coordinator *c, const struct adaptation *a)
 {
+    for (int r = 0; r < c->size; r++)
+        if (!c->processes[c->world[r]].here)
+            return false; /* it has not said yet which cores it uses */
     struct launch *launch = calloc(1, sizeof *launch);
     if (!launch) {
         c->config.ops->fatal(c->config.context, "out of memory in the coordinator");
