@@ -202,9 +202,10 @@ static void on_server_lost(void *context)
 
 static const control_member_ops_t member_ops = {.message = on_message, .lost = on_server_lost};
 
-static void *attach(void *argument)
+/* Not in the background: PMIx reads the environment while it starts, and would crash if the program's INIT changed it
+ * meanwhile. */
+static void attach(struct plane *plane)
 {
-    struct plane *plane = argument;
     char error[300];
     if (control_attach(plane->uri, plane->token, plane->member->process, &member_ops, plane, ATTACH_TIMEOUT_MS, error,
                        sizeof error))
@@ -218,7 +219,6 @@ static void *attach(void *argument)
     plane->undelivered = NULL;
     plane->attached = true;
     pthread_mutex_unlock(&plane->lock);
-    return NULL;
 }
 
 /* ---- All -------------------------------------------------------------------------------- */
@@ -252,10 +252,12 @@ static void init(struct plane *plane, struct member *member, struct where *where
 
 static int follow(struct plane *plane, char *error, size_t error_size)
 {
-    if (plane->uri[0] && plane->token[0] && !pthread_create(&plane->attaching, NULL, attach, plane))
-        return 0;
-    snprintf(error, error_size, "cannot attach to the control plane");
-    return -1;
+    if (!plane->uri[0] || !plane->token[0]) {
+        snprintf(error, error_size, "cannot attach to the control plane");
+        return -1;
+    }
+    attach(plane);
+    return 0;
 }
 
 /* Does the launch span hosts? Collective over it. */
@@ -305,7 +307,6 @@ int plane_stop(struct plane *plane)
             coordinator_destroy(plane->coordinator);
         }
     } else {
-        pthread_join(plane->attaching, NULL);
         control_detach();
     }
     pthread_mutex_destroy(&plane->lock);

@@ -1,6 +1,6 @@
 /*
  * A process's connection to its job's control plane: in process 0 the server and the coordinator, elsewhere an
- * attachment that is made in the background, so that nobody waits for it before the program starts.
+ * attachment that is made before the program's INIT.
  */
 #ifndef EPOP_PLANE_H
 #define EPOP_PLANE_H
@@ -18,7 +18,6 @@ struct plane {
     struct where *where;
     struct coordinator *coordinator; /* in process 0 */
     char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX];
-    pthread_t attaching;
     pthread_mutex_t lock;
     char identity[IDENTITY_MAX];
     char cores[BINDING_TEXT_MAX]; /* that this process is bound to; "": it is not */
