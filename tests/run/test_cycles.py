@@ -31,6 +31,18 @@ def files_below(*folders):
     return sorted(str(path) for folder in folders for path in pathlib.Path(folder).rglob("*"))
 
 
+def shared_memory(space):
+    """Segments of this space's processes, or of nobody any more: not those of other jobs on this machine."""
+    ours, others = set(space.processes()), ""
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) not in ours:
+            try:
+                others += (entry / "maps").read_text()
+            except OSError:
+                pass
+    return [path for path in files_below("/dev/shm") if path not in others]
+
+
 def used(space, zero, scratch):
     """What could be left behind: by this space's processes, or by nobody any more."""
     return {"processes": len(space.processes()),
@@ -38,7 +50,7 @@ def used(space, zero, scratch):
             "threads of rank 0": len(os.listdir(f"/proc/{zero}/task")),
             "ports of rank 0": len(listening(zero)),
             "zombies": sum(1 for line in children_of(zero) if line == "Z"),
-            "shared memory": files_below("/dev/shm"),
+            "shared memory": shared_memory(space),
             "files": files_below(space.runtime, scratch)}
 
 
