@@ -100,8 +100,9 @@ int connecting_meet(struct world *world, const char *port, char *error, size_t e
     MPI_Errhandler_free(&of_program);
     if (result) {
         char text[MPI_MAX_ERROR_STRING];
-        int length;
-        MPI_Error_string(result, text, &length);
+        int class, length;
+        MPI_Error_class(result, &class); /* MPICH 4.0.2 writes the text of the whole code beyond the end of `text` */
+        MPI_Error_string(class, text, &length);
         snprintf(error, error_size, "MPI could not connect the joining processes: %.100s", text);
         w->intercomm = MPI_COMM_NULL;
         return -1;
