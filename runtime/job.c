@@ -32,7 +32,7 @@ static struct {
     bool joins; /* was started to join a running job */
     struct joining joining;
     const struct backend *joined_by;
-    bool adapted; /* took part in a window */
+    bool adapted; /* took part in a window, or tried to */
 } job;
 
 /* ---- MPI, and what is agreed before anything runs --------------------------------- */
@@ -50,6 +50,7 @@ void epop__job_init(const struct job_options *options, int *process, int *proces
     job.joined_by = &backend_join;
     job.joins = launcher_joining(&job.joining);
     setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0); /* our own line says more */
+    signal(SIGPIPE, SIG_IGN); /* a connection to a process that died is an error to MPI and to us, and not the end */
     MPI_Init_thread(NULL, NULL, options->spawn.async ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
     MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
@@ -200,7 +201,7 @@ static int start_control(const struct job_options *options, const epop_program_t
         .maximum = world.backend->flags & BACKEND_LENDS ? job.processes : options->maximum,
         .prepare_timeout = options->prepare_timeout,
         .freeze_timeout = 10,
-        .connect_timeout = 5,
+        .connect_timeout = BACKEND_CONNECT_TIMEOUT,
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
     };
@@ -249,7 +250,8 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     job.first_part = true;
     world_request = request;
     control_prepare();
-    identity_text(options->path, job.plane.identity);
+    if (program) /* one that could not be loaded says so later */
+        identity_text(options->path, job.plane.identity);
     if (job.joins) {
         signals_install(NULL);
         return start_joining();
@@ -352,7 +354,7 @@ static int elastic_open(void *context, char *error, size_t error_size)
     int failed = world_offer_window(job.member.plan, job.member.process, error, error_size);
     if (world.backend->flags & BACKEND_ENDS)
         member_connected(&job.member, job.member.plan->adaptation, failed ? error : NULL);
-    job.adapted |= !failed;
+    job.adapted = true; /* also what failed leaves something behind, which MPI_Finalize would wait for */
     return failed;
 }
 

@@ -55,7 +55,8 @@ static cJSON *hello(const struct plane *plane)
     cJSON *message = json_message("hello");
     cJSON_AddStringToObject(message, "host", host);
     cJSON_AddNumberToObject(message, "pid", getpid());
-    cJSON_AddStringToObject(message, "identity", plane->identity);
+    if (plane->identity[0])
+        cJSON_AddStringToObject(message, "identity", plane->identity);
     if (plane->cores[0])
         cJSON_AddStringToObject(message, "cores", plane->cores);
     return message;

@@ -13,6 +13,9 @@
 #define BACKEND_ASKED 4u /* taken only when it is asked for by name */
 #define BACKEND_ENDS  2u /* processes that leave end, and so do all at the end of the job, without MPI_Finalize */
 
+/* Seconds after which joiners that do not answer a connect are ended. */
+#define BACKEND_CONNECT_TIMEOUT 3
+
 struct backend {
     /* The half on the coordinator's thread, and the name. */
     struct coordinator_backend coordinator;

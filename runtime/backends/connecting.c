@@ -88,6 +88,22 @@ void connecting_make_after(epop_window_t *w)
         MPI_Comm_dup(w->all, &w->after);
 }
 
+/*
+ * A joiner that dies after its host took the connection, and before it accepts, goes unnoticed by MPICH's connect,
+ * which waits for its own time limit. When that is over the joiner must have been ended, so it is longer than ours.
+ */
+static int connect_in_time(const char *port, MPI_Comm before, MPI_Comm *intercomm)
+{
+    char seconds[16];
+    MPI_Info info;
+    MPI_Info_create(&info);
+    snprintf(seconds, sizeof seconds, "%d", BACKEND_CONNECT_TIMEOUT + 1);
+    MPI_Info_set(info, "timeout", seconds);
+    int result = MPI_Comm_connect(port, info, 0, before, intercomm);
+    MPI_Info_free(&info);
+    return result;
+}
+
 int connecting_meet(struct world *world, const char *port, char *error, size_t error_size)
 {
     epop_window_t *w = &world->window;
@@ -95,7 +111,7 @@ int connecting_meet(struct world *world, const char *port, char *error, size_t e
     MPI_Comm_get_errhandler(w->before, &of_program);
     MPI_Comm_set_errhandler(w->before, MPI_ERRORS_RETURN);
     int result = w->status == EPOP_JOINING ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, w->before, &w->intercomm)
-                                           : MPI_Comm_connect(port, MPI_INFO_NULL, 0, w->before, &w->intercomm);
+                                           : connect_in_time(port, w->before, &w->intercomm);
     MPI_Comm_set_errhandler(w->before, of_program);
     MPI_Errhandler_free(&of_program);
     if (result) {

@@ -233,14 +233,13 @@ void launcher_event(struct coordinator *c, void *handle, int status)
     struct launch *launch = handle;
     struct adaptation *a = c->adaptation;
     take_out(launch);
-    if (status && !launch->off && !state.status)
-        state.status = status;
-    bool pending = a && a->id == launch->adaptation && a->state != ADAPTATION_WINDOW;
-    if (pending && !launch->off) {
+    bool pending = a && a->id == launch->adaptation;
+    if (status && !pending && !launch->off && !state.status)
+        state.status = status; /* without joiners that never came in the job goes on */
+    if (pending && a->state != ADAPTATION_WINDOW && !launch->off) {
         char reason[160];
         snprintf(reason, sizeof reason,
                  "the launcher of the joining processes ended with status %d before they were ready", status);
-        state.status = 0; /* the job goes on without them */
         adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
     }
     for (int p = launch->first; p < launch->first + launch->count; p++)

@@ -102,6 +102,8 @@ void adaptation_ready(struct coordinator *c, int process, const cJSON *message)
 {
     struct adaptation *a = c->adaptation;
     const char *failure = json_text(message, "failure");
+    if (!failure && c->identity[0] && !c->processes[process].identified)
+        failure = "it did not say which program it has";
     if (!a || a->state != ADAPTATION_PREPARING || json_int(message, "adaptation", 0) != a->id)
         return;
     if (failure) {
@@ -129,7 +131,8 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
         c->config.backend->cancel(c, a);
     /* Late ones have not been started yet, or end by themselves: the ranks told them. */
     for (int j = 0; (a->started || joiners_come_late(c)) && j < a->joining; j++)
-        c->processes[a->joiners[j]].state = joiners_come_late(c) ? PROCESS_GONE : PROCESS_RETURNING;
+        if (c->processes[a->joiners[j]].state != PROCESS_GONE)
+            c->processes[a->joiners[j]].state = joiners_come_late(c) ? PROCESS_GONE : PROCESS_RETURNING;
     a->state = state;
     snprintf(a->reason, sizeof a->reason, "%s", reason);
     publish(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);

@@ -53,11 +53,15 @@ cJSON *refusal(const char *code, const char *reason)
 
 /* ---- What arrives --------------------------------------------------------- */
 
-/* All processes must run the same: a rank with another program would compute something else, unnoticed. */
+/* All processes must run the same: a rank with another program would compute something else, unnoticed. A joiner that
+ * was called off already is on its way out. */
 static void check_identity(struct coordinator *c, struct process *p, const char *identity)
 {
     char text[480];
+    p->identified = identity != NULL;
     if (!identity || !c->identity[0] || !strcmp(identity, c->identity))
+        return;
+    if (p->state == PROCESS_RETURNING && c->config.backend->kill)
         return;
     snprintf(text, sizeof text, "the process with pid %d on %s is not like the others: it has %s, they have %s", p->pid,
              p->host, identity, c->identity);

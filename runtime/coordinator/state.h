@@ -25,8 +25,9 @@ struct process {
     int rank; /* in the world, -1 outside */
     char host[64];
     int pid;
-    bool here;  /* its hello has come */
-    bool bound; /* to these cores of its host */
+    bool here;       /* its hello has come */
+    bool identified; /* and said what it runs */
+    bool bound;      /* to these cores of its host */
     cpu_set_t cores;
     /* agreement */
     bool answered, ended, arrived;
