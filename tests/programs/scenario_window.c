@@ -10,9 +10,12 @@
  *                      or "all"
  * release=WHEN:RANK    rank 0 asks in that iteration that this rank leaves and another takes its place
  * join-fails-while=PATH, join-waits-while=PATH     what INIT of a joining process does while that file is there
- * fault=KIND:WHO       what the adapt block does wrong, on ranks of that status or (a number) that rank of `all`
+ * fault=KIND:WHO       what the adapt block does wrong, on ranks of that status or (a number) that rank of `all`; kill,
+ *                      exit and abort end the process there
+ * die=KIND:RANK:PATH   that rank of the world ends so when it finds this file
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include "scenario.h"
@@ -162,6 +165,27 @@ static int init(int *argc, char ***argv, void **data)
     return join(s);
 }
 
+/* Not returning from a block, but ending the process. */
+static void die(const char *kind)
+{
+    if (!strcmp(kind, "kill"))
+        raise(SIGKILL);
+    if (!strcmp(kind, "exit"))
+        exit(9);
+    if (!strcmp(kind, "abort"))
+        MPI_Abort(MPI_COMM_WORLD, 9);
+}
+
+static void die_if_asked(const struct scenario *s)
+{
+    const char *text = text_argument(s->arguments, "die", 0);
+    char kind[16], path[400];
+    int rank;
+    if (text && sscanf(text, "%15[^:]:%d:%399s", kind, &rank, path) == 3 && rank == rank_in(epop_world()) &&
+        exists(path))
+        die(kind);
+}
+
 static int work(void *data)
 {
     struct scenario *s = data;
@@ -170,6 +194,7 @@ static int work(void *data)
     snprintf(iteration, sizeof iteration, "%lld", (long long)s->iteration);
     ask(s, iteration);
     ask_for_migration(s);
+    die_if_asked(s);
     nap(s->work + (s->skew ? rand_r(&s->seed) % s->skew : 0));
     if (until) {
         s->done = exists(until);
@@ -245,6 +270,7 @@ static int leave(struct scenario *s)
 
 static int adapt(void *data)
 {
+    static const char *const ends[] = {"kill", "exit", "abort"};
     struct scenario *s = data;
     epop_window_t window = {0}, again;
     int wrong = 0, error;
@@ -256,6 +282,9 @@ static int adapt(void *data)
         return epop_adapt_begin(&again);
     if (my_fault(s, "no-commit", &window))
         return 0;
+    for (int i = 0; i < 3; i++)
+        if (my_fault(s, ends[i], &window))
+            die(ends[i]);
     EXPECT(epop_adapt_begin(&again) == EPOP_ERR_STATE);
     wrong += check_window(&window) + check_same_iteration(s, &window);
     s->windows++;

@@ -73,11 +73,14 @@ class Scenario:
         """Waits for the good end, and checks what was counted up to then."""
         result = self.it.wait()
         assert result.status == 0 and result.err == "", result
+        self.check_counts(result, ranks, windows, iterations)
+        return result
+
+    def check_counts(self, result, ranks, windows, iterations):
         match, _ = self.it.wait_for_line(r"^end: (\d+) ranks, (\d+) windows, (\d+) iterations")
         counted = [int(group) for group in match.groups()]
         for expected, found in zip((ranks, windows, iterations), counted):
             assert expected in (None, found), result
-        return result
 
     def stop(self, **counts):
         """Stops it; then as finish."""

@@ -1,0 +1,62 @@
+/*
+ * No program, but a library to be preloaded into joining processes: one call of MPI goes wrong there.
+ *
+ *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept or merge), on that rank of the joiners'
+ * launch: kill, stop, exit, late (1 s), or nothing
+ */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void fault(const char *function)
+{
+    char where[16], what[16];
+    int rank, mine;
+    const char *text = getenv("EPOP_TEST_FAULT");
+    MPI_Comm_rank(MPI_COMM_WORLD, &mine);
+    if (!text || sscanf(text, "%15[^:]:%15[^:]:%d", where, what, &rank) != 3 || rank != mine || strcmp(where, function))
+        return;
+    if (!strcmp(what, "kill"))
+        raise(SIGKILL);
+    if (!strcmp(what, "stop"))
+        raise(SIGSTOP);
+    if (!strcmp(what, "exit"))
+        exit(9);
+    if (!strcmp(what, "late"))
+        sleep(1);
+}
+
+/* ISO C converts no object pointer into a function's. */
+#define THE_REAL(pointer, name)                                                                                        \
+    do {                                                                                                               \
+        void *found = dlsym(RTLD_NEXT, name);                                                                          \
+        memcpy(&(pointer), &found, sizeof found);                                                                      \
+    } while (0)
+
+int PMPI_Open_port(const MPI_Info info, char *port)
+{
+    int (*real)(MPI_Info, char *);
+    THE_REAL(real, "PMPI_Open_port");
+    fault("open");
+    return real(info, port);
+}
+
+int PMPI_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made)
+{
+    int (*real)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
+    THE_REAL(real, "PMPI_Comm_accept");
+    fault("accept");
+    return real(port, info, root, comm, made);
+}
+
+int PMPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *made)
+{
+    int (*real)(MPI_Comm, int, MPI_Comm *);
+    THE_REAL(real, "PMPI_Intercomm_merge");
+    fault("merge");
+    return real(inter, high, made);
+}

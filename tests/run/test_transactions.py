@@ -1,0 +1,242 @@
+"""An adaptation happens on every rank or on none: whatever goes wrong on the joiners' side before they are connected,
+the job goes on at its old size, the requester hears why, and the next resize works."""
+
+import os
+import pathlib
+import shutil
+import signal
+import time
+
+import pytest
+
+import job
+from joins import JoinScenario, can_join
+from scenario import DONE, REFUSED, TIMEOUT, Switch
+
+works, why = can_join()
+pytestmark = pytest.mark.skipif(not works, reason=f"no join here: {why}")
+
+
+def check_unhurt(it, windows=0):
+    """Two ranks still compute, nobody of the joiners is left, and the next resizes work."""
+    assert it.size() == 2
+    it.resize(4)
+    it.resize(2)
+    it.wait_for_status(lambda status: len(status["processes"]) == 2)
+    it.stop(ranks=2, windows=windows + 2)
+
+
+def fails(it, *parts, limit=20):
+    """A resize to 4 fails in time, for the reason given."""
+    begin = time.monotonic()
+    result = it.ctl("resize", "4", "--wait", limit=limit + 10)
+    assert result.status in (REFUSED, TIMEOUT), f"{result}\n{it.it.out}{it.it.err}"
+    assert time.monotonic() - begin < limit
+    for part in parts:
+        assert part in result.err, result
+    return result
+
+
+# ---- The launcher
+
+LAUNCHER = {
+    "fails": ("exit 7", "the launcher of the joining processes ended with status 7"),
+    "does nothing": ("exit 0", "the launcher of the joining processes ended with status 0"),
+    "hangs": ("exec sleep 100", "not ready in time"),
+    "cannot be ended": ("trap '' INT TERM; while :; do sleep 1; done", "not ready in time"),
+    "starts one process too few": ('shift 2; set -- -n 1 "$@"', "not ready in time"),
+    "starts something else": ("exec true", "the launcher of the joining processes ended"),
+}
+
+
+@pytest.mark.parametrize("fault", LAUNCHER)
+def test_launcher(space, fault):
+    line, reason = LAUNCHER[fault]
+    it = JoinScenario(space, options=("--prepare-timeout", "3"))
+    it.launcher.spoil(line)
+    fails(it, reason)
+    it.launcher.repair()
+    check_unhurt(it)
+
+
+def test_launcher_without_a_fault(space):
+    """The control case."""
+    it = JoinScenario(space, options=("--prepare-timeout", "30"))
+    it.launcher.spoil(":")
+    it.resize(4)
+    it.resize(2)
+    check_unhurt(it, windows=2)
+
+
+def test_host_that_cannot_be_reached(space):
+    it = JoinScenario(space, options=("--prepare-timeout", "10"))
+    result = it.ctl("resize", "+2", "--hosts", "no-such-host.invalid", "--wait")
+    assert result.status in (REFUSED, TIMEOUT), result
+    check_unhurt(it)
+
+
+def joiners_in_init(it, waiting):
+    """Their processes, once all are in INIT."""
+    start = 0
+    pids = []
+    for _ in range(2):
+        match, start = it.it.wait_for_line(r"joining in process (\d+)", start=start)
+        pids.append(int(match[1]))
+    assert waiting.running()
+    return pids
+
+
+def test_launcher_killed_while_joiners_start(space):
+    slow = Switch(space, "slow").on()
+    it = JoinScenario(space, f"join-waits-while={slow}")
+    waiting = it.start_ctl("resize", "4", "--wait")
+    pids = joiners_in_init(it, waiting)
+    os.kill(it.launcher_of(pids[0]), signal.SIGKILL)
+    assert waiting.wait(10).status == REFUSED
+    slow.off()
+    check_unhurt(it)
+
+
+# ---- The program
+
+
+@pytest.fixture(name="own")
+def own_program(tmp_path):
+    """A program in a file of its own."""
+    return pathlib.Path(shutil.copy(job.test_program("scenario_window"), tmp_path / "own.so"))
+
+
+def replace(path, content):
+    """As an installer does: a new file of that name."""
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(content)
+    fresh.rename(path)
+
+
+PROGRAM = {
+    "removed": (None, "own.so"),
+    "not a shared object": (b"nothing", "own.so"),
+    "built anew": ("changed", "is not like the others"),
+}
+
+
+@pytest.mark.parametrize("fault", PROGRAM)
+def test_program_that_cannot_be_loaded_by_joiners(space, own, fault):
+    content, reason = PROGRAM[fault]
+    good = own.read_bytes()
+    it = JoinScenario(space, program=own)
+    if content is None:
+        own.unlink()
+    else:
+        replace(own, good + b"\0" if content == "changed" else content)
+    fails(it, reason)
+    replace(own, good)
+    check_unhurt(it)
+
+
+# ---- INIT
+
+
+def test_init_fails(space):
+    broken = Switch(space, "broken").on()
+    it = JoinScenario(space, f"join-fails-while={broken}")
+    fails(it, "INIT", "47")
+    broken.off()
+    check_unhurt(it)
+
+
+def test_init_hangs(space):
+    slow = Switch(space, "slow").on()
+    it = JoinScenario(space, f"join-waits-while={slow}", options=("--prepare-timeout", "3"))
+    fails(it, "not ready in time")
+    slow.off()
+    check_unhurt(it)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("who", [0, 1])
+def test_joiner_killed_or_stopped_in_init(space, number, who):
+    slow = Switch(space, "slow").on()
+    it = JoinScenario(space, f"join-waits-while={slow}", options=("--prepare-timeout", "4"))
+    waiting = it.start_ctl("resize", "4", "--wait")
+    os.kill(joiners_in_init(it, waiting)[who], number)
+    result = waiting.wait(15)
+    assert result.status in (REFUSED, TIMEOUT) and "joining process" in result.err, result
+    slow.off()
+    check_unhurt(it)
+
+
+# ---- Opening the port, waiting, connecting
+
+
+@pytest.mark.parametrize("fault", ["open:kill:0", "open:exit:0", "open:stop:0"])
+def test_joiner_that_does_not_open_its_port(space, fault):
+    it = JoinScenario(space, options=("--prepare-timeout", "4"))
+    it.launcher.preload(fault)
+    fails(it, "joining process")
+    it.launcher.repair()
+    check_unhurt(it)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("who", [0, 1])
+def test_joiner_killed_or_stopped_while_it_waits(space, number, who):
+    """Paused, the job cannot come to the target; the joiners are ready and wait."""
+    it = JoinScenario(space)
+    it.done("pause")
+    waiting = it.start_ctl("resize", "4", "--wait")
+    it.wait_for_adaptation("prepared")
+    os.kill(it.pids("joining")[who], number)
+    it.done("resume")
+    result = waiting.wait(20)
+    assert result.status in (REFUSED, TIMEOUT) and "joining process" in result.err, result
+    check_unhurt(it)
+
+
+def test_launcher_killed_while_joiners_wait(space):
+    it = JoinScenario(space)
+    it.done("pause")
+    waiting = it.start_ctl("resize", "4", "--wait")
+    it.wait_for_adaptation("prepared")
+    os.kill(it.launcher_of(it.pids("joining")[0]), signal.SIGKILL)
+    it.done("resume")
+    assert waiting.wait(20).status == REFUSED
+    check_unhurt(it)
+
+
+@pytest.mark.parametrize("who", [0, 1])
+@pytest.mark.parametrize("what", ["kill", "exit", "stop"])
+def test_joiner_that_dies_or_stops_when_it_is_called(space, what, who):
+    """After the target was agreed, and before connect completes."""
+    it = JoinScenario(space)
+    it.launcher.preload(f"accept:{what}:{who}")
+    fails(it, "could not be connected")
+    it.launcher.repair()
+    check_unhurt(it)
+
+
+@pytest.mark.parametrize("fault", ["accept:late:0", "accept:late:1", "merge:late:0", "accept:kill:7"])
+def test_joiner_that_is_only_late(space, fault):
+    """The control case, the last one with a fault for a rank that there is not."""
+    it = JoinScenario(space)
+    it.launcher.preload(fault)
+    it.resize(4)
+    it.resize(2)
+    check_unhurt(it, windows=2)
+
+
+def test_several_faults_one_after_the_other(space):
+    """What failed before leaves nothing behind that the next one meets."""
+    broken = Switch(space, "broken").on()
+    it = JoinScenario(space, f"join-fails-while={broken}")
+    fails(it, "INIT")
+    broken.off()
+    it.launcher.preload("accept:kill:0")
+    fails(it, "could not be connected")
+    it.launcher.spoil("exit 3")
+    fails(it, "status 3")
+    it.launcher.preload("accept:kill:1")
+    fails(it, "could not be connected")
+    it.launcher.repair()
+    check_unhurt(it)
+    assert space.epopctl("list").status == DONE
