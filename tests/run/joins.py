@@ -1,17 +1,9 @@
-"""What the tests of the join backend share: whether it works here, a job under it, and a launcher that can be spoilt."""
+"""What the tests of the join backend share: a job under it, and a launcher that can be spoilt."""
 
 import pathlib
-import subprocess
 
 import job
 from scenario import Scenario
-
-
-def can_join():
-    """Tried, as --backend auto does: (whether it works, and if not, why)."""
-    done = subprocess.run([job.MPIEXEC, "-n", "1", str(job.BUILD / "bin/epop"), "--backend", "join",
-                           job.program("rigid")], capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode == 0, done.stderr.strip()
 
 
 class Launcher:

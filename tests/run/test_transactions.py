@@ -10,11 +10,11 @@ import time
 import pytest
 
 import job
-from joins import JoinScenario, can_join
+import joining
+from joins import JoinScenario
 from scenario import DONE, REFUSED, TIMEOUT, Switch
 
-works, why = can_join()
-pytestmark = pytest.mark.skipif(not works, reason=f"no join here: {why}")
+pytestmark = joining.needed
 
 
 def check_unhurt(it, windows=0):
