@@ -127,6 +127,12 @@ size_t control_peers_list(control_audience_t audience, int process, pmix_proc_t 
 void control_peers_drain(int timeout_ms);
 void control_peers_forget(void);
 
+/* ---- departed.c: PMIx's memory of those that have gone; in its progress thread ---- */
+
+void control_departed_add(const char *nspace);
+/* Frees what it keeps of those that have been gone for some seconds. */
+void control_departed_forget(void);
+
 /* ---- requests.c: requests of epopctl that wait for their answer ------------ */
 
 control_request_t *control_requests_add(const char *client, pmix_info_cbfunc_t done, void *cbdata);

@@ -44,6 +44,7 @@ static void tool_connected(pmix_info_t *info, size_t count, pmix_tool_connection
         return;
     if (!may_attach(info, count, &process) || (fd = control_gate_swap()) < 0)
         goto leave;
+    control_departed_forget();
     control_peers_add(nspace, process);
     PMIX_LOAD_PROCID(&proc, nspace, 0);
     done(PMIX_SUCCESS, &proc, cbdata);
@@ -119,6 +120,7 @@ static void gone(const char *nspace, int lost)
 
     if (control_peers_remove(nspace, &process, &ready) != 0)
         return;
+    control_departed_add(nspace);
     if (process < 0)
         control_requests_abandon(nspace, ops->abandoned, context);
     else if (ready && lost && !control_server_ending() && ops->lost != NULL)
