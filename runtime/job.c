@@ -32,7 +32,8 @@ static struct {
     bool joins; /* was started to join a running job */
     struct joining joining;
     const struct backend *joined_by;
-    bool adapted; /* took part in a window, or tried to */
+    bool adapted;   /* took part in a window, or tried to */
+    bool connected; /* in the present window, or reported that it is not */
 } job;
 
 /* ---- MPI, and what is agreed before anything runs --------------------------------- */
@@ -142,6 +143,19 @@ static int request(const epop_request_t *request)
     return result ? EPOP_ERR_SYSTEM : EPOP_OK;
 }
 
+/* How connecting went, once per window: the first word counts. */
+static void report_connected(const char *failure)
+{
+    if ((world.backend->flags & BACKEND_ENDS) && !job.connected)
+        member_connected(&job.member, job.member.plan->adaptation, failure);
+    job.connected = true;
+}
+
+static void connected(void)
+{
+    report_connected(NULL);
+}
+
 /* ---- Start ---------------------------------------------------------------------------- */
 
 static void choose_backend(const char *name, bool lends, char *error, size_t error_size)
@@ -249,6 +263,7 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     job.options = *options;
     job.first_part = true;
     world_request = request;
+    world_connected = connected;
     control_prepare();
     if (program) /* one that could not be loaded says so later */
         identity_text(options->path, job.plane.identity);
@@ -351,9 +366,9 @@ static bool elastic_join(void *context, const char *failure, struct position *at
 static int elastic_open(void *context, char *error, size_t error_size)
 {
     (void)context;
+    job.connected = false;
     int failed = world_offer_window(job.member.plan, job.member.process, error, error_size);
-    if (world.backend->flags & BACKEND_ENDS)
-        member_connected(&job.member, job.member.plan->adaptation, failed ? error : NULL);
+    report_connected(failed ? error : NULL);
     job.adapted = true; /* also what failed leaves something behind, which MPI_Finalize would wait for */
     return failed;
 }

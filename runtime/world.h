@@ -35,6 +35,9 @@ void world_set(MPI_Comm comm, epop_status_t status);
 /* Fills in the window that `plan` means for process number `process`, without the communicators. */
 void world_window(const struct plan *plan, int process, epop_window_t *window);
 
+/* Set by the job. For backends: the processes are connected, and from here on nothing can be taken back. */
+extern void (*world_connected)(void);
+
 /* The window's communicators are made; begin may be called. */
 int world_offer_window(struct plan *plan, int process, char *error, size_t error_size);
 

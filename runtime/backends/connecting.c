@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/backends/backend.h"
 #include "runtime/backends/pmi.h"
 #include "runtime/plane.h"
 
@@ -123,6 +124,7 @@ int connecting_meet(struct world *world, const char *port, char *error, size_t e
         w->intercomm = MPI_COMM_NULL;
         return -1;
     }
+    world_connected();
     MPI_Comm_set_errhandler(w->intercomm, MPI_ERRORS_ARE_FATAL);
     MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
     return 0;

@@ -239,28 +239,39 @@ void adaptation_connected(struct coordinator *c, int process, const cJSON *messa
     struct adaptation *a = c->adaptation;
     if (!a || a->state != ADAPTATION_WINDOW || json_int(message, "adaptation", 0) != a->id)
         return;
+    const char *failure = json_text(message, "failure");
     bool old = c->processes[process].rank >= 0;
-    if (json_text(message, "failure"))
-        a->failures += old;
-    a->unconnected -= old || !json_text(message, "failure");
+    if (old && failure)
+        a->failures++;
+    else if (old)
+        a->connected++;
+    a->unconnected -= old || !failure;
     if (a->failures == c->size)
-        undo(c, a, json_text(message, "failure"));
-    else if (a->failures && a->unconnected == 0)
+        undo(c, a, failure);
+    else if (a->connected && a->failures)
         c->config.ops->fatal(c->config.context, "some ranks could connect to the joining processes and others not");
+    else if (a->connected && a->kills)
+        c->config.ops->fatal(c->config.context, "a joining process ended when the ranks were connected to it already");
+}
+
+/* They may have ended by themselves. MPI's connect notices it at once, or when its own time limit is over. */
+void adaptation_end_joiners(struct coordinator *c)
+{
+    struct adaptation *a = c->adaptation;
+    a->kills++;
+    a->connect_deadline = monotonic_seconds() + c->config.connect_timeout + 1.5;
+    c->config.backend->kill(c, a);
 }
 
 void adaptation_connect_timeout(struct coordinator *c)
 {
     struct adaptation *a = c->adaptation;
-    if (!c->config.backend->kill || !a->joining) {
+    if (!c->config.backend->kill || !a->joining || a->connected)
         c->config.ops->fatal(c->config.context, "the ranks did not come together for an adaptation in time");
-        return;
-    }
-    a->connect_deadline = monotonic_seconds() + c->config.connect_timeout;
-    if (a->kills++)
+    else if (a->kills)
         c->config.ops->fatal(c->config.context, "the ranks are stuck in connecting to processes that were ended");
     else
-        c->config.backend->kill(c, a);
+        adaptation_end_joiners(c);
 }
 
 /* ---- Through ------------------------------------------------------------------- */

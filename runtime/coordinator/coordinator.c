@@ -61,7 +61,7 @@ static void check_identity(struct coordinator *c, struct process *p, const char 
     p->identified = identity != NULL;
     if (!identity || !c->identity[0] || !strcmp(identity, c->identity))
         return;
-    if (p->state == PROCESS_RETURNING && c->config.backend->kill)
+    if (p->state == PROCESS_RETURNING && c->config.backend->ends)
         return;
     snprintf(text, sizeof text, "the process with pid %d on %s is not like the others: it has %s, they have %s", p->pid,
              p->host, identity, c->identity);
@@ -162,12 +162,12 @@ static void on_lost(struct coordinator *c, int process)
         (own_launch && (p->state == PROCESS_GONE || p->state == PROCESS_RETURNING)))
         return;
     bool in_window = a && a->state == ADAPTATION_WINDOW;
-    bool can_do_without = !in_window || (a->unconnected && c->config.backend->kill);
+    bool can_do_without = !in_window || (a->connected == 0 && c->config.backend->kill);
     if (p->state == PROCESS_JOINING && own_launch && a && can_do_without) {
         snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
         p->state = PROCESS_GONE;
         if (in_window)
-            c->config.backend->kill(c, a); /* the old ranks' connect then fails, and they go on */
+            adaptation_end_joiners(c); /* the old ranks' connect then fails, and they go on */
         else
             adaptation_drop(c, ADAPTATION_FAILED, "failed", text);
         return;

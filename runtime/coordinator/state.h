@@ -65,7 +65,7 @@ struct adaptation {
     char *port;                                    /* where the joiners accept; owned; NULL: none */
     int unconnected;                               /* processes whose connect has not been reported yet */
     int kills;                                     /* times that the joiners were ended for not answering */
-    int failures;                                  /* old ranks that could not connect */
+    int connected, failures;                       /* old ranks that could connect, and that could not */
     double connect_deadline;                       /* monotonic */
     int pinged;                                    /* the round in which the joiners were asked for a sign of life */
     double ping_deadline;                          /* monotonic */
@@ -179,6 +179,8 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count);
 void adaptation_connected(struct coordinator *c, int process, const cJSON *message);
 void adaptation_connect_timeout(struct coordinator *c);
+/* While the old ranks connect to them. */
+void adaptation_end_joiners(struct coordinator *c);
 void adaptation_committed(struct coordinator *c, const cJSON *message);
 void process_gone(struct coordinator *c, int process);
 void process_parked(struct coordinator *c, int process, const cJSON *message);
