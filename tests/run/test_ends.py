@@ -1,0 +1,116 @@
+"""What no job survives ends it everywhere: within seconds, in every launch, with a status and, where one of ours can still
+speak, a clear message."""
+
+import os
+import signal
+import time
+
+import pytest
+
+import joining
+from joins import JoinScenario
+from scenario import REFUSED, Switch
+
+pytestmark = joining.needed
+
+LIMIT = 5 # seconds
+
+
+def check_all_ended(space, it, begin):
+    """In time, with a status, and nothing is left."""
+    result = it.it.wait(15)
+    left = space._wait_gone(10)
+    took = time.monotonic() - begin
+    assert result.status != 0 and left == [] and took < LIMIT, f"{took} s, left: {left}\n{result}"
+    return result
+
+
+def grown(space, *arguments, **how):
+    """Ranks 0 and 1 of the first launch, 2 and 3 of a second one."""
+    it = JoinScenario(space, *arguments, **how)
+    it.resize(4)
+    return it
+
+
+@pytest.mark.parametrize("rank", range(4))
+def test_rank_is_killed(space, rank):
+    it = grown(space)
+    pid = it.rank_pid(rank)
+    begin = time.monotonic()
+    os.kill(pid, signal.SIGKILL)
+    check_all_ended(space, it, begin)
+
+
+@pytest.mark.parametrize("rank", range(4))
+@pytest.mark.parametrize("kind", ["abort", "exit", "kill"])
+def test_rank_ends_itself(space, kind, rank):
+    switch = Switch(space, "switch")
+    it = grown(space, f"die={kind}:{rank}:{switch}")
+    begin = time.monotonic()
+    switch.on()
+    check_all_ended(space, it, begin)
+
+
+def test_nobody_ends(space):
+    """The control case: a fault for a rank that there is not."""
+    switch = Switch(space, "switch").on()
+    it = grown(space, f"die=kill:7:{switch}")
+    it.resize(2)
+    it.stop(ranks=2, windows=2)
+
+
+@pytest.mark.parametrize("who", ["joining", "staying", "0", "1", "3"])
+@pytest.mark.parametrize("kind", ["kill", "exit", "abort"])
+def test_process_that_ends_in_the_window(space, kind, who):
+    """Data is in flight."""
+    it = JoinScenario(space, f"fault={kind}:{who}")
+    begin = time.monotonic()
+    waiting = it.start_ctl("resize", "4", "--wait")
+    check_all_ended(space, it, begin + 1)  # the joiners have to start first
+    assert waiting.wait().status != 0
+
+
+@pytest.mark.parametrize("kind", ["kill", "exit"])
+def test_joiner_that_dies_behind_the_line(space, kind):
+    """After connect has returned, before the window is open."""
+    it = JoinScenario(space)
+    it.launcher.preload(f"merge:{kind}:1")
+    begin = time.monotonic()
+    it.start_ctl("resize", "4", "--wait")
+    check_all_ended(space, it, begin + 1)
+
+
+def test_control_c(space):
+    it = grown(space)
+    begin = time.monotonic()
+    os.killpg(it.it.pid, signal.SIGINT)
+    check_all_ended(space, it, begin)
+
+
+def test_control_c_while_joiners_start(space):
+    slow = Switch(space, "slow").on()
+    it = JoinScenario(space, f"join-waits-while={slow}")
+    waiting = it.start_ctl("resize", "4", "--wait")
+    it.it.wait_for_line("joining in process")
+    begin = time.monotonic()
+    os.killpg(it.it.pid, signal.SIGINT)
+    check_all_ended(space, it, begin)
+    assert waiting.wait().status != REFUSED
+
+
+def test_first_launcher_is_killed_while_joiners_start(space):
+    slow = Switch(space, "slow").on()
+    it = JoinScenario(space, f"join-waits-while={slow}")
+    it.start_ctl("resize", "4", "--wait")
+    it.it.wait_for_line("joining in process")
+    begin = time.monotonic()
+    os.kill(it.it.pid, signal.SIGKILL)
+    check_all_ended(space, it, begin)
+
+
+def test_second_launcher_is_killed(space):
+    it = grown(space)
+    pid = it.rank_pid(3)
+    begin = time.monotonic()
+    os.kill(it.launcher_of(pid), signal.SIGKILL)
+    check_all_ended(space, it, begin)
