@@ -52,13 +52,14 @@ testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename
 helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard tests/helpers/*.c))
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all deps demo test tests units benches bench mpich mpich-info install clean format help
+.PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
 all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(BIN)/epop $(BIN)/epopctl $(programs) $(examples)
 
 help:
 	@echo "make            build everything into $(BUILD)/"
 	@echo "make demo       install what is missing, build, and resize a running matrix multiplication"
 	@echo "make test       install what is missing, build, and run all tests"
+	@echo "make soak       resize ledger and gauss at random, 1000 times each (SOAK='--resizes 100 --seed 7')"
 	@echo "make bench      measure (results are described in docs/performance.md)"
 	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi)"
 	@echo "make mpich-info show which MPICH is used and what it can do"
@@ -193,6 +194,13 @@ bench: deps
 	$(call install_missing,$(BENCH_PACKAGES))
 	@$(MAKE) --no-print-directory all benches
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) bench/run.py
+
+# Under the pool with this MPI, and with join on one that can connect.
+soak: deps
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory DEVICE=ch3:sock all
+	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) tests/soak.py --backend pool $(SOAK)
+	@EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak.py --backend join $(SOAK)
 
 mpich:
 	@mpich/build.sh $(or $(MPICH_DEVICE),$(DEVICE),ch3:sock)
