@@ -369,7 +369,8 @@ static int elastic_open(void *context, char *error, size_t error_size)
     job.connected = false;
     int failed = world_offer_window(job.member.plan, job.member.process, error, error_size);
     report_connected(failed ? error : NULL);
-    job.adapted = true; /* also what failed leaves something behind, which MPI_Finalize would wait for */
+    /* A connect that failed leaves something behind, which MPI_Finalize would wait for. */
+    job.adapted |= !failed || world.backend->coordinator.kill;
     return failed;
 }
 
