@@ -108,11 +108,13 @@ static int connect_in_time(const char *port, MPI_Comm before, MPI_Comm *intercom
 int connecting_meet(struct world *world, const char *port, char *error, size_t error_size)
 {
     epop_window_t *w = &world->window;
+    bool can_kill = world->backend->coordinator.kill;
     MPI_Errhandler of_program;
     MPI_Comm_get_errhandler(w->before, &of_program);
     MPI_Comm_set_errhandler(w->before, MPI_ERRORS_RETURN);
     int result = w->status == EPOP_JOINING ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, w->before, &w->intercomm)
-                                           : connect_in_time(port, w->before, &w->intercomm);
+                 : can_kill                ? connect_in_time(port, w->before, &w->intercomm)
+                                           : MPI_Comm_connect(port, MPI_INFO_NULL, 0, w->before, &w->intercomm);
     MPI_Comm_set_errhandler(w->before, of_program);
     MPI_Errhandler_free(&of_program);
     if (result) {
@@ -124,7 +126,8 @@ int connecting_meet(struct world *world, const char *port, char *error, size_t e
         w->intercomm = MPI_COMM_NULL;
         return -1;
     }
-    world_connected();
+    if (can_kill)
+        world_connected(); /* else the joiners' INIT may be yet to come */
     MPI_Comm_set_errhandler(w->intercomm, MPI_ERRORS_ARE_FATAL);
     MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
     return 0;
