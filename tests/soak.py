@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import statistics
 import sys
 import tempfile
@@ -143,15 +144,12 @@ def settle(run):
             raise Failed(f"{run.size} -> 1: {result}\n{run.report()}")
         run.size = 1
         run.resizes += 1
-    least = run.measure()
     end = time.monotonic() + 5
-    while time.monotonic() < end:
-        now = run.measure()
-        least = {what: min(least[what], now[what]) for what in now}
-        if run.backend == "join" and len(run.status()["processes"]) == 1 and least["processes"] <= 4:
-            break
-        time.sleep(0.1)
-    return least
+    while run.backend == "join" and len(run.status()["processes"]) > 1 and time.monotonic() < end:
+        time.sleep(0.05)
+    # epopctl, and a launcher that is just ending, may still be counted.
+    samples = [run.measure() for _ in range(3)]
+    return {what: min(sample[what] for sample in samples) for what in samples[0]}
 
 
 def soak(directory, program, backend, resizes, most, seed):
@@ -187,6 +185,7 @@ def main():
     parser.add_argument("--backend", default="join", choices=["join", "pool"])
     parser.add_argument("--program", choices=sorted(PROGRAMS))
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # ends its jobs too
     most = options.most or (16 if options.backend == "join" else 3)
     for program in [options.program] if options.program else sorted(PROGRAMS, reverse=True):
         with tempfile.TemporaryDirectory(prefix="epop-soak-") as directory:
