@@ -234,16 +234,17 @@ void launcher_event(struct coordinator *c, void *handle, int status)
     struct adaptation *a = c->adaptation;
     take_out(launch);
     bool pending = a && a->id == launch->adaptation;
+    bool in_window = pending && a->state == ADAPTATION_WINDOW; /* a joiner is missed; its lost connection says so */
     if (status && !pending && !launch->off && !state.status)
         state.status = status; /* without joiners that never came in the job goes on */
-    if (pending && a->state != ADAPTATION_WINDOW && !launch->off) {
+    if (pending && !in_window && !launch->off) {
         char reason[160];
         snprintf(reason, sizeof reason,
                  "the launcher of the joining processes ended with status %d before they were ready", status);
         adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
     }
     for (int p = launch->first; p < launch->first + launch->count; p++)
-        if (c->processes[p].state == PROCESS_RETURNING || c->processes[p].state == PROCESS_JOINING)
+        if (c->processes[p].state == PROCESS_RETURNING || (c->processes[p].state == PROCESS_JOINING && !in_window))
             c->processes[p].state = PROCESS_GONE;
     free(launch);
 }

@@ -158,8 +158,9 @@ static void on_lost(struct coordinator *c, int process)
     struct adaptation *a = c->adaptation;
     char text[200];
     bool own_launch = c->config.backend->ends;
-    if (c->finished || p->state == PROCESS_LOST ||
-        (own_launch && (p->state == PROCESS_GONE || p->state == PROCESS_RETURNING)))
+    if (own_launch && p->state == PROCESS_RETURNING)
+        p->state = PROCESS_GONE;
+    if (c->finished || p->state == PROCESS_LOST || (own_launch && p->state == PROCESS_GONE))
         return;
     bool in_window = a && a->state == ADAPTATION_WINDOW;
     bool can_do_without = !in_window || (a->connected == 0 && c->config.backend->kill);
