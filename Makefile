@@ -44,6 +44,7 @@ epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
+plain    := $(patsubst programs/plain/%.c,$(BUILD)/plain/%,$(wildcard programs/plain/*.c))
 examples := $(patsubst examples/%/,$(LIB)/epop/examples/%.so,$(dir $(wildcard examples/*/*.c)))
 examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
 units    := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -53,7 +54,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(BIN)/epop $(BIN)/epopctl $(programs) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(BIN)/epop $(BIN)/epopctl $(programs) $(plain) $(examples)
 
 help:
 	@echo "make            build everything into $(BUILD)/"
@@ -80,7 +81,9 @@ $(addprefix $(GENERATED)/,functions.h names.c wrappers.c pmpi.h) &: interpose/ge
 $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GENERATED)/%.c
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O2 -g0 -fno-plt -c $< -o $@
-$(lib_obj) $(epop_obj): | $(GENERATED)/functions.h
+# What programs meet instead of MPI: in the executable, and in a library for plain executables.
+layer_obj := $(OBJ)/interpose/wrappers.o $(OBJ)/interpose/adapt/calls.o
+$(lib_obj) $(epop_obj) $(layer_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
 mpi_obj := $(filter-out $(OBJ)/runtime/control/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(OBJ)/driver/run.o $(OBJ)/driver/try.o $(OBJ)/mpich/tries.o
 $(mpi_obj): $(GENERATED)/pmpi.h
@@ -90,16 +93,16 @@ $(LIB)/libepop.so.$(SOVERSION): $(lib_obj) epop_api/libepop.map
 	$(announce)
 	$(Q)$(MPICC) -shared -Wl,-soname,libepop.so.$(SOVERSION) -Wl,--version-script=epop_api/libepop.map $(SANITIZE) $(LDFLAGS) $(lib_obj) $(LDLIBS) -o $@
 # For plain executables: link it, or preload it.
-$(LIB)/libepop_mpi.so.$(SOVERSION): $(OBJ)/interpose/wrappers.o $(LIB)/libepop.so
+$(LIB)/libepop_mpi.so.$(SOVERSION): $(layer_obj) $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) -shared -Wl,-soname,libepop_mpi.so.$(SOVERSION) $(SANITIZE) $(LDFLAGS) $< -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN' -o $@
+	$(Q)$(MPICC) -shared -Wl,-soname,libepop_mpi.so.$(SOVERSION) $(SANITIZE) $(LDFLAGS) $(layer_obj) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN' -o $@
 $(LIB)/libepop.so $(LIB)/libepop_mpi.so: %.so: %.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
 $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(OBJ)/runtime/backends/pmi.o $(OBJ)/interpose/wrappers.o $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(OBJ)/runtime/backends/pmi.o $(layer_obj) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
@@ -112,6 +115,11 @@ plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
+# Executables: libepop_mpi comes before MPI, which the compiler command puts last.
+plain_libs = -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB) -lm
+$(BUILD)/plain/%: programs/plain/%.c epop_api/epop/mpi_adapt.h | $(LIB)/libepop_mpi.so
+	$(announce)
+	$(Q)$(MPICC) -Iepop_api -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE $(LDFLAGS) $< -o $@ $(plain_libs)
 .SECONDEXPANSION:
 $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/common/*) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)

@@ -32,4 +32,11 @@ EPOP_API int epop__instead_MPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete
                                              void *extra_state);
 EPOP_API int epop__instead_MPI_Keyval_free(int *keyval);
 
+/* The four elastic calls of epop/mpi_adapt.h; the runtime has them. */
+EPOP_API int epop__instead_MPI_Init_adapt(int *argc, char ***argv, int *local_status);
+EPOP_API int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info);
+EPOP_API int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *staying_count,
+                                                int *leaving_count, int *joining_count);
+EPOP_API int epop__instead_MPI_Comm_adapt_commit(void);
+
 #endif

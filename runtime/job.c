@@ -46,13 +46,16 @@ static bool is_spawned(const struct job_options *options)
 
 void epop__job_init(const struct job_options *options, int *process, int *processes)
 {
-    int provided;
+    int provided, up;
     spawn_init(&options->spawn);
     job.joined_by = &backend_join;
     job.joins = launcher_joining(&job.joining);
-    setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0); /* our own line says more */
     signal(SIGPIPE, SIG_IGN); /* a connection to a process that died is an error to MPI and to us, and not the end */
-    MPI_Init_thread(NULL, NULL, options->spawn.async ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
+    MPI_Initialized(&up);
+    if (!up) {
+        setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0); /* our own line says more */
+        MPI_Init_thread(NULL, NULL, options->spawn.async ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
     MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
     if (is_spawned(options)) {
@@ -409,16 +412,22 @@ int epop__job_leaves(void)
     return (world.backend->flags & BACKEND_ENDS) != 0;
 }
 
-void epop__job_leave(void)
+void epop__job_detach(void)
 {
     if (!job.adapted && world.backend->abandon)
         world.backend->abandon();
     member_gone(&job.member);
     plane_stop(&job.plane);
+}
+
+void epop__job_leave(void)
+{
+    epop__job_detach();
     pmi_leave(0);
 }
 
-int epop__job_close(int status)
+/* The control plane's end; the status that comes of `status` and those of the launchers. */
+static int come_down(int status)
 {
     signals_install(NULL);
     int stuck = plane_stop(&job.plane);
@@ -430,16 +439,41 @@ int epop__job_close(int status)
         plane_end(note, status);
     }
     world_request = NULL;
-    if (!status)
-        status = launcher_status();
-    if (job.adapted && (world.backend->flags & BACKEND_ENDS))
-        pmi_leave(status); /* processes of other launches, and those that left, would be missed in MPI_Finalize */
+    return status ? status : launcher_status();
+}
+
+/* Processes of other launches, and those that left, would be missed in MPI_Finalize. */
+static bool ends_without_mpi(void)
+{
+    return job.adapted && (world.backend->flags & BACKEND_ENDS);
+}
+
+static void finalize(void)
+{
     if (world.comm != MPI_COMM_NULL)
         MPI_Comm_free(&world.comm);
     interpose_set_world(MPI_COMM_WORLD); /* for callbacks of MPI_Finalize */
     MPI_Comm_free(&world.launch);
     MPI_Finalize();
     member_destroy(&job.member);
+}
+
+int epop__job_close(int status)
+{
+    status = come_down(status);
+    if (ends_without_mpi())
+        pmi_leave(status);
+    finalize();
+    return status;
+}
+
+int epop__job_finalize(void)
+{
+    int status = come_down(0);
+    if (ends_without_mpi())
+        pmi_finalize();
+    else
+        finalize();
     return status;
 }
 

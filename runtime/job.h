@@ -35,8 +35,8 @@ enum job_role {
     JOB_OVER   /* the program has ended everywhere */
 };
 
-/* Initializes MPI; the rank and size of the launch. Collective over the launch, as all functions here but
- * epop__job_fail. */
+/* Initializes MPI, if it is not up; the rank and size of the launch. Collective over the launch, as all functions here
+ * but epop__job_fail. */
 EPOP_PRIVATE void epop__job_init(const struct job_options *options, int *process, int *processes);
 
 /* Was this process started to join a running job? Then no agreement on loading takes place: a failure is told to the
@@ -77,11 +77,17 @@ EPOP_PRIVATE int epop__job_leaves(void);
 /* This process left the program, which is unloaded: ends it, and does not return. Local. */
 EPOP_PRIVATE void epop__job_leave(void) __attribute__((noreturn));
 
+/* This process left the program, or does not join: the job goes on without it, and it may end. Local. */
+void epop__job_detach(void);
+
 /* This process left the program (or its joining is off), which is unloaded; reusable: without a trace. */
 EPOP_PRIVATE void epop__job_parked(int reusable);
 
 /* Ends control plane and MPI. Returns the exit status for `status`. */
 EPOP_PRIVATE int epop__job_close(int status);
+
+/* The same for a process that runs on: as MPI_Finalize. Returns the status of launchers that failed, or 0. */
+int epop__job_finalize(void);
 
 /* The job failed in this process: ends all processes with status 1. Of several that fail, one is heard: the first
  * whose text reaches the coordinator. Does not return. */

@@ -59,6 +59,7 @@ struct backend {
 extern const struct backend backend_pool;
 extern const struct backend backend_join;
 extern const struct backend backend_spawn;
+extern const struct backend backend_shrink;
 
 /* What is wanted of a backend. */
 struct backend_wish {

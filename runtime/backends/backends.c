@@ -6,7 +6,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/job.h"
 
-static const struct backend *const backends[] = {&backend_join, &backend_pool, &backend_spawn};
+static const struct backend *const backends[] = {&backend_join, &backend_pool, &backend_spawn, &backend_shrink};
 
 #define COUNT (sizeof backends / sizeof backends[0])
 

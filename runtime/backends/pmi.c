@@ -30,11 +30,16 @@ static void wait_for_line(int fd)
             return;
 }
 
-void pmi_leave(int status)
+void pmi_finalize(void)
 {
     static const char text[] = "cmd=finalize\n";
-    fflush(NULL);
     if (write(connection(), text, sizeof text - 1) == (ssize_t)(sizeof text - 1))
         wait_for_line(connection());
+}
+
+void pmi_leave(int status)
+{
+    fflush(NULL);
+    pmi_finalize();
     _exit(status);
 }

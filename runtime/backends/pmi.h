@@ -11,6 +11,9 @@
 /* Was this process started by a process manager that can be told? Local. */
 bool pmi_can_leave(void);
 
+/* Tells it: the process may end from here on. MPI must not be used any more. */
+void pmi_finalize(void);
+
 /* Tells it, and ends the process with `status`. Does not return. */
 void pmi_leave(int status) __attribute__((noreturn));
 

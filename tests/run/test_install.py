@@ -11,7 +11,7 @@ import pytest
 PREFIX = "/opt/epop"
 FILES = [
     "bin/epop", "bin/epopctl",
-    *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "visibility")],
+    *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "mpi_adapt", "visibility")],
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")], "lib/pkgconfig/epop.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").glob("*.c")],
     "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",

@@ -20,6 +20,9 @@ LEFT_OUT = {
     "MPI_T_": "tools' look into the library, no communication; names communicators by untyped pointers",
 }
 
+# The elastic calls, which MPI does not have.
+OWN = {"MPI_Init_adapt", "MPI_Probe_adapt", "MPI_Comm_adapt_begin", "MPI_Comm_adapt_commit"}
+
 
 def module(name):
     """One of interpose/'s, without leaving bytecode beside it."""
@@ -64,7 +67,7 @@ def test_every_function_of_the_library_has_a_wrapper(layer):
     of_the_library, wrapped = functions(mpi_library()), functions(layer)
     assert len(of_the_library) > 400
     assert {name for name in of_the_library - wrapped if not left_out(name)} == set()
-    assert wrapped - of_the_library == set()
+    assert wrapped - of_the_library == OWN
 
 
 def test_every_function_of_the_header_that_the_library_has():
@@ -73,7 +76,7 @@ def test_every_function_of_the_header_that_the_library_has():
                           text=True, check=True).stdout
     declared = set(re.findall(r"\bP(MPIX?_\w+)\s*\(", text))
     expected = {name for name in declared & functions(mpi_library()) if not left_out(name)}
-    assert expected == functions(EPOP) and len(expected) > 400
+    assert expected == functions(EPOP) - OWN and len(expected) > 400
     assert {name for name in expected if name.endswith("_c")} >= {"MPI_Send_c", "MPI_Allreduce_c", "MPI_Put_c"}
 
 

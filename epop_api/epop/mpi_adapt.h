@@ -1,0 +1,59 @@
+/*
+ * Elastic MPI: four calls that make any MPI program malleable, executables too. After a commit MPI_COMM_WORLD is the
+ * new world. Link an executable with libepop_mpi, before MPI, or preload it; a program under epop finds it there.
+ * They return MPI error codes and call the error handler of MPI_COMM_WORLD, as MPI's own functions do.
+ *
+ * Source: Compres 2017, chapter 6.
+ */
+#ifndef EPOP_MPI_ADAPT_H
+#define EPOP_MPI_ADAPT_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What *pending_adaptation is. */
+#define MPI_ADAPT_FALSE 0
+#define MPI_ADAPT_TRUE  1
+
+/* What *local_status is: of this process, in the job or in the adaptation that is pending. */
+#define MPI_ADAPT_STATUS_NEW     0 /* started with the job */
+#define MPI_ADAPT_STATUS_JOINING 1 /* started for an adaptation of the running job, which it has to come to */
+#define MPI_ADAPT_STATUS_STAYING 2
+#define MPI_ADAPT_STATUS_LEAVING 3
+
+/*
+ * Instead of MPI_Init, or behind it. NEW, or JOINING: then MPI_COMM_WORLD is the group of the joining processes until
+ * commit, the others compute on, and this process goes on to MPI_Comm_adapt_begin, or to a probe. Collective over the
+ * processes that start together. argc and argv may be NULL.
+ */
+int MPI_Init_adapt(int *argc, char ***argv, int *local_status);
+
+/*
+ * Is an adaptation to be made now? Costs some nanoseconds as long as none is. All processes of the world call it
+ * equally often. When it answers MPI_ADAPT_TRUE all processes are connected, and begin has to follow; a joining one
+ * waits in its first probe for that. *info becomes MPI_INFO_NULL; info may be NULL. Not collective.
+ */
+int MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info);
+
+/*
+ * Opens the window in which data moves. *intercomm is between the old processes and the joining ones (MPI_COMM_NULL
+ * when none joins), *new_comm_world is what MPI_COMM_WORLD will be (MPI_COMM_NULL in a leaving process); both are valid
+ * until commit and not to be freed. The counts are processes. Collective over staying, leaving and joining processes.
+ */
+int MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *staying_count, int *leaving_count,
+                         int *joining_count);
+
+/*
+ * Closes the window: MPI_COMM_WORLD is the new world. In a leaving process it is no communicator from here on, and
+ * the process may do what needs no MPI_COMM_WORLD, call MPI_Finalize and return from main while the others run on.
+ * Collective as begin.
+ */
+int MPI_Comm_adapt_commit(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

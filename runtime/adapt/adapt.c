@@ -1,0 +1,283 @@
+/*
+ * The four elastic MPI calls (epop/mpi_adapt.h). In an executable they do what the driver's walk does for a program: a
+ * probe holds where the agreement wants it, and the processes are connected in it. Under epop, where the walk does
+ * that, they hand on what it did.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "epop/mpi_adapt.h"
+#include "interpose/instead.h"
+#include "interpose/interpose.h"
+#include "runtime/adapt/command.h"
+#include "runtime/adapt/shape.h"
+#include "runtime/backends/backend.h"
+#include "runtime/backends/pmi.h"
+#include "runtime/job.h"
+#include "runtime/world.h"
+
+_Static_assert(MPI_ADAPT_STATUS_NEW == EPOP_NEW && MPI_ADAPT_STATUS_JOINING == EPOP_JOINING &&
+                   MPI_ADAPT_STATUS_STAYING == EPOP_STAYING && MPI_ADAPT_STATUS_LEAVING == EPOP_LEAVING,
+               "a status goes by the same number");
+
+/* What this process is. */
+static enum {
+    OUTSIDE, /* MPI_Init_adapt was not called */
+    UNDER_EPOP,
+    JOINER, /* not connected with the running processes yet */
+    MEMBER, /* of the world */
+    LEFT,
+    FINALIZED
+} part;
+
+static int wrong(const char *function, int class, const char *why)
+{
+    int up;
+    MPI_Comm comm = interpose_world(MPI_COMM_WORLD);
+    fprintf(stderr, "epop: %s: %s\n", function, why);
+    MPI_Initialized(&up);
+    if (up && part != FINALIZED)
+        MPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_SELF : comm, class);
+    return class;
+}
+
+/* ---- Start and end ---------------------------------------------------------------- */
+
+/* How the coordinator sees an executable: one phase that goes on from the first probe to MPI_Finalize. */
+static epop_program_t *description(const char *path)
+{
+    static epop_element_t loop = {.type = EPOP_EP, .name = "main"};
+    static epop_program_t program = {.size = 1, .elements = &loop, .abi_version = EPOP_ABI_VERSION, .finalizer = -1};
+    program.name = command_name(path);
+    return &program;
+}
+
+/* One whose processes end when they leave; where there is none, leaving ones wait in MPI_Finalize. */
+static const char *choose_backend(void)
+{
+    char reason[400];
+    static const char *const wanted[] = {"join", "shrink"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const struct backend_wish wish = {.name = wanted[i], .leave = "auto"};
+        if (backend_find(&wish, reason, sizeof reason))
+            return wanted[i];
+    }
+    return "auto";
+}
+
+/* The part of a joiner begins when all that were started with it are here. */
+static void become_joiner(void)
+{
+    part = JOINER;
+    if (epop__job_next() == JOB_JOIN && epop__job_join(NULL))
+        return;
+    const struct elastic *e = epop__job_elastic();
+    struct position at;
+    e->join(e->context, "another joining process could not start", &at);
+    epop__job_leave();
+}
+
+static int finalize(void);
+static int finalized(int *flag);
+
+static int start(int *argc, char ***argv)
+{
+    static char path[PATH_MAX];
+    int up, provided, process, processes, error = MPI_SUCCESS;
+    struct job_options options = {.backend = "auto", .leave = "auto", .prepare_timeout = 60, .finish_timeout = 30};
+    options.maximum = 256;
+    options.command = command_line();
+    options.path = command_path(path, sizeof path);
+    MPI_Initialized(&up);
+    if (!up)
+        error = MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+    if (error)
+        return error;
+    epop__job_init(&options, &process, &processes);
+    options.backend = choose_backend();
+    if (!options.command || epop__job_start(&options, description(path)))
+        exit(EXIT_FAILURE); /* it has said why */
+    interpose_life.finalize = finalize;
+    interpose_life.finalized = finalized;
+    const struct elastic *e = epop__job_elastic();
+    atomic_store(&e->where->visit, 1);
+    atomic_store(&e->where->pc, 0);
+    part = MEMBER;
+    if (epop__job_joins())
+        become_joiner();
+    else
+        epop__job_next();
+    return MPI_SUCCESS;
+}
+
+static int deferred(void)
+{
+    return MPI_SUCCESS; /* the driver does it when the program has ended everywhere */
+}
+
+int epop__instead_MPI_Init_adapt(int *argc, char ***argv, int *local_status)
+{
+    int error = MPI_SUCCESS;
+    if (!local_status)
+        return wrong("MPI_Init_adapt", MPI_ERR_ARG, "local_status is NULL");
+    if (part != OUTSIDE && part != UNDER_EPOP)
+        return wrong("MPI_Init_adapt", MPI_ERR_OTHER, "it was called before");
+    if (part == UNDER_EPOP || world.launch != MPI_COMM_NULL) {
+        part = UNDER_EPOP;
+        interpose_life.finalize = deferred;
+    } else {
+        error = start(argc, argv);
+    }
+    *local_status = world.status;
+    return error;
+}
+
+/* In a process that left while the others go on, or in all at the end. */
+static int finalize(void)
+{
+    if (part == FINALIZED || world.state != WINDOW_NONE)
+        return wrong("MPI_Finalize", MPI_ERR_OTHER,
+                     part == FINALIZED ? "it was called before" : "an adaptation is open; commit it before");
+    const struct elastic *e = epop__job_elastic();
+    struct position at;
+    bool parked = part == LEFT && !epop__job_leaves(), alone = part == JOINER || (part == LEFT && !parked);
+    int status = 0;
+    if (part == JOINER) {
+        e->join(e->context, "the joining process came to MPI_Finalize before it had joined", &at);
+        epop__job_detach();
+    }
+    if (part == MEMBER)
+        epop__job_ended();
+    else if (parked)
+        epop__job_next();
+    if (alone)
+        pmi_finalize();
+    else
+        status = epop__job_finalize();
+    if (status)
+        fprintf(stderr, "epop: note: a launcher of joining processes ended with status %d\n", status);
+    part = FINALIZED;
+    return MPI_SUCCESS;
+}
+
+static int finalized(int *flag)
+{
+    *flag = part == FINALIZED;
+    return MPI_SUCCESS;
+}
+
+/* ---- The probe -------------------------------------------------------------------- */
+
+/* All processes are told at the same probe. There is no answer of a probe that means it. */
+static void stop(void)
+{
+    epop__job_ended();
+    exit(epop__job_finalize());
+}
+
+static void hold(const struct elastic *e, int64_t count)
+{
+    char text[200];
+    struct position at = {.pc = 0, .visit = 1, .iteration = count};
+    enum action action;
+    while ((action = e->hold(e->context, &at, 0)) == ACTION_PROGRESS)
+        e->report_progress(e->context, &(epop_progress_t){.iteration = count});
+    if (action == ACTION_STOP)
+        stop();
+    if (action == ACTION_ADAPT)
+        e->window_open(e->context, text, sizeof text); /* if it cannot be, it is off everywhere */
+}
+
+/* A joiner waits here for its window. If that is called off, the process has nothing to do in the world. */
+static void join(void)
+{
+    const struct elastic *e = epop__job_elastic();
+    struct position at;
+    char text[200];
+    if (!e->join(e->context, NULL, &at) || e->window_open(e->context, text, sizeof text))
+        epop__job_leave();
+    part = MEMBER;
+}
+
+static void probe(void)
+{
+    const struct elastic *e = epop__job_elastic();
+    if (shape_looking && shape_passes())
+        return;
+    bool holds = ceiling_probe(e->ceiling);
+    int64_t count = (int64_t)atomic_load_explicit(&e->ceiling->count, memory_order_relaxed);
+    atomic_store_explicit(&e->where->iteration, count, memory_order_relaxed);
+    if (holds)
+        hold(e, count);
+}
+
+int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info)
+{
+    if (!pending_adaptation || !local_status)
+        return wrong("MPI_Probe_adapt", MPI_ERR_ARG, "pending_adaptation or local_status is NULL");
+    if (part == OUTSIDE || part == FINALIZED)
+        return wrong("MPI_Probe_adapt", MPI_ERR_OTHER, "it was called before MPI_Init_adapt or after MPI_Finalize");
+    if (world.state == WINDOW_OPEN)
+        return wrong("MPI_Probe_adapt", MPI_ERR_OTHER, "it was called between begin and commit");
+    if (part == JOINER)
+        join();
+    else if (part == MEMBER && world.state == WINDOW_NONE)
+        probe();
+    *pending_adaptation = world.state == WINDOW_OFFERED ? MPI_ADAPT_TRUE : MPI_ADAPT_FALSE;
+    *local_status = *pending_adaptation ? world.window.status : world.status;
+    if (info)
+        *info = MPI_INFO_NULL;
+    return MPI_SUCCESS;
+}
+
+/* ---- The window ---------------------------------------------------------------------- */
+
+int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *staying_count,
+                                       int *leaving_count, int *joining_count)
+{
+    epop_window_t window;
+    if (!intercomm || !new_comm_world || !staying_count || !leaving_count || !joining_count)
+        return wrong("MPI_Comm_adapt_begin", MPI_ERR_ARG, "one of its arguments is NULL");
+    if (part == JOINER)
+        join();
+    if (epop_adapt_begin(&window))
+        return wrong("MPI_Comm_adapt_begin", MPI_ERR_OTHER,
+                     "no adaptation is pending; call it when MPI_Probe_adapt answered MPI_ADAPT_TRUE");
+    *intercomm = window.intercomm;
+    *new_comm_world = window.after;
+    *staying_count = window.staying;
+    *leaving_count = window.leaving;
+    *joining_count = window.joining;
+    return MPI_SUCCESS;
+}
+
+/* The job goes on without this process at once, however long it still has to do. */
+static void depart(void)
+{
+    part = LEFT;
+    if (epop__job_leaves())
+        epop__job_detach();
+    else
+        epop__job_parked(0);
+}
+
+int epop__instead_MPI_Comm_adapt_commit(void)
+{
+    if (epop_adapt_commit())
+        return wrong("MPI_Comm_adapt_commit", MPI_ERR_OTHER, "no window is open; MPI_Comm_adapt_begin opens it");
+    if (part == UNDER_EPOP)
+        return MPI_SUCCESS;
+    const struct elastic *e = epop__job_elastic();
+    char text[200];
+    if (world.status == EPOP_JOINING) { /* before the others can agree on a next probe */
+        atomic_fetch_add(&e->ceiling->count, 1);
+        shape_begin();
+    }
+    if (e->window_close(e->context, text, sizeof text) == WINDOW_LEAVE)
+        depart();
+    return MPI_SUCCESS;
+}

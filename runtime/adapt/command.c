@@ -1,0 +1,44 @@
+/* This executable: see command.h. */
+#include "runtime/adapt/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* main's own argv is not at hand: its pointers may be NULL in MPI_Init_adapt, or have been changed. */
+char **command_line(void)
+{
+    char *argument = NULL, **all = NULL;
+    size_t room = 0, count = 0;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    while (file && getdelim(&argument, &room, 0, file) >= 0) {
+        char **more = realloc(all, (count + 2) * sizeof *all);
+        if (!more)
+            break;
+        all = more;
+        all[count++] = argument;
+        all[count] = NULL;
+        argument = NULL;
+        room = 0;
+    }
+    free(argument);
+    if (file)
+        fclose(file);
+    if (!all)
+        fprintf(stderr, "epop: MPI_Init_adapt: cannot read this process's command line in /proc/self/cmdline\n");
+    return all;
+}
+
+const char *command_path(char *text, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", text, size - 1);
+    text[length < 0 ? 0 : length] = 0;
+    return text;
+}
+
+const char *command_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
