@@ -1,0 +1,194 @@
+"""The four elastic MPI calls: plain executables that are resized, in all usual shapes; and the same calls under epop."""
+
+import json
+import re
+import shlex
+import subprocess
+import time
+
+import job
+import joining
+import pytest
+
+MPICC = shlex.split(job.os.environ.get("MPICC") or "mpicc.mpich")
+LIB = job.BUILD / "lib"
+PRELOADED = LIB / "libepop_mpi.so.0"
+HEAT = job.BUILD / "plain/heat_adapt"
+LINKED = [f"-L{LIB}", "-lepop_mpi", f"-Wl,-rpath,{LIB}", f"-Wl,-rpath-link,{LIB}"]
+
+
+def compile_c(source, binary, *libraries):
+    subprocess.run([*MPICC, "-std=gnu11", "-Wall", "-Werror", f"-I{job.ROOT / 'epop_api'}", source, "-o", binary, *libraries],
+                   check=True, timeout=60)
+    return binary
+
+
+def compile_cxx(source, binary):
+    """By the C++ compiler itself, with what the MPI compiler command says."""
+    words = shlex.split(subprocess.run([*MPICC, "-show"], capture_output=True, text=True, check=True).stdout)[1:]
+    subprocess.run(["g++", "-x", "c++", "-std=c++17", "-Wall", "-Werror", "-DMPICH_SKIP_MPICXX",
+                    f"-I{job.ROOT / 'epop_api'}", source, "-x", "none", "-o", binary, *LINKED, *words],
+                   check=True, timeout=60)
+    return binary
+
+
+def mpi_libraries():
+    words = shlex.split(subprocess.run([*MPICC, "-show"], capture_output=True, text=True, check=True).stdout)
+    return [word for word in words if re.match(r"-lmpi(ch)?$|-L", word)]
+
+
+def source(name):
+    return job.ROOT / "tests/plain" / f"{name}.c"
+
+
+@pytest.fixture(scope="module")
+def loop(tmp_path_factory):
+    return compile_c(source("adapt_loop"), tmp_path_factory.mktemp("loop") / "loop", *LINKED)
+
+
+def start(space, *command, ranks=2, env=None):
+    running = space.start([job.MPIEXEC, "-n", ranks, *command], env=env)
+    end = time.monotonic() + 30
+    while space.epopctl("status", "--json").status != 0 or status(space)["state"] != "running":
+        assert time.monotonic() < end and running.running(), running.wait(1)
+    return running
+
+
+def status(space):
+    return json.loads(space.epopctl("status", "--json").out)
+
+
+def resize(space, size, *arguments):
+    result = space.epopctl("resize", size, "--wait", *arguments)
+    assert result.status == 0, result
+
+
+def go_through(space, command, sizes, env=None):
+    """The loop, resized to one size after the other, to its end."""
+    end = space.directory / "end"
+    running = start(space, command[0], end, *command[1:], env=env)
+    for size in sizes:
+        resize(space, size)
+        assert status(space)["size"] == size
+    end.touch()
+    result = running.wait()
+    assert result.status == 0 and "WRONG" not in result.out and result.err == "", result
+    assert f"right at the end, {sizes[-1]} processes" in result.out, result
+    return result
+
+
+# ---- Executables that grow and shrink -------------------------------------------------------
+
+
+@joining.needed
+@pytest.mark.parametrize("shape", ["start straight", "end straight", "start probe", "end probe", "start loop"])
+@pytest.mark.parametrize("when", ["early", "late"])
+def test_every_shape(space, loop, shape, when):
+    """A resize follows the other at once: new processes are at their first probes then."""
+    result = go_through(space, [loop, *shape.split(), when], (3, 4, 2, 3, 1))
+    assert result.out.count("a process returns from main") == 4, result
+
+
+@joining.needed
+def test_cxx(space):
+    binary = compile_cxx(source("adapt_loop"), space.directory / "loop")
+    go_through(space, [binary, "start"], (3, 1, 2))
+
+
+@joining.needed
+def test_preloaded(space):
+    """An executable that does not know where the library is, and is linked the wrong way round on top of it."""
+    binary = compile_c(source("adapt_loop"), space.directory / "loop", "-Wl,--no-as-needed", *mpi_libraries(),
+                       f"-L{LIB}", "-lepop_mpi", f"-Wl,-rpath-link,{LIB}")
+    assert space.start([job.MPIEXEC, "-n", 1, binary, "end"]).wait().status == 127
+    go_through(space, [binary, "end"], (3, 1), env={"LD_PRELOAD": PRELOADED})
+
+
+@joining.needed
+def test_others_leave_than_the_last(space, loop):
+    end = space.directory / "end"
+    running = start(space, loop, end, "start", ranks=3)
+    resize(space, 2, "--release-ranks", "1")
+    resize(space, 3)
+    resize(space, 3, "--release-ranks", "1")
+    end.touch()
+    result = running.wait()
+    assert result.status == 0 and "right at the end, 3 processes" in result.out, result
+
+
+@joining.needed
+def test_a_resized_example_computes_what_a_plain_one_does(space):
+    running = start(space, HEAT, 200, 1500000)
+    for size in (3, 1, 2):
+        resize(space, size)
+    resized, plain = running.wait(), space.start([job.MPIEXEC, "-n", 1, HEAT, 200, 1500000]).wait()
+    assert resized.status == plain.status == 0, (resized, plain)
+    numbers = [re.match(r"(heat [\d.]+, spread [\d.]+ after 1500000 steps), (\d) processes\n$", result.out)
+               for result in (resized, plain)]
+    assert numbers[0].group(1) == numbers[1].group(1) and numbers[0].group(2) == "2", (resized, plain)
+
+
+# ---- Where no processes can be started, too ------------------------------------------------------
+
+
+def test_shrink(space, loop):
+    """By every MPI library under Hydra: leaving processes end for real while the other goes on."""
+    end = space.directory / "end"
+    running = start(space, loop, end)
+    pids = [process["pid"] for process in status(space)["processes"]]
+    resize(space, 1)
+    running.wait_for_line("a process returns from main")
+    assert [process["pid"] for process in status(space)["processes"]] == pids[:1]
+    end.touch()
+    result = running.wait()
+    assert result.status == 0 and "right at the end, 1 processes" in result.out and "WRONG" not in result.out, result
+
+
+def test_growth_is_refused_with_the_reason(space, loop):
+    if joining.WORKS:
+        pytest.skip("this MPI can connect processes")
+    running = start(space, loop, space.directory / "end", ranks=1)
+    refused = space.epopctl("resize", "2", "--wait")
+    assert refused.status == 1 and "cannot connect processes at run time" in refused.err, refused
+    (space.directory / "end").touch()
+    assert running.wait().status == 0
+
+
+def test_stop(space, loop):
+    running = start(space, loop, space.directory / "end")
+    assert space.epopctl("stop", "--wait").status == 0
+    result = running.wait()
+    assert result.status == 0 and result.out == result.err == "", result
+
+
+def test_nothing_is_asked_of_it(space, loop):
+    (space.directory / "end").touch()
+    result = space.start([job.MPIEXEC, "-n", 2, loop, space.directory / "end"]).wait()
+    assert result.status == 0 and result.out == "right at the end, 2 processes\n" and result.err == "", result
+
+
+def test_without_a_launcher(space, loop):
+    (space.directory / "end").touch()
+    result = space.start([loop, space.directory / "end"]).wait()
+    assert result.status == 0 and result.out == "right at the end, 1 processes\n", result
+
+
+# ---- What is wrong is said -----------------------------------------------------------------------
+
+
+def test_wrong_order_of_linking(space):
+    binary = compile_c(source("adapt_loop"), space.directory / "loop", "-Wl,--no-as-needed", *mpi_libraries(), *LINKED)
+    result = space.start([job.MPIEXEC, "-n", 2, binary, "end"]).wait()
+    assert result.status == 1 and result.err.count("epop: MPI_Init_adapt: MPI's functions are found in") == 1, result
+    assert "put -lepop_mpi before MPI's libraries" in result.err
+
+
+def test_calls_in_the_wrong_place(space):
+    binary = compile_c(source("adapt_wrong"), space.directory / "wrong", *LINKED)
+    result = space.start([job.MPIEXEC, "-n", 1, binary]).wait()
+    assert result.status == 0 and result.out.splitlines() == [
+        "probe before init: other", "begin before init: other", "init: success", "init again: other",
+        "probe without a status: argument", "probe: success", "begin without an adaptation: other",
+        "begin without a place: argument", "commit without begin: other", "pending 0, status 0",
+        "probe after the end: other"], result
+    assert result.err.count("epop: MPI_") == 8, result
