@@ -91,7 +91,7 @@ def test_the_readme_shows_the_tree():
 def texts_of_the_sources():
     """The string literals of what prints messages, adjacent ones joined, with ... for what is filled in."""
     found = []
-    for folder in ("driver", "runtime", "epop_api"):
+    for folder in ("driver", "runtime", "epop_api", "interpose"):
         for path in (job.ROOT / folder).rglob("*.c"):
             found += re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', path.read_text())
     joined = [re.sub(r'"\s*"', "", text)[1:-1] for text in found]

@@ -48,10 +48,14 @@ def loop(tmp_path_factory):
 
 def start(space, *command, ranks=2, env=None):
     running = space.start([job.MPIEXEC, "-n", ranks, *command], env=env)
+    wait_until_running(space, running)
+    return running
+
+
+def wait_until_running(space, running):
     end = time.monotonic() + 30
     while space.epopctl("status", "--json").status != 0 or status(space)["state"] != "running":
         assert time.monotonic() < end and running.running(), running.wait(1)
-    return running
 
 
 def status(space):
@@ -192,3 +196,24 @@ def test_calls_in_the_wrong_place(space):
         "begin without a place: argument", "commit without begin: other", "pending 0, status 0",
         "probe after the end: other"], result
     assert result.err.count("epop: MPI_") == 8, result
+
+
+# ---- In a program under epop -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["pool", pytest.param("join", marks=joining.needed)])
+def test_program_under_epop(space, backend):
+    """Rank 1 leaves and joins again; MPI_Finalize of the program is not that of the process."""
+    options = ["--start", "1"] if backend == "pool" else []
+    running = space.start_epop("--backend", backend, *options, job.program("elastic_mpi"), 100000000, ranks=2)
+    wait_until_running(space, running)
+    for size in (2, 1, 2) if backend == "pool" else (1, 2):
+        resize(space, size)
+    assert space.epopctl("stop", "--wait").status == 0
+    result = running.wait()
+    assert result.status == 0 and re.fullmatch(r"\d+ turns, at the end on 2 ranks\n", result.out), result
+
+
+def test_program_under_epop_that_is_left_alone(space):
+    result = space.epop(job.program("elastic_mpi"), 10, ranks=2)
+    assert result.status == 0 and result.out == "10 turns, at the end on 2 ranks\n" and result.err == "", result
