@@ -96,16 +96,20 @@ static double median(double *values)
     return values[ROUNDS / 2];
 }
 
+static double time_one(enum way way, double us, long iterations, long spins)
+{
+    return us ? time_alone(way, iterations, spins) : time_loop(way, iterations, spins);
+}
+
 /* In turn, so that a machine that gets slower gets slower for all. */
 static void measure(double us, long iterations, double added[3])
 {
     long spins = (long)(us * spins_per_us);
     double probe[ROUNDS], broadcast[ROUNDS];
     for (int r = 0; r < ROUNDS; r++) {
-        double nothing = us ? 0 : time_loop(NOTHING, iterations, spins);
-        probe[r] = us ? time_alone(PROBE, iterations, spins) : time_loop(PROBE, iterations, spins) - nothing;
-        broadcast[r] =
-            us ? time_alone(BROADCAST, iterations / 10, spins) : time_loop(BROADCAST, iterations / 10, spins) - nothing;
+        double nothing = time_one(NOTHING, us, iterations, spins);
+        probe[r] = time_one(PROBE, us, iterations, spins) - nothing;
+        broadcast[r] = time_one(BROADCAST, us, iterations / 10, spins) - nothing;
     }
     added[PROBE] = median(probe);
     added[BROADCAST] = median(broadcast);
