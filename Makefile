@@ -174,7 +174,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libopenblas-dev
-TEST_PACKAGES  := g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc util-linux iproute2
+TEST_PACKAGES  := git g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc util-linux iproute2
 BENCH_PACKAGES := libscalapack-mpich-dev python3
 
 # Installs those of $(1) that are missing.
