@@ -4,14 +4,13 @@ Every round starts a job of each method in turn, lets it grow in steps and shrin
 machine in the same moods. The ranks of the job sleep for most of an iteration of 1 ms: there are more of them than
 processors, and what is measured is the resize, not the wait for a processor.
 """
-import json
 import os
 import pathlib
-import signal
 import statistics
 import subprocess
-import tempfile
 import time
+
+from job import Job
 
 MERGE = ("--backend", "spawn")
 SINGLE, ASYNC = ("--spawn-strategy", "single"), ("--spawn-async",)
@@ -27,35 +26,15 @@ REFERENCE = "merge plain"
 PROGRAM = ("iterations=1000000000", "work=1000", "elements=1000")
 
 
-class Job:
+class MethodJob(Job):
     """A job of `sizes[0]` ranks that will have `sizes[-1]` at most."""
 
     def __init__(self, build, mpiexec, method, sizes):
-        self.epopctl = build / "bin/epopctl"
-        self.directory = tempfile.TemporaryDirectory()
-        self.environment = dict(os.environ, EPOP_RUNTIME_DIR=self.directory.name)
         options, ranks = METHODS[method], sizes[0]
         if method == "pool":
             options, ranks = (*options, sizes[0]), sizes[-1]
-        command = [mpiexec, "-n", ranks, build / "bin/epop", *options, build / "lib/epop/programs/ledger.so", *PROGRAM]
-        self.process = subprocess.Popen(list(map(str, command)), env=self.environment, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        self._wait_until(lambda: self.status().get("state") == "running", "the job did not start")
-
-    def _wait_until(self, condition, failure):
-        deadline = time.monotonic() + 60
-        while not condition():
-            if time.monotonic() > deadline or self.process.poll() is not None:
-                self.end()
-                raise RuntimeError(failure)
-
-    def ctl(self, *arguments):
-        return subprocess.run([str(self.epopctl), *map(str, arguments)], env=self.environment, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120, check=False)
-
-    def status(self):
-        done = self.ctl("status", "--json")
-        return {} if done.returncode else json.loads(done.stdout)
+        super().__init__(build, [mpiexec, "-n", ranks, build / "bin/epop", *options,
+                                 build / "lib/epop/programs/ledger.so", *PROGRAM])
 
     def resident(self):
         """How many processes of epop there are; those that are about to end are given a second for it."""
@@ -73,29 +52,17 @@ class Job:
         except OSError:
             return False
 
-    def resize(self, size):
-        if self.ctl("resize", size, "--wait").returncode:
-            raise RuntimeError(f"no resize to {size}")
-        last = self.status()["adaptations"][-1]
-        return {"stall": last["stall"], "total": last["times"]["committed"] - last["times"]["requested"],
-                "resident": self.resident()}
-
-    def end(self):
-        self.ctl("stop", "--wait")
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-        self.directory.cleanup()
+    def measure(self, size):
+        stall, total = self.resize(size)
+        return {"stall": stall, "total": total, "resident": self.resident()}
 
 
 def one_round(build, mpiexec, method, sizes, found):
-    job = Job(build, mpiexec, method, sizes)
+    job = MethodJob(build, mpiexec, method, sizes)
     try:
         old = sizes[0]
         for new in (*sizes[1:], *reversed(sizes[:-1])):
-            found.setdefault((old, new), {}).setdefault(method, []).append(job.resize(new))
+            found.setdefault((old, new), {}).setdefault(method, []).append(job.measure(new))
             old = new
     finally:
         job.end()

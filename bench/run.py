@@ -10,19 +10,18 @@ import argparse
 import json
 import os
 import pathlib
-import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 import methods
+from job import Job
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich")
-EPOP, EPOPCTL = BUILD / "bin/epop", BUILD / "bin/epopctl"
+EPOP = BUILD / "bin/epop"
 EXAMPLES, BENCH = BUILD / "lib/epop/examples", BUILD / "bench"
 
 results = []
@@ -77,42 +76,6 @@ def bench_walk(quick):
                  by_hand_ns=theirs / iterations * 1e9, ratio=ratio)
 
 
-class Job:
-    """A job of the loop program that is resized from outside."""
-
-    def __init__(self, launched, start, steps, size):
-        self.directory = tempfile.TemporaryDirectory()
-        self.environment = dict(os.environ, EPOP_RUNTIME_DIR=self.directory.name)
-        command = [MPIEXEC, "-n", launched, EPOP, "--start", start, BENCH / "loop.so", 10**9, steps, size]
-        self.process = subprocess.Popen(list(map(str, command)), env=self.environment, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, start_new_session=True)
-        deadline = time.monotonic() + 30
-        while self.ctl("status", "--json").returncode:
-            if time.monotonic() > deadline or self.process.poll() is not None:
-                self.end()
-                raise RuntimeError("the job did not start")
-
-    def ctl(self, *arguments):
-        return subprocess.run([str(EPOPCTL), *map(str, arguments)], env=self.environment, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=90)
-
-    def resize(self, size):
-        """(seconds that ranks stood still, seconds from the request to the commit)"""
-        if self.ctl("resize", size, "--wait").returncode:
-            raise RuntimeError(f"no resize to {size}")
-        last = json.loads(self.ctl("status", "--json").stdout)["adaptations"][-1]
-        return last["stall"], last["times"]["committed"] - last["times"]["requested"]
-
-    def end(self):
-        self.ctl("stop", "--wait")
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-        self.directory.cleanup()
-
-
 def relaunch(size, bytes_):
     """The alternative without malleability: end the job, start another one of the new size. Without writing the data
     to files and reading it again, so less than what it really costs."""
@@ -128,7 +91,8 @@ def bench_resize(quick):
         for megabytes in (0, 64):
             size = megabytes * 2**20
             # Iterations of 1 ms: the stall holds up to one iteration of waiting for the slowest rank.
-            job = Job(large, small, int(1000 * rate), size)
+            job = Job(BUILD, [MPIEXEC, "-n", large, EPOP, "--start", small, BENCH / "loop.so", 10**9, int(1000 * rate),
+                              size])
             try:
                 ways = {(small, large): [], (large, small): []}
                 again = {small: [], large: []}

@@ -1,0 +1,47 @@
+"""A job that a benchmark resizes from outside, by epopctl."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+
+class Job:
+    """Starts the command, and waits until the job runs. It sees no other job, and none sees it."""
+
+    def __init__(self, build, command):
+        self.epopctl = build / "bin/epopctl"
+        self.directory = tempfile.TemporaryDirectory()
+        self.environment = dict(os.environ, EPOP_RUNTIME_DIR=self.directory.name)
+        self.process = subprocess.Popen(list(map(str, command)), env=self.environment, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        deadline = time.monotonic() + 60
+        while self.status().get("state") != "running":
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                self.end()
+                raise RuntimeError(f"the job did not start: {command}")
+
+    def ctl(self, *arguments):
+        return subprocess.run([str(self.epopctl), *map(str, arguments)], env=self.environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120, check=False)
+
+    def status(self):
+        done = self.ctl("status", "--json")
+        return {} if done.returncode else json.loads(done.stdout)
+
+    def resize(self, size):
+        """(seconds that ranks stood still, seconds from the request to the commit)"""
+        if self.ctl("resize", size, "--wait").returncode:
+            raise RuntimeError(f"no resize to {size}")
+        last = self.status()["adaptations"][-1]
+        return last["stall"], last["times"]["committed"] - last["times"]["requested"]
+
+    def end(self):
+        self.ctl("stop", "--wait")
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.directory.cleanup()
