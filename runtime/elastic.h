@@ -7,12 +7,6 @@
 
 #include "runtime/member/member.h"
 
-/* Where the program's thread is, for the other threads to read. */
-struct where {
-    _Atomic int pc; /* -1: in no element */
-    _Atomic int64_t visit, iteration;
-};
-
 enum window_result { WINDOW_STAY, WINDOW_LEAVE, WINDOW_BROKEN };
 
 /* All on the program's thread; none may be NULL. */

@@ -26,7 +26,6 @@ static struct {
     int start;
     struct job_options options;
     struct member member;
-    struct where where;
     bool first_part; /* epop__job_next has not been called yet */
     struct plane plane;
     bool joins; /* was started to join a running job */
@@ -188,7 +187,6 @@ static void choose_parts(const epop_program_t *program, char *error, size_t erro
 
 static void make_member(int process)
 {
-    atomic_init(&job.where.pc, -1);
     member_init(&job.member, process);
     job.member.tell = tell;
     job.member.poke = poke;
@@ -223,7 +221,7 @@ static int start_control(const struct job_options *options, const epop_program_t
         .finish_timeout = options->finish_timeout,
     };
     job.plane.verbose = options->verbose;
-    if (plane_start(&job.plane, &job.member, &job.where, &config, error, error_size))
+    if (plane_start(&job.plane, &job.member, &config, error, error_size))
         return -1;
     return set_launcher_job(options->command, error, error_size);
 }
@@ -253,7 +251,7 @@ static int start_joining(void)
     world_set(MPI_COMM_NULL, EPOP_JOINING);
     make_member(job.joining.first + job.process);
     wake_up();
-    if (plane_follow(&job.plane, &job.member, &job.where, job.joining.uri, job.joining.token, error, sizeof error)) {
+    if (plane_follow(&job.plane, &job.member, job.joining.uri, job.joining.token, error, sizeof error)) {
         fprintf(stderr, "epop: %s\n", error);
         return -1;
     }
@@ -401,7 +399,7 @@ const struct elastic *epop__job_elastic(void)
         .window_close = elastic_close,
     };
     elastic.ceiling = &job.member.ceiling;
-    elastic.where = &job.where;
+    elastic.where = &job.member.where;
     return &elastic;
 }
 

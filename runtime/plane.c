@@ -106,18 +106,8 @@ static void op_fatal(void *context, const char *text)
     plane_abort(text);
 }
 
-static struct position op_where(void *context)
-{
-    const struct plane *plane = context;
-    return (struct position){
-        .pc = atomic_load_explicit(&plane->where->pc, memory_order_relaxed),
-        .visit = atomic_load_explicit(&plane->where->visit, memory_order_relaxed),
-        .iteration = atomic_load_explicit(&plane->where->iteration, memory_order_relaxed),
-    };
-}
-
 static const struct coordinator_ops coordinator_ops = {
-    .send = op_send, .publish = op_publish, .answer = op_answer, .fatal = op_fatal, .where = op_where};
+    .send = op_send, .publish = op_publish, .answer = op_answer, .fatal = op_fatal};
 
 static void on_attached(void *context, int process)
 {
@@ -240,13 +230,12 @@ int plane_tell(struct plane *plane, const cJSON *message)
     return result;
 }
 
-static void init(struct plane *plane, struct member *member, struct where *where)
+static void init(struct plane *plane, struct member *member)
 {
     cpu_set_t cores;
     if (binding_own(&cores))
         binding_text(&cores, plane->cores);
     plane->member = member;
-    plane->where = where;
     pthread_mutex_init(&plane->lock, NULL);
     plane->undelivered = cJSON_CreateArray();
 }
@@ -273,11 +262,11 @@ static bool spans_hosts(void)
     return here != all;
 }
 
-int plane_start(struct plane *plane, struct member *member, struct where *where, struct coordinator_config *config,
-                char *error, size_t error_size)
+int plane_start(struct plane *plane, struct member *member, struct coordinator_config *config, char *error,
+                size_t error_size)
 {
     int failed = 0;
-    init(plane, member, where);
+    init(plane, member);
     bool other_hosts = spans_hosts();
     if (member->process == 0 &&
         (other_hosts || config->maximum > config->processes)) /* who joins later may be anywhere */
@@ -289,10 +278,10 @@ int plane_start(struct plane *plane, struct member *member, struct where *where,
     return member->process == 0 ? failed : follow(plane, error, error_size);
 }
 
-int plane_follow(struct plane *plane, struct member *member, struct where *where, const char *uri, const char *token,
-                 char *error, size_t error_size)
+int plane_follow(struct plane *plane, struct member *member, const char *uri, const char *token, char *error,
+                 size_t error_size)
 {
-    init(plane, member, where);
+    init(plane, member);
     snprintf(plane->uri, sizeof plane->uri, "%s", uri);
     snprintf(plane->token, sizeof plane->token, "%s", token);
     return follow(plane, error, error_size);

@@ -15,7 +15,6 @@
 
 struct plane {
     struct member *member;
-    struct where *where;
     struct coordinator *coordinator; /* in process 0 */
     char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX];
     pthread_mutex_t lock;
@@ -29,12 +28,12 @@ struct plane {
 
 /* config lacks job, ops and context, which are filled in here. Collective over the launch (one broadcast).
  * 0, or -1 with one line of text. */
-int plane_start(struct plane *plane, struct member *member, struct where *where, struct coordinator_config *config,
-                char *error, size_t error_size);
+int plane_start(struct plane *plane, struct member *member, struct coordinator_config *config, char *error,
+                size_t error_size);
 
 /* In a process that was started to join: attaches to the server of that address. Local. 0, or -1 with text. */
-int plane_follow(struct plane *plane, struct member *member, struct where *where, const char *uri, const char *token,
-                 char *error, size_t error_size);
+int plane_follow(struct plane *plane, struct member *member, const char *uri, const char *token, char *error,
+                 size_t error_size);
 
 /* Sends to the coordinator, or keeps it until there is a connection. Never blocks. 0 or -1. */
 int plane_tell(struct plane *plane, const cJSON *message);

@@ -218,6 +218,7 @@ static void one_through(struct coordinator *c, struct adaptation *a)
     publish(c, "committed", a, NULL);
     answer(c, &a->handle, resize_reply(a, "done"));
     retire(c, a);
+    position_ask_again(c);
     agreement_check(c);
     handle_deferred(c);
 }

@@ -133,6 +133,8 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         adaptation_committed(c, message);
     else if (!strcmp(op, "parked"))
         process_parked(c, process, message);
+    else if (!strcmp(op, "position"))
+        position_came(c, process, message);
     else if (!strcmp(op, "progress"))
         on_progress(c, message);
     else if (!strcmp(op, "failed"))
@@ -179,7 +181,7 @@ static void on_lost(struct coordinator *c, int process)
     c->config.ops->fatal(c->config.context, text);
 }
 
-static void dispatch(struct coordinator *c, struct event *event)
+void carry_out(struct coordinator *c, struct event *event)
 {
     switch (event->type) {
     case EVENT_MESSAGE:
@@ -200,6 +202,23 @@ static void dispatch(struct coordinator *c, struct event *event)
     }
     cJSON_Delete(event->json);
     free(event);
+}
+
+/* Does it depend on where rank 0 is? At the end nobody is asked any more. */
+static bool needs_position(const struct coordinator *c, const struct event *event)
+{
+    const char *op = event->json ? json_text(event->json, "op") : NULL;
+    if (!op || c->finished)
+        return false;
+    return event->type == EVENT_REQUEST ? !strcmp(op, "status") || !strcmp(op, "resize") : !strcmp(op, "request");
+}
+
+static void dispatch(struct coordinator *c, struct event *event)
+{
+    if (needs_position(c, event))
+        position_wait(c, event);
+    else
+        carry_out(c, event);
 }
 
 /* ---- When something is due ------------------------------------------------ */
@@ -247,6 +266,7 @@ static void finish(struct coordinator *c)
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", "the program has ended");
     answer(c, &c->pause_handle, refusal("failed", "the program has ended"));
     c->finished = true;
+    position_give_up(c);
     publish(c, "finished", NULL, NULL);
     for (int p = 0; p < c->process_count; p++)
         send_to(c, p, json_message("finish"));
@@ -268,6 +288,8 @@ static void advance(struct coordinator *c)
     check_signals(c);
     if (c->finished)
         return;
+    if (c->waiting && now > c->position_deadline)
+        position_give_up(c);
     if (a && a->state == ADAPTATION_PREPARING && !c->paused && now > a->deadline)
         adaptation_drop(c, ADAPTATION_FAILED, "timeout", "the joining processes were not ready in time");
     if (c->agreement == AGREEMENT_FREEZING && now > c->freeze_deadline)
@@ -293,6 +315,8 @@ static double next_deadline(const struct coordinator *c)
     const struct adaptation *a = c->adaptation;
     if (a && a->state == ADAPTATION_PREPARING && !c->paused && a->deadline - now < wait)
         wait = a->deadline - now;
+    if (c->waiting && c->position_deadline - now < wait)
+        wait = c->position_deadline - now;
     if (c->agreement == AGREEMENT_FREEZING && c->freeze_deadline - now < wait)
         wait = c->freeze_deadline - now;
     if (a && a->state == ADAPTATION_WINDOW && a->unconnected && a->connect_deadline - now < wait)
@@ -401,6 +425,7 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
         c->world[p] = p;
     }
     c->started = wall_seconds();
+    c->position.pc = -1;
     c->last_commit = -1e9;
     if (pthread_create(&c->thread, NULL, coordinator_main, c))
         goto fail;

@@ -21,8 +21,6 @@ struct coordinator_ops {
     void (*answer)(void *context, void *handle, const cJSON *answer);
     /* The job cannot go on: print the text and end every process. Does not return in a job. */
     void (*fatal)(void *context, const char *text);
-    /* Rank 0's present position, for status; pc -1 when it is in no element. */
-    struct position (*where)(void *context);
 };
 
 struct coordinator_config {

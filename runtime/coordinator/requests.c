@@ -29,7 +29,7 @@ struct resize {
 static const epop_sizes_t *present_rule(struct coordinator *c)
 {
     const epop_program_t *program = c->config.program;
-    int pc = c->config.ops->where(c->config.context).pc;
+    int pc = c->position.pc;
     bool elastic = pc >= 0 && pc < program->size && program->elements[pc].type == EPOP_EP;
     return elastic ? epop_sizes_at(program, pc) : &program->sizes;
 }

@@ -111,6 +111,11 @@ struct coordinator {
     int world_id;    /* the adaptation that made the present world; 0: the first world */
     cJSON *deferred; /* the program's request out of a world that is being made */
 
+    /* where rank 0 was when it was asked last; pc -1: in no element */
+    struct position position;
+    struct event *waiting; /* requests that wait for its answer, in their order */
+    double position_deadline;
+
     epop_progress_t progress;
     bool progress_known;
     double started;
@@ -148,6 +153,8 @@ struct coordinator_backend {
 
 double wall_seconds(void);
 
+struct event;
+
 static inline bool joiners_come_late(const struct coordinator *c)
 {
     return c->config.backend->late && c->config.backend->late();
@@ -160,6 +167,7 @@ void send_to(struct coordinator *c, int process, cJSON *message);               
 void send_to_world(struct coordinator *c, cJSON *message);                      /* takes the message */
 void answer(struct coordinator *c, void **handle, cJSON *reply); /* takes the reply; *handle becomes NULL */
 cJSON *refusal(const char *code, const char *reason);
+void carry_out(struct coordinator *c, struct event *event); /* takes the event */
 
 /* requests.c */
 void handle_request(struct coordinator *c, void *handle, const cJSON *request);
@@ -197,6 +205,14 @@ void agreement_ended(struct coordinator *c, int process);
 void agreement_cancel(struct coordinator *c);
 void agreement_timeout(struct coordinator *c);
 void agreement_decide(struct coordinator *c);
+
+/* position.c */
+void position_wait(struct coordinator *c, struct event *event); /* takes the event */
+void position_came(struct coordinator *c, int process, const cJSON *message);
+/* Asks again, where a request waits: rank 0 is another process now. */
+void position_ask_again(struct coordinator *c);
+/* Has the waiting requests carried out with what is known. */
+void position_give_up(struct coordinator *c);
 
 /* status.c */
 cJSON *status_json(struct coordinator *c);

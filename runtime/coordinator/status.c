@@ -55,13 +55,13 @@ static const char *job_state(const struct coordinator *c)
 
 static cJSON *element_json(struct coordinator *c)
 {
-    struct position at = c->config.ops->where(c->config.context);
-    if (at.pc < 0 || at.pc >= c->config.program->size)
+    int pc = c->position.pc;
+    if (pc < 0 || pc >= c->config.program->size)
         return cJSON_CreateNull();
     cJSON *json = cJSON_CreateObject();
-    position_to_json(&at, json);
-    cJSON_AddStringToObject(json, "name", element_name(c, at.pc));
-    cJSON_AddStringToObject(json, "type", epop_element_type_name(c->config.program->elements[at.pc].type));
+    position_to_json(&c->position, json);
+    cJSON_AddStringToObject(json, "name", element_name(c, pc));
+    cJSON_AddStringToObject(json, "type", epop_element_type_name(c->config.program->elements[pc].type));
     return json;
 }
 

@@ -19,6 +19,7 @@ int member_init(struct member *member, int process)
 {
     *member = (struct member){.process = process};
     ceiling_init(&member->ceiling);
+    atomic_init(&member->where.pc, -1);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -99,6 +100,19 @@ static void on_decide(struct member *member, const cJSON *message)
     update_ceiling(member);
 }
 
+/* For status, and for the size rule of the phase that rank 0 is in. */
+static void on_position(struct member *member)
+{
+    const struct position at = {
+        .pc = atomic_load_explicit(&member->where.pc, memory_order_relaxed),
+        .visit = atomic_load_explicit(&member->where.visit, memory_order_relaxed),
+        .iteration = atomic_load_explicit(&member->where.iteration, memory_order_relaxed),
+    };
+    cJSON *answer = json_message("position");
+    position_to_json(&at, answer);
+    tell(member, answer);
+}
+
 void member_receive(struct member *member, const cJSON *message)
 {
     const char *op = json_text(message, "op");
@@ -106,6 +120,10 @@ void member_receive(struct member *member, const cJSON *message)
         return;
     if (!strcmp(op, "freeze")) {
         on_freeze(member, message);
+        return;
+    }
+    if (!strcmp(op, "position")) {
+        on_position(member);
         return;
     }
     if (!strcmp(op, "ping")) {

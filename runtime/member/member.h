@@ -23,8 +23,15 @@ enum action {
 /* What a process in standby is told to do. */
 enum task { TASK_JOIN, TASK_FINISH };
 
+/* Where the program's thread is, for the other threads to read. */
+struct where {
+    _Atomic int pc; /* -1: in no element */
+    _Atomic int64_t visit, iteration;
+};
+
 struct member {
     struct ceiling ceiling;
+    struct where where;
     int process;                                      /* this process's number in the job */
     int (*tell)(void *context, const cJSON *message); /* sends to the coordinator; must not block */
     void (*poke)(void *context);                      /* keeps MPI moving while the program's thread waits */

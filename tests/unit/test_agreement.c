@@ -157,14 +157,8 @@ static void on_fatal(void *context, const char *text)
     cJSON_Delete(finish);
 }
 
-static struct position on_where(void *context)
-{
-    (void)context;
-    return (struct position){.pc = 1};
-}
-
 static const struct coordinator_ops ops = {
-    .send = deliver, .publish = on_publish, .answer = on_answer, .fatal = on_fatal, .where = on_where};
+    .send = deliver, .publish = on_publish, .answer = on_answer, .fatal = on_fatal};
 
 /* ---- The program: visits of phases of different lengths -------------------------------- */
 
@@ -285,6 +279,7 @@ static void start(struct network *n, int count, int size)
         struct rank *rank = &n->ranks[r];
         member_init(&rank->member, r);
         rank->member.tell = tell;
+        atomic_store(&rank->member.where.pc, 1);
         rank->member.context = rank;
         rank->network = n;
         rank->seed = (unsigned)r + 1;
