@@ -19,6 +19,7 @@ static struct {
     ctl_event_fn event;
     void *context;
     int ended; /* the job said goodbye, or the connection is gone */
+    const ctl_job_t *job;
     control_waiter_t *asking;
     int silent; /* it left a request unanswered: there is no point in a goodbye */
 } client = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -63,10 +64,11 @@ int ctl_connect(const ctl_job_t *job, ctl_event_fn event, void *context, int tim
 
     client.event = event;
     client.context = context;
+    client.job = job;
     control_nspace_client(client.nspace, job->token);
     if (control_tool_attach(job->uri, client.nspace, &ops, NULL, timeout_ms, error, sizeof error) == 0)
         return CTL_DONE;
-    if (!ctl_job_alive(job)) {
+    if (!ctl_job_listed(job)) {
         ctl_complain("%s: the job has ended", job->id);
         return CTL_NO_JOB;
     }
@@ -172,7 +174,8 @@ static cJSON *read_answer(pmix_status_t status, const char *text, int *code)
     if (answer != NULL)
         return answer;
     *code = CTL_NO_JOB;
-    if (ctl_wait_end(0) == 0 || status == PMIX_ERR_UNREACH || status == PMIX_ERR_LOST_CONNECTION)
+    if (ctl_wait_end(0) == 0 || status == PMIX_ERR_UNREACH || status == PMIX_ERR_LOST_CONNECTION ||
+        !ctl_job_listed(client.job))
         ctl_complain("the job has ended");
     else
         ctl_complain("the job does not understand: %s", PMIx_Error_string(status));

@@ -54,6 +54,9 @@ int ctl_jobs(ctl_job_t **jobs);
 int ctl_job_select(const char *name, ctl_job_t *job);
 /* Whether the job's process is there, as far as it can be seen from here. */
 int ctl_job_alive(const ctl_job_t *job);
+/* Whether its address file is still there: a job that ends removes it before it stops answering, and its process may
+ * live on for a while. */
+int ctl_job_listed(const ctl_job_t *job);
 
 /* ---- client.c: a connection to one job ------------------------------------------- */
 

@@ -154,6 +154,17 @@ static void complain_of_many(const char *name, const ctl_job_t *jobs, int count)
         ctl_complain("\"%s\" may be any of%s", name, text);
 }
 
+int ctl_job_listed(const ctl_job_t *job)
+{
+    ctl_job_t *jobs;
+    int count = ctl_jobs(&jobs), listed = 0;
+
+    for (int i = 0; i < count; i++)
+        listed |= strcmp(jobs[i].id, job->id) == 0 && strcmp(jobs[i].token, job->token) == 0;
+    free(jobs);
+    return listed;
+}
+
 int ctl_job_select(const char *name, ctl_job_t *job)
 {
     ctl_job_t *jobs;

@@ -135,7 +135,7 @@ int ctl_list(const ctl_arguments_t *arguments)
         pipes[i] = begin(&jobs[i], &children[i]);
     for (int i = 0; i < count; i++) {
         cJSON *status = collect(pipes[i], children[i]);
-        if (status == NULL && !ctl_job_alive(&jobs[i]))
+        if (status == NULL && !ctl_job_listed(&jobs[i]))
             continue; /* it ended while it was asked */
         jobs[shown] = jobs[i];
         statuses[shown++] = status != NULL ? status : unreachable(&jobs[i]);

@@ -2,8 +2,11 @@
 
 import json
 import os
+import pathlib
 import pty
+import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -293,6 +296,29 @@ def test_job_ends_while_a_request_waits(space, way):
         fake.tell(way)
     result = waiting.wait()
     assert result.status == NO_JOB and one_line(result.err) == "epopctl: the job has ended\n", result
+
+
+@pytest.mark.parametrize("command", [["status"], ["resize", "2"], ["stop", "--wait"], ["watch"]])
+@pytest.mark.parametrize("file_goes", [True, False])
+def test_job_ends_at_the_moment_it_is_asked(space, command, file_goes):
+    """Its process lives on a little after it stopped listening; a job that is not ending keeps its address file."""
+    fake = FakeJob(space)
+    address = fake.address()
+    fake.end()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(20)
+        uri = re.sub(r"\d+$", str(server.getsockname()[1]), address["uri"])
+        start = pathlib.Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19]
+        fake.file.write_text(json.dumps(address | {"uri": uri, "pid": os.getpid(), "start_time": start}))
+        asking = space.start_epopctl(*command)
+        connection, _ = server.accept()
+        if file_goes:
+            fake.file.unlink()
+        connection.close()
+    result = asking.wait()
+    line = one_line(result.err)
+    assert result.status == NO_JOB and ("the job has ended" in line) == file_goes, result
+    assert ("cannot attach" in line) != file_goes, result
 
 
 @pytest.mark.parametrize("command", [["resize", "2", "--wait"], ["pause"], ["watch"]])
