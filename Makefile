@@ -203,12 +203,13 @@ bench: deps
 	@$(MAKE) --no-print-directory all benches
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) bench/run.py
 
-# Under the pool with this MPI, and with join on one that can connect.
+# Under the pool with this MPI, and with the backends that start processes on one that can connect.
 soak: deps
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory DEVICE=ch3:sock all
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) tests/soak.py --backend pool $(SOAK)
-	@EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak.py --backend join $(SOAK)
+	@for backend in join spawn; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec \
+		$(PYTHON) tests/soak.py --backend $$backend $(SOAK) || exit 1; done
 
 mpich:
 	@mpich/build.sh $(or $(MPICH_DEVICE),$(DEVICE),ch3:sock)

@@ -18,9 +18,10 @@ def soak(*arguments, limit):
 
 
 @joining.needed
+@pytest.mark.parametrize("backend", ["join", "spawn"])
 @pytest.mark.parametrize("program", ["ledger", "gauss"])
-def test_join(program):
-    soak("--backend", "join", "--resizes", "20", "--most", "6", "--program", program, limit=60)
+def test_processes_start_and_end(program, backend):
+    soak("--backend", backend, "--resizes", "20", "--most", "6", "--program", program, limit=90)
 
 
 @pytest.mark.parametrize("program", ["ledger", "gauss"])
