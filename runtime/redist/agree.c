@@ -55,19 +55,31 @@ static int terms_differ(const epop_window_t *window, const redist_terms *terms, 
     return 0;
 }
 
-int redist_agree(const epop_window_t *window, const redist_terms *terms, redist_fault fault)
+static int errors_return(MPI_Comm comm)
 {
-    int64_t mine[1 + 2 * REDIST_TERMS_MAX], highest[1 + 2 * REDIST_TERMS_MAX];
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(comm, &handler);
+    if (handler == MPI_ERRORS_ARE_FATAL)
+        return 0;
+    MPI_Errhandler_free(&handler);
+    return 1;
+}
+
+int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault fault)
+{
+    int64_t mine[2 + 2 * REDIST_TERMS_MAX], highest[2 + 2 * REDIST_TERMS_MAX];
+    int last = 1 + 2 * terms->count;
     mine[0] = fault;
+    mine[last] = errors_return(window->all);
     for (int i = 0; i < terms->count; i++) {
         mine[1 + 2 * i] = terms->value[i];
         mine[2 + 2 * i] = -terms->value[i];
     }
     MPI_Request request;
-    if (MPI_Iallreduce(mine, highest, 1 + 2 * terms->count, MPI_INT64_T, MPI_MAX, window->all, &request) !=
-            MPI_SUCCESS ||
+    if (MPI_Iallreduce(mine, highest, last + 1, MPI_INT64_T, MPI_MAX, window->all, &request) != MPI_SUCCESS ||
         redist_wait(&request) != MPI_SUCCESS)
         return EPOP_ERR_MPI;
+    terms->may_fail = highest[last] != 0;
     if (terms_differ(window, terms, highest))
         return EPOP_ERR_ARGUMENT;
     if (highest[0] == REDIST_FINE)
@@ -75,4 +87,12 @@ int redist_agree(const epop_window_t *window, const redist_terms *terms, redist_
     if (speaks(window))
         fprintf(stderr, "epop: %s: %s\n", terms->function, faults[highest[0]].text);
     return faults[highest[0]].result;
+}
+
+int redist_agree_on_end(const epop_window_t *window, const redist_terms *terms, redist_fault fault)
+{
+    redist_terms none = {.function = terms->function};
+    if (!terms->may_fail)
+        return faults[fault].result;
+    return redist_agree(window, &none, fault);
 }

@@ -29,12 +29,20 @@ typedef struct redist_terms {
     int count;
     int64_t value[REDIST_TERMS_MAX];
     const char *name[REDIST_TERMS_MAX];
+    int may_fail; /* set by redist_agree: on some rank an error of MPI on window->all comes back to us */
 } redist_terms;
 
 void redist_term(redist_terms *terms, const char *name, int64_t value);
 
 /* Collective over window->all. EPOP_OK if every rank is fine and the terms agree, else the error of all. */
-int redist_agree(const epop_window_t *window, const redist_terms *terms, redist_fault fault);
+int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault fault);
+
+/*
+ * After the data has moved: did it go well on every rank? Where an error of MPI ends the job on every rank, as it does
+ * unless the program said otherwise, nothing can be told, and the ranks do not wait for each other. Collective over
+ * window->all, with the terms of the first agreement.
+ */
+int redist_agree_on_end(const epop_window_t *window, const redist_terms *terms, redist_fault fault);
 
 /* Checks that a window is there at all; local, as nothing can be agreed without one. */
 int redist_window_valid(const epop_window_t *window);

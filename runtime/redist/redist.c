@@ -35,15 +35,14 @@ static redist_fault prepare(redist_exchange *exchange, MPI_Datatype type, void *
     return allocate(exchange, in_place);
 }
 
-static int move(redist_exchange *exchange, const redist_terms *terms, redist_fault fault)
+static int move(redist_exchange *exchange, redist_terms *terms, redist_fault fault)
 {
     const epop_window_t *window = exchange->plan->window;
     int result = redist_agree(window, terms, fault);
     if (result != EPOP_OK)
         return result;
-    redist_terms none = {.function = terms->function};
     fault = redist_exchange_run(exchange) == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED;
-    return redist_agree(window, &none, fault);
+    return redist_agree_on_end(window, terms, fault);
 }
 
 static int redistribute(const redist_plan *plan, MPI_Datatype type, void **local, redist_terms *terms)

@@ -103,7 +103,7 @@ static int pass_on(const epop_window_t *window, const tree *t, const redist_elem
 int epop_redist_replicated(const epop_window_t *window, void *data, int64_t count, MPI_Datatype type)
 {
     redist_element element;
-    redist_terms terms = {.function = "epop_redist_replicated"}, none = terms;
+    redist_terms terms = {.function = "epop_redist_replicated"};
     if (!redist_window_valid(window))
         return EPOP_ERR_ARGUMENT;
     redist_fault fault = redist_element_of(type, &element) == 0 ? REDIST_FINE : REDIST_BAD_TYPE;
@@ -118,5 +118,5 @@ int epop_redist_replicated(const epop_window_t *window, void *data, int64_t coun
         return result;
     tree t = tree_of(window);
     int error = pass_on(window, &t, &element, data, count);
-    return redist_agree(window, &none, error == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED);
+    return redist_agree_on_end(window, &terms, error == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED);
 }

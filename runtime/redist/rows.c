@@ -133,7 +133,7 @@ static int run(job *j, redist_terms *terms, MPI_Datatype type)
         return result;
     fault = move_lengths(j);
     result = redist_agree(window, &none, fault == REDIST_FINE ? allocate_values(j) : fault);
-    return result == EPOP_OK ? redist_agree(window, &none, move_values(j)) : result;
+    return result == EPOP_OK ? redist_agree_on_end(window, terms, move_values(j)) : result;
 }
 
 int epop_redist_rows(const epop_window_t *window, epop_dist_t rows, int64_t **lengths, MPI_Datatype type, void **values)
