@@ -79,6 +79,7 @@ static void on_release(struct member *member)
 {
     member->frozen = false;
     member->target = 0;
+    member->stood = 0;
     update_ceiling(member);
 }
 
@@ -208,10 +209,11 @@ enum action member_hold(struct member *member, const struct position *at, int ne
 {
     enum action action = ACTION_CONTINUE;
     int waits = 0;
+    bool decided;
     pthread_mutex_lock(&member->lock);
     uint64_t count = atomic_load(&member->ceiling.count);
-    member->held = monotonic_seconds();
-    while (!take_decision(member, count, &action)) {
+    member->held = monotonic_seconds() - member->stood;
+    while (!(decided = take_decision(member, count, &action))) {
         if (member->asked) {
             member->asked = false;
             update_ceiling(member);
@@ -226,6 +228,8 @@ enum action member_hold(struct member *member, const struct position *at, int ne
         if (!member->decided)
             wait_poking(member, &waits);
     }
+    if (action != ACTION_PROGRESS)
+        member->stood = decided ? 0 : monotonic_seconds() - member->held;
     pthread_mutex_unlock(&member->lock);
     return action;
 }

@@ -49,7 +49,8 @@ struct member {
     enum action decision;
     uint64_t decided_at; /* the probe to which the decision belongs */
     struct plan *plan;   /* of the last ACTION_ADAPT; owned */
-    double held;         /* when the present hold began, monotonic seconds */
+    double held;  /* when this process stood still, monotonic seconds: earlier holds of an agreement are counted */
+    double stood; /* seconds in holds of the agreement in progress that ended without a decision */
 
     /* standby */
     bool finish, cancelled;
