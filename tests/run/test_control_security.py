@@ -1,5 +1,6 @@
 """Who may talk to a job: its owner, with the token. What others can do at the port harms nothing."""
 
+import errno
 import os
 import pwd
 import shutil
@@ -82,11 +83,13 @@ def handshake(namespace, uid=os.geteuid()):
 def answer_to(address, data):
     """What the server says to these bytes; nothing when it hangs up."""
     with connect(address) as connection:
-        connection.sendall(data)
-        connection.shutdown(socket.SHUT_WR)
-        try:
+        try: # it may hang up before it has heard all
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
             return connection.recv(64)
-        except ConnectionResetError:
+        except OSError as error:
+            if error.errno not in (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN):
+                raise
             return b""
 
 

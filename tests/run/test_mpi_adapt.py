@@ -46,8 +46,8 @@ def loop(tmp_path_factory):
     return compile_c(source("adapt_loop"), tmp_path_factory.mktemp("loop") / "loop", *LINKED)
 
 
-def start(space, *command, ranks=2, env=None):
-    running = space.start([job.MPIEXEC, "-n", ranks, *command], env=env)
+def start(space, *command, ranks=2, **how):
+    running = space.start([job.MPIEXEC, "-n", ranks, *command], **how)
     wait_until_running(space, running)
     return running
 
@@ -122,12 +122,13 @@ def test_others_leave_than_the_last(space, loop):
 
 @joining.needed
 def test_a_resized_example_computes_what_a_plain_one_does(space):
-    running = start(space, HEAT, 200, 1500000)
-    for size in (3, 1, 2):
-        resize(space, size)
-    resized, plain = running.wait(), space.start([job.MPIEXEC, "-n", 1, HEAT, 200, 1500000]).wait()
+    rod = (20000, 150000) # cells, steps: long enough to be resized three times
+    running = start(space, HEAT, *rod, limit=200)
+    for ranks in (3, 1, 2):
+        resize(space, ranks)
+    resized, plain = running.wait(), space.start([job.MPIEXEC, "-n", 1, HEAT, *rod]).wait()
     assert resized.status == plain.status == 0, (resized, plain)
-    numbers = [re.match(r"(heat [\d.]+, spread [\d.]+ after 1500000 steps), (\d) processes\n$", result.out)
+    numbers = [re.match(r"(heat [\d.]+, spread [\d.]+ after 150000 steps), (\d) processes\n$", result.out)
                for result in (resized, plain)]
     assert numbers[0].group(1) == numbers[1].group(1) and numbers[0].group(2) == "2", (resized, plain)
 
