@@ -269,7 +269,7 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     if (program) /* one that could not be loaded says so later */
         identity_text(options->path, job.plane.identity);
     if (job.joins) {
-        signals_install(NULL);
+        signals_install_joining();
         return start_joining();
     }
     choose_parts(program, error, sizeof error);
@@ -370,6 +370,8 @@ static int elastic_open(void *context, char *error, size_t error_size)
     job.connected = false;
     int failed = world_offer_window(job.member.plan, job.member.process, error, error_size);
     report_connected(failed ? error : NULL);
+    if (!failed && job.joins)
+        signals_install(NULL);
     /* A connect that failed leaves something behind, which MPI_Finalize would wait for. */
     job.adapted |= !failed || world.backend->coordinator.kill;
     return failed;
@@ -472,6 +474,7 @@ int epop__job_finalize(void)
         pmi_finalize();
     else
         finalize();
+    signals_remove();
     return status;
 }
 

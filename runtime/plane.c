@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <mpi.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "runtime/member/json.h"
@@ -23,6 +25,21 @@ static void wait_until_read(void)
         usleep(1000);
 }
 
+/*
+ * Hydra that has passed on a signal looks for a process's status only when some output of its processes closes while
+ * other output is still open; it takes the end for a good one else. A child closes ours in that order.
+ */
+static void stay_in_sight(void)
+{
+    struct pollfd self = {.fd = pidfd_open(getpid(), 0), .events = POLLIN};
+    if ((getenv("PMI_FD") || getenv("PMI_PORT")) && _Fork() == 0) {
+        poll(&self, 1, 3000);
+        close_range(STDERR_FILENO, ~0U, 0);
+        usleep(50000);
+        _exit(0);
+    }
+}
+
 void plane_end(const char *text, int status)
 {
     static atomic_flag begun = ATOMIC_FLAG_INIT;
@@ -34,6 +51,7 @@ void plane_end(const char *text, int status)
     wait_until_read();
     /* What the MPI library says in MPI_Abort would only bury our line. The alarm is for a library that cannot be
      * called from this thread now: the process manager ends the others when this process is gone. */
+    stay_in_sight();
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0)
         dup2(nowhere, STDERR_FILENO);

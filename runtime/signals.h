@@ -1,13 +1,21 @@
 /*
- * SIGTERM: the first one asks the job to stop at the next probe, the second ends the process at once. A launcher
- * hands it to every process; the one with the coordinator acts on it.
+ * SIGTERM: the first one asks the job to stop at the next probe, the second ends it at once. SIGINT ends it at
+ * once. A launcher hands them to every process; the one with the coordinator acts on them, so that the launcher
+ * hears of one end with one status: under Hydra a job whose processes the signal just killed may end with status 0.
  */
 #ifndef EPOP_SIGNALS_H
 #define EPOP_SIGNALS_H
 
 struct coordinator;
 
-/* NULL: this process has no coordinator. Then the first signal is left to the process that has. */
+/* NULL: this process has no coordinator. Then the first signal is left to the process that has. A signal that the
+ * program handles itself, or ignores, stays the program's. */
 void signals_install(struct coordinator *coordinator);
+
+/* A process that is about to join: SIGINT still ends it, for that is how it is given up. */
+void signals_install_joining(void);
+
+/* The job has ended, and the process may run on. */
+void signals_remove(void);
 
 #endif

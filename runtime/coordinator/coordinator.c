@@ -272,12 +272,14 @@ static void finish(struct coordinator *c)
         send_to(c, p, json_message("finish"));
 }
 
-/* The launcher's exit status would be a matter of chance if the second signal just killed the processes. */
+/* The launcher's exit status would be a matter of chance if a signal just killed the processes. */
 static void check_signals(struct coordinator *c)
 {
-    if (c->signals > 1)
+    if (c->interrupted)
+        c->config.ops->fatal(c->config.context, "interrupted (SIGINT)");
+    else if (c->terminations > 1)
         c->config.ops->fatal(c->config.context, "told to end for a second time (SIGTERM): ends at once");
-    else if (c->signals)
+    else if (c->terminations)
         request_stop(c);
 }
 

@@ -48,7 +48,9 @@ void coordinator_request(struct coordinator *coordinator, void *handle, const cJ
 void coordinator_abandoned(struct coordinator *coordinator, void *handle);
 void coordinator_lost(struct coordinator *coordinator, int process);
 /* Async-signal-safe. The first time as a stop request, the second time fatal. */
-void coordinator_signal(struct coordinator *coordinator);
+void coordinator_terminate(struct coordinator *coordinator);
+/* Async-signal-safe. Fatal. */
+void coordinator_interrupt(struct coordinator *coordinator);
 
 /* Waits until the program has ended on every rank and every standby process was told so. Returns the number of
  * processes that are stuck and will not come to the end by themselves. */

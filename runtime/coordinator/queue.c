@@ -48,9 +48,15 @@ void coordinator_post_backend(struct coordinator *c, void *handle, int status)
     post(c, (struct event){.type = EVENT_BACKEND, .handle = handle, .process = status});
 }
 
-void coordinator_signal(struct coordinator *c)
+void coordinator_terminate(struct coordinator *c)
 {
-    c->signals++;
+    c->terminations++;
+    sem_post(&c->wake);
+}
+
+void coordinator_interrupt(struct coordinator *c)
+{
+    c->interrupted = true;
     sem_post(&c->wake);
 }
 

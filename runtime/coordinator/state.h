@@ -87,7 +87,8 @@ struct coordinator {
     pthread_mutex_t lock; /* of the queue */
     sem_t wake;
     struct event *first, *last;
-    _Atomic int signals;
+    _Atomic int terminations; /* SIGTERM */
+    _Atomic bool interrupted; /* SIGINT */
 
     struct process *processes;
     int process_count; /* numbers given out so far; a number is used once */

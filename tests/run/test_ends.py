@@ -84,7 +84,8 @@ def test_control_c(space):
     it = grown(space)
     begin = time.monotonic()
     os.killpg(it.it.pid, signal.SIGINT)
-    check_all_ended(space, it, begin)
+    result = check_all_ended(space, it, begin)
+    assert result.err.count("epop: ") == 1 and "epop: interrupted (SIGINT)\n" in result.err, result
 
 
 def test_control_c_while_joiners_start(space):

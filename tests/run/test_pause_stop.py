@@ -151,6 +151,28 @@ def test_a_second_sigterm(space):
     assert result.status != 0 and "end:" not in result.out and time.monotonic() - begin < 5, result
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_control_c(space, ranks):
+    """The launcher tells of it by its status, every time."""
+    it = Scenario(space, "work=1000000", start=ranks, ranks=ranks)
+    it.wait_until_here()
+    it.it.signal(signal.SIGINT)
+    result = it.it.wait(10)
+    assert result.status == 1 and result.err == "epop: interrupted (SIGINT)\n", result
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_sigterm_of_one_rank(space, number):
+    """Nobody else holds the launcher's attention while it ends."""
+    it = Scenario(space, "work=30000000", start=1, ranks=1)
+    it.wait_until_here()
+    it.it.signal(signal.SIGTERM)
+    it.wait_for_state("stopping")
+    it.it.signal(number)
+    result = it.it.wait(10)
+    assert result.status == 1 and result.err.startswith("epop: "), result
+
+
 def test_no_second_sigterm(space):
     """The control case: the job is still there some time after the first."""
     it = Scenario(space, "work=1000000", start=2, ranks=2)
