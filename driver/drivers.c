@@ -94,6 +94,7 @@ static void note_flags(struct drivers *drivers, const epop_driver_t *table)
     drivers->no_walk |= (table->flags & EPOP_DRIVER_NO_WALK) != 0;
     drivers->iteration_hooks |= table->iteration_begin || table->iteration_end;
     drivers->element_hooks |= table->element_enter || table->element_leave;
+    drivers->adapted_hooks |= table->adapted != NULL;
 }
 
 /* Checks the table, copies what we know of it, and opens the driver. */
@@ -191,6 +192,16 @@ void drivers_help(const struct drivers *drivers, FILE *stream)
     }
 }
 
+static void explain_refusal(struct drivers *drivers, const struct driver_slot *slot, int result)
+{
+    const char *why = slot->table.explain ? slot->table.explain(slot->state) : NULL;
+    if (why)
+        snprintf(drivers->refusal, sizeof drivers->refusal, "driver '%s': %s", slot->table.name, why);
+    else
+        snprintf(drivers->refusal, sizeof drivers->refusal, "the driver '%s' refuses the program: error %d (%s)",
+                 slot->table.name, result, epop_result_text(result));
+}
+
 int drivers_loaded(struct drivers *drivers, const epop_program_t *program, int rank)
 {
     int done = 0;
@@ -200,8 +211,7 @@ int drivers_loaded(struct drivers *drivers, const epop_program_t *program, int r
         if (result == EPOP_DRIVER_DONE)
             done = EPOP_DRIVER_DONE;
         if (result != 0 && result != EPOP_DRIVER_DONE) {
-            snprintf(drivers->refusal, sizeof drivers->refusal, "the driver '%s' refuses the program: error %d (%s)",
-                     slot->table.name, result, epop_result_text(result));
+            explain_refusal(drivers, slot, result);
             return result;
         }
     }
@@ -248,6 +258,21 @@ void drivers_adaptation_begin(struct drivers *drivers, const epop_position_t *po
 void drivers_adaptation_end(struct drivers *drivers, const epop_position_t *position)
 {
     CALL_BACKWARD(adaptation_end, position)
+}
+
+void drivers_adapted(struct drivers *drivers, const epop_position_t *position, const epop_adapted_t *adapted)
+{
+    CALL_BACKWARD(adapted, position, adapted)
+}
+
+void drivers_hold_begin(struct drivers *drivers, const epop_position_t *position)
+{
+    CALL_FORWARD(hold_begin, position)
+}
+
+void drivers_hold_end(struct drivers *drivers, const epop_position_t *position)
+{
+    CALL_BACKWARD(hold_end, position)
 }
 
 void drivers_finished(struct drivers *drivers, const epop_position_t *position)

@@ -25,7 +25,8 @@ struct drivers {
     int no_walk;         /* a driver never walks (EPOP_DRIVER_NO_WALK): load, drivers_loaded, and exit */
     int iteration_hooks; /* a driver has iteration_begin or _end; else the walker need not call those */
     int element_hooks;   /* a driver has element_enter or _leave */
-    char refusal[160];   /* one line of text after drivers_loaded returned an error number */
+    int adapted_hooks;   /* a driver has adapted */
+    char refusal[400];   /* one line of text after drivers_loaded returned an error number */
 };
 
 /*
@@ -51,6 +52,9 @@ void drivers_iteration_begin(struct drivers *drivers, const epop_position_t *pos
 void drivers_iteration_end(struct drivers *drivers, const epop_position_t *position);
 void drivers_adaptation_begin(struct drivers *drivers, const epop_position_t *position);
 void drivers_adaptation_end(struct drivers *drivers, const epop_position_t *position);
+void drivers_adapted(struct drivers *drivers, const epop_position_t *position, const epop_adapted_t *adapted);
+void drivers_hold_begin(struct drivers *drivers, const epop_position_t *position);
+void drivers_hold_end(struct drivers *drivers, const epop_position_t *position);
 void drivers_finished(struct drivers *drivers, const epop_position_t *position);
 void drivers_failed(struct drivers *drivers, const epop_position_t *position, int error);
 

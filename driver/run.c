@@ -6,9 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "driver/launch.h"
+#include "driver/recording.h"
 #include "driver/walk.h"
 #include "runtime/job.h"
+#include "runtime/records/records.h"
 
 /* ---- Arguments: INIT may change what it gets, and every INIT gets them as they were given ---- */
 
@@ -53,6 +57,17 @@ static enum walk_outcome walk_program(const struct options *options, struct walk
 
 /* ---- Alone --------------------------------------------------------------------------------- */
 
+/* Where a launch runs such a program several times, that of its first process is recorded. */
+static void begin_records(const struct loaded_program *program, struct drivers *drivers)
+{
+    char id[96];
+    if (launch_detect().rank > 0)
+        return;
+    snprintf(id, sizeof id, "%.60s-%ld", program->program->name, (long)getpid());
+    recording_use(drivers);
+    epop__records_begin(&(struct records_job){.id = id, .path = program->path, .size = 1});
+}
+
 int run_serial(const struct options *options, struct drivers *drivers, struct loaded_program *program)
 {
     int told = drivers_loaded(drivers, program->program, 0);
@@ -62,10 +77,15 @@ int run_serial(const struct options *options, struct drivers *drivers, struct lo
         fprintf(stderr, "epop: %s\n", drivers->refusal);
         return EXIT_USAGE;
     }
+    begin_records(program, drivers);
     struct walk walk = {.program = program->program, .elastic = epop__solo_elastic(), .drivers = drivers};
-    if (walk_program(options, &walk, false) != WALK_FAILED)
+    if (walk_program(options, &walk, false) != WALK_FAILED) {
+        epop__records_hand_over();
+        epop__records_finish(epop__solo_stopped_by());
         return EXIT_DONE;
+    }
     fprintf(stderr, "epop: %s\n", walk.error);
+    epop__records_fail(walk.error);
     return EXIT_FAILED;
 }
 
@@ -78,6 +98,7 @@ static enum walk_outcome walk_part(const struct options *options, struct drivers
     enum walk_outcome outcome = walk_program(options, &walk, joining);
     if (outcome == WALK_FAILED)
         epop__job_fail(walk.error);
+    epop__records_hand_over();
     return outcome;
 }
 
@@ -167,6 +188,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
         .spawn = {.single = options->spawn_single, .async = options->spawn_async},
         .command = options->full_argv,
     };
+    recording_use(drivers);
     epop__job_init(&job, &process, &processes);
     int status = before_the_walk(drivers, program, load_error, process);
     if (status != GO_ON)
@@ -176,6 +198,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
     if (epop__job_start(&job, program->program))
         return EXIT_USAGE;
     take_parts(options, drivers, program);
+    epop__records_finish(epop__job_stopped_by());
     drivers_close(drivers);
     unload_program(program);
     return epop__job_close(EXIT_DONE);

@@ -87,6 +87,8 @@ static int adapt(struct walk *w)
     enum window_result result = e->window_close(e->context, text, sizeof text);
     if (result == WINDOW_BROKEN)
         return fail(w, EPOP_ERR_STATE, text);
+    if (w->drivers->adapted_hooks)
+        drivers_adapted(w->drivers, &w->position, e->adapted(e->context));
     drivers_adaptation_end(w->drivers, &w->position);
     look_at_world(w);
     return result == WINDOW_LEAVE ? WALK_LEFT : WALK_ON;
@@ -105,10 +107,13 @@ static int hold(struct walk *w, int needs, bool *stop)
 {
     struct position at = {.pc = w->position.pc, .visit = w->position.visit, .iteration = w->position.iteration};
     enum action action;
+    drivers_hold_begin(w->drivers, &w->position);
     while ((action = w->elastic->hold(w->elastic->context, &at, needs)) == ACTION_PROGRESS)
         report_progress(w);
     *stop = action == ACTION_STOP;
     int result = action == ACTION_ADAPT ? adapt(w) : WALK_ON;
+    if (result != WALK_FAILED)
+        drivers_hold_end(w->drivers, &w->position);
     return result == WALK_CALLED_OFF ? WALK_ON : result;
 }
 
@@ -296,6 +301,9 @@ enum walk_outcome walk_joining(struct walk *w, int *argc, char ***argv)
     publish_position(w);
     if (w->drivers->element_hooks)
         drivers_element_enter(w->drivers, &w->position);
+    drivers_hold_begin(w->drivers, &w->position);
     int result = adapt(w);
+    if (result == WALK_ON)
+        drivers_hold_end(w->drivers, &w->position);
     return result == WALK_ON ? walk_on(w, true) : (enum walk_outcome)result;
 }

@@ -5,6 +5,7 @@
 #ifndef EPOP_ELASTIC_RUNTIME_H
 #define EPOP_ELASTIC_RUNTIME_H
 
+#include "epop/driver.h"
 #include "runtime/member/member.h"
 
 enum window_result { WINDOW_STAY, WINDOW_LEAVE, WINDOW_BROKEN };
@@ -31,6 +32,8 @@ struct elastic {
      * that the block began and committed; WINDOW_BROKEN has text. */
     int (*window_open)(void *context, char *error, size_t error_size);
     enum window_result (*window_close)(void *context, char *error, size_t error_size);
+    /* After window_close, for the drivers: what the window moved. Stays valid until the next window. */
+    const epop_adapted_t *(*adapted)(void *context);
 };
 
 #endif

@@ -17,6 +17,8 @@
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/member/json.h"
 #include "runtime/plane.h"
+#include "runtime/records/records.h"
+#include "runtime/redist/traffic.h"
 #include "runtime/signals.h"
 
 #define FAIL_TIMEOUT 3 /* seconds */
@@ -158,6 +160,15 @@ static void connected(void)
     report_connected(NULL);
 }
 
+/* A program that calls MPI_Abort: the process manager then kills all at once. */
+static int abort_job(MPI_Comm comm, int code)
+{
+    char text[100];
+    snprintf(text, sizeof text, "rank %d called MPI_Abort with code %d", world.rank, code);
+    epop__records_fail(text);
+    return MPI_Abort(comm, code);
+}
+
 /* ---- Start ---------------------------------------------------------------------------- */
 
 static void choose_backend(const char *name, bool lends, char *error, size_t error_size)
@@ -265,6 +276,7 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     job.first_part = true;
     world_request = request;
     world_connected = connected;
+    interpose_life.abort = abort_job;
     control_prepare();
     if (program) /* one that could not be loaded says so later */
         identity_text(options->path, job.plane.identity);
@@ -374,6 +386,8 @@ static int elastic_open(void *context, char *error, size_t error_size)
         signals_install(NULL);
     /* A connect that failed leaves something behind, which MPI_Finalize would wait for. */
     job.adapted |= !failed || world.backend->coordinator.kill;
+    if (!failed)
+        redist_traffic_begin(plan_total(job.member.plan));
     return failed;
 }
 
@@ -390,6 +404,24 @@ static enum window_result elastic_close(void *context, char *error, size_t error
     return WINDOW_STAY;
 }
 
+static const epop_adapted_t *elastic_adapted(void *context)
+{
+    static epop_adapted_t adapted;
+    (void)context;
+    const epop_window_t *window = &world.window;
+    const struct plan *plan = job.member.plan;
+    free((epop_traffic_t *)adapted.traffic);
+    adapted = (epop_adapted_t){.adaptation = plan->adaptation,
+                               .process = job.member.process,
+                               .old_rank = window->old_rank,
+                               .old_size = window->old_size,
+                               .new_rank = window->new_rank,
+                               .new_size = window->new_size,
+                               .least = redist_traffic.least};
+    adapted.traffic = redist_traffic_list(plan->processes, &adapted.traffic_count);
+    return &adapted;
+}
+
 const struct elastic *epop__job_elastic(void)
 {
     static struct elastic elastic = {
@@ -399,6 +431,7 @@ const struct elastic *epop__job_elastic(void)
         .join = elastic_join,
         .window_open = elastic_open,
         .window_close = elastic_close,
+        .adapted = elastic_adapted,
     };
     elastic.ceiling = &job.member.ceiling;
     elastic.where = &job.member.where;
@@ -406,6 +439,11 @@ const struct elastic *epop__job_elastic(void)
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
+
+const char *epop__job_stopped_by(void)
+{
+    return job.plane.coordinator ? coordinator_stopped_by(job.plane.coordinator) : NULL;
+}
 
 int epop__job_leaves(void)
 {

@@ -71,6 +71,9 @@ EPOP_PRIVATE const struct elastic *epop__job_elastic(void);
 /* The walk has ended here: waits until it has ended on every rank. */
 EPOP_PRIVATE void epop__job_ended(void);
 
+/* After the program has ended: who stopped it early, or NULL. In process 0; elsewhere NULL. */
+EPOP_PRIVATE const char *epop__job_stopped_by(void);
+
 /* Do processes that leave end here (or do they park)? Local. */
 EPOP_PRIVATE int epop__job_leaves(void);
 
@@ -95,5 +98,8 @@ EPOP_PRIVATE void epop__job_fail(const char *text) __attribute__((noreturn));
 
 /* The table for a program without MPI, or without a launch: one process, no control plane; SIGTERM stops it. */
 EPOP_PRIVATE const struct elastic *epop__solo_elastic(void);
+
+/* After it has ended: who stopped it early, or NULL. */
+EPOP_PRIVATE const char *epop__solo_stopped_by(void);
 
 #endif

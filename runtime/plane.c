@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/member/json.h"
+#include "runtime/records/records.h"
 
 #define ATTACH_TIMEOUT_MS 30000
 #define DETACH_TIMEOUT_MS 2000
@@ -48,6 +49,7 @@ void plane_end(const char *text, int status)
             pause(); /* another thread is at it */
     fprintf(stderr, "epop: %s\n", text);
     fflush(NULL);
+    epop__records_fail(text);
     wait_until_read();
     /* What the MPI library says in MPI_Abort would only bury our line. The alarm is for a library that cannot be
      * called from this thread now: the process manager ends the others when this process is gone. */
@@ -124,8 +126,14 @@ static void op_fatal(void *context, const char *text)
     plane_abort(text);
 }
 
+static void op_note(void *context, const epop_adaptation_t *adaptation, const char *reason)
+{
+    (void)context;
+    records_note(adaptation, reason);
+}
+
 static const struct coordinator_ops coordinator_ops = {
-    .send = op_send, .publish = op_publish, .answer = op_answer, .fatal = op_fatal};
+    .send = op_send, .publish = op_publish, .answer = op_answer, .fatal = op_fatal, .note = op_note};
 
 static void on_attached(void *context, int process)
 {
@@ -140,7 +148,8 @@ static void on_lost(void *context, int process)
 
 static void on_member_message(void *context, int process, const cJSON *message)
 {
-    coordinator_message(((struct plane *)context)->coordinator, process, message);
+    if (!records_receive(process, message))
+        coordinator_message(((struct plane *)context)->coordinator, process, message);
 }
 
 static void on_request(void *context, control_request_t *handle, const cJSON *request)
@@ -183,6 +192,8 @@ static int serve(struct plane *plane, struct coordinator_config *config, char *e
         snprintf(error, error_size, "cannot start the coordinator: out of memory or threads");
         return -1;
     }
+    epop__records_begin(
+        &(struct records_job){job_id, config->path, coordinator_backend_name(plane->coordinator), config->size});
     if (control_serve(&server_ops, plane, plane->uri, plane->token, error, error_size))
         return -1;
     cJSON *message = hello(plane);
@@ -199,7 +210,8 @@ static void on_message(void *context, const cJSON *message)
     const char *op = json_text(message, "op");
     if (op && !strcmp(op, "finish"))
         plane->over = true;
-    member_receive(plane->member, message);
+    if (!records_asked(message))
+        member_receive(plane->member, message);
 }
 
 static void on_server_lost(void *context)

@@ -8,6 +8,7 @@
 static struct ceiling ceiling;
 static struct where where;
 static volatile sig_atomic_t terminations;
+static bool stopped;
 
 static void on_terminate(int number)
 {
@@ -16,6 +17,11 @@ static void on_terminate(int number)
         raise(number);
     }
     atomic_store(&ceiling.limit, 0);
+}
+
+const char *epop__solo_stopped_by(void)
+{
+    return stopped ? "SIGTERM" : NULL;
 }
 
 static void solo_world(void *context, int *rank, int *size)
@@ -30,7 +36,8 @@ static enum action solo_hold(void *context, const struct position *at, int needs
     (void)context;
     (void)at;
     (void)needs;
-    return terminations ? ACTION_STOP : ACTION_CONTINUE;
+    stopped = terminations;
+    return stopped ? ACTION_STOP : ACTION_CONTINUE;
 }
 
 static void solo_progress(void *context, const epop_progress_t *progress)
@@ -60,6 +67,13 @@ static enum window_result solo_close(void *context, char *error, size_t error_si
     return WINDOW_BROKEN;
 }
 
+static const epop_adapted_t *solo_adapted(void *context)
+{
+    static const epop_adapted_t nothing;
+    (void)context;
+    return &nothing;
+}
+
 const struct elastic *epop__solo_elastic(void)
 {
     static const struct elastic solo = {
@@ -71,6 +85,7 @@ const struct elastic *epop__solo_elastic(void)
         .join = solo_join,
         .window_open = solo_open,
         .window_close = solo_close,
+        .adapted = solo_adapted,
     };
     ceiling_init(&ceiling);
     atomic_init(&where.pc, -1);

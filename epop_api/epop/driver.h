@@ -35,6 +35,72 @@ typedef struct epop_driver_option {
 /* Flags */
 #define EPOP_DRIVER_NO_WALK 1u /* never walks: needs neither MPI nor a launcher */
 
+/* ---- An adaptation, seen from one process --------------------------------------------- */
+
+/* What the library's redistribution moved between this process and another one. */
+typedef struct epop_traffic {
+    int process; /* the other one's number in the job */
+    int64_t sent, received;
+} epop_traffic_t;
+
+typedef struct epop_adapted {
+    int adaptation;                             /* its number in the job, from 1 */
+    int process;                                /* this process's number in the job */
+    int old_rank, old_size, new_rank, new_size; /* rank -1 where it is no member */
+    const epop_traffic_t *traffic;              /* those above 0; what the block sends by itself is not in it */
+    int traffic_count;
+    int64_t least; /* bytes that this process had to receive, whoever moves them */
+} epop_adapted_t;
+
+/* ---- The job, as process 0 sees it ------------------------------------------------------- */
+
+/* What a driver's `record` gave in one process. */
+typedef struct epop_record {
+    int process;
+    const char *text;
+} epop_record_t;
+
+typedef struct epop_adaptation {
+    int id, from, to;
+    const char *state; /* "preparing", "prepared", "window", "committed", "failed", "cancelled" */
+    const char *by;    /* who asked for it: "epopctl", "program", "phase", ... */
+    int pc;            /* where in the program; -1: it has not come to that */
+    int64_t visit, iteration;
+    const char *reason;                            /* why it failed or was cancelled; "" */
+    double requested, prepared, agreed, committed; /* seconds since 1970; 0: it has not come to that */
+    double stall;                                  /* seconds: the longest that a staying rank stood still */
+} epop_adaptation_t;
+
+/* A request that did not become an adaptation. */
+typedef struct epop_refusal {
+    double time; /* seconds since 1970 */
+    const char *reason;
+} epop_refusal_t;
+
+typedef enum epop_job_end {
+    EPOP_JOB_RUNNING, /* it has not ended: should it be killed, this was the last that was known */
+    EPOP_JOB_ENDED,
+    EPOP_JOB_STOPPED,
+    EPOP_JOB_FAILED
+} epop_job_end_t;
+
+typedef struct epop_job {
+    const char *id, *path;
+    const char *backend; /* NULL: a program without MPI */
+    int size;            /* at the start */
+    double started, now; /* seconds since 1970 */
+    epop_job_end_t end;
+    const char *reason; /* of STOPPED and FAILED, one line; else NULL */
+    const epop_adaptation_t *adaptations;
+    int adaptation_count;
+    const epop_refusal_t *refusals;
+    int refusal_count;
+    const epop_record_t *records; /* of this driver, by process; of one process in the order they were made */
+    int record_count;
+} epop_job_t;
+
+/* ---- The table ---------------------------------------------------------------------------- */
+
 /*
  * The table. Hooks run in the program's thread, on every rank, and must not block longer than they have
  * to; none is collective unless it makes it so on epop_world(). Every hook may be NULL. `state` is what
@@ -60,6 +126,27 @@ typedef struct epop_driver {
     void (*finished)(void *state, const epop_position_t *position);         /* the walk ended well */
     void (*failed)(void *state, const epop_position_t *position, int error);
     void (*close)(void *state);
+
+    /* A probe stands still, or a joining process waits: for an agreement, in a pause, in an adaptation, which comes
+     * between the two. After hold_end the phase goes on; rank -1: this process has left. */
+    void (*hold_begin)(void *state, const epop_position_t *position);
+    void (*hold_end)(void *state, const epop_position_t *position);
+    /* What the adapt block moved; before adaptation_end. */
+    void (*adapted)(void *state, const epop_position_t *position, const epop_adapted_t *adapted);
+    /* One line of text on the error number that a hook has just returned; NULL: there is none. */
+    const char *(*explain)(void *state);
+
+    /*
+     * Results that are merged in process 0. `record` gives what this process has, as text (from malloc(); NULL:
+     * nothing), which travels there over the control plane. last: this process leaves the program (and may join again)
+     * or the program has ended; the text is kept, and record begins anew. Else it is asked by another thread while
+     * the program's thread runs, hangs or has crashed, and the text replaces the last one of that kind.
+     * `write` is called in process 0 by a thread of its own: at the end, on a failure, and for checkpoints, which are
+     * all that is left when everything is killed at once.
+     */
+    char *(*record)(void *state, int last);
+    void (*write)(void *state, const epop_job_t *job);
+    double (*checkpoint)(void *state); /* seconds from one to the next; 0, or no hook: none are made */
 } epop_driver_t;
 
 /* What a driver's shared object exports. */

@@ -55,6 +55,9 @@ int control_serve(const control_server_ops_t *ops, void *context, char uri[CONTR
 /* Sends to one attached process, or to all (CONTROL_ALL). Never blocks. 0, or -1 if it is not attached. */
 int control_send(int process, const cJSON *message);
 
+/* How many processes of the job are attached, and hear what is sent to all. */
+int control_members(void);
+
 /* Sends to every epopctl that watches. Never blocks. */
 void control_publish(const cJSON *event);
 

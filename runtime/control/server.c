@@ -184,6 +184,14 @@ int control_send(int process, const cJSON *message)
     return count > 0 || process == CONTROL_ALL ? 0 : -1;
 }
 
+int control_members(void)
+{
+    pmix_proc_t *members;
+    size_t count = control_peers_list(CONTROL_MEMBERS, CONTROL_ALL, &members);
+    free(members);
+    return (int)count;
+}
+
 void control_publish(const cJSON *event)
 {
     pmix_proc_t *watchers;

@@ -280,7 +280,7 @@ static void check_signals(struct coordinator *c)
     else if (c->terminations > 1)
         c->config.ops->fatal(c->config.context, "told to end for a second time (SIGTERM): ends at once");
     else if (c->terminations)
-        request_stop(c);
+        request_stop(c, "SIGTERM");
 }
 
 static void advance(struct coordinator *c)
@@ -441,6 +441,16 @@ int coordinator_wait(struct coordinator *c)
 {
     pthread_join(c->thread, NULL);
     return count_stuck(c);
+}
+
+const char *coordinator_backend_name(const struct coordinator *c)
+{
+    return c->config.backend->name;
+}
+
+const char *coordinator_stopped_by(const struct coordinator *c)
+{
+    return c->stop_sent ? c->stopped_by : NULL;
 }
 
 void coordinator_destroy(struct coordinator *c)

@@ -8,7 +8,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "epop/program.h"
+#include "epop/driver.h"
 #include "runtime/member/plan.h"
 
 struct coordinator;
@@ -21,6 +21,8 @@ struct coordinator_ops {
     void (*answer)(void *context, void *handle, const cJSON *answer);
     /* The job cannot go on: print the text and end every process. Does not return in a job. */
     void (*fatal)(void *context, const char *text);
+    /* Something was requested, has come further, or was refused (then adaptation is NULL); NULL: nobody listens. */
+    void (*note)(void *context, const epop_adaptation_t *adaptation, const char *reason);
 };
 
 struct coordinator_config {
@@ -55,6 +57,12 @@ void coordinator_interrupt(struct coordinator *coordinator);
 /* Waits until the program has ended on every rank and every standby process was told so. Returns the number of
  * processes that are stuck and will not come to the end by themselves. */
 int coordinator_wait(struct coordinator *coordinator);
+
+/* Of its backend. Static. */
+const char *coordinator_backend_name(const struct coordinator *coordinator);
+
+/* Once the program has ended: who stopped the program before its end, or NULL. */
+const char *coordinator_stopped_by(const struct coordinator *coordinator);
 
 /* Frees it, once nothing can reach it any more: after the control plane is down. */
 void coordinator_destroy(struct coordinator *coordinator);

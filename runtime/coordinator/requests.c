@@ -257,7 +257,7 @@ static void handle_resume(struct coordinator *c, void *handle)
     answer(c, &handle, accepted("done"));
 }
 
-void request_stop(struct coordinator *c)
+void request_stop(struct coordinator *c, const char *by)
 {
     if (c->stopping || c->finished)
         return;
@@ -266,6 +266,7 @@ void request_stop(struct coordinator *c)
     unpause(c);
     answer(c, &c->pause_handle, refusal("failed", "the job was told to stop"));
     c->stopping = true;
+    c->stopped_by = by;
     publish(c, "stopping", NULL, NULL);
 }
 
@@ -302,7 +303,7 @@ void handle_request(struct coordinator *c, void *handle, const cJSON *request)
     else if (op && !strcmp(op, "resume"))
         handle_resume(c, handle);
     else if (op && !strcmp(op, "stop")) {
-        request_stop(c);
+        request_stop(c, "epopctl stop");
         answer(c, &handle, accepted("accepted"));
     } else if (op && !strcmp(op, "cancel"))
         handle_cancel(c, handle);

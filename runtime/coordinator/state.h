@@ -107,6 +107,7 @@ struct coordinator {
 
     bool pausing, paused;
     bool stopping, stop_sent; /* asked for; decided at a probe */
+    const char *stopped_by;   /* static */
     bool finished;            /* the program has ended on every rank */
     void *pause_handle;
     int world_id;    /* the adaptation that made the present world; 0: the first world */
@@ -174,7 +175,7 @@ void carry_out(struct coordinator *c, struct event *event); /* takes the event *
 void handle_request(struct coordinator *c, void *handle, const cJSON *request);
 void handle_deferred(struct coordinator *c);
 void handle_program_request(struct coordinator *c, int process, const cJSON *request);
-void request_stop(struct coordinator *c);
+void request_stop(struct coordinator *c, const char *by);
 
 /* adaptation.c */
 cJSON *resize_reply(const struct adaptation *a, const char *code);

@@ -174,8 +174,34 @@ cJSON *status_json(struct coordinator *c)
     return json;
 }
 
+/* For those who keep the history; not what epopctl alone is interested in. */
+static void note(struct coordinator *c, const struct adaptation *a, const char *reason)
+{
+    if (!a) {
+        c->config.ops->note(c->config.context, NULL, reason);
+        return;
+    }
+    const epop_adaptation_t told = {.id = a->id,
+                                    .from = a->from,
+                                    .to = a->to,
+                                    .state = state_text(a->state),
+                                    .by = a->by,
+                                    .pc = a->at.pc,
+                                    .visit = a->at.visit,
+                                    .iteration = a->at.iteration,
+                                    .reason = a->reason,
+                                    .requested = a->requested,
+                                    .prepared = a->prepared,
+                                    .agreed = a->agreed,
+                                    .committed = a->committed,
+                                    .stall = a->stall};
+    c->config.ops->note(c->config.context, &told, NULL);
+}
+
 void publish(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason)
 {
+    if (c->config.ops->note && (a || reason))
+        note(c, a, reason);
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "event", event);
     cJSON_AddNumberToObject(json, "time", wall_seconds());

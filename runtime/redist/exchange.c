@@ -14,6 +14,7 @@
 
 #include <limits.h>
 
+#include "runtime/redist/traffic.h"
 #include "runtime/redist/wait.h"
 
 enum { SLOTS = 4, REQUESTS = 2 * SLOTS, WAVE = 8 };
@@ -175,6 +176,7 @@ static void post_send(state *s, lane *l, int index)
     MPI_Datatype type = wire_type(&exchange->element, count, at < 0, &wire_count);
     note(s, MPI_Isend(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
                       &s->requests[index]));
+    redist_traffic_sent(l->peers[l->turn], count * exchange->element.size);
     s->handled += count;
 }
 
@@ -192,6 +194,7 @@ static void post_receive(state *s, lane *l, int index)
     MPI_Datatype type = wire_type(&exchange->element, count, at < 0, &wire_count);
     note(s, MPI_Irecv(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
                       &s->requests[index]));
+    redist_traffic_received(l->peers[l->turn], count * exchange->element.size);
     s->handled += count - slot->count;
 }
 
@@ -257,6 +260,15 @@ static void keep_up(state *s, int64_t own_total)
     copy_own(s, due - (own_total - s->own.left));
 }
 
+/* What this rank gets, less what it had: from the distributions alone, not from what the lanes do. */
+static int64_t needed_bytes(const redist_exchange *exchange)
+{
+    const redist_plan *plan = exchange->plan;
+    const redist_rows *rows = exchange->rows;
+    int64_t total = rows ? rows->total[REDIST_AFTER] : redist_plan_local(plan, REDIST_AFTER);
+    return (total - redist_stream_start(plan, rows, plan->me, plan->me).left) * exchange->element.size;
+}
+
 static void start(state *s, const redist_exchange *exchange)
 {
     const redist_plan *plan = exchange->plan;
@@ -279,6 +291,7 @@ int redist_exchange_run(const redist_exchange *exchange)
     if (exchange->element.size == 0)
         return MPI_SUCCESS;
     start(&s, exchange);
+    redist_traffic_needed(needed_bytes(exchange));
     int64_t own_total = s.own.left;
     for (;;) {
         fill(&s, REDIST_AFTER);

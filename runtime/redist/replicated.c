@@ -8,6 +8,7 @@
 #include "runtime/redist/agree.h"
 #include "runtime/redist/check.h"
 #include "runtime/redist/exchange.h"
+#include "runtime/redist/traffic.h"
 #include "runtime/redist/wait.h"
 
 int64_t redist_replicated_bytes = 4 << 20;
@@ -82,6 +83,16 @@ static int receive(void *address, int count, MPI_Datatype type, int from, MPI_Co
     return error == MPI_SUCCESS ? redist_wait(&request) : error;
 }
 
+static void count_traffic(const tree *t, int64_t bytes)
+{
+    for (int i = 0; i < t->child_count; i++)
+        redist_traffic_sent(t->children[i], bytes);
+    if (t->parent < 0)
+        return;
+    redist_traffic_received(t->parent, bytes);
+    redist_traffic_needed(bytes);
+}
+
 /* Receives chunk after chunk and passes each on while the next one comes in. */
 static int pass_on(const epop_window_t *window, const tree *t, const redist_element *element, char *data, int64_t count)
 {
@@ -95,6 +106,7 @@ static int pass_on(const epop_window_t *window, const tree *t, const redist_elem
         s.error = s.error == MPI_SUCCESS ? error : s.error;
         wait_for_children(&s);
         send_to_children(&s, t, address, chunk, element->type, window->all);
+        count_traffic(t, chunk * element->size);
     }
     wait_for_children(&s);
     return s.error;

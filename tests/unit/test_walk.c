@@ -103,6 +103,13 @@ static enum window_result mock_close(void *context, char *error, size_t error_si
     return mock.window;
 }
 
+static const epop_adapted_t *mock_adapted(void *context)
+{
+    static const epop_adapted_t adapted = {.adaptation = 7};
+    (void)context;
+    return &adapted;
+}
+
 static const struct elastic elastic = {.ceiling = &mock.ceiling,
                                        .where = &mock.where,
                                        .world = mock_world,
@@ -110,7 +117,8 @@ static const struct elastic elastic = {.ceiling = &mock.ceiling,
                                        .report_progress = mock_progress,
                                        .join = mock_join,
                                        .window_open = mock_open,
-                                       .window_close = mock_close};
+                                       .window_close = mock_close,
+                                       .adapted = mock_adapted};
 
 /* ---- The program: its data counts down what is left ------------------------------------------ */
 
@@ -301,6 +309,61 @@ static void an_adaptation(void **state)
     assert_string_equal(story, "init hold(1.1.0) open adapt close " ONCE
                                "exec loop hold(1.4.1) open adapt close exec loop rigid loop rigid loop branch last ");
     assert_int_equal(walk.position.size, 5);
+}
+
+/* ---- What drivers hear --------------------------------------------------------------------------------- */
+
+#define HEARD(hook)                                                                                                    \
+    static void hear_##hook(void *state, const epop_position_t *position)                                              \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        tell("<" #hook " %d> ", position->size);                                                                       \
+    }
+HEARD(hold_begin)
+HEARD(hold_end)
+HEARD(adaptation_begin)
+HEARD(adaptation_end)
+
+static void hear_adapted(void *state, const epop_position_t *position, const epop_adapted_t *adapted)
+{
+    (void)state;
+    (void)position;
+    tell("<adapted %d> ", adapted->adaptation);
+}
+
+static void listen(void)
+{
+    drivers.count = 1;
+    drivers.adapted_hooks = 1;
+    drivers.slots[0].table = (epop_driver_t){.hold_begin = hear_hold_begin,
+                                             .hold_end = hear_hold_end,
+                                             .adaptation_begin = hear_adaptation_begin,
+                                             .adaptation_end = hear_adaptation_end,
+                                             .adapted = hear_adapted};
+}
+
+static void drivers_hear_of_a_hold_and_what_it_was_for(void **state)
+{
+    (void)state;
+    listen();
+    mock.events[0] = (struct event){1, ACTION_CONTINUE};
+    mock.events[1] = (struct event){2, ACTION_ADAPT};
+    mock.size_after = 5;
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init <hold_begin 3> hold(1.1.0) <hold_end 3> exec loop <hold_begin 3> hold(1.1.1) open "
+                               "<adaptation_begin 3> adapt close <adapted 7> <adaptation_end 3> <hold_end 5> exec loop "
+                               "rigid loop rigid loop branch last ");
+}
+
+static void drivers_hear_where_a_joining_process_goes_on(void **state)
+{
+    (void)state;
+    listen();
+    mock.joins = true;
+    mock.at = (struct position){.pc = RIGID - 1, .visit = 1, .iteration = 1};
+    assert_int_equal(join(), WALK_ENDED);
+    assert_non_null(strstr(story, "init join <hold_begin 3> open <adaptation_begin 3> adapt close <adapted 7> "
+                                  "<adaptation_end 3> <hold_end 3> exec "));
 }
 
 static void a_rank_that_leaves_runs_nothing_more(void **state)
@@ -574,6 +637,8 @@ int main(void)
         TEST(a_rank_that_leaves_runs_nothing_more),
         TEST(stop),
         TEST(stop_runs_the_finalizer),
+        TEST(drivers_hear_of_a_hold_and_what_it_was_for),
+        TEST(drivers_hear_where_a_joining_process_goes_on),
         TEST(a_joining_rank),
         TEST(a_joining_rank_that_is_called_off),
         TEST(a_joining_rank_whose_init_fails),

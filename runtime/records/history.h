@@ -1,0 +1,14 @@
+/* All adaptations and refusals of the job, for drivers. The caller sees to it that one thread at a time comes in. */
+#ifndef EPOP_RECORDS_HISTORY_H
+#define EPOP_RECORDS_HISTORY_H
+
+#include "epop/driver.h"
+
+/* An adaptation has come further; or (NULL) a request was refused. */
+void history_note(const epop_adaptation_t *adaptation, const char *reason);
+
+/* Copies; history_release frees them. */
+void history_fill(epop_job_t *job);
+void history_release(epop_job_t *job);
+
+#endif

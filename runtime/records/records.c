@@ -1,0 +1,184 @@
+/* The records of this process, and their way to process 0: see records.h. */
+#include "runtime/records/records.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/control/control.h"
+#include "runtime/member/json.h"
+#include "runtime/records/recorder.h"
+#include "runtime/records/store.h"
+
+#define PART_MAX   (48u << 10) /* bytes of a record per message */
+#define RECORD_MAX (64u << 20) /* bytes of a record; drivers are to stay far below it */
+
+static struct {
+    const struct records_user *user;
+    pthread_mutex_t lock; /* between a text's making and its last part: they must arrive in this order */
+    _Atomic bool written; /* process 0 has written what this process asked for */
+} records = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void epop__records_use(const struct records_user *user)
+{
+    records.user = user->count ? user : NULL;
+}
+
+const struct records_user *records_user(void)
+{
+    return records.user;
+}
+
+/* ---- Out ------------------------------------------------------------------------------ */
+
+/* The end of a part: not in the middle of a character. */
+static size_t part_length(const char *text, size_t left)
+{
+    size_t length = left < PART_MAX ? left : PART_MAX;
+    while (length < left && length > 1 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    return length;
+}
+
+static void send_part(int which, bool last, int part, int parts, const char *text, size_t length)
+{
+    char *copy = strndup(text, length);
+    cJSON *message = json_message("record");
+    cJSON_AddNumberToObject(message, "which", which);
+    cJSON_AddBoolToObject(message, "last", last);
+    cJSON_AddNumberToObject(message, "part", part);
+    cJSON_AddNumberToObject(message, "parts", parts);
+    cJSON_AddStringToObject(message, "text", copy ? copy : "");
+    control_tell(message);
+    cJSON_Delete(message);
+    free(copy);
+}
+
+static void send_text(int which, bool last, const char *text)
+{
+    size_t length = strlen(text), at = 0;
+    int parts = 0, part = 0;
+    if (length > RECORD_MAX) {
+        fprintf(stderr, "epop: note: a driver's record of %zu bytes is too long and is left out\n", length);
+        return;
+    }
+    for (size_t i = 0; i < length; i += part_length(text + i, length - i))
+        parts++;
+    for (; at < length; part++) {
+        size_t some = part_length(text + at, length - at);
+        send_part(which, last, part, parts, text + at, some);
+        at += some;
+    }
+}
+
+/* With the lock held. */
+static void give(int which, bool last)
+{
+    char *text = records.user->record(which, last);
+    if (text && recorder_runs()) {
+        store_put(which, 0, last, text);
+    } else if (text) {
+        send_text(which, last, text);
+        free(text);
+    }
+}
+
+void epop__records_hand_over(void)
+{
+    if (!records.user)
+        return;
+    pthread_mutex_lock(&records.lock);
+    for (int which = 0; which < records.user->count; which++)
+        give(which, true);
+    pthread_mutex_unlock(&records.lock);
+}
+
+bool records_give_present(int which)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++; /* whoever holds it hands over the last records, which are better, or is dead */
+    if (pthread_mutex_timedlock(&records.lock, &until))
+        return false;
+    give(which, false);
+    pthread_mutex_unlock(&records.lock);
+    return true;
+}
+
+/* ---- Messages --------------------------------------------------------------------------- */
+
+bool records_receive(int process, const cJSON *message)
+{
+    const char *op = json_text(message, "op"), *text = json_text(message, "text");
+    if (!op || !recorder_runs())
+        return false;
+    if (!strcmp(op, "record") && text)
+        store_part(json_int(message, "which", 0), process, json_true(message, "last"), json_int(message, "part", 0),
+                   json_int(message, "parts", 1), text);
+    else if (!strcmp(op, "recorded"))
+        recorder_answered(json_int(message, "round", 0));
+    else if (!strcmp(op, "write") && text)
+        recorder_fail(text);
+    else
+        return false;
+    return true;
+}
+
+bool records_asked(const cJSON *message)
+{
+    const char *op = json_text(message, "op");
+    const cJSON *which;
+    if (!op || !records.user)
+        return false;
+    if (!strcmp(op, "written")) {
+        atomic_store(&records.written, true);
+        return true;
+    }
+    if (strcmp(op, "record") != 0)
+        return false;
+    cJSON_ArrayForEach(which, cJSON_GetObjectItemCaseSensitive(message, "which"))
+    {
+        if (which->valueint >= 0 && which->valueint < records.user->count)
+            records_give_present(which->valueint);
+    }
+    cJSON *answer = json_message("recorded");
+    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    control_tell(answer);
+    cJSON_Delete(answer);
+    return true;
+}
+
+void records_note(const epop_adaptation_t *adaptation, const char *reason)
+{
+    if (recorder_runs())
+        store_note(adaptation, reason);
+}
+
+/* ---- Failures ----------------------------------------------------------------------------- */
+
+/* Has process 0 write. -1: it cannot be reached. */
+static int ask_to_write(const char *reason)
+{
+    cJSON *message = json_message("write");
+    cJSON_AddStringToObject(message, "text", reason);
+    int result = control_tell(message);
+    cJSON_Delete(message);
+    return result;
+}
+
+void epop__records_fail(const char *reason)
+{
+    if (!records.user)
+        return;
+    if (recorder_runs()) {
+        recorder_fail(reason);
+        recorder_wait();
+    } else if (ask_to_write(reason) == 0) {
+        const struct timespec pause = {.tv_nsec = 2000000};
+        for (int waits = 0; waits < 1000 && !atomic_load(&records.written); waits++)
+            nanosleep(&pause, NULL);
+    }
+}
