@@ -18,6 +18,10 @@
 #define ATTACH_TIMEOUT_MS 30000
 #define DETACH_TIMEOUT_MS 2000
 
+#define DISMISS_TIMEOUT_MS 300
+
+static bool serving; /* this process has the server: the others hear of the end before they miss it */
+
 /* The process manager may drop what still stands in the pipe when it hears of MPI_Abort. */
 static void wait_until_read(void)
 {
@@ -41,16 +45,42 @@ static void stay_in_sight(void)
     }
 }
 
+static void say(const char *text)
+{
+    fprintf(stderr, "epop: %s\n", text);
+    fflush(NULL);
+    wait_until_read();
+}
+
+/* The reason is one line; a report on a crash has more. */
+static void records_fail_by(const char *text)
+{
+    char line[512];
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+    epop__records_fail(line);
+}
+
+/* Whoever would only notice that the connection is gone would say so, though there is a better reason. */
+static void dismiss(int status)
+{
+    cJSON *message = json_message("abort");
+    cJSON_AddNumberToObject(message, "status", status);
+    control_dismiss(message, DISMISS_TIMEOUT_MS);
+    cJSON_Delete(message);
+}
+
 void plane_end(const char *text, int status)
 {
     static atomic_flag begun = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&begun))
         for (;;)
             pause(); /* another thread is at it */
-    fprintf(stderr, "epop: %s\n", text);
-    fflush(NULL);
-    epop__records_fail(text);
-    wait_until_read();
+    if (text) {
+        say(text);
+        records_fail_by(text);
+    }
+    if (serving)
+        dismiss(status);
     /* What the MPI library says in MPI_Abort would only bury our line. The alarm is for a library that cannot be
      * called from this thread now: the process manager ends the others when this process is gone. */
     stay_in_sight();
@@ -126,6 +156,14 @@ static void op_fatal(void *context, const char *text)
     plane_abort(text);
 }
 
+static void op_say(void *context, const char *text, bool failing)
+{
+    (void)context;
+    say(text);
+    if (failing)
+        records_fail_by(text);
+}
+
 static void op_note(void *context, const epop_adaptation_t *adaptation, const char *reason)
 {
     (void)context;
@@ -133,7 +171,7 @@ static void op_note(void *context, const epop_adaptation_t *adaptation, const ch
 }
 
 static const struct coordinator_ops coordinator_ops = {
-    .send = op_send, .publish = op_publish, .answer = op_answer, .fatal = op_fatal, .note = op_note};
+    .send = op_send, .publish = op_publish, .answer = op_answer, .fatal = op_fatal, .say = op_say, .note = op_note};
 
 static void on_attached(void *context, int process)
 {
@@ -196,6 +234,7 @@ static int serve(struct plane *plane, struct coordinator_config *config, char *e
         &(struct records_job){job_id, config->path, coordinator_backend_name(plane->coordinator), config->size});
     if (control_serve(&server_ops, plane, plane->uri, plane->token, error, error_size))
         return -1;
+    serving = true;
     cJSON *message = hello(plane);
     coordinator_message(plane->coordinator, 0, message);
     cJSON_Delete(message);
@@ -204,12 +243,23 @@ static int serve(struct plane *plane, struct coordinator_config *config, char *e
 
 /* ---- Every other process: the attachment -------------------------------------------- */
 
+/* The reason has been printed. Where process 0 is about to end, one that ended earlier would disturb it. */
+static void on_abort(struct plane *plane, const cJSON *message)
+{
+    if (json_true(message, "wait"))
+        plane->aborting = true;
+    else
+        plane_end(NULL, json_int(message, "status", 1));
+}
+
 static void on_message(void *context, const cJSON *message)
 {
     struct plane *plane = context;
     const char *op = json_text(message, "op");
     if (op && !strcmp(op, "finish"))
         plane->over = true;
+    if (op && !strcmp(op, "abort"))
+        on_abort(plane, message);
     if (!records_asked(message))
         member_receive(plane->member, message);
 }
@@ -217,6 +267,8 @@ static void on_message(void *context, const cJSON *message)
 static void on_server_lost(void *context)
 {
     const struct plane *plane = context;
+    if (plane->aborting)
+        plane_end(NULL, 1);
     if (!plane->over)
         plane_abort("the connection to rank 0's control plane is lost; this process ends");
 }
@@ -323,6 +375,7 @@ int plane_stop(struct plane *plane)
     if (plane->member->process == 0) {
         stuck = coordinator_wait(plane->coordinator);
         if (!stuck) {
+            serving = false;
             control_unserve(DETACH_TIMEOUT_MS);
             coordinator_destroy(plane->coordinator);
         }

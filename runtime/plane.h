@@ -23,6 +23,7 @@ struct plane {
     bool verbose;                 /* process 0 prints events on stderr */
     bool attached;
     bool over;          /* the end has begun: a lost connection is no loss any more */
+    bool aborting;      /* process 0 is about to end, and has said why */
     cJSON *undelivered; /* messages from before the attachment, an array */
 };
 
@@ -42,7 +43,8 @@ int plane_tell(struct plane *plane, const cJSON *message);
  * in process 0 (0 elsewhere). */
 int plane_stop(struct plane *plane);
 
-/* Prints the text and ends every process of the launch with that status. Any thread. Does not return. */
+/* Prints the text (NULL: none) and ends every process with that status: those of this launch, and in process 0 those of
+ * the whole job. Any thread. Does not return. */
 void plane_end(const char *text, int status) __attribute__((noreturn));
 
 /* The same with status 1. */

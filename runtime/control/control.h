@@ -58,6 +58,9 @@ int control_send(int process, const cJSON *message);
 /* How many processes of the job are attached, and hear what is sent to all. */
 int control_members(void);
 
+/* Sends to all attached processes, and waits for them to go, at most timeout_ms. */
+void control_dismiss(const cJSON *message, int timeout_ms);
+
 /* Sends to every epopctl that watches. Never blocks. */
 void control_publish(const cJSON *event);
 

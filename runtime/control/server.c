@@ -192,6 +192,12 @@ int control_members(void)
     return (int)count;
 }
 
+void control_dismiss(const cJSON *message, int timeout_ms)
+{
+    control_send(CONTROL_ALL, message);
+    control_peers_drain(timeout_ms);
+}
+
 void control_publish(const cJSON *event)
 {
     pmix_proc_t *watchers;

@@ -7,6 +7,7 @@
 #define EPOP_COORDINATOR_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
 #include "epop/driver.h"
 #include "runtime/member/plan.h"
@@ -19,8 +20,10 @@ struct coordinator_ops {
     void (*send)(void *context, int process, const cJSON *message);
     void (*publish)(void *context, const cJSON *event);
     void (*answer)(void *context, void *handle, const cJSON *answer);
-    /* The job cannot go on: print the text and end every process. Does not return in a job. */
+    /* The job cannot go on: print the text (NULL: none) and end every process. Does not return in a job. */
     void (*fatal)(void *context, const char *text);
+    /* Print the text. failing: the job will not go on. */
+    void (*say)(void *context, const char *text, bool failing);
     /* Something was requested, has come further, or was refused (then adaptation is NULL); NULL: nobody listens. */
     void (*note)(void *context, const epop_adaptation_t *adaptation, const char *reason);
 };
