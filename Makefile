@@ -54,7 +54,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(BIN)/epop $(BIN)/epopctl $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(BIN)/epop $(BIN)/epopctl $(programs) $(plain) $(examples)
 
 help:
 	@echo "make            build everything into $(BUILD)/"
@@ -105,6 +105,10 @@ $(LIB)/libepop.a: $(lib_obj)
 $(BIN)/epop: $(epop_obj) $(OBJ)/runtime/backends/pmi.o $(layer_obj) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
+# Names the functions of a program that crashed; a process of its own, which epop starts.
+$(LIB)/epop/backtrace: $(OBJ)/driver/backtrace/main.o
+	$(announce)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libdw) -ldl -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
 $(BIN)/epopctl: $(ctl_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
 	$(announce)
@@ -173,7 +177,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
-PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libopenblas-dev
+PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev libopenblas-dev
 TEST_PACKAGES  := git g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc util-linux iproute2
 BENCH_PACKAGES := libscalapack-mpich-dev python3
 
@@ -227,6 +231,7 @@ install: all $(BUILD)/epop.pc
 	install -d $(root)/bin $(root)/include/epop $(root)/lib/pkgconfig $(root)/lib/epop/programs \
 	    $(root)/lib/epop/examples $(root)/share/man/man1 $(root)/share/epop/schema
 	install $(BIN)/epop $(BIN)/epopctl $(root)/bin
+	install $(LIB)/epop/backtrace $(root)/lib/epop
 	install -m 644 epop_api/epop/*.h $(root)/include/epop
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) $(root)/lib
 	ln -sf libepop.so.$(SOVERSION) $(root)/lib/libepop.so

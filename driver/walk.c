@@ -41,6 +41,8 @@ static int fail_block(struct walk *w, const char *block, int error)
 static void look_at_world(struct walk *w)
 {
     w->elastic->world(w->elastic->context, &w->position.rank, &w->position.size);
+    atomic_store(&w->elastic->where->rank, w->position.rank);
+    atomic_store(&w->elastic->where->size, w->position.size);
 }
 
 static void publish_iteration(const struct walk *w)
@@ -282,13 +284,13 @@ static int run_init(struct walk *w, int *argc, char ***argv)
     return WALK_ON;
 }
 
-enum walk_outcome walk_from_start(struct walk *w, int *argc, char ***argv)
+static enum walk_outcome walk_start(struct walk *w, int *argc, char ***argv)
 {
     int result = run_init(w, argc, argv);
     return result == WALK_ON ? walk_on(w, false) : (enum walk_outcome)result;
 }
 
-enum walk_outcome walk_joining(struct walk *w, int *argc, char ***argv)
+static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
 {
     struct position at;
     bool ready = run_init(w, argc, argv) == WALK_ON;
@@ -306,4 +308,23 @@ enum walk_outcome walk_joining(struct walk *w, int *argc, char ***argv)
     if (result == WALK_ON)
         drivers_hold_end(w->drivers, &w->position);
     return result == WALK_ON ? walk_on(w, true) : (enum walk_outcome)result;
+}
+
+/* The program may be unloaded after the walk. */
+static enum walk_outcome walk(struct walk *w, int *argc, char ***argv, bool joining)
+{
+    atomic_store(&w->elastic->where->program, w->program);
+    enum walk_outcome outcome = joining ? walk_join(w, argc, argv) : walk_start(w, argc, argv);
+    atomic_store(&w->elastic->where->program, NULL);
+    return outcome;
+}
+
+enum walk_outcome walk_from_start(struct walk *w, int *argc, char ***argv)
+{
+    return walk(w, argc, argv, false);
+}
+
+enum walk_outcome walk_joining(struct walk *w, int *argc, char ***argv)
+{
+    return walk(w, argc, argv, true);
 }

@@ -15,6 +15,7 @@
 #include "runtime/backends/pmi.h"
 #include "runtime/control/control.h"
 #include "runtime/coordinator/coordinator.h"
+#include "runtime/crash/crash.h"
 #include "runtime/member/json.h"
 #include "runtime/plane.h"
 #include "runtime/records/records.h"
@@ -196,12 +197,33 @@ static void choose_parts(const epop_program_t *program, char *error, size_t erro
         choose_backend(backend, false, error, error_size);
 }
 
+/* Of a crash, on the thread that hands it over. */
+static int deliver_crash(const char *text, bool core)
+{
+    cJSON *message = json_message("crashed");
+    cJSON_AddStringToObject(message, "text", text);
+    cJSON_AddBoolToObject(message, "core", core);
+    int result = plane_tell(&job.plane, message);
+    cJSON_Delete(message);
+    return result;
+}
+
+static void on_other_message(const cJSON *message)
+{
+    const char *op = json_text(message, "op");
+    if (op && !strcmp(op, "dump"))
+        crash_dump();
+    else if (world.backend->message)
+        world.backend->message(message);
+}
+
 static void make_member(int process)
 {
     member_init(&job.member, process);
     job.member.tell = tell;
     job.member.poke = poke;
-    job.member.other = world.backend->message;
+    job.member.other = on_other_message;
+    crash_install(&job.member.where, deliver_crash);
 }
 
 /* What is needed to have others join: by a launcher on process 0, by spawning on all. */

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "runtime/crash/crash.h"
 #include "runtime/job.h"
 
 static struct ceiling ceiling;
@@ -89,6 +90,7 @@ const struct elastic *epop__solo_elastic(void)
     };
     ceiling_init(&ceiling);
     atomic_init(&where.pc, -1);
+    crash_install(&where, NULL);
     struct sigaction action = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);

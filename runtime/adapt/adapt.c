@@ -99,11 +99,13 @@ static int start(int *argc, char ***argv)
         return error;
     epop__job_init(&options, &process, &processes);
     options.backend = choose_backend();
-    if (!options.command || epop__job_start(&options, description(path)))
+    const epop_program_t *program = description(path);
+    if (!options.command || epop__job_start(&options, program))
         exit(EXIT_FAILURE); /* it has said why */
     interpose_life.finalize = finalize;
     interpose_life.finalized = finalized;
     const struct elastic *e = epop__job_elastic();
+    atomic_store(&e->where->program, program);
     atomic_store(&e->where->visit, 1);
     atomic_store(&e->where->pc, 0);
     part = MEMBER;

@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/backends/binding.h"
 #include "runtime/coordinator/queue.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
+
+#define DUMP_TIMEOUT  3      /* seconds */
+#define DUMP_AHEAD_US 100000 /* for messages to arrive */
 
 double wall_seconds(void)
 {
@@ -108,6 +112,39 @@ static void on_failed(struct coordinator *c, const cJSON *message)
     c->config.ops->fatal(c->config.context, text ? text : "a process failed");
 }
 
+/* If it is this very process, the others miss it soon: they are told before. */
+static void begin_dump(struct coordinator *c, int process)
+{
+    c->dumping = process;
+    c->dump_deadline = monotonic_seconds() + DUMP_TIMEOUT;
+    for (int p = 1; process == 0 && p < c->process_count; p++) {
+        cJSON *message = json_message("abort");
+        cJSON_AddBoolToObject(message, "wait", 1);
+        send_to(c, p, message);
+    }
+    if (process == 0)
+        usleep(DUMP_AHEAD_US);
+}
+
+/* As a block that failed; but a joiner with a launch of its own is missed like any that dies. A process that dumps its
+ * memory first is waited for, though not for ever. */
+static void on_crashed(struct coordinator *c, int process, const cJSON *message)
+{
+    const char *text = json_text(message, "text");
+    enum process_state state = c->processes[process].state;
+    bool joiner = c->config.backend->ends && (state == PROCESS_JOINING || state == PROCESS_RETURNING);
+    if (c->dumping >= 0)
+        return;
+    if (!joiner && !json_true(message, "core")) {
+        c->config.ops->fatal(c->config.context, text);
+        return;
+    }
+    c->config.ops->say(c->config.context, text, !joiner);
+    if (!joiner)
+        begin_dump(c, process);
+    send_to(c, process, json_message("dump"));
+}
+
 static void on_message(struct coordinator *c, int process, const cJSON *message)
 {
     const char *op = json_text(message, "op");
@@ -139,6 +176,8 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         on_progress(c, message);
     else if (!strcmp(op, "failed"))
         on_failed(c, message);
+    else if (!strcmp(op, "crashed"))
+        on_crashed(c, process, message);
     else if (!strcmp(op, "request"))
         handle_program_request(c, process, message);
 }
@@ -160,6 +199,8 @@ static void on_lost(struct coordinator *c, int process)
     struct adaptation *a = c->adaptation;
     char text[200];
     bool own_launch = c->config.backend->ends;
+    if (process == c->dumping)
+        c->config.ops->fatal(c->config.context, NULL);
     if (own_launch && p->state == PROCESS_RETURNING)
         p->state = PROCESS_GONE;
     if (c->finished || p->state == PROCESS_LOST || (own_launch && p->state == PROCESS_GONE))
@@ -288,6 +329,8 @@ static void advance(struct coordinator *c)
     double now = monotonic_seconds();
     struct adaptation *a = c->adaptation;
     check_signals(c);
+    if (c->dumping >= 0 && now > c->dump_deadline)
+        c->config.ops->fatal(c->config.context, NULL);
     if (c->finished)
         return;
     if (c->waiting && now > c->position_deadline)
@@ -313,7 +356,7 @@ static void advance(struct coordinator *c)
 /* When advance has to look again though nothing arrives: seconds from now. */
 static double next_deadline(const struct coordinator *c)
 {
-    double now = monotonic_seconds(), wait = 3600;
+    double now = monotonic_seconds(), wait = c->dumping >= 0 ? c->dump_deadline - now : 3600;
     const struct adaptation *a = c->adaptation;
     if (a && a->state == ADAPTATION_PREPARING && !c->paused && a->deadline - now < wait)
         wait = a->deadline - now;
@@ -429,6 +472,7 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
     c->started = wall_seconds();
     c->position.pc = -1;
     c->last_commit = -1e9;
+    c->dumping = -1;
     if (pthread_create(&c->thread, NULL, coordinator_main, c))
         goto fail;
     return c;

@@ -118,6 +118,9 @@ struct coordinator {
     struct event *waiting; /* requests that wait for its answer, in their order */
     double position_deadline;
 
+    int dumping; /* the process that dumps its memory after a crash; -1: none */
+    double dump_deadline;
+
     epop_progress_t progress;
     bool progress_known;
     double started;

@@ -27,6 +27,8 @@ enum task { TASK_JOIN, TASK_FINISH };
 struct where {
     _Atomic int pc; /* -1: in no element */
     _Atomic int64_t visit, iteration;
+    _Atomic int rank, size;
+    _Atomic(const epop_program_t *) program; /* NULL: none is loaded */
 };
 
 struct member {

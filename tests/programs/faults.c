@@ -9,6 +9,7 @@
 enum { START, WORK, TURN, REPORT, ELEMENTS };
 
 static int iterations;
+static int *volatile nowhere;
 
 static int start(int *argc, char ***argv, void **data)
 {
@@ -20,6 +21,8 @@ static int work(void *data)
 {
     (void)data;
     iterations++;
+    if (fault_is("segv") && iterations == 3)
+        return *nowhere;
     return fault_is("exec") && iterations == 3 ? EPOP_ERR_MEMORY : 0;
 }
 

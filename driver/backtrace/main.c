@@ -1,0 +1,106 @@
+/*
+ * backtrace PID < ADDRESSES: names for addresses of another process, a line each, with file and line as far as there is
+ * debug information. The first address is that of an instruction, the others are return addresses.
+ * Started by a process that has crashed (runtime/crash/trace.c), so that this needs none of its memory.
+ */
+#include <dlfcn.h>
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAMES_MAX 256
+#define SHOWN_MAX  40
+#define LINE_MAX_  700
+
+static Dwfl *open_process(pid_t pid)
+{
+    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
+                                             .find_debuginfo = dwfl_standard_find_debuginfo};
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    if (!dwfl || dwfl_linux_proc_report(dwfl, pid) != 0 || dwfl_report_end(dwfl, NULL, NULL) != 0)
+        return NULL;
+    return dwfl;
+}
+
+/* A C++ name as it was written, by the library that C++ programs need anyway. */
+static char *demangle(const char *name)
+{
+    char *(*readable)(const char *, char *, size_t *, int *);
+    void *library = strncmp(name, "_Z", 2) == 0 ? dlopen("libstdc++.so.6", RTLD_NOW) : NULL;
+    *(void **)&readable = library ? dlsym(library, "__cxa_demangle") : NULL;
+    return readable ? readable(name, NULL, NULL, NULL) : NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+/* "solve at gauss.c:12", "MPIR_Wait in libmpich.so.12", "0x12 in no file"; true for main, behind which nothing is of
+ * interest. */
+static bool describe(Dwfl *dwfl, uintptr_t address, char text[LINE_MAX_])
+{
+    Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
+    const char *name = module ? dwfl_module_addrname(module, address) : NULL;
+    const char *file = module ? dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL) : NULL;
+    Dwfl_Line *line = module ? dwfl_module_getsrc(module, address) : NULL;
+    int number = 0;
+    const char *source = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+    char *readable = name ? demangle(name) : NULL, shown[420];
+    if (name)
+        snprintf(shown, sizeof shown, "%s", readable ? readable : name);
+    else
+        snprintf(shown, sizeof shown, "%#lx", (unsigned long)address);
+    free(readable);
+    if (source)
+        snprintf(text, LINE_MAX_, "%s at %.250s:%d", shown, base_name(source), number);
+    else
+        snprintf(text, LINE_MAX_, "%s in %.250s", shown, file ? base_name(file) : "no file");
+    return name && strcmp(name, "main") == 0;
+}
+
+static void print_repeats(int repeats)
+{
+    if (repeats)
+        printf("  ... and %d more of the same\n", repeats);
+}
+
+static void print_frames(Dwfl *dwfl, const uintptr_t *frames, size_t count)
+{
+    char text[LINE_MAX_], last[LINE_MAX_] = "";
+    bool end = false;
+    int repeats = 0, shown = 0;
+    for (size_t i = 0; i < count && !end && shown < SHOWN_MAX; i++) {
+        end = describe(dwfl, frames[i] - (i > 0), text);
+        if (strcmp(text, last) == 0) {
+            repeats++;
+            continue;
+        }
+        print_repeats(repeats);
+        repeats = 0;
+        printf("  #%zu %s\n", i, text);
+        fflush(stdout); /* if this takes too long, what there is is better than nothing */
+        memcpy(last, text, sizeof last);
+        shown++;
+    }
+    print_repeats(repeats);
+}
+
+int main(int argc, char **argv)
+{
+    uintptr_t frames[FRAMES_MAX];
+    ssize_t size = read(STDIN_FILENO, frames, sizeof frames);
+    Dwfl *dwfl = argc == 2 ? open_process((pid_t)atol(argv[1])) : NULL;
+    if (!dwfl || size < (ssize_t)sizeof *frames) {
+        fprintf(stderr, "usage: backtrace PID < ADDRESSES (epop starts it when a program crashes)\n");
+        return 1;
+    }
+    print_frames(dwfl, frames, (size_t)size / sizeof *frames);
+    dwfl_end(dwfl);
+    return 0;
+}

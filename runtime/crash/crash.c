@@ -1,0 +1,233 @@
+/* From the signal to the report: see crash.h. Only what is safe in a signal handler, but for the thread at the end. */
+#include "runtime/crash/crash.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/crash/trace.h"
+#include "runtime/records/records.h"
+
+#define DELIVER_MS 1000 /* to hand the report over */
+#define ENDED_MS   3500 /* to be ended, once it is handed over */
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+#define SIGNAL_COUNT (sizeof signals / sizeof *signals)
+
+static struct {
+    const struct where *where;
+    crash_deliver_t deliver;
+    char host[64];
+    pid_t program_thread;
+    _Atomic pid_t crashed; /* the thread whose crash is reported; 0: none */
+    sem_t ready;           /* the report is */
+    atomic_int delivered;  /* 1: somebody has it; -1: nobody wants it */
+    atomic_bool dump;
+    struct crash_text text;
+} crash;
+
+/* ---- The report ------------------------------------------------------------------ */
+
+static void add_element(struct crash_text *text, const epop_program_t *program, int pc)
+{
+    const epop_element_t *element = &program->elements[pc];
+    const char *type = epop_element_type_name(element->type);
+    text_add(text, "element ");
+    text_add_number(text, pc);
+    text_add(text, " '");
+    text_add(text, element->name ? element->name : type);
+    text_add(text, "' (");
+    text_add(text, type);
+    text_add(text, "), iteration ");
+    text_add_number(text, atomic_load(&crash.where->iteration));
+}
+
+/* "cannon: element 1 'multiply' (EP), iteration 3, rank 1 of 4: " */
+static void add_place(struct crash_text *text)
+{
+    const epop_program_t *program = atomic_load(&crash.where->program);
+    int pc = atomic_load(&crash.where->pc);
+    if (program) {
+        text_add(text, program->name);
+        text_add(text, ": ");
+    }
+    if (program && pc >= 0 && pc < program->size)
+        add_element(text, program, pc);
+    else
+        text_add(text, "outside of the program's elements");
+    text_add(text, ", rank ");
+    text_add_number(text, atomic_load(&crash.where->rank));
+    text_add(text, " of ");
+    text_add_number(text, atomic_load(&crash.where->size));
+    text_add(text, ": ");
+}
+
+static bool is_overflow(const siginfo_t *info, const void *context)
+{
+    uintptr_t stack = trace_stack_pointer(context), address = (uintptr_t)info->si_addr;
+    return info->si_signo == SIGSEGV && stack && address - (stack - 65536) < 65536 + 4096;
+}
+
+static void add_signal(struct crash_text *text, int number, const siginfo_t *info, const void *context)
+{
+    text_add(text, "SIG");
+    text_add(text, sigabbrev_np(number));
+    text_add(text, " (");
+    text_add(text, is_overflow(info, context) ? "Stack overflow" : sigdescr_np(number));
+    text_add(text, ")");
+    if (info->si_code > 0 && number != SIGABRT) { /* the kernel's doing, and not that of kill or raise */
+        text_add(text, number == SIGFPE || number == SIGILL ? " by the instruction at " : " at address ");
+        text_add_address(text, (uintptr_t)info->si_addr);
+    }
+    text_add(text, syscall(SYS_gettid) == crash.program_thread ? ", pid " : ", in another thread, pid ");
+    text_add_number(text, getpid());
+    text_add(text, " on ");
+    text_add(text, crash.host);
+    text_add(text, "\n");
+}
+
+static void write_report(void)
+{
+    static struct crash_text all;
+    text_add(&all, "epop: ");
+    text_add(&all, crash.text.bytes);
+    text_add(&all, "\n");
+    if (write(STDERR_FILENO, all.bytes, all.used) < 0)
+        return; /* nobody reads it */
+}
+
+/* In process 0, or without a job, what drivers have found by now is written; the reason is the report's first line. */
+static void save_records(void)
+{
+    for (size_t i = 0; i < crash.text.used; i++)
+        if (crash.text.bytes[i] == '\n')
+            crash.text.bytes[i] = 0;
+    epop__records_fail(crash.text.bytes);
+}
+
+/* ---- The end of the process --------------------------------------------------------- */
+
+static void __attribute__((noreturn)) end_by(int number)
+{
+    sigset_t only;
+    signal(number, SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    raise(number);
+    _exit(128 + number);
+}
+
+static void nap(void)
+{
+    struct timespec ten_ms = {.tv_nsec = 10 * 1000 * 1000};
+    nanosleep(&ten_ms, NULL);
+}
+
+static int wait_delivered(void)
+{
+    for (int ms = 0; ms < DELIVER_MS && !atomic_load(&crash.delivered); ms += 10)
+        nap();
+    return atomic_load(&crash.delivered);
+}
+
+static bool wants_core(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur > 0;
+}
+
+/* The others print the report and end this process; if not, it does so itself. */
+static void hand_over(int number)
+{
+    if (crash.deliver)
+        sem_post(&crash.ready);
+    if (crash.deliver && wait_delivered() > 0)
+        for (int ms = 0; ms < ENDED_MS; ms += 10) {
+            if (atomic_load(&crash.dump))
+                end_by(number);
+            nap();
+        }
+    write_report();
+    save_records();
+    end_by(number);
+}
+
+/* ---- The handler ------------------------------------------------------------------------ */
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    pid_t self = (pid_t)syscall(SYS_gettid), none = 0;
+    if (!atomic_compare_exchange_strong(&crash.crashed, &none, self)) {
+        if (none != self)
+            for (;;)
+                pause(); /* another thread is at it */
+        trace_give_up();
+        end_by(number);
+    }
+    add_place(&crash.text);
+    add_signal(&crash.text, number, info, context);
+    trace_add(&crash.text, context);
+    text_end_line(&crash.text);
+    hand_over(number);
+}
+
+static void *deliver_main(void *unused)
+{
+    while (sem_wait(&crash.ready) != 0)
+        ;
+    atomic_store(&crash.delivered, crash.deliver(crash.text.bytes, wants_core()) == 0 ? 1 : -1);
+    return unused;
+}
+
+void crash_dump(void)
+{
+    atomic_store(&crash.dump, true);
+}
+
+/* ---- Installing ---------------------------------------------------------------------------- */
+
+/* UCX, which Debian's MPICH uses, has handlers of its own that print a trace on each rank and end the process. */
+static void silence_ucx(void)
+{
+    void (*disable)(void);
+    *(void **)&disable = dlsym(RTLD_DEFAULT, "ucs_debug_disable_signals");
+    if (disable)
+        disable();
+}
+
+/* With all signals blocked: what is meant for the program goes to its threads. */
+static int start_deliverer(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, deliver_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error ? error : pthread_detach(thread);
+}
+
+void crash_install(const struct where *where, crash_deliver_t deliver)
+{
+    struct sigaction present, ours = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    crash.where = where;
+    crash.program_thread = (pid_t)syscall(SYS_gettid);
+    gethostname(crash.host, sizeof crash.host - 1);
+    sem_init(&crash.ready, 0, 0);
+    crash.deliver = deliver && start_deliverer() == 0 ? deliver : NULL;
+    trace_prepare();
+    epop__crash_stack();
+    silence_ucx();
+    sigemptyset(&ours.sa_mask);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++)
+        if (sigaction(signals[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL)
+            sigaction(signals[i], &ours, NULL);
+}

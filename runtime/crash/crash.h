@@ -1,0 +1,33 @@
+/*
+ * A program that crashes: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, in any thread, become one report that says where
+ * in the program it happened and through which functions, and are handed to the job, which prints the first one and
+ * ends all processes. A process that cannot hand it over prints it itself.
+ */
+#ifndef EPOP_CRASH_H
+#define EPOP_CRASH_H
+
+#include <stdbool.h>
+
+#include "epop/visibility.h"
+#include "runtime/member/member.h"
+
+/* What becomes of a report, on a thread of its own, the crashed one being stopped. 0: somebody will print it, and end
+ * this process. -1, or no return within a second: this process does both. core: it wants to dump its memory first, and
+ * waits for crash_dump. */
+typedef int (*crash_deliver_t)(const char *text, bool core);
+
+/*
+ * From here on; `where` is the position of the thread that calls. Signals for which something is installed already are
+ * left alone, and so are those for which the program installs a handler of its own later. deliver NULL: the process
+ * prints its report itself, and ends with the signal.
+ */
+void crash_install(const struct where *where, crash_deliver_t deliver);
+
+/* The report that asked for it has been printed: the process may dump its memory now. Any thread. */
+void crash_dump(void);
+
+/* A stack for signal handlers of the calling thread, so that an overflow of its own can be reported; unless it has one.
+ * Ends with the thread. */
+EPOP_API void epop__crash_stack(void);
+
+#endif

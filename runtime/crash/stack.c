@@ -1,0 +1,37 @@
+/* A stack of its own for a thread's signal handlers: see crash.h. */
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "runtime/crash/crash.h"
+
+#define STACK_SIZE (128 * 1024) /* of address space: what is not used costs nothing */
+
+static pthread_key_t stack_key;
+
+static void release(void *stack)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, NULL);
+    munmap(stack, STACK_SIZE);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&stack_key, release);
+}
+
+void epop__crash_stack(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    stack_t present, ours = {.ss_size = STACK_SIZE};
+    if (sigaltstack(NULL, &present) != 0 || !(present.ss_flags & SS_DISABLE))
+        return;
+    ours.ss_sp = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (ours.ss_sp == MAP_FAILED)
+        return;
+    pthread_once(&once, make_key);
+    pthread_setspecific(stack_key, ours.ss_sp);
+    sigaltstack(&ours, NULL);
+}
