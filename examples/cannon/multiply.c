@@ -140,6 +140,8 @@ int cannon_multiply_adapt(void *data)
     }
     error = epop_redist_replicated(&window, &c->shared, sizeof(c->shared), MPI_BYTE);
     if (error == EPOP_OK)
+        error = epop_redist_replicated(&window, c->run_seconds, c->shared.runs, MPI_DOUBLE);
+    if (error == EPOP_OK)
         error = move_matrices(c, &window);
     if (error == EPOP_OK)
         error = epop_adapt_commit();

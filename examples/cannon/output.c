@@ -33,7 +33,6 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* On rank 0, which has seen every run. */
 static double median_seconds(const cannon_t *c)
 {
     double sorted[CANNON_REPEATS_MAX];

@@ -28,7 +28,7 @@ typedef struct gauss {
     options_t options;
     problem_t problem;
     lu_t lu;
-    double start;   /* of the elimination, seconds; on rank 0, which never leaves */
+    double start;   /* of the elimination, seconds; by this process's clock */
     double seconds; /* elimination and solution */
     int resizes;
 } gauss_t;
@@ -147,12 +147,16 @@ static int share(gauss_t *gauss, const epop_window_t *window)
 {
     lu_t *lu = &gauss->lu;
     int64_t shared[] = {lu->n, lu->block, lu->step, gauss->resizes};
+    double elapsed = now() - gauss->start;
     int error = epop_redist_replicated(window, shared, 4, MPI_INT64_T);
+    if (error == 0)
+        error = epop_redist_replicated(window, &elapsed, 1, MPI_DOUBLE);
     if (error == 0 && window->status == EPOP_JOINING) {
         if (lu_create(lu, shared[0], shared[1]) != 0)
             return EPOP_ERR_MEMORY;
         lu->step = shared[2];
         gauss->resizes = (int)shared[3];
+        gauss->start = now() - elapsed;
         gauss->problem = (problem_t){gauss->options.a_path, gauss->options.b_path, lu->n};
     }
     if (error == 0)
