@@ -21,6 +21,7 @@ enum {
     START = 256,
     MAXIMUM,
     BACKEND,
+    SPAWN_METHOD,
     SPAWN_STRATEGY,
     SPAWN_ASYNC,
     LEAVE,
@@ -39,6 +40,8 @@ static const struct option_text own_options[] = {
     {"max", "N", "most ranks that a resize may ask for, where processes are started (256)", MAXIMUM},
     {"backend", "NAME", "how processes come and go: auto, join, pool or spawn (auto)", BACKEND},
     {"leave", "exit|park|auto", "what becomes of processes that leave: auto as the backend does (auto)", LEAVE},
+    {"spawn-method", "NAME", "with --backend spawn: merge (old ranks stay) or baseline (all are replaced) (merge)",
+     SPAWN_METHOD},
     {"spawn-strategy", "NAME", "with --backend spawn: plain (all ranks spawn) or single (rank 0 does) (plain)",
      SPAWN_STRATEGY},
     {"spawn-async", NULL, "with --backend spawn: a helper thread spawns while the ranks compute", SPAWN_ASYNC},
@@ -134,11 +137,12 @@ static int set_ranks(int *ranks, const char *name)
     return OPTIONS_GO_ON;
 }
 
-static int set_strategy(struct options *options)
+/* One of two words: *second tells which. */
+static int set_choice(int *second, const char *name, const char *words[2])
 {
-    options->spawn_single = strcmp(optarg, "single") == 0;
-    if (!options->spawn_single && strcmp(optarg, "plain") != 0)
-        return usage_error("--spawn-strategy wants plain or single, not '%s'", optarg);
+    *second = strcmp(optarg, words[1]) == 0;
+    if (!*second && strcmp(optarg, words[0]) != 0)
+        return usage_error("--%s wants %s or %s, not '%s'", name, words[0], words[1], optarg);
     return OPTIONS_GO_ON;
 }
 
@@ -177,8 +181,10 @@ static int apply(struct parse *parse, int letter, const char *name, const char *
     case BACKEND:
         options->backend = optarg;
         return OPTIONS_GO_ON;
+    case SPAWN_METHOD:
+        return set_choice(&options->spawn_baseline, name, (const char *[]){"merge", "baseline"});
     case SPAWN_STRATEGY:
-        return set_strategy(options);
+        return set_choice(&options->spawn_single, name, (const char *[]){"plain", "single"});
     case SPAWN_ASYNC:
         options->spawn_async = 1;
         return OPTIONS_GO_ON;

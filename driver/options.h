@@ -26,7 +26,8 @@ struct options {
     const char *backend;    /* "auto" unless given */
     const char *leave;      /* likewise */
     int capabilities, json; /* say what the MPI library can do, and run nothing */
-    int spawn_single;       /* how the backend spawn spawns */
+    int spawn_baseline;     /* how the backend spawn spawns */
+    int spawn_single;
     int spawn_async;
     int maximum;            /* most ranks, where processes can be started */
     double prepare_timeout; /* seconds that joining ranks may take to get ready */

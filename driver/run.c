@@ -105,6 +105,10 @@ static enum walk_outcome walk_part(const struct options *options, struct drivers
 /* As good as new: the program is unloaded, and the memory that it freed goes back to the system. */
 static void park(struct loaded_program *program)
 {
+    if (epop__job_hosts()) {
+        malloc_trim(0);
+        return;
+    }
     int stays_mapped = program->handle ? unload_program(program) : 0;
     if (epop__job_leaves())
         epop__job_leave();
@@ -185,7 +189,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
         .verbose = options->verbose,
         .path = program && program->path ? program->path : options->program,
         .maximum = options->maximum,
-        .spawn = {.single = options->spawn_single, .async = options->spawn_async},
+        .spawn = {.baseline = options->spawn_baseline, .single = options->spawn_single, .async = options->spawn_async},
         .command = options->full_argv,
     };
     recording_use(drivers);

@@ -472,6 +472,14 @@ int epop__job_leaves(void)
     return (world.backend->flags & BACKEND_ENDS) != 0;
 }
 
+int epop__job_hosts(void)
+{
+    if (job.member.process || !epop__job_leaves())
+        return 0;
+    member_hosts(&job.member);
+    return 1;
+}
+
 void epop__job_detach(void)
 {
     if (!job.adapted && world.backend->abandon)

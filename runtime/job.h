@@ -74,6 +74,10 @@ EPOP_PRIVATE void epop__job_ended(void);
 /* After the program has ended: who stopped it early, or NULL. In process 0; elsewhere NULL. */
 EPOP_PRIVATE const char *epop__job_stopped_by(void);
 
+/* This process left the program. Is it the one that may not end, as it hosts the control plane? Then it stands by from
+ * here on, with the program loaded, which the coordinator reads. Local. */
+EPOP_PRIVATE int epop__job_hosts(void);
+
 /* Do processes that leave end here (or do they park)? Local. */
 EPOP_PRIVATE int epop__job_leaves(void);
 

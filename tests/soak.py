@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Random resizes of running jobs, for a long time: `ledger`, which checks every element in every iteration, and `gauss`,
-whose residual is checked at the end of each run. Nothing may grow: memory, descriptors, processes.
+"""Random resizes of running jobs, for a long time: `ledger`, which checks every element in every iteration, `gauss` and
+`cannon`, whose residual is checked at the end of each run. Nothing may grow: memory, descriptors, processes.
 
-    tests/soak.py [--resizes N] [--most RANKS] [--seed S] [--backend join|pool|spawn] [--program ledger|gauss]
+    tests/soak.py [--resizes N] [--most RANKS] [--seed S] [--backend join|pool|spawn] [--spawn "OPTIONS of epop"]
+                  [--program ledger|gauss|cannon]
 
 Ledger's job is one for all resizes. 40 times it is brought back to one rank and measured. Over the second half of these
 measurements rank 0's memory is fitted by a line, whose slope has to be below RSS_KB_PER_RESIZE; descriptors of rank 0
@@ -33,7 +34,11 @@ RSS_KB_PER_RESIZE, RSS_KB_PER_SHORT_RESIZE, SHORT = 2, 100, 400
 PROGRAMS = {
     "ledger": lambda: [job.program("ledger"), "iterations=1000000000", "elements=20000", "work=300", "skew=1500"],
     "gauss": lambda: [job.example("gauss"), "--random", "4000", "--block", "2", "--json"],
+    "cannon": lambda: [job.example("cannon"), "--random", "300,40000,300", "--panel", "2", "--verify", "--json"],
 }
+# Those that end: in which phase they are resized, and what must be small at the end.
+PHASE = {"gauss": "eliminate", "cannon": "multiply"}
+RESIDUAL = {"gauss": lambda result: result["scaled_residual"] < 16, "cannon": lambda result: result["residual"] <= 1}
 
 
 class Failed(Exception):
@@ -46,16 +51,16 @@ def resident_kb(pid):
 
 
 class Run:
-    """One job at a time, of a program and a backend; gauss ends, and is started again."""
+    """One job at a time, of a program and a backend; one that ends is started again."""
 
-    def __init__(self, space, program, backend, most):
-        self.space, self.program, self.backend, self.most = space, program, backend, most
+    def __init__(self, space, program, backend, spawn, most):
+        self.space, self.program, self.backend, self.spawn, self.most = space, program, backend, spawn, most
         self.ended = 0
         self.start()
 
     def start(self):
         lent = self.backend == "pool"
-        self.it = self.space.start_epop("--backend", self.backend, *(["--start", "1"] if lent else []),
+        self.it = self.space.start_epop("--backend", self.backend, *self.spawn, *(["--start", "1"] if lent else []),
                                         *PROGRAMS[self.program](), ranks=self.most if lent else 1,
                                         limit=100000)
         self.resizes, self.size = 0, 1
@@ -80,32 +85,41 @@ class Run:
 
     def near_its_end(self):
         """Gauss eliminates faster and faster: the last part leaves no time for a resize."""
-        if self.program != "gauss":
+        if self.program not in PHASE:
             return False
         status = self.status()
         progress = status and status["progress"]
-        return not status or not status["element"] or status["element"]["name"] != "eliminate" or (
+        return not status or not status["element"] or status["element"]["name"] != PHASE[self.program] or (
             progress and progress["iteration"] > 0.8 * progress["bound"])
 
     def resize(self, rng):
         """One, wherever the program is then."""
-        if self.near_its_end():
-            self.finish()
-            self.start()
-        size, named = self.choose(rng)
-        result = self.space.epopctl("resize", str(size), "--wait", *named, limit=60)
-        if result.status != 0 and self.program == "gauss" and "has ended" in result.err:
-            self.finish()
-            self.start()
-            self.resize(rng)
-            return
-        if result.status != 0:
-            raise Failed(f"{self.size} -> {size} {named}: {result}\n{self.report()}")
+        while True:
+            if self.near_its_end():
+                self.finish()
+                self.start()
+            size, named = self.choose(rng)
+            result = self.space.epopctl("resize", str(size), "--wait", *named, limit=60)
+            if result.status == 0:
+                break
+            if not self.came_too_late(result):
+                raise Failed(f"{self.size} -> {size} {named}: {result}\n{self.report()}")
         self.size = size
         self.resizes += 1
 
+    def came_too_late(self, result):
+        """The program had left the phase by then: no failure, another run is asked."""
+        late = ("has ended", "is ending", "no job is running")
+        if self.program not in PHASE or not any(text in result.err for text in late):
+            return False
+        self.finish()
+        self.start()
+        return True
+
     def choose(self, rng):
         """Another size; at times ranks are named that leave, and others may join in the same adaptation."""
+        if self.program == "cannon":
+            return rng.choice([n * n for n in range(1, self.most) if n * n <= self.most and n * n != self.size]), []
         if self.size < 3 or rng.random() < 0.7:
             return rng.choice([n for n in range(1, self.most + 1) if n != self.size]), []
         leaving = rng.sample(range(1, self.size), rng.randint(1, self.size // 2))
@@ -132,7 +146,12 @@ class Run:
         if self.program == "ledger":
             return "elements right" in result.out and f"{self.resizes} resizes" in result.out
         lines = [line for line in result.out.splitlines() if line.startswith("{")]
-        return bool(lines) and json.loads(lines[-1])["scaled_residual"] < 16
+        return bool(lines) and RESIDUAL[self.program](json.loads(lines[-1])) and (
+            json.loads(lines[-1])["resizes"] == self.resizes)
+
+    def present(self):
+        """Processes that run the program, or are about to go."""
+        return sum(process["state"] != "hosting" for process in self.status()["processes"])
 
     def measure(self):
         """What may not grow, of rank 0 and of the job at the present size."""
@@ -175,22 +194,24 @@ def settle(run):
         run.size = 1
         run.resizes += 1
     end = time.monotonic() + 5
-    while run.backend != "pool" and len(run.status()["processes"]) > 1 and time.monotonic() < end:
+    while run.backend != "pool" and run.present() > 1 and time.monotonic() < end:
         time.sleep(0.05)
     # epopctl, and a launcher that is just ending, may still be counted.
     samples = [run.measure() for _ in range(3)]
     return {what: min(sample[what] for sample in samples) for what in samples[0]}
 
 
-def soak(directory, program, backend, resizes, most, seed):
+def soak(directory, program, options, most):
+    backend, resizes, seed, spawn = options.backend, options.resizes, options.seed, options.spawn.split()
     rng = random.Random(seed)
     space = job.Space(directory)
     begin, limit = time.monotonic(), 60 + SECONDS_PER_RESIZE * resizes
     measured = []
     every = max(1, resizes // MEASUREMENTS)
-    print(f"{program}, {backend}: {resizes} resizes between 1 and {most} ranks, seed {seed}", flush=True)
+    print(f"{program}, {' '.join([backend, *spawn])}: {resizes} resizes between 1 and {most} ranks, seed {seed}",
+          flush=True)
     try:
-        run = Run(space, program, backend, most)
+        run = Run(space, program, backend, spawn, most)
         for done in range(1, resizes + 1):
             run.resize(rng)
             if program == "ledger" and done % every == 0:
@@ -213,14 +234,15 @@ def main():
     parser.add_argument("--most", type=int, help="ranks; 16, for the pool 3")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
     parser.add_argument("--backend", default="join", choices=["join", "pool", "spawn"])
+    parser.add_argument("--spawn", default="", metavar="OPTIONS", help="of epop, for the backend spawn")
     parser.add_argument("--program", choices=sorted(PROGRAMS))
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # ends its jobs too
     most = options.most or (3 if options.backend == "pool" else 16)
-    for program in [options.program] if options.program else sorted(PROGRAMS, reverse=True):
+    for program in [options.program] if options.program else ("ledger", "gauss"):
         with tempfile.TemporaryDirectory(prefix="epop-soak-") as directory:
             try:
-                soak(directory, program, options.backend, options.resizes, most, options.seed)
+                soak(directory, program, options, most)
             except (Failed, AssertionError) as failure:
                 print(f"FAILED, seed {options.seed}: {failure}", flush=True)
                 return 1

@@ -72,7 +72,7 @@ typedef struct epop_request {
     int size;                  /* the world size wanted; 0: what adding and releasing gives */
     const char *add_hosts;     /* take joining ranks from these hosts only, comma-separated; NULL: any */
     const char *release_hosts; /* the ranks on these hosts leave; NULL: none named */
-    const int *release_ranks;  /* and these ranks leave; rank 0 cannot */
+    const int *release_ranks;  /* and these ranks leave; rank 0 cannot where others stay */
     int release_count;         /* length of release_ranks */
 } epop_request_t;
 

@@ -77,6 +77,11 @@ static bool spawn_late(void)
     return !state.options.async;
 }
 
+static bool spawn_replaces(void)
+{
+    return state.options.baseline;
+}
+
 /* ---- The control thread of each rank ---------------------------------------------------- */
 
 static void spawn_message(const cJSON *message)
@@ -221,7 +226,10 @@ static int spawn_connect(struct world *world, char *error, size_t error_size)
         return -1;
     if (w->joining && agree(world, error, error_size))
         return -1;
-    connecting_make_after(w);
+    if (w->staying)
+        connecting_make_after(w);
+    else if (w->status == EPOP_JOINING)
+        MPI_Comm_dup(w->before, &w->after); /* the joiners' own world, which has no connection to those that leave */
     return 0;
 }
 
@@ -262,7 +270,8 @@ const struct backend backend_spawn = {
                     .start = spawn_start,
                     .cancel = spawn_cancel,
                     .ends = true,
-                    .late = spawn_late},
+                    .late = spawn_late,
+                    .replaces = spawn_replaces},
     .flags = BACKEND_ENDS | BACKEND_ASKED,
     .available = spawn_available,
     .first_world = spawn_first_world,

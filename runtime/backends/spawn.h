@@ -1,7 +1,7 @@
 /*
- * The spawn backend: MPI_Comm_spawn from inside the job, the way that join is compared with. Its options are the merge
- * alternatives of Martin-Alvarez, Aliaga, Castillo, Iserte, Mayo, "Dynamic spawning of MPI processes applied to
- * malleability" (2023).
+ * The spawn backend: MPI_Comm_spawn from inside the job, the way that join is compared with. Its options give the
+ * alternatives of Martin-Alvarez, Aliaga, Castillo, Iserte, "Dynamic spawning of MPI processes applied to malleability"
+ * (2023).
  */
 #ifndef EPOP_SPAWN_H
 #define EPOP_SPAWN_H
@@ -12,8 +12,10 @@ struct launcher_job;
 struct joining;
 
 struct spawn_options {
-    bool single; /* rank 0 spawns alone and the others connect to a port; else all spawn together */
-    bool async;  /* a helper thread spawns while the ranks compute; needs MPI_THREAD_MULTIPLE */
+    bool baseline; /* all ranks are replaced by new processes; else the old ones stay, and new ones come to them (merge)
+                    */
+    bool single;   /* rank 0 spawns alone and the others connect to a port; else all spawn together */
+    bool async;    /* a helper thread spawns while the ranks compute; needs MPI_THREAD_MULTIPLE */
 };
 
 /* Before the backend is used. The strings stay the caller's. */

@@ -61,11 +61,21 @@ static void retire(struct coordinator *c, struct adaptation *a)
     adaptation_free(a);
 }
 
+bool is_for_phase(const struct adaptation *a)
+{
+    return !strcmp(a->by, "phase");
+}
+
 static void prepared(struct coordinator *c, struct adaptation *a)
 {
+    const struct process *zero = &c->processes[c->world[0]];
     a->state = ADAPTATION_PREPARED;
     a->prepared = wall_seconds();
     publish(c, "prepared", a, NULL);
+    if (is_for_phase(a)) { /* all ranks hold already */
+        struct position at = zero->at;
+        adaptation_window(c, &at, zero->count);
+    }
 }
 
 void adaptation_start_joiners(struct coordinator *c)
@@ -84,6 +94,10 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
 {
     a->deadline = monotonic_seconds() + c->config.prepare_timeout;
     a->margin = c->config.prepare_timeout;
+    if (all_are_replaced(c)) {
+        memset(a->leaves, 1, (size_t)c->size);
+        a->joining = a->to;
+    }
     if (a->joining && c->config.backend->choose(c, a, hosts, error, size)) {
         adaptation_free(a);
         return -1;
@@ -122,6 +136,15 @@ void adaptation_ready(struct coordinator *c, int process, const cJSON *message)
     prepared(c, a);
 }
 
+static void phase_cannot_run(struct coordinator *c, const struct adaptation *a, const char *reason)
+{
+    char text[400];
+    int pc = c->processes[c->world[0]].at.pc;
+    snprintf(text, sizeof text, "%s: element %d '%s' does not accept %d ranks, and there is no way to %d: %s",
+             c->config.program->name, pc, element_name(c, pc), a->from, a->to, reason);
+    c->config.ops->fatal(c->config.context, text);
+}
+
 void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason)
 {
     struct adaptation *a = c->adaptation;
@@ -136,6 +159,8 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     a->state = state;
     snprintf(a->reason, sizeof a->reason, "%s", reason);
     publish(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);
+    if (is_for_phase(a))
+        phase_cannot_run(c, a, a->reason);
     answer(c, &a->handle, refusal(code, a->reason));
     retire(c, a);
 }
@@ -277,12 +302,22 @@ void adaptation_connect_timeout(struct coordinator *c)
 
 /* ---- Through ------------------------------------------------------------------- */
 
+/* From the hold of the first old rank until now, where the first new rank goes on; after that it is known. */
+static double standstill(const struct coordinator *c, const struct adaptation *a)
+{
+    double now = monotonic_seconds(), first = now;
+    for (int r = 0; r < c->size && !a->stall; r++)
+        if (c->processes[c->world[r]].held < first)
+            first = c->processes[c->world[r]].held;
+    return now - first;
+}
+
 void adaptation_committed(struct coordinator *c, const cJSON *message)
 {
     struct adaptation *a = c->adaptation;
     if (!a || a->state != ADAPTATION_WINDOW || json_int(message, "adaptation", 0) != a->id)
         return;
-    double stall = json_number(message, "stall", 0);
+    double stall = all_are_replaced(c) ? standstill(c, a) : json_number(message, "stall", 0);
     if (stall > a->stall)
         a->stall = stall;
     one_through(c, a);
@@ -294,6 +329,15 @@ void process_gone(struct coordinator *c, int process)
     bool leaving = p->state == PROCESS_LEAVING;
     p->state = PROCESS_GONE;
     p->rank = -1;
+    if (leaving && c->adaptation)
+        one_through(c, c->adaptation);
+}
+
+void process_hosts(struct coordinator *c, int process)
+{
+    struct process *p = &c->processes[process];
+    bool leaving = p->state == PROCESS_LEAVING;
+    p->state = PROCESS_HOSTING;
     if (leaving && c->adaptation)
         one_through(c, c->adaptation);
 }
@@ -313,15 +357,15 @@ void process_parked(struct coordinator *c, int process, const cJSON *message)
 
 /*
  * All ranks hold before the first iteration of a phase that does not accept the present size. What was being
- * prepared was meant for the old size, so it is off; the phase's own wish is a shrink, which needs no preparing. An
- * agreement under way begins again afterwards, if there is still a reason.
+ * prepared was meant for the old size, so it is off; the phase's own wish is a shrink, which needs preparing only where
+ * all ranks are replaced. An agreement under way begins again afterwards, if there is still a reason.
  */
 void adaptation_for_phase(struct coordinator *c, int needs)
 {
-    const struct process *zero = &c->processes[c->world[0]];
-    struct position at = zero->at;
-    uint64_t count = zero->count;
+    struct position at = c->processes[c->world[0]].at;
     char reason[200], error[200];
+    if (c->adaptation && is_for_phase(c->adaptation))
+        return; /* its joiners are on their way */
     snprintf(reason, sizeof reason, "element %d '%s' does not accept %d ranks and asked for %d first", at.pc,
              element_name(c, at.pc), c->size, needs);
     agreement_cancel(c);
@@ -335,6 +379,7 @@ void adaptation_for_phase(struct coordinator *c, int needs)
     }
     for (int r = needs; r < c->size; r++)
         a->leaves[r] = 1;
-    adaptation_prepare(c, a, NULL, error, sizeof error);
-    adaptation_window(c, &at, count);
+    struct adaptation wish = *a;
+    if (adaptation_prepare(c, a, NULL, error, sizeof error))
+        phase_cannot_run(c, &wish, error);
 }

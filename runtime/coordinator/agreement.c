@@ -185,6 +185,7 @@ void agreement_at(struct coordinator *c, int process, const cJSON *message)
     p->count = (uint64_t)json_int64(message, "count", 0);
     p->at = position_from_json(message);
     p->needs = json_int(message, "needs", 0);
+    p->held = monotonic_seconds() - json_number(message, "held", 0);
     agreement_check(c);
 }
 

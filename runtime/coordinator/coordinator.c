@@ -166,6 +166,8 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         adaptation_connected(c, process, message);
     else if (!strcmp(op, "gone"))
         process_gone(c, process);
+    else if (!strcmp(op, "hosts"))
+        process_hosts(c, process);
     else if (!strcmp(op, "committed"))
         adaptation_committed(c, message);
     else if (!strcmp(op, "parked"))
@@ -292,7 +294,7 @@ static int count_ended(const struct coordinator *c)
 static bool wants_agreement(const struct coordinator *c)
 {
     const struct adaptation *a = c->adaptation;
-    if (a && a->state == ADAPTATION_WINDOW)
+    if (a && (a->state == ADAPTATION_WINDOW || is_for_phase(a)))
         return false;
     if (c->stopping)
         return !c->stop_sent;

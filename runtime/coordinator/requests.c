@@ -36,7 +36,7 @@ static const epop_sizes_t *present_rule(struct coordinator *c)
 
 static bool mark_leaver(struct coordinator *c, struct resize *r, int rank, char *why, size_t size)
 {
-    if (rank < 1 || rank >= c->size) {
+    if (rank < 0 || rank >= c->size || (rank == 0 && !all_are_replaced(c))) {
         snprintf(why, size, rank ? "there is no rank %d" : "rank %d cannot leave: it hosts the job's control", rank);
         return false;
     }
@@ -261,7 +261,7 @@ void request_stop(struct coordinator *c, const char *by)
 {
     if (c->stopping || c->finished)
         return;
-    if (c->adaptation)
+    if (c->adaptation && !is_for_phase(c->adaptation))
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", "the job was told to stop");
     unpause(c);
     answer(c, &c->pause_handle, refusal("failed", "the job was told to stop"));
@@ -273,8 +273,12 @@ void request_stop(struct coordinator *c, const char *by)
 static void handle_cancel(struct coordinator *c, void *handle)
 {
     struct adaptation *a = c->adaptation;
-    if (!a || a->state == ADAPTATION_WINDOW) {
-        answer(c, &handle, refusal("refused", a ? "it is too late: data is being moved" : "no resize is pending"));
+    const char *why = !a                              ? "no resize is pending"
+                      : a->state == ADAPTATION_WINDOW ? "it is too late: data is being moved"
+                      : is_for_phase(a)               ? "the phase cannot run without it"
+                                                      : NULL;
+    if (why) {
+        answer(c, &handle, refusal("refused", why));
         return;
     }
     adaptation_drop(c, ADAPTATION_CANCELLED, "failed", "withdrawn");

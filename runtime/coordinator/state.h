@@ -16,6 +16,7 @@ enum process_state {
     PROCESS_LEAVING,
     PROCESS_RETURNING, /* from a joining that was called off, into standby */
     PROCESS_SPENT,     /* left, and cannot join again: the program stays in its memory */
+    PROCESS_HOSTING,   /* process 0 without a rank: it has the control plane */
     PROCESS_GONE,      /* ended for real */
     PROCESS_LOST
 };
@@ -34,6 +35,7 @@ struct process {
     uint64_t count; /* of its answer or arrival */
     struct position at;
     int needs;
+    double held; /* since when it stands still there, monotonic */
     /* preparing */
     bool ready;
 };
@@ -59,18 +61,19 @@ struct adaptation {
     char element[64];
     char reason[200];
     double requested, prepared, agreed, committed; /* epoch seconds, 0: not yet */
-    double stall;                                  /* the longest a staying rank stood still, seconds */
-    double deadline;                               /* of preparing, monotonic */
-    double margin;                                 /* what was left of it when the job was paused */
-    char *port;                                    /* where the joiners accept; owned; NULL: none */
-    int unconnected;                               /* processes whose connect has not been reported yet */
-    int kills;                                     /* times that the joiners were ended for not answering */
-    int connected, failures;                       /* old ranks that could connect, and that could not */
-    double connect_deadline;                       /* monotonic */
-    int pinged;                                    /* the round in which the joiners were asked for a sign of life */
-    double ping_deadline;                          /* monotonic */
-    int outstanding;                               /* processes that are not through the window, or parked, yet */
-    void *handle;                                  /* who waits for it; NULL: nobody */
+    double
+        stall; /* the longest a staying rank stood still, seconds; where none stays, all of them, until a new one ran */
+    double deadline;         /* of preparing, monotonic */
+    double margin;           /* what was left of it when the job was paused */
+    char *port;              /* where the joiners accept; owned; NULL: none */
+    int unconnected;         /* processes whose connect has not been reported yet */
+    int kills;               /* times that the joiners were ended for not answering */
+    int connected, failures; /* old ranks that could connect, and that could not */
+    double connect_deadline; /* monotonic */
+    int pinged;              /* the round in which the joiners were asked for a sign of life */
+    double ping_deadline;    /* monotonic */
+    int outstanding;         /* processes that are not through the window, or parked, yet */
+    void *handle;            /* who waits for it; NULL: nobody */
     int requested_size;
 };
 
@@ -145,6 +148,8 @@ struct coordinator_backend {
     bool ends;
     /* Are the joiners started by the ranks themselves, in the window? Then start is not called. NULL: no. */
     bool (*late)(void);
+    /* Do all ranks leave in every adaptation, and new ones take their place? NULL: no. */
+    bool (*replaces)(void);
     /* The rest is for backends that start processes; NULL elsewhere. None may block. */
     /* The joiners do not answer a connect: ends them at once. */
     void (*kill)(struct coordinator *coordinator, const struct adaptation *adaptation);
@@ -163,6 +168,11 @@ struct event;
 static inline bool joiners_come_late(const struct coordinator *c)
 {
     return c->config.backend->late && c->config.backend->late();
+}
+
+static inline bool all_are_replaced(const struct coordinator *c)
+{
+    return c->config.backend->replaces && c->config.backend->replaces();
 }
 
 /* coordinator.c */
@@ -196,9 +206,11 @@ void adaptation_connect_timeout(struct coordinator *c);
 void adaptation_end_joiners(struct coordinator *c);
 void adaptation_committed(struct coordinator *c, const cJSON *message);
 void process_gone(struct coordinator *c, int process);
+void process_hosts(struct coordinator *c, int process);
 void process_parked(struct coordinator *c, int process, const cJSON *message);
-/* For a phase that was entered at a size it does not accept. */
+/* For a phase that was entered at a size it does not accept: it cannot do without, and all ranks wait for it. */
 void adaptation_for_phase(struct coordinator *c, int needs);
+bool is_for_phase(const struct adaptation *a);
 
 /* agreement.c */
 void agreement_start(struct coordinator *c);

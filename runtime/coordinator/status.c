@@ -27,7 +27,7 @@ static const char *process_text(enum process_state state)
     static const char *const text[] = {
         [PROCESS_STANDBY] = "standby", [PROCESS_JOINING] = "joining",   [PROCESS_RUNNING] = "running",
         [PROCESS_LEAVING] = "leaving", [PROCESS_RETURNING] = "leaving", [PROCESS_SPENT] = "spent",
-        [PROCESS_GONE] = "gone",       [PROCESS_LOST] = "lost",
+        [PROCESS_GONE] = "gone",       [PROCESS_LOST] = "lost",         [PROCESS_HOSTING] = "hosting",
     };
     return text[state];
 }

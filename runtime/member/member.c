@@ -190,6 +190,7 @@ static void report_at(struct member *member, uint64_t count, const struct positi
     cJSON_AddNumberToObject(message, "count", (double)count);
     position_to_json(at, message);
     cJSON_AddNumberToObject(message, "needs", needs);
+    cJSON_AddNumberToObject(message, "held", monotonic_seconds() - member->held);
     pthread_mutex_unlock(&member->lock);
     tell(member, message);
     pthread_mutex_lock(&member->lock);
@@ -321,6 +322,11 @@ void member_report_progress(struct member *member, const epop_progress_t *progre
     cJSON_AddNumberToObject(message, "iteration", (double)progress->iteration);
     cJSON_AddNumberToObject(message, "bound", (double)progress->bound);
     tell(member, message);
+}
+
+void member_hosts(struct member *member)
+{
+    tell(member, json_message("hosts"));
 }
 
 void member_gone(struct member *member)

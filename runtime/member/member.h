@@ -96,6 +96,9 @@ void member_committed(struct member *member, int adaptation, double stall);
  * reusable is false where the program could not be unloaded. */
 void member_parked(struct member *member, bool reusable);
 
+/* This process left the program, and stays as the host of the control plane. */
+void member_hosts(struct member *member);
+
 /* This process left the program, and ends. */
 void member_gone(struct member *member);
 

@@ -100,7 +100,7 @@ static inline int check_numbers(const epop_window_t *w)
     EXPECT(old ? w->old_rank >= 0 && w->old_rank < w->old_size : w->old_rank == -1);
     EXPECT(w->status == EPOP_LEAVING ? w->new_rank == -1 : w->new_rank >= 0 && w->new_rank < w->new_size);
     EXPECT(w->old_size == w->staying + w->leaving && w->new_size == w->staying + w->joining);
-    EXPECT(w->old_rank != 0 || w->new_rank == 0);
+    EXPECT(w->old_rank != 0 || w->new_rank == 0 || w->staying == 0);
     for (int i = 0; i < w->old_size; i++) {
         EXPECT(w->new_ranks[i] == -1 || w->new_ranks[i] == stays);
         stays += w->new_ranks[i] >= 0;

@@ -1,8 +1,10 @@
-"""What the tests of the join backend share."""
+"""What the tests of the backends that start processes share."""
 
+import json
 import os
 import select
 import subprocess
+import time
 
 import pytest
 
@@ -10,6 +12,27 @@ import job
 
 # The ledger's arguments for a run that lasts until it is stopped.
 ENDLESS = ("iterations=100000000", "work=500", "elements=10000")
+
+JOIN = ("--backend", "join")
+SPAWN = ("--backend", "spawn")
+BASELINE = (*SPAWN, "--spawn-method", "baseline")
+SINGLE, ASYNC = ("--spawn-strategy", "single"), ("--spawn-async",)
+
+
+def _alternatives(name, method):
+    return {name: method, f"{name}-single": method + SINGLE, f"{name}-async": method + ASYNC,
+            f"{name}-single-async": method + SINGLE + ASYNC}
+
+
+MERGING = {"join": JOIN, **_alternatives("merge", SPAWN)}  # ranks stay
+REPLACING = _alternatives("baseline", BASELINE)            # all ranks are replaced
+
+
+def _each(backends):
+    return pytest.mark.parametrize("backend", backends.values(), ids=backends.keys())
+
+
+each_merging, each_replacing, each_backend = _each(MERGING), _each(REPLACING), _each({**MERGING, **REPLACING})
 
 
 def _can_join():
@@ -33,3 +56,38 @@ def wait_for_end_of(pid, limit=10):
         assert select.select([descriptor], [], [], limit)[0], f"{pid} still runs"
     finally:
         os.close(descriptor)
+
+
+# ---- A running ledger, and epopctl
+
+def start(space, *arguments, backend=JOIN, ranks=2, options=(), env=None, limit=120):
+    running = space.start_epop(*backend, *options, job.program("ledger"), *arguments, ranks=ranks,
+                               limit=limit, env=env)
+    wait_for_status(space, lambda status: status["state"] == "running")
+    return running
+
+
+def wait_for_status(space, condition, limit=30):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        result = space.epopctl("status", "--json")
+        if result.status == 0 and condition(json.loads(result.out)):
+            return json.loads(result.out)
+    raise AssertionError(f"not in time: {result}")
+
+
+def resize(space, to, *arguments, status=0):
+    result = space.epopctl("resize", to, "--wait", *arguments)
+    assert result.status == status, result
+    return result
+
+
+def processes(space):
+    return json.loads(space.epopctl("status", "--json").out)["processes"]
+
+
+def end(space, running, status=0):
+    space.epopctl("stop", "--wait")
+    result = running.wait()
+    assert result.status == status, result
+    return result

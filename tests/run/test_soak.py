@@ -24,6 +24,15 @@ def test_processes_start_and_end(program, backend):
     soak("--backend", backend, "--resizes", "20", "--most", "6", "--program", program, limit=90)
 
 
+@joining.needed
+@pytest.mark.parametrize("ways", ["", "--spawn-strategy single --spawn-async"], ids=["plain", "single-async"])
+@pytest.mark.parametrize("program", ["ledger", "gauss", "cannon"])
+def test_baseline(program, ways):
+    """All ranks are replaced ten times."""
+    soak("--backend", "spawn", f"--spawn=--spawn-method baseline {ways}", "--resizes", "10", "--most", "6",
+         "--program", program, limit=240)
+
+
 @pytest.mark.parametrize("program", ["ledger", "gauss"])
 def test_pool(program):
     soak("--backend", "pool", "--resizes", "20", "--most", "3", "--program", program, limit=60)
