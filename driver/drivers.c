@@ -95,6 +95,7 @@ static void note_flags(struct drivers *drivers, const epop_driver_t *table)
     drivers->iteration_hooks |= table->iteration_begin || table->iteration_end;
     drivers->element_hooks |= table->element_enter || table->element_leave;
     drivers->adapted_hooks |= table->adapted != NULL;
+    drivers->block_hooks |= table->block_enter || table->block_leave || table->decided;
 }
 
 /* Checks the table, copies what we know of it, and opens the driver. */
@@ -156,8 +157,12 @@ int drivers_option(struct drivers *drivers, const char *name, const char *value,
         int result = slot->table.option ? slot->table.option(slot->state, name, value) : 0;
         if (result == 0)
             return 0;
-        snprintf(error, error_size, "the driver '%s' refuses --%s %s; it takes %s", slot->table.name, name,
-                 value ? value : "", option->argument ? option->argument : "no argument");
+        const char *why = slot->table.explain ? slot->table.explain(slot->state) : NULL;
+        if (why)
+            snprintf(error, error_size, "--%s: %s", name, why);
+        else
+            snprintf(error, error_size, "the driver '%s' refuses --%s %s; it takes %s", slot->table.name, name,
+                     value ? value : "", option->argument ? option->argument : "no argument");
         return -1;
     }
     snprintf(error, error_size, "no driver has an option --%s", name);
@@ -273,6 +278,21 @@ void drivers_hold_begin(struct drivers *drivers, const epop_position_t *position
 void drivers_hold_end(struct drivers *drivers, const epop_position_t *position)
 {
     CALL_BACKWARD(hold_end, position)
+}
+
+void drivers_block_enter(struct drivers *drivers, const epop_position_t *position, epop_block_t block, void *data)
+{
+    CALL_FORWARD(block_enter, position, block, data)
+}
+
+void drivers_block_leave(struct drivers *drivers, const epop_position_t *position, epop_block_t block, void *data)
+{
+    CALL_BACKWARD(block_leave, position, block, data)
+}
+
+void drivers_decided(struct drivers *drivers, const epop_position_t *position, int answer)
+{
+    CALL_BACKWARD(decided, position, answer)
 }
 
 void drivers_finished(struct drivers *drivers, const epop_position_t *position)

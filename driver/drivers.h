@@ -26,6 +26,7 @@ struct drivers {
     int iteration_hooks; /* a driver has iteration_begin or _end; else the walker need not call those */
     int element_hooks;   /* a driver has element_enter or _leave */
     int adapted_hooks;   /* a driver has adapted */
+    int block_hooks;     /* a driver has block_enter, block_leave or decided */
     char refusal[400];   /* one line of text after drivers_loaded returned an error number */
 };
 
@@ -55,6 +56,9 @@ void drivers_adaptation_end(struct drivers *drivers, const epop_position_t *posi
 void drivers_adapted(struct drivers *drivers, const epop_position_t *position, const epop_adapted_t *adapted);
 void drivers_hold_begin(struct drivers *drivers, const epop_position_t *position);
 void drivers_hold_end(struct drivers *drivers, const epop_position_t *position);
+void drivers_block_enter(struct drivers *drivers, const epop_position_t *position, epop_block_t block, void *data);
+void drivers_block_leave(struct drivers *drivers, const epop_position_t *position, epop_block_t block, void *data);
+void drivers_decided(struct drivers *drivers, const epop_position_t *position, int answer);
 void drivers_finished(struct drivers *drivers, const epop_position_t *position);
 void drivers_failed(struct drivers *drivers, const epop_position_t *position, int error);
 

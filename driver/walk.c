@@ -72,6 +72,40 @@ static void leave(struct walk *w)
         drivers_element_leave(w->drivers, &w->position);
 }
 
+/* ---- Blocks ------------------------------------------------------------------------- */
+
+static void block_enter(struct walk *w, epop_block_t block)
+{
+    if (w->drivers->block_hooks)
+        drivers_block_enter(w->drivers, &w->position, block, w->data);
+}
+
+static void block_leave(struct walk *w, epop_block_t block)
+{
+    if (w->drivers->block_hooks)
+        drivers_block_leave(w->drivers, &w->position, block, w->data);
+}
+
+static bool goes_on(struct walk *w, const epop_element_t *element)
+{
+    block_enter(w, EPOP_BLOCK_LOOP);
+    int answer = element->loop_condition(w->data);
+    block_leave(w, EPOP_BLOCK_LOOP);
+    if (w->drivers->block_hooks)
+        drivers_decided(w->drivers, &w->position, answer);
+    return answer;
+}
+
+static int branch(struct walk *w)
+{
+    block_enter(w, EPOP_BLOCK_BRANCH);
+    int next = element_at(w)->branch_condition(w->position.pc, w->data);
+    block_leave(w, EPOP_BLOCK_BRANCH);
+    if (w->drivers->block_hooks)
+        drivers_decided(w->drivers, &w->position, next);
+    return next;
+}
+
 /* ---- The probe and the adaptation --------------------------------------------------- */
 
 /* The adapt block inside its window. WALK_ON if this process stays in the program. */
@@ -83,7 +117,9 @@ static int adapt(struct walk *w)
         return WALK_CALLED_OFF;
     look_at_world(w);
     drivers_adaptation_begin(w->drivers, &w->position);
+    block_enter(w, EPOP_BLOCK_ADAPT);
     int error = element_at(w)->phase_adapt(w->data);
+    block_leave(w, EPOP_BLOCK_ADAPT);
     if (error)
         return fail_block(w, "adapt", error);
     enum window_result result = e->window_close(e->context, text, sizeof text);
@@ -141,7 +177,9 @@ static int exec_once(struct walk *w, const epop_element_t *element)
 {
     if (w->drivers->iteration_hooks)
         drivers_iteration_begin(w->drivers, &w->position);
+    block_enter(w, EPOP_BLOCK_EXEC);
     int error = element->phase_exec(w->data);
+    block_leave(w, EPOP_BLOCK_EXEC);
     if (error)
         return fail_block(w, "exec", error);
     if (w->drivers->iteration_hooks)
@@ -170,7 +208,7 @@ static int run_elastic(struct walk *w, bool joined, bool *stop)
             return result;
         w->position.iteration++;
         publish_iteration(w);
-    } while (element->loop_condition(w->data));
+    } while (goes_on(w, element));
     return WALK_ON;
 }
 
@@ -184,7 +222,7 @@ static int run_rigid(struct walk *w)
         result = exec_once(w, element);
         w->position.iteration++;
         publish_iteration(w);
-    } while (result == WALK_ON && element->loop_condition && element->loop_condition(w->data));
+    } while (result == WALK_ON && element->loop_condition && goes_on(w, element));
     return result;
 }
 
@@ -192,7 +230,7 @@ static int run_branch(struct walk *w, int *next)
 {
     const epop_program_t *program = w->program;
     char what[160];
-    *next = element_at(w)->branch_condition(w->position.pc, w->data);
+    *next = branch(w);
     if (*next < 0 || *next > program->size)
         snprintf(what, sizeof what, "it branched to %d, but the elements are 0 to %d (%d ends the program)", *next,
                  program->size - 1, program->size);
@@ -275,7 +313,9 @@ static int run_init(struct walk *w, int *argc, char ***argv)
     w->data = w->program->data;
     look_at_world(w);
     enter(w, 0);
+    block_enter(w, EPOP_BLOCK_INIT);
     int error = element_at(w)->init(argc, argv, &w->data);
+    block_leave(w, EPOP_BLOCK_INIT);
     if (error)
         return fail_block(w, "init", error);
     leave(w);

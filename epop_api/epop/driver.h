@@ -22,6 +22,15 @@ typedef struct epop_position {
     int rank, size;    /* in the present world; rank -1 before there is one */
 } epop_position_t;
 
+/* The functions of an element. */
+typedef enum epop_block {
+    EPOP_BLOCK_INIT = 0,
+    EPOP_BLOCK_ADAPT = 1,
+    EPOP_BLOCK_EXEC = 2,
+    EPOP_BLOCK_LOOP = 3,
+    EPOP_BLOCK_BRANCH = 4
+} epop_block_t;
+
 /* What `loaded` returns besides 0 and an error number: do not walk; the driver has done all there is to do. */
 #define EPOP_DRIVER_DONE (-1)
 
@@ -147,6 +156,13 @@ typedef struct epop_driver {
     char *(*record)(void *state, int last);
     void (*write)(void *state, const epop_job_t *job);
     double (*checkpoint)(void *state); /* seconds from one to the next; 0, or no hook: none are made */
+
+    /* Around every block, nearest to it; the position is where the block is called. data is the program's data pointer
+     * as it is then. A block that returned an error number is left too; decided is told of what a loop condition (0: no
+     * further iteration) or a branch (the next pc) answered. */
+    void (*block_enter)(void *state, const epop_position_t *position, epop_block_t block, void *data);
+    void (*block_leave)(void *state, const epop_position_t *position, epop_block_t block, void *data);
+    void (*decided)(void *state, const epop_position_t *position, int answer);
 } epop_driver_t;
 
 /* What a driver's shared object exports. */

@@ -623,6 +623,37 @@ static void hooks_of_a_failure(void **state)
     assert_null(strstr(story, "finished"));
 }
 
+#define BLOCK_HOOK(name, sign)                                                                                         \
+    static void on_##name(void *state, const epop_position_t *p, epop_block_t block, void *data)                       \
+    {                                                                                                                  \
+        (void)state, (void)p;                                                                                          \
+        tell(sign "%d%s ", (int)block, data ? "" : "?");                                                               \
+    }
+BLOCK_HOOK(block_enter, "(")
+BLOCK_HOOK(block_leave, ")")
+
+static void on_decided(void *state, const epop_position_t *p, int answer)
+{
+    (void)state;
+    tell("=%d at %d.%lld ", answer, p->pc, (long long)p->iteration);
+}
+
+static void hooks_around_blocks(void **state)
+{
+    static int data;
+    (void)state;
+    drivers.count = 1;
+    drivers.block_hooks = 1;
+    drivers.slots[0].table = (epop_driver_t){
+        .name = "test", .block_enter = on_block_enter, .block_leave = on_block_leave, .decided = on_decided};
+    program->data = &data;
+    script.loops = 1;
+    mock.events[0] = (struct event){1, ACTION_ADAPT};
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "(0 init )0 hold(1.1.0) open (1 adapt )1 close (2 exec )2 (3 loop )3 =0 at 1.1 "
+                               "(2 rigid )2 (3 loop )3 =0 at 2.1 (4 branch )4 =4 at 3.0 (2 last )2 ");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -653,6 +684,7 @@ int main(void)
         TEST(a_rigid_phase_cannot_shrink),
         TEST(hooks_around_everything),
         TEST(hooks_of_a_failure),
+        TEST(hooks_around_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
