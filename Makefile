@@ -37,7 +37,7 @@ BLAS     := $(shell pkg-config --cflags --libs openblas 2>/dev/null)
 CMOCKA   := $(shell pkg-config --cflags --libs cmocka 2>/dev/null)
 
 lib_src  := $(wildcard epop_api/*.c runtime/*.c runtime/*/*.c interpose/*.c)
-epop_src := $(wildcard driver/*.c) mpich/tries.c
+epop_src := $(wildcard driver/*.c driver/debug/*.c) mpich/tries.c
 ctl_src  := $(wildcard driver/ctl/*.c)
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
@@ -178,7 +178,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev libopenblas-dev
-TEST_PACKAGES  := git g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc util-linux iproute2
+TEST_PACKAGES  := git g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc gdb util-linux iproute2
 BENCH_PACKAGES := libscalapack-mpich-dev python3
 
 # Installs those of $(1) that are missing.

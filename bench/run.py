@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [resize] [methods] [redist] [cannon] [gauss]
+    bench/run.py [--quick] [probe] [interpose] [walk] [debug] [resize] [methods] [redist] [cannon] [gauss]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -76,6 +76,18 @@ def bench_walk(quick):
                  by_hand_ns=theirs / iterations * 1e9, ratio=ratio)
 
 
+def bench_debug(quick):
+    """What the roll calls of the debug driver add to an iteration, and the factor that makes."""
+    rate = steps_per_us()
+    for us, iterations in ((10, 1000), (1000, 500), (10000, 100)):
+        arguments = (iterations, int(us * rate))
+        for ranks in (1, 2):
+            ours, theirs, ratio = alternate(
+                3 if quick else 7, lambda: lines(ranks, EPOP, "--driver", "debug", BENCH / "loop.so", *arguments)[0],
+                lambda: lines(ranks, EPOP, BENCH / "loop.so", *arguments)[0])
+            note(bench="debug", ranks=ranks, iteration_us=us, added_us=(ours - theirs) / iterations * 1e6, ratio=ratio)
+
+
 def relaunch(size, bytes_):
     """The alternative without malleability: end the job, start another one of the new size. Without writing the data
     to files and reading it again, so less than what it really costs."""
@@ -144,8 +156,9 @@ def bench_gauss(quick):
 
 
 def main():
-    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "resize": bench_resize,
-               "methods": bench_methods, "redist": bench_redist, "cannon": bench_cannon, "gauss": bench_gauss}
+    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "debug": bench_debug,
+               "resize": bench_resize, "methods": bench_methods, "redist": bench_redist,
+               "cannon": bench_cannon, "gauss": bench_gauss}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")

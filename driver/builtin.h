@@ -6,5 +6,6 @@
 
 extern const epop_driver_t driver_run;
 extern const epop_driver_t driver_check;
+extern const epop_driver_t driver_debug;
 
 #endif

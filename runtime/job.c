@@ -17,6 +17,7 @@
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/crash/crash.h"
 #include "runtime/member/json.h"
+#include "runtime/member/rollcall.h"
 #include "runtime/plane.h"
 #include "runtime/records/records.h"
 #include "runtime/redist/traffic.h"
@@ -34,8 +35,9 @@ static struct {
     bool joins; /* was started to join a running job */
     struct joining joining;
     const struct backend *joined_by;
-    bool adapted;   /* took part in a window, or tried to */
-    bool connected; /* in the present window, or reported that it is not */
+    bool adapted;                            /* took part in a window, or tried to */
+    bool connected;                          /* in the present window, or reported that it is not */
+    const struct rollcall_options *rollcall; /* NULL: no roll calls are held */
 } job;
 
 /* ---- MPI, and what is agreed before anything runs --------------------------------- */
@@ -252,6 +254,7 @@ static int start_control(const struct job_options *options, const epop_program_t
         .connect_timeout = BACKEND_CONNECT_TIMEOUT,
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
+        .rollcall = job.rollcall,
     };
     job.plane.verbose = options->verbose;
     if (plane_start(&job.plane, &job.member, &config, error, error_size))
@@ -544,6 +547,36 @@ int epop__job_finalize(void)
         finalize();
     signals_remove();
     return status;
+}
+
+/* ---- Roll calls --------------------------------------------------------------------------------- */
+
+void epop__job_call_rolls(const struct rollcall_options *options)
+{
+    job.rollcall = options;
+}
+
+void epop__job_rollcall(const struct claim *claim)
+{
+    if (job.member.tell)
+        member_rollcall(&job.member, claim);
+}
+
+void epop__job_breach(const char *text)
+{
+    bool alone = !job.member.tell;
+    if (alone)
+        fprintf(stderr, "epop: %s%s\n", job.rollcall->warns ? "warning: " : "", text);
+    if (alone && !job.rollcall->warns)
+        exit(EXIT_FAILURE);
+    if (alone)
+        return;
+    if (!job.rollcall->warns)
+        epop__job_fail(text);
+    cJSON *message = json_message("breach");
+    cJSON_AddStringToObject(message, "text", text);
+    plane_tell(&job.plane, message);
+    cJSON_Delete(message);
 }
 
 void epop__job_fail(const char *text)

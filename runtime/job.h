@@ -11,6 +11,7 @@
 #include "epop/visibility.h"
 #include "runtime/backends/spawn.h"
 #include "runtime/elastic.h"
+#include "runtime/rollcall.h"
 
 #define EPOP_PRIVATE EPOP_API /* exported for the epop executable; no part of the public interface */
 
@@ -95,6 +96,16 @@ EPOP_PRIVATE int epop__job_close(int status);
 
 /* The same for a process that runs on: as MPI_Finalize. Returns the status of launchers that failed, or 0. */
 int epop__job_finalize(void);
+
+/* With the debug driver, before the job starts: roll calls are held, as *options says (it stays the caller's). */
+EPOP_PRIVATE void epop__job_call_rolls(const struct rollcall_options *options);
+
+/* A roll call (runtime/rollcall.h). Nothing happens in a program that runs alone. The program's thread. */
+EPOP_PRIVATE void epop__job_rollcall(const struct claim *claim);
+
+/* This process breaks the contract, as one line of text says: the job ends with it. With rollcall_options.warns
+ * it is only told of. */
+EPOP_PRIVATE void epop__job_breach(const char *text);
 
 /* The job failed in this process: ends all processes with status 1. Of several that fail, one is heard: the first
  * whose text reaches the coordinator. Does not return. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
@@ -218,6 +219,8 @@ static void take_new_world(struct coordinator *c, const struct adaptation *a)
     for (int r = 0; r < c->size; r++) {
         struct process *p = &c->processes[c->world[r]];
         p->rank = a->leaves[r] ? -1 : size;
+        if (a->leaves[r])
+            rollcall_forget(p);
         if (!a->leaves[r])
             c->world[size++] = c->world[r];
     }
@@ -245,6 +248,7 @@ static void one_through(struct coordinator *c, struct adaptation *a)
     retire(c, a);
     position_ask_again(c);
     agreement_check(c);
+    rollcall_check(c);
     handle_deferred(c);
 }
 

@@ -9,7 +9,9 @@
 
 #include "runtime/backends/binding.h"
 #include "runtime/coordinator/queue.h"
+#include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/coordinator/stops.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
 
@@ -176,6 +178,10 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         position_came(c, process, message);
     else if (!strcmp(op, "progress"))
         on_progress(c, message);
+    else if (!strcmp(op, "here"))
+        rollcall_here(c, process, message);
+    else if (!strcmp(op, "breach") && json_text(message, "text"))
+        rollcall_breach(c, json_text(message, "text"));
     else if (!strcmp(op, "failed"))
         on_failed(c, message);
     else if (!strcmp(op, "crashed"))
@@ -191,6 +197,7 @@ static void on_abandoned(struct coordinator *c, void *handle)
         answer(c, &a->handle, refusal("failed", "the requester has gone"));
     if (c->pause_handle == handle)
         answer(c, &c->pause_handle, refusal("failed", "the requester has gone"));
+    stops_abandoned(c, handle);
 }
 
 /* A process is gone without a word. In one launch that is the process manager's business too, but it need not
@@ -308,6 +315,7 @@ static void finish(struct coordinator *c)
     if (c->adaptation)
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", "the program has ended");
     answer(c, &c->pause_handle, refusal("failed", "the program has ended"));
+    stops_refuse_waiting(c, "the program has ended");
     c->finished = true;
     position_give_up(c);
     publish(c, "finished", NULL, NULL);
@@ -337,6 +345,10 @@ static void advance(struct coordinator *c)
         return;
     if (c->waiting && now > c->position_deadline)
         position_give_up(c);
+    if (c->stops.how != NOT_STOPPED)
+        return; /* while the ranks are stopped nothing else is due */
+    if (now >= rollcall_deadline(c))
+        rollcall_check(c);
     if (a && a->state == ADAPTATION_PREPARING && !c->paused && now > a->deadline)
         adaptation_drop(c, ADAPTATION_FAILED, "timeout", "the joining processes were not ready in time");
     if (c->agreement == AGREEMENT_FREEZING && now > c->freeze_deadline)
@@ -360,10 +372,14 @@ static double next_deadline(const struct coordinator *c)
 {
     double now = monotonic_seconds(), wait = c->dumping >= 0 ? c->dump_deadline - now : 3600;
     const struct adaptation *a = c->adaptation;
-    if (a && a->state == ADAPTATION_PREPARING && !c->paused && a->deadline - now < wait)
-        wait = a->deadline - now;
     if (c->waiting && c->position_deadline - now < wait)
         wait = c->position_deadline - now;
+    if (c->stops.how != NOT_STOPPED)
+        return wait > 0 ? wait + 0.001 : 0.001;
+    if (rollcall_deadline(c) - now < wait)
+        wait = rollcall_deadline(c) - now;
+    if (a && a->state == ADAPTATION_PREPARING && !c->paused && a->deadline - now < wait)
+        wait = a->deadline - now;
     if (c->agreement == AGREEMENT_FREEZING && c->freeze_deadline - now < wait)
         wait = c->freeze_deadline - now;
     if (a && a->state == ADAPTATION_WINDOW && a->unconnected && a->connect_deadline - now < wait)
@@ -423,6 +439,8 @@ static void *coordinator_main(void *argument)
 static void coordinator_free(struct coordinator *c)
 {
     cJSON_Delete(c->deferred);
+    for (int p = 0; c->processes && p < c->process_count; p++)
+        rollcall_forget(&c->processes[p]);
     free(c->processes);
     free(c->world);
     free(c->job);
@@ -465,6 +483,8 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
     c->process_count = config->processes;
     if (!c->job || !c->path || !c->processes || !c->world)
         goto fail;
+    for (int i = 0; config->rollcall && i < config->rollcall->count; i++)
+        c->stops.places[c->stops.count++].where = config->rollcall->breaks[i];
     c->size = config->size;
     for (int p = 0; p < config->processes; p++) {
         c->processes[p].state = p < config->size ? PROCESS_RUNNING : PROCESS_STANDBY;

@@ -11,6 +11,7 @@
 
 #include "epop/driver.h"
 #include "runtime/member/plan.h"
+#include "runtime/rollcall.h"
 
 struct coordinator;
 struct coordinator_backend;
@@ -33,13 +34,14 @@ struct coordinator_config {
     const char *path;              /* of the program */
     const epop_program_t *program; /* stays valid until coordinator_destroy */
     const struct coordinator_backend *backend;
-    int size, processes;    /* ranks at the start; processes of the launch */
-    int maximum;            /* most ranks that there can be */
-    double prepare_timeout; /* seconds for joining processes to get ready */
-    double connect_timeout; /* seconds for all ranks to be connected in a window */
-    double freeze_timeout;  /* seconds for every rank's control thread to answer */
-    double min_interval;    /* seconds between two adaptations */
-    double finish_timeout;  /* seconds for standby processes to come to the end */
+    int size, processes;                     /* ranks at the start; processes of the launch */
+    int maximum;                             /* most ranks that there can be */
+    double prepare_timeout;                  /* seconds for joining processes to get ready */
+    double connect_timeout;                  /* seconds for all ranks to be connected in a window */
+    double freeze_timeout;                   /* seconds for every rank's control thread to answer */
+    double min_interval;                     /* seconds between two adaptations */
+    double finish_timeout;                   /* seconds for standby processes to come to the end */
+    const struct rollcall_options *rollcall; /* NULL: none are held */
     const struct coordinator_ops *ops;
     void *context;
 };

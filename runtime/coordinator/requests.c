@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/coordinator/state.h"
+#include "runtime/coordinator/stops.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
 
@@ -265,6 +266,10 @@ void request_stop(struct coordinator *c, const char *by)
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", "the job was told to stop");
     unpause(c);
     answer(c, &c->pause_handle, refusal("failed", "the job was told to stop"));
+    stops_refuse_waiting(c, "the job was told to stop");
+    c->stops.count = 0;
+    c->stops.stepping = false;
+    stops_release(c);
     c->stopping = true;
     c->stopped_by = by;
     publish(c, "stopping", NULL, NULL);
@@ -311,6 +316,6 @@ void handle_request(struct coordinator *c, void *handle, const cJSON *request)
         answer(c, &handle, accepted("accepted"));
     } else if (op && !strcmp(op, "cancel"))
         handle_cancel(c, handle);
-    else
+    else if (!op || !stops_request(c, handle, op, request))
         answer(c, &handle, refusal("refused", "unknown request; this job's EPOP does not know it"));
 }

@@ -38,6 +38,10 @@ struct process {
     double held; /* since when it stands still there, monotonic */
     /* preparing */
     bool ready;
+    /* roll calls */
+    cJSON *claims; /* not passed yet, in order; owned; NULL: none so far */
+    bool halts;    /* it is stopped while others go on */
+    bool kept;     /* and its claim has passed, of which it is told when it goes on */
 };
 
 enum adaptation_state {
@@ -78,6 +82,24 @@ struct adaptation {
 };
 
 enum agreement_state { AGREEMENT_NONE, AGREEMENT_FREEZING, AGREEMENT_TARGET, AGREEMENT_GATE };
+
+/* A break, and the visit of its element in which the ranks stopped there last. */
+struct stop_place {
+    struct breakpoint where;
+    int64_t met; /* 0: none yet */
+};
+
+struct stops {
+    struct stop_place places[ROLLCALL_BREAKS_MAX];
+    int count;
+    bool stepping; /* the ranks stop at the next iteration */
+    enum { NOT_STOPPED, STOPPED_ALL, STOPPED_SOME } how;
+    struct position at; /* of the last stop */
+    bool announced;
+    char by[96];  /* the break's text, or "step" */
+    double since; /* monotonic */
+    void *waiter; /* who waits for the next stop; NULL: nobody */
+};
 
 #define HISTORY 64
 
@@ -123,6 +145,10 @@ struct coordinator {
 
     int dumping; /* the process that dumps its memory after a crash; -1: none */
     double dump_deadline;
+
+    struct stops stops; /* with the debug driver */
+    bool apart;         /* the ranks are known to go different ways, and are not compared any more */
+    double grace_end;   /* monotonic; 0: no difference yet */
 
     epop_progress_t progress;
     bool progress_known;

@@ -3,6 +3,7 @@
 
 #include "epop_api/sizes.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/coordinator/stops.h"
 
 const char *element_name(struct coordinator *c, int pc)
 {
@@ -39,6 +40,8 @@ static const char *job_state(const struct coordinator *c)
         return "ending";
     if (c->stopping)
         return "stopping";
+    if (c->stops.how != NOT_STOPPED)
+        return "stopped";
     if (c->paused)
         return "paused";
     if (a && a->state == ADAPTATION_WINDOW)
@@ -169,6 +172,8 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddItemToObject(json, "sizes", sizes_json(&c->config.program->sizes));
     cJSON_AddItemToObject(json, "processes", processes_json(c));
     cJSON_AddItemToObject(json, "adaptations", adaptations_json(c));
+    if (c->config.rollcall)
+        cJSON_AddItemToObject(json, "breaks", stops_json(c));
     cJSON_AddNumberToObject(json, "started", c->started);
     cJSON_AddNumberToObject(json, "uptime", wall_seconds() - c->started);
     return json;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "runtime/member/json.h"
+#include "runtime/member/rollcall.h"
 
 double monotonic_seconds(void)
 {
@@ -149,7 +150,7 @@ void member_receive(struct member *member, const cJSON *message)
         member->cancelled = true;
     } else if (!strcmp(op, "finish")) {
         member->finish = true;
-    } else if (member->other) {
+    } else if (!member_rollcall_receive(member, op, message) && member->other) {
         member->other(message);
     }
     pthread_cond_broadcast(&member->changed);
@@ -158,12 +159,7 @@ void member_receive(struct member *member, const cJSON *message)
 
 /* ---- The program's thread ----------------------------------------------- */
 
-/*
- * Waits for a change, with the lock held. MPI may need this process for messages that others still wait for, so it is
- * poked now and then: after 0.2 ms, and each time after twice as long up to 5 ms, which costs no measurable CPU. Many
- * ranks that poke more often on few cores take the time from those that are waited for.
- */
-static void wait_poking(struct member *member, int *waits)
+void member_wait_poking(struct member *member, int *waits)
 {
     static const long first = 200 * 1000, longest = 5 * 1000 * 1000;
     long pause = *waits < 5 ? first << *waits : longest;
@@ -227,7 +223,7 @@ enum action member_hold(struct member *member, const struct position *at, int ne
         if (!member->frozen)
             report_at(member, count, at, needs);
         if (!member->decided)
-            wait_poking(member, &waits);
+            member_wait_poking(member, &waits);
     }
     if (action != ACTION_PROGRESS)
         member->stood = decided ? 0 : monotonic_seconds() - member->held;
@@ -244,7 +240,7 @@ void member_end(struct member *member)
     tell(member, json_message("ended"));
     pthread_mutex_lock(&member->lock);
     while (!member->finish)
-        wait_poking(member, &waits);
+        member_wait_poking(member, &waits);
     pthread_mutex_unlock(&member->lock);
 }
 
@@ -280,6 +276,7 @@ bool member_await_window(struct member *member)
         member->decided = false;
         member->held = monotonic_seconds();
         atomic_store(&member->ceiling.count, member->plan->count);
+        member->called = member->passed = 0;
     }
     cJSON_Delete(member->wake);
     member->wake = NULL;
@@ -309,6 +306,8 @@ void member_parked(struct member *member, bool reusable)
     pthread_mutex_lock(&member->lock);
     member->frozen = member->asked = member->decided = false;
     member->target = member->reported = 0;
+    member->called = member->passed = 0;
+    member->stopped = false;
     update_ceiling(member);
     pthread_mutex_unlock(&member->lock);
     cJSON *message = json_message("parked");

@@ -1,0 +1,33 @@
+/* The line that names who breaks the contract. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "driver/debug/debug.h"
+#include "runtime/job.h"
+
+const char *block_text(epop_block_t block)
+{
+    static const char *const text[] = {
+        [EPOP_BLOCK_INIT] = "INIT",
+        [EPOP_BLOCK_ADAPT] = "its adapt block",
+        [EPOP_BLOCK_EXEC] = "its exec block",
+        [EPOP_BLOCK_LOOP] = "its loop condition",
+        [EPOP_BLOCK_BRANCH] = "its branch condition",
+    };
+    return text[block];
+}
+
+void breach(const struct debug *debug, const epop_position_t *at, const char *format, ...)
+{
+    char what[500], text[900];
+    const epop_element_t *element = &at->program->elements[at->pc];
+    const char *type = epop_element_type_name(element->type);
+    va_list arguments;
+    (void)debug;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    snprintf(text, sizeof text, "%s: element %d '%s' (%s), iteration %lld, rank %d of %d: %s", at->program->name,
+             at->pc, element->name ? element->name : type, type, (long long)at->iteration, at->rank, at->size, what);
+    epop__job_breach(text);
+}

@@ -1,0 +1,123 @@
+/* The debug driver: checks that a program keeps to the contract, and stops it where the user asks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/builtin.h"
+#include "driver/debug/debug.h"
+#include "epop/elastic.h"
+#include "runtime/job.h"
+
+static struct debug debug;
+
+static int debug_open(void **state)
+{
+    debug = (struct debug){.complaint = ""};
+    *state = &debug;
+    return 0;
+}
+
+static int debug_option(void *state, const char *name, const char *value)
+{
+    struct debug *d = state;
+    if (strcmp(name, "warn") == 0) {
+        d->rolls.warns = true;
+        return 0;
+    }
+    if (d->rolls.count == ROLLCALL_BREAKS_MAX) {
+        snprintf(d->complaint, sizeof d->complaint, "at most %d can be given", ROLLCALL_BREAKS_MAX);
+        return EPOP_ERR_ARGUMENT;
+    }
+    d->specs[d->rolls.count++] = value;
+    return 0;
+}
+
+static const char *debug_explain(void *state)
+{
+    const struct debug *d = state;
+    return d->complaint[0] ? d->complaint : NULL;
+}
+
+static int debug_loaded(void *state, const epop_program_t *program, int process)
+{
+    struct debug *d = state;
+    (void)process;
+    for (int i = 0; i < d->rolls.count; i++)
+        if (epop__breakpoint_parse(program, d->specs[i], &d->rolls.breaks[i], d->complaint, sizeof d->complaint))
+            return EPOP_ERR_ARGUMENT;
+    epop__job_call_rolls(&d->rolls);
+    return 0;
+}
+
+static void debug_element_enter(void *state, const epop_position_t *at)
+{
+    struct debug *d = state;
+    if (at->pc == 0)
+        d->joining = epop_status() == EPOP_JOINING;
+    else
+        rolls_enter(d, at);
+}
+
+static void debug_block_enter(void *state, const epop_position_t *at, epop_block_t block, void *data)
+{
+    struct debug *d = state;
+    d->position = *at;
+    d->block = block;
+    d->data = data;
+    d->in_block = true;
+    program_before(d);
+}
+
+static void debug_block_leave(void *state, const epop_position_t *at, epop_block_t block, void *data)
+{
+    struct debug *d = state;
+    (void)at, (void)block;
+    program_after(d, data);
+    d->in_block = false;
+}
+
+static void debug_decided(void *state, const epop_position_t *at, int answer)
+{
+    rolls_decided(state, at, answer);
+}
+
+static void debug_adaptation_end(void *state, const epop_position_t *at)
+{
+    struct debug *d = state;
+    (void)at;
+    d->joining = false;
+}
+
+static void debug_iteration_begin(void *state, const epop_position_t *at)
+{
+    rolls_begin(state, at);
+}
+
+static void debug_finished(void *state, const epop_position_t *at)
+{
+    rolls_finished(state, at);
+}
+
+static const epop_driver_option_t options[] = {
+    {"break", "PHASE[:ITERATION][@RANK]", "stop there for a debugger; may be given several times"},
+    {"warn", NULL, "tell of a breach of the contract, and go on"},
+    {NULL, NULL, NULL},
+};
+
+const epop_driver_t driver_debug = {
+    .abi_version = EPOP_DRIVER_ABI_VERSION,
+    .struct_size = sizeof(epop_driver_t),
+    .name = "debug",
+    .summary = "checks the contract between program and EPOP; stops for a debugger",
+    .options = options,
+    .open = debug_open,
+    .option = debug_option,
+    .loaded = debug_loaded,
+    .element_enter = debug_element_enter,
+    .iteration_begin = debug_iteration_begin,
+    .adaptation_end = debug_adaptation_end,
+    .finished = debug_finished,
+    .block_enter = debug_block_enter,
+    .block_leave = debug_block_leave,
+    .decided = debug_decided,
+    .explain = debug_explain,
+};

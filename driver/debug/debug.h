@@ -1,0 +1,43 @@
+/* What the files of the debug driver share. One state per process. */
+#ifndef DRIVER_DEBUG_H
+#define DRIVER_DEBUG_H
+
+#include <stdbool.h>
+
+#include <epop/driver.h>
+
+#include "runtime/rollcall.h"
+
+struct debug {
+    struct rollcall_options rolls;
+    const char *specs[ROLLCALL_BREAKS_MAX]; /* of --break, as given; read when the program is known */
+    char complaint[300];
+    bool joining;             /* in the life of a process that is not in the world yet: it is in no roll call */
+    epop_position_t position; /* of the present block, or the last one */
+    epop_block_t block;
+    bool in_block;
+    void *data;         /* the program's data pointer when the block began */
+    uint64_t structure; /* of the program's elements, when INIT began */
+};
+
+/* ---- breach.c ---- */
+
+/* "the exec block" */
+const char *block_text(epop_block_t block);
+/* This process breaks the contract at that place: one line that names it, and what the job does about it. */
+void breach(const struct debug *debug, const epop_position_t *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- rolls.c: what all ranks have to say alike ---- */
+
+void rolls_enter(const struct debug *debug, const epop_position_t *at);
+void rolls_begin(const struct debug *debug, const epop_position_t *at);
+void rolls_decided(const struct debug *debug, const epop_position_t *at, int answer);
+void rolls_finished(const struct debug *debug, const epop_position_t *at);
+
+/* ---- program.c: what a block may not change ---- */
+
+void program_before(struct debug *debug);
+void program_after(struct debug *debug, void *data);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * What no block may change: the array of elements, and the data pointer. Only INIT sets that, by the address that it is
+ * given; a program that keeps the address could do so later, but the ranks that join, and those that look at the data
+ * between blocks, would not know.
+ */
+#include <stdlib.h>
+
+#include "driver/debug/debug.h"
+
+/* FNV-1a over the elements, and how many they are. */
+static uint64_t hash_of(const epop_program_t *program)
+{
+    uint64_t hash = 14695981039346656037u ^ (uint64_t)program->size;
+    const unsigned char *bytes = (const unsigned char *)program->elements;
+    for (size_t i = 0; i < (size_t)program->size * sizeof *program->elements; i++)
+        hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+void program_before(struct debug *debug)
+{
+    if (debug->block == EPOP_BLOCK_INIT)
+        debug->structure = hash_of(debug->position.program);
+}
+
+void program_after(struct debug *debug, void *data)
+{
+    if (debug->block != EPOP_BLOCK_INIT && data != debug->data)
+        breach(debug, &debug->position, "%s replaced the data pointer (%p instead of %p); only INIT may set it",
+               block_text(debug->block), data, debug->data);
+    if (hash_of(debug->position.program) != debug->structure) {
+        breach(debug, &debug->position, "%s changed the program's array of elements", block_text(debug->block));
+        debug->structure = hash_of(debug->position.program);
+    }
+}
