@@ -70,6 +70,8 @@ static int *flag_of(const ctl_command_t *command, const option_t *option, ctl_ar
         return &arguments->json;
     if ((command->takes & CTL_TAKES_WAIT) && is_option(option, "--wait"))
         return &arguments->wait;
+    if ((command->takes & CTL_TAKES_PLACE) && is_option(option, "--remove"))
+        return &arguments->remove;
     return is_option(option, "--help") || is_option(option, "-h") ? &arguments->help : NULL;
 }
 
@@ -100,17 +102,23 @@ static int take_option(const ctl_command_t *command, char **words, int count, ct
     return option.value != NULL ? 1 : 2;
 }
 
-/* The words that are no options: [JOB], and for resize the size behind it. */
+/* The words that are no options: [JOB], and behind it for resize the size, for break the place. */
 static int take_words(const ctl_command_t *command, char **words, int count, ctl_arguments_t *arguments)
 {
-    int resize = command->takes & CTL_TAKES_RESIZE;
-    int most = ((command->takes & CTL_TAKES_JOB) != 0) + (resize != 0);
+    int resize = command->takes & CTL_TAKES_RESIZE, place = command->takes & CTL_TAKES_PLACE;
+    int most = ((command->takes & CTL_TAKES_JOB) != 0) + (resize || place);
 
     if (count > most) {
         ctl_complain("%s: \"%s\" is one argument too many (see epopctl %s --help)", command->name, words[most],
                      command->name);
         return -1;
     }
+    if (place && count == 0 && !arguments->help) {
+        ctl_complain("%s: where? PHASE[:ITERATION][@RANK] (see epopctl %s --help)", command->name, command->name);
+        return -1;
+    }
+    if (place && count > 0)
+        arguments->place = words[--count];
     if (!resize) {
         arguments->job = count > 0 ? words[0] : NULL;
         return 0;
@@ -151,8 +159,9 @@ int ctl_parse(const ctl_command_t *command, int argc, char **argv, ctl_arguments
             i++;
         }
     }
-    /* pause is answered when all ranks hold, so it waits like the others with --wait. */
-    arguments->timeout_ms = arguments->wait || command->run == ctl_pause ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS;
+    /* pause and step are answered when all ranks hold, so they wait like the others with --wait. */
+    int waits = arguments->wait || command->run == ctl_pause || command->run == ctl_step;
+    arguments->timeout_ms = waits ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS;
     if (timeout != NULL && parse_timeout(timeout, &arguments->timeout_ms) != 0)
         return -1;
     return take_words(command, words, count, arguments);

@@ -16,12 +16,21 @@ typedef struct ctl_arguments {
     const char *hosts;         /* resize: where joining ranks come from */
     const char *release;       /* resize: hosts to give up */
     const char *release_ranks; /* resize: ranks to give up */
+    const char *place;         /* break: PHASE[:ITERATION][@RANK] */
+    int remove;                /* break: that one goes */
     int wait, json, help;
     int timeout_ms;
 } ctl_arguments_t;
 
 /* Which options a command takes. */
-enum { CTL_TAKES_JSON = 1, CTL_TAKES_WAIT = 2, CTL_TAKES_TIMEOUT = 4, CTL_TAKES_RESIZE = 8, CTL_TAKES_JOB = 16 };
+enum {
+    CTL_TAKES_JSON = 1,
+    CTL_TAKES_WAIT = 2,
+    CTL_TAKES_TIMEOUT = 4,
+    CTL_TAKES_RESIZE = 8,
+    CTL_TAKES_JOB = 16,
+    CTL_TAKES_PLACE = 32
+};
 
 typedef struct ctl_command {
     const char *name, *synopsis, *summary, *details;
@@ -75,6 +84,9 @@ void ctl_disconnect(void);
 /* Connects, asks, disconnects. */
 cJSON *ctl_ask_job(const ctl_job_t *job, const cJSON *request, int timeout_ms, int *code);
 
+/* The exit code that an answer means. */
+int ctl_code_of(const cJSON *answer);
+
 /* ---- output.c ---------------------------------------------------------------------- */
 
 /* A table: aligned for people, tab-separated when stdout is no terminal. Cells are copied. */
@@ -101,5 +113,8 @@ int ctl_resume(const ctl_arguments_t *arguments);
 int ctl_stop(const ctl_arguments_t *arguments);
 int ctl_cancel(const ctl_arguments_t *arguments);
 int ctl_watch(const ctl_arguments_t *arguments);
+int ctl_break(const ctl_arguments_t *arguments);
+int ctl_step(const ctl_arguments_t *arguments);
+int ctl_continue(const ctl_arguments_t *arguments);
 
 #endif

@@ -35,6 +35,19 @@ const ctl_command_t ctl_commands[] = {
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_cancel},
     {"watch", "[JOB] [--json]", "print what happens in a job, as it happens",
      "  --json              print one JSON object a line\n", CTL_TAKES_JOB | CTL_TAKES_JSON, ctl_watch},
+    {"break", "[JOB] PHASE[:ITERATION][@RANK] [--wait] [--remove] [--timeout SECONDS]",
+     "stop the ranks of a job under the debug driver there",
+     "  PHASE               the element's name or number; in each visit the ranks stop once, before its next exec "
+     "block\n"
+     "  ITERATION           only before this one, counted from 0\n"
+     "  RANK                only this rank stops\n"
+     "  --wait              come back when they are stopped, and print how to attach a debugger\n"
+     "  --remove            do not stop there any more\n" TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_PLACE, ctl_break},
+    {"step", "[JOB] [--timeout SECONDS]", "let stopped ranks run one iteration", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_step},
+    {"continue", "[JOB] [--timeout SECONDS]", "let stopped ranks go on", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_continue},
     {NULL, NULL, NULL, NULL, 0, NULL},
 };
 

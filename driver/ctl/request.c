@@ -7,8 +7,7 @@
 
 #include "driver/ctl/ctl.h"
 
-/* The exit code that the answer means. */
-static int code_of(const cJSON *answer)
+int ctl_code_of(const cJSON *answer)
 {
     const char *code = ctl_text(answer, "code", "");
 
@@ -22,7 +21,7 @@ static int code_of(const cJSON *answer)
 /* What to say of an answer that is not the expected one, and its exit code. */
 static int conclude(const cJSON *answer, const ctl_arguments_t *arguments, const char *done)
 {
-    int code = code_of(answer);
+    int code = ctl_code_of(answer);
 
     if (arguments->json)
         ctl_print_json(answer);
@@ -185,7 +184,7 @@ static int stop_and_wait(const ctl_arguments_t *arguments, const ctl_job_t *job,
 
     if (answer == NULL)
         return code;
-    code = code_of(answer);
+    code = ctl_code_of(answer);
     if (code == CTL_REFUSED || code == CTL_TIMEOUT) {
         code = conclude(answer, arguments, "");
         ctl_disconnect();

@@ -7,7 +7,8 @@ import job
 import pytest
 
 PAGES = job.ROOT / "docs/man"
-COMMANDS = ["list", "status", "resize", "pause", "resume", "stop", "cancel", "watch"]
+COMMANDS = ["list", "status", "resize", "pause", "resume", "stop", "cancel", "watch", "break", "step",
+            "continue"]
 
 
 def page(name):
@@ -43,7 +44,7 @@ def test_sections(name):
 
 def test_options_of_epop(space):
     """In --help and in the page: those of the built-in drivers, too."""
-    text = space.epop("--help", "--driver", "run,check").out
+    text = space.epop("--help", "--driver", "run,check,debug").out
     long, short = options_of_help(text.replace("mpiexec -n", ""))
     assert long and short == {"q", "v", "h"}
     assert options_of_page("epop") == (long, short | {"n"})
