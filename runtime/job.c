@@ -36,6 +36,7 @@ static struct {
     struct joining joining;
     const struct backend *joined_by;
     bool adapted;                            /* took part in a window, or tried to */
+    int64_t decided;                         /* when the present window's plan was there, ns */
     bool connected;                          /* in the present window, or reported that it is not */
     const struct rollcall_options *rollcall; /* NULL: no roll calls are held */
 } job;
@@ -405,6 +406,7 @@ static int elastic_open(void *context, char *error, size_t error_size)
 {
     (void)context;
     job.connected = false;
+    job.decided = monotonic_ns();
     int failed = world_offer_window(job.member.plan, job.member.process, error, error_size);
     report_connected(failed ? error : NULL);
     if (!failed && job.joins)
@@ -442,7 +444,12 @@ static const epop_adapted_t *elastic_adapted(void *context)
                                .old_size = window->old_size,
                                .new_rank = window->new_rank,
                                .new_size = window->new_size,
-                               .least = redist_traffic.least};
+                               .least = redist_traffic.least,
+                               .decided = job.decided,
+                               .move_begin = redist_traffic.begin,
+                               .move_end = redist_traffic.end,
+                               .commit_begin = world.commit_begin,
+                               .commit_end = world.commit_end};
     adapted.traffic = redist_traffic_list(plan->processes, &adapted.traffic_count);
     return &adapted;
 }
@@ -464,6 +471,18 @@ const struct elastic *epop__job_elastic(void)
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
+
+int epop__job_clock(struct clock_reading *reading)
+{
+    *reading = (struct clock_reading){.same_clock = true, .same_host = true};
+    return job.member.process == 0 ? 0 : clock_ask(tell, NULL, reading);
+}
+
+int epop__job_directory(const char *purpose, char *path, size_t size)
+{
+    char error[400];
+    return control_directory(purpose, job.plane.token, path, size, error, sizeof error);
+}
 
 const char *epop__job_stopped_by(void)
 {

@@ -10,6 +10,7 @@
 #include "epop/program.h"
 #include "epop/visibility.h"
 #include "runtime/backends/spawn.h"
+#include "runtime/clock.h"
 #include "runtime/elastic.h"
 #include "runtime/rollcall.h"
 
@@ -78,6 +79,13 @@ EPOP_PRIVATE const char *epop__job_stopped_by(void);
 /* This process left the program. Is it the one that may not end, as it hosts the control plane? Then it stands by from
  * here on, with the program loaded, which the coordinator reads. Local. */
 EPOP_PRIVATE int epop__job_hosts(void);
+
+/* How this process's clock and that of process 0 differ; see clock.h. 0 or -1. Local. */
+EPOP_PRIVATE int epop__job_clock(struct clock_reading *reading);
+
+/* The directory for files of this job on this host, for its user alone: the same in all its processes here. Made if it
+ * is missing. 0, or -1 with errno. Local. */
+EPOP_PRIVATE int epop__job_directory(const char *purpose, char *path, size_t size);
 
 /* Do processes that leave end here (or do they park)? Local. */
 EPOP_PRIVATE int epop__job_leaves(void);

@@ -12,6 +12,7 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
+#include "runtime/clock.h"
 #include "runtime/member/json.h"
 #include "runtime/records/records.h"
 
@@ -186,8 +187,12 @@ static void on_lost(void *context, int process)
 
 static void on_member_message(void *context, int process, const cJSON *message)
 {
-    if (!records_receive(process, message))
+    cJSON *time = clock_answer(message);
+    if (time)
+        control_send(process, time);
+    else if (!records_receive(process, message))
         coordinator_message(((struct plane *)context)->coordinator, process, message);
+    cJSON_Delete(time);
 }
 
 static void on_request(void *context, control_request_t *handle, const cJSON *request)
@@ -260,7 +265,7 @@ static void on_message(void *context, const cJSON *message)
         plane->over = true;
     if (op && !strcmp(op, "abort"))
         on_abort(plane, message);
-    if (!records_asked(message))
+    if (!clock_answered(message) && !records_asked(message))
         member_receive(plane->member, message);
 }
 

@@ -6,6 +6,7 @@
 
 #include "interpose/interpose.h"
 #include "runtime/backends/backend.h"
+#include "runtime/member/member.h"
 
 struct world world = {.launch = MPI_COMM_NULL, .comm = MPI_COMM_NULL, .rank = -1};
 int (*world_request)(const epop_request_t *request);
@@ -96,9 +97,11 @@ int epop_adapt_commit(void)
     if (world.state != WINDOW_OPEN)
         return EPOP_ERR_STATE;
     world.state = WINDOW_COMMITTED;
+    world.commit_begin = monotonic_ns();
     interpose_inherit(world.window.before, world.window.after);
     world.backend->commit(&world);
     world_set(world.window.after, world.window.status);
+    world.commit_end = monotonic_ns();
     return EPOP_OK;
 }
 

@@ -23,8 +23,9 @@ struct world {
     epop_status_t status;
     enum window_state state;
     epop_window_t window;
-    struct plan *plan;   /* of the window; borrowed from the member */
-    const char *failure; /* why this process cannot join, though it takes part in connecting; NULL */
+    struct plan *plan;                /* of the window; borrowed from the member */
+    int64_t commit_begin, commit_end; /* of the last window, CLOCK_MONOTONIC, ns */
+    const char *failure;              /* why this process cannot join, though it takes part in connecting; NULL */
 };
 
 extern struct world world;

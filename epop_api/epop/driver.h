@@ -59,6 +59,9 @@ typedef struct epop_adapted {
     const epop_traffic_t *traffic;              /* those above 0; what the block sends by itself is not in it */
     int traffic_count;
     int64_t least; /* bytes that this process had to receive, whoever moves them */
+    /* Nanoseconds on this process's CLOCK_MONOTONIC: when it learned what to do, when the library's redistribution
+     * began and was over for good (0: there was none), and around epop_adapt_commit. */
+    int64_t decided, move_begin, move_end, commit_begin, commit_end;
 } epop_adapted_t;
 
 /* ---- The job, as process 0 sees it ------------------------------------------------------- */

@@ -24,6 +24,12 @@
  */
 void control_prepare(void);
 
+/*
+ * A directory for files of the job with that token, which all its processes on this host find by the same purpose; with
+ * an empty token this process alone. Made if it is missing; who made it sees to it that it goes. 0, or -1 with text.
+ */
+int control_directory(const char *purpose, const char *token, char *path, size_t size, char *error, size_t error_size);
+
 /* ---- The server, in rank 0's process ----------------------------------- */
 
 /* A request of epopctl that waits for its answer. Freed by control_answer. */

@@ -102,6 +102,29 @@ int control_rundir_private(char *path, size_t size, char *error, size_t error_si
     return make_private(path, error, error_size);
 }
 
+/* So much of the token that no two jobs meet, and nothing of it that helps to guess the rest. */
+static unsigned long long digest(const char *token)
+{
+    unsigned long long value = 0xcbf29ce484222325u; /* FNV-1a */
+
+    for (; *token; token++)
+        value = (value ^ (unsigned char)*token) * 0x100000001b3u;
+    return value;
+}
+
+int control_directory(const char *purpose, const char *token, char *path, size_t size, char *error, size_t error_size)
+{
+    char base[256];
+
+    if (control_rundir(base, sizeof base, error, error_size) != 0)
+        return -1;
+    if (token[0])
+        snprintf(path, size, "%s/%s.%016llx", base, purpose, digest(token));
+    else
+        snprintf(path, size, "%s/%s.%ld", base, purpose, (long)getpid());
+    return make_private(path, error, error_size);
+}
+
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
 {
     (void)status, (void)type, (void)where;

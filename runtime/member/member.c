@@ -9,11 +9,16 @@
 #include "runtime/member/json.h"
 #include "runtime/member/rollcall.h"
 
-double monotonic_seconds(void)
+int64_t monotonic_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+double monotonic_seconds(void)
+{
+    return (double)monotonic_ns() * 1e-9;
 }
 
 int member_init(struct member *member, int process)

@@ -116,5 +116,6 @@ void member_report_progress(struct member *member, const epop_progress_t *progre
 void member_wait_poking(struct member *member, int *waits);
 
 double monotonic_seconds(void);
+int64_t monotonic_ns(void);
 
 #endif

@@ -285,22 +285,30 @@ static void start(state *s, const redist_exchange *exchange)
         s->requests[i] = MPI_REQUEST_NULL;
 }
 
+static int run(state *s)
+{
+    int64_t own_total = s->own.left;
+    for (;;) {
+        fill(s, REDIST_AFTER);
+        fill(s, REDIST_BEFORE);
+        keep_up(s, own_total);
+        int index = MPI_UNDEFINED;
+        note(s, redist_wait_any(REQUESTS, s->requests, &index));
+        if (index == MPI_UNDEFINED)
+            return s->error;
+        finish(s, index);
+    }
+}
+
 int redist_exchange_run(const redist_exchange *exchange)
 {
     state s;
     if (exchange->element.size == 0)
         return MPI_SUCCESS;
+    redist_traffic_moves();
     start(&s, exchange);
     redist_traffic_needed(needed_bytes(exchange));
-    int64_t own_total = s.own.left;
-    for (;;) {
-        fill(&s, REDIST_AFTER);
-        fill(&s, REDIST_BEFORE);
-        keep_up(&s, own_total);
-        int index = MPI_UNDEFINED;
-        note(&s, redist_wait_any(REQUESTS, s.requests, &index));
-        if (index == MPI_UNDEFINED)
-            return s.error;
-        finish(&s, index);
-    }
+    int error = run(&s);
+    redist_traffic_moved();
+    return error;
 }

@@ -129,6 +129,8 @@ int epop_redist_replicated(const epop_window_t *window, void *data, int64_t coun
     if (result != EPOP_OK || element.size == 0)
         return result;
     tree t = tree_of(window);
+    redist_traffic_moves();
     int error = pass_on(window, &t, &element, data, count);
+    redist_traffic_moved();
     return redist_agree_on_end(window, &terms, error == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED);
 }

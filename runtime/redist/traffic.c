@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "runtime/member/member.h"
+
 struct redist_traffic redist_traffic;
 
 void redist_traffic_begin(int size)
@@ -13,6 +15,17 @@ void redist_traffic_begin(int size)
         return;
     redist_traffic.received = redist_traffic.sent + size;
     redist_traffic.size = size;
+}
+
+void redist_traffic_moves(void)
+{
+    if (!redist_traffic.begin)
+        redist_traffic.begin = monotonic_ns();
+}
+
+void redist_traffic_moved(void)
+{
+    redist_traffic.end = monotonic_ns();
 }
 
 epop_traffic_t *redist_traffic_list(const int *processes, int *count)

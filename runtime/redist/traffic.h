@@ -13,6 +13,7 @@ struct redist_traffic {
     int size;                 /* ranks in window->all; 0: no window is open */
     int64_t *sent, *received; /* bytes by rank */
     int64_t least;            /* bytes of new data here that were not here before */
+    int64_t begin, end;       /* of the first and the last redistribution, CLOCK_MONOTONIC, ns; 0: there was none */
 };
 extern struct redist_traffic redist_traffic;
 
@@ -21,6 +22,10 @@ void redist_traffic_begin(int size);
 
 /* What is above 0, with the process numbers of the ranks; the caller frees it. NULL with *count 0: nothing. */
 epop_traffic_t *redist_traffic_list(const int *processes, int *count);
+
+/* Around every redistribution. */
+void redist_traffic_moves(void);
+void redist_traffic_moved(void);
 
 static inline void redist_traffic_sent(int rank, int64_t bytes)
 {
