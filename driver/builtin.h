@@ -7,5 +7,6 @@
 extern const epop_driver_t driver_run;
 extern const epop_driver_t driver_check;
 extern const epop_driver_t driver_debug;
+extern const epop_driver_t driver_trace;
 
 #endif

@@ -7,6 +7,7 @@
 #include "driver/load.h"
 #include "driver/options.h"
 #include "driver/run.h"
+#include "driver/trace/collector.h"
 #include "driver/try.h"
 
 /* Drivers that never walk: no MPI, no launcher needed. */
@@ -67,6 +68,8 @@ int main(int argc, char **argv)
     char error[2048];
     if (argc > 1 && !strcmp(argv[1], TRY_ARGUMENT)) /* one of those that --capabilities starts */
         return try_main(argc - 2, argv + 2);
+    if (argc > 1 && !strcmp(argv[1], TRACE_ARGUMENT)) /* the one that a traced job has */
+        return collector_main(argc - 2, argv + 2);
     int status = options_parse(argc, argv, &options, &drivers);
     if (status == OPTIONS_GO_ON) {
         if (load_program(options.program, &program, error, sizeof error) != 0)

@@ -1,0 +1,112 @@
+/* The process that writes the trace: see collector.h. */
+#include "driver/trace/collector.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver/launch.h"
+#include "driver/trace/merge.h"
+
+extern char **environ;
+
+/* ---- In process 0 ---------------------------------------------------------------------- */
+
+/* With the pipe as its input, and nothing else of ours but stderr. */
+static int spawn(char **argv, int lifeline, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, lifeline, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+    int error = posix_spawn(pid, argv[0], &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+int collector_start(struct collector *collector, const char *directory, const char *output, int64_t limit, char *error,
+                    size_t error_size)
+{
+    char self[PATH_MAX], bytes[32];
+    int ends[2], result = -1;
+    *collector = (struct collector){.lifeline = -1};
+    snprintf(bytes, sizeof bytes, "%lld", (long long)limit);
+    char *argv[] = {
+        (char *)launch_self(self, sizeof self, "epop"), TRACE_ARGUMENT, (char *)directory, (char *)output, bytes, NULL};
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        result = spawn(argv, ends[0], &collector->pid);
+        close(ends[0]);
+        collector->lifeline = ends[1];
+    }
+    if (result == 0)
+        return 0;
+    snprintf(error, error_size, "cannot start the process that writes the trace: %s",
+             strerror(result > 0 ? result : errno));
+    if (collector->lifeline >= 0)
+        close(collector->lifeline);
+    collector->lifeline = -1;
+    return -1;
+}
+
+void collector_finish(struct collector *collector)
+{
+    if (collector->lifeline < 0)
+        return;
+    close(collector->lifeline);
+    collector->lifeline = -1;
+    while (waitpid(collector->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* ---- In the collector -------------------------------------------------------------------- */
+
+static void wait_for_end(int lifeline)
+{
+    char nothing;
+    ssize_t got;
+    while ((got = read(lifeline, &nothing, 1)) > 0 || (got < 0 && errno == EINTR))
+        ;
+}
+
+static void remove_directory(const char *directory)
+{
+    struct dirent *entry;
+    DIR *entries = opendir(directory);
+    while (entries && (entry = readdir(entries)))
+        unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+    rmdir(directory);
+}
+
+int collector_main(int argc, char **argv)
+{
+    char text[4800];
+    if (argc != 3)
+        return 2;
+    signal(SIGINT, SIG_IGN); /* what ends the job is the reason to write */
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    wait_for_end(STDIN_FILENO);
+    int result = merge_trace(argv[0], argv[1], strtoll(argv[2], NULL, 10), text, sizeof text);
+    fprintf(stderr, "epop: %s\n", text);
+    remove_directory(argv[0]);
+    return result != 0;
+}

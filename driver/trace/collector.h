@@ -1,0 +1,29 @@
+/*
+ * The collector: a process beside process 0, in a session of its own, that writes the trace when process 0 lets go of
+ * it, also if that was killed together with all ranks.
+ */
+#ifndef TRACE_COLLECTOR_H
+#define TRACE_COLLECTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TRACE_ARGUMENT "--collect-trace" /* as epop's first argument; no option of its own */
+
+struct collector {
+    int lifeline; /* -1: none */
+    pid_t pid;
+};
+
+/* Starts it. 0, or -1 with one line of text. */
+int collector_start(struct collector *collector, const char *directory, const char *output, int64_t limit, char *error,
+                    size_t error_size);
+
+/* Has it write, and waits until it has; it prints what it wrote. */
+void collector_finish(struct collector *collector);
+
+/* epop TRACE_ARGUMENT DIRECTORY OUTPUT LIMIT, with the lifeline as its input. Removes the directory. */
+int collector_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,20 @@
+/* What becomes of the records of one process, and of the job as a whole, in the file. */
+#ifndef TRACE_EVENTS_H
+#define TRACE_EVENTS_H
+
+#include "driver/trace/merge.h"
+#include "driver/trace/out.h"
+
+/* The tracks' names, all slices and the counter of one process. */
+void events_of_process(struct trace_out *out, const struct trace_header *process);
+
+/* The job's own track: its name and the counter of the world's size. */
+void events_of_job(struct trace_out *out, const struct trace_buffers *all);
+
+/* Who sent how much to whom: arrows, of which both ends are there. */
+void events_of_flows(struct trace_out *out, const struct trace_buffers *all);
+
+/* The instants of TRACE_JOB_NAME: requests, refusals, ... */
+void events_of_requests(struct trace_out *out, const cJSON *job);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * What a process writes down: fixed-size records in lanes of a buffer of fixed size. The buffer is a file that is
+ * mapped, so that what was written survives the process, however that ends. Read by the collector alone (collector.h).
+ */
+#ifndef TRACE_RECORD_H
+#define TRACE_RECORD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACE_MAGIC     0x3165636172547045u /* the format's number is part of it */
+#define TRACE_NAMES_MAX 64
+#define TRACE_NAME_MAX  40
+
+/* All times are the process's own monotonic clock, in nanoseconds. A slice has a duration. */
+enum trace_kind {
+    /* TRACE_STRUCTURE */
+    TRACE_RANK = 1, /* slice: b of c ranks, since adaptation a */
+    TRACE_STEP,     /* slice: name is an enum trace_step, of adaptation a, from b to c ranks */
+    TRACE_SENT,     /* a bytes to process b, in adaptation c; name: in which move of that window */
+    TRACE_RECEIVED, /* the same, from process b */
+    /* TRACE_ELEMENTS */
+    TRACE_ELEMENT, /* slice: name is the pc, a the visit, on rank b of c */
+    /* TRACE_ITERATIONS */
+    TRACE_ITERATION, /* slice: name is the pc, a the iteration, b the visit */
+    /* TRACE_CALLS */
+    TRACE_CALL, /* slice: name is the function */
+    /* TRACE_SAMPLES */
+    TRACE_SAMPLE, /* a: time spent in MPI so far */
+};
+
+/* What an adaptation, or a hold, consists of in one process. */
+enum trace_step { STEP_HOLD, STEP_AWAIT, STEP_CONNECT, STEP_ADAPT, STEP_MOVE, STEP_COMMIT, STEP_ALL, STEP_COUNT };
+
+struct trace_record {
+    int64_t begin, duration;
+    int64_t a;
+    int32_t b, c;
+    uint32_t number; /* decides whether it is kept when the lane is thinned */
+    uint16_t name;
+    uint8_t kind;
+    uint8_t thread; /* 0: the program's */
+};
+
+enum trace_lane_name { TRACE_STRUCTURE, TRACE_ELEMENTS, TRACE_ITERATIONS, TRACE_CALLS, TRACE_SAMPLES, TRACE_LANES };
+
+struct trace_lane {
+    uint64_t offset; /* of its first record, in the buffer */
+    uint32_t capacity;
+    _Atomic uint32_t used;
+    uint64_t seen;   /* records offered */
+    uint32_t stride; /* every so manieth is kept: those whose number it divides */
+    int64_t longest; /* and all that take this long; INT64_MAX: no matter how long */
+};
+
+/* One reading of how this clock and that of process 0 differ: theirs = ours + offset, give or take the uncertainty. */
+struct trace_clock {
+    int64_t at, offset, uncertainty;
+};
+
+/* A slice that is not over; begin 0: none. */
+struct trace_open {
+    int64_t begin;
+    int64_t a;
+    int32_t b, c;
+    uint16_t name;
+};
+
+enum trace_open_name { OPEN_RANK, OPEN_ELEMENT, OPEN_ITERATION, OPEN_STEP, OPEN_CALL, TRACE_OPEN };
+
+struct trace_header {
+    uint64_t magic;
+    uint64_t size; /* of the whole buffer */
+    int32_t process, pid;
+    char host[64], program[64];
+    int32_t elements;
+    char names[TRACE_NAMES_MAX][TRACE_NAME_MAX];
+    int32_t clocks;              /* readings so far */
+    struct trace_clock clock[2]; /* the first and the last */
+    bool same_clock;             /* it is the very clock of process 0: nothing to correct */
+    bool finished;               /* this process came to its end, or left, and closed its slices */
+    int32_t failure;             /* the error that its program's block returned */
+    int64_t least_call;          /* --trace-mpi */
+    int64_t started, last;       /* first and last sign of life */
+    int64_t call_total;          /* time in MPI, program's thread */
+    uint64_t calls;              /* all of them */
+    uint64_t iterations, visits; /* all of them */
+    struct trace_open open[TRACE_OPEN];
+    struct trace_lane lanes[TRACE_LANES];
+};
+
+#endif
