@@ -4,6 +4,8 @@ SOVERSION := 0
 PREFIX    ?= /usr/local
 PYTHON    ?= /usr/bin/python3
 SANITIZE  ?=
+# epop-report bundles its charts by node and npm, which fetches their library once: REPORT=no builds all but that.
+REPORT    ?= yes
 
 # The system's MPICH, or with DEVICE=ch3:sock one of our own (docs/mpich.md), each with a build directory of its own.
 DEVICE    ?=
@@ -42,6 +44,7 @@ ctl_src  := $(wildcard driver/ctl/*.c)
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
+report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
 plain    := $(patsubst programs/plain/%.c,$(BUILD)/plain/%,$(wildcard programs/plain/*.c))
@@ -55,6 +58,9 @@ benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
 all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(BIN)/epop $(BIN)/epopctl $(programs) $(plain) $(examples)
+ifneq ($(REPORT),no)
+all: $(BIN)/epop-report
+endif
 
 help:
 	@echo "make            build everything into $(BUILD)/"
@@ -65,6 +71,7 @@ help:
 	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi)"
 	@echo "make mpich-info show which MPICH is used and what it can do"
 	@echo "make DEVICE=ch3:sock [all|test|...]   the same with that MPICH, into build/ch3-sock/ (docs/mpich.md)"
+	@echo "make REPORT=no [all|install]   without epop-report, which needs node and npm to be built"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR="
 	@echo "make deps       install the missing packages (apt-get, as root or by sudo)"
 	@echo "make format     clang-format everything"
@@ -114,6 +121,21 @@ $(BIN)/epopctl: $(ctl_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
+# epop-report is neither. Its charts are JavaScript, bundled into one script that the executable contains.
+BUNDLE := $(BUILD)/report
+$(BUNDLE)/report.js $(BUNDLE)/THIRD-PARTY.txt &: $(wildcard report/web/* report/web/src/* report/web/src/charts/*) schema/profile.schema.json
+	$(announce)
+	$(Q)modules=$$(report/web/modules.sh) && node report/web/build.mjs "$$modules" schema/profile.schema.json $(BUNDLE)
+$(OBJ)/report/assets.o: report/assets.S $(BUNDLE)/report.js
+	$(announce)
+	$(Q)$(CC) -DREPORT_SCRIPT='"$(BUNDLE)/report.js"' -c $< -o $@
+$(OBJ)/report/%.o: report/%.c
+	$(announce)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+$(BIN)/epop-report: $(report_obj)
+	$(announce)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -lduktape -lm -o $@
+
 # A program is one source file, an example a folder; both see only the public headers.
 plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(LDFLAGS)
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
@@ -134,6 +156,8 @@ $(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
 $(BUILD)/tests/unit/test_mtx: examples/gauss/mtx.c
 $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
+$(BUILD)/tests/unit/test_amdahl: report/amdahl.c
+$(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
 # The driver's objects are no part of the library.
 $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/main.o,$(epop_obj))
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
@@ -179,6 +203,8 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev libopenblas-dev
 TEST_PACKAGES  := git g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc gdb util-linux iproute2
+REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
+REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
 BENCH_PACKAGES := libscalapack-mpich-dev python3
 
 # Installs those of $(1) that are missing.
@@ -191,14 +217,16 @@ install_missing = @missing=; for p in $(1); do \
 	fi
 
 deps:
-	$(call install_missing,$(PACKAGES))
+	$(call install_missing,$(PACKAGES) $(if $(filter no,$(REPORT)),,$(REPORT_PACKAGES)))
 
-demo: deps
-	@$(MAKE) --no-print-directory all
+# It has no use for the report, so that nothing needs to be fetched for it.
+demo:
+	@$(MAKE) --no-print-directory REPORT=no deps
+	@$(MAKE) --no-print-directory REPORT=no all
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) demo/demo.sh
 
 test: deps
-	$(call install_missing,$(TEST_PACKAGES))
+	$(call install_missing,$(TEST_PACKAGES) $(REPORT_TEST_PACKAGES))
 	@$(MAKE) --no-print-directory all tests
 	@BUILD=$(BUILD) MPICC='$(MPICC)' MPIEXEC=$(MPIEXEC) PYTHON=$(PYTHON) tests/all.sh
 
@@ -241,6 +269,10 @@ install: all $(BUILD)/epop.pc
 	install -m 644 $(examples) $(root)/lib/epop/examples
 	install -m 644 docs/man/*.1 $(root)/share/man/man1
 	install -m 644 schema/*.schema.json $(root)/share/epop/schema
+ifneq ($(REPORT),no)
+	install $(BIN)/epop-report $(root)/bin
+	install -m 644 $(BUNDLE)/THIRD-PARTY.txt $(root)/share/epop
+endif
 
 # The elastic interface names MPI's types, so its flags carry the path of the MPI header that this build uses.
 $(BUILD)/epop.pc: epop_api/epop.pc.in Makefile

@@ -1,5 +1,6 @@
 """The installed tree: all there, runs without environment variables, and programs build against it."""
 
+import html
 import os
 import shutil
 import subprocess
@@ -10,12 +11,12 @@ import pytest
 
 PREFIX = "/opt/epop"
 FILES = [
-    "bin/epop", "bin/epopctl",
+    "bin/epop", "bin/epopctl", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
     *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "mpi_adapt", "visibility")],
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")], "lib/pkgconfig/epop.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").glob("*.c")],
     "lib/epop/backtrace", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
-    "share/man/man1/epop.1", "share/man/man1/epopctl.1",
+    *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epop-report")],
     *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
 ]
 
@@ -60,7 +61,7 @@ def test_no_path_of_the_build_is_left(tree):
     for path in tree.rglob("*"):
         if path.suffix in (".pc", ".1", ".h", ".json"):
             assert str(job.ROOT) not in path.read_text(), path
-    for name in ("bin/epop", "bin/epopctl", "lib/libepop.so", "lib/epop/examples/cannon.so"):
+    for name in ("bin/epop", "bin/epopctl", "bin/epop-report", "lib/libepop.so", "lib/epop/examples/cannon.so"):
         dynamic = subprocess.run(["readelf", "-dW", tree / name], capture_output=True, text=True, check=True).stdout
         assert str(job.ROOT) not in dynamic, name
 
@@ -109,6 +110,18 @@ def test_a_moved_tree_runs(space, tree):
     assert bare(space, place, "epop", "serial", "2").wait().status == 0
     flags = installed.pkg_config(place, "--cflags", "--libs")
     assert f"-I{place}/" in flags and str(tree) not in flags, flags
+
+
+def test_a_report_without_node_and_python(space, tree):
+    """Where PATH leads to nothing but the tree."""
+    profile = job.ROOT / "schema/examples/profile/valid/resized.json"
+    environment = {name: None for name in space.environment() if name != job.MARKER}
+    environment["PATH"] = f"{tree}/bin"
+    result = space.start([tree / "bin/epop-report", profile, "-o", "page.html"], env=environment).wait()
+    assert result.status == 0 and result.err == "", result
+    page = (space.directory / "page.html").read_text()
+    assert page.endswith("</html>\n") and str(job.ROOT) not in page
+    assert html.escape((tree / "share/epop/THIRD-PARTY.txt").read_text()).replace("&#x27;", "&#39;") in page
 
 
 # ---- Programs build against it ----
@@ -189,6 +202,6 @@ def test_version_of_pkg_config_is_that_of_epop(space, tree):
 def test_man_pages_are_found(space, tree):
     if not shutil.which("man"):
         pytest.skip("there is no man here")
-    for name in ("epop", "epopctl"):
+    for name in ("epop", "epopctl", "epop-report"):
         result = bare(space, tree, "man", "-M", tree / "share/man", "-P", "cat", name).wait()
         assert result.status == 0 and name in result.out, result

@@ -11,6 +11,7 @@ ALLOWED = {
     "interpose": ["epop/visibility.h", "epop/mpi_adapt.h", "interpose/"],
     "runtime": ["epop/", "epop_api/", "runtime/", "interpose/"],
     "driver": ["epop/", "runtime/", "driver/", "interpose/", "mpich/tries.h"],
+    "report": ["report/"],
     "programs": ["epop/"],
     "examples": ["epop/"],
 }

@@ -7,6 +7,7 @@ import job
 import pytest
 
 PAGES = job.ROOT / "docs/man"
+NAMES = ["epop", "epopctl", "epop-report"]
 COMMANDS = ["list", "status", "resize", "pause", "resume", "stop", "cancel", "watch", "break", "step",
             "continue"]
 
@@ -27,14 +28,14 @@ def options_of_help(text):
     return set(re.findall(r"(?<![\w-])--([a-z][\w-]*)", text)), set(re.findall(r"(?<![\w-])-([a-z])\b", text))
 
 
-@pytest.mark.parametrize("name", ["epop", "epopctl"])
+@pytest.mark.parametrize("name", NAMES)
 def test_well_formed(name):
     result = subprocess.run(["mandoc", "-Tlint", PAGES / f"{name}.1"], capture_output=True, text=True, timeout=60)
     complaints = [line for line in result.stdout.splitlines() if "referenced manual not found" not in line]
     assert complaints == []
 
 
-@pytest.mark.parametrize("name", ["epop", "epopctl"])
+@pytest.mark.parametrize("name", NAMES)
 def test_sections(name):
     sections = re.findall(r"^\.Sh (.*)$", page(name), flags=re.M)
     assert sections[:3] == ["NAME", "SYNOPSIS", "DESCRIPTION"]
@@ -58,15 +59,21 @@ def test_options_of_epopctl(space):
     assert page_short <= short | {"h"}
 
 
+def test_options_of_epop_report(space):
+    text = space.start([job.BUILD / "bin/epop-report", "--help"]).wait().out
+    own = re.sub(r"`epop .*?`", "", text)
+    assert own != text and options_of_page("epop-report") == options_of_help(own)
+
+
 def test_commands_of_epopctl(space):
     listed = re.findall(r"^  ([a-z]+)  ", space.epopctl("--help").out, flags=re.M)
     assert listed == COMMANDS
     assert set(COMMANDS) <= set(re.findall(r"^\.It Cm (\w+)$", page("epopctl"), flags=re.M))
 
 
-@pytest.mark.parametrize("name,program", [("epop", "epop"), ("epopctl", "epopctl")])
-def test_exit_statuses(space, name, program):
-    help_text = space.start([job.BUILD / "bin" / program, "--help"]).wait().out
+@pytest.mark.parametrize("name", NAMES)
+def test_exit_statuses(space, name):
+    help_text = space.start([job.BUILD / "bin" / name, "--help"]).wait().out
     said = set(re.findall(r"\b(\d)  ?[a-z]", help_text[help_text.index("Exit status"):]))
     section = re.search(r"\.Sh EXIT STATUS\n(.*?)\n\.Sh", page(name), flags=re.S).group(1)
     assert said and set(re.findall(r"^\.It (\d)$", section, flags=re.M)) == said
@@ -83,8 +90,8 @@ def test_variables():
     assert read and read == documented
 
 
-@pytest.mark.parametrize("name", ["epop", "epopctl"])
+@pytest.mark.parametrize("name", NAMES)
 def test_examples_name_what_there_is(name):
     for words in re.findall(r"^\.Dl (?:\$ )?(.*)$", page(name), flags=re.M):
         for option in re.findall(r"(?<!\S)--([\w-]+)", words):
-            assert option in options_of_page("epop")[0] | options_of_page("epopctl")[0], words
+            assert option in set().union(*(options_of_page(other)[0] for other in NAMES)), words

@@ -1,0 +1,20 @@
+// All charts, in the order of the page. A chart has
+//   name, title, caption   texts
+//   lead(model)            one sentence: what the figures say
+//   table(model)           { columns: [[title, unit]], rows, notes }; unit: s, B, % or none; null: no such value
+//   missing(model)         optional; why there is nothing to draw, null if there is
+//   option(model, { width, theme })   { height, option }, option as ECharts takes it; not there: the table is all
+import efficiency from './efficiency.js';
+import fit from './fit.js';
+import functions from './functions.js';
+import graph from './graph.js';
+import phases from './phases.js';
+import resizes from './resizes.js';
+import scaling from './scaling.js';
+import timeline from './timeline.js';
+import traffic from './traffic.js';
+import world from './world.js';
+
+export const charts = [world, resizes, phases, functions, scaling, efficiency, fit, graph, traffic, timeline];
+export const chartNamed = (name) => charts.filter((chart) => chart.name === name)[0];
+export const isDrawn = (chart, model) => Boolean(chart.option) && !(chart.missing && chart.missing(model));

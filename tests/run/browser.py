@@ -1,0 +1,84 @@
+"""A headless Chromium for tests: pages at a width and in a colour scheme, what they complain of, what they ask for."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import job
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+OPTIONS = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--disable-background-networking",
+           "--disable-component-update", "--no-first-run", "--force-color-profile=srgb"]
+LIMIT = 60
+
+
+class Browser:
+    """One browser, for many pages."""
+
+    def __init__(self):
+        self._home = tempfile.mkdtemp(prefix="epop-browser-")
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium") or "chromium"
+        for option in [*OPTIONS, f"--user-data-dir={self._home}", *(["--no-sandbox"] if os.geteuid() == 0 else [])]:
+            options.add_argument(option)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        service = Service(shutil.which("chromedriver") or "chromedriver")
+        self._driver = webdriver.Chrome(service=service, options=options)
+        self._driver.set_page_load_timeout(LIMIT)
+        self._driver.set_script_timeout(LIMIT)
+
+    def close(self):
+        self._driver.quit()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def open(self, path, width=1000, scheme="light"):
+        """Loads a file; what earlier pages said is forgotten."""
+        self.complaints(), self.requests()
+        self._cdp("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
+        self.prefer(scheme)
+        self._driver.get(pathlib.Path(path).resolve().as_uri())
+
+    def prefer(self, scheme):
+        self._cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def resize(self, width):
+        self._cdp("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
+
+    def settle(self):
+        """Until the page has seen what was changed, and has been drawn again."""
+        self.run_async("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
+
+    def run(self, script, *arguments):
+        """What the script, a function's body, returns."""
+        return self._driver.execute_script(script, *arguments)
+
+    def run_async(self, script, *arguments):
+        """What the script gives to the function that is its last argument."""
+        return self._driver.execute_async_script(script, *arguments)
+
+    def complaints(self):
+        """What the console has shown since the last call: errors, refusals of the page's own policy, and all else."""
+        return [entry["message"] for entry in self._driver.get_log("browser")]
+
+    def requests(self):
+        """The addresses that pages have asked for since the last call, without what is in the page itself."""
+        messages = [json.loads(entry["message"])["message"] for entry in self._driver.get_log("performance")]
+        urls = [it["params"]["request"]["url"] for it in messages if it["method"] == "Network.requestWillBeSent"]
+        return [url for url in urls if not url.startswith("data:")]
+
+    def picture(self):
+        """The page, from top to bottom: a PNG in base64."""
+        return self._cdp("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+
+    def _cdp(self, command, **parameters):
+        return self._driver.execute_cdp_cmd(command, parameters)
+
+
+def axe():
+    """The source of axe-core, which the report's build has fetched."""
+    modules = subprocess.run([job.ROOT / "report/web/modules.sh"], capture_output=True, text=True, check=True, timeout=600)
+    return (pathlib.Path(modules.stdout.strip()) / "axe-core/axe.min.js").read_text()

@@ -1,0 +1,236 @@
+"""The page of epop-report in a real browser: it draws, its tables have the figures, it asks for nothing, it is accessible."""
+
+import base64
+import csv
+import io
+import subprocess
+
+import browser as browsers
+import job
+import profiles
+import pytest
+
+REPORT = job.BUILD / "bin/epop-report"
+DRAWN = ["world", "resizes", "phases", "functions", "scaling", "efficiency", "graph", "traffic", "timeline"]
+ALL = [*DRAWN[:6], "fit", *DRAWN[6:]]
+WIDTHS = [1000, 360]
+SCHEMES = ["light", "dark"]
+PROFILES = {
+    "resized": profiles.example, "partial": lambda: profiles.example("partial"), "serial": lambda: profiles.example("serial"),
+    "plain": profiles.without_resizes, "scaled": profiles.scaled, "large": profiles.large,
+    "hostile": lambda: profiles.named(profiles.HOSTILE, profiles.HOSTILE),
+    "foreign": lambda: profiles.named("W\u00e4rme \u6f22\u5b57 \U0001f525", "\u0440\u0435\u043b\u0430\u043a\u0441 & <b>"),
+}
+# Of one drawing: what it consists of, and whether any of it lies outside.
+DRAWING = """
+const place = document.getElementById("chart-" + arguments[0]), svg = place && place.querySelector("svg");
+if (!svg) return null;
+const frame = svg.getBoundingClientRect();
+const shapes = [...svg.querySelectorAll("path, rect, circle, polygon, polyline")].filter((it) => {
+    const box = it.getBoundingClientRect();
+    return box.width + box.height > 1 && (it.getAttribute("fill") || "none") + (it.getAttribute("stroke") || "none") != "nonenone";
+});
+const texts = [...svg.querySelectorAll("text")];
+const outside = texts.filter((it) => {
+    const box = it.getBoundingClientRect();
+    return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
+});
+return { width: frame.width, height: frame.height, shapes: shapes.length, texts: texts.map((it) => it.textContent),
+         outside: outside.map((it) => it.textContent), colours: [...new Set(shapes.map((it) => it.getAttribute("fill")))] };
+"""
+TABLE = """
+return [...document.querySelectorAll("#" + arguments[0] + " tbody tr")].map((row) => [...row.cells].map((cell) => {
+    const data = cell.querySelector("data");
+    return data ? data.value : cell.className == "none" ? "" : cell.textContent;
+}));
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    it = browsers.Browser()
+    yield it
+    it.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """Makes the page of one of PROFILES, once."""
+    made = {}
+
+    def make(name):
+        if name not in made:
+            folder = tmp_path_factory.mktemp(name)
+            profile = profiles.write(folder, PROFILES[name]())
+            subprocess.run([REPORT, profile, "-o", folder / "report.html"], check=True, timeout=60)
+            made[name] = folder / "report.html"
+        return made[name]
+    return make
+
+
+def drawn(browser):
+    return [name for name in DRAWN if browser.run(DRAWING, name)]
+
+
+# ---- It draws ----
+
+@pytest.mark.parametrize("name,width,scheme", [
+    *[(name, width, scheme) for name in ("resized", "scaled") for width in WIDTHS for scheme in SCHEMES],
+    *[(name, width, "light") for name in PROFILES if name not in ("resized", "scaled") for width in WIDTHS],
+])
+def test_page(browser, page, name, width, scheme):
+    """No complaint, no request, no sideways scrolling, every chart there is drawn, with all its texts inside."""
+    browser.open(page(name), width, scheme)
+    assert browser.complaints() == []
+    assert [url for url in browser.requests() if url != page(name).as_uri()] == []
+    assert browser.run("return document.documentElement.scrollWidth") == width
+    assert int(browser.run("return document.documentElement.dataset.drawn")) == len(drawn(browser))
+    for chart in drawn(browser):
+        drawing = browser.run(DRAWING, chart)
+        assert drawing["shapes"] > 4 and len(drawing["texts"]) > 3 and drawing["height"] > 60, (chart, drawing)
+        assert width - 150 < drawing["width"] <= width, (chart, drawing["width"])
+        assert drawing["outside"] == [], chart
+    assert len(browser.picture()) > 20000
+
+
+@pytest.mark.parametrize("name,missing", [
+    ("resized", []), ("scaled", []), ("large", []),
+    ("plain", ["resizes", "efficiency", "traffic"]), ("serial", ["resizes", "functions", "efficiency", "traffic"]),
+])
+def test_every_chart_is_drawn_or_says_why_not(browser, page, name, missing):
+    browser.open(page(name))
+    assert drawn(browser) == [chart for chart in DRAWN if chart not in missing]
+    for chart in missing:
+        assert len(browser.run("return document.querySelector('#' + arguments[0] + ' .empty').textContent", chart)) > 20
+
+
+def test_as_many_marks_as_figures(browser, page):
+    """A mark for every point, cell and resize; the drawings' colours say which shapes are the data."""
+    profile = PROFILES["resized"]()
+    browser.open(page("resized"))
+    count = """return [...document.querySelectorAll("#chart-" + arguments[0] + " path")].filter((it) =>
+        arguments[1].includes((it.getAttribute("fill") || "").toLowerCase()) && it.getBoundingClientRect().width > 0).length"""
+    ramp = """return [...document.querySelectorAll("#chart-traffic path")].filter((it) => it.getAttribute("stroke") == "#c9d0d8" &&
+        it.getAttribute("fill") != "none").length"""
+    pairs = {(it["from"], it["to"]) for adaptation in profile["adaptations"] for it in adaptation["traffic"]}
+    assert browser.run(ramp) == len(pairs)
+    done = [it for it in profile["adaptations"] if it["state"] == "committed"]
+    assert browser.run(count, "world", ["#b3261e"]) == len(profile["adaptations"]) - len(done) > 0
+    assert browser.run(count, "world", ["#d55e00"]) == len(done)
+    spans = sum(len(process["ranks"]) for process in profile["processes"])
+    assert browser.run("""return document.querySelectorAll("#chart-timeline path[fill-opacity='0.25']").length""") == spans
+
+
+def test_schemes_and_widths_change_the_drawings(browser, page):
+    """Also after the page was loaded."""
+    browser.open(page("resized"))
+    light = browser.run(DRAWING, "phases")
+    browser.prefer("dark")
+    browser.settle()
+    dark = browser.run(DRAWING, "phases")
+    assert "#0072b2" in light["colours"] and "#0072b2" not in dark["colours"] and "#56b4e9" in dark["colours"]
+    browser.resize(360)
+    browser.settle()
+    assert browser.run(DRAWING, "phases")["width"] < 360
+
+
+def test_a_tooltip_shows_a_name_as_text(browser, page):
+    browser.open(page("hostile"))
+    browser.run("""
+        const bar = [...document.querySelectorAll("#chart-phases path")].find((it) => it.getAttribute("fill") == "#0072b2" &&
+            it.getBoundingClientRect().width > 50), box = bar.getBoundingClientRect();
+        for (const kind of ["mousemove", "mouseover"])
+            document.querySelector("#chart-phases svg").dispatchEvent(new MouseEvent(kind, { bubbles: true, view: window,
+                clientX: box.left + 20, clientY: box.top + 5 }));""")
+    shown = browser.run("return document.getElementById('chart-phases').textContent")
+    assert profiles.HOSTILE in shown and browser.complaints() == []
+
+
+# ---- Names are only text ----
+
+def test_hostile_names_do_nothing(browser, page):
+    browser.open(page("hostile"))
+    assert browser.run("return document.title") == f"{profiles.HOSTILE}: EPOP report"
+    assert browser.run("return document.querySelector('h1').textContent") == profiles.HOSTILE
+    assert browser.run("return document.querySelectorAll('img, iframe, object, link[rel=stylesheet]').length") == 0
+    assert browser.run("return document.querySelectorAll('script').length") == 2
+
+
+def test_partial_is_said(browser, page):
+    browser.open(page("partial"))
+    said = browser.run("return document.querySelector('.partial').textContent")
+    assert said.startswith("Partial.") and PROFILES["partial"]()["reason"] in said
+    browser.open(page("resized"))
+    assert browser.run("return document.querySelector('.partial')") is None
+
+
+# ---- Tables ----
+
+@pytest.mark.parametrize("name", ["resized", "scaled", "foreign", "hostile"])
+def test_tables_have_all_figures(browser, page, name):
+    """Those of --format csv, which other tests compare with the profile."""
+    browser.open(page(name))
+    for chart in ALL:
+        text = subprocess.run([REPORT, page(name).parent / "prof.json", "--format", "csv", "--chart", chart], check=True,
+                              capture_output=True, text=True, timeout=60).stdout
+        _, *rows = csv.reader(io.StringIO(text))
+        shown = browser.run(TABLE, chart)
+        assert shown == rows, chart
+        assert rows, chart
+        assert len(browser.run("return document.querySelector('#' + arguments[0] + ' thead th[scope=col]') && "
+                               "document.querySelector('#' + arguments[0] + ' caption').textContent", chart)) > 5
+
+
+def test_long_tables_say_what_is_left_out(browser, page):
+    browser.open(page("large"))
+    rows = browser.run("return document.querySelectorAll('#phases tbody tr').length")
+    note = browser.run("return [...document.querySelectorAll('#phases .note')].map((it) => it.textContent).join()")
+    total = sum(len(element["worlds"]) for element in PROFILES["large"]()["elements"])
+    assert rows == min(total, 1000) and ("left out" in note) == (total > 1000)
+
+
+# ---- Accessible ----
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", ["resized", "partial", "plain"])
+def test_accessible(browser, page, name, scheme):
+    """By axe-core's rules, with the tables opened; and what they do not know: a heading, a table and a label per chart."""
+    browser.open(page(name), 360, scheme)
+    browser.run("document.querySelectorAll('details').forEach((it) => { it.open = true; })")
+    browser.run(browsers.axe())
+    result = browser.run_async("axe.run({ resultTypes: ['violations'] }).then(arguments[0])")
+    assert [(it["id"], [node["html"][:120] for node in it["nodes"]]) for it in result["violations"]] == []
+    assert len(result["passes"]) > 15
+    for chart in drawn(browser):
+        label = browser.run("return document.getElementById('chart-' + arguments[0]).getAttribute('aria-label')", chart)
+        heading = browser.run("return document.querySelector('#' + arguments[0] + ' h2').textContent", chart)
+        assert heading in label and browser.run("return document.querySelector('#' + arguments[0] + ' table') != null", chart)
+
+
+# ---- The tests can fail ----
+
+def test_complaints_and_requests_are_seen(browser, tmp_path):
+    path = tmp_path / "bad.html"
+    path.write_text("<!DOCTYPE html><img src='http://127.0.0.1:9/x.png'><script>console.error('broken')</script>")
+    browser.open(path)
+    assert any("broken" in line for line in browser.complaints())
+    assert "http://127.0.0.1:9/x.png" in browser.requests()
+
+
+def test_what_is_not_accessible_is_seen(browser, tmp_path):
+    path = tmp_path / "bad.html"
+    path.write_text("<!DOCTYPE html><html lang='en'><title>x</title><main><h1>x</h1><div role='img'></div>"
+                    "<p style='color:#ccc;background:#fff'>pale</p></main>")
+    browser.open(path)
+    browser.run(browsers.axe())
+    result = browser.run_async("axe.run().then(arguments[0])")
+    assert {"role-img-alt", "color-contrast"} <= {it["id"] for it in result["violations"]}
+
+
+def test_pictures_differ(browser, page):
+    """A screenshot is one of the page, not of nothing."""
+    taken = set()
+    for scheme in SCHEMES:
+        browser.open(page("resized"), 360, scheme)
+        taken.add(base64.b64decode(browser.picture()))
+    assert len(taken) == 2 and all(picture.startswith(b"\x89PNG") for picture in taken)
