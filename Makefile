@@ -39,7 +39,7 @@ BLAS     := $(shell pkg-config --cflags --libs openblas 2>/dev/null)
 CMOCKA   := $(shell pkg-config --cflags --libs cmocka 2>/dev/null)
 
 lib_src  := $(wildcard epop_api/*.c runtime/*.c runtime/*/*.c interpose/*.c)
-epop_src := $(wildcard driver/*.c driver/debug/*.c driver/trace/*.c) mpich/tries.c
+epop_src := $(wildcard driver/*.c driver/debug/*.c driver/profile/*.c driver/trace/*.c) mpich/tries.c
 ctl_src  := $(wildcard driver/ctl/*.c)
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)

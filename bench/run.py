@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [debug] [resize] [methods] [redist] [cannon] [gauss]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [debug] [resize] [methods] [redist] [cannon] [gauss]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -88,6 +88,21 @@ def bench_debug(quick):
             note(bench="debug", ranks=ranks, iteration_us=us, added_us=(ours - theirs) / iterations * 1e6, ratio=ratio)
 
 
+def bench_profile(quick):
+    """The profile driver beside run, with the checkpoints of --output; without MPI calls, and with one per iteration."""
+    rate = steps_per_us()
+    for us, iterations in ((10, 100000), (1, 500000)):
+        for calls in (0, 1):
+            arguments = (BENCH / "loop.so", iterations, int(us * rate), 0, calls)
+            for ranks in (1, 2):
+                profiled, plain, ratio = alternate(
+                    3 if quick else 21,
+                    lambda: lines(ranks, EPOP, "--quiet", "--driver", "profile", "--output", BENCH / "prof.json", *arguments)[0],
+                    lambda: lines(ranks, EPOP, "--quiet", *arguments)[0])
+                note(bench="profile", ranks=ranks, iteration_us=us, mpi_calls=calls,
+                     profile_ns=profiled / iterations * 1e9, run_ns=plain / iterations * 1e9, ratio=ratio)
+
+
 def relaunch(size, bytes_):
     """The alternative without malleability: end the job, start another one of the new size. Without writing the data
     to files and reading it again, so less than what it really costs."""
@@ -156,8 +171,8 @@ def bench_gauss(quick):
 
 
 def main():
-    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "debug": bench_debug,
-               "resize": bench_resize, "methods": bench_methods, "redist": bench_redist,
+    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile,
+               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "redist": bench_redist,
                "cannon": bench_cannon, "gauss": bench_gauss}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")

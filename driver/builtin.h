@@ -8,5 +8,6 @@ extern const epop_driver_t driver_run;
 extern const epop_driver_t driver_check;
 extern const epop_driver_t driver_debug;
 extern const epop_driver_t driver_trace;
+extern const epop_driver_t driver_profile;
 
 #endif

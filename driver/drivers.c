@@ -8,7 +8,8 @@
 #include "driver/builtin.h"
 #include "driver/object.h"
 
-static const epop_driver_t *const builtin[] = {&driver_run, &driver_check, &driver_debug, &driver_trace};
+static const epop_driver_t *const builtin[] = {&driver_run, &driver_check, &driver_profile, &driver_debug,
+                                               &driver_trace};
 #define BUILTIN_COUNT (sizeof builtin / sizeof *builtin)
 
 /* The first driver interface ended with `close`; a table that is shorter is broken. */

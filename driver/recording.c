@@ -26,10 +26,11 @@ static double checkpoint(int which)
     return slot->table.checkpoint ? slot->table.checkpoint(slot->state) : 0;
 }
 
-void recording_use(struct drivers *drivers)
+void recording_use(struct drivers *drivers, int quiet)
 {
     static struct records_user user = {.record = record, .write = write_result, .checkpoint = checkpoint};
     all = drivers;
+    user.quiet = quiet;
     for (int i = 0; i < drivers->count; i++)
         if (drivers->slots[i].table.record && drivers->slots[i].table.write)
             slots[user.count++] = i;

@@ -5,6 +5,6 @@
 #include "driver/drivers.h"
 
 /* Before the job starts; *drivers stays where it is until the end. */
-void recording_use(struct drivers *drivers);
+void recording_use(struct drivers *drivers, int quiet);
 
 #endif

@@ -58,13 +58,13 @@ static enum walk_outcome walk_program(const struct options *options, struct walk
 /* ---- Alone --------------------------------------------------------------------------------- */
 
 /* Where a launch runs such a program several times, that of its first process is recorded. */
-static void begin_records(const struct loaded_program *program, struct drivers *drivers)
+static void begin_records(const struct loaded_program *program, struct drivers *drivers, int quiet)
 {
     char id[96];
     if (launch_detect().rank > 0)
         return;
     snprintf(id, sizeof id, "%.60s-%ld", program->program->name, (long)getpid());
-    recording_use(drivers);
+    recording_use(drivers, quiet);
     epop__records_begin(&(struct records_job){.id = id, .path = program->path, .size = 1});
 }
 
@@ -77,7 +77,7 @@ int run_serial(const struct options *options, struct drivers *drivers, struct lo
         fprintf(stderr, "epop: %s\n", drivers->refusal);
         return EXIT_USAGE;
     }
-    begin_records(program, drivers);
+    begin_records(program, drivers, options->quiet);
     struct walk walk = {.program = program->program, .elastic = epop__solo_elastic(), .drivers = drivers};
     if (walk_program(options, &walk, false) != WALK_FAILED) {
         epop__records_hand_over();
@@ -192,7 +192,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
         .spawn = {.baseline = options->spawn_baseline, .single = options->spawn_single, .async = options->spawn_async},
         .command = options->full_argv,
     };
-    recording_use(drivers);
+    recording_use(drivers, options->quiet);
     epop__job_init(&job, &process, &processes);
     int status = before_the_walk(drivers, program, load_error, process);
     if (status != GO_ON)

@@ -1,8 +1,8 @@
 /*
  * A loop of short iterations, as an EPOP program and (with -DPLAIN) as an MPI main() written by hand, to compare.
- *     loop ITERATIONS STEPS [bytes]
- * STEPS: how much every iteration computes. bytes: of a distributed array that an adaptation moves. Prints the seconds
- * that the loop took on rank 0.
+ *     loop ITERATIONS STEPS [bytes] [calls]
+ * STEPS: how much every iteration computes. bytes: of a distributed array that an adaptation moves. calls: of MPI in
+ * every iteration. Prints the seconds that the loop took on rank 0.
  */
 #include <epop/epop.h>
 
@@ -11,7 +11,7 @@
 #include <time.h>
 
 typedef struct loop {
-    int64_t iteration, iterations, steps, bytes;
+    int64_t iteration, iterations, steps, bytes, calls;
     double begin;
     char *local; /* this rank's part of the array */
     volatile double sink;
@@ -40,6 +40,7 @@ static int init(int *argc, char ***argv, void **data)
     loop->iterations = atoll((*argv)[1]);
     loop->steps = atoll((*argv)[2]);
     loop->bytes = *argc > 3 ? atoll((*argv)[3]) : 0;
+    loop->calls = *argc > 4 ? atoll((*argv)[4]) : 0;
     if (epop_status() != EPOP_JOINING) {
         int rank, size;
         MPI_Comm_rank(epop_world(), &rank);
@@ -56,6 +57,10 @@ static int exec(void *data)
 {
     loop_t *loop = data;
     work(loop, loop->steps);
+    for (int64_t i = 0; i < loop->calls; i++) {
+        int flag;
+        MPI_Iprobe(MPI_ANY_SOURCE, 1, epop_world(), &flag, MPI_STATUS_IGNORE);
+    }
     loop->iteration++;
     return 0;
 }

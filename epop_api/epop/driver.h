@@ -103,6 +103,7 @@ typedef struct epop_job {
     double started, now; /* seconds since 1970 */
     epop_job_end_t end;
     const char *reason; /* of STOPPED and FAILED, one line; else NULL */
+    int quiet;          /* epop --quiet: nothing that is no error is to be printed */
     const epop_adaptation_t *adaptations;
     int adaptation_count;
     const epop_refusal_t *refusals;

@@ -209,6 +209,7 @@ void epop__records_begin(const struct records_job *job)
                                 .path = strdup(job->path),
                                 .backend = job->backend,
                                 .size = job->size,
+                                .quiet = user->quiet,
                                 .started = wall_clock()};
     for (int i = 0; i < user->count; i++) {
         double apart = user->checkpoint(i);

@@ -21,7 +21,7 @@
 
 /* The drivers that record, `which` from 0. The hooks as in epop/driver.h. */
 struct records_user {
-    int count;
+    int count, quiet;
     char *(*record)(int which, int last);
     void (*write)(int which, const epop_job_t *job);
     double (*checkpoint)(int which);

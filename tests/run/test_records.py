@@ -1,7 +1,6 @@
 """What drivers hand from every process to process 0 (hooks record, write, checkpoint and adapted), whatever becomes of the
 job."""
 
-import json
 import os
 import re
 import signal
@@ -9,7 +8,7 @@ import time
 
 import job
 import pytest
-from scenario import Scenario, Switch
+from scenario import Scenario, Switch, wait_until_all_are_here
 
 DRIVER = job.test_program("driver_records")
 
@@ -106,15 +105,6 @@ def test_those_that_left_are_heard_and_those_that_came_back_twice(space):
 
 
 # ---- What an adaptation moved
-
-
-def wait_until_all_are_here(space):
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        result = space.epopctl("status", "--json")
-        if result.status == 0 and all(process["pid"] for process in json.loads(result.out)["processes"]):
-            return
-    raise AssertionError("the job does not answer")
 
 
 def moved_by_the_ledger(elements, before, after):

@@ -1,0 +1,76 @@
+/*
+ * Ranks that sleep and then meet in a barrier, once per iteration: how long they compute and how long they wait is
+ * known.
+ *
+ * iterations=N       or, if it is not given, until it is stopped
+ * sleep=US more=US   every rank sleeps so long, and rank 0 so much more
+ * adapt=US           so long in the adapt block, behind a barrier of its own
+ */
+#include "scenario.h"
+
+struct uneven {
+    int64_t iteration, iterations;
+    long sleep, more, adapt;
+};
+
+static int init(int *argc, char ***argv, void **data)
+{
+    arguments_t arguments = {*argc, *argv};
+    struct uneven *u = calloc(1, sizeof *u);
+    if (!u)
+        return EPOP_ERR_MEMORY;
+    *data = u;
+    u->iterations = argument(arguments, "iterations", 0);
+    u->sleep = argument(arguments, "sleep", 0);
+    u->more = argument(arguments, "more", 0);
+    u->adapt = argument(arguments, "adapt", 0);
+    printf("init %s rank %d of %d in process %d\n", status_name(epop_status()), rank_in(epop_world()),
+           size_of(epop_world()), (int)getpid());
+    fflush(stdout);
+    return 0;
+}
+
+static int work(void *data)
+{
+    struct uneven *u = data;
+    nap(u->sleep + (rank_in(epop_world()) == 0 ? u->more : 0));
+    MPI_Barrier(epop_world());
+    u->iteration++;
+    return 0;
+}
+
+static int more(void *data)
+{
+    const struct uneven *u = data;
+    return !u->iterations || u->iteration < u->iterations;
+}
+
+static int adapt(void *data)
+{
+    struct uneven *u = data;
+    epop_window_t window;
+    int error = epop_adapt_begin(&window);
+    if (!error)
+        error = epop_redist_replicated(&window, &u->iteration, 1, MPI_INT64_T);
+    nap(u->adapt);
+    if (!error)
+        error = MPI_Barrier(window.all);
+    return error ? error : epop_adapt_commit();
+}
+
+static int report(void *data)
+{
+    const struct uneven *u = data;
+    if (rank_in(epop_world()) == 0)
+        printf("end: %d ranks, 0 windows, %lld iterations\n", size_of(epop_world()), (long long)u->iteration);
+    return 0;
+}
+
+epop_program_t *get_program(void)
+{
+    epop_program_t *program = epop_program_create("scenario");
+    epop_add_init(program, "start", init);
+    epop_add_elastic(program, "work", work, adapt, more);
+    program->finalizer = epop_add_rigid(program, "report", report, NULL);
+    return program;
+}
