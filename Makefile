@@ -240,7 +240,7 @@ soak: deps
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory DEVICE=ch3:sock all
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) tests/soak.py --backend pool $(SOAK)
-	@for backend in join spawn "spawn --spawn=--spawn-method=baseline"; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec \
+	@for backend in join "join --options=--leave=park" spawn "spawn --options=--spawn-method=baseline"; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec \
 		$(PYTHON) tests/soak.py --backend $$backend $(SOAK) || exit 1; done
 
 mpich:

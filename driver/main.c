@@ -9,6 +9,7 @@
 #include "driver/run.h"
 #include "driver/trace/collector.h"
 #include "driver/try.h"
+#include "runtime/job.h"
 
 /* Drivers that never walk: no MPI, no launcher needed. */
 static int look_only(const struct options *options, struct drivers *drivers, struct loaded_program *program)
@@ -50,6 +51,14 @@ static int walk(const struct options *options, struct drivers *drivers, struct l
     return run_job(options, drivers, program, NULL);
 }
 
+/* Before any library of the program starts threads. */
+static void keep_if_it_parks(const struct options *options)
+{
+    bool may_join = !strcmp(options->backend, "auto") || !strcmp(options->backend, "join");
+    if (!strcmp(options->leave, "park") && may_join)
+        epop__job_keep();
+}
+
 /* Under a launcher the processes have to agree on who says it, except where none of them needs MPI. */
 static int report_load_error(const struct options *options, struct drivers *drivers, const char *error)
 {
@@ -72,6 +81,7 @@ int main(int argc, char **argv)
         return collector_main(argc - 2, argv + 2);
     int status = options_parse(argc, argv, &options, &drivers);
     if (status == OPTIONS_GO_ON) {
+        keep_if_it_parks(&options);
         if (load_program(options.program, &program, error, sizeof error) != 0)
             status = report_load_error(&options, &drivers, error);
         else if (drivers.no_walk)

@@ -39,7 +39,7 @@ static const struct option_text own_options[] = {
     {"start", "N", "start on N ranks of the launch, the others stand by (all)", START},
     {"max", "N", "most ranks that a resize may ask for, where processes are started (256)", MAXIMUM},
     {"backend", "NAME", "how processes come and go: auto, join, pool or spawn (auto)", BACKEND},
-    {"leave", "exit|park|auto", "what becomes of processes that leave: auto as the backend does (auto)", LEAVE},
+    {"leave", "exit|park|auto", "processes that leave end, or stand by to join again (as the backend does)", LEAVE},
     {"spawn-method", "NAME", "with --backend spawn: merge (old ranks stay) or baseline (all are replaced) (merge)",
      SPAWN_METHOD},
     {"spawn-strategy", "NAME", "with --backend spawn: plain (all ranks spawn) or single (rank 0 does) (plain)",

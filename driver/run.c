@@ -110,7 +110,7 @@ static void park(struct loaded_program *program)
         return;
     }
     int stays_mapped = program->handle ? unload_program(program) : 0;
-    if (epop__job_leaves())
+    if (epop__job_leaves(!stays_mapped))
         epop__job_leave();
     malloc_trim(0);
     epop__job_parked(!stays_mapped);

@@ -11,6 +11,7 @@
 
 #include "interpose/interpose.h"
 #include "runtime/backends/backend.h"
+#include "runtime/backends/keeper.h"
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/pmi.h"
 #include "runtime/control/control.h"
@@ -35,9 +36,10 @@ static struct {
     bool joins; /* was started to join a running job */
     struct joining joining;
     const struct backend *joined_by;
-    bool adapted;                            /* took part in a window, or tried to */
-    int64_t decided;                         /* when the present window's plan was there, ns */
-    bool connected;                          /* in the present window, or reported that it is not */
+    bool adapted;    /* took part in a window, or tried to */
+    int64_t decided; /* when the present window's plan was there, ns */
+    bool connected;  /* in the present window, or reported that it is not */
+    bool entangled;  /* connected to processes of other launches that are not in the world, or nearly so */
     const struct rollcall_options *rollcall; /* NULL: no roll calls are held */
 } job;
 
@@ -161,6 +163,7 @@ static void report_connected(const char *failure)
 
 static void connected(void)
 {
+    keeper_expendable(false);
     report_connected(NULL);
 }
 
@@ -266,10 +269,8 @@ static int start_control(const struct job_options *options, const epop_program_t
 /* The wake-up of a process that was started to join is that it was started; so is the decision, if it comes with it. */
 static void wake_up(void)
 {
-    cJSON *wake = json_message("wake");
-    cJSON_AddNumberToObject(wake, "adaptation", job.joining.adaptation);
-    member_receive(&job.member, wake);
-    cJSON_Delete(wake);
+    member_receive(&job.member, job.joining.wake);
+    cJSON_Delete(job.joining.wake);
     if (!job.joining.plan)
         return;
     cJSON *decide = json_message("decide");
@@ -283,7 +284,9 @@ static void wake_up(void)
 static int start_joining(void)
 {
     char error[300] = "";
+    keeper_expendable(true);
     MPI_Comm_dup(MPI_COMM_WORLD, &world.launch);
+    world.first = job.joining.first;
     world.backend = job.joined_by;
     world_set(MPI_COMM_NULL, EPOP_JOINING);
     make_member(job.joining.first + job.process);
@@ -333,18 +336,48 @@ enum job_role epop__job_next(void)
     return member_standby(&job.member) == TASK_JOIN ? JOB_JOIN : JOB_OVER;
 }
 
+/* Where the first of several groups accepts the others. */
+static cJSON *open_ports(int count)
+{
+    cJSON *ports = cJSON_CreateArray();
+    while (count-- > 0) {
+        char *port = world.backend->port();
+        cJSON_AddItemToArray(ports, cJSON_CreateString(port ? port : ""));
+        free(port);
+    }
+    return ports;
+}
+
+/* Joiners of several launches sleep until all have come, and are connected then. MPI_COMM_NULL if that is off. */
+static MPI_Comm come_together(const struct gathering *joiners, MPI_Comm group)
+{
+    cJSON *own = joiners->index == 0 ? open_ports(joiners->groups - 1) : NULL;
+    cJSON *meeting = member_meet(&job.member, joiners->adaptation, own);
+    MPI_Comm all = MPI_COMM_NULL;
+    if (meeting) {
+        job.entangled = true;
+        all = gathering_all(joiners, group, cJSON_GetObjectItemCaseSensitive(meeting, "ports"));
+    } else {
+        MPI_Comm_free(&group);
+    }
+    cJSON_Delete(meeting);
+    cJSON_Delete(own);
+    return all;
+}
+
 int epop__job_join(const char *failure)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(job.member.wake, "joiners"), *item;
-    int adaptation = json_int(job.member.wake, "adaptation", 0), count = 0, mine = failure != NULL, any;
-    int *processes = malloc(sizeof *processes * (size_t)(cJSON_GetArraySize(list) + 1));
-    if (!processes)
+    struct gathering joiners;
+    int mine = failure || job.joining.failure[0], any;
+    if (gathering_read(&joiners, job.member.wake, job.member.process))
         epop__job_fail("out of memory");
-    cJSON_ArrayForEach(item, list) processes[count++] = item->valueint;
-    mine |= job.joining.failure[0] != 0;
-    MPI_Comm comm = world.backend->joiners_world(&world, processes, count, adaptation);
-    free(processes);
+    MPI_Comm comm = world.backend->joiners_world(&world, &joiners);
+    if (joiners.groups > 1)
+        comm = come_together(&joiners, comm);
+    gathering_free(&joiners);
     world_set(comm, EPOP_JOINING);
+    if (comm == MPI_COMM_NULL)
+        return 0;
     /* A joiner that cannot load the program must not leave the others waiting for it in INIT. */
     MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, comm);
     return !any;
@@ -361,6 +394,7 @@ void epop__job_parked(int reusable)
     if (world.comm != MPI_COMM_NULL)
         MPI_Comm_free(&world.comm);
     world_set(MPI_COMM_NULL, EPOP_LEAVING);
+    keeper_expendable(true);
     member_parked(&job.member, reusable);
 }
 
@@ -394,9 +428,12 @@ static bool elastic_join(void *context, const char *failure, struct position *at
         failure = job.joining.failure;
     char *port = world.rank == 0 && !failure ? world.backend->port() : NULL;
     member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure, port);
-    free(port);
     world.failure = failure;
-    if (!member_await_window(&job.member))
+    bool joins = member_await_window(&job.member);
+    if (!joins && port)
+        MPI_Close_port(port); /* a parked process may open many */
+    free(port);
+    if (!joins)
         return false;
     *at = job.member.plan->at;
     return true;
@@ -415,6 +452,7 @@ static int elastic_open(void *context, char *error, size_t error_size)
     job.adapted |= !failed || world.backend->coordinator.kill;
     if (!failed)
         redist_traffic_begin(plan_total(job.member.plan));
+    job.entangled = failed != 0;
     return failed;
 }
 
@@ -489,14 +527,22 @@ const char *epop__job_stopped_by(void)
     return job.plane.coordinator ? coordinator_stopped_by(job.plane.coordinator) : NULL;
 }
 
-int epop__job_leaves(void)
+/* Where both can be, a process parks if it comes out of the world; one whose first joining is called off ends. */
+int epop__job_leaves(int reusable)
 {
-    return (world.backend->flags & BACKEND_ENDS) != 0;
+    bool parks = job.adapted && !job.entangled && reusable && !strcmp(job.options.leave, "park");
+    return (world.backend->flags & BACKEND_ENDS) && !((world.backend->flags & BACKEND_PARKS) && parks);
+}
+
+void epop__job_keep(void)
+{
+    if (pmi_can_leave())
+        keeper_start();
 }
 
 int epop__job_hosts(void)
 {
-    if (job.member.process || !epop__job_leaves())
+    if (job.member.process || !(world.backend->flags & BACKEND_ENDS))
         return 0;
     member_hosts(&job.member);
     return 1;

@@ -37,6 +37,10 @@ enum job_role {
     JOB_OVER   /* the program has ended everywhere */
 };
 
+/* Processes may park in launches of which others run on: gives this one a keeper (runtime/backends/keeper.h). Before
+ * there are other threads. Local. */
+EPOP_PRIVATE void epop__job_keep(void);
+
 /* Initializes MPI, if it is not up; the rank and size of the launch. Collective over the launch, as all functions here
  * but epop__job_fail. */
 EPOP_PRIVATE void epop__job_init(const struct job_options *options, int *process, int *processes);
@@ -87,8 +91,8 @@ EPOP_PRIVATE int epop__job_clock(struct clock_reading *reading);
  * is missing. 0, or -1 with errno. Local. */
 EPOP_PRIVATE int epop__job_directory(const char *purpose, char *path, size_t size);
 
-/* Do processes that leave end here (or do they park)? Local. */
-EPOP_PRIVATE int epop__job_leaves(void);
+/* Does this process end now that it left (or does it park)? reusable: it is without a trace of the program. Local. */
+EPOP_PRIVATE int epop__job_leaves(int reusable);
 
 /* This process left the program, which is unloaded: ends it, and does not return. Local. */
 EPOP_PRIVATE void epop__job_leave(void) __attribute__((noreturn));

@@ -2,7 +2,7 @@
 """Random resizes of running jobs, for a long time: `ledger`, which checks every element in every iteration, `gauss` and
 `cannon`, whose residual is checked at the end of each run. Nothing may grow: memory, descriptors, processes.
 
-    tests/soak.py [--resizes N] [--most RANKS] [--seed S] [--backend join|pool|spawn] [--spawn "OPTIONS of epop"]
+    tests/soak.py [--resizes N] [--most RANKS] [--seed S] [--backend join|pool|spawn] [--options "OPTIONS of epop"]
                   [--program ledger|gauss|cannon]
 
 Ledger's job is one for all resizes. 40 times it is brought back to one rank and measured. Over the second half of these
@@ -53,14 +53,14 @@ def resident_kb(pid):
 class Run:
     """One job at a time, of a program and a backend; one that ends is started again."""
 
-    def __init__(self, space, program, backend, spawn, most):
-        self.space, self.program, self.backend, self.spawn, self.most = space, program, backend, spawn, most
+    def __init__(self, space, program, backend, options, most):
+        self.space, self.program, self.backend, self.options, self.most = space, program, backend, options, most
         self.ended = 0
         self.start()
 
     def start(self):
         lent = self.backend == "pool"
-        self.it = self.space.start_epop("--backend", self.backend, *self.spawn, *(["--start", "1"] if lent else []),
+        self.it = self.space.start_epop("--backend", self.backend, *self.options, *(["--start", "1"] if lent else []),
                                         *PROGRAMS[self.program](), ranks=self.most if lent else 1,
                                         limit=100000)
         self.resizes, self.size = 0, 1
@@ -194,7 +194,7 @@ def settle(run):
         run.size = 1
         run.resizes += 1
     end = time.monotonic() + 5
-    while run.backend != "pool" and run.present() > 1 and time.monotonic() < end:
+    while run.backend != "pool" and "park" not in run.options and run.present() > 1 and time.monotonic() < end:
         time.sleep(0.05)
     # epopctl, and a launcher that is just ending, may still be counted.
     samples = [run.measure() for _ in range(3)]
@@ -202,16 +202,16 @@ def settle(run):
 
 
 def soak(directory, program, options, most):
-    backend, resizes, seed, spawn = options.backend, options.resizes, options.seed, options.spawn.split()
+    backend, resizes, seed, own = options.backend, options.resizes, options.seed, options.options.split()
     rng = random.Random(seed)
     space = job.Space(directory)
     begin, limit = time.monotonic(), 60 + SECONDS_PER_RESIZE * resizes
     measured = []
     every = max(1, resizes // MEASUREMENTS)
-    print(f"{program}, {' '.join([backend, *spawn])}: {resizes} resizes between 1 and {most} ranks, seed {seed}",
+    print(f"{program}, {' '.join([backend, *own])}: {resizes} resizes between 1 and {most} ranks, seed {seed}",
           flush=True)
     try:
-        run = Run(space, program, backend, spawn, most)
+        run = Run(space, program, backend, own, most)
         for done in range(1, resizes + 1):
             run.resize(rng)
             if program == "ledger" and done % every == 0:
@@ -234,7 +234,7 @@ def main():
     parser.add_argument("--most", type=int, help="ranks; 16, for the pool 3")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
     parser.add_argument("--backend", default="join", choices=["join", "pool", "spawn"])
-    parser.add_argument("--spawn", default="", metavar="OPTIONS", help="of epop, for the backend spawn")
+    parser.add_argument("--options", default="", metavar="OPTIONS", help="of epop: --leave park, or those of the backend spawn")
     parser.add_argument("--program", choices=sorted(PROGRAMS))
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # ends its jobs too

@@ -146,7 +146,7 @@ static int finalize(void)
                      part == FINALIZED ? "it was called before" : "an adaptation is open; commit it before");
     const struct elastic *e = epop__job_elastic();
     struct position at;
-    bool parked = part == LEFT && !epop__job_leaves(), alone = part == JOINER || (part == LEFT && !parked);
+    bool parked = part == LEFT && !epop__job_leaves(0), alone = part == JOINER || (part == LEFT && !parked);
     int status = 0;
     if (part == JOINER) {
         e->join(e->context, "the joining process came to MPI_Finalize before it had joined", &at);
@@ -261,7 +261,7 @@ int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_w
 static void depart(void)
 {
     part = LEFT;
-    if (epop__job_leaves())
+    if (epop__job_leaves(0))
         epop__job_detach();
     else
         epop__job_parked(0);

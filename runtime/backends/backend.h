@@ -5,12 +5,14 @@
 #ifndef EPOP_BACKEND_H
 #define EPOP_BACKEND_H
 
+#include "runtime/backends/gathering.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/world.h"
 
 /* Flags */
 #define BACKEND_LENDS 1u /* only processes of the launch join: more than start can be launched, the others stand by */
 #define BACKEND_ASKED 4u /* taken only when it is asked for by name */
+#define BACKEND_PARKS 8u /* with BACKEND_ENDS: they can also stand by and join again, where that is wanted */
 #define BACKEND_ENDS  2u /* processes that leave end, and so do all at the end of the job, without MPI_Finalize */
 
 /* Seconds after which joiners that do not answer a connect are ended. */
@@ -30,8 +32,9 @@ struct backend {
     /* The world of the first ranks: processes 0 .. size-1. Collective over those. */
     MPI_Comm (*first_world)(struct world *world, int size);
 
-    /* The joiners' own world, of `count` process numbers. Collective over those. */
-    MPI_Comm (*joiners_world)(struct world *world, const int *processes, int count, int adaptation);
+    /* The joiners' own world, or that of those of this launch where they come from several: these are connected then
+     * (gathering.h). Collective over those. */
+    MPI_Comm (*joiners_world)(struct world *world, const struct gathering *joiners);
 
     /* Where the joiners can be connected to, for the plan, or NULL; on their first rank. The caller frees it. Local. */
     char *(*port)(void);

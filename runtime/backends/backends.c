@@ -18,7 +18,7 @@ static int suits(const struct backend *backend, const struct backend_wish *wish,
         snprintf(reason, size, "it starts all processes of the launch and does not go with --start");
     else if (!strcmp(wish->leave, "exit") && !ends)
         snprintf(reason, size, "its processes park when they leave, and --leave exit is wanted");
-    else if (!strcmp(wish->leave, "park") && ends)
+    else if (!strcmp(wish->leave, "park") && ends && !(backend->flags & BACKEND_PARKS))
         snprintf(reason, size, "its processes end when they leave, and --leave park is wanted");
     else
         return backend->available(reason, size);

@@ -7,7 +7,54 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/backends/connecting.h"
+#include "runtime/backends/keeper.h"
 #include "runtime/backends/launcher.h"
+#include "runtime/backends/parking.h"
+
+/* ---- The coordinator's thread: parked processes first, new ones for the rest --------------- */
+
+static int join_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
+{
+    parking_choose(c, a, hosts);
+    return a->parked < a->joining ? launcher_choose(c, a, hosts, error, error_size) : 0;
+}
+
+static bool join_start(struct coordinator *c, const struct adaptation *a)
+{
+    if (a->parked < a->joining && !launcher_start(c, a))
+        return false;
+    parking_start(c, a);
+    return true;
+}
+
+static void join_cancel(struct coordinator *c, const struct adaptation *a)
+{
+    parking_cancel(c, a);
+    launcher_cancel(c, a);
+}
+
+static void join_kill(struct coordinator *c, const struct adaptation *a)
+{
+    parking_kill(c, a);
+    launcher_kill(c, a);
+}
+
+static double join_tick(struct coordinator *c)
+{
+    double parked = parking_tick(c), launched = launcher_tick(c);
+    return parked < launched ? parked : launched;
+}
+
+/* ---- The control thread of each process ----------------------------------------------------- */
+
+/* A joiner that has to end at once; its own thread may be stuck in MPI. */
+static void join_message(const cJSON *message)
+{
+    (void)message;
+    keeper_end();
+}
+
+/* ---- Every process's own thread ------------------------------------------------------------- */
 
 static MPI_Comm join_first_world(struct world *world, int size)
 {
@@ -17,12 +64,9 @@ static MPI_Comm join_first_world(struct world *world, int size)
     return comm;
 }
 
-static MPI_Comm join_joiners_world(struct world *world, const int *processes, int count, int adaptation)
+static MPI_Comm join_joiners_world(struct world *world, const struct gathering *joiners)
 {
-    (void)processes;
-    (void)count;
-    (void)adaptation;
-    return join_first_world(world, 0);
+    return joiners->count ? gathering_group(joiners, world->launch, world->first) : join_first_world(world, 0);
 }
 
 static int join_connect(struct world *world, char *error, size_t error_size)
@@ -39,15 +83,15 @@ static int join_connect(struct world *world, char *error, size_t error_size)
 
 const struct backend backend_join = {
     .coordinator = {.name = "join",
-                    .choose = launcher_choose,
-                    .start = launcher_start,
-                    .cancel = launcher_cancel,
-                    .kill = launcher_kill,
+                    .choose = join_choose,
+                    .start = join_start,
+                    .cancel = join_cancel,
+                    .kill = join_kill,
                     .event = launcher_event,
-                    .tick = launcher_tick,
+                    .tick = join_tick,
                     .busy = launcher_busy,
                     .ends = true},
-    .flags = BACKEND_ENDS,
+    .flags = BACKEND_ENDS | BACKEND_PARKS,
     .merit = "this MPI library can connect processes at run time, and its launcher lets single ones end",
     .available = connecting_available,
     .first_world = join_first_world,
@@ -55,4 +99,5 @@ const struct backend backend_join = {
     .port = connecting_port,
     .connect = join_connect,
     .commit = connecting_commit,
+    .message = join_message,
 };

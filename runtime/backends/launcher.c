@@ -14,6 +14,7 @@
 #include "runtime/backends/binding.h"
 #include "runtime/backends/conditions.h"
 #include "runtime/backends/hydra.h"
+#include "runtime/backends/parking.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
 
@@ -88,6 +89,12 @@ static char **with_variable(char *extra)
     return result;
 }
 
+/* A parked process keeps its cores, for when it joins again. */
+static bool uses_cores(const struct process *p)
+{
+    return p->bound && (p->rank >= 0 || p->state == PROCESS_STANDBY);
+}
+
 /* By host, where running ranks are bound: the cores that they use, and how many one of them has. */
 static cJSON *used_cores(const struct coordinator *c)
 {
@@ -95,12 +102,11 @@ static cJSON *used_cores(const struct coordinator *c)
     for (int p = 0; p < c->process_count; p++) {
         const struct process *process = &c->processes[p];
         char text[BINDING_TEXT_MAX];
-        if (process->rank < 0 || !process->bound || cJSON_HasObjectItem(hosts, process->host))
+        if (!uses_cores(process) || cJSON_HasObjectItem(hosts, process->host))
             continue;
         cpu_set_t used = process->cores;
         for (int other = p + 1; other < c->process_count; other++)
-            if (c->processes[other].rank >= 0 && c->processes[other].bound &&
-                !strcmp(c->processes[other].host, process->host))
+            if (uses_cores(&c->processes[other]) && !strcmp(c->processes[other].host, process->host))
                 CPU_OR(&used, &used, &c->processes[other].cores);
         binding_text(&used, text);
         cJSON *host = cJSON_AddObjectToObject(hosts, process->host);
@@ -110,11 +116,11 @@ static cJSON *used_cores(const struct coordinator *c)
     return hosts;
 }
 
-static char *describe_joining(const struct launch *launch)
+static char *describe_joining(const struct launch *launch, cJSON *wake)
 {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "first", launch->first);
-    cJSON_AddNumberToObject(json, "adaptation", launch->adaptation);
+    cJSON_AddItemToObject(json, "wake", wake);
     cJSON_AddStringToObject(json, "uri", state.job.uri);
     cJSON_AddStringToObject(json, "token", state.job.token);
     cJSON_AddItemToObject(json, "limits", conditions_limits(&state.conditions));
@@ -174,13 +180,15 @@ static int spawn(char **argv, char **environment, pid_t *pid)
     return error;
 }
 
-static int run(struct launch *launch)
+static int run(struct launch *launch, cJSON *wake)
 {
     char mpiexec[512], count[16], self[512] = "";
-    if (find_mpiexec(mpiexec, sizeof mpiexec) || readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+    if (find_mpiexec(mpiexec, sizeof mpiexec) || readlink("/proc/self/exe", self, sizeof self - 1) < 0) {
+        cJSON_Delete(wake);
         return ENOENT;
+    }
     snprintf(count, sizeof count, "%d", launch->count);
-    char *joining = describe_joining(launch), **environment = with_variable(joining);
+    char *joining = describe_joining(launch, wake), **environment = with_variable(joining);
     char **argv = command(mpiexec, count, self);
     int error = joining && environment && argv ? spawn(argv, environment, &launch->pid) : ENOMEM;
     free(argv);
@@ -228,6 +236,15 @@ static void take_out(const struct launch *launch)
         *link = launch->next;
 }
 
+/* It ended because a process that stood by did, or with all its processes standing by. */
+static bool was_dispensable(const struct coordinator *c, const struct launch *launch)
+{
+    for (int p = launch->first; p < launch->first + launch->count; p++)
+        if (c->processes[p].dispensable || c->processes[p].state == PROCESS_STANDBY)
+            return true;
+    return false;
+}
+
 void launcher_event(struct coordinator *c, void *handle, int status)
 {
     struct launch *launch = handle;
@@ -235,7 +252,7 @@ void launcher_event(struct coordinator *c, void *handle, int status)
     take_out(launch);
     bool pending = a && a->id == launch->adaptation;
     bool in_window = pending && a->state == ADAPTATION_WINDOW; /* a joiner is missed; its lost connection says so */
-    if (status && !pending && !launch->off && !state.status)
+    if (status && !pending && !launch->off && !state.status && !was_dispensable(c, launch))
         state.status = status; /* without joiners that never came in the job goes on */
     if (pending && !in_window && !launch->off) {
         char reason[160];
@@ -243,9 +260,11 @@ void launcher_event(struct coordinator *c, void *handle, int status)
                  "the launcher of the joining processes ended with status %d before they were ready", status);
         adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
     }
-    for (int p = launch->first; p < launch->first + launch->count; p++)
-        if (c->processes[p].state == PROCESS_RETURNING || (c->processes[p].state == PROCESS_JOINING && !in_window))
+    for (int p = launch->first; p < launch->first + launch->count; p++) {
+        enum process_state was = c->processes[p].state;
+        if (was == PROCESS_RETURNING || was == PROCESS_STANDBY || (was == PROCESS_JOINING && !in_window))
             c->processes[p].state = PROCESS_GONE;
+    }
     free(launch);
 }
 
@@ -255,15 +274,13 @@ void launcher_event(struct coordinator *c, void *handle, int status)
  * runs on this host. */
 static void insist(struct coordinator *c, struct launch *launch)
 {
-    char host[64] = "";
-    gethostname(host, sizeof host - 1);
     launch->due = monotonic_seconds() + 0.2;
     if (launch->insistence++ < 2) {
         kill(launch->pid, SIGINT);
         return;
     }
     for (int p = launch->first; p < launch->first + launch->count; p++)
-        if (c->processes[p].pid > 0 && !strcmp(c->processes[p].host, host) && c->processes[p].state != PROCESS_GONE)
+        if (parking_is_here(&c->processes[p]) && c->processes[p].state != PROCESS_GONE)
             kill(c->processes[p].pid, SIGKILL);
     if (launch->insistence > 10)
         kill(launch->pid, SIGKILL);
@@ -321,7 +338,7 @@ static void end(struct coordinator *c, const struct adaptation *a, double grace)
 
 void launcher_cancel(struct coordinator *c, const struct adaptation *a)
 {
-    for (int j = 0; j < a->joining; j++)
+    for (int j = a->parked; j < a->joining; j++)
         send_to(c, a->joiners[j], json_message("cancel"));
     end(c, a, GRACE);
 }
@@ -353,12 +370,16 @@ int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hos
         snprintf(error, error_size, "the list of hosts is too long");
         return -1;
     }
-    int first = add_processes(c, a->joining);
-    for (int j = 0; j < a->joining; j++)
-        a->joiners[j] = first + j;
-    if (first < 0)
+    int first = add_processes(c, a->joining - a->parked);
+    if (first < 0) {
         snprintf(error, error_size, "out of memory");
-    return first < 0 ? -1 : 0;
+        return -1;
+    }
+    for (int j = a->parked, p = first; j < a->joining; j++, p++) {
+        a->joiners[j] = p;
+        c->processes[p].launch = a->id;
+    }
+    return 0;
 }
 
 bool launcher_start(struct coordinator *c, const struct adaptation *a)
@@ -371,10 +392,11 @@ bool launcher_start(struct coordinator *c, const struct adaptation *a)
         c->config.ops->fatal(c->config.context, "out of memory in the coordinator");
         return true;
     }
-    *launch = (struct launch){.adaptation = a->id, .first = a->joiners[0], .count = a->joining, .coordinator = c};
+    *launch = (struct launch){
+        .adaptation = a->id, .first = a->joiners[a->parked], .count = a->joining - a->parked, .coordinator = c};
     launch->next = state.launches;
     state.launches = launch;
-    int error = run(launch);
+    int error = run(launch, parking_wake(c, a));
     if (!error)
         error = watch(launch);
     if (error) {
@@ -416,9 +438,9 @@ bool launcher_joining(struct joining *joining)
     if (!json)
         return false;
     joining->first = json_int(json, "first", 0);
-    joining->adaptation = json_int(json, "adaptation", 0);
+    joining->wake = cJSON_DetachItemFromObjectCaseSensitive(json, "wake");
     const char *uri = json_text(json, "uri"), *token = json_text(json, "token");
-    bool valid = joining->first > 0 && uri && token && strlen(uri) < sizeof joining->uri &&
+    bool valid = joining->first > 0 && joining->wake && uri && token && strlen(uri) < sizeof joining->uri &&
                  strlen(token) < sizeof joining->token;
     if (valid) {
         strcpy(joining->uri, uri);

@@ -17,7 +17,7 @@ struct launcher_job {
 /* Takes note of this process's conditions too, so it comes before the program's INIT. 0, or -1: out of memory. */
 int launcher_init(const struct launcher_job *job);
 
-/* The hooks of struct coordinator_backend. */
+/* The hooks of struct coordinator_backend, for the joiners that have to be started: all but the first a->parked. */
 int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size);
 bool launcher_start(struct coordinator *c, const struct adaptation *a);
 void launcher_cancel(struct coordinator *c, const struct adaptation *a);
@@ -32,8 +32,8 @@ int launcher_status(void);
 /* ---- The other side: in a process that was started so ---- */
 
 struct joining {
-    int first;      /* process number of its rank 0 */
-    int adaptation; /* that it is started for */
+    int first;   /* process number of its rank 0 */
+    cJSON *wake; /* the message that wakes it, as it were, to join; owned */
     char uri[512], token[65];
     char failure[160]; /* why it cannot be like the running ones; "": it can */
     cJSON *plan;       /* of one that comes in the window, not before; owned; NULL */

@@ -109,9 +109,9 @@ static MPI_Comm pool_first_world(struct world *world, int size)
     return comm;
 }
 
-static MPI_Comm pool_joiners_world(struct world *world, const int *processes, int count, int adaptation)
+static MPI_Comm pool_joiners_world(struct world *world, const struct gathering *joiners)
 {
-    return communicator(world, processes, count, tag_of(adaptation, 0));
+    return communicator(world, joiners->processes, joiners->count, tag_of(joiners->adaptation, 0));
 }
 
 static char *pool_port(void)

@@ -48,12 +48,10 @@ static MPI_Comm shrink_first_world(struct world *world, int size)
     return comm;
 }
 
-static MPI_Comm shrink_joiners_world(struct world *world, const int *processes, int count, int adaptation)
+static MPI_Comm shrink_joiners_world(struct world *world, const struct gathering *joiners)
 {
     (void)world;
-    (void)processes;
-    (void)count;
-    (void)adaptation;
+    (void)joiners;
     return MPI_COMM_NULL;
 }
 

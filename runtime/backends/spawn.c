@@ -124,12 +124,10 @@ static MPI_Comm spawn_first_world(struct world *world, int size)
     return comm;
 }
 
-static MPI_Comm spawn_joiners_world(struct world *world, const int *processes, int count, int adaptation)
+static MPI_Comm spawn_joiners_world(struct world *world, const struct gathering *joiners)
 {
     MPI_Comm comm;
-    (void)processes;
-    (void)count;
-    (void)adaptation;
+    (void)joiners;
     MPI_Comm_dup(world->launch, &comm);
     return comm;
 }
@@ -254,7 +252,8 @@ bool spawn_joining(struct joining *joining)
         return false;
     cJSON *json = spawner_listen(state.parent);
     joining->first = json_int(json, "first", 0);
-    joining->adaptation = json_int(json, "adaptation", 0);
+    joining->wake = json_message("wake");
+    cJSON_AddNumberToObject(joining->wake, "adaptation", json_int(json, "adaptation", 0));
     snprintf(joining->uri, sizeof joining->uri, "%s", json_text(json, "uri"));
     snprintf(joining->token, sizeof joining->token, "%s", json_text(json, "token"));
     joining->plan = cJSON_DetachItemFromObjectCaseSensitive(json, "plan");

@@ -13,6 +13,7 @@ static void adaptation_free(struct adaptation *a)
     free(a->leaves);
     free(a->joiners);
     free(a->port);
+    cJSON_Delete(a->meeting);
     free(a);
 }
 
@@ -86,8 +87,9 @@ void adaptation_start_joiners(struct coordinator *c)
         return;
     a->started = true;
     for (int j = 0; j < a->joining; j++) {
-        c->processes[a->joiners[j]].state = PROCESS_JOINING;
-        c->processes[a->joiners[j]].ready = false;
+        struct process *p = &c->processes[a->joiners[j]];
+        p->state = PROCESS_JOINING;
+        p->met = p->ready = false;
     }
 }
 
@@ -111,6 +113,28 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
     else
         prepared(c, a);
     return 0;
+}
+
+/* One that waited in MPI for others to start would spin, or could not be called off. */
+void adaptation_meet(struct coordinator *c, int process, const cJSON *message)
+{
+    struct adaptation *a = c->adaptation;
+    const cJSON *ports = cJSON_GetObjectItemCaseSensitive(message, "ports");
+    if (!a || a->state != ADAPTATION_PREPARING || json_int(message, "adaptation", 0) != a->id)
+        return;
+    c->processes[process].met = true;
+    if (ports) {
+        cJSON_Delete(a->meeting);
+        a->meeting = json_message("meet");
+        cJSON_AddItemToObject(a->meeting, "ports", cJSON_Duplicate(ports, 1));
+    }
+    for (int j = 0; j < a->joining; j++)
+        if (!c->processes[a->joiners[j]].met)
+            return;
+    if (!a->meeting)
+        return;
+    for (int j = 0; j < a->joining; j++)
+        c->config.ops->send(c->config.context, a->joiners[j], a->meeting);
 }
 
 void adaptation_ready(struct coordinator *c, int process, const cJSON *message)

@@ -160,6 +160,8 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         agreement_at(c, process, message);
     else if (!strcmp(op, "ended"))
         agreement_ended(c, process);
+    else if (!strcmp(op, "meet"))
+        adaptation_meet(c, process, message);
     else if (!strcmp(op, "ready"))
         adaptation_ready(c, process, message);
     else if (!strcmp(op, "pong"))
@@ -200,6 +202,19 @@ static void on_abandoned(struct coordinator *c, void *handle)
     stops_abandoned(c, handle);
 }
 
+/* One that stood by. Has it been chosen, and not been woken yet? */
+static void parked_is_gone(struct coordinator *c, int process)
+{
+    struct adaptation *a = c->adaptation;
+    c->processes[process].state = PROCESS_GONE;
+    c->processes[process].dispensable = true;
+    for (int j = 0; a && a->state == ADAPTATION_PREPARING && !a->started && j < a->parked; j++)
+        if (a->joiners[j] == process) {
+            adaptation_drop(c, ADAPTATION_FAILED, "failed", "a process that stood by, and was to join, is gone");
+            return;
+        }
+}
+
 /* A process is gone without a word. In one launch that is the process manager's business too, but it need not
  * notice (a stopped network, cleanup switched off), and the ranks that are left would hang. */
 static void on_lost(struct coordinator *c, int process)
@@ -212,6 +227,8 @@ static void on_lost(struct coordinator *c, int process)
         c->config.ops->fatal(c->config.context, NULL);
     if (own_launch && p->state == PROCESS_RETURNING)
         p->state = PROCESS_GONE;
+    if (own_launch && p->state == PROCESS_STANDBY)
+        parked_is_gone(c, process);
     if (c->finished || p->state == PROCESS_LOST || (own_launch && p->state == PROCESS_GONE))
         return;
     bool in_window = a && a->state == ADAPTATION_WINDOW;

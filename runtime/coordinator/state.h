@@ -23,7 +23,8 @@ enum process_state {
 
 struct process {
     enum process_state state;
-    int rank; /* in the world, -1 outside */
+    int rank;   /* in the world, -1 outside */
+    int launch; /* the adaptation that it was started for; 0: the job's start */
     char host[64];
     int pid;
     bool here;       /* its hello has come */
@@ -37,7 +38,8 @@ struct process {
     int needs;
     double held; /* since when it stands still there, monotonic */
     /* preparing */
-    bool ready;
+    bool met, ready;
+    bool dispensable; /* died while it stood by: its launch's status says nothing */
     /* roll calls */
     cJSON *claims; /* not passed yet, in order; owned; NULL: none so far */
     bool halts;    /* it is stopped while others go on */
@@ -59,8 +61,10 @@ struct adaptation {
     const char *by; /* "epopctl", "program", "phase"; static */
     int *joiners;   /* process numbers */
     int joining;
-    bool started; /* the joiners were told to start */
-    char *leaves; /* per old rank */
+    int parked;     /* the first so many of them stand by; the others have to be started */
+    bool started;   /* the joiners were told to start */
+    cJSON *meeting; /* where joiners of several launches come together; owned; NULL: not known */
+    char *leaves;   /* per old rank */
     struct position at;
     char element[64];
     char reason[200];
@@ -223,6 +227,8 @@ bool host_listed(const char *list, const char *host);
 int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size);
 /* If joiners are waited for, and all are in standby by now. */
 void adaptation_start_joiners(struct coordinator *c);
+/* A joiner waits for those of other launches. */
+void adaptation_meet(struct coordinator *c, int process, const cJSON *message);
 void adaptation_ready(struct coordinator *c, int process, const cJSON *message);
 void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason);
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count);

@@ -38,6 +38,7 @@ void member_destroy(struct member *member)
 {
     plan_free(member->plan);
     cJSON_Delete(member->wake);
+    cJSON_Delete(member->meeting);
     pthread_cond_destroy(&member->changed);
     pthread_mutex_destroy(&member->lock);
 }
@@ -150,7 +151,12 @@ void member_receive(struct member *member, const cJSON *message)
     } else if (!strcmp(op, "wake")) {
         cJSON_Delete(member->wake);
         member->wake = cJSON_Duplicate(message, 1);
+        cJSON_Delete(member->meeting);
+        member->meeting = NULL;
         member->cancelled = false;
+    } else if (!strcmp(op, "meet")) {
+        cJSON_Delete(member->meeting);
+        member->meeting = cJSON_Duplicate(message, 1);
     } else if (!strcmp(op, "cancel")) {
         member->cancelled = true;
     } else if (!strcmp(op, "finish")) {
@@ -258,6 +264,22 @@ enum task member_standby(struct member *member)
     enum task task = member->wake ? TASK_JOIN : TASK_FINISH;
     pthread_mutex_unlock(&member->lock);
     return task;
+}
+
+cJSON *member_meet(struct member *member, int adaptation, const cJSON *ports)
+{
+    cJSON *message = json_message("meet");
+    cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    if (ports)
+        cJSON_AddItemToObject(message, "ports", cJSON_Duplicate(ports, 1));
+    tell(member, message);
+    pthread_mutex_lock(&member->lock);
+    while (!member->cancelled && !member->finish && !member->meeting)
+        pthread_cond_wait(&member->changed, &member->lock);
+    cJSON *meeting = member->meeting;
+    member->meeting = NULL;
+    pthread_mutex_unlock(&member->lock);
+    return meeting;
 }
 
 void member_ready(struct member *member, int adaptation, const char *failure, const char *port)

@@ -60,7 +60,8 @@ struct member {
 
     /* standby */
     bool finish, cancelled;
-    cJSON *wake; /* the message that asks this process to join; owned; NULL: none */
+    cJSON *wake;    /* the message that asks this process to join; owned; NULL: none */
+    cJSON *meeting; /* the message that all joiners are here; owned; NULL: none */
 };
 
 int member_init(struct member *member, int process);
@@ -83,6 +84,10 @@ void member_end(struct member *member);
 
 /* Standby: waits without using CPU for something to do. TASK_JOIN leaves member->wake. */
 enum task member_standby(struct member *member);
+
+/* Joining with processes of other launches: says so, and where the others come to it (ports; NULL: it comes to them).
+ * Waits until all are here; the message with the ports, which is the caller's, or NULL if the adaptation is off. */
+cJSON *member_meet(struct member *member, int adaptation, const cJSON *ports);
 
 /* A joining process is ready, or is not, for the reason given (else NULL). port: where it accepts, or NULL. */
 void member_ready(struct member *member, int adaptation, const char *failure, const char *port);

@@ -1,8 +1,8 @@
 /*
  * No program, but a library to be preloaded into joining processes: one call of MPI goes wrong there.
  *
- *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept or merge), on that rank of the joiners'
- * launch: kill, stop, exit, late (1 s), or nothing
+ *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept, connect or merge), on that rank of the
+ * joiners' launch: kill, stop, exit, late (1 s), or nothing
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -17,7 +17,7 @@ static void fault(const char *function)
     char where[16], what[16];
     int rank, mine;
     const char *text = getenv("EPOP_TEST_FAULT");
-    MPI_Comm_rank(MPI_COMM_WORLD, &mine);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &mine); /* of the launch */
     if (!text || sscanf(text, "%15[^:]:%15[^:]:%d", where, what, &rank) != 3 || rank != mine || strcmp(where, function))
         return;
     if (!strcmp(what, "kill"))
@@ -50,6 +50,14 @@ int PMPI_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm comm, M
     int (*real)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
     THE_REAL(real, "PMPI_Comm_accept");
     fault("accept");
+    return real(port, info, root, comm, made);
+}
+
+int PMPI_Comm_connect(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made)
+{
+    int (*real)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
+    THE_REAL(real, "PMPI_Comm_connect");
+    fault("connect");
     return real(port, info, root, comm, made);
 }
 

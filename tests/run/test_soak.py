@@ -25,11 +25,17 @@ def test_processes_start_and_end(program, backend):
 
 
 @joining.needed
+@pytest.mark.parametrize("program", ["ledger", "gauss"])
+def test_processes_park(program):
+    soak("--options=--leave park", "--resizes", "20", "--most", "6", "--program", program, limit=90)
+
+
+@joining.needed
 @pytest.mark.parametrize("ways", ["", "--spawn-strategy single --spawn-async"], ids=["plain", "single-async"])
 @pytest.mark.parametrize("program", ["ledger", "gauss", "cannon"])
 def test_baseline(program, ways):
     """All ranks are replaced ten times."""
-    soak("--backend", "spawn", f"--spawn=--spawn-method baseline {ways}", "--resizes", "10", "--most", "6",
+    soak("--backend", "spawn", f"--options=--spawn-method baseline {ways}", "--resizes", "10", "--most", "6",
          "--program", program, limit=240)
 
 
