@@ -31,6 +31,8 @@ enum {
     PREPARE_TIMEOUT,
     MIN_INTERVAL,
     FINISH_TIMEOUT,
+    WATCHDOG,
+    WATCHDOG_ABORT,
     VERSION,
     OF_DRIVER
 };
@@ -49,6 +51,8 @@ static const struct option_text own_options[] = {
     {"prepare-timeout", "SECONDS", "how long joining ranks may take to get ready (60)", PREPARE_TIMEOUT},
     {"min-interval", "SECONDS", "least time between two adaptations (0)", MIN_INTERVAL},
     {"finish-timeout", "SECONDS", "how long the end of the job may take (10)", FINISH_TIMEOUT},
+    {"watchdog", "SECONDS", "say where all ranks are when none comes to its next iteration for so long", WATCHDOG},
+    {"watchdog-abort", NULL, "with --watchdog: end the job then", WATCHDOG_ABORT},
     {"quiet", NULL, "print no notes, only errors", 'q'},
     {"verbose", NULL, "print each resize, pause and stop as it happens", 'v'},
     {"capabilities", NULL, "try what the MPI library can do, and which backend that gives", CAPABILITIES},
@@ -205,6 +209,11 @@ static int apply(struct parse *parse, int letter, const char *name, const char *
         return set_seconds(&options->min_interval, name);
     case FINISH_TIMEOUT:
         return set_seconds(&options->finish_timeout, name);
+    case WATCHDOG:
+        return set_seconds(&options->watchdog, name);
+    case WATCHDOG_ABORT:
+        options->watchdog_abort = 1;
+        return OPTIONS_GO_ON;
     case 'q':
         options->quiet = 1;
         return OPTIONS_GO_ON;
@@ -252,6 +261,8 @@ static int finish(struct parse *parse, int argc, char **argv)
     }
     if (parse->options->json && !parse->options->capabilities)
         return usage_error("--json goes with --capabilities");
+    if (parse->options->watchdog_abort && !parse->options->watchdog)
+        return usage_error("--watchdog-abort goes with --watchdog SECONDS");
     if (parse->options->capabilities)
         return capabilities_print(parse->options->json) ? EXIT_USAGE : EXIT_DONE;
     if (optind >= argc)

@@ -33,6 +33,8 @@ struct options {
     double prepare_timeout; /* seconds that joining ranks may take to get ready */
     double min_interval;    /* least distance between two adaptations in seconds */
     double finish_timeout;  /* seconds that the end of the job may take */
+    double watchdog;        /* seconds without an iteration before it says so; 0: never */
+    int watchdog_abort;     /* and ends the job then */
     int quiet, verbose;
     char **full_argv; /* the whole command line, for a relaunch */
 };

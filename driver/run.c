@@ -185,6 +185,8 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
         .prepare_timeout = options->prepare_timeout,
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
+        .watchdog = options->watchdog,
+        .watchdog_abort = options->watchdog_abort,
         .quiet = options->quiet,
         .verbose = options->verbose,
         .path = program && program->path ? program->path : options->program,

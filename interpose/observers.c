@@ -7,6 +7,7 @@ extern const char *const interpose_names[INTERPOSE_FUNCTIONS]; /* generated */
 
 static const struct interpose_hooks *observers[OBSERVERS_MAX];
 static _Thread_local int depth;
+_Thread_local struct interpose_present epop__interpose_present;
 
 int epop__interpose_observe(const struct interpose_hooks *hooks)
 {

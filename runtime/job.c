@@ -17,6 +17,7 @@
 #include "runtime/control/control.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/crash/crash.h"
+#include "runtime/lookout.h"
 #include "runtime/member/json.h"
 #include "runtime/member/rollcall.h"
 #include "runtime/plane.h"
@@ -229,6 +230,8 @@ static void make_member(int process)
     job.member.tell = tell;
     job.member.poke = poke;
     job.member.other = on_other_message;
+    job.member.describe = lookout_describe;
+    lookout_start(&job.member.where);
     crash_install(&job.member.where, deliver_crash);
 }
 
@@ -259,6 +262,8 @@ static int start_control(const struct job_options *options, const epop_program_t
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
         .rollcall = job.rollcall,
+        .watchdog = options->watchdog,
+        .watchdog_abort = options->watchdog_abort,
     };
     job.plane.verbose = options->verbose;
     if (plane_start(&job.plane, &job.member, &config, error, error_size))

@@ -23,6 +23,8 @@ struct job_options {
     double prepare_timeout; /* seconds */
     double min_interval;
     double finish_timeout;
+    double watchdog; /* seconds; 0: none */
+    int watchdog_abort;
     int quiet, verbose;
     const char *path;           /* of the program, as given */
     int maximum;                /* most ranks, where processes can be started */

@@ -107,6 +107,7 @@ void ctl_duration(double seconds, char text[32]);
 
 int ctl_list(const ctl_arguments_t *arguments);
 int ctl_status(const ctl_arguments_t *arguments);
+int ctl_where(const ctl_arguments_t *arguments);
 int ctl_resize(const ctl_arguments_t *arguments);
 int ctl_pause(const ctl_arguments_t *arguments);
 int ctl_resume(const ctl_arguments_t *arguments);

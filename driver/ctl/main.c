@@ -14,6 +14,10 @@ const ctl_command_t ctl_commands[] = {
     {"status", "[JOB] [--json] [--timeout SECONDS]", "show what one job does",
      "  --json              print the job's status as JSON\n" TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_status},
+    {"where", "[JOB] [--json] [--timeout SECONDS]", "show what each rank is in, and for how long",
+     "  --json              print it as JSON\n" TIMEOUT_HELP
+     "Answered also when ranks hang in a phase; FOR counts the seconds in this iteration, and in this call of MPI.\n",
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_where},
     {"resize",
      "[JOB] N|+N|-N [--wait] [--timeout SECONDS] [--hosts HOST,...] [--release HOST,...] [--release-ranks R,...]",
      "ask for another number of ranks",

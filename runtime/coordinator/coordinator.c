@@ -178,6 +178,8 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         process_parked(c, process, message);
     else if (!strcmp(op, "position"))
         position_came(c, process, message);
+    else if (!strcmp(op, "place"))
+        survey_came(c, process, message);
     else if (!strcmp(op, "progress"))
         on_progress(c, message);
     else if (!strcmp(op, "here"))
@@ -197,6 +199,7 @@ static void on_abandoned(struct coordinator *c, void *handle)
     struct adaptation *a = c->adaptation;
     if (a && a->handle == handle)
         answer(c, &a->handle, refusal("failed", "the requester has gone"));
+    survey_abandon(c, handle);
     if (c->pause_handle == handle)
         answer(c, &c->pause_handle, refusal("failed", "the requester has gone"));
     stops_abandoned(c, handle);
@@ -335,6 +338,7 @@ static void finish(struct coordinator *c)
     stops_refuse_waiting(c, "the program has ended");
     c->finished = true;
     position_give_up(c);
+    survey_give_up(c);
     publish(c, "finished", NULL, NULL);
     for (int p = 0; p < c->process_count; p++)
         send_to(c, p, json_message("finish"));
@@ -358,8 +362,11 @@ static void advance(struct coordinator *c)
     check_signals(c);
     if (c->dumping >= 0 && now > c->dump_deadline)
         c->config.ops->fatal(c->config.context, NULL);
+    if (c->survey.open && now > c->survey.deadline)
+        survey_give_up(c);
     if (c->finished)
         return;
+    watchdog_look(c);
     if (c->waiting && now > c->position_deadline)
         position_give_up(c);
     if (c->stops.how != NOT_STOPPED)
@@ -389,6 +396,10 @@ static double next_deadline(const struct coordinator *c)
 {
     double now = monotonic_seconds(), wait = c->dumping >= 0 ? c->dump_deadline - now : 3600;
     const struct adaptation *a = c->adaptation;
+    if (c->survey.open && c->survey.deadline - now < wait)
+        wait = c->survey.deadline - now;
+    if (watchdog_wait(c) < wait)
+        wait = watchdog_wait(c);
     if (c->waiting && c->position_deadline - now < wait)
         wait = c->position_deadline - now;
     if (c->stops.how != NOT_STOPPED)
@@ -456,8 +467,10 @@ static void *coordinator_main(void *argument)
 static void coordinator_free(struct coordinator *c)
 {
     cJSON_Delete(c->deferred);
-    for (int p = 0; c->processes && p < c->process_count; p++)
+    for (int p = 0; c->processes && p < c->process_count; p++) {
         rollcall_forget(&c->processes[p]);
+        cJSON_Delete(c->processes[p].place);
+    }
     free(c->processes);
     free(c->world);
     free(c->job);

@@ -40,6 +40,8 @@ struct coordinator_config {
     double connect_timeout;                  /* seconds for all ranks to be connected in a window */
     double freeze_timeout;                   /* seconds for every rank's control thread to answer */
     double min_interval;                     /* seconds between two adaptations */
+    double watchdog;                         /* seconds without an iteration after which this is said; 0: never */
+    bool watchdog_abort;                     /* and the job ended */
     double finish_timeout;                   /* seconds for standby processes to come to the end */
     const struct rollcall_options *rollcall; /* NULL: none are held */
     const struct coordinator_ops *ops;

@@ -305,6 +305,8 @@ void handle_request(struct coordinator *c, void *handle, const cJSON *request)
     const char *op = json_text(request, "op");
     if (op && !strcmp(op, "status"))
         handle_status(c, handle);
+    else if (op && !strcmp(op, "where"))
+        survey_request(c, handle);
     else if (op && !strcmp(op, "resize"))
         handle_resize(c, handle, request);
     else if (op && !strcmp(op, "pause"))

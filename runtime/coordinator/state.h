@@ -44,6 +44,10 @@ struct process {
     cJSON *claims; /* not passed yet, in order; owned; NULL: none so far */
     bool halts;    /* it is stopped while others go on */
     bool kept;     /* and its claim has passed, of which it is told when it goes on */
+    /* where it is */
+    cJSON *place;                       /* its last answer to where it is; owned; NULL: none */
+    int surveyed, placed;               /* the survey that it was asked in, that this is the answer to */
+    int64_t seen_visit, seen_iteration; /* of the watchdog's last look */
 };
 
 enum adaptation_state {
@@ -107,6 +111,24 @@ struct stops {
 
 #define HISTORY 64
 
+#define ASKERS 16
+
+/* All processes are asked where they are, for those who asked, and for the watchdog. */
+struct survey {
+    int round;
+    bool open; /* answers are awaited */
+    double deadline;
+    void *askers[ASKERS];
+    int asker_count;
+};
+
+struct watchdog {
+    double look;  /* when to look again, monotonic */
+    double moved; /* when something was last seen to move, monotonic; 0: never */
+    int world_id; /* then */
+    bool stalled; /* and that was said */
+};
+
 struct coordinator {
     struct coordinator_config config;
     char *job, *path;
@@ -146,6 +168,9 @@ struct coordinator {
     struct position position;
     struct event *waiting; /* requests that wait for its answer, in their order */
     double position_deadline;
+
+    struct survey survey;
+    struct watchdog watchdog;
 
     int dumping; /* the process that dumps its memory after a crash; -1: none */
     double dump_deadline;
@@ -263,7 +288,25 @@ void position_ask_again(struct coordinator *c);
 /* Has the waiting requests carried out with what is known. */
 void position_give_up(struct coordinator *c);
 
+/* survey.c */
+void survey_request(struct coordinator *c, void *handle);
+void survey_begin(struct coordinator *c);
+void survey_came(struct coordinator *c, int process, const cJSON *message);
+void survey_abandon(struct coordinator *c, const void *handle);
+void survey_give_up(struct coordinator *c);
+/* By schema/control.schema.json; "process" p is in it if it runs the program, or is to join. */
+cJSON *survey_json(struct coordinator *c);
+bool survey_lists(const struct coordinator *c, int process);
+
+/* watchdog.c */
+void watchdog_look(struct coordinator *c);
+void watchdog_surveyed(struct coordinator *c);
+/* When to look again, seconds from now. */
+double watchdog_wait(const struct coordinator *c);
+
 /* status.c */
+const char *job_state(const struct coordinator *c);
+const char *process_text(enum process_state state);
 cJSON *status_json(struct coordinator *c);
 void publish(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason);
 const char *element_name(struct coordinator *c, int pc);

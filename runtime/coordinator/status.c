@@ -23,7 +23,7 @@ static const char *state_text(enum adaptation_state state)
     return text[state];
 }
 
-static const char *process_text(enum process_state state)
+const char *process_text(enum process_state state)
 {
     static const char *const text[] = {
         [PROCESS_STANDBY] = "standby", [PROCESS_JOINING] = "joining",   [PROCESS_RUNNING] = "running",
@@ -33,7 +33,7 @@ static const char *process_text(enum process_state state)
     return text[state];
 }
 
-static const char *job_state(const struct coordinator *c)
+const char *job_state(const struct coordinator *c)
 {
     const struct adaptation *a = c->adaptation;
     if (c->finished)

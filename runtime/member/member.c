@@ -108,16 +108,44 @@ static void on_decide(struct member *member, const cJSON *message)
     update_ceiling(member);
 }
 
-/* For status, and for the size rule of the phase that rank 0 is in. */
-static void on_position(struct member *member)
+static struct position present_position(const struct member *member)
 {
-    const struct position at = {
+    return (struct position){
         .pc = atomic_load_explicit(&member->where.pc, memory_order_relaxed),
         .visit = atomic_load_explicit(&member->where.visit, memory_order_relaxed),
         .iteration = atomic_load_explicit(&member->where.iteration, memory_order_relaxed),
     };
+}
+
+/* For status, and for the size rule of the phase that rank 0 is in. */
+static void on_position(struct member *member)
+{
+    const struct position at = present_position(member);
     cJSON *answer = json_message("position");
     position_to_json(&at, answer);
+    tell(member, answer);
+}
+
+/* In words, for people. */
+static const char *activity(struct member *member)
+{
+    pthread_mutex_lock(&member->lock);
+    bool ended = member->ended, holding = member->holding;
+    pthread_mutex_unlock(&member->lock);
+    if (ended)
+        return "ended";
+    return !atomic_load(&member->where.program) ? "standby" : holding ? "holding" : "running";
+}
+
+static void on_where(struct member *member, const cJSON *message)
+{
+    const struct position at = present_position(member);
+    cJSON *answer = json_message("place");
+    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    cJSON_AddStringToObject(answer, "activity", activity(member));
+    position_to_json(&at, answer);
+    if (member->describe)
+        member->describe(answer);
     tell(member, answer);
 }
 
@@ -132,6 +160,10 @@ void member_receive(struct member *member, const cJSON *message)
     }
     if (!strcmp(op, "position")) {
         on_position(member);
+        return;
+    }
+    if (!strcmp(op, "where")) {
+        on_where(member, message);
         return;
     }
     if (!strcmp(op, "ping")) {
@@ -221,6 +253,7 @@ enum action member_hold(struct member *member, const struct position *at, int ne
     pthread_mutex_lock(&member->lock);
     uint64_t count = atomic_load(&member->ceiling.count);
     member->held = monotonic_seconds() - member->stood;
+    member->holding = true;
     while (!(decided = take_decision(member, count, &action))) {
         if (member->asked) {
             member->asked = false;
@@ -236,6 +269,7 @@ enum action member_hold(struct member *member, const struct position *at, int ne
         if (!member->decided)
             member_wait_poking(member, &waits);
     }
+    member->holding = false;
     if (action != ACTION_PROGRESS)
         member->stood = decided ? 0 : monotonic_seconds() - member->held;
     pthread_mutex_unlock(&member->lock);

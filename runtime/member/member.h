@@ -37,6 +37,7 @@ struct member {
     int process;                                      /* this process's number in the job */
     int (*tell)(void *context, const cJSON *message); /* sends to the coordinator; must not block */
     void (*poke)(void *context);                      /* keeps MPI moving while the program's thread waits */
+    void (*describe)(cJSON *json);       /* adds to an answer where this process is; on the control thread; or NULL */
     void (*other)(const cJSON *message); /* messages that are not the member's own; on the control thread; or NULL */
     void *context;
 
@@ -51,6 +52,7 @@ struct member {
     enum action decision;
     uint64_t decided_at; /* the probe to which the decision belongs */
     struct plan *plan;   /* of the last ACTION_ADAPT; owned */
+    bool holding;        /* the program's thread is in a hold */
     double held;  /* when this process stood still, monotonic seconds: earlier holds of an agreement are counted */
     double stood; /* seconds in holds of the agreement in progress that ended without a decision */
 
