@@ -16,12 +16,11 @@ static void ask(struct coordinator *c)
 
 void position_wait(struct coordinator *c, struct event *event)
 {
-    struct event **end = &c->waiting;
-    while (*end)
-        end = &(*end)->next;
+    bool first = !c->waiting;
     event->next = NULL;
-    *end = event;
-    if (end == &c->waiting)
+    *(first ? &c->waiting : &c->last_waiting->next) = event;
+    c->last_waiting = event;
+    if (first)
         ask(c);
 }
 

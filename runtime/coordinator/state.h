@@ -166,7 +166,7 @@ struct coordinator {
 
     /* where rank 0 was when it was asked last; pc -1: in no element */
     struct position position;
-    struct event *waiting; /* requests that wait for its answer, in their order */
+    struct event *waiting, *last_waiting; /* requests that wait for its answer, in their order */
     double position_deadline;
 
     struct survey survey;
