@@ -127,6 +127,11 @@ static int tell(void *context, const cJSON *message)
     return plane_tell(&job.plane, message);
 }
 
+static int tell_coordinator(const cJSON *message)
+{
+    return tell(NULL, message);
+}
+
 /* Lets MPI move messages that other ranks wait for. */
 static void poke(void *context)
 {
@@ -238,7 +243,7 @@ static void make_member(int process)
 /* What is needed to have others join: by a launcher on process 0, by spawning on all. */
 static int set_launcher_job(char **command, char *error, size_t error_size)
 {
-    struct launcher_job all = {command, job.plane.uri, job.plane.token};
+    struct launcher_job all = {command, job.plane.uri, job.plane.token, tell_coordinator};
     spawn_set_job(&all);
     if (job.member.process || !launcher_init(&all))
         return 0;

@@ -12,6 +12,7 @@ struct launcher_job {
     char **argv;     /* the command line of epop, NULL at the end */
     const char *uri; /* of the control plane */
     const char *token;
+    int (*tell)(const cJSON *message); /* the coordinator; any thread */
 };
 
 /* Takes note of this process's conditions too, so it comes before the program's INIT. 0, or -1: out of memory. */

@@ -14,7 +14,8 @@
 static struct {
     struct spawn_options options;
     MPI_Comm parent; /* of a spawned process, until it is in the world */
-    MPI_Comm helper; /* the helper threads' copy of the world: only for spawning together, asynchronously */
+    MPI_Comm helper; /* the helper threads' copy of what they spawn over; only with them */
+    int slots;       /* for processes of the job (mpiexec -usize); 0: no limit */
 } state = {.parent = MPI_COMM_NULL, .helper = MPI_COMM_NULL};
 
 void spawn_init(const struct spawn_options *options)
@@ -29,12 +30,27 @@ void spawn_set_job(const struct launcher_job *job)
 
 /* ---- The coordinator's thread -------------------------------------------------------- */
 
+/* The process manager itself would start more. */
+static bool slots_suffice(const struct coordinator *c, int joining, char *error, size_t size)
+{
+    int taken = 0;
+    for (int p = 0; p < c->process_count; p++)
+        taken += c->processes[p].state != PROCESS_GONE;
+    if (!state.slots || taken + joining <= state.slots)
+        return true;
+    snprintf(error, size, "not enough slots: %d more processes beside %d are more than mpiexec's -usize %d", joining,
+             taken, state.slots);
+    return false;
+}
+
 static int spawn_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size)
 {
     if (hosts) {
         snprintf(error, size, "the backend 'spawn' does not choose hosts; take --backend join for that");
         return -1;
     }
+    if (!slots_suffice(c, a->joining, error, size) || spawner_check(error, size))
+        return -1;
     int first = add_processes(c, a->joining);
     if (first < 0) {
         snprintf(error, size, "out of memory");
@@ -88,8 +104,8 @@ static void spawn_message(const cJSON *message)
 {
     bool single = state.options.single;
     if (!strcmp(json_text(message, "op"), "spawn"))
-        spawner_begin(single ? MPI_COMM_SELF : state.helper, json_int(message, "adaptation", 0),
-                      json_int(message, "first", 0), json_int(message, "count", 0), !single);
+        spawner_begin(state.helper, json_int(message, "adaptation", 0), json_int(message, "first", 0),
+                      json_int(message, "count", 0), !single);
     else if (!single)
         spawner_drop();
 }
@@ -111,8 +127,15 @@ static void renew_helper(MPI_Comm world)
 {
     if (state.helper != MPI_COMM_NULL)
         MPI_Comm_disconnect(&state.helper);
-    if (state.options.async && !state.options.single && world != MPI_COMM_NULL)
-        MPI_Comm_dup(world, &state.helper);
+    if (state.options.async && world != MPI_COMM_NULL)
+        MPI_Comm_dup(state.options.single ? MPI_COMM_SELF : world, &state.helper);
+}
+
+static void count_slots(void)
+{
+    int *value, found;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &value, &found);
+    state.slots = found && *value > 0 ? *value : 0;
 }
 
 static MPI_Comm spawn_first_world(struct world *world, int size)
@@ -121,6 +144,7 @@ static MPI_Comm spawn_first_world(struct world *world, int size)
     (void)size; /* all of the launch: this backend lends none */
     MPI_Comm_dup(world->launch, &comm);
     renew_helper(comm);
+    count_slots();
     return comm;
 }
 
@@ -139,7 +163,7 @@ static char *spawn_port(void)
 }
 
 /* All spawn: the intercommunicator is there, it has only to be merged. */
-static void merge(struct world *world)
+static int merge(struct world *world, char *error, size_t error_size)
 {
     epop_window_t *w = &world->window;
     const struct plan *plan = world->plan;
@@ -150,15 +174,21 @@ static void merge(struct world *world)
         w->intercomm = spawner_take();
     } else {
         cJSON *json = plan_to_json(plan);
-        w->intercomm = spawner_spawn(w->before, plan->adaptation, plan->processes[plan->old_size], plan->joining, json);
+        w->intercomm = spawner_spawn(w->before, plan->adaptation, plan->processes[plan->old_size], plan->joining, json,
+                                     error, error_size);
         cJSON_Delete(json);
     }
+    if (w->intercomm == MPI_COMM_NULL)
+        return -1;
     MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
+    return 0;
 }
 
-/* The port of late joiners, on rank 0 of both sides: from the first joiner to the rank that spawned it. */
-static void exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME])
+/* The port of late joiners, on rank 0 of both sides: from the first joiner to the rank that spawned it. Collective over
+ * either side: 0, or -1 with text where it could not spawn. */
+static int exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME], char *error, size_t error_size)
 {
+    char failure[160] = "";
     const struct plan *plan = world->plan;
     if (world->window.status == EPOP_JOINING) {
         if (world->rank == 0) {
@@ -168,14 +198,21 @@ static void exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME])
             MPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, state.parent);
         }
         MPI_Comm_disconnect(&state.parent);
-    } else if (world->rank == 0) {
-        cJSON *json = plan_to_json(plan);
-        MPI_Comm intercomm =
-            spawner_spawn(MPI_COMM_SELF, plan->adaptation, plan->processes[plan->old_size], plan->joining, json);
-        cJSON_Delete(json);
-        MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, intercomm, MPI_STATUS_IGNORE);
-        MPI_Comm_disconnect(&intercomm);
+        return 0;
     }
+    if (world->rank == 0) {
+        cJSON *json = plan_to_json(plan);
+        MPI_Comm intercomm = spawner_spawn(MPI_COMM_SELF, plan->adaptation, plan->processes[plan->old_size],
+                                           plan->joining, json, failure, sizeof failure);
+        cJSON_Delete(json);
+        if (intercomm != MPI_COMM_NULL) {
+            MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, intercomm, MPI_STATUS_IGNORE);
+            MPI_Comm_disconnect(&intercomm);
+        }
+    }
+    MPI_Bcast(failure, sizeof failure, MPI_CHAR, 0, world->window.before);
+    snprintf(error, error_size, "%s", failure);
+    return failure[0] ? -1 : 0;
 }
 
 /* One spawns, the others connect. */
@@ -186,8 +223,8 @@ static int meet(struct world *world, char *error, size_t error_size)
         snprintf(port, sizeof port, "%s", world->plan->port ? world->plan->port : "");
         if (world->rank == 0 && world->window.status != EPOP_JOINING)
             spawner_take();
-    } else {
-        exchange_port(world, port);
+    } else if (exchange_port(world, port, error, error_size)) {
+        return -1;
     }
     return connecting_meet(world, port, error, error_size);
 }
@@ -218,9 +255,7 @@ static int spawn_connect(struct world *world, char *error, size_t error_size)
     epop_window_t *w = &world->window;
     if (!w->joining)
         MPI_Comm_dup(w->before, &w->all);
-    else if (!state.options.single)
-        merge(world);
-    else if (meet(world, error, error_size))
+    else if (state.options.single ? meet(world, error, error_size) : merge(world, error, error_size))
         return -1;
     if (w->joining && agree(world, error, error_size))
         return -1;

@@ -1,6 +1,7 @@
 /* Spawning processes, with or without a helper thread: see spawner.h. */
 #include "runtime/backends/spawner.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct errand {
 
 static struct {
     struct launcher_job job;
+    char directory[MPI_MAX_INFO_VAL], self[4096];
     MPI_Comm intercomm; /* the helper thread's; MPI_COMM_NULL: none */
     pthread_t last;
     bool has_last;
@@ -30,6 +32,21 @@ static struct {
 void spawner_set_job(const struct launcher_job *job)
 {
     state.job = *job;
+    if (!getcwd(state.directory, sizeof state.directory))
+        state.directory[0] = 0;
+    if (readlink("/proc/self/exe", state.self, sizeof state.self - 1) < 0)
+        snprintf(state.self, sizeof state.self, "%s", job->argv[0]);
+}
+
+int spawner_check(char *error, size_t size)
+{
+    if (access(state.self, X_OK))
+        snprintf(error, size, "%.120s cannot be started: %s", state.self, strerror(errno));
+    else if (state.directory[0] && access(state.directory, X_OK))
+        snprintf(error, size, "the working directory %.120s: %s", state.directory, strerror(errno));
+    else
+        return 0;
+    return -1;
 }
 
 /* ---- Spawning ------------------------------------------------------------------------ */
@@ -57,25 +74,40 @@ static void broadcast(MPI_Comm intercomm, bool root, const char *text)
 
 static MPI_Info where(void)
 {
-    char directory[MPI_MAX_INFO_VAL] = "";
     MPI_Info info;
     MPI_Info_create(&info);
-    if (getcwd(directory, sizeof directory))
-        MPI_Info_set(info, "wdir", directory);
+    if (state.directory[0])
+        MPI_Info_set(info, "wdir", state.directory);
     return info;
 }
 
-MPI_Comm spawner_spawn(MPI_Comm comm, int adaptation, int first, int count, const cJSON *plan)
+static int spawn(MPI_Comm comm, int count, MPI_Comm *intercomm)
 {
-    char self[4096] = "";
+    MPI_Info info = where();
+    MPI_Errhandler of_program;
+    MPI_Comm_get_errhandler(comm, &of_program);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int result = MPI_Comm_spawn(state.self, state.job.argv + 1, count, info, 0, comm, intercomm, MPI_ERRCODES_IGNORE);
+    MPI_Comm_set_errhandler(comm, of_program);
+    MPI_Errhandler_free(&of_program);
+    MPI_Info_free(&info);
+    return result;
+}
+
+MPI_Comm spawner_spawn(MPI_Comm comm, int adaptation, int first, int count, const cJSON *plan, char *error, size_t size)
+{
     int rank;
     MPI_Comm intercomm;
-    MPI_Info info = where();
-    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
-        snprintf(self, sizeof self, "%s", state.job.argv[0]);
+    int result = spawn(comm, count, &intercomm);
+    if (result) {
+        char text[MPI_MAX_ERROR_STRING];
+        int class, length;
+        MPI_Error_class(result, &class);
+        MPI_Error_string(class, text, &length);
+        snprintf(error, size, "MPI could not spawn the joining processes: %.100s", text);
+        return MPI_COMM_NULL;
+    }
     MPI_Comm_rank(comm, &rank);
-    MPI_Comm_spawn(self, state.job.argv + 1, count, info, 0, comm, &intercomm, MPI_ERRCODES_IGNORE);
-    MPI_Info_free(&info);
     char *text = rank == 0 ? describe(adaptation, first, plan) : NULL;
     broadcast(intercomm, rank == 0, text);
     free(text);
@@ -97,13 +129,27 @@ cJSON *spawner_listen(MPI_Comm parent)
 
 /* ---- The helper thread ----------------------------------------------------------------- */
 
+static void tell_failure(int adaptation, const char *reason)
+{
+    cJSON *message = json_message("unstarted");
+    cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    cJSON_AddStringToObject(message, "failure", reason);
+    state.job.tell(message);
+    cJSON_Delete(message);
+}
+
 static void *perform(void *argument)
 {
     struct errand *errand = argument;
+    char error[200];
     if (errand->has_before)
         pthread_join(errand->before, NULL);
-    if (!errand->drop)
-        state.intercomm = spawner_spawn(errand->comm, errand->adaptation, errand->first, errand->count, NULL);
+    if (!errand->drop) {
+        state.intercomm =
+            spawner_spawn(errand->comm, errand->adaptation, errand->first, errand->count, NULL, error, sizeof error);
+        if (state.intercomm == MPI_COMM_NULL)
+            tell_failure(errand->adaptation, error);
+    }
     if ((errand->drop || !errand->keep) && state.intercomm != MPI_COMM_NULL)
         MPI_Comm_disconnect(&state.intercomm);
     free(errand);

@@ -190,6 +190,16 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     retire(c, a);
 }
 
+void adaptation_unstarted(struct coordinator *c, const cJSON *message)
+{
+    struct adaptation *a = c->adaptation;
+    if (!a || a->state != ADAPTATION_PREPARING || json_int(message, "adaptation", 0) != a->id)
+        return;
+    for (int j = 0; j < a->joining; j++)
+        c->processes[a->joiners[j]].state = PROCESS_GONE;
+    adaptation_drop(c, ADAPTATION_FAILED, "failed", json_text(message, "failure"));
+}
+
 /* ---- The window ------------------------------------------------------------- */
 
 /* Where processes are started in the window, their start counts too. */

@@ -162,6 +162,8 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         agreement_ended(c, process);
     else if (!strcmp(op, "meet"))
         adaptation_meet(c, process, message);
+    else if (!strcmp(op, "unstarted"))
+        adaptation_unstarted(c, message);
     else if (!strcmp(op, "ready"))
         adaptation_ready(c, process, message);
     else if (!strcmp(op, "pong"))
@@ -301,11 +303,14 @@ static bool world_is_here(const struct coordinator *c)
     return true;
 }
 
-static bool all_are_here(const struct coordinator *c)
+/* But for those that were called off and may never come. */
+static bool all_are_here(const struct coordinator *c, bool in_time)
 {
-    for (int p = 0; p < c->process_count; p++)
-        if (!c->processes[p].here && c->processes[p].state != PROCESS_GONE)
+    for (int p = 0; p < c->process_count; p++) {
+        enum process_state state = c->processes[p].state;
+        if (!c->processes[p].here && state != PROCESS_GONE && (in_time || state != PROCESS_RETURNING))
             return false;
+    }
     return true;
 }
 
@@ -383,7 +388,10 @@ static void advance(struct coordinator *c)
     if (a && c->adaptation == a && a->state == ADAPTATION_WINDOW)
         return; /* ranks that are through may have ended already; the others will say that they are through */
     /* A process that is not attached yet would not hear of the end, and find nobody to attach to. */
-    if (count_ended(c) == c->size && all_are_here(c))
+    bool ended = count_ended(c) == c->size;
+    if (ended && !c->end_deadline)
+        c->end_deadline = now + c->config.finish_timeout;
+    if (ended && all_are_here(c, now < c->end_deadline))
         finish(c);
     else if (c->agreement == AGREEMENT_NONE && wants_agreement(c) && world_is_here(c))
         agreement_start(c);
@@ -400,6 +408,8 @@ static double next_deadline(const struct coordinator *c)
         wait = c->survey.deadline - now;
     if (watchdog_wait(c) < wait)
         wait = watchdog_wait(c);
+    if (c->end_deadline > now && c->end_deadline - now < wait)
+        wait = c->end_deadline - now;
     if (c->waiting && c->position_deadline - now < wait)
         wait = c->position_deadline - now;
     if (c->stops.how != NOT_STOPPED)

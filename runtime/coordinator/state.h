@@ -160,6 +160,7 @@ struct coordinator {
     bool stopping, stop_sent; /* asked for; decided at a probe */
     const char *stopped_by;   /* static */
     bool finished;            /* the program has ended on every rank */
+    double end_deadline;      /* for called off processes that did not come, when all ranks have ended; 0: not yet */
     void *pause_handle;
     int world_id;    /* the adaptation that made the present world; 0: the first world */
     cJSON *deferred; /* the program's request out of a world that is being made */
@@ -255,6 +256,8 @@ void adaptation_start_joiners(struct coordinator *c);
 /* A joiner waits for those of other launches. */
 void adaptation_meet(struct coordinator *c, int process, const cJSON *message);
 void adaptation_ready(struct coordinator *c, int process, const cJSON *message);
+/* Its joiners could not be started, which a rank that was to do it says. */
+void adaptation_unstarted(struct coordinator *c, const cJSON *message);
 void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason);
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count);
 void adaptation_connected(struct coordinator *c, int process, const cJSON *message);

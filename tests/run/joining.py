@@ -24,15 +24,16 @@ def _alternatives(name, method):
             f"{name}-single-async": method + SINGLE + ASYNC}
 
 
-MERGING = {"join": JOIN, **_alternatives("merge", SPAWN)}  # ranks stay
-REPLACING = _alternatives("baseline", BASELINE)            # all ranks are replaced
+MERGING = _alternatives("merge", SPAWN)         # ranks stay
+REPLACING = _alternatives("baseline", BASELINE) # all ranks are replaced
 
 
 def _each(backends):
     return pytest.mark.parametrize("backend", backends.values(), ids=backends.keys())
 
 
-each_merging, each_replacing, each_backend = _each(MERGING), _each(REPLACING), _each({**MERGING, **REPLACING})
+each_replacing, each_spawning = _each(REPLACING), _each({**MERGING, **REPLACING})
+each_merging, each_backend = _each({"join": JOIN, **MERGING}), _each({"join": JOIN, **MERGING, **REPLACING})
 
 
 def _can_join():
