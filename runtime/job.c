@@ -588,10 +588,11 @@ static int come_down(int status)
     return status ? status : launcher_status();
 }
 
-/* Processes of other launches, and those that left, would be missed in MPI_Finalize. */
+/* Processes of other launches, and those that left, would be missed in MPI_Finalize; and a helper thread may be in a
+ * call of MPI for ever. */
 static bool ends_without_mpi(void)
 {
-    return job.adapted && (world.backend->flags & BACKEND_ENDS);
+    return (job.adapted || job.options.spawn.async) && (world.backend->flags & BACKEND_ENDS);
 }
 
 static void finalize(void)

@@ -1,6 +1,7 @@
 /* Leaving Hydra without MPI_Finalize: see pmi.h. */
 #include "runtime/backends/pmi.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,20 @@ bool pmi_can_leave(void)
     return connection() > 2;
 }
 
+static bool can_be_read(int fd)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    int count;
+    while ((count = poll(&ready, 1, ANSWER_TIMEOUT_MS)) < 0 && errno == EINTR)
+        ; /* a signal that the manager handed on to all processes */
+    return count > 0;
+}
+
 /* The acknowledgement is one line; without it the manager would take the end of this process for a failure. */
 static void wait_for_line(int fd)
 {
     char c = 0;
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
-    while (c != '\n' && poll(&ready, 1, ANSWER_TIMEOUT_MS) > 0)
+    while (c != '\n' && can_be_read(fd))
         if (read(fd, &c, 1) != 1)
             return;
 }

@@ -434,8 +434,10 @@ static double next_deadline(const struct coordinator *c)
 static int count_stuck(const struct coordinator *c)
 {
     int stuck = 0;
-    for (int p = 0; p < c->process_count; p++)
-        stuck += c->processes[p].state == PROCESS_RETURNING || c->processes[p].state == PROCESS_LEAVING;
+    for (int p = 0; p < c->process_count; p++) {
+        enum process_state state = c->processes[p].state;
+        stuck += c->processes[p].here && (state == PROCESS_RETURNING || state == PROCESS_LEAVING);
+    }
     if (c->config.backend->busy)
         stuck += c->config.backend->busy();
     return stuck;
