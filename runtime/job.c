@@ -271,6 +271,7 @@ static int start_control(const struct job_options *options, const epop_program_t
         .watchdog_abort = options->watchdog_abort,
     };
     job.plane.verbose = options->verbose;
+    job.plane.quiet = options->quiet;
     if (plane_start(&job.plane, &job.member, &config, error, error_size))
         return -1;
     return set_launcher_job(options->command, error, error_size);
@@ -425,10 +426,17 @@ static enum action elastic_hold(void *context, const struct position *at, int ne
     return member_hold(&job.member, at, needs);
 }
 
+static double (*mpi_time)(void);
+
+void epop__job_mpi_time(double (*seconds)(void))
+{
+    mpi_time = seconds;
+}
+
 static void elastic_progress(void *context, const epop_progress_t *progress)
 {
     (void)context;
-    member_report_progress(&job.member, progress);
+    member_report_progress(&job.member, progress, mpi_time ? mpi_time() : -1);
 }
 
 static bool elastic_join(void *context, const char *failure, struct position *at)

@@ -73,6 +73,9 @@ EPOP_PRIVATE enum job_role epop__job_next(void);
  * of the joiners cannot: then no INIT is run. */
 EPOP_PRIVATE int epop__job_join(const char *failure);
 
+/* Who measures MPI tells how many seconds the program's thread has spent in it so far; NULL: nobody does. Local. */
+EPOP_PRIVATE void epop__job_mpi_time(double (*seconds)(void));
+
 /* The table for the walk. */
 EPOP_PRIVATE const struct elastic *epop__job_elastic(void);
 

@@ -12,6 +12,7 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
+#include "runtime/bar/bar.h"
 #include "runtime/clock.h"
 #include "runtime/member/json.h"
 #include "runtime/records/records.h"
@@ -165,6 +166,12 @@ static void op_say(void *context, const char *text, bool failing)
         records_fail_by(text);
 }
 
+static void op_show(void *context, const struct bar_state *state)
+{
+    (void)context;
+    bar_draw(state);
+}
+
 static void op_note(void *context, const epop_adaptation_t *adaptation, const char *reason)
 {
     (void)context;
@@ -220,6 +227,17 @@ static int advertise(const char *job_id, const struct coordinator_config *config
     return result;
 }
 
+/* With a bar on the terminal, or without one. */
+static const struct coordinator_ops *choose_ops(const struct plane *plane)
+{
+    static struct coordinator_ops with_bar;
+    if (plane->quiet || !bar_open())
+        return &coordinator_ops;
+    with_bar = coordinator_ops;
+    with_bar.show = op_show;
+    return &with_bar;
+}
+
 static int serve(struct plane *plane, struct coordinator_config *config, char *error, size_t error_size)
 {
     char job_id[96];
@@ -228,7 +246,7 @@ static int serve(struct plane *plane, struct coordinator_config *config, char *e
         if (*p == '/' || *p == ' ')
             *p = '_';
     config->job = job_id;
-    config->ops = &coordinator_ops;
+    config->ops = choose_ops(plane);
     config->context = plane;
     plane->coordinator = coordinator_start(config);
     if (!plane->coordinator) {
@@ -379,6 +397,7 @@ int plane_stop(struct plane *plane)
     int stuck = 0;
     if (plane->member->process == 0) {
         stuck = coordinator_wait(plane->coordinator);
+        bar_close();
         if (!stuck) {
             serving = false;
             control_unserve(DETACH_TIMEOUT_MS);

@@ -20,6 +20,7 @@ struct plane {
     pthread_mutex_t lock;
     char identity[IDENTITY_MAX];
     char cores[BINDING_TEXT_MAX]; /* that this process is bound to; "": it is not */
+    bool quiet;                   /* no progress bar */
     bool verbose;                 /* process 0 prints events on stderr */
     bool attached;
     bool over;          /* the end has begun: a lost connection is no loss any more */

@@ -68,6 +68,8 @@ static int *flag_of(const ctl_command_t *command, const option_t *option, ctl_ar
 {
     if ((command->takes & CTL_TAKES_JSON) && is_option(option, "--json"))
         return &arguments->json;
+    if ((command->takes & CTL_TAKES_ONCE) && is_option(option, "--once"))
+        return &arguments->once;
     if ((command->takes & CTL_TAKES_WAIT) && is_option(option, "--wait"))
         return &arguments->wait;
     if ((command->takes & CTL_TAKES_PLACE) && is_option(option, "--remove"))

@@ -21,6 +21,7 @@ static struct {
     int ended; /* the job said goodbye, or the connection is gone */
     const ctl_job_t *job;
     control_waiter_t *asking;
+    int quiet;  /* what fails now is no news */
     int silent; /* it left a request unanswered: there is no point in a goodbye */
 } client = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -173,11 +174,14 @@ static cJSON *read_answer(pmix_status_t status, const char *text, int *code)
 
     if (answer != NULL)
         return answer;
+    int ended = 0;
     *code = CTL_NO_JOB;
     if (ctl_wait_end(0) == 0 || status == PMIX_ERR_UNREACH || status == PMIX_ERR_LOST_CONNECTION ||
         !ctl_job_listed(client.job))
+        ended = 1;
+    if (!client.quiet && ended)
         ctl_complain("the job has ended");
-    else
+    else if (!client.quiet)
         ctl_complain("the job does not understand: %s", PMIx_Error_string(status));
     return NULL;
 }
@@ -200,13 +204,22 @@ cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code)
     set_asking(NULL);
     control_waiter_drop(waiter);
     if (late != 0) {
-        ctl_complain("no answer within %g s", timeout_ms / 1e3);
+        if (!client.quiet)
+            ctl_complain("no answer within %g s", timeout_ms / 1e3);
         client.silent = 1;
         *code = CTL_TIMEOUT;
         return NULL;
     }
     cJSON *answer = read_answer(status, text, code);
     free(text);
+    return answer;
+}
+
+cJSON *ctl_ask_quietly(const cJSON *request, int timeout_ms, int *code)
+{
+    client.quiet = 1;
+    cJSON *answer = ctl_ask(request, timeout_ms, code);
+    client.quiet = 0;
     return answer;
 }
 

@@ -18,7 +18,7 @@ typedef struct ctl_arguments {
     const char *release_ranks; /* resize: ranks to give up */
     const char *place;         /* break: PHASE[:ITERATION][@RANK] */
     int remove;                /* break: that one goes */
-    int wait, json, help;
+    int wait, json, help, once;
     int timeout_ms;
 } ctl_arguments_t;
 
@@ -29,7 +29,8 @@ enum {
     CTL_TAKES_TIMEOUT = 4,
     CTL_TAKES_RESIZE = 8,
     CTL_TAKES_JOB = 16,
-    CTL_TAKES_PLACE = 32
+    CTL_TAKES_PLACE = 32,
+    CTL_TAKES_ONCE = 64
 };
 
 typedef struct ctl_command {
@@ -77,6 +78,8 @@ int ctl_connect(const ctl_job_t *job, ctl_event_fn event, void *context, int tim
 /* Sends a request and waits for the answer, which the caller deletes. NULL after one line on stderr, with the exit
  * code in *code. */
 cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code);
+/* The same without a line where it fails. */
+cJSON *ctl_ask_quietly(const cJSON *request, int timeout_ms, int *code);
 /* Waits until the job says goodbye or the connection is gone. 0, or -1 after timeout_ms (< 0: forever). */
 int ctl_wait_end(int timeout_ms);
 /* Detaches, or just forgets the connection when the job does not answer. */
@@ -103,10 +106,28 @@ double ctl_number(const cJSON *object, const char *name, double otherwise);
 /* "3 d 4 h", "5 min 6 s", "1.2 s" */
 void ctl_duration(double seconds, char text[32]);
 
+/* ---- live.c: what watch and top show ------------------------------------------------- */
+
+typedef struct ctl_live {
+    char progress[32], left[32], mtct[32], resize[64]; /* "-" where there is none */
+} ctl_live_t;
+void ctl_live(const cJSON *status, ctl_live_t *live);
+/* One line, no longer than the terminal is wide. */
+void ctl_live_line(const cJSON *status, char *text, size_t size);
+/* Of the terminal. */
+int ctl_columns(void);
+
+/* ---- list.c ------------------------------------------------------------------------------ */
+
+/* Asks all jobs at a time. *jobs and *statuses, of the same order, are the caller's to free; one that does not answer
+ * has the state "unreachable". How many; -1 when out of memory. */
+int ctl_ask_all(ctl_job_t **jobs, cJSON ***statuses);
+
 /* ---- the commands --------------------------------------------------------------------- */
 
 int ctl_list(const ctl_arguments_t *arguments);
 int ctl_status(const ctl_arguments_t *arguments);
+int ctl_top(const ctl_arguments_t *arguments);
 int ctl_where(const ctl_arguments_t *arguments);
 int ctl_resize(const ctl_arguments_t *arguments);
 int ctl_pause(const ctl_arguments_t *arguments);

@@ -115,35 +115,44 @@ static void print_all(const ctl_job_t *jobs, cJSON **statuses, int count, int js
     cJSON_Delete(array);
 }
 
-int ctl_list(const ctl_arguments_t *arguments)
+int ctl_ask_all(ctl_job_t **all, cJSON ***answers)
 {
     ctl_job_t *jobs;
     int count = ctl_jobs(&jobs), shown = 0;
-
-    if (count == 0 && !arguments->json && ctl_for_people()) {
-        puts("no job is running (of this user, on this host)");
-        return CTL_DONE;
-    }
     pid_t *children = calloc((size_t)count + 1, sizeof *children);
     int *pipes = calloc((size_t)count + 1, sizeof *pipes);
     cJSON **statuses = calloc((size_t)count + 1, sizeof(cJSON *));
-    if (children == NULL || pipes == NULL || statuses == NULL) {
-        ctl_complain("out of memory");
-        return CTL_REFUSED;
-    }
-    for (int i = 0; i < count; i++)
+
+    for (int i = 0; children != NULL && pipes != NULL && statuses != NULL && i < count; i++)
         pipes[i] = begin(&jobs[i], &children[i]);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; children != NULL && pipes != NULL && statuses != NULL && i < count; i++) {
         cJSON *status = collect(pipes[i], children[i]);
-        if (status == NULL && !ctl_job_listed(&jobs[i]))
+        if (status == NULL && !ctl_job_alive(&jobs[i]))
             continue; /* it ended while it was asked */
         jobs[shown] = jobs[i];
         statuses[shown++] = status != NULL ? status : unreachable(&jobs[i]);
     }
-    print_all(jobs, statuses, shown, arguments->json);
-    free(jobs);
+    if (children == NULL || pipes == NULL || statuses == NULL)
+        ctl_complain("out of memory");
+    shown = statuses != NULL && pipes != NULL && children != NULL ? shown : -1;
     free(children);
     free(pipes);
+    *all = jobs;
+    *answers = statuses;
+    return shown;
+}
+
+int ctl_list(const ctl_arguments_t *arguments)
+{
+    ctl_job_t *jobs;
+    cJSON **statuses;
+    int count = ctl_ask_all(&jobs, &statuses);
+
+    if (count == 0 && !arguments->json && ctl_for_people())
+        puts("no job is running (of this user, on this host)");
+    else if (count >= 0)
+        print_all(jobs, statuses, count, arguments->json);
+    free(jobs);
     free(statuses);
-    return CTL_DONE;
+    return count < 0 ? CTL_REFUSED : CTL_DONE;
 }

@@ -11,6 +11,10 @@
 const ctl_command_t ctl_commands[] = {
     {"list", "[--json]", "show the jobs of this user", "  --json              print a JSON array\n", CTL_TAKES_JSON,
      ctl_list},
+    {"top", "[--once] [--json]", "show the jobs of this user and how far they are, again and again",
+     "  --once              print the table once, as when the output is no terminal\n"
+     "  --json              print a JSON array, once\n",
+     CTL_TAKES_JSON | CTL_TAKES_ONCE, ctl_top},
     {"status", "[JOB] [--json] [--timeout SECONDS]", "show what one job does",
      "  --json              print the job's status as JSON\n" TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_status},
@@ -38,7 +42,9 @@ const ctl_command_t ctl_commands[] = {
     {"cancel", "[JOB] [--timeout SECONDS]", "withdraw a resize that has not happened yet", TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_cancel},
     {"watch", "[JOB] [--json]", "print what happens in a job, as it happens",
-     "  --json              print one JSON object a line\n", CTL_TAKES_JOB | CTL_TAKES_JSON, ctl_watch},
+     "  --json              print one JSON object a line\n"
+     "On a terminal a line below shows how far the job is, its size, and its last resize.\n",
+     CTL_TAKES_JOB | CTL_TAKES_JSON, ctl_watch},
     {"break", "[JOB] PHASE[:ITERATION][@RANK] [--wait] [--remove] [--timeout SECONDS]",
      "stop the ranks of a job under the debug driver there",
      "  PHASE               the element's name or number; in each visit the ranks stop once, before its next exec "

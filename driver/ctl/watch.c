@@ -1,10 +1,13 @@
 /* epopctl watch: a line for everything that happens in a job, as it happens. */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "driver/ctl/ctl.h"
+
+#define PERIOD_MS 500
 
 /* When the adaptation that is going on was requested, to show the others relative to it. */
 typedef struct watch {
@@ -76,12 +79,50 @@ static void print_for_programs(const cJSON *event, const char *since)
            ctl_text(event, "reason", ""));
 }
 
+/* On a terminal: what happens, and below it how far the job is. Two threads write there. */
+static pthread_mutex_t screen = PTHREAD_MUTEX_INITIALIZER;
+
+static void draw_live(const cJSON *status)
+{
+    char text[400];
+
+    ctl_live_line(status, text, sizeof text);
+    pthread_mutex_lock(&screen);
+    printf("\r\033[K%s", text);
+    fflush(stdout);
+    pthread_mutex_unlock(&screen);
+}
+
+static void clear_live(const watch_t *watch)
+{
+    if (watch->people)
+        fputs("\r\033[K", stdout);
+}
+
+/* Asks again and again until the job has ended. */
+static void follow(int timeout_ms)
+{
+    int code = CTL_DONE;
+
+    do {
+        cJSON *request = cJSON_CreateObject();
+        cJSON_AddStringToObject(request, "op", "status");
+        cJSON *answer = ctl_ask_quietly(request, timeout_ms, &code);
+        if (cJSON_HasObjectItem(answer, "job"))
+            draw_live(cJSON_GetObjectItem(answer, "job"));
+        cJSON_Delete(request);
+        cJSON_Delete(answer);
+    } while (ctl_wait_end(PERIOD_MS) != 0);
+}
+
 /* On PMIx's thread. */
 static void on_event(void *context, const cJSON *event)
 {
     watch_t *watch = context;
     char when[32], since[32];
 
+    pthread_mutex_lock(&screen);
+    clear_live(watch);
     since_request(watch, event, since);
     if (watch->json) {
         char *text = cJSON_PrintUnformatted(event);
@@ -95,11 +136,12 @@ static void on_event(void *context, const cJSON *event)
         print_for_programs(event, since);
     }
     fflush(stdout); /* a reader at the other end of a pipe watches too */
+    pthread_mutex_unlock(&screen);
 }
 
 int ctl_watch(const ctl_arguments_t *arguments)
 {
-    watch_t watch = {.json = arguments->json, .people = ctl_for_people(), .adaptation = -1};
+    watch_t watch = {.json = arguments->json, .people = ctl_for_people() && !arguments->json, .adaptation = -1};
     ctl_job_t job;
     int code = ctl_job_select(arguments->job, &job);
 
@@ -111,12 +153,16 @@ int ctl_watch(const ctl_arguments_t *arguments)
     cJSON_AddStringToObject(request, "op", "watch");
     cJSON *answer = ctl_ask(request, arguments->timeout_ms, &code);
     cJSON_Delete(request);
-    if (answer != NULL && cJSON_IsTrue(cJSON_GetObjectItem(answer, "ok")))
+    bool watching = answer != NULL && cJSON_IsTrue(cJSON_GetObjectItem(answer, "ok"));
+    if (watching && watch.people)
+        follow(arguments->timeout_ms);
+    if (watching)
         ctl_wait_end(-1);
     else if (answer != NULL)
         code = CTL_REFUSED;
     cJSON_Delete(answer);
     ctl_disconnect();
+    clear_live(&watch);
     if (code == CTL_DONE && watch.people)
         puts("the job has ended");
     return code;

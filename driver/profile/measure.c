@@ -10,6 +10,7 @@
 #include "driver/profile/cells.h"
 #include "driver/ticks.h"
 #include "interpose/interpose.h"
+#include "runtime/job.h"
 
 /* The stretch that is being measured: in an element at one size, or in an adapt block. */
 static struct {
@@ -33,6 +34,8 @@ static int touched[INTERPOSE_FUNCTIONS];
 static _Atomic int touched_count;
 static _Atomic int64_t entered; /* ticks; 0: not in MPI */
 static _Atomic int entered_function;
+
+static _Atomic int64_t in_mpi; /* ticks, of all stretches */
 
 static _Thread_local bool is_walker;
 
@@ -66,7 +69,9 @@ static void leave(void *context, enum interpose_function function, void *const a
     int64_t begin = atomic_load_explicit(&entered, memory_order_relaxed);
     if (!is_walker || !begin)
         return;
-    add(&mpi[function].ticks, ticks() - begin);
+    int64_t time = ticks() - begin;
+    add(&mpi[function].ticks, time);
+    add(&in_mpi, time);
     atomic_store_explicit(&entered, 0, memory_order_relaxed);
     if (atomic_load_explicit(&mpi[function].count, memory_order_relaxed) == 0) {
         int count = atomic_load_explicit(&touched_count, memory_order_relaxed);
@@ -78,14 +83,21 @@ static void leave(void *context, enum interpose_function function, void *const a
 
 static const struct interpose_hooks hooks = {.enter = enter, .leave = leave};
 
+static double seconds_in_mpi(void)
+{
+    return (double)atomic_load_explicit(&in_mpi, memory_order_relaxed) * ticks_seconds();
+}
+
 void measure_start(void)
 {
     ticks_start();
+    epop__job_mpi_time(seconds_in_mpi);
     epop__interpose_observe(&hooks);
 }
 
 void measure_stop(void)
 {
+    epop__job_mpi_time(NULL);
     epop__interpose_unobserve(&hooks);
 }
 

@@ -111,3 +111,29 @@ bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status)
         fclose(file);
     return failed;
 }
+
+static bool is_terminal(long pid, int fd, char *path, size_t size)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%ld/fd/%d", pid, fd);
+    ssize_t length = readlink(link, path, size - 1);
+    path[length > 0 ? length : 0] = 0;
+    return !strncmp(path, "/dev/pts/", 9) || !strncmp(path, "/dev/tty", 8);
+}
+
+bool hydra_terminal(char *path, size_t size)
+{
+    char other[64];
+    long pid = getppid();
+    for (int i = 0; i < ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+        char *words = command_line(pid);
+        bool found = words && is_proxy(words);
+        free(words);
+        if (!found)
+            continue;
+        long mpiexec = parent_of(pid);
+        return is_terminal(mpiexec, 1, path, size) && is_terminal(mpiexec, 2, other, sizeof other) &&
+               !strcmp(path, other);
+    }
+    return false;
+}

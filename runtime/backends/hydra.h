@@ -23,4 +23,7 @@ int hydra_options(char *options[HYDRA_OPTIONS_MAX]);
  */
 bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status);
 
+/* Are mpiexec's standard output and error one terminal? Then its path. Only on mpiexec's own host. Local. */
+bool hydra_terminal(char *path, size_t size);
+
 #endif

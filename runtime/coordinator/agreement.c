@@ -208,6 +208,7 @@ static void send_decision(struct coordinator *c, const char *action, uint64_t co
 static void hold_paused(struct coordinator *c, const struct position *at)
 {
     c->paused = true;
+    c->paused_since = monotonic_seconds();
     if (c->adaptation)
         c->adaptation->margin = c->adaptation->deadline - monotonic_seconds();
     cJSON *reply = cJSON_CreateObject();

@@ -100,13 +100,6 @@ static void on_hello(struct coordinator *c, struct process *p, const cJSON *mess
     adaptation_start_joiners(c);
 }
 
-static void on_progress(struct coordinator *c, const cJSON *message)
-{
-    c->progress.iteration = json_int64(message, "iteration", 0);
-    c->progress.bound = json_int64(message, "bound", 0);
-    c->progress_known = true;
-}
-
 /* A block failed somewhere. The first text is the one that is printed. */
 static void on_failed(struct coordinator *c, const cJSON *message)
 {
@@ -183,7 +176,7 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
     else if (!strcmp(op, "place"))
         survey_came(c, process, message);
     else if (!strcmp(op, "progress"))
-        on_progress(c, message);
+        progress_came(c, message);
     else if (!strcmp(op, "here"))
         rollcall_here(c, process, message);
     else if (!strcmp(op, "breach") && json_text(message, "text"))
@@ -372,6 +365,7 @@ static void advance(struct coordinator *c)
     if (c->finished)
         return;
     watchdog_look(c);
+    progress_show(c);
     if (c->waiting && now > c->position_deadline)
         position_give_up(c);
     if (c->stops.how != NOT_STOPPED)
@@ -410,6 +404,8 @@ static double next_deadline(const struct coordinator *c)
         wait = watchdog_wait(c);
     if (c->end_deadline > now && c->end_deadline - now < wait)
         wait = c->end_deadline - now;
+    if (progress_wait(c) < wait)
+        wait = progress_wait(c);
     if (c->waiting && c->position_deadline - now < wait)
         wait = c->position_deadline - now;
     if (c->stops.how != NOT_STOPPED)
@@ -537,6 +533,7 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
     c->position.pc = -1;
     c->last_commit = -1e9;
     c->dumping = -1;
+    c->mtct = -1;
     if (pthread_create(&c->thread, NULL, coordinator_main, c))
         goto fail;
     return c;

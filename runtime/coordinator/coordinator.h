@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "epop/driver.h"
+#include "runtime/bar/text.h"
 #include "runtime/member/plan.h"
 #include "runtime/rollcall.h"
 
@@ -23,6 +24,8 @@ struct coordinator_ops {
     void (*answer)(void *context, void *handle, const cJSON *answer);
     /* The job cannot go on: print the text (NULL: none) and end every process. Does not return in a job. */
     void (*fatal)(void *context, const char *text);
+    /* Show the user how far the program is; NULL: nobody looks. */
+    void (*show)(void *context, const struct bar_state *state);
     /* Print the text. failing: the job will not go on. */
     void (*say)(void *context, const char *text, bool failing);
     /* Something was requested, has come further, or was refused (then adaptation is NULL); NULL: nobody listens. */

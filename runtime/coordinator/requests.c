@@ -243,6 +243,8 @@ static void unpause(struct coordinator *c)
         c->adaptation->pinged = 0; /* an answer from before the pause says nothing */
     if (c->paused && c->adaptation)
         c->adaptation->deadline = monotonic_seconds() + c->adaptation->margin;
+    if (c->paused)
+        estimate_skip(&c->estimate, monotonic_seconds() - c->paused_since);
     c->paused = c->pausing = false;
 }
 

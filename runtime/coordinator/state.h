@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "runtime/coordinator/coordinator.h"
+#include "runtime/coordinator/estimate.h"
 
 enum process_state {
     PROCESS_STANDBY,
@@ -180,6 +181,11 @@ struct coordinator {
     bool apart;         /* the ranks are known to go different ways, and are not compared any more */
     double grace_end;   /* monotonic; 0: no difference yet */
 
+    struct estimate estimate;
+    double paused_since;           /* monotonic */
+    double show;                   /* when the progress is shown next, monotonic */
+    double mpi_seconds, mpi_clock; /* of rank 0, when its MPI time was last looked at; the clock is its own */
+    double mtct;                   /* its share of time in MPI between the last two looks; negative: not known */
     epop_progress_t progress;
     bool progress_known;
     double started;
@@ -306,6 +312,13 @@ void watchdog_look(struct coordinator *c);
 void watchdog_surveyed(struct coordinator *c);
 /* When to look again, seconds from now. */
 double watchdog_wait(const struct coordinator *c);
+
+/* progress.c */
+void progress_came(struct coordinator *c, const cJSON *message);
+void progress_show(struct coordinator *c);
+double progress_wait(const struct coordinator *c); /* seconds until it wants to show it again */
+/* By schema/control.schema.json. */
+cJSON *progress_json(const struct coordinator *c);
 
 /* status.c */
 const char *job_state(const struct coordinator *c);

@@ -68,16 +68,6 @@ static cJSON *element_json(struct coordinator *c)
     return json;
 }
 
-static cJSON *progress_json(const struct coordinator *c)
-{
-    if (!c->progress_known)
-        return cJSON_CreateNull();
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "iteration", (double)c->progress.iteration);
-    cJSON_AddNumberToObject(json, "bound", (double)c->progress.bound);
-    return json;
-}
-
 static cJSON *processes_json(const struct coordinator *c)
 {
     cJSON *list = cJSON_CreateArray();
@@ -169,6 +159,8 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddStringToObject(json, "backend", c->config.backend->name);
     cJSON_AddItemToObject(json, "element", element_json(c));
     cJSON_AddItemToObject(json, "progress", progress_json(c));
+    if (c->mtct >= 0)
+        cJSON_AddNumberToObject(json, "mtct", c->mtct);
     cJSON_AddItemToObject(json, "sizes", sizes_json(&c->config.program->sizes));
     cJSON_AddItemToObject(json, "processes", processes_json(c));
     cJSON_AddItemToObject(json, "adaptations", adaptations_json(c));

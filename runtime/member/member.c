@@ -376,11 +376,15 @@ void member_parked(struct member *member, bool reusable)
     tell(member, message);
 }
 
-void member_report_progress(struct member *member, const epop_progress_t *progress)
+void member_report_progress(struct member *member, const epop_progress_t *progress, double mpi_seconds)
 {
     cJSON *message = json_message("progress");
     cJSON_AddNumberToObject(message, "iteration", (double)progress->iteration);
     cJSON_AddNumberToObject(message, "bound", (double)progress->bound);
+    if (mpi_seconds >= 0) {
+        cJSON_AddNumberToObject(message, "mpi_seconds", mpi_seconds);
+        cJSON_AddNumberToObject(message, "clock", monotonic_seconds());
+    }
     tell(member, message);
 }
 

@@ -113,7 +113,8 @@ void member_hosts(struct member *member);
 /* This process left the program, and ends. */
 void member_gone(struct member *member);
 
-void member_report_progress(struct member *member, const epop_progress_t *progress);
+/* mpi_seconds: spent in MPI so far; negative: nobody measures it. */
+void member_report_progress(struct member *member, const epop_progress_t *progress, double mpi_seconds);
 
 /*
  * Waits for a change, with the lock held. MPI may need this process for messages that others still wait for, so it is

@@ -5,13 +5,14 @@
  * how=compute    rank 1 computes without end, the others wait for it in a barrier
  * how=late       as recv, until the file of while=PATH is gone
  * how=none       nothing: the control case
- * at=N           in that iteration (5)     iterations=N in all (1000000)     nap=US per iteration (1000)
+ * at=N           in that iteration (5)     iterations=N in all (1000000)
+ * nap=US         per iteration (1000), of rank sleeper=R alone (-1: all)
  */
 #include "scenario.h"
 
 static struct {
     const char *how, *while_there;
-    long at, iterations, nap;
+    long at, iterations, nap, sleeper;
     int64_t iteration;
 } plan;
 
@@ -23,6 +24,7 @@ static int init(int *argc, char ***argv, void **data)
     plan.while_there = text_argument(arguments, "while", 0);
     plan.at = argument(arguments, "at", 5);
     plan.iterations = argument(arguments, "iterations", 1000000);
+    plan.sleeper = argument(arguments, "sleeper", -1);
     plan.nap = argument(arguments, "nap", 1000);
     printf("init new rank %d of %d in process %d\n", rank_in(epop_world()), size_of(epop_world()), (int)getpid());
     fflush(stdout);
@@ -59,7 +61,8 @@ static int work(void *data)
             nap(1000);
     }
     MPI_Barrier(epop_world());
-    nap(plan.nap);
+    if (plan.sleeper < 0 || plan.sleeper == rank_in(epop_world()))
+        nap(plan.nap);
     plan.iteration++;
     return 0;
 }

@@ -203,7 +203,7 @@ static enum way probe(struct rank *rank, const struct position *at)
     double begin = monotonic_seconds();
     enum action action;
     while ((action = member_hold(&rank->member, at, 0)) == ACTION_PROGRESS)
-        member_report_progress(&rank->member, &(epop_progress_t){.iteration = at->iteration});
+        member_report_progress(&rank->member, &(epop_progress_t){.iteration = at->iteration}, -1);
     double held = monotonic_seconds() - begin;
     if (held > rank->longest_hold)
         rank->longest_hold = held;
