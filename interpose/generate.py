@@ -103,9 +103,22 @@ def enumerators(functions):
             + "    INTERPOSE_FUNCTIONS /* how many */\n};\n\n#endif\n")
 
 
+# A letter for what a parameter is, as epop__interpose_parameters has it; a dot for all others.
+LETTERS = {"MPI_Comm": "c", "MPI_Comm*": "C", "MPI_Request*": "R", "MPI_Request[]": "A", "MPI_Datatype*": "T",
+           "MPI_Group*": "G", "MPI_Op*": "O", "MPI_Win*": "W", "MPI_Info*": "I"}
+
+
+def letters(function):
+    return "".join(LETTERS.get(parameter.type.replace(" ", ""), ".") for parameter in named(function))
+
+
+def table(name, texts):
+    return f"\nconst char *const {name}[INTERPOSE_FUNCTIONS] = {{\n" + "".join(f'    "{text}",\n' for text in texts) + "};\n"
+
+
 def names(functions):
-    return (HEAD + '#include "interpose/interpose.h"\n\nconst char *const interpose_names[INTERPOSE_FUNCTIONS] = {\n'
-            + "".join(f'    "{function.name}",\n' for function in functions) + "};\n")
+    return (HEAD + '#include "interpose/interpose.h"\n' + table("interpose_names", [f.name for f in functions])
+            + table("interpose_parameters", [letters(f) for f in functions]))
 
 
 def profiling_names(functions):

@@ -82,6 +82,12 @@ EPOP_API void epop__interpose_unobserve(const struct interpose_hooks *hooks);
 /* "MPI_Send" */
 EPOP_API const char *epop__interpose_name(enum interpose_function function);
 
+/*
+ * A letter per parameter: c a communicator; C, T, G, O, W, I a pointer to a communicator, datatype, group, operation,
+ * window, info; R a pointer to a request, A an array of requests; a dot for anything else.
+ */
+EPOP_API const char *epop__interpose_parameters(enum interpose_function function);
+
 /* For the wrappers. */
 EPOP_API void epop__interpose_enter(enum interpose_function function, void *const arguments[]);
 EPOP_API void epop__interpose_leave(enum interpose_function function, void *const arguments[], int result);

@@ -3,7 +3,9 @@
 
 #define OBSERVERS_MAX 8
 
-extern const char *const interpose_names[INTERPOSE_FUNCTIONS]; /* generated */
+/* Generated. */
+extern const char *const interpose_names[INTERPOSE_FUNCTIONS];
+extern const char *const interpose_parameters[INTERPOSE_FUNCTIONS];
 
 static const struct interpose_hooks *observers[OBSERVERS_MAX];
 static _Thread_local int depth;
@@ -31,6 +33,11 @@ void epop__interpose_unobserve(const struct interpose_hooks *hooks)
 const char *epop__interpose_name(enum interpose_function function)
 {
     return interpose_names[function];
+}
+
+const char *epop__interpose_parameters(enum interpose_function function)
+{
+    return interpose_parameters[function];
 }
 
 void epop__interpose_enter(enum interpose_function function, void *const arguments[])

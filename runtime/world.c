@@ -46,6 +46,13 @@ epop_status_t epop_status(void)
     return world.status;
 }
 
+static const struct window_watch *watch;
+
+void epop__watch_window(const struct window_watch *watcher)
+{
+    watch = watcher;
+}
+
 /* ---- The window ------------------------------------------------------------- */
 
 void world_window(const struct plan *plan, int process, epop_window_t *window)
@@ -89,6 +96,8 @@ int epop_adapt_begin(epop_window_t *window)
     world.state = WINDOW_OPEN;
     world.status = world.window.status;
     *window = world.window;
+    if (watch)
+        watch->begun(window);
     return EPOP_OK;
 }
 
@@ -96,12 +105,17 @@ int epop_adapt_commit(void)
 {
     if (world.state != WINDOW_OPEN)
         return EPOP_ERR_STATE;
+    const epop_window_t window = world.window;
+    if (watch)
+        watch->commits(&window);
     world.state = WINDOW_COMMITTED;
     world.commit_begin = monotonic_ns();
     interpose_inherit(world.window.before, world.window.after);
     world.backend->commit(&world);
     world_set(world.window.after, world.window.status);
     world.commit_end = monotonic_ns();
+    if (watch)
+        watch->committed(&window);
     return EPOP_OK;
 }
 

@@ -37,6 +37,18 @@ void world_set(MPI_Comm comm, epop_status_t status);
 /* Fills in the window that `plan` means for process number `process`, without the communicators. */
 void world_window(const struct plan *plan, int process, epop_window_t *window);
 
+/*
+ * Who is told of the window's calls, in the program's thread: the debug driver. All mandatory. `commits` comes before
+ * anything is freed, `committed` behind it, with the window as it was.
+ */
+struct window_watch {
+    void (*begun)(const epop_window_t *window);
+    void (*commits)(const epop_window_t *window);
+    void (*committed)(const epop_window_t *window);
+};
+/* NULL: nobody. */
+EPOP_API void epop__watch_window(const struct window_watch *watch);
+
 /* Set by the job. For backends: the processes are connected, and from here on nothing can be taken back. */
 extern void (*world_connected)(void);
 

@@ -4,6 +4,8 @@
 
 #include "driver/builtin.h"
 #include "driver/debug/debug.h"
+#include "driver/debug/handles.h"
+#include "driver/debug/observe.h"
 #include "epop/elastic.h"
 #include "runtime/job.h"
 
@@ -45,6 +47,7 @@ static int debug_loaded(void *state, const epop_program_t *program, int process)
         if (epop__breakpoint_parse(program, d->specs[i], &d->rolls.breaks[i], d->complaint, sizeof d->complaint))
             return EPOP_ERR_ARGUMENT;
     epop__job_call_rolls(&d->rolls);
+    observe_start(d);
     return 0;
 }
 
@@ -63,7 +66,9 @@ static void debug_block_enter(void *state, const epop_position_t *at, epop_block
     d->position = *at;
     d->block = block;
     d->data = data;
-    d->in_block = true;
+    d->run++;
+    if (block == EPOP_BLOCK_INIT)
+        observe_reset();
     program_before(d);
 }
 
@@ -72,7 +77,7 @@ static void debug_block_leave(void *state, const epop_position_t *at, epop_block
     struct debug *d = state;
     (void)at, (void)block;
     program_after(d, data);
-    d->in_block = false;
+    handles_check_growth(d);
 }
 
 static void debug_decided(void *state, const epop_position_t *at, int answer)
@@ -85,6 +90,8 @@ static void debug_adaptation_end(void *state, const epop_position_t *at)
     struct debug *d = state;
     (void)at;
     d->joining = false;
+    if (epop_status() == EPOP_LEAVING)
+        handles_check_leaving(d);
 }
 
 static void debug_iteration_begin(void *state, const epop_position_t *at)
@@ -95,6 +102,13 @@ static void debug_iteration_begin(void *state, const epop_position_t *at)
 static void debug_finished(void *state, const epop_position_t *at)
 {
     rolls_finished(state, at);
+    handles_check_end(state);
+}
+
+static void debug_close(void *state)
+{
+    (void)state;
+    observe_stop();
 }
 
 static const epop_driver_option_t options[] = {
@@ -116,6 +130,7 @@ const epop_driver_t driver_debug = {
     .iteration_begin = debug_iteration_begin,
     .adaptation_end = debug_adaptation_end,
     .finished = debug_finished,
+    .close = debug_close,
     .block_enter = debug_block_enter,
     .block_leave = debug_block_leave,
     .decided = debug_decided,

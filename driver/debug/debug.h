@@ -15,7 +15,7 @@ struct debug {
     bool joining;             /* in the life of a process that is not in the world yet: it is in no roll call */
     epop_position_t position; /* of the present block, or the last one */
     epop_block_t block;
-    bool in_block;
+    int64_t run;        /* blocks that have begun in this process */
     void *data;         /* the program's data pointer when the block began */
     uint64_t structure; /* of the program's elements, when INIT began */
 };
@@ -33,6 +33,8 @@ void breach(const struct debug *debug, const epop_position_t *at, const char *fo
 void rolls_enter(const struct debug *debug, const epop_position_t *at);
 void rolls_begin(const struct debug *debug, const epop_position_t *at);
 void rolls_decided(const struct debug *debug, const epop_position_t *at, int answer);
+/* In the present block, which is an adapt block with an open window. */
+void rolls_window(const struct debug *debug, const char *words);
 void rolls_finished(const struct debug *debug, const epop_position_t *at);
 
 /* ---- program.c: what a block may not change ---- */

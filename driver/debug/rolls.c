@@ -74,6 +74,14 @@ void rolls_decided(const struct debug *debug, const epop_position_t *at, int ans
     say(debug, &done, answer ? "its loop condition answers go on" : "its loop condition answers stop", NULL);
 }
 
+void rolls_window(const struct debug *debug, const char *words)
+{
+    const epop_position_t *at = &debug->position;
+    struct claim claim = {
+        .at = {.pc = at->pc, .visit = at->visit, .iteration = at->iteration}, .window = true, .words = words};
+    epop__job_rollcall(&claim);
+}
+
 void rolls_finished(const struct debug *debug, const epop_position_t *at)
 {
     epop_position_t end = *at;

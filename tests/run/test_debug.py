@@ -1,6 +1,8 @@
 """--driver debug: who breaks the contract is named in one line; who keeps to it, is not disturbed."""
 
+import json
 import re
+import time
 
 import job
 import pytest
@@ -129,3 +131,101 @@ def test_phases_that_resize_themselves_run_clean(space):
     it = Scenario(space, "rounds=60", "skew=500", "every=10", "max=3", program="scenario_phases", start=2, ranks=3,
                   options=["--driver", "debug"])
     it.finish(iterations=60)
+
+
+# ---- The window
+
+
+WINDOWS = {
+    "begin": "rank 1 of 2: its adapt block returned without calling epop_adapt_begin",
+    "commit": "rank 1 of 2: its adapt block returned without calling epop_adapt_commit",
+    "before": "its adapt block calls MPI_Barrier with the communicator 'before' of a window that is over; "
+              "epop_adapt_commit freed it",
+    "all": "its adapt block calls MPI_Barrier with the communicator 'all' of a window that is over",
+    "stale": "its exec block calls MPI_Allreduce with the communicator 'before' of a window that is over",
+    "free": "its adapt block frees the communicator 'all' of the window, which belongs to EPOP",
+    "derived": "before the old world goes, one of the communicators that came from it is still there, made by "
+               "MPI_Comm_dup (its exec block of element 1, iteration 1)",
+    "request": "before the old world goes, one of the requests that came from it is still there, made by MPI_Irecv "
+               "(its exec block of element 1, iteration 1)",
+    "leaver": "its adapt block calls MPI_Barrier behind epop_adapt_commit, but this rank leaves",
+    "held": "this rank leaves with 1 datatypes that INIT of element 0 made by MPI_Type_contiguous",
+}
+
+
+@pytest.mark.parametrize("way", WINDOWS)
+def test_a_window_that_is_misused(space, way):
+    result = run(space, "wrong_window", way, options=["--start", "2"])
+    assert_named(result, "wrong_window: element 1 'work' (EP), iteration ", WINDOWS[way])
+
+
+@pytest.mark.parametrize("way", ["right", "cached"])
+def test_a_window_that_is_used_right(space, way):
+    assert_clean(run(space, "wrong_window", way, options=["--start", "2"]))
+
+
+# ---- Leaks
+
+
+KINDS = {"communicators": "MPI_Comm_dup", "requests": "MPI_Irecv", "datatypes": "MPI_Type_vector",
+         "groups": "MPI_Comm_group", "operations": "MPI_Op_create", "windows": "MPI_Win_create", "infos": "MPI_Info_create"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_leaks(space, kind):
+    result = run(space, "wrong_leaks", kind, "6", ranks=2)
+    assert_named(result, "wrong_leaks: element 1 'work' (RP), iteration 0, rank ", " of 2: its exec block leaks ",
+                 f"{kind}: 6 are left at the end, of 6 of its runs, the first by {KINDS[kind]}")
+
+
+def test_a_leak_is_told_of_before_the_end(space):
+    result = run(space, "wrong_leaks", "datatypes", "100000", ranks=2)
+    assert_named(result, "iteration 249, ", "its exec block leaks datatypes: in 250 runs on end it left more of them behind; "
+                 "250 are there, the first by MPI_Type_vector in iteration 0")
+
+
+@pytest.mark.parametrize("way", ["kept", "right"])
+def test_no_leaks(space, way):
+    assert_clean(run(space, "wrong_leaks", way, "300", ranks=2))
+
+
+# ---- The large programs
+
+
+LARGE = {
+    "gauss": ["--break", "eliminate:5", job.example("gauss"), "--random", "300", "--block", "2", "--json"],
+    "cannon": ["--break", "multiply:5", job.example("cannon"), "--random", "64,400,48", "--panel", "2", "--verify", "--json"],
+    "ledger": ["--break", "ledger:5", job.program("ledger"), "iterations=60", "work=100", "elements=1000"],
+}
+
+
+def status_of(space):
+    result = space.epopctl("status", "--json")
+    assert result.status == 0, result
+    return json.loads(result.out)
+
+
+def wait_until_prepared(space):
+    end = time.monotonic() + 20
+    while status_of(space)["adaptations"][-1]["state"] != "prepared":
+        assert time.monotonic() < end
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_examples_run_clean_through_resizes(space, name):
+    """From 1 to 4, by steps, and back."""
+    it = space.start_epop("--start", "1", "--driver", "debug", *LARGE[name], ranks=4)
+    it.wait_for_line("epop: stopped before ", stream="err")
+    assert space.epopctl("resize", "4").status == 0
+    wait_until_prepared(space)
+    for _ in range(10):
+        assert space.epopctl("step").status == 0
+        if status_of(space)["size"] == 4:
+            break
+    for command in (["resize", "1"], ["continue"]):
+        result = space.epopctl(*command)
+        assert result.status == 0, result
+    result = it.wait()
+    assert result.status == 0, result
+    assert all(line.startswith(("epop: stopped", "epop:   rank ")) for line in result.err.splitlines()), result
+    assert "right" in result.out if name == "ledger" else json.loads(result.out)["resizes"] == 2, result

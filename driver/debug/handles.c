@@ -1,0 +1,201 @@
+/* The list of what is there, and the rules by which a block leaks: see handles.h. */
+#include "driver/debug/handles.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many runs of a block in a row, each of which left more behind than the one before, are a leak: a program may keep
+ * things from one iteration for the next, or complete requests only now and then. */
+#define RUNS_IN_A_ROW 250
+
+/* Of so many runs requests may be under way when a program is stopped. */
+#define IN_FLIGHT 4
+
+#define BLOCKS 5
+
+/* Of one kind from one block. */
+struct balance {
+    int64_t alive, last;
+    int grown; /* runs in a row */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct handle *list;
+static size_t count, room;
+static struct balance (*balances)[BLOCKS][HANDLE_KINDS];
+static int elements;
+
+static const char *const plurals[HANDLE_KINDS] = {"communicators", "requests",    "datatypes", "groups",
+                                                  "operations",    "RMA windows", "infos"};
+
+void handles_free(void)
+{
+    pthread_mutex_lock(&lock);
+    free(list);
+    free(balances);
+    list = NULL;
+    balances = NULL;
+    count = room = 0;
+    elements = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+void handles_reset(int program_size)
+{
+    handles_free();
+    balances = calloc((size_t)program_size, sizeof *balances);
+    elements = balances ? program_size : 0;
+}
+
+static struct balance *balance_of(const struct handle *h)
+{
+    return h->at.pc < elements ? &balances[h->at.pc][h->block][h->kind] : NULL;
+}
+
+/* Without memory for it one is not noted, and then it is not missed either. */
+void handles_add(const struct debug *debug, enum handle_kind kind, int value, int root, enum interpose_function made_by)
+{
+    pthread_mutex_lock(&lock);
+    if (count == room) {
+        size_t more = room ? 2 * room : 64;
+        struct handle *bigger = realloc(list, more * sizeof *bigger);
+        if (bigger) {
+            list = bigger;
+            room = more;
+        }
+    }
+    if (count < room) {
+        list[count] = (struct handle){.kind = kind,
+                                      .value = value,
+                                      .root = root,
+                                      .made_by = made_by,
+                                      .at = debug->position,
+                                      .block = debug->block,
+                                      .run = debug->run};
+        struct balance *balance = balance_of(&list[count++]);
+        if (balance)
+            balance->alive++;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static size_t find(enum handle_kind kind, int value)
+{
+    size_t i = count;
+    while (i > 0 && (list[i - 1].kind != kind || list[i - 1].value != value))
+        i--;
+    return i;
+}
+
+void handles_remove(enum handle_kind kind, int value)
+{
+    pthread_mutex_lock(&lock);
+    size_t found = find(kind, value);
+    if (found) {
+        struct balance *balance = balance_of(&list[found - 1]);
+        if (balance)
+            balance->alive--;
+        memmove(&list[found - 1], &list[found], (count - found) * sizeof *list);
+        count--;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+const struct handle *handles_find(enum handle_kind kind, int value)
+{
+    pthread_mutex_lock(&lock);
+    size_t found = find(kind, value);
+    pthread_mutex_unlock(&lock);
+    return found ? &list[found - 1] : NULL;
+}
+
+/* ---- Leaks ---------------------------------------------------------------------------- */
+
+static const struct handle *first_of(enum handle_kind kind, const epop_position_t *at, epop_block_t block)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].kind == kind && list[i].at.pc == at->pc && list[i].block == block)
+            return &list[i];
+    return NULL;
+}
+
+void handles_check_growth(const struct debug *debug)
+{
+    if (debug->position.pc >= elements)
+        return;
+    for (int kind = 0; kind < HANDLE_KINDS; kind++) {
+        struct balance *b = &balances[debug->position.pc][debug->block][kind];
+        b->grown = b->alive > b->last ? b->grown + 1 : 0;
+        b->last = b->alive;
+        if (b->grown < RUNS_IN_A_ROW)
+            continue;
+        b->grown = 0;
+        const struct handle *first = first_of((enum handle_kind)kind, &debug->position, debug->block);
+        breach(debug, &debug->position,
+               "%s leaks %s: in %d runs on end it left more of them behind; %lld are there, "
+               "the first by %s in iteration %lld",
+               block_text(debug->block), plurals[kind], RUNS_IN_A_ROW, (long long)b->alive,
+               first ? epop__interpose_name(first->made_by) : "?", first ? (long long)first->at.iteration : -1);
+    }
+}
+
+/* How many others of its kind and block are there, and of how many runs? Only asked of the first. */
+static int64_t count_like(const struct handle *h, int64_t *runs)
+{
+    int64_t alike = 0, last = -1;
+    *runs = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].kind != h->kind || list[i].at.pc != h->at.pc || list[i].block != h->block)
+            continue;
+        alike++;
+        *runs += list[i].run != last;
+        last = list[i].run;
+    }
+    return alike;
+}
+
+void handles_check_end(const struct debug *debug)
+{
+    int64_t runs;
+    for (size_t i = 0; i < count; i++) {
+        const struct handle *h = &list[i];
+        if (first_of(h->kind, &h->at, h->block) != h)
+            continue;
+        int64_t alike = count_like(h, &runs);
+        if (runs > (h->kind == HANDLE_REQUEST ? IN_FLIGHT : 1))
+            breach(debug, &h->at, "%s leaks %s: %lld are left at the end, of %lld of its runs, the first by %s",
+                   block_text(h->block), plurals[h->kind], (long long)alike, (long long)runs,
+                   epop__interpose_name(h->made_by));
+    }
+}
+
+void handles_check_leaving(const struct debug *debug)
+{
+    int64_t runs;
+    for (size_t i = 0; i < count; i++) {
+        const struct handle *h = &list[i];
+        if (first_of(h->kind, &h->at, h->block) == h)
+            breach(debug, &debug->position,
+                   "this rank leaves with %lld %s that %s of element %d made by %s; a rank that "
+                   "leaves frees everything",
+                   (long long)count_like(h, &runs), plurals[h->kind], block_text(h->block), h->at.pc,
+                   epop__interpose_name(h->made_by));
+    }
+}
+
+void handles_check_world(const struct debug *debug, int root, const char *when)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct handle *h = &list[i];
+        if (h->root == ROOT_NONE || h->root > root)
+            continue;
+        breach(debug, &debug->position,
+               "%s the old world %s, one of the %s that came from it is still there, made by %s "
+               "(%s of element %d, iteration %lld)",
+               when, "goes", plurals[h->kind], epop__interpose_name(h->made_by), block_text(h->block), h->at.pc,
+               (long long)h->at.iteration);
+        return;
+    }
+}

@@ -1,0 +1,56 @@
+/*
+ * What the program has made of MPI and not freed: communicators, requests, datatypes, groups, operations, windows and
+ * infos, each with the block that made it. Found by observing MPI's functions; no MPI call is made here.
+ */
+#ifndef DRIVER_DEBUG_HANDLES_H
+#define DRIVER_DEBUG_HANDLES_H
+
+#include <mpi.h>
+
+#include "driver/debug/debug.h"
+#include "interpose/interpose.h"
+
+enum handle_kind {
+    HANDLE_COMM,
+    HANDLE_REQUEST,
+    HANDLE_TYPE,
+    HANDLE_GROUP,
+    HANDLE_OP,
+    HANDLE_WIN,
+    HANDLE_INFO,
+    HANDLE_KINDS
+};
+
+#define ROOT_NONE (-1)
+
+struct handle {
+    enum handle_kind kind;
+    int value;
+    int root; /* of communicators and requests: the number of the world that they come from, or ROOT_NONE */
+    enum interpose_function made_by;
+    epop_position_t at; /* and where */
+    epop_block_t block;
+    int64_t run; /* the block's number among all that ran in this process */
+};
+
+/* The first of a life of this process: forgets all. */
+void handles_reset(int elements);
+void handles_free(void);
+
+void handles_add(const struct debug *debug, enum handle_kind kind, int value, int root,
+                 enum interpose_function made_by);
+/* The one made last of those with this value; nothing happens if there is none. */
+void handles_remove(enum handle_kind kind, int value);
+/* Likewise; NULL: there is none. Valid until the next call here. */
+const struct handle *handles_find(enum handle_kind kind, int value);
+
+/* A block has ended: has it left more behind than before, too often in a row? */
+void handles_check_growth(const struct debug *debug);
+/* The walk has ended: what several runs of a block have left behind each. */
+void handles_check_end(const struct debug *debug);
+/* This process leaves. */
+void handles_check_leaving(const struct debug *debug);
+/* Communicators and requests of world `root` and those before it, which is about to go, or has gone. */
+void handles_check_world(const struct debug *debug, int root, const char *when);
+
+#endif
