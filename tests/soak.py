@@ -99,13 +99,21 @@ class Run:
                 self.finish()
                 self.start()
             size, named = self.choose(rng)
-            result = self.space.epopctl("resize", str(size), "--wait", *named, limit=60)
+            result = self.ask_for(size, named)
             if result.status == 0:
                 break
             if not self.came_too_late(result):
                 raise Failed(f"{self.size} -> {size} {named}: {result}\n{self.report()}")
         self.size = size
         self.resizes += 1
+
+    def ask_for(self, size, named):
+        """A job that hangs is looked at before it is ended."""
+        try:
+            return self.space.epopctl("resize", str(size), "--wait", *named, limit=60)
+        except job.TimeLimit as limit:
+            text = json.dumps(self.status())
+            raise Failed(f"{self.size} -> {size} {named}: {limit}--- status\n{text}\n{self.report()}") from None
 
     def came_too_late(self, result):
         """The program had left the phase by then: no failure, another run is asked."""
