@@ -296,12 +296,16 @@ static bool world_is_here(const struct coordinator *c)
     return true;
 }
 
-/* But for those that were called off and may never come. */
+/* But for those that were called off and may never come, and those that have a number, and are not started: the end of
+ * the program forestalls that. */
 static bool all_are_here(const struct coordinator *c, bool in_time)
 {
+    bool to_start = c->adaptation && !c->adaptation->started;
     for (int p = 0; p < c->process_count; p++) {
         enum process_state state = c->processes[p].state;
-        if (!c->processes[p].here && state != PROCESS_GONE && (in_time || state != PROCESS_RETURNING))
+        bool comes =
+            state != PROCESS_GONE && (in_time || state != PROCESS_RETURNING) && !(to_start && state == PROCESS_JOINING);
+        if (!c->processes[p].here && comes)
             return false;
     }
     return true;

@@ -166,6 +166,14 @@ def test_joiner_killed_or_stopped_in_init(space, number, who):
     check_unhurt(it)
 
 
+@pytest.mark.parametrize("backend", ["join", "spawn"])
+def test_program_ends_while_a_resize_is_pending(space, backend):
+    """Asked for in the last iteration: with spawn nobody has been started by then."""
+    result = space.epop("--backend", backend, job.test_program("scenario_window"), "iterations=20", "ask=end:4:0", ranks=2,
+                        limit=40)
+    assert result.status == 0 and "end: 2 ranks, 0 windows" in result.out + result.err, result
+
+
 # ---- Opening the port, waiting, connecting
 
 
