@@ -15,6 +15,7 @@
 #include "runtime/backends/conditions.h"
 #include "runtime/backends/hydra.h"
 #include "runtime/backends/parking.h"
+#include "runtime/backends/relay.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
 
@@ -25,6 +26,7 @@
 /* One mpiexec that was started. */
 struct launch {
     pid_t pid;
+    struct relay relay; /* of its output */
     int adaptation, first, count;
     bool off;       /* was told to end */
     int insistence; /* how hard */
@@ -158,9 +160,9 @@ static char **command(char *mpiexec, char *count, char *self)
     return argv;
 }
 
-/* Starts it with our output, no input, and no other descriptor of ours. It stays in our process group, so that what
- * ends the job ends it too. */
-static int spawn(char **argv, char **environment, pid_t *pid)
+/* Starts it with no input, and no descriptor of ours but the relay's. It stays in our process group, so that what ends
+ * the job ends it too. */
+static int spawn(char **argv, char **environment, struct launch *launch)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -168,13 +170,15 @@ static int spawn(char **argv, char **environment, pid_t *pid)
     sigemptyset(&none);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
+    posix_spawn_file_actions_adddup2(&actions, launch->relay.out[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, launch->relay.err[1], 2);
     posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     if (state.conditions.directory[0])
         posix_spawn_file_actions_addchdir_np(&actions, state.conditions.directory);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    int error = posix_spawn(pid, argv[0], &actions, &attributes, argv, environment);
+    int error = posix_spawn(&launch->pid, argv[0], &actions, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -190,7 +194,9 @@ static int run(struct launch *launch, cJSON *wake)
     snprintf(count, sizeof count, "%d", launch->count);
     char *joining = describe_joining(launch, wake), **environment = with_variable(joining);
     char **argv = command(mpiexec, count, self);
-    int error = joining && environment && argv ? spawn(argv, environment, &launch->pid) : ENOMEM;
+    int error = joining && environment && argv ? relay_open(&launch->relay) : ENOMEM;
+    if (!error && (error = spawn(argv, environment, launch)))
+        relay_close(&launch->relay);
     free(argv);
     free(environment);
     free(joining);
@@ -203,6 +209,7 @@ static void *wait_for_end(void *argument)
 {
     struct launch *launch = argument;
     int status = 0;
+    relay_run(&launch->relay, launch->pid);
     while (waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
         ;
     status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -213,9 +220,12 @@ static void *wait_for_end(void *argument)
 static int watch(struct launch *launch)
 {
     pthread_t thread;
+    relay_started(&launch->relay);
     int error = pthread_create(&thread, NULL, wait_for_end, launch);
     if (!error)
         pthread_detach(thread);
+    else
+        relay_close(&launch->relay);
     return error;
 }
 

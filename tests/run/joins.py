@@ -38,8 +38,10 @@ class JoinScenario(Scenario):
                          env={"EPOP_MPIEXEC": self.launcher.script}, **how)
 
     def finish(self, ranks=None, windows=None, iterations=None):
-        """As Scenario's, but launches that were ended have their say on stderr."""
+        """As Scenario's; of launches that were ended nothing is seen in the output."""
         result = self.it.wait()
+        for words in ("mpiexec@", "BAD TERMINATION", "YOUR APPLICATION", "FAQ page", "====="):
+            assert words not in result.out + result.err, result
         assert result.status == 0 and "WRONG" not in result.err and "epop: " not in result.err, result
         self.check_counts(result, ranks, windows, iterations)
         return result

@@ -1,0 +1,218 @@
+/* Passing on what launchers and joining processes print: see relay.h. */
+#include "runtime/backends/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#define ROOM 4096
+
+/* One of the two outputs, on its way. */
+struct stream {
+    int from, to;
+    char text[ROOM]; /* of a line that is not complete, and may be Hydra's */
+    size_t length;
+    bool passing;     /* the line has begun to be passed on */
+    bool in_banner;   /* between the two rulers */
+    char held[2][96]; /* an empty line and a ruler, which a banner may follow */
+};
+
+/* ---- What is Hydra's -------------------------------------------------------------------- */
+
+static const char *const hydras[] = {
+    "[mpiexec@",
+    "[proxy:",
+    "YOUR APPLICATION TERMINATED WITH THE EXIT STRING",
+    "This typically refers to a problem with your application.",
+    "Please see the FAQ page for debugging suggestions",
+};
+#define BANNER "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
+
+static bool begins(const char *text, size_t length, const char *with)
+{
+    size_t shorter = length < strlen(with) ? length : strlen(with);
+    return !memcmp(text, with, shorter);
+}
+
+/* As far as it can be seen from the beginning of a line. */
+static bool may_be_hydras(const char *text, size_t length)
+{
+    bool may_be = text[0] == '=';
+    for (size_t i = 0; i < sizeof hydras / sizeof *hydras; i++)
+        may_be |= begins(text, length, hydras[i]);
+    return may_be;
+}
+
+static bool is_hydras(const char *line, size_t length)
+{
+    bool is = false;
+    for (size_t i = 0; i < sizeof hydras / sizeof *hydras; i++)
+        is |= length >= strlen(hydras[i]) && begins(line, length, hydras[i]);
+    return is;
+}
+
+/* A line of many '=', with its end. */
+static bool is_ruler(const char *line, size_t length)
+{
+    return length > 60 && length < sizeof((struct stream *)0)->held[0] && strspn(line, "=") == length - 1;
+}
+
+/* ---- Passing on --------------------------------------------------------------------------- */
+
+static void put(const struct stream *s, const char *text, size_t length)
+{
+    while (length) {
+        ssize_t wrote = write(s->to, text, length);
+        if (wrote < 0 && errno == EAGAIN)
+            poll(&(struct pollfd){.fd = s->to, .events = POLLOUT}, 1, 1000);
+        else if (wrote < 0 && errno != EINTR)
+            return; /* nobody reads it any more */
+        text += wrote > 0 ? wrote : 0;
+        length -= wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+static void put_held(struct stream *s)
+{
+    for (int i = 0; i < 2; i++) {
+        put(s, s->held[i], strlen(s->held[i]));
+        s->held[i][0] = 0;
+    }
+}
+
+/* A whole line, with its end; one that begins a banner, or may do so, is kept back. */
+static void take_line(struct stream *s, const char *line, size_t length)
+{
+    bool ruler = is_ruler(line, length);
+    if (s->in_banner) {
+        s->in_banner = !ruler;
+    } else if (s->held[1][0] && length > strlen(BANNER) && begins(line, length, BANNER)) {
+        s->in_banner = true;
+        s->held[0][0] = s->held[1][0] = 0;
+    } else if (ruler && !s->held[1][0]) {
+        memcpy(s->held[1], line, length);
+        s->held[1][length] = 0;
+    } else {
+        put_held(s);
+        if (length == 1)
+            strcpy(s->held[0], "\n");
+        else if (!is_hydras(line, length))
+            put(s, line, length);
+    }
+}
+
+/* What is there of the last line is passed on at once if it is not Hydra's, as a prompt would be. */
+static void take(struct stream *s, const char *text, size_t length)
+{
+    while (length) {
+        const char *end = memchr(text, '\n', length);
+        size_t part = end ? (size_t)(end - text) + 1 : length;
+        if (!s->passing && s->length + part < ROOM) {
+            memcpy(s->text + s->length, text, part);
+            s->length += part;
+            s->text[s->length] = 0;
+        } else {
+            put(s, s->text, s->length);
+            put(s, text, part);
+            s->length = 0;
+        }
+        if (end && s->length)
+            take_line(s, s->text, s->length);
+        bool passes = !end && s->length && !s->in_banner && !may_be_hydras(s->text, s->length);
+        if (passes) {
+            put_held(s);
+            put(s, s->text, s->length);
+        }
+        s->passing = !end && (s->passing || passes || !s->length);
+        if (end || passes)
+            s->length = 0;
+        text += part;
+        length -= part;
+    }
+}
+
+/* False at its end. */
+static bool read_some(struct stream *s)
+{
+    char text[ROOM];
+    ssize_t got = read(s->from, text, sizeof text);
+    if (got > 0)
+        take(s, text, (size_t)got);
+    return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* What mpiexec wrote before it ended; others that still have the pipe are not waited for. */
+static void read_rest(struct stream *s)
+{
+    struct pollfd ready = {.fd = s->from, .events = POLLIN};
+    while (s->from >= 0 && poll(&ready, 1, 0) > 0 && read_some(s))
+        ;
+    put_held(s);
+    if (!is_hydras(s->text, s->length))
+        put(s, s->text, s->length);
+}
+
+void relay_run(struct relay *relay, pid_t pid)
+{
+    struct stream *streams = calloc(2, sizeof *streams);
+    int end = pidfd_open(pid, 0);
+    if (streams && end >= 0) {
+        streams[0].from = relay->out[0];
+        streams[0].to = STDOUT_FILENO;
+        streams[1].from = relay->err[0];
+        streams[1].to = STDERR_FILENO;
+        struct pollfd ready[3] = {{.fd = end, .events = POLLIN},
+                                  {.fd = relay->out[0], .events = POLLIN},
+                                  {.fd = relay->err[0], .events = POLLIN}};
+        while (!ready[0].revents) {
+            if (poll(ready, 3, -1) < 0 && errno != EINTR)
+                break;
+            for (int i = 1; i < 3; i++)
+                if (ready[i].revents && !read_some(&streams[i - 1]))
+                    ready[i].fd = streams[i - 1].from = -1; /* poll leaves it out */
+        }
+        read_rest(&streams[0]);
+        read_rest(&streams[1]);
+    }
+    if (end >= 0)
+        close(end);
+    free(streams);
+    relay_close(relay);
+}
+
+/* ---- The pipes ------------------------------------------------------------------------------ */
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+int relay_open(struct relay *relay)
+{
+    *relay = (struct relay){{-1, -1}, {-1, -1}};
+    if (!pipe2(relay->out, O_CLOEXEC) && !pipe2(relay->err, O_CLOEXEC))
+        return 0;
+    int error = errno;
+    relay_close(relay);
+    return error;
+}
+
+void relay_started(struct relay *relay)
+{
+    close_one(&relay->out[1]);
+    close_one(&relay->err[1]);
+}
+
+void relay_close(struct relay *relay)
+{
+    relay_started(relay);
+    close_one(&relay->out[0]);
+    close_one(&relay->err[0]);
+}

@@ -1,0 +1,164 @@
+/* What a launcher prints is passed on as it is, but for what Hydra says itself. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "runtime/backends/relay.h"
+
+#define RULER "===================================================================================\n"
+
+static const char banner[] =
+    "\n" RULER "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
+    "=   PID 27423 RUNNING AT vm\n=   EXIT CODE: 9\n=   CLEANING UP REMAINING PROCESSES\n" RULER
+    "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"
+    "This typically refers to a problem with your application.\n"
+    "Please see the FAQ page for debugging suggestions\n";
+
+static int redirect(int fd, FILE *file)
+{
+    int kept = dup(fd);
+    fflush(NULL);
+    dup2(fileno(file), fd);
+    return kept;
+}
+
+static void restore(int fd, int kept)
+{
+    fflush(NULL);
+    dup2(kept, fd);
+    close(kept);
+}
+
+static void read_back(FILE *file, char *text, size_t size)
+{
+    rewind(file);
+    text[fread(text, 1, size - 1, file)] = 0;
+    fclose(file);
+}
+
+/* A child writes the text in pieces of `piece` bytes, to one of its outputs; what arrives. */
+static void relayed(const char *text, size_t piece, int fd, char *arrived, size_t size)
+{
+    struct relay relay;
+    FILE *file = tmpfile();
+    assert_int_equal(relay_open(&relay), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int to = fd == 1 ? relay.out[1] : relay.err[1];
+        for (size_t done = 0, length = strlen(text); done < length; done += piece)
+            if (write(to, text + done, length - done < piece ? length - done : piece) < 0)
+                _exit(1);
+        _exit(0);
+    }
+    relay_started(&relay);
+    int kept = redirect(fd, file);
+    relay_run(&relay, child);
+    restore(fd, kept);
+    waitpid(child, NULL, 0);
+    read_back(file, arrived, size);
+}
+
+static void check(const char *text, const char *expected)
+{
+    char arrived[20000];
+    static const size_t pieces[] = {1, 7, 100000};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+        for (int fd = 1; fd <= 2; fd++) {
+            relayed(text, pieces[i], fd, arrived, sizeof arrived);
+            assert_string_equal(arrived, expected);
+        }
+}
+
+static void test_output_passes(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "one line\n",
+                                        "two\nlines\n",
+                                        "\n\nempty ones\n\n\n",
+                                        "no end",
+                                        "\n",
+                                        "= not\n= a banner\n",
+                                        "You say\nThis is\n",
+                                        "[mine] [0]\n[m",
+                                        "=====\nshort\n=====\n",
+                                        RULER "a table\n" RULER,
+                                        "\n" RULER "\n" RULER RULER};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        check(texts[i], texts[i]);
+}
+
+static void test_long_lines_pass(void **state)
+{
+    (void)state;
+    char text[10002], arrived[20000];
+    for (char c = '='; c <= 'Z'; c += 'Z' - '=') {
+        memset(text, c, 10000);
+        strcpy(text + 10000, "\n");
+        relayed(text, 3000, 1, arrived, sizeof arrived);
+        assert_string_equal(arrived, text);
+    }
+}
+
+static void test_hydras_own_is_left_out(void **state)
+{
+    (void)state;
+    char text[4000];
+    check("[mpiexec@vm] Sending Ctrl-C to processes as requested\n[mpiexec@vm] Press Ctrl-C again to force abort\n",
+          "");
+    check(banner, "");
+    snprintf(text, sizeof text, "before\n%safter\n", banner);
+    check(text, "before\nafter\n");
+}
+
+/* A prompt without an end of line is seen while the process runs. */
+static void test_part_of_a_line_passes_at_once(void **state)
+{
+    (void)state;
+    struct relay relay;
+    int seen[2], done[2];
+    char text[16] = "", byte = 0;
+    assert_int_equal(relay_open(&relay), 0);
+    assert_int_equal(pipe(seen) | pipe(done), 0);
+    pid_t child = fork();
+    if (child == 0) { /* ends only when the prompt has come out */
+        byte = write(relay.out[1], "ready> ", 7) == 7 && read(done[0], &byte, 1) == 1;
+        _exit(!byte);
+    }
+    pid_t reader = fork();
+    if (reader == 0) {
+        alarm(20);
+        ssize_t got = read(seen[0], text, 7);
+        _exit(!(got == 7 && !strcmp(text, "ready> ") && write(done[1], "x", 1) == 1));
+    }
+    relay_started(&relay);
+    int kept = dup(1), status = 1;
+    fflush(NULL);
+    dup2(seen[1], 1);
+    relay_run(&relay, child);
+    restore(1, kept);
+    waitpid(reader, &status, 0);
+    assert_int_equal(status, 0);
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_output_passes),
+        cmocka_unit_test(test_long_lines_pass),
+        cmocka_unit_test(test_hydras_own_is_left_out),
+        cmocka_unit_test(test_part_of_a_line_passes_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
