@@ -43,18 +43,17 @@ static int find_freeing(enum interpose_function function)
     return i;
 }
 
-/* Those that give back, or take, a handle without making one. */
+/* Those that give back, or take, a handle without making one. Those for Fortran go by their names: not every MPI has
+ * them. */
 static bool makes_nothing(enum interpose_function function)
 {
-    static const enum interpose_function others[] = {
-        INTERPOSE_MPI_Comm_get_parent,      INTERPOSE_MPI_Type_commit,
-        INTERPOSE_MPI_Type_match_size,      INTERPOSE_MPI_Type_create_f90_integer,
-        INTERPOSE_MPI_Type_create_f90_real, INTERPOSE_MPI_Type_create_f90_complex,
-    };
+    static const enum interpose_function others[] = {INTERPOSE_MPI_Comm_get_parent, INTERPOSE_MPI_Type_commit,
+                                                     INTERPOSE_MPI_Type_match_size};
+    static const char fortran[] = "MPI_Type_create_f90_";
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i] == function)
             return true;
-    return find_freeing(function) < FREEING;
+    return find_freeing(function) < FREEING || !strncmp(epop__interpose_name(function), fortran, sizeof fortran - 1);
 }
 
 /* ---- Arguments ---------------------------------------------------------------------------- */
