@@ -8,57 +8,9 @@ import stat
 import time
 
 import job
-import jsonschema
 import pytest
+from profiling import UNEVEN, element, iterations, partial, parts, profiled, read, wait_for_checkpoint, world
 from scenario import Scenario, Switch, wait_until_all_are_here
-
-SCHEMA = json.loads((job.ROOT / "schema/profile.schema.json").read_text())
-UNEVEN = job.test_program("scenario_uneven")
-
-
-def profiled(space, *more):
-    return ("--driver", "profile", "--output", space.directory / "prof.json", *more)
-
-
-def read(space):
-    """The profile, which agrees with its schema and with itself."""
-    profile = json.loads((space.directory / "prof.json").read_text())
-    jsonschema.Draft202012Validator(SCHEMA).validate(profile)
-    check(profile)
-    return profile
-
-
-def check(profile):
-    """What holds in every profile: sums agree, and nobody was in elements for longer than the job took."""
-    busy = {}
-    for element in profile["elements"]:
-        assert [world["size"] for world in element["worlds"]] == sorted({world["size"] for world in element["worlds"]})
-        for world in element["worlds"]:
-            loop, mpi = world["loop_time"], world["mpi_time"]
-            assert loop["min"] <= loop["mean"] * 1.000001 and loop["mean"] <= loop["max"] * 1.000001
-            assert mpi["max"] <= loop["max"] * 1.000001 and mpi["total"] <= loop["total"]
-            assert world["mtct"] == pytest.approx(mpi["total"] / loop["total"])
-            assert sum(call["time"] for call in world["mpi"]) == pytest.approx(mpi["total"])
-            busy[world["size"]] = busy.get(world["size"], 0) + loop["max"]
-    assert sum(busy.values()) <= profile["duration"]
-    for adaptation in profile["adaptations"]:
-        if adaptation["bytes"] and adaptation["state"] == "committed":
-            moved = sum(one["bytes"] for one in adaptation["traffic"])
-            assert adaptation["bytes"] == {"sent": moved, "received": moved, "least": moved}
-
-
-def element(profile, name):
-    return next(one for one in profile["elements"] if one["name"] == name)
-
-
-def world(profile, name, size):
-    return next(one for one in element(profile, name)["worlds"] if one["size"] == size)
-
-
-def iterations(profile, name):
-    """{size: iterations}"""
-    return {one["size"]: one["iterations"] for one in element(profile, name)["worlds"]}
-
 
 # ---- Sums
 
@@ -154,8 +106,7 @@ def test_resizes_and_those_who_left(space):
     assert [(a["from"], a["to"], a["state"], a["element"], a["by"]) for a in profile["adaptations"]] == [
         (2, 4, "committed", "work", "epopctl"), (4, 1, "committed", "work", "epopctl"),
         (1, 2, "committed", "work", "epopctl")]
-    ranks = {one["process"]: [(part["rank"], part["size"]) for part in one["ranks"]] for one in profile["processes"]}
-    assert ranks == {0: [(0, 2), (0, 4), (0, 1), (0, 2)], 1: [(1, 2), (1, 4), (1, 2)], 2: [(2, 4)], 3: [(3, 4)]}
+    assert parts(profile) == {0: [(0, 2), (0, 4), (0, 1), (0, 2)], 1: [(1, 2), (1, 4), (1, 2)], 2: [(2, 4)], 3: [(3, 4)]}
     assert world(profile, "work", 2)["visits"] == 1 and world(profile, "work", 4)["visits"] == 0
     assert world(profile, "start", 2)["visits"] == 1 and len(element(profile, "start")["worlds"]) == 1
 
@@ -216,21 +167,6 @@ def test_efficiency(space):
 # ---- Jobs that do not come to their end
 
 
-def partial(space):
-    profile = read(space)
-    assert profile["partial"]
-    return profile
-
-
-def wait_for_checkpoint(space, condition):
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        if (space.directory / "prof.json").exists() and condition(partial(space)):
-            return
-        time.sleep(0.01)
-    raise AssertionError("no such checkpoint in time")
-
-
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_block_that_fails(space, rank):
     result = space.epop(*profiled(space), job.test_program("mpi_faults"), ranks=2,
@@ -247,6 +183,16 @@ def test_a_block_that_fails(space, rank):
 def test_a_failing_program_without_mpi(space):
     result = space.epop(*profiled(space), job.test_program("faults"), env={"EPOP_TEST_FAULT": "exec"})
     assert result.status == 1 and "its exec block returned" in partial(space)["reason"]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_crash(space, rank):
+    result = space.epop(*profiled(space), job.test_program("crash"), "where=exec", f"rank={rank}", "at=3", ranks=2)
+    assert result.status != 0, result
+    profile = partial(space)
+    assert "SIGSEGV" in profile["reason"] and f"rank {rank} of 2" in profile["reason"]
+    assert world(profile, "work", 2)["iterations"] >= 3 and "profile of " in result.err
+    assert 0 in parts(profile) and (rank == 0 or parts(profile)[1] == [(1, 2)])
 
 
 def test_mpi_abort(space):

@@ -1,0 +1,77 @@
+"""What the tests of the profile driver share: its options, and a profile that agrees with its schema and with itself."""
+
+import json
+import time
+
+import job
+import jsonschema
+import pytest
+
+SCHEMA = json.loads((job.ROOT / "schema/profile.schema.json").read_text())
+UNEVEN = job.test_program("scenario_uneven")
+
+
+def profiled(space, *more):
+    return ("--driver", "profile", "--output", space.directory / "prof.json", *more)
+
+
+def read(space):
+    """The profile, checked."""
+    profile = json.loads((space.directory / "prof.json").read_text())
+    jsonschema.Draft202012Validator(SCHEMA).validate(profile)
+    check(profile)
+    return profile
+
+
+def partial(space):
+    profile = read(space)
+    assert profile["partial"]
+    return profile
+
+
+def check(profile):
+    """What holds in every profile: sums agree, and nobody was in elements for longer than the job took."""
+    busy = {}
+    for element in profile["elements"]:
+        assert [world["size"] for world in element["worlds"]] == sorted({world["size"] for world in element["worlds"]})
+        for world in element["worlds"]:
+            loop, mpi = world["loop_time"], world["mpi_time"]
+            assert loop["min"] <= loop["mean"] * 1.000001 and loop["mean"] <= loop["max"] * 1.000001
+            assert mpi["max"] <= loop["max"] * 1.000001 and mpi["total"] <= loop["total"]
+            assert world["mtct"] == pytest.approx(mpi["total"] / loop["total"])
+            assert sum(call["time"] for call in world["mpi"]) == pytest.approx(mpi["total"])
+            busy[world["size"]] = busy.get(world["size"], 0) + loop["max"]
+    assert sum(busy.values()) <= profile["duration"]
+    whole = not profile["partial"] or profile["reason"].startswith("stopped")  # all processes have told what they moved
+    for adaptation in profile["adaptations"]:
+        if adaptation["bytes"] and adaptation["state"] == "committed" and whole:
+            moved = sum(one["bytes"] for one in adaptation["traffic"])
+            assert adaptation["bytes"] == {"sent": moved, "received": moved, "least": moved}
+
+
+def element(profile, name):
+    return next(one for one in profile["elements"] if one["name"] == name)
+
+
+def world(profile, name, size):
+    return next(one for one in element(profile, name)["worlds"] if one["size"] == size)
+
+
+def iterations(profile, name):
+    """{size: iterations}"""
+    return {one["size"]: one["iterations"] for one in element(profile, name)["worlds"]}
+
+
+def parts(profile):
+    """{process: [(rank, size)]}"""
+    return {one["process"]: [(part["rank"], part["size"]) for part in one["ranks"]] for one in profile["processes"]}
+
+
+def wait_for_checkpoint(space, condition):
+    """Until the file, which is partial, meets the condition."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        if (space.directory / "prof.json").exists() and condition(partial(space)):
+            return
+        time.sleep(0.01)
+    raise AssertionError("no such checkpoint in time")
