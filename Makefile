@@ -156,6 +156,7 @@ $(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
 $(BUILD)/tests/unit/test_mtx: examples/gauss/mtx.c
 $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
+$(BUILD)/tests/unit/test_profile: $(addprefix $(OBJ)/driver/profile/,merge.o adaptations.o sums.o)
 $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
 # The driver's objects are no part of the library.
