@@ -83,11 +83,12 @@ void amdahl_verdict(const struct amdahl *fit, size_t count, char *text, size_t t
         snprintf(text, text_size, "the line goes through both world sizes; two say nothing of how well the law holds");
         return;
     case AMDAHL_SUPERLINEAR:
-        snprintf(text, text_size,
-                 fit->deviation > NOISE
-                     ? "faster than in proportion to the ranks, which the law does not know; s = 0 is off by up to %s"
-                     : "no serial part is seen; s = 0 is within %s",
-                 share);
+        snprintf(
+            text, text_size,
+            fit->deviation > NOISE
+                ? "faster than in proportion to the ranks (or its work changes meanwhile); s = 0 is off by up to %s"
+                : "no serial part is seen; s = 0 is within %s",
+            share);
         return;
     case AMDAHL_FLAT:
         snprintf(text, text_size, "no faster with more ranks; p = 0 is off by up to %s", share);

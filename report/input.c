@@ -69,6 +69,15 @@ static size_t end_of_utf8(const struct text *text)
     return text->size - left;
 }
 
+/* Whether what cannot be parsed begins like one of our files, and does not end like one. */
+static int is_cut(const struct text *text, size_t place)
+{
+    size_t size = text->size;
+    while (size > 0 && strchr(" \t\r\n", text->bytes[size - 1]) != NULL)
+        size--;
+    return text->bytes[0] == '{' && (place >= size || strchr("}]", text->bytes[size - 1]) == NULL);
+}
+
 static cJSON *parse(const struct text *text, char *error, size_t error_size)
 {
     size_t valid = end_of_utf8(text);
@@ -81,7 +90,7 @@ static cJSON *parse(const struct text *text, char *error, size_t error_size)
     const char *end = text->bytes;
     cJSON *json = cJSON_ParseWithLengthOpts(text->bytes, text->size + 1, &end, 1);
     size_t place = (size_t)(end - text->bytes);
-    if (json == NULL && place + 1 >= text->size)
+    if (json == NULL && is_cut(text, place))
         snprintf(error, error_size, "is not whole: it ends in the middle, in line %d", line_at(text, text->size));
     else if (json == NULL)
         snprintf(error, error_size, "is not JSON: line %d", line_at(text, place));

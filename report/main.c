@@ -12,6 +12,7 @@
 #include "report/options.h"
 #include "report/output.h"
 #include "report/profile.h"
+#include "report/timeline.h"
 
 enum { DONE, FAILED, REFUSED };
 
@@ -29,21 +30,23 @@ static int refuse(const char *path, const char *why)
     return REFUSED;
 }
 
-/* {"profile": ..., "fits": ..., "timeline": ...} as text; NULL: no memory. Takes the profile. */
-static char *report_text(cJSON *profile)
+static int add(cJSON *report, const char *key, cJSON *item)
+{
+    if (item != NULL && cJSON_AddItemToObject(report, key, item))
+        return 0;
+    cJSON_Delete(item);
+    return -1;
+}
+
+/* {"profile": ..., "fits": ..., "timeline": ...} as text; NULL: no memory. Takes the profile and the timeline. */
+static char *report_text(cJSON *profile, cJSON *timeline)
 {
     cJSON *report = cJSON_CreateObject();
     cJSON *fits = fits_of(profile);
-    char *text = NULL;
-    int complete = cJSON_AddItemToObject(report, "profile", profile);
-    if (!complete)
-        cJSON_Delete(profile);
-    if (cJSON_AddItemToObject(report, "fits", fits))
-        complete &= cJSON_AddNullToObject(report, "timeline") != NULL;
-    else
-        complete = 0;
-    if (complete)
-        text = cJSON_PrintUnformatted(report);
+    int failed = add(report, "profile", profile);
+    failed |= add(report, "fits", fits);
+    failed |= add(report, "timeline", timeline);
+    char *text = failed ? NULL : cJSON_PrintUnformatted(report);
     cJSON_Delete(report);
     return text;
 }
@@ -120,17 +123,46 @@ static int write_page(struct engine *engine, const struct options *options, cons
     return status;
 }
 
+/* The file's JSON if it is a profile, else NULL and the reason in error. */
+static cJSON *read_profile(struct engine *engine, const char *path, char *error, size_t error_size)
+{
+    cJSON *profile = input_read(path, error, error_size);
+    if (profile != NULL && profile_check(profile, engine, error, error_size) != 0) {
+        cJSON_Delete(profile);
+        return NULL;
+    }
+    return profile;
+}
+
+/* A null without a trace; NULL and the reason in error if the file is not one of the profile's run. */
+static cJSON *read_timeline(const char *path, const cJSON *profile, char *error, size_t error_size)
+{
+    struct trace trace;
+    if (path == NULL)
+        return cJSON_CreateNull();
+    cJSON *json = input_read(path, error, error_size), *timeline = NULL;
+    if (json != NULL && trace_read(&trace, json, profile, error, error_size) == 0) {
+        timeline = timeline_of(&trace, cJSON_GetObjectItemCaseSensitive(json, "otherData"), profile);
+        if (timeline == NULL)
+            snprintf(error, error_size, "does not fit into memory");
+        trace_free(&trace);
+    }
+    cJSON_Delete(json);
+    return timeline;
+}
+
 static int make(struct engine *engine, const struct options *options)
 {
     char error[ERROR_SIZE];
-    cJSON *profile = input_read(options->profile, error, sizeof error);
+    cJSON *profile = read_profile(engine, options->profile, error, sizeof error);
     if (profile == NULL)
         return refuse(options->profile, error);
-    if (profile_check(profile, engine, error, sizeof error) != 0) {
+    cJSON *timeline = read_timeline(options->trace, profile, error, sizeof error);
+    if (timeline == NULL) {
         cJSON_Delete(profile);
-        return refuse(options->profile, error);
+        return refuse(options->trace, error);
     }
-    char *json = report_text(profile);
+    char *json = report_text(profile, timeline);
     if (json == NULL)
         return complain(options->profile, "no memory");
     int status =

@@ -17,7 +17,7 @@ static const char *const formats[] = {[FORMAT_HTML] = "html", [FORMAT_SVG] = "sv
 static const char help[] =
     "Usage: epop-report [OPTIONS] PROFILE [TRACE]\n"
     "Makes a page, drawings or tables of what `epop --driver profile --output PROFILE` measured;\n"
-    "with what `epop --driver trace` wrote, it also shows what each process did when.\n\n"
+    "with the trace of the same run (`epop --driver profile,trace`) it also shows what each process did when.\n\n"
     "  -o, --output PATH   where to: a file, or a folder for the files of svg and csv; - is the standard output\n"
     "                      (report.html; folder report; with --chart the standard output)\n"
     "  --format FORMAT     html: one page with all charts; svg: drawings; csv: their figures (html)\n"

@@ -321,6 +321,56 @@ def test_serial_program(space):
     assert table(space, path, "functions") == []
 
 
+# ---- Real files ----
+
+JOBS = {
+    "ledger": [job.program("ledger"), "elements=1000", "iterations=60", "work=2000", "resize=15", "max=2"],
+    "gauss": [job.example("gauss"), "--random", "600", "--block", "8"],
+    "cannon": [job.example("cannon"), "--random", "300", "--panel", "16"],
+}
+
+
+def measure(space, name):
+    """The profile and the trace of one run."""
+    result = space.epop("--start", "1", "--driver", "profile,trace", "--output", "prof.json", "--trace-output", "trace.json",
+                        *JOBS[name], ranks=2)
+    assert result.status == 0, result
+    return space.directory / "prof.json", space.directory / "trace.json"
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_files_of_a_real_job(space, name):
+    """Ledger resizes itself."""
+    profile_path, trace_path = measure(space, name)
+    profile = profiles.checked(json.loads(profile_path.read_text()))
+    assert report(space, profile_path, trace_path, "-o", "page.html").status == 0
+    result = report(space, profile_path, trace_path, "--format", "csv", "--chart", "timeline")
+    rows = list(csv.DictReader(io.StringIO(result.out)))
+    phases = {element["name"] for element in profile["elements"] if element["worlds"]}
+    assert {row["what"] for row in rows} <= phases | {"resize"} and len(rows) > 1
+    assert {row["pid"] for row in rows} <= {str(process["pid"]) for process in profile["processes"]}
+    assert all(0 <= float(row["begin_s"]) <= float(row["end_s"]) <= profile["duration"] + 0.5 for row in rows)
+    done = [it for it in profile["adaptations"] if it["state"] == "committed"]
+    assert (len(done) > 1) == (name == "ledger")
+    resizes = [row for row in rows if row["kind"] == "resize"]
+    assert sorted({row["process"] for row in resizes}) == (["0", "1"] if done else [])
+    assert len([row for row in resizes if row["process"] == "0"]) == len(done)
+    for row, adaptation in zip((row for row in resizes if row["process"] == "0"), done):
+        assert float(row["end_s"]) == pytest.approx(adaptation["times"]["committed"], abs=1), (row, adaptation)
+
+
+def test_traces_that_are_refused(space):
+    profile_path, trace_path = measure(space, "ledger")
+    other = profiles.write(space.directory, profiles.example(), "other.json")
+    result = report(space, other, trace_path)
+    assert result.status == 2 and "trace.json is of another run" in result.err and result.err.count("\n") == 1, result
+    result = report(space, profile_path, profile_path)
+    assert result.status == 2 and "is a profile; the second file is a trace" in result.err, result
+    trace_path.write_text(trace_path.read_text()[:3000])
+    result = report(space, profile_path, trace_path)
+    assert result.status == 2 and "is not whole" in result.err, result
+
+
 # ---- It needs nothing where it runs ----
 
 def test_runs_without_node_and_python(space):

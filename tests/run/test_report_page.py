@@ -3,6 +3,7 @@
 import base64
 import csv
 import io
+import os
 import subprocess
 
 import browser as browsers
@@ -115,7 +116,7 @@ def test_as_many_marks_as_figures(browser, page):
     pairs = {(it["from"], it["to"]) for adaptation in profile["adaptations"] for it in adaptation["traffic"]}
     assert browser.run(ramp) == len(pairs)
     done = [it for it in profile["adaptations"] if it["state"] == "committed"]
-    assert browser.run(count, "world", ["#b3261e"]) == len(profile["adaptations"]) - len(done) > 0
+    assert browser.run(count, "world", ["#b3261e"]) == len(profile["adaptations"]) - len(done) + len(profile["refusals"]) > 1
     assert browser.run(count, "world", ["#d55e00"]) == len(done)
     spans = sum(len(process["ranks"]) for process in profile["processes"])
     assert browser.run("""return document.querySelectorAll("#chart-timeline path[fill-opacity='0.25']").length""") == spans
@@ -144,6 +145,22 @@ def test_a_tooltip_shows_a_name_as_text(browser, page):
                 clientX: box.left + 20, clientY: box.top + 5 }));""")
     shown = browser.run("return document.getElementById('chart-phases').textContent")
     assert profiles.HOSTILE in shown and browser.complaints() == []
+
+
+def test_a_timeline_of_a_trace(browser, tmp_path):
+    """Of a real job: bars of phases and resizes in as many colours as the legend has, and the share of MPI."""
+    command = [job.BUILD / "bin/epop", "--start", "1", "--driver", "profile,trace", "--output", "prof.json", "--trace-output",
+               "trace.json", job.program("ledger"), "elements=1000", "iterations=60", "work=2000", "resize=15", "max=2"]
+    environment = {**os.environ, "EPOP_RUNTIME_DIR": str(tmp_path / "run")}
+    subprocess.run([job.MPIEXEC, "-n", "2", *command], cwd=tmp_path, env=environment, check=True, timeout=60, capture_output=True)
+    subprocess.run([REPORT, "prof.json", "trace.json", "-o", "page.html"], cwd=tmp_path, check=True, timeout=60)
+    for width, scheme in ((1000, "light"), (360, "dark")):
+        browser.open(tmp_path / "page.html", width, scheme)
+        drawing = browser.run(DRAWING, "timeline")
+        assert browser.complaints() == [] and drawing["outside"] == [] and drawing["shapes"] > 12, drawing
+        assert {"share of MPI", "resize"} <= set(drawing["texts"]), drawing
+        assert ("#d55e00" if scheme == "light" else "#f0883e") in drawing["colours"], drawing
+        assert browser.run("return document.documentElement.scrollWidth") == width
 
 
 # ---- Names are only text ----

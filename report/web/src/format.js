@@ -38,7 +38,7 @@ function withUnit(value, unit) {
 
 export const seconds = (value) => withUnit(value, timeUnit([value]));
 export const bytes = (value) => withUnit(value, byteUnit([value]));
-export const percent = (value) => value > 0 && value < 1e-4 ? '< 0.01\u00a0%' : `${digits(value * 100, value < 0.1 ? 2 : 3)}\u00a0%`;
+export const percent = (value) => value > 0 && value < 1e-4 ? '<\u00a00.01\u00a0%' : `${digits(value * 100, value < 0.1 ? 2 : 3)}\u00a0%`;
 export const plural = (number, one, many = one + 's') => `${count(number)} ${number === 1 ? one : many}`;
 
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

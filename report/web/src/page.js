@@ -66,7 +66,7 @@ function facts(model) {
         ['resizes', count(model.resizes.filter(({ committed }) => committed !== null).length)],
         ['redistributed', bytes(moved)],
         ['started (UTC)', new Date(model.started * 1000).toISOString().replace('T', ' ').replace(/:\d\d\..*/, '')],
-        ['program', model.path], ['MPI', model.mpi ? `${model.mpi}, ${model.backend}` : 'none'],
+        ['program', model.file], ['MPI', model.mpi ? `${model.mpi}, ${model.backend}` : 'none'],
     ].map(([name, value]) => `<div><dt>${name}</dt><dd>${escape(value)}</dd></div>`).join('\n');
 }
 

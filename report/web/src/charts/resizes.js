@@ -7,8 +7,8 @@ const STEPS = [
     ['prepare', 'prepare (ranks compute on)'], ['agree', 'agree'], ['connect', 'connect'], ['window', 'move data'],
 ];
 const SYMBOLS = ['circle', 'circle', 'rect', 'triangle'];
-/* What is shorter was nothing to do, as when no rank joins; a logarithmic axis has no 0 either. */
-const LEAST = 1e-6;
+/* Preparing that is shorter was nothing to do, as when no rank joins; and a logarithmic axis has no 0. */
+const LEAST = { prepare: 1e-4 };
 
 const hasTimes = (resize) => STEPS.some(([key]) => resize[key] !== null);
 const name = (resize) => `#${resize.id} ${resize.from} \u2192 ${resize.to}`;
@@ -46,7 +46,7 @@ function missing(model) {
     return model.resizes.some(hasTimes) ? null : 'No resize got as far as having processes prepared.';
 }
 
-const points = (shown, key) => shown.map((it, row) => ({ row, value: [it[key], row] })).filter(({ value }) => value[0] >= LEAST);
+const points = (shown, key) => shown.map((it, row) => ({ row, value: [it[key], row] })).filter(({ value }) => value[0] >= (LEAST[key] || 1e-7));
 const open = (color) => ({ color: 'transparent', borderColor: color, borderWidth: 2 });
 
 function option(model, { width, theme }) {

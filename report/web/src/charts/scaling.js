@@ -29,7 +29,7 @@ function lead(model) {
         return 'No phase made iterations.';
     const fit = model.fits.elements.filter(({ pc }) => pc === first.pc)[0];
     const some = phases.length > MOST ? ` The chart shows the ${MOST} of ${phases.length} phases with the most time.` : '';
-    return (isFitted(fit) ? `The serial part of \u201c${first.label}\u201d is ${percent(fit.fraction)} of an iteration on one rank: ` : '') +
+    return (isFitted(fit) && fit.fraction > 0 && fit.fraction < 1 ? `The serial part of \u201c${first.label}\u201d is ${percent(fit.fraction)} of an iteration on one rank: ` : `\u201c${first.label}\u201d: `) +
         `${fit ? fit.verdict : 'there is no fit'}.${some}`;
 }
 

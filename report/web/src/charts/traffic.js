@@ -56,7 +56,7 @@ function option(model, { width, theme }) {
     return { height: side + 96, option: base(theme, {
         tooltip: tooltip(theme, ({ value }) => [`process ${names[value[1]]} \u2192 ${names[value[0]]}`, bytes(value[2])]),
         grid: { left: 56, top: 44, width: side, height: side },
-        xAxis: axis(theme, { ...squares, position: 'top', name: 'to process', nameGap: 24 }),
+        xAxis: axis(theme, { ...squares, position: 'top', name: `to process (${unit.name})`, nameGap: 24 }),
         yAxis: axis(theme, { ...squares, inverse: true, name: 'from process', nameGap: groups.some((group) => group.length > 1) ? 44 : 32 }),
         visualMap: { type: 'continuous', min: 0, max: most, calculable: false, orient: 'horizontal', left: 44, top: side + 60,
             itemWidth: 12, itemHeight: Math.min(220, Math.max(90, side - 60)), inRange: { color: theme.ramp }, hoverLink: false,

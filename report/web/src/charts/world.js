@@ -12,11 +12,12 @@ function lead(model) {
     const stalls = done.map((resize) => resize.stall || 0);
     const total = stalls.reduce((all, stall) => all + stall, 0);
     const others = model.resizes.length - done.length;
+    const refused = model.refusals.length > 0 ? ` ${plural(model.refusals.length, 'request')} refused.` : '';
     if (model.resizes.length === 0)
-        return `The job ran on ${plural(model.world[0].size, 'rank')} from beginning to end; it was not resized.`;
+        return `The job ran on ${plural(model.world[0].size, 'rank')} from beginning to end; it was not resized.${refused}`;
     return `${plural(done.length, 'resize')}. Staying ranks stood still for ${seconds(total)} in all, ` +
         `${percent(model.duration > 0 ? total / model.duration : 0)} of the run, at most ${seconds(Math.max(0, ...stalls))} at once.` +
-        (others > 0 ? ` ${plural(others, 'resize')} did not come about.` : '');
+        (others > 0 ? ` ${plural(others, 'resize')} did not come about.` : '') + refused;
 }
 
 function table(model) {
@@ -40,6 +41,14 @@ function marks(model, unit, theme, labelled) {
     }));
 }
 
+/* At the size that the world had then. */
+function refusedMarks({ world, refusals }, unit, theme) {
+    return refusals.map(({ time, reason }) => ({
+        value: [time / unit.factor, world.filter((it) => it.time <= time).concat(world[0]).reduce((last, it) => it.time >= last.time ? it : last).size],
+        reason, symbol: 'triangle', symbolRotate: 180, symbolSize: 9, itemStyle: { color: theme.bad, opacity: 1 },
+    }));
+}
+
 /* Not ECharts' own bars: they would move the axis, which has to be that of the chart above. */
 const upright = (theme, width) => (params, api) => {
     const [x, y] = api.coord([api.value(0), api.value(1)]);
@@ -47,9 +56,9 @@ const upright = (theme, width) => (params, api) => {
     return { type: 'rect', shape: { x: x - width / 2, y, width, height: bottom - y }, style: { fill: theme.mpi } };
 };
 
-const about = (model) => ({ data: { index } }) => {
+const about = (model) => ({ data: { index, reason } }) => {
     if (index === undefined)
-        return [];
+        return ['refused', reason];
     const it = model.resizes[index];
     return [`${change(it)}, ${it.state}`, `asked for by ${it.by} at ${seconds(it.requested)}`,
         it.stall !== null && `ranks stood still for ${seconds(it.stall)}`, it.reason];
@@ -86,6 +95,7 @@ function option(model, { width, theme }) {
             { type: 'line', step: 'end', symbol: 'none', data: steps, lineStyle: { color: theme.compute, width: 2 },
                 areaStyle: { color: theme.compute, opacity: 0.1 }, silent: true },
             { type: 'scatter', data: marks(model, unit, theme, model.resizes.length <= (narrow ? LABELLED / 2 : LABELLED)), z: 3 },
+            { type: 'scatter', data: refusedMarks(model, unit, theme), z: 3 },
             ...(costs ? [{ type: 'custom', xAxisIndex: 1, yAxisIndex: 1, renderItem: upright(theme, model.resizes.length > 60 ? 2 : 6),
                 data: model.resizes.map((resize, index) => ({ index, value: [endOf(resize) / unit.factor, resize.stall / cost.factor] }))
                     .filter(({ index }) => model.resizes[index].stall !== null) }] : []),
@@ -95,6 +105,6 @@ function option(model, { width, theme }) {
 
 export default {
     name: 'world', title: 'World size over time', lead, table, option,
-    caption: 'The step line is the number of ranks; a circle is a resize, a diamond one that did not come about. The bars ' +
-        'below are the stall: how long the staying rank that waited longest stood still.',
+    caption: 'The step line is the number of ranks; a circle is a resize, a diamond one that did not come about, a triangle a refused request. The ' +
+        'bars below are the stall: how long the staying rank that waited longest stood still.',
 };
