@@ -48,6 +48,7 @@ static int debug_loaded(void *state, const epop_program_t *program, int process)
             return EPOP_ERR_ARGUMENT;
     epop__job_call_rolls(&d->rolls);
     observe_start(d);
+    redist_start(d);
     return 0;
 }
 
@@ -109,6 +110,7 @@ static void debug_close(void *state)
 {
     (void)state;
     observe_stop();
+    redist_stop();
 }
 
 static const epop_driver_option_t options[] = {

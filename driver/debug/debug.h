@@ -42,4 +42,9 @@ void rolls_finished(const struct debug *debug, const epop_position_t *at);
 void program_before(struct debug *debug);
 void program_after(struct debug *debug, void *data);
 
+/* ---- redist.c: what moves in a window ---- */
+
+void redist_start(const struct debug *debug);
+void redist_stop(void);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/redist/agree.h"
+#include "runtime/redist/audit.h"
 #include "runtime/redist/check.h"
 #include "runtime/redist/exchange.h"
 
@@ -38,11 +39,11 @@ static redist_fault prepare(redist_exchange *exchange, MPI_Datatype type, void *
 static int move(redist_exchange *exchange, redist_terms *terms, redist_fault fault)
 {
     const epop_window_t *window = exchange->plan->window;
+    redist_audit_called(terms);
     int result = redist_agree(window, terms, fault);
     if (result != EPOP_OK)
         return result;
-    fault = redist_exchange_run(exchange) == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED;
-    return redist_agree_on_end(window, terms, fault);
+    return redist_agree_on_end(window, terms, redist_audit_run(exchange, terms->function));
 }
 
 static int redistribute(const redist_plan *plan, MPI_Datatype type, void **local, redist_terms *terms)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "runtime/redist/agree.h"
+#include "runtime/redist/audit.h"
 #include "runtime/redist/check.h"
 #include "runtime/redist/exchange.h"
 #include "runtime/redist/traffic.h"
@@ -125,6 +126,7 @@ int epop_redist_replicated(const epop_window_t *window, void *data, int64_t coun
         fault = REDIST_NO_BLOCK;
     redist_term(&terms, "the count", count);
     redist_terms_of_element(&terms, &element);
+    redist_audit_called(&terms);
     int result = redist_agree(window, &terms, fault);
     if (result != EPOP_OK || element.size == 0)
         return result;
@@ -132,5 +134,7 @@ int epop_redist_replicated(const epop_window_t *window, void *data, int64_t coun
     redist_traffic_moves();
     int error = pass_on(window, &t, &element, data, count);
     redist_traffic_moved();
+    if (error == MPI_SUCCESS)
+        redist_audit_replicated(window, &element, data, count);
     return redist_agree_on_end(window, &terms, error == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED);
 }

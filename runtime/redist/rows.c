@@ -5,8 +5,11 @@
 #include <stdlib.h>
 
 #include "runtime/redist/agree.h"
+#include "runtime/redist/audit.h"
 #include "runtime/redist/check.h"
 #include "runtime/redist/exchange.h"
+
+#define NAME "epop_redist_rows"
 
 typedef struct job {
     redist_plan plan;
@@ -86,7 +89,7 @@ static redist_fault move_lengths(const job *j)
                                 .before = j->lengths[REDIST_BEFORE],
                                 .after = j->lengths[REDIST_AFTER],
                                 .staging = j->staging};
-    return redist_exchange_run(&exchange) == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED;
+    return redist_audit_run(&exchange, NAME);
 }
 
 /* Memory for the new values, once the new lengths are known. */
@@ -115,10 +118,10 @@ static redist_fault move_values(job *j)
     int sides = j->in_place ? 1 : 2;
     for (int side = 0; side < sides; side++)
         lengths_to_starts(j->lengths[side], j->rows[side]);
-    int error = redist_exchange_run(&exchange);
+    redist_fault fault = redist_audit_run(&exchange, NAME);
     for (int side = 0; side < sides; side++)
         starts_to_lengths(j->lengths[side], j->rows[side], j->total[side]);
-    return error == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED;
+    return fault;
 }
 
 /* The three steps, each agreed. */
@@ -128,6 +131,7 @@ static int run(job *j, redist_terms *terms, MPI_Datatype type)
     redist_terms none = {.function = terms->function};
     redist_fault fault = check(j, type);
     redist_terms_of_element(terms, &j->value);
+    redist_audit_called(terms);
     int result = redist_agree(window, terms, fault == REDIST_FINE ? allocate(j) : fault);
     if (result != EPOP_OK)
         return result;
@@ -139,7 +143,7 @@ static int run(job *j, redist_terms *terms, MPI_Datatype type)
 int epop_redist_rows(const epop_window_t *window, epop_dist_t rows, int64_t **lengths, MPI_Datatype type, void **values)
 {
     job j = {.staging = NULL};
-    redist_terms terms = {.function = "epop_redist_rows"};
+    redist_terms terms = {.function = NAME};
     if (!redist_window_valid(window))
         return EPOP_ERR_ARGUMENT;
     redist_plan_one_row(&j.plan, window, rows);

@@ -1,6 +1,7 @@
 /*
  * No program, but a library to be preloaded into joining processes: one call of MPI goes wrong there.
  *
+ *     EPOP_TEST_FAULT=redistribution       in any process: a bit of each message of a redistribution tips over
  *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept, connect or merge), on that rank of the
  * joiners' launch: kill, stop, exit, late (1 s), or nothing
  */
@@ -67,4 +68,17 @@ int PMPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *made)
     THE_REAL(real, "PMPI_Intercomm_merge");
     fault("merge");
     return real(inter, high, made);
+}
+
+/* REDIST_TAG of runtime/redist/exchange.h */
+enum { REDISTRIBUTION = 32001 };
+
+int PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    int (*real)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    const char *text = getenv("EPOP_TEST_FAULT");
+    THE_REAL(real, "PMPI_Isend");
+    if (tag == REDISTRIBUTION && text && !strcmp(text, "redistribution"))
+        *(unsigned char *)data ^= 1;
+    return real(data, count, type, to, tag, comm, request);
 }

@@ -189,6 +189,37 @@ def test_no_leaks(space, way):
     assert_clean(run(space, "wrong_leaks", way, "300", ranks=2))
 
 
+# ---- Redistributions
+
+
+REDISTRIBUTIONS = {
+    "short": ["rank 1 of 2: epop_redist: this rank's block has room for ", " bytes, but by the distribution it has 1200"],
+    "count": ["rank 1 of 3: it calls epop_redist (the kind of distribution 0, the count 601, ", "but ranks 0 and (joining) 0: ",
+              "it calls epop_redist (the kind of distribution 0, the count 600, ", SAME],
+    "order": ["rank 1 of 3: it calls epop_redist_rows (", "; but ranks 0 and (joining) 0: it calls epop_redist (", SAME],
+    "missing": ["rank 1 of 3: it calls epop_redist_replicated (", "but ranks 0 and (joining) 0: it calls epop_redist_rows ("],
+    "replica": ["epop_redist_replicated: the ranks that stay do not all have the same data, so neither have those that join"],
+}
+
+
+@pytest.mark.parametrize("way", REDISTRIBUTIONS)
+def test_a_redistribution_that_is_wrong(space, way):
+    result = run(space, "wrong_redist", way, options=["--start", "2"])
+    assert_named(result, "wrong_redist: element 1 'work' (EP), iteration ", *REDISTRIBUTIONS[way])
+
+
+def test_a_redistribution_that_is_right(space):
+    assert_clean(run(space, "wrong_redist", "right", options=["--start", "2"]))
+
+
+def test_elements_that_do_not_arrive(space):
+    """A message is changed on its way."""
+    fault = {"LD_PRELOAD": job.test_program("preload_fault"), "EPOP_TEST_FAULT": "redistribution"}
+    result = run(space, "wrong_redist", "right", options=["--start", "2"], env=fault)
+    assert_named(result, "wrong_redist: element 1 'work' (EP), iteration ", "rank 0 of 2: epop_redist lost, doubled or changed "
+                 "elements: 600 before it with the checksum ", ", 600 after it with ")
+
+
 # ---- The large programs
 
 
