@@ -153,7 +153,8 @@ def test_a_block_that_fails(space, rank):
     assert result.status == 1
     written = Written(space)
     assert written.end == "failed" and "its exec block returned" in written.reason and f"rank {rank} of 2" in written.reason
-    assert written.kinds() == [(0, "present"), (1, "present")] and written.iterations() == [2, 2]
+    assert written.kinds() == [(0, "present"), (1, "present")] and written.iterations()[rank] == 2
+    assert written.iterations()[1 - rank] in (1, 2)  # it may not have come out of the barrier yet that the first one has left
     assert written.reason in result.err
 
 
