@@ -80,7 +80,9 @@ typedef struct epop_adaptation {
     int64_t visit, iteration;
     const char *reason;                            /* why it failed or was cancelled; "" */
     double requested, prepared, agreed, committed; /* seconds since 1970; 0: it has not come to that */
-    double stall;                                  /* seconds: the longest that a staying rank stood still */
+    /* seconds: the longest that a staying rank stood still; where none stays, from the first old rank's hold to the
+     * first new one that goes on */
+    double stall;
 } epop_adaptation_t;
 
 /* A request that did not become an adaptation. */

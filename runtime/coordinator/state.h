@@ -74,19 +74,18 @@ struct adaptation {
     char element[64];
     char reason[200];
     double requested, prepared, agreed, committed; /* epoch seconds, 0: not yet */
-    double
-        stall; /* the longest a staying rank stood still, seconds; where none stays, all of them, until a new one ran */
-    double deadline;         /* of preparing, monotonic */
-    double margin;           /* what was left of it when the job was paused */
-    char *port;              /* where the joiners accept; owned; NULL: none */
-    int unconnected;         /* processes whose connect has not been reported yet */
-    int kills;               /* times that the joiners were ended for not answering */
-    int connected, failures; /* old ranks that could connect, and that could not */
-    double connect_deadline; /* monotonic */
-    int pinged;              /* the round in which the joiners were asked for a sign of life */
-    double ping_deadline;    /* monotonic */
-    int outstanding;         /* processes that are not through the window, or parked, yet */
-    void *handle;            /* who waits for it; NULL: nobody */
+    double stall;                                  /* as in struct epop_adaptation */
+    double deadline;                               /* of preparing, monotonic */
+    double margin;                                 /* what was left of it when the job was paused */
+    char *port;                                    /* where the joiners accept; owned; NULL: none */
+    int unconnected;                               /* processes whose connect has not been reported yet */
+    int kills;                                     /* times that the joiners were ended for not answering */
+    int connected, failures;                       /* old ranks that could connect, and that could not */
+    double connect_deadline;                       /* monotonic */
+    int pinged;                                    /* the round in which the joiners were asked for a sign of life */
+    double ping_deadline;                          /* monotonic */
+    int outstanding;                               /* processes that are not through the window, or parked, yet */
+    void *handle;                                  /* who waits for it; NULL: nobody */
     int requested_size;
 };
 

@@ -49,6 +49,7 @@ struct rank {
 
 struct network {
     struct coordinator *coordinator;
+    const struct coordinator_backend *backend; /* NULL: the pool */
     struct rank ranks[MOST];
     int count, delay_us, sleeper, visits;
     _Atomic bool asleep, failed;
@@ -290,7 +291,7 @@ static void start(struct network *n, int count, int size)
     struct coordinator_config config = {.job = "test",
                                         .path = "test",
                                         .program = program,
-                                        .backend = &backend_pool.coordinator,
+                                        .backend = n->backend ? n->backend : &backend_pool.coordinator,
                                         .size = size,
                                         .processes = count,
                                         .maximum = count,
@@ -371,6 +372,18 @@ static int total_breaches(const struct network *n)
     for (int r = 0; r < n->count; r++)
         breaches += n->ranks[r].breaches;
     return breaches;
+}
+
+/* Its process's number. */
+static int rank_0(struct network *n)
+{
+    const cJSON *job = cJSON_GetObjectItem(ask(n, "{\"op\":\"status\"}"), "job"), *process;
+    cJSON_ArrayForEach(process, cJSON_GetObjectItem(job, "processes"))
+    {
+        if (json_int(process, "rank", -1) == 0)
+            return json_int(process, "process", -1);
+    }
+    return -1;
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
@@ -472,6 +485,40 @@ static void named_ranks_leave_and_others_take_their_place(void **state)
     assert_int_equal(total_breaches(&n), 0);
 }
 
+static bool always(void)
+{
+    return true;
+}
+
+/* All ranks leave each time, and rank 0 is another process; where it is, its own process tells. */
+static void all_ranks_are_replaced(void **state)
+{
+    (void)state;
+    struct coordinator_backend backend = backend_pool.coordinator;
+    backend.replaces = always;
+    struct network n = {.delay_us = 200, .sleeper = -1, .visits = 1000000, .backend = &backend};
+    unsigned seed = 7;
+    start(&n, MOST, MOST / 2);
+    wait_until_running(&n);
+    for (int i = 0; i < 50; i++) {
+        int zero = rank_0(&n);
+        atomic_store(&n.ranks[zero].member.where.iteration, 1000 + i);
+        const cJSON *element =
+            cJSON_GetObjectItem(cJSON_GetObjectItem(ask(&n, "{\"op\":\"status\"}"), "job"), "element");
+        assert_int_equal(json_int(element, "iteration", -1), 1000 + i);
+        char text[100];
+        snprintf(text, sizeof text, "{\"op\":\"resize\",\"size\":%d,\"release_ranks\":[0],\"wait\":true}",
+                 1 + (int)(rand_r(&seed) % (MOST / 2)));
+        assert_true(json_true(ask(&n, text), "ok"));
+        assert_int_not_equal(rank_0(&n), zero);
+    }
+    ask(&n, "{\"op\":\"stop\"}");
+    finish(&n);
+    assert_string_equal(n.fatal, "");
+    assert_int_equal(n.committed, 50);
+    assert_int_equal(total_breaches(&n), 0);
+}
+
 static void a_paused_job_keeps_a_resize_for_later(void **state)
 {
     (void)state;
@@ -550,6 +597,7 @@ int main(void)
         cmocka_unit_test(sizes_out_of_reach_are_refused),
         cmocka_unit_test(a_sleeping_rank_holds_up_nobody),
         cmocka_unit_test(named_ranks_leave_and_others_take_their_place),
+        cmocka_unit_test(all_ranks_are_replaced),
         cmocka_unit_test(a_paused_job_keeps_a_resize_for_later),
         cmocka_unit_test(a_request_after_the_end_is_answered),
         cmocka_unit_test(ranks_that_go_different_ways_are_named),
