@@ -1,4 +1,9 @@
-"""Ways of changing the number of ranks, compared in one run: join and pool, and MPI_Comm_spawn in its merge variants.
+"""Ways of changing the number of ranks, compared in one run: join and pool, and MPI_Comm_spawn in its alternatives, eight
+to expand and six to shrink.
+
+The stall is the longest that a staying rank stands still, from its hold at the target until it goes on. Under baseline no
+rank stays: there it is the time from the hold of the first old rank until the first new one goes on. Either is a time in
+which the program does not compute.
 
 Every round starts a job of each method in turn, lets it grow in steps and shrink back, so that all of them meet the
 machine in the same moods. The ranks of the job sleep for most of an iteration of 1 ms: there are more of them than
@@ -13,15 +18,23 @@ import time
 from job import Job
 
 MERGE = ("--backend", "spawn")
+BASELINE = (*MERGE, "--spawn-method", "baseline")
 SINGLE, ASYNC = ("--spawn-strategy", "single"), ("--spawn-async",)
+
+
+def alternatives(name, method):
+    return {f"{name} plain": method, f"{name} single": method + SINGLE, f"{name} plain async": method + ASYNC,
+            f"{name} single async": method + SINGLE + ASYNC}
+
+
 METHODS = {
     "join": ("--backend", "join"),
     "pool": ("--backend", "pool", "--start"),
-    "merge plain": MERGE,
-    "merge single": MERGE + SINGLE,
-    "merge plain async": MERGE + ASYNC,
-    "merge single async": MERGE + SINGLE + ASYNC,
+    **alternatives("merge", MERGE),
+    **alternatives("baseline", BASELINE),
 }
+# Where nothing is spawned it makes no difference who would have done it.
+SAME_IN_A_SHRINK = ("merge single", "merge single async")
 REFERENCE = "merge plain"
 PROGRAM = ("iterations=1000000000", "work=1000", "elements=1000")
 
@@ -62,7 +75,9 @@ def one_round(build, mpiexec, method, sizes, found):
     try:
         old = sizes[0]
         for new in (*sizes[1:], *reversed(sizes[:-1])):
-            found.setdefault((old, new), {}).setdefault(method, []).append(job.measure(new))
+            result = job.measure(new)
+            if new > old or method not in SAME_IN_A_SHRINK:
+                found.setdefault((old, new), {}).setdefault(method, []).append(result)
             old = new
     finally:
         job.end()
