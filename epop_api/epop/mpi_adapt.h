@@ -34,7 +34,9 @@ int MPI_Init_adapt(int *argc, char ***argv, int *local_status);
 /*
  * Is an adaptation to be made now? Costs some nanoseconds as long as none is. All processes of the world call it
  * equally often. When it answers MPI_ADAPT_TRUE all processes are connected, and begin has to follow; a joining one
- * waits in its first probe for that. *info becomes MPI_INFO_NULL; info may be NULL. Not collective.
+ * waits in its first probe for that. *info then says what is pending (epop_from and epop_to, the
+ * sizes; epop_adaptation, its number; epop_iteration, that of the probe) and is the caller's to free with
+ * MPI_Info_free; else it becomes MPI_INFO_NULL. info may be NULL. Not collective.
  */
 int MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info);
 

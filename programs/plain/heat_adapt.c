@@ -134,7 +134,6 @@ int main(int argc, char **argv)
 {
     int status, pending = MPI_ADAPT_FALSE;
     struct rod rod = {.cells = 1000, .steps = 100000};
-    MPI_Info info;
     MPI_Init_adapt(&argc, &argv, &status);
     if (argc > 1)
         rod.cells = atoi(argv[1]);
@@ -145,7 +144,7 @@ int main(int argc, char **argv)
     else
         start(&rod);
     while (rod.step < rod.steps) {
-        MPI_Probe_adapt(&pending, &status, &info);
+        MPI_Probe_adapt(&pending, &status, NULL);
         if (pending == MPI_ADAPT_TRUE)
             adapt(&rod, status);
         if (pending == MPI_ADAPT_TRUE && status == MPI_ADAPT_STATUS_LEAVING)

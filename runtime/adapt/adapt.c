@@ -84,6 +84,19 @@ static void become_joiner(void)
 static int finalize(void);
 static int finalized(int *flag);
 
+/* Of launchers of joining processes that did not end well. */
+static int others_status;
+
+/* MPI_Finalize cannot tell it, and main() knows nothing of it. Handlers that main() registered have run by now. */
+static void exit_with_others(int status, void *unused)
+{
+    (void)unused;
+    if (status || !others_status)
+        return;
+    fflush(NULL);
+    _exit(others_status);
+}
+
 static int start(int *argc, char ***argv)
 {
     static char path[PATH_MAX];
@@ -102,6 +115,7 @@ static int start(int *argc, char ***argv)
     const epop_program_t *program = description(path);
     if (!options.command || epop__job_start(&options, program))
         exit(EXIT_FAILURE); /* it has said why */
+    on_exit(exit_with_others, NULL);
     interpose_life.finalize = finalize;
     interpose_life.finalized = finalized;
     const struct elastic *e = epop__job_elastic();
@@ -147,7 +161,6 @@ static int finalize(void)
     const struct elastic *e = epop__job_elastic();
     struct position at;
     bool parked = part == LEFT && !epop__job_leaves(0), alone = part == JOINER || (part == LEFT && !parked);
-    int status = 0;
     if (part == JOINER) {
         e->join(e->context, "the joining process came to MPI_Finalize before it had joined", &at);
         epop__job_detach();
@@ -159,9 +172,9 @@ static int finalize(void)
     if (alone)
         pmi_finalize();
     else
-        status = epop__job_finalize();
-    if (status)
-        fprintf(stderr, "epop: note: a launcher of joining processes ended with status %d\n", status);
+        others_status = epop__job_finalize();
+    if (others_status)
+        fprintf(stderr, "epop: note: a launcher of joining processes ended with status %d\n", others_status);
     part = FINALIZED;
     return MPI_SUCCESS;
 }
@@ -217,6 +230,26 @@ static void probe(void)
         hold(e, count);
 }
 
+/* What is pending, for a process that does not want to open the window to see it. */
+static MPI_Info describe(const epop_window_t *window)
+{
+    const struct {
+        const char *key;
+        int64_t value;
+    } entries[] = {{"epop_from", window->old_size},
+                   {"epop_to", window->new_size},
+                   {"epop_adaptation", world.plan->adaptation},
+                   {"epop_iteration", world.plan->at.iteration}};
+    MPI_Info info;
+    MPI_Info_create(&info);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        char text[24];
+        snprintf(text, sizeof text, "%lld", (long long)entries[i].value);
+        MPI_Info_set(info, entries[i].key, text);
+    }
+    return info;
+}
+
 int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info)
 {
     if (!pending_adaptation || !local_status)
@@ -232,7 +265,7 @@ int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MP
     *pending_adaptation = world.state == WINDOW_OFFERED ? MPI_ADAPT_TRUE : MPI_ADAPT_FALSE;
     *local_status = *pending_adaptation ? world.window.status : world.status;
     if (info)
-        *info = MPI_INFO_NULL;
+        *info = *pending_adaptation ? describe(&world.window) : MPI_INFO_NULL;
     return MPI_SUCCESS;
 }
 

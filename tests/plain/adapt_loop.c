@@ -3,7 +3,8 @@
  * iteration that all processes are in the same one.
  *     adapt_loop FILE [start|end] [straight|probe|loop] [late]
  * The probe stands at the start or the end of the loop; joining processes go straight to begin, probe first, or do that
- * in the loop; the iteration is handed on after the commit (late) or before.
+ * in the loop; the iteration is handed on after the commit (late) or before. A joining process calls MPI_Abort if it
+ * finds FILE.abort; one that leaves returns $LEAVE_WITH from main.
  */
 #include <epop/mpi_adapt.h>
 #include <stdio.h>
@@ -13,9 +14,16 @@
 
 #define ELEMENTS 97
 
-static int at_start, probe_first, in_loop, late;
+static int at_start, probe_first, in_loop, late, joined_now;
 static long iteration;
 static double data[ELEMENTS]; /* this process's: every size-th one, beginning at its rank */
+
+static int aborts(const char *file)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s.abort", file);
+    return access(path, F_OK) == 0;
+}
 
 static void fail(const char *what, long value)
 {
@@ -96,15 +104,44 @@ static void adapt(int status)
         MPI_Bcast(&iteration, 1, MPI_LONG, 0, MPI_COMM_WORLD);
 }
 
+static long number_in(MPI_Info info, const char *key)
+{
+    char text[32] = "";
+    int there = 0;
+    MPI_Info_get(info, key, 31, text, &there);
+    return there ? atol(text) : -1;
+}
+
+/* The sizes are those that begin and commit give afterwards. */
+static void check_info(MPI_Info info)
+{
+    int size;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!joined_now && number_in(info, "epop_from") != size)
+        fail("epop_from", number_in(info, "epop_from"));
+    if (number_in(info, "epop_to") < 1 || number_in(info, "epop_adaptation") < 1)
+        fail("epop_to", number_in(info, "epop_to"));
+    if (number_in(info, "epop_iteration") < 0)
+        fail("epop_iteration", number_in(info, "epop_iteration"));
+}
+
 /* True: this process has left. */
 static int probe(void)
 {
-    int pending, status;
+    int pending, status, size;
     MPI_Info info;
     MPI_Probe_adapt(&pending, &status, &info);
+    if ((pending != MPI_ADAPT_TRUE) != (info == MPI_INFO_NULL))
+        fail("info of a probe that says", pending);
     if (pending != MPI_ADAPT_TRUE)
         return 0;
+    joined_now = status == MPI_ADAPT_STATUS_JOINING;
+    check_info(info);
+    long to = number_in(info, "epop_to");
+    MPI_Info_free(&info);
     adapt(status);
+    if (status != MPI_ADAPT_STATUS_LEAVING && (MPI_Comm_size(MPI_COMM_WORLD, &size), size != to))
+        fail("epop_to", to);
     return status == MPI_ADAPT_STATUS_LEAVING;
 }
 
@@ -156,6 +193,8 @@ int main(int argc, char **argv)
 {
     int status, pending, gone, done;
     MPI_Init_adapt(&argc, &argv, &status);
+    if (status == MPI_ADAPT_STATUS_JOINING && aborts(argv[1]))
+        MPI_Abort(MPI_COMM_WORLD, 5);
     for (int i = 2; i < argc; i++) {
         at_start |= !strcmp(argv[i], "start");
         probe_first |= !strcmp(argv[i], "probe");
@@ -178,5 +217,7 @@ int main(int argc, char **argv)
         printf("WRONG: not finalized\n");
     if (gone)
         printf("a process returns from main\n");
+    if (gone && getenv("LEAVE_WITH"))
+        return atoi(getenv("LEAVE_WITH"));
     return 0;
 }

@@ -133,6 +133,36 @@ def test_a_resized_example_computes_what_a_plain_one_does(space):
     assert numbers[0].group(1) == numbers[1].group(1) and numbers[0].group(2) == "2", (resized, plain)
 
 
+@joining.needed
+def test_a_joining_process_aborts_before_it_is_connected(space, loop):
+    """The others run on, and the next resize works."""
+    end, abort = space.directory / "end", space.directory / "end.abort"
+    running = start(space, loop, end, "start")
+    abort.touch()
+    refused = space.epopctl("resize", 3, "--wait")
+    assert refused.status == 1 and status(space)["size"] == 2, refused
+    abort.unlink()
+    resize(space, 3)
+    end.touch()
+    result = running.wait()
+    assert result.status == 0 and result.out == "right at the end, 3 processes\n", result
+    assert result.err == "application called MPI_Abort(MPI_COMM_WORLD, 5) - process 0\n", result  # MPICH's line
+
+
+@joining.needed
+@pytest.mark.parametrize("left_with", [0, 3])
+def test_status_of_joining_processes_is_the_jobs(space, loop, left_with):
+    """They leave, and return it from main."""
+    end = space.directory / "end"
+    running = start(space, loop, end, "start", env={"LEAVE_WITH": left_with})
+    resize(space, 3)
+    resize(space, 2)
+    end.touch()
+    result = running.wait()
+    assert result.status == left_with and "right at the end, 2 processes" in result.out, result
+    assert ("ended with status 3" in result.err) == (left_with == 3), result
+
+
 # ---- Where no processes can be started, too ------------------------------------------------------
 
 
