@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
@@ -379,3 +380,32 @@ def test_runs_without_node_and_python(space):
     environment = {name: None for name in space.environment() if name != job.MARKER}
     result = report(space, path, "-o", "page.html", env={**environment, "PATH": space.directory})
     assert result.status == 0 and (space.directory / "page.html").stat().st_size > 100000, result
+
+
+# ---- What it needs where it is built ----
+
+@pytest.mark.parametrize("there,words", [(["node"], "there is no npm"), ([], "there is no node"),
+                                         (["node", "npm"], "could not fetch")])
+def test_a_build_that_cannot_fetch_says_so(space, there, words):
+    """With an empty cache, and commands that fail."""
+    tools = space.directory / "tools"
+    tools.mkdir()
+    for name in ("bash", "cat", "cut", "dirname", "mkdir", "mktemp", "cp", "rm", "sha256sum", "timeout"):
+        (tools / name).symlink_to(shutil.which(name))
+    for name in there:
+        (tools / name).symlink_to(shutil.which("false"))
+    environment = {"PATH": tools, "EPOP_CACHE": space.directory / "cache"}
+    result = space.start([job.ROOT / "report/web/modules.sh"], env=environment).wait()
+    assert result.status == 1 and words in result.err and "make REPORT=no" in result.err, result
+    assert result.err.count("\n") == 1 and result.out == "", result
+
+
+def test_the_lock_file_names_no_registry():
+    lock = json.loads((job.ROOT / "report/web/package-lock.json").read_text())["packages"]
+    assert len(lock) > 5 and not any("resolved" in package for package in lock.values())
+    assert all("integrity" in package for name, package in lock.items() if name)
+
+
+def test_the_rest_is_built_without_it():
+    plan = subprocess.run(["make", "-n", "-B", "REPORT=no", "all"], cwd=job.ROOT, capture_output=True, text=True, timeout=120)
+    assert plan.returncode == 0 and "bin/epop\n" in plan.stdout and "report/" not in plan.stdout, plan.stderr
