@@ -50,6 +50,7 @@ programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard program
 plain    := $(patsubst programs/plain/%.c,$(BUILD)/plain/%,$(wildcard programs/plain/*.c))
 examples := $(patsubst examples/%/,$(LIB)/epop/examples/%.so,$(dir $(wildcard examples/*/*.c)))
 examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
+drivers  := $(patsubst programs/drivers/%.c,$(BUILD)/drivers/%.so,$(wildcard programs/drivers/*.c))
 units    := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 mpitests := $(patsubst tests/mpi/%.c,$(BUILD)/tests/mpi/%,$(wildcard tests/mpi/test_*.c))
 testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename $(wildcard tests/programs/*.c tests/programs/*.cpp)))
@@ -141,6 +142,10 @@ plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
+# Drivers of one's own see the public headers, too.
+$(BUILD)/drivers/%.so: programs/drivers/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
+	$(announce)
+	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
 # Executables: libepop_mpi comes before MPI, which the compiler command puts last.
 plain_libs = -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB) -lm
 $(BUILD)/plain/%: programs/plain/%.c epop_api/epop/mpi_adapt.h | $(LIB)/libepop_mpi.so
@@ -196,7 +201,7 @@ $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
 
-tests: $(units) $(mpitests) $(testprogs) $(helpers)
+tests: $(units) $(mpitests) $(testprogs) $(helpers) $(drivers)
 units: $(units)
 benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 

@@ -597,6 +597,34 @@ static void add_hooks(void)
                                              .failed = on_failed};
 }
 
+static void name_first(void *state, const epop_position_t *position)
+{
+    (void)position;
+    tell("<%s ", (const char *)state);
+}
+
+static void name_last(void *state, const epop_position_t *position)
+{
+    (void)position;
+    tell("%s> ", (const char *)state);
+}
+
+/* The first of the list is told first of what begins, and last of what ends. */
+static void several_drivers(void **state)
+{
+    static char a[] = "a", b[] = "b";
+    (void)state;
+    drivers.count = 2;
+    drivers.iteration_hooks = 1;
+    for (int i = 0; i < 2; i++)
+        drivers.slots[i] = (struct driver_slot){
+            .state = i ? b : a,
+            .table = {.iteration_begin = name_first, .iteration_end = name_last, .finished = name_last}};
+    program->size = 2;
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init <a <b exec b> a> loop <a <b exec b> a> loop b> a> ");
+}
+
 static void hooks_around_everything(void **state)
 {
     (void)state;
@@ -682,6 +710,7 @@ int main(void)
         TEST(an_elastic_phase_shrinks_before_its_first_iteration),
         TEST(a_phase_that_accepts_no_smaller_size),
         TEST(a_rigid_phase_cannot_shrink),
+        TEST(several_drivers),
         TEST(hooks_around_everything),
         TEST(hooks_of_a_failure),
         TEST(hooks_around_blocks),
