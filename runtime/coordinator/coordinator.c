@@ -15,7 +15,7 @@
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
 
-#define DUMP_TIMEOUT  3      /* seconds */
+#define DUMP_TIMEOUT  10     /* seconds */
 #define DUMP_AHEAD_US 100000 /* for messages to arrive */
 
 double wall_seconds(void)
