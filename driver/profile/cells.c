@@ -1,22 +1,23 @@
 /* The sums of one process: see cells.h. */
 #include "driver/profile/cells.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Room for one more in *array; false when out of memory. */
-static int make_room(void *array, int count, int *room, size_t size)
+static bool make_room(void *array, int count, int *room, size_t size)
 {
     void **at = array;
     if (count < *room)
-        return 1;
+        return true;
     int more = *room ? 2 * *room : 8;
     void *larger = realloc(*at, (size_t)more * size);
     if (!larger)
-        return 0;
+        return false;
     *at = larger;
     *room = more;
-    return 1;
+    return true;
 }
 
 struct cell *cells_at(struct cells *cells, int pc, int size, int rank)

@@ -10,7 +10,7 @@
 
 #define COLUMNS_MAX 12
 #define CELL_MAX    64
-#define NAME_MAX_   24 /* characters of an element's name */
+#define NAME_WIDTH  24 /* characters of an element's name */
 
 /* ---- Ruled columns --------------------------------------------------------------------- */
 
@@ -93,7 +93,7 @@ static void put_name(char *cell, const char *name)
     int characters = 0;
     size_t used = 0;
     for (; name && name[used] && used < CELL_MAX - 8; used++)
-        if (((unsigned char)name[used] & 0xc0) != 0x80 && ++characters > NAME_MAX_)
+        if (((unsigned char)name[used] & 0xc0) != 0x80 && ++characters > NAME_WIDTH)
             break;
     bool whole = !name || !name[used];
     snprintf(cell, CELL_MAX, "%.*s%s", (int)used, name ? name : "", whole ? "" : "...");
