@@ -17,13 +17,12 @@ const char *block_text(epop_block_t block)
     return text[block];
 }
 
-void breach(const struct debug *debug, const epop_position_t *at, const char *format, ...)
+void breach(const epop_position_t *at, const char *format, ...)
 {
     char what[500], text[900];
     const epop_element_t *element = &at->program->elements[at->pc];
     const char *type = epop_element_type_name(element->type);
     va_list arguments;
-    (void)debug;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);

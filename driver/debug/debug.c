@@ -103,7 +103,7 @@ static void debug_iteration_begin(void *state, const epop_position_t *at)
 static void debug_finished(void *state, const epop_position_t *at)
 {
     rolls_finished(state, at);
-    handles_check_end(state);
+    handles_check_end();
 }
 
 static void debug_close(void *state)

@@ -25,8 +25,7 @@ struct debug {
 /* "the exec block" */
 const char *block_text(epop_block_t block);
 /* This process breaks the contract at that place: one line that names it, and what the job does about it. */
-void breach(const struct debug *debug, const epop_position_t *at, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void breach(const epop_position_t *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- rolls.c: what all ranks have to say alike ---- */
 

@@ -133,7 +133,7 @@ void handles_check_growth(const struct debug *debug)
             continue;
         b->grown = 0;
         const struct handle *first = first_of((enum handle_kind)kind, &debug->position, debug->block);
-        breach(debug, &debug->position,
+        breach(&debug->position,
                "%s leaks %s: in %d runs on end it left more of them behind; %lld are there, "
                "the first by %s in iteration %lld",
                block_text(debug->block), plurals[kind], RUNS_IN_A_ROW, (long long)b->alive,
@@ -156,7 +156,7 @@ static int64_t count_like(const struct handle *h, int64_t *runs)
     return alike;
 }
 
-void handles_check_end(const struct debug *debug)
+void handles_check_end(void)
 {
     int64_t runs;
     for (size_t i = 0; i < count; i++) {
@@ -165,7 +165,7 @@ void handles_check_end(const struct debug *debug)
             continue;
         int64_t alike = count_like(h, &runs);
         if (runs > (h->kind == HANDLE_REQUEST ? IN_FLIGHT : 1))
-            breach(debug, &h->at, "%s leaks %s: %lld are left at the end, of %lld of its runs, the first by %s",
+            breach(&h->at, "%s leaks %s: %lld are left at the end, of %lld of its runs, the first by %s",
                    block_text(h->block), plurals[h->kind], (long long)alike, (long long)runs,
                    epop__interpose_name(h->made_by));
     }
@@ -177,7 +177,7 @@ void handles_check_leaving(const struct debug *debug)
     for (size_t i = 0; i < count; i++) {
         const struct handle *h = &list[i];
         if (first_of(h->kind, &h->at, h->block) == h)
-            breach(debug, &debug->position,
+            breach(&debug->position,
                    "this rank leaves with %lld %s that %s of element %d made by %s; a rank that "
                    "leaves frees everything",
                    (long long)count_like(h, &runs), plurals[h->kind], block_text(h->block), h->at.pc,
@@ -191,7 +191,7 @@ void handles_check_world(const struct debug *debug, int root, const char *when)
         const struct handle *h = &list[i];
         if (h->root == ROOT_NONE || h->root > root)
             continue;
-        breach(debug, &debug->position,
+        breach(&debug->position,
                "%s the old world %s, one of the %s that came from it is still there, made by %s "
                "(%s of element %d, iteration %lld)",
                when, "goes", plurals[h->kind], epop__interpose_name(h->made_by), block_text(h->block), h->at.pc,

@@ -47,7 +47,7 @@ const struct handle *handles_find(enum handle_kind kind, int value);
 /* A block has ended: has it left more behind than before, too often in a row? */
 void handles_check_growth(const struct debug *debug);
 /* The walk has ended: what several runs of a block have left behind each. */
-void handles_check_end(const struct debug *debug);
+void handles_check_end(void);
 /* This process leaves. */
 void handles_check_leaving(const struct debug *debug);
 /* Communicators and requests of world `root` and those before it, which is about to go, or has gone. */

@@ -26,10 +26,10 @@ void program_before(struct debug *debug)
 void program_after(struct debug *debug, void *data)
 {
     if (debug->block != EPOP_BLOCK_INIT && data != debug->data)
-        breach(debug, &debug->position, "%s replaced the data pointer (%p instead of %p); only INIT may set it",
+        breach(&debug->position, "%s replaced the data pointer (%p instead of %p); only INIT may set it",
                block_text(debug->block), data, debug->data);
     if (hash_of(debug->position.program) != debug->structure) {
-        breach(debug, &debug->position, "%s changed the program's array of elements", block_text(debug->block));
+        breach(&debug->position, "%s changed the program's array of elements", block_text(debug->block));
         debug->structure = hash_of(debug->position.program);
     }
 }

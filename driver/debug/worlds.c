@@ -106,11 +106,11 @@ void worlds_check_use(const struct debug *d, enum interpose_function function, M
 {
     const struct dead *gone = find_dead(comm);
     if (gone)
-        breach(d, &d->position,
+        breach(&d->position,
                "%s calls %s with the communicator '%s' of a window that is over; epop_adapt_commit freed it",
                block_text(d->block), epop__interpose_name(function), gone->name);
     else if (left && comm == MPI_COMM_NULL && function != INTERPOSE_MPI_Intercomm_create)
-        breach(d, &d->position,
+        breach(&d->position,
                "%s calls %s behind epop_adapt_commit, but this rank leaves: there is no world for it any "
                "more",
                block_text(d->block), epop__interpose_name(function));
@@ -119,7 +119,7 @@ void worlds_check_use(const struct debug *d, enum interpose_function function, M
 void worlds_check_free(const struct debug *d, enum interpose_function function, MPI_Comm comm)
 {
     if (of_window(comm))
-        breach(d, &d->position, "%s frees the communicator '%s' of the window, which belongs to EPOP",
+        breach(&d->position, "%s frees the communicator '%s' of the window, which belongs to EPOP",
                block_text(d->block), name_in_window(comm));
     else if (find_dead(comm))
         worlds_check_use(d, function, comm);
