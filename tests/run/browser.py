@@ -40,7 +40,10 @@ class Browser:
         self.complaints(), self.requests()
         self._cdp("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
         self.prefer(scheme)
-        self._driver.get(pathlib.Path(path).resolve().as_uri())
+        self.visit(pathlib.Path(path).resolve().as_uri())
+
+    def visit(self, url):
+        self._driver.get(url)
 
     def prefer(self, scheme):
         self._cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
