@@ -11,4 +11,4 @@ read -r pid <"$EPOP_TEST_HOSTS/$host" || {
 }
 ulimit -Sn 300
 ulimit -Sc 0
-exec env -i PATH="$PATH" EPOP_TEST_SPACE="$EPOP_TEST_SPACE" nsenter -t "$pid" -n -u -m sh -c "cd / && $*"
+exec env -i PATH="$PATH" EPOP_TEST_SPACE="$EPOP_TEST_SPACE" nsenter -t "$pid" -n -u -m -T sh -c "cd / && $*"

@@ -18,12 +18,12 @@ class Unavailable(Exception):
 
 
 class Hosts:
-    """Hosts of these names, which reach each other."""
+    """Hosts of these names, which reach each other. clocks: {name: seconds that its monotonic clock is ahead}."""
 
-    def __init__(self, space, names):
+    def __init__(self, space, names, clocks=None):
         if not shutil.which("ip"):
             raise Unavailable("there is no command 'ip'")
-        self.space, self.names = space, names
+        self.space, self.names, self.clocks = space, names, clocks or {}
         self.directory = space.directory / "hosts"
         self.directory.mkdir()
         (self.directory / "table").write_text("127.0.0.1 localhost\n" + "".join(
@@ -58,7 +58,8 @@ class Hosts:
         return f"10.213.0.{self.names.index(name) + 1}"
 
     def _hold(self, name):
-        holder = self.space.start(["unshare", "--net", "--uts", "--mount", "sh", "-c", HOLD, "sh", name,
+        clock = ["--time", "--monotonic", self.clocks[name]] if name in self.clocks else []
+        holder = self.space.start(["unshare", "--net", "--uts", "--mount", *clock, "sh", "-c", HOLD, "sh", name,
                                    self.directory / "table"], stdin=subprocess.PIPE, limit=600)
         try:
             holder.wait_for_line("ready")
@@ -68,7 +69,7 @@ class Hosts:
         return holder.pid
 
     def _enter(self, name):
-        return ["nsenter", "-t", str(self._pids[name]), "-n", "-u", "-m"]
+        return ["nsenter", "-t", str(self._pids[name]), "-n", "-u", "-m", "-T"]
 
     def _in(self, name, command):
         done = subprocess.run([*self._enter(name), *command.split()], capture_output=True, text=True, timeout=20,

@@ -1,0 +1,70 @@
+"""Traces across hosts: what processes elsewhere did comes in, and one clock goes for all."""
+
+import pytest
+
+import hosts
+import joining
+import traces
+from test_hosts import end, resize, start
+
+pytestmark = joining.needed
+AHEAD = 1000  # seconds
+
+
+@pytest.fixture(name="net", params=["one clock", "ahead", "behind"])
+def fixture_net(request, space):
+    """A second host whose monotonic clock is like that of the first, or far from it."""
+    clocks = {"ahead": {"n2": AHEAD}, "behind": {"n1": AHEAD}}.get(request.param)
+    try:
+        it = hosts.Hosts(space, ["n1", "n2"], clocks)
+    except hosts.Unavailable as why:
+        pytest.skip(f"no namespaces here: {why}")
+    it.offset = {"ahead": -AHEAD, "behind": AHEAD}.get(request.param, 0)
+    return it
+
+
+def traced(net, *arguments):
+    return start(net, "--driver", "trace", "--trace-output", "t.json", "--trace-mpi", "0", *arguments)
+
+
+def trace_of(net):
+    return traces.Trace(net.space.directory / "t.json").check()
+
+
+def check_clock(process, offset):
+    """What was read is the truth, give or take the uncertainty that is named."""
+    assert process["same_clock"] == (offset == 0)
+    for reading in process["clock"]:
+        assert abs(reading["offset_us"] - offset * 1e6) <= reading["uncertainty_us"] < 1e6
+    assert len(process["clock"]) == (1 if offset == 0 else 2)
+
+
+def test_a_job_that_grows_onto_another_host_and_comes_back(net):
+    running = traced(net)
+    resize(net, "4", "--hosts", "n2")
+    resize(net, "2", "--release", "n2")
+    resize(net, "3", "--hosts", "n2")
+    end(net, running)
+    trace = trace_of(net)
+    by_host = {process["process"]: process["host"] for process in trace.about["processes"]}
+    assert by_host == {0: "n1", 1: "n1", 2: "n2", 3: "n2", 4: "n2"} and trace.world_sizes() == [2, 4, 2, 3]
+    for number, host in by_host.items():
+        process = trace.process(number)
+        check_clock(process, net.offset if host == "n2" else 0)
+        assert process["finished"] and trace.slices("iteration", pid=number) and trace.slices("mpi", pid=number)
+    check_windows(trace)
+
+
+def check_windows(trace):
+    """Nobody can be through a redistribution before all have begun it: on one clock that shows. Nobody leaves a world
+    before it was there."""
+    for adaptation in (1, 2, 3):
+        moves = [move for move in trace.slices("adaptation", "move") if move["args"]["adaptation"] == adaptation]
+        assert len(moves) >= 3
+        arrows = [event for event in trace.of("s") if event["args"]["adaptation"] == adaptation]
+        assert any(event["args"]["from"] < 2 <= event["args"]["to"] or event["args"]["to"] < 2 <= event["args"]["from"]
+                   for event in arrows)
+        slack = max([reading["uncertainty_us"] for process in trace.about["processes"] for reading in process["clock"]])
+        assert max(move["ts"] for move in moves) <= min(move["ts"] + move["dur"] for move in moves) + slack
+    ends = [event["ts"] + event["dur"] for event in trace.slices()]
+    assert max(ends) < 120e6  # no process is AHEAD of the others
