@@ -167,6 +167,7 @@ $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
 $(BUILD)/tests/unit/test_timeline: report/timeline.c report/trace.c
 # The driver's objects are no part of the library.
 $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/main.o,$(epop_obj))
+$(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [debug] [resize] [methods] [redist] [cannon] [gauss]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [debug] [resize] [methods] [redist] [cannon] [gauss]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -103,6 +103,23 @@ def bench_profile(quick):
                      profile_ns=profiled / iterations * 1e9, run_ns=plain / iterations * 1e9, ratio=ratio)
 
 
+def bench_trace(quick):
+    """The trace driver beside run and profile; without MPI calls, and with one per iteration."""
+    rate = steps_per_us()
+    drivers = {"run": (), "profile": ("--driver", "profile"),
+               "trace": ("--driver", "trace", "--trace-output", BENCH / "trace.json")}
+    for us, iterations in ((1000, 1000), (10, 100000), (1, 500000)):
+        for calls in (0, 1):
+            for ranks in (1, 2):
+                rounds = [{name: lines(ranks, EPOP, "--quiet", *options, BENCH / "loop.so", iterations, int(us * rate), 0,
+                                       calls)[0]["seconds"] for name, options in drivers.items()}
+                          for _ in range(3 if quick else 21)]
+                ratios = {f"{name}_ratio": statistics.median(each[name] / each["run"] for each in rounds)
+                          for name in ("trace", "profile")}
+                note(bench="trace", ranks=ranks, iteration_us=us, mpi_calls=calls,
+                     run_ns=statistics.median(each["run"] for each in rounds) / iterations * 1e9, **ratios)
+
+
 def relaunch(size, bytes_):
     """The alternative without malleability: end the job, start another one of the new size. Without writing the data
     to files and reading it again, so less than what it really costs."""
@@ -171,7 +188,7 @@ def bench_gauss(quick):
 
 
 def main():
-    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile,
+    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "redist": bench_redist,
                "cannon": bench_cannon, "gauss": bench_gauss}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
