@@ -70,7 +70,7 @@ done
 sock=$(mpich/prefix.sh ch3:sock)
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory DEVICE=ch3:sock all tests
 for test in crash where join parking baseline spawn_faults hosts conditions cycles transactions ends soak capabilities interpose mpi_adapt ledger resize \
-    profile_backends profile records trace trace_hosts; do
+    profile_backends profile records trace trace_hosts debug debug_stops; do
     [ -e "tests/run/test_$test.py" ] || continue
     stage "sock $test" 600 env EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
         "$PYTHON" -m pytest -q -x -p no:cacheprovider "tests/run/test_$test.py"
