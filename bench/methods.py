@@ -29,6 +29,7 @@ def alternatives(name, method):
 
 METHODS = {
     "join": ("--backend", "join"),
+    "join at the gate": ("--backend", "join", "--no-ahead"),
     "pool": ("--backend", "pool", "--start"),
     **alternatives("merge", MERGE),
     **alternatives("baseline", BASELINE),

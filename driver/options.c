@@ -24,6 +24,7 @@ enum {
     SPAWN_METHOD,
     SPAWN_STRATEGY,
     SPAWN_ASYNC,
+    NO_AHEAD,
     LEAVE,
     CAPABILITIES,
     JSON,
@@ -47,6 +48,7 @@ static const struct option_text own_options[] = {
     {"spawn-strategy", "NAME", "with --backend spawn: plain (all ranks spawn) or single (rank 0 does) (plain)",
      SPAWN_STRATEGY},
     {"spawn-async", NULL, "with --backend spawn: a helper thread spawns while the ranks compute", SPAWN_ASYNC},
+    {"no-ahead", NULL, "connect joining ranks only when the others stand still; MPI then needs no threads", NO_AHEAD},
     {"driver", "NAME", "what walks the program: see Drivers; several with commas (run)", DRIVER},
     {"prepare-timeout", "SECONDS", "how long joining ranks may take to get ready (60)", PREPARE_TIMEOUT},
     {"min-interval", "SECONDS", "least time between two adaptations (0)", MIN_INTERVAL},
@@ -191,6 +193,9 @@ static int apply(struct parse *parse, int letter, const char *name, const char *
         return set_choice(&options->spawn_single, name, (const char *[]){"plain", "single"});
     case SPAWN_ASYNC:
         options->spawn_async = 1;
+        return OPTIONS_GO_ON;
+    case NO_AHEAD:
+        options->no_ahead = 1;
         return OPTIONS_GO_ON;
     case LEAVE:
         options->leave = optarg;

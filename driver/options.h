@@ -29,6 +29,7 @@ struct options {
     int spawn_baseline;     /* how the backend spawn spawns */
     int spawn_single;
     int spawn_async;
+    int no_ahead;           /* MPI without threads */
     int maximum;            /* most ranks, where processes can be started */
     double prepare_timeout; /* seconds that joining ranks may take to get ready */
     double min_interval;    /* least distance between two adaptations in seconds */

@@ -112,6 +112,9 @@ void interpose_set_world(MPI_Comm comm);
  */
 void interpose_inherit(MPI_Comm before, MPI_Comm after);
 
+/* The attributes of the world before are deleted here, in this thread, though it is freed in another one. Local. */
+void interpose_abandon(MPI_Comm before);
+
 /* What the runtime does in the place of these functions; NULL: MPI's own. */
 struct interpose_life {
     int (*init)(int *argc, char ***argv);

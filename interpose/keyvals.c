@@ -18,8 +18,6 @@ static size_t count;
 /* Without memory for it the key is not noted, and its attributes stay behind. */
 void keyvals_add(int keyval, MPI_Comm_copy_attr_function *copy, void *extra_state)
 {
-    if (copy == MPI_COMM_NULL_COPY_FN)
-        return;
     pthread_mutex_lock(&lock);
     struct keyval *more = realloc(keyvals, (count + 1) * sizeof *more);
     if (more) {
@@ -49,14 +47,24 @@ static void copy_one(const struct keyval *keyval, MPI_Comm before, MPI_Comm afte
 {
     void *value, *copied = NULL;
     int found = 0, copies = 0;
-    if (PMPI_Comm_get_attr(before, keyval->key, &value, &found) != MPI_SUCCESS || !found)
+    if (keyval->copy == MPI_COMM_NULL_COPY_FN ||
+        PMPI_Comm_get_attr(before, keyval->key, &value, &found) != MPI_SUCCESS || !found)
         return;
     if (keyval->copy(before, keyval->key, keyval->extra_state, value, &copied, &copies) == MPI_SUCCESS && copies)
         PMPI_Comm_set_attr(after, keyval->key, copied);
 }
 
-/* On a copy of the list: a copy function may make and free keys itself. */
-void keyvals_copy(MPI_Comm before, MPI_Comm after)
+static void delete_one(const struct keyval *keyval, MPI_Comm comm, MPI_Comm unused)
+{
+    void *value;
+    int found = 0;
+    (void)unused;
+    if (PMPI_Comm_get_attr(comm, keyval->key, &value, &found) == MPI_SUCCESS && found)
+        PMPI_Comm_delete_attr(comm, keyval->key);
+}
+
+/* On a copy of the list: an attribute's functions may make and free keys themselves. */
+static void for_each(void (*action)(const struct keyval *, MPI_Comm, MPI_Comm), MPI_Comm before, MPI_Comm after)
 {
     pthread_mutex_lock(&lock);
     size_t copied = count;
@@ -65,6 +73,16 @@ void keyvals_copy(MPI_Comm before, MPI_Comm after)
         memcpy(list, keyvals, copied * sizeof *list);
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; list && i < copied; i++)
-        copy_one(&list[i], before, after);
+        action(&list[i], before, after);
     free(list);
+}
+
+void keyvals_copy(MPI_Comm before, MPI_Comm after)
+{
+    for_each(copy_one, before, after);
+}
+
+void keyvals_delete(MPI_Comm comm)
+{
+    for_each(delete_one, comm, MPI_COMM_NULL);
 }

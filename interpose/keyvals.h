@@ -10,4 +10,7 @@ void keyvals_remove(int keyval);
 /* Copies attributes from `before` to `after`, as far as their copy functions say so. */
 void keyvals_copy(MPI_Comm before, MPI_Comm after);
 
+/* Deletes the attributes of `comm`, which calls their delete functions. */
+void keyvals_delete(MPI_Comm comm);
+
 #endif

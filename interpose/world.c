@@ -39,3 +39,8 @@ void interpose_inherit(MPI_Comm before, MPI_Comm after)
     inherit_error_handler(before, after);
     keyvals_copy(before, after);
 }
+
+void interpose_abandon(MPI_Comm before)
+{
+    keyvals_delete(before);
+}

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "interpose/interpose.h"
+#include "runtime/backends/ahead.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/keeper.h"
 #include "runtime/backends/launcher.h"
@@ -52,6 +53,13 @@ static bool is_spawned(const struct job_options *options)
     return !strcmp(options->backend, backend_spawn.coordinator.name) && spawn_joining(&job.joining);
 }
 
+int job_thread_level(const struct job_options *options)
+{
+    bool may_join = !strcmp(options->backend, backend_join.coordinator.name) || !strcmp(options->backend, "auto");
+    bool helped = options->spawn.async || (may_join && !options->no_ahead && ahead_wanted());
+    return helped ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
+
 void epop__job_init(const struct job_options *options, int *process, int *processes)
 {
     int provided, up;
@@ -62,7 +70,7 @@ void epop__job_init(const struct job_options *options, int *process, int *proces
     MPI_Initialized(&up);
     if (!up) {
         setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0); /* our own line says more */
-        MPI_Init_thread(NULL, NULL, options->spawn.async ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
+        MPI_Init_thread(NULL, NULL, job_thread_level(options), &provided);
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
     MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
@@ -110,13 +118,21 @@ static int choose_start(const epop_program_t *program, char *error, size_t error
     return start;
 }
 
+/* The world of the processes that start together is there. Collective over it. */
+static void begin_world(MPI_Comm comm, epop_status_t status)
+{
+    world_set(comm, status);
+    if (world.backend->coordinator.ahead && comm != MPI_COMM_NULL)
+        ahead_begin(&job.member, comm);
+}
+
 static void make_first_world(void)
 {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &world.launch);
     if (job.process < job.start)
         comm = world.backend->first_world(&world, job.start);
-    world_set(comm, EPOP_NEW);
+    begin_world(comm, EPOP_NEW);
 }
 
 /* ---- The member's way out ----------------------------------------------------------- */
@@ -232,6 +248,7 @@ static void on_other_message(const cJSON *message)
 static void make_member(int process)
 {
     member_init(&job.member, process);
+    world.member = &job.member;
     job.member.tell = tell;
     job.member.poke = poke;
     job.member.other = on_other_message;
@@ -386,7 +403,7 @@ int epop__job_join(const char *failure)
     if (joiners.groups > 1)
         comm = come_together(&joiners, comm);
     gathering_free(&joiners);
-    world_set(comm, EPOP_JOINING);
+    begin_world(comm, EPOP_JOINING);
     if (comm == MPI_COMM_NULL)
         return 0;
     /* A joiner that cannot load the program must not leave the others waiting for it in INIT. */
@@ -460,7 +477,7 @@ static bool elastic_join(void *context, const char *failure, struct position *at
 static int elastic_open(void *context, char *error, size_t error_size)
 {
     (void)context;
-    job.connected = false;
+    job.connected = job.member.plan->connected;
     job.decided = monotonic_ns();
     int failed = world_offer_window(job.member.plan, job.member.process, error, error_size);
     report_connected(failed ? error : NULL);
@@ -600,13 +617,15 @@ static int come_down(int status)
  * call of MPI for ever. */
 static bool ends_without_mpi(void)
 {
-    return (job.adapted || job.options.spawn.async) && (world.backend->flags & BACKEND_ENDS);
+    bool helped = job.options.spawn.async || ahead_tried();
+    return (job.adapted || helped) && (world.backend->flags & BACKEND_ENDS);
 }
 
 static void finalize(void)
 {
     if (world.comm != MPI_COMM_NULL)
         MPI_Comm_free(&world.comm);
+    ahead_end();
     interpose_set_world(MPI_COMM_WORLD); /* for callbacks of MPI_Finalize */
     MPI_Comm_free(&world.launch);
     MPI_Finalize();

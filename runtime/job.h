@@ -27,6 +27,7 @@ struct job_options {
     int watchdog_abort;
     int quiet, verbose;
     const char *path;           /* of the program, as given */
+    int no_ahead;               /* MPI without the threads that connect ahead (runtime/backends/ahead.h) */
     int maximum;                /* most ranks, where processes can be started */
     struct spawn_options spawn; /* of the backend spawn */
     char **command;             /* the command line of this process, to start others with; stays the caller's */
@@ -42,6 +43,9 @@ enum job_role {
 /* Processes may park in launches of which others run on: gives this one a keeper (runtime/backends/keeper.h). Before
  * there are other threads. Local. */
 EPOP_PRIVATE void epop__job_keep(void);
+
+/* The level of thread support that MPI is wanted with. */
+int job_thread_level(const struct job_options *options);
 
 /* Initializes MPI, if it is not up; the rank and size of the launch. Collective over the launch, as all functions here
  * but epop__job_fail. */

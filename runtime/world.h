@@ -12,15 +12,17 @@
 #include "runtime/member/plan.h"
 
 struct backend;
+struct member;
 
 enum window_state { WINDOW_NONE, WINDOW_OFFERED, WINDOW_OPEN, WINDOW_COMMITTED };
 
 struct world {
     const struct backend *backend;
-    MPI_Comm launch; /* all processes of this launch, in the order of their process numbers */
-    int first;       /* the process number of its rank 0 */
-    MPI_Comm comm;   /* what epop_world() returns */
-    int rank, size;  /* in comm; -1 and 0 without one */
+    struct member *member; /* this process's */
+    MPI_Comm launch;       /* all processes of this launch, in the order of their process numbers */
+    int first;             /* the process number of its rank 0 */
+    MPI_Comm comm;         /* what epop_world() returns */
+    int rank, size;        /* in comm; -1 and 0 without one */
     epop_status_t status;
     enum window_state state;
     epop_window_t window;

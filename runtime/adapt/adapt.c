@@ -107,7 +107,7 @@ static int start(int *argc, char ***argv)
     options.path = command_path(path, sizeof path);
     MPI_Initialized(&up);
     if (!up)
-        error = MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+        error = MPI_Init_thread(argc, argv, job_thread_level(&options), &provided);
     if (error)
         return error;
     epop__job_init(&options, &process, &processes);

@@ -16,7 +16,7 @@
 #define BACKEND_ENDS  2u /* processes that leave end, and so do all at the end of the job, without MPI_Finalize */
 
 /* Seconds after which joiners that do not answer a connect are ended. */
-#define BACKEND_CONNECT_TIMEOUT 3
+#define BACKEND_CONNECT_TIMEOUT 2
 
 struct backend {
     /* The half on the coordinator's thread, and the name. */
@@ -50,8 +50,8 @@ struct backend {
 
     /* The rest may be NULL. */
 
-    /* A message of its coordinator's half: one whose op begins with the backend's name. On the control thread; must not
-     * block. */
+    /* A message of the coordinator that is not the member's: "connect", "merge" and "disconnect" where its half
+     * connects ahead, and ops that begin with the backend's name. On the control thread; must not block. */
     void (*message)(const cJSON *message);
 
     /* A joiner whose joining is off ends: lets go of what holds it. Collective over the joiners and who started them.

@@ -32,10 +32,15 @@ int connecting_available(char *reason, size_t reason_size)
     return error ? -1 : 0;
 }
 
-char *connecting_port(void)
+char *connecting_port(int number)
 {
-    char port[MPI_MAX_PORT_NAME];
-    return MPI_Open_port(MPI_INFO_NULL, port) ? NULL : strdup(port);
+    char ports[CONNECTING_PORTS][MPI_MAX_PORT_NAME];
+    int failed = 0;
+    for (int i = 0; i <= number; i++)
+        failed |= MPI_Open_port(MPI_INFO_NULL, ports[i]);
+    for (int i = 0; i < number; i++)
+        MPI_Close_port(ports[i]);
+    return failed ? NULL : strdup(ports[number]);
 }
 
 /* The communicator of these ranks of comm, in that order. Collective over them alone. */
@@ -105,31 +110,42 @@ static int connect_in_time(const char *port, MPI_Comm before, MPI_Comm *intercom
     return result;
 }
 
-int connecting_meet(struct world *world, const char *port, char *error, size_t error_size)
+int connecting_connect(epop_window_t *w, const char *port, bool in_time, char *error, size_t error_size)
 {
-    epop_window_t *w = &world->window;
-    bool can_kill = world->backend->coordinator.kill;
     MPI_Errhandler of_program;
     MPI_Comm_get_errhandler(w->before, &of_program);
     MPI_Comm_set_errhandler(w->before, MPI_ERRORS_RETURN);
     int result = w->status == EPOP_JOINING ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, w->before, &w->intercomm)
-                 : can_kill                ? connect_in_time(port, w->before, &w->intercomm)
+                 : in_time                 ? connect_in_time(port, w->before, &w->intercomm)
                                            : MPI_Comm_connect(port, MPI_INFO_NULL, 0, w->before, &w->intercomm);
     MPI_Comm_set_errhandler(w->before, of_program);
     MPI_Errhandler_free(&of_program);
-    if (result) {
-        char text[MPI_MAX_ERROR_STRING];
-        int class, length;
-        MPI_Error_class(result, &class); /* MPICH 4.0.2 writes the text of the whole code beyond the end of `text` */
-        MPI_Error_string(class, text, &length);
-        snprintf(error, error_size, "MPI could not connect the joining processes: %.100s", text);
-        w->intercomm = MPI_COMM_NULL;
-        return -1;
+    if (!result) {
+        MPI_Comm_set_errhandler(w->intercomm, MPI_ERRORS_ARE_FATAL);
+        return 0;
     }
+    char text[MPI_MAX_ERROR_STRING];
+    int class, length;
+    MPI_Error_class(result, &class); /* MPICH 4.0.2 writes the text of the whole code beyond the end of `text` */
+    MPI_Error_string(class, text, &length);
+    snprintf(error, error_size, "MPI could not connect the joining processes: %.100s", text);
+    w->intercomm = MPI_COMM_NULL;
+    return -1;
+}
+
+void connecting_merge(epop_window_t *w)
+{
+    MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
+}
+
+int connecting_meet(struct world *world, const char *port, char *error, size_t error_size)
+{
+    bool can_kill = world->backend->coordinator.kill;
+    if (connecting_connect(&world->window, port, can_kill, error, error_size))
+        return -1;
     if (can_kill)
         world_connected(); /* else the joiners' INIT may be yet to come */
-    MPI_Comm_set_errhandler(w->intercomm, MPI_ERRORS_ARE_FATAL);
-    MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
+    connecting_merge(&world->window);
     return 0;
 }
 

@@ -7,11 +7,22 @@
 /* Can processes be connected here, and leave one by one? 0, or -1 with the reason. MPI is up. Local. */
 int connecting_available(char *reason, size_t reason_size);
 
-/* A new port, or NULL; the caller frees it. Local. */
-char *connecting_port(void);
+/*
+ * A new port, or NULL; the caller frees it. number: of this port among those of its process, below CONNECTING_PORTS.
+ * MPICH uses no other mark for the messages of a connect: one that was given up must not get those of another. Local.
+ */
+#define CONNECTING_PORTS 64
+char *connecting_port(int number);
 
-/* Joining ranks accept at `port` (significant on rank 0), old ranks connect: makes intercomm and all of the window.
- * Collective over both. 0, or -1 with one line of text. */
+/* Joining ranks accept at `port` (significant on rank 0), old ranks connect: makes the window's intercomm between the
+ * communicators that stand in `before`. in_time: with MPI's own time limit. Collective over both. 0, or -1 with one
+ * line of text. */
+int connecting_connect(epop_window_t *window, const char *port, bool in_time, char *error, size_t error_size);
+
+/* Makes the window's all of its intercomm. Collective over both sides. */
+void connecting_merge(epop_window_t *window);
+
+/* Both, at the gate. */
 int connecting_meet(struct world *world, const char *port, char *error, size_t error_size);
 
 /* Makes `after` out of `all`. Collective over `all`. */

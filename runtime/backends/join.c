@@ -4,12 +4,15 @@
  * for real. (Compres 2017, section 6.2.3, for the order that hides the start-up.)
  */
 #include <mpi.h>
+#include <string.h>
 
+#include "runtime/backends/ahead.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/connecting.h"
 #include "runtime/backends/keeper.h"
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/parking.h"
+#include "runtime/member/json.h"
 
 /* ---- The coordinator's thread: parked processes first, new ones for the rest --------------- */
 
@@ -47,11 +50,12 @@ static double join_tick(struct coordinator *c)
 
 /* ---- The control thread of each process ----------------------------------------------------- */
 
-/* A joiner that has to end at once; its own thread may be stuck in MPI. */
+/* "join_end" is for a joiner that has to end at once; its own thread may be stuck in MPI. */
 static void join_message(const cJSON *message)
 {
-    (void)message;
-    keeper_end();
+    if (!strcmp(json_text(message, "op"), "join_end"))
+        keeper_end();
+    ahead_message(message);
 }
 
 /* ---- Every process's own thread ------------------------------------------------------------- */
@@ -69,15 +73,25 @@ static MPI_Comm join_joiners_world(struct world *world, const struct gathering *
     return joiners->count ? gathering_group(joiners, world->launch, world->first) : join_first_world(world, 0);
 }
 
+static char *join_port(void)
+{
+    return connecting_port(world.member->process % CONNECTING_PORTS);
+}
+
 static int join_connect(struct world *world, char *error, size_t error_size)
 {
     epop_window_t *w = &world->window;
+    if (world->plan->connected) {
+        ahead_take(world->plan->adaptation, w);
+        return 0;
+    }
     const char *port = world->plan->port ? world->plan->port : "";
     if (!w->joining)
         MPI_Comm_dup(w->before, &w->all);
     else if (connecting_meet(world, port, error, error_size))
         return -1;
     connecting_make_after(w);
+    ahead_renew(w->after);
     return 0;
 }
 
@@ -90,14 +104,15 @@ const struct backend backend_join = {
                     .event = launcher_event,
                     .tick = join_tick,
                     .busy = launcher_busy,
+                    .ahead = ahead_possible,
                     .ends = true},
     .flags = BACKEND_ENDS | BACKEND_PARKS,
     .merit = "this MPI library can connect processes at run time, and its launcher lets single ones end",
     .available = connecting_available,
     .first_world = join_first_world,
     .joiners_world = join_joiners_world,
-    .port = connecting_port,
+    .port = join_port,
     .connect = join_connect,
-    .commit = connecting_commit,
+    .commit = ahead_commit,
     .message = join_message,
 };

@@ -261,7 +261,8 @@ void launcher_event(struct coordinator *c, void *handle, int status)
     struct adaptation *a = c->adaptation;
     take_out(launch);
     bool pending = a && a->id == launch->adaptation;
-    bool in_window = pending && a->state == ADAPTATION_WINDOW; /* a joiner is missed; its lost connection says so */
+    bool in_window = pending && (a->state == ADAPTATION_WINDOW || linking_goes_on(c));
+    /* Then a joiner is missed, whose lost connection says so. */
     if (status && !pending && !launch->off && !state.status && !was_dispensable(c, launch))
         state.status = status; /* without joiners that never came in the job goes on */
     if (pending && !in_window && !launch->off) {

@@ -159,7 +159,7 @@ static MPI_Comm spawn_joiners_world(struct world *world, const struct gathering 
 /* Joiners that come before the window tell their port to the coordinator; late ones tell it to the ranks. */
 static char *spawn_port(void)
 {
-    return state.options.single && state.options.async ? connecting_port() : NULL;
+    return state.options.single && state.options.async ? connecting_port(0) : NULL;
 }
 
 /* All spawn: the intercommunicator is there, it has only to be merged. */
@@ -192,7 +192,7 @@ static int exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME], char
     const struct plan *plan = world->plan;
     if (world->window.status == EPOP_JOINING) {
         if (world->rank == 0) {
-            char *opened = connecting_port();
+            char *opened = connecting_port(0);
             snprintf(port, MPI_MAX_PORT_NAME, "%s", opened ? opened : "");
             free(opened);
             MPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, state.parent);

@@ -68,8 +68,9 @@ bool is_for_phase(const struct adaptation *a)
     return !strcmp(a->by, "phase");
 }
 
-static void prepared(struct coordinator *c, struct adaptation *a)
+void adaptation_prepared(struct coordinator *c)
 {
+    struct adaptation *a = c->adaptation;
     const struct process *zero = &c->processes[c->world[0]];
     a->state = ADAPTATION_PREPARED;
     a->prepared = wall_seconds();
@@ -78,6 +79,12 @@ static void prepared(struct coordinator *c, struct adaptation *a)
         struct position at = zero->at;
         adaptation_window(c, &at, zero->count);
     }
+}
+
+static void everybody_ready(struct coordinator *c)
+{
+    if (!linking_start(c))
+        adaptation_prepared(c);
 }
 
 void adaptation_start_joiners(struct coordinator *c)
@@ -111,7 +118,7 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
     if (a->joining && !joiners_come_late(c))
         adaptation_start_joiners(c);
     else
-        prepared(c, a);
+        everybody_ready(c);
     return 0;
 }
 
@@ -158,7 +165,7 @@ void adaptation_ready(struct coordinator *c, int process, const cJSON *message)
     for (int j = 0; j < a->joining; j++)
         if (!c->processes[a->joiners[j]].ready)
             return;
-    prepared(c, a);
+    everybody_ready(c);
 }
 
 static void phase_cannot_run(struct coordinator *c, const struct adaptation *a, const char *reason)
@@ -175,6 +182,7 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     struct adaptation *a = c->adaptation;
     if (a->state != ADAPTATION_PREPARING && a->state != ADAPTATION_PREPARED)
         return;
+    linking_off(c, a);
     if (a->started)
         c->config.backend->cancel(c, a);
     /* Late ones have not been started yet, or end by themselves: the ranks told them. */
@@ -208,22 +216,33 @@ static double connect_limit(const struct coordinator *c)
     return c->config.connect_timeout + (joiners_come_late(c) ? c->config.prepare_timeout : 0);
 }
 
+struct plan *adaptation_plan(struct coordinator *c)
+{
+    const struct adaptation *a = c->adaptation;
+    struct plan *plan = plan_make(a->id, c->world, a->leaves, c->size, a->joiners, a->joining);
+    if (plan) {
+        plan->port = a->port ? strdup(a->port) : NULL;
+        plan->connected = a->linking == LINKING_DONE;
+    } else {
+        c->config.ops->fatal(c->config.context, "out of memory in the coordinator");
+    }
+    return plan;
+}
+
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count)
 {
     struct adaptation *a = c->adaptation;
-    struct plan *plan = plan_make(a->id, c->world, a->leaves, c->size, a->joiners, a->joining);
-    if (!plan) {
-        c->config.ops->fatal(c->config.context, "out of memory in the coordinator");
+    struct plan *plan = adaptation_plan(c);
+    if (!plan)
         return;
-    }
     plan->at = *at;
     plan->count = count;
-    plan->port = a->port ? strdup(a->port) : NULL;
     a->at = *at;
     snprintf(a->element, sizeof a->element, "%s", element_name(c, at->pc));
     a->state = ADAPTATION_WINDOW;
     a->outstanding = plan_total(plan);
-    a->unconnected = c->config.backend->ends ? plan_total(plan) : 0; /* others cannot fail there */
+    a->unconnected = c->config.backend->ends && !plan->connected ? plan_total(plan) : 0; /* others cannot fail there */
+    a->connected = plan->connected ? c->size : 0;
     a->connect_deadline = monotonic_seconds() + connect_limit(c);
     a->agreed = wall_seconds();
     c->agreement = AGREEMENT_NONE;
@@ -266,6 +285,7 @@ static void take_new_world(struct coordinator *c, const struct adaptation *a)
     }
     c->size = size;
     c->world_id = a->id;
+    c->ahead_off = false;
 }
 
 /* One more process is through the window, or parked; the last one completes the adaptation. */
@@ -301,7 +321,13 @@ static void undo(struct coordinator *c, struct adaptation *a, const char *reason
 void adaptation_connected(struct coordinator *c, int process, const cJSON *message)
 {
     struct adaptation *a = c->adaptation;
-    if (!a || a->state != ADAPTATION_WINDOW || json_int(message, "adaptation", 0) != a->id)
+    if (!a || json_int(message, "adaptation", 0) != a->id)
+        return;
+    if (linking_goes_on(c)) {
+        linking_connected(c, message);
+        return;
+    }
+    if (a->state != ADAPTATION_WINDOW)
         return;
     const char *failure = json_text(message, "failure");
     bool old = c->processes[process].rank >= 0;
@@ -323,7 +349,7 @@ void adaptation_end_joiners(struct coordinator *c)
 {
     struct adaptation *a = c->adaptation;
     a->kills++;
-    a->connect_deadline = monotonic_seconds() + c->config.connect_timeout + 1.5;
+    a->connect_deadline += 1.5; /* MPI's own comes 1 s after ours */
     c->config.backend->kill(c, a);
 }
 

@@ -79,7 +79,7 @@ void agreement_timeout(struct coordinator *c)
     snprintf(reason, sizeof reason, "rank %d (pid %d on %s) did not answer within %g s", silent,
              at_rank(c, silent)->pid, at_rank(c, silent)->host, c->config.freeze_timeout);
     release(c);
-    if (c->adaptation)
+    if (c->adaptation && !linking_goes_on(c))
         adaptation_drop(c, ADAPTATION_FAILED, "timeout", reason);
     if (c->pausing) {
         c->pausing = false;
@@ -158,6 +158,9 @@ void agreement_check(struct coordinator *c)
     int arrived = 0;
     if (c->adaptation && c->adaptation->state == ADAPTATION_WINDOW)
         return; /* the world is being made: later */
+    c->check_later = linking_goes_on(c);
+    if (c->check_later)
+        return;
     for (int r = 0; r < c->size; r++) {
         if (!at_rank(c, r)->arrived && !at_rank(c, r)->ended)
             return;

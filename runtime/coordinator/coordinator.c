@@ -161,6 +161,8 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         adaptation_ready(c, process, message);
     else if (!strcmp(op, "pong"))
         c->processes[process].answered = true;
+    else if (!strcmp(op, "linked"))
+        linking_linked(c, message);
     else if (!strcmp(op, "connected"))
         adaptation_connected(c, process, message);
     else if (!strcmp(op, "gone"))
@@ -229,8 +231,8 @@ static void on_lost(struct coordinator *c, int process)
         parked_is_gone(c, process);
     if (c->finished || p->state == PROCESS_LOST || (own_launch && p->state == PROCESS_GONE))
         return;
-    bool in_window = a && a->state == ADAPTATION_WINDOW;
-    bool can_do_without = !in_window || (a->connected == 0 && c->config.backend->kill);
+    bool in_window = a && a->state == ADAPTATION_WINDOW, merges = a && a->linking == LINKING_MERGES;
+    bool can_do_without = !(in_window || merges) || (in_window && a->connected == 0 && c->config.backend->kill);
     if (p->state == PROCESS_JOINING && own_launch && a && can_do_without) {
         snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
         p->state = PROCESS_GONE;
@@ -382,8 +384,12 @@ static void advance(struct coordinator *c)
         agreement_timeout(c);
     if (a && c->adaptation == a && a->state == ADAPTATION_WINDOW && a->unconnected && now > a->connect_deadline)
         adaptation_connect_timeout(c);
+    if (linking_goes_on(c) && now > c->adaptation->connect_deadline)
+        linking_timeout(c);
+    if (c->check_later)
+        agreement_check(c);
 
-    if (a && c->adaptation == a && a->state == ADAPTATION_WINDOW)
+    if (c->adaptation == a && (linking_goes_on(c) || (a && a->state == ADAPTATION_WINDOW)))
         return; /* ranks that are through may have ended already; the others will say that they are through */
     /* A process that is not attached yet would not hear of the end, and find nobody to attach to. */
     bool ended = count_ended(c) == c->size;
@@ -420,7 +426,8 @@ static double next_deadline(const struct coordinator *c)
         wait = a->deadline - now;
     if (c->agreement == AGREEMENT_FREEZING && c->freeze_deadline - now < wait)
         wait = c->freeze_deadline - now;
-    if (a && a->state == ADAPTATION_WINDOW && a->unconnected && a->connect_deadline - now < wait)
+    if (a && (linking_goes_on(c) || (a->state == ADAPTATION_WINDOW && a->unconnected)) &&
+        a->connect_deadline - now < wait)
         wait = a->connect_deadline - now;
     if (a && c->agreement == AGREEMENT_GATE && !c->paused && a->ping_deadline - now < wait)
         wait = a->ping_deadline - now;

@@ -264,7 +264,7 @@ void request_stop(struct coordinator *c, const char *by)
 {
     if (c->stopping || c->finished)
         return;
-    if (c->adaptation && !is_for_phase(c->adaptation))
+    if (c->adaptation && !is_for_phase(c->adaptation) && !linking_goes_on(c))
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", "the job was told to stop");
     unpause(c);
     answer(c, &c->pause_handle, refusal("failed", "the job was told to stop"));
@@ -282,6 +282,7 @@ static void handle_cancel(struct coordinator *c, void *handle)
     struct adaptation *a = c->adaptation;
     const char *why = !a                              ? "no resize is pending"
                       : a->state == ADAPTATION_WINDOW ? "it is too late: data is being moved"
+                      : linking_goes_on(c)            ? "it is too late: the joining processes are being connected"
                       : is_for_phase(a)               ? "the phase cannot run without it"
                                                       : NULL;
     if (why) {

@@ -60,6 +60,14 @@ enum adaptation_state {
     ADAPTATION_CANCELLED,
 };
 
+/* How far the processes are connected ahead of the window: see linking.c. */
+enum linking {
+    LINKING_NONE,
+    LINKING_CONNECTS, /* the processes were told to connect: a joiner that dies makes it fail */
+    LINKING_MERGES,   /* the communicators are being made: a joiner that dies ends the job */
+    LINKING_DONE
+};
+
 struct adaptation {
     int id, from, to;
     enum adaptation_state state;
@@ -77,15 +85,16 @@ struct adaptation {
     double stall;                                  /* as in struct epop_adaptation */
     double deadline;                               /* of preparing, monotonic */
     double margin;                                 /* what was left of it when the job was paused */
-    char *port;                                    /* where the joiners accept; owned; NULL: none */
-    int unconnected;                               /* processes whose connect has not been reported yet */
-    int kills;                                     /* times that the joiners were ended for not answering */
-    int connected, failures;                       /* old ranks that could connect, and that could not */
-    double connect_deadline;                       /* monotonic */
-    int pinged;                                    /* the round in which the joiners were asked for a sign of life */
-    double ping_deadline;                          /* monotonic */
-    int outstanding;                               /* processes that are not through the window, or parked, yet */
-    void *handle;                                  /* who waits for it; NULL: nobody */
+    enum linking linking;
+    char *port;              /* where the joiners accept; owned; NULL: none */
+    int unconnected;         /* processes whose connect has not been reported yet */
+    int kills;               /* times that the joiners were ended for not answering */
+    int connected, failures; /* old ranks that could connect, and that could not */
+    double connect_deadline; /* monotonic */
+    int pinged;              /* the round in which the joiners were asked for a sign of life */
+    double ping_deadline;    /* monotonic */
+    int outstanding;         /* processes that are not through the window, or parked, yet */
+    void *handle;            /* who waits for it; NULL: nobody */
     int requested_size;
 };
 
@@ -152,6 +161,8 @@ struct coordinator {
     double freeze_deadline;
 
     struct adaptation *adaptation; /* the pending one, or NULL */
+    bool ahead_off;                /* connecting ahead failed in this world, and is not tried again in it */
+    bool check_later;              /* the arrivals at a target, when nobody connects any more */
     struct adaptation history[HISTORY];
     int adaptations; /* so far */
     double last_commit;
@@ -211,6 +222,8 @@ struct coordinator_backend {
     bool (*late)(void);
     /* Do all ranks leave in every adaptation, and new ones take their place? NULL: no. */
     bool (*replaces)(void);
+    /* Can processes be connected before the ranks stand still? NULL: no. */
+    bool (*ahead)(void);
     /* The rest is for backends that start processes; NULL elsewhere. None may block. */
     /* The joiners do not answer a connect: ends them at once. */
     void (*kill)(struct coordinator *coordinator, const struct adaptation *adaptation);
@@ -260,6 +273,9 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
 void adaptation_start_joiners(struct coordinator *c);
 /* A joiner waits for those of other launches. */
 void adaptation_meet(struct coordinator *c, int process, const cJSON *message);
+void adaptation_prepared(struct coordinator *c);
+/* With the point of the program still open. NULL: out of memory, which ends the job. */
+struct plan *adaptation_plan(struct coordinator *c);
 void adaptation_ready(struct coordinator *c, int process, const cJSON *message);
 /* Its joiners could not be started, which a rank that was to do it says. */
 void adaptation_unstarted(struct coordinator *c, const cJSON *message);
@@ -276,6 +292,21 @@ void process_parked(struct coordinator *c, int process, const cJSON *message);
 /* For a phase that was entered at a size it does not accept: it cannot do without, and all ranks wait for it. */
 void adaptation_for_phase(struct coordinator *c, int needs);
 bool is_for_phase(const struct adaptation *a);
+
+/* linking.c */
+/* Everybody is ready: connects ahead of the window if that can be; false if not. */
+bool linking_start(struct coordinator *c);
+void linking_linked(struct coordinator *c, const cJSON *message);
+void linking_connected(struct coordinator *c, const cJSON *message);
+void linking_timeout(struct coordinator *c);
+/* The adaptation is off. */
+void linking_off(struct coordinator *c, const struct adaptation *a);
+/* Connections are being made. */
+static inline bool linking_goes_on(const struct coordinator *c)
+{
+    const struct adaptation *a = c->adaptation;
+    return a && (a->linking == LINKING_CONNECTS || a->linking == LINKING_MERGES);
+}
 
 /* agreement.c */
 void agreement_start(struct coordinator *c);

@@ -345,6 +345,13 @@ bool member_await_window(struct member *member)
     return joined;
 }
 
+void member_linked(struct member *member, int adaptation)
+{
+    cJSON *message = json_message("linked");
+    cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    tell(member, message);
+}
+
 void member_connected(struct member *member, int adaptation, const char *failure)
 {
     cJSON *message = json_message("connected");

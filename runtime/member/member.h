@@ -97,6 +97,9 @@ void member_ready(struct member *member, int adaptation, const char *failure, co
 /* Then waits for the window: true with member->plan, or false if the adaptation is off. */
 bool member_await_window(struct member *member);
 
+/* Ahead of the window: this process's connect came back, and it waits for the word that that of all others did. */
+void member_linked(struct member *member, int adaptation);
+
 /* The window's communicators are made in this process, or cannot be, for the reason given (else NULL). */
 void member_connected(struct member *member, int adaptation, const char *failure);
 

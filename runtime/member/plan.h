@@ -6,6 +6,7 @@
 #define EPOP_PLAN_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A point of the walk. */
@@ -22,6 +23,7 @@ struct plan {
     int old_size, joining, staying;
     int *processes; /* old_size + joining process numbers: old ranks in order, then the joining ones */
     int *new_ranks; /* as long: the new rank of each, -1 if it leaves */
+    bool connected; /* the communicators were made ahead */
     char *port;     /* where joining processes of another launch accept; owned; NULL: none */
 };
 

@@ -2,9 +2,9 @@
 #include "runtime/redist/wait.h"
 
 #include <sched.h>
-#include <stdbool.h>
-#include <string.h>
 #include <time.h>
+
+#include "runtime/device.h"
 
 /*
  * A rank that waits takes the processor from one that packs or unpacks, where there are more ranks than processors.
@@ -12,24 +12,12 @@
  */
 enum { PATIENCE = 20, LONG_PATIENCE = 400 };
 
-/* Does MPI_Wait sleep in this library? Of MPICH's devices only that of sockets does; the others spin. There a test is a
- * system call besides, so that few of them are as long as many elsewhere. MPI_Waitany spins with all devices. */
-static bool waiting_sleeps(void)
-{
-    static _Atomic int answer; /* 0: not known yet */
-    if (!answer) {
-        char version[MPI_MAX_LIBRARY_VERSION_STRING];
-        int length;
-        MPI_Get_library_version(version, &length);
-        answer = strstr(version, "ch3:sock") ? 1 : -1;
-    }
-    return answer > 0;
-}
-
+/* Where MPI_Wait sleeps a test is a system call besides, so that few of them are as long as many elsewhere. MPI_Waitany
+ * spins with all devices. */
 static void pause_between(int *tests)
 {
     static const struct timespec nap = {.tv_nsec = 50 * 1000};
-    if (++*tests > (waiting_sleeps() ? PATIENCE : LONG_PATIENCE))
+    if (++*tests > (device_sleeps() ? PATIENCE : LONG_PATIENCE))
         nanosleep(&nap, NULL);
     else if (*tests % PATIENCE == 0)
         sched_yield();
@@ -49,7 +37,7 @@ int redist_wait_any(int count, MPI_Request *requests, int *index)
 int redist_wait(MPI_Request *request)
 {
     int tests = 0, done = 0;
-    if (waiting_sleeps())
+    if (device_sleeps())
         return MPI_Wait(request, MPI_STATUS_IGNORE);
     for (;;) {
         int error = MPI_Test(request, &done, MPI_STATUS_IGNORE);

@@ -3,7 +3,7 @@
  *
  *     EPOP_TEST_FAULT=redistribution       in any process: a bit of each message of a redistribution tips over
  *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept, connect or merge), on that rank of the
- * joiners' launch: kill, stop, exit, late (1 s), or nothing
+ * joiners' launch: kill, stop, exit, late (1 s), callN (kill, at the N-th time that accept reads or writes), or nothing
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -11,7 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+/* Of this thread: reads and writes until it is killed; 0: it is not. */
+static _Thread_local int calls_left;
+
+static void count_call(void)
+{
+    if (calls_left && --calls_left == 0)
+        raise(SIGKILL);
+}
 
 static void fault(const char *function)
 {
@@ -29,6 +39,7 @@ static void fault(const char *function)
         exit(9);
     if (!strcmp(what, "late"))
         sleep(1);
+    sscanf(what, "call%d", &calls_left);
 }
 
 /* ISO C converts no object pointer into a function's. */
@@ -51,7 +62,9 @@ int PMPI_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm comm, M
     int (*real)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
     THE_REAL(real, "PMPI_Comm_accept");
     fault("accept");
-    return real(port, info, root, comm, made);
+    int result = real(port, info, root, comm, made);
+    calls_left = 0;
+    return result;
 }
 
 int PMPI_Comm_connect(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made)
@@ -81,4 +94,38 @@ int PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, 
     if (tag == REDISTRIBUTION && text && !strcmp(text, "redistribution"))
         *(unsigned char *)data ^= 1;
     return real(data, count, type, to, tag, comm, request);
+}
+
+/* ---- What MPI reads and writes with ------------------------------------------------------- */
+
+ssize_t readv(int fd, const struct iovec *parts, int count)
+{
+    ssize_t (*real)(int, const struct iovec *, int);
+    THE_REAL(real, "readv");
+    count_call();
+    return real(fd, parts, count);
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    ssize_t (*real)(int, const struct iovec *, int);
+    THE_REAL(real, "writev");
+    count_call();
+    return real(fd, parts, count);
+}
+
+ssize_t read(int fd, void *data, size_t size)
+{
+    ssize_t (*real)(int, void *, size_t);
+    THE_REAL(real, "read");
+    count_call();
+    return real(fd, data, size);
+}
+
+ssize_t write(int fd, const void *data, size_t size)
+{
+    ssize_t (*real)(int, const void *, size_t);
+    THE_REAL(real, "write");
+    count_call();
+    return real(fd, data, size);
 }

@@ -80,6 +80,21 @@ def test_joiner_that_dies_behind_the_line(space, kind):
     check_all_ended(space, it, begin + 1)
 
 
+@pytest.mark.parametrize("call", [6, 12, 24, 36])
+def test_joiner_that_dies_in_the_midst_of_connecting_at_the_gate(space, call):
+    """Without threads that connect ahead some of these cannot be survived: then it ends in time."""
+    it = JoinScenario(space, options=("--no-ahead",))
+    it.launcher.preload(f"accept:call{call}:0")
+    begin = time.monotonic()
+    waiting = it.start_ctl("resize", "4", "--wait").wait()
+    if waiting.status == REFUSED:
+        it.launcher.repair()
+        it.resize(4)
+        it.stop(ranks=4, windows=1)
+    else:
+        check_all_ended(space, it, begin + 1)
+
+
 def test_control_c(space):
     it = grown(space)
     begin = time.monotonic()

@@ -212,15 +212,33 @@ def test_launcher_killed_while_joiners_wait(space):
     check_unhurt(it)
 
 
+@pytest.mark.parametrize("how", [(), ("--no-ahead",)], ids=["ahead", "at the gate"])
 @pytest.mark.parametrize("who", [0, 1])
 @pytest.mark.parametrize("what", ["kill", "exit", "stop"])
-def test_joiner_that_dies_or_stops_when_it_is_called(space, what, who):
-    """After the target was agreed, and before connect completes."""
-    it = JoinScenario(space)
+def test_joiner_that_dies_or_stops_when_it_is_called(space, what, who, how):
+    """Before connect completes. The ranks communicate meanwhile."""
+    it = JoinScenario(space, f"until={space.directory}/nothing", options=how)
     it.launcher.preload(f"accept:{what}:{who}")
-    fails(it, "could not connect")
+    fails(it, "joining process")
     it.launcher.repair()
     check_unhurt(it)
+
+
+@pytest.mark.parametrize("call", [*range(2, 38, 4), 37, 1000])
+def test_joiner_that_dies_in_the_midst_of_connecting(space, call):
+    """While the roots of both sides exchange their tables, in some 40 reads and writes. The last one is the control
+    case: it has connected by then."""
+    it = JoinScenario(space, f"until={space.directory}/nothing")
+    it.launcher.preload(f"accept:call{call}:0")
+    if call == 1000:
+        it.resize(4)
+        it.launcher.repair()
+        it.resize(2)
+        check_unhurt(it, windows=2)
+    else:
+        fails(it, "joining process")
+        it.launcher.repair()
+        check_unhurt(it)
 
 
 @pytest.mark.parametrize("fault", ["accept:late:0", "accept:late:1", "merge:late:0", "accept:kill:7"])
@@ -240,11 +258,11 @@ def test_several_faults_one_after_the_other(space):
     fails(it, "INIT")
     broken.off()
     it.launcher.preload("accept:kill:0")
-    fails(it, "could not connect")
+    fails(it, "joining process")
     it.launcher.spoil("exit 3")
     fails(it, "status 3")
     it.launcher.preload("accept:kill:1")
-    fails(it, "could not connect")
+    fails(it, "joining process")
     it.launcher.repair()
     check_unhurt(it)
     assert space.epopctl("list").status == DONE
