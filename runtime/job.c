@@ -170,9 +170,7 @@ static int request(const epop_request_t *request)
     if (request->release_count)
         cJSON_AddItemToObject(message, "release_ranks",
                               cJSON_CreateIntArray(request->release_ranks, request->release_count));
-    int result = message ? tell(NULL, message) : -1;
-    cJSON_Delete(message);
-    return result ? EPOP_ERR_SYSTEM : EPOP_OK;
+    return member_request(&job.member, message) ? EPOP_ERR_SYSTEM : EPOP_OK;
 }
 
 /* How connecting went, once per window: the first word counts. */

@@ -187,8 +187,10 @@ static void on_message(struct coordinator *c, int process, const cJSON *message)
         on_failed(c, message);
     else if (!strcmp(op, "crashed"))
         on_crashed(c, process, message);
-    else if (!strcmp(op, "request"))
+    else if (!strcmp(op, "request")) {
         handle_program_request(c, process, message);
+        send_to(c, process, json_message("heard"));
+    }
 }
 
 static void on_abandoned(struct coordinator *c, void *handle)

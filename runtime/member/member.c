@@ -39,6 +39,7 @@ void member_destroy(struct member *member)
     plan_free(member->plan);
     cJSON_Delete(member->wake);
     cJSON_Delete(member->meeting);
+    cJSON_free(member->requested);
     pthread_cond_destroy(&member->changed);
     pthread_mutex_destroy(&member->lock);
 }
@@ -177,6 +178,9 @@ void member_receive(struct member *member, const cJSON *message)
         on_release(member);
     } else if (!strcmp(op, "decide")) {
         on_decide(member, message);
+    } else if (!strcmp(op, "heard")) {
+        cJSON_free(member->requested);
+        member->requested = NULL;
     } else if (!strcmp(op, "progress")) {
         member->asked = true;
         update_ceiling(member);
@@ -201,6 +205,23 @@ void member_receive(struct member *member, const cJSON *message)
 }
 
 /* ---- The program's thread ----------------------------------------------- */
+
+int member_request(struct member *member, cJSON *message)
+{
+    char *text = cJSON_PrintUnformatted(message);
+    pthread_mutex_lock(&member->lock);
+    bool again = text && member->requested && !strcmp(text, member->requested);
+    if (!again) {
+        cJSON_free(member->requested);
+        member->requested = text;
+    }
+    pthread_mutex_unlock(&member->lock);
+    int result = again ? 0 : text ? member->tell(member->context, message) : -1;
+    if (again)
+        cJSON_free(text);
+    cJSON_Delete(message);
+    return result;
+}
 
 void member_wait_poking(struct member *member, int *waits)
 {

@@ -56,6 +56,8 @@ struct member {
     double held;  /* when this process stood still, monotonic seconds: earlier holds of an agreement are counted */
     double stood; /* seconds in holds of the agreement in progress that ended without a decision */
 
+    char *requested; /* what the program asked for last, until the coordinator has heard it; owned; NULL: nothing */
+
     /* roll calls (rollcall.h) */
     int64_t called, passed; /* claims made, and those that all have made */
     bool stopped;           /* some rank is stopped */
@@ -80,6 +82,10 @@ void member_receive(struct member *member, const cJSON *message);
  * needs is then the size that it asks for, else 0. Waits as long as the agreement takes.
  */
 enum action member_hold(struct member *member, const struct position *at, int needs);
+
+/* The program asks for another size. The same again, before the coordinator has heard of it, is not sent: a program
+ * may ask in every one of its iterations. Takes the message. 0 or -1. */
+int member_request(struct member *member, cJSON *message);
 
 /* The program has ended in this process: says so, and waits for the word that it has ended everywhere. */
 void member_end(struct member *member);
