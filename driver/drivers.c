@@ -26,9 +26,9 @@ static const epop_driver_t *find_builtin(const char *name)
 
 static const epop_driver_t *load_table(const char *path, void **handle, char *error, size_t error_size)
 {
-    int uses_mpi; /* of no interest: the program decides whether there is MPI */
+    struct object_uses uses; /* of no interest: the program decides whether there is MPI */
     const epop_driver_t *(*get)(void);
-    *handle = object_open("driver", path, &uses_mpi, error, error_size);
+    *handle = object_open("driver", path, &uses, error, error_size);
     if (!*handle)
         return NULL;
     *(void **)&get = dlsym(*handle, "epop_get_driver");

@@ -130,7 +130,7 @@ int load_program(const char *path, struct loaded_program *out, char *error, size
         snprintf(error, error_size, "%s: out of memory", path);
         return -1;
     }
-    p.handle = object_open("program", p.path, &p.uses_mpi, error, error_size);
+    p.handle = object_open("program", p.path, &p.uses, error, error_size);
     if (!p.handle || get_program_of(&p, error, error_size) != 0)
         goto fail;
     if (check_abi(&p, error, error_size) != 0) {

@@ -9,11 +9,13 @@
 
 #include <epop/program.h>
 
+#include "driver/object.h"
+
 struct loaded_program {
     void *handle;            /* of dlopen */
     epop_program_t *program; /* its name is set, to the file's name if the program has none */
     char *path;              /* the file that was opened */
-    int uses_mpi;            /* it, or a library that came in with it, refers to MPI or to the elastic interface */
+    struct object_uses uses; /* it, or a library that came in with it */
     char *given_name;        /* internal: the name that was put into the program; NULL if it had one */
 };
 

@@ -40,7 +40,7 @@ static int walk_without_mpi(const struct options *options, struct drivers *drive
 
 static int walk(const struct options *options, struct drivers *drivers, struct loaded_program *program)
 {
-    if (!program->uses_mpi)
+    if (!program->uses.mpi)
         return walk_without_mpi(options, drivers, program);
     if (!launch_detect().launcher) {
         unload_program(program);

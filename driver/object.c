@@ -20,7 +20,7 @@
 struct scan {
     char *paths[OBJECTS_MAX]; /* to look at; [0] is the object */
     int count;
-    int uses_mpi;
+    struct object_uses uses;
     int unresolved;         /* a library was not found */
     const char *second_mpi; /* one of paths */
 };
@@ -33,6 +33,14 @@ static int starts_with(const char *text, const char *start)
 static int is_pmpi_init(const char *name)
 {
     return strcmp(name, "PMPI_Init") == 0;
+}
+
+static int makes_error_handlers(const char *name)
+{
+    static const char end[] = "_create_errhandler";
+    size_t length = strlen(name);
+    return strcmp(name, "MPI_Errhandler_create") == 0 ||
+           (starts_with(name, "MPI_") && length > sizeof end && strcmp(name + length - (sizeof end - 1), end) == 0);
 }
 
 /* Symbols that only a program with MPI refers to; Fortran's are in small letters with an underscore at the end. */
@@ -151,7 +159,8 @@ static void scan_file(struct scan *scan, const char *path)
         scan->second_mpi = path;
     /* MPI itself and libepop refer to all of it, whoever uses them. */
     if (!defines_mpi && !elf_defines(&file, "epop_world")) {
-        scan->uses_mpi |= elf_refers(&file, is_of_mpi);
+        scan->uses.mpi |= elf_refers(&file, is_of_mpi);
+        scan->uses.error_handlers |= elf_refers(&file, makes_error_handlers);
         const char *name;
         for (int i = 0; (name = elf_string(&file, DT_NEEDED, i)); i++) {
             if (find_library(&file, path, name, library))
@@ -215,7 +224,7 @@ static void pin_openmp(void)
     }
 }
 
-void *object_open(const char *kind, const char *path, int *uses_mpi, char *error, size_t error_size)
+void *object_open(const char *kind, const char *path, struct object_uses *uses, char *error, size_t error_size)
 {
     struct elf_file file;
     struct scan scan;
@@ -237,7 +246,7 @@ void *object_open(const char *kind, const char *path, int *uses_mpi, char *error
         return NULL;
     }
     pin_openmp();
-    *uses_mpi = scan.uses_mpi;
+    *uses = scan.uses;
     return handle;
 }
 

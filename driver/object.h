@@ -7,9 +7,14 @@
 
 #include <stddef.h>
 
-/* The handle of dlopen, or NULL with one line of text in error. *uses_mpi: it, or a library that it needs, refers
- * to MPI or to the elastic interface. `kind` ("program", "driver") is for the text. */
-void *object_open(const char *kind, const char *path, int *uses_mpi, char *error, size_t error_size);
+/* What a shared object, or a library that it needs, refers to. */
+struct object_uses {
+    int mpi;            /* MPI, or the elastic interface */
+    int error_handlers; /* functions that make error handlers of MPI */
+};
+
+/* The handle of dlopen, or NULL with one line of text in error. `kind` ("program", "driver") is for the text. */
+void *object_open(const char *kind, const char *path, struct object_uses *uses, char *error, size_t error_size);
 
 /* Closes it; 1 if it stayed mapped all the same, 0 otherwise. */
 int object_close(void *handle, const char *path);

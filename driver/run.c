@@ -191,7 +191,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
         .verbose = options->verbose,
         .path = program && program->path ? program->path : options->program,
         .maximum = options->maximum,
-        .no_ahead = options->no_ahead,
+        .no_ahead = options->no_ahead || (program && program->uses.error_handlers),
         .spawn = {.baseline = options->spawn_baseline, .single = options->spawn_single, .async = options->spawn_async},
         .command = options->full_argv,
     };
