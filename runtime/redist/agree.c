@@ -33,23 +33,27 @@ int redist_window_valid(const epop_window_t *window)
     return window && window->new_ranks && window->all != MPI_COMM_NULL;
 }
 
-/* Rank 0 of the window speaks for all. */
-static int speaks(const epop_window_t *window)
+/* Rank 0 of the window speaks for all; nobody goes on before it has: another rank's error may end the job. */
+static int refuse(const epop_window_t *window, const char *function, const char *text, int result)
 {
-    return window->old_rank == 0;
+    MPI_Request request;
+    if (window->old_rank == 0)
+        fprintf(stderr, "epop: %s: %s\n", function, text);
+    if (MPI_Ibarrier(window->all, &request) == MPI_SUCCESS)
+        redist_wait(&request);
+    return result;
 }
 
-static int terms_differ(const epop_window_t *window, const redist_terms *terms, const int64_t *highest)
+static int terms_differ(const redist_terms *terms, const int64_t *highest, char *text, size_t size)
 {
     for (int i = 0; i < terms->count; i++) {
         int64_t high = highest[1 + 2 * i], low = -highest[2 + 2 * i];
         if (high == low)
             continue;
-        if (speaks(window))
-            fprintf(stderr,
-                    "epop: %s: %s is %lld on one rank and %lld on another; it must be the same on all "
-                    "(have the joining ranks got it, by epop_redist_replicated?)\n",
-                    terms->function, terms->name[i], (long long)low, (long long)high);
+        snprintf(text, size,
+                 "%s is %lld on one rank and %lld on another; it must be the same on all "
+                 "(have the joining ranks got it, by epop_redist_replicated?)",
+                 terms->name[i], (long long)low, (long long)high);
         return 1;
     }
     return 0;
@@ -80,13 +84,12 @@ int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault 
         redist_wait(&request) != MPI_SUCCESS)
         return EPOP_ERR_MPI;
     terms->may_fail = highest[last] != 0;
-    if (terms_differ(window, terms, highest))
-        return EPOP_ERR_ARGUMENT;
+    char text[240];
+    if (terms_differ(terms, highest, text, sizeof text))
+        return refuse(window, terms->function, text, EPOP_ERR_ARGUMENT);
     if (highest[0] == REDIST_FINE)
         return EPOP_OK;
-    if (speaks(window))
-        fprintf(stderr, "epop: %s: %s\n", terms->function, faults[highest[0]].text);
-    return faults[highest[0]].result;
+    return refuse(window, terms->function, faults[highest[0]].text, faults[highest[0]].result);
 }
 
 int redist_agree_on_end(const epop_window_t *window, const redist_terms *terms, redist_fault fault)
