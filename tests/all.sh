@@ -65,6 +65,8 @@ for test in tests/run/test_*.py; do
     stage "run ${name%.py}" 600 "$PYTHON" -m pytest -q -x -p no:cacheprovider "$test"
 done
 
+stage demo 300 demo/demo.sh
+
 # What needs an MPI that can connect processes: the same tree with an MPICH for ch3:sock (docs/mpich.md), which is built
 # when it is missing. Its waiting ranks sleep, so the scenarios of the pool run there too.
 sock=$(mpich/prefix.sh ch3:sock)
