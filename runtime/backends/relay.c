@@ -15,7 +15,7 @@
 /* One of the two outputs, on its way. */
 struct stream {
     int from, to;
-    char text[ROOM]; /* of a line that is not complete, and may be Hydra's */
+    char text[ROOM]; /* of a line that is not complete, what was not passed on: it may be Hydra's */
     size_t length;
     bool passing;     /* the line has begun to be passed on */
     bool in_banner;   /* between the two rulers */
@@ -24,14 +24,23 @@ struct stream {
 
 /* ---- What is Hydra's -------------------------------------------------------------------- */
 
+#define PREFIX "[mpiexec@"
+#define BANNER "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
+
 static const char *const hydras[] = {
-    "[mpiexec@",
+    PREFIX,
     "[proxy:",
+    "Ctrl-C caught... cleaning up processes\n",
     "YOUR APPLICATION TERMINATED WITH THE EXIT STRING",
     "This typically refers to a problem with your application.",
     "Please see the FAQ page for debugging suggestions",
 };
-#define BANNER "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
+
+/* Said by Hydra's signal handler after PREFIX "HOST]", in the midst of whatever line it is writing. */
+static const char *const notices[] = {
+    "] Sending Ctrl-C to processes as requested\n",
+    "] Press Ctrl-C again to force abort\n",
+};
 
 static bool begins(const char *text, size_t length, const char *with)
 {
@@ -39,13 +48,38 @@ static bool begins(const char *text, size_t length, const char *with)
     return !memcmp(text, with, shorter);
 }
 
-/* As far as it can be seen from the beginning of a line. */
-static bool may_be_hydras(const char *text, size_t length)
+static bool ends(const char *text, size_t length, const char *with)
 {
-    bool may_be = text[0] == '=';
+    size_t own = strlen(with);
+    return length >= own && !memcmp(text + length - own, with, own);
+}
+
+/* Where the last PREFIX, or what may become one, is in a text, or its length. */
+static size_t last_prefix(const char *text, size_t length)
+{
+    for (size_t at = length; at-- > 0;)
+        if (begins(text + at, length - at, PREFIX))
+            return at;
+    return length;
+}
+
+/* How much of a line comes before the notice that it ends with; without one, its length. */
+static size_t before_notice(const char *line, size_t length)
+{
+    bool is = false;
+    for (size_t i = 0; i < sizeof notices / sizeof *notices; i++)
+        is |= ends(line, length, notices[i]);
+    return is ? last_prefix(line, length) : length;
+}
+
+/* How much of an incomplete line is not Hydra's, and does not become so by what follows. */
+static size_t passes(const struct stream *s)
+{
+    size_t length = last_prefix(s->text, s->length);
+    bool may_be = s->in_banner || (!s->passing && s->text[0] == '=');
     for (size_t i = 0; i < sizeof hydras / sizeof *hydras; i++)
-        may_be |= begins(text, length, hydras[i]);
-    return may_be;
+        may_be |= !s->passing && begins(s->text, length, hydras[i]);
+    return may_be ? 0 : length;
 }
 
 static bool is_hydras(const char *line, size_t length)
@@ -97,13 +131,40 @@ static void take_line(struct stream *s, const char *line, size_t length)
     } else if (ruler && !s->held[1][0]) {
         memcpy(s->held[1], line, length);
         s->held[1][length] = 0;
-    } else {
+    } else if (!is_hydras(line, length)) {
         put_held(s);
         if (length == 1)
             strcpy(s->held[0], "\n");
-        else if (!is_hydras(line, length))
+        else
             put(s, line, length);
     }
+}
+
+/* Of the incomplete line. */
+static void pass_on(struct stream *s, size_t length)
+{
+    if (!length)
+        return;
+    put_held(s);
+    put(s, s->text, length);
+    s->length -= length;
+    memmove(s->text, s->text + length, s->length);
+    s->passing = true;
+}
+
+static void take_end_of_line(struct stream *s)
+{
+    size_t length = before_notice(s->text, s->length);
+    if (length < s->length) {
+        s->length = length; /* which goes on after the notice */
+        return;
+    }
+    if (s->passing)
+        put(s, s->text, s->length);
+    else
+        take_line(s, s->text, s->length);
+    s->length = 0;
+    s->passing = false;
 }
 
 /* What is there of the last line is passed on at once if it is not Hydra's, as a prompt would be. */
@@ -112,28 +173,18 @@ static void take(struct stream *s, const char *text, size_t length)
     while (length) {
         const char *end = memchr(text, '\n', length);
         size_t part = end ? (size_t)(end - text) + 1 : length;
-        if (!s->passing && s->length + part < ROOM) {
-            memcpy(s->text + s->length, text, part);
-            s->length += part;
-            s->text[s->length] = 0;
-        } else {
-            put(s, s->text, s->length);
-            put(s, text, part);
-            s->length = 0;
-        }
-        if (end && s->length)
-            take_line(s, s->text, s->length);
-        bool passes = !end && s->length && !s->in_banner && !may_be_hydras(s->text, s->length);
-        if (passes) {
-            put_held(s);
-            put(s, s->text, s->length);
-        }
-        s->passing = !end && (s->passing || passes || !s->length);
-        if (end || passes)
-            s->length = 0;
+        if (part > ROOM - s->length) /* no line of Hydra's is so long */
+            pass_on(s, s->length);
+        if (part > ROOM - s->length)
+            part = ROOM - s->length;
+        memcpy(s->text + s->length, text, part);
+        s->length += part;
+        if (s->text[s->length - 1] == '\n')
+            take_end_of_line(s);
         text += part;
         length -= part;
     }
+    pass_on(s, passes(s));
 }
 
 /* False at its end. */
@@ -153,7 +204,7 @@ static void read_rest(struct stream *s)
     while (s->from >= 0 && poll(&ready, 1, 0) > 0 && read_some(s))
         ;
     put_held(s);
-    if (!is_hydras(s->text, s->length))
+    if (!s->in_banner && !is_hydras(s->text, s->length))
         put(s, s->text, s->length);
 }
 

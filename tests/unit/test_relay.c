@@ -16,6 +16,8 @@
 
 #define RULER "===================================================================================\n"
 
+#define NOTICE "[mpiexec@vm] Sending Ctrl-C to processes as requested\n"
+
 static const char banner[] =
     "\n" RULER "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
     "=   PID 27423 RUNNING AT vm\n=   EXIT CODE: 9\n=   CLEANING UP REMAINING PROCESSES\n" RULER
@@ -113,11 +115,33 @@ static void test_hydras_own_is_left_out(void **state)
 {
     (void)state;
     char text[4000];
-    check("[mpiexec@vm] Sending Ctrl-C to processes as requested\n[mpiexec@vm] Press Ctrl-C again to force abort\n",
-          "");
+    check(NOTICE "[mpiexec@vm] Press Ctrl-C again to force abort\nCtrl-C caught... cleaning up processes\n", "");
     check(banner, "");
     snprintf(text, sizeof text, "before\n%safter\n", banner);
     check(text, "before\nafter\n");
+}
+
+/* It comes from a signal handler, whatever mpiexec is writing at that moment: at any place of the banner, once or
+ * twice, nothing is left of either. */
+static void test_notice_anywhere_in_the_banner(void **state)
+{
+    (void)state;
+    static const char *const notices[] = {NOTICE, "[mpiexec@a.b-c] Press Ctrl-C again to force abort\n"};
+    char text[4000], arrived[4000];
+    for (size_t at = 0; at <= strlen(banner); at++) {
+        snprintf(text, sizeof text, "before\n%.*s%s%s%safter\n", (int)at, banner, notices[at % 2],
+                 at % 3 ? "" : notices[0], banner + at);
+        relayed(text, at % 2 ? 7 : 4000, 1, arrived, sizeof arrived);
+        assert_string_equal(arrived, "before\nafter\n");
+    }
+}
+
+static void test_notice_in_a_line_of_the_program(void **state)
+{
+    (void)state;
+    check("ready> " NOTICE "yes\n", "ready> yes\n");
+    check("\n" NOTICE "\nx" NOTICE "\n", "\n\nx\n");
+    check("the line \"[mpiexec@vm] Sending\" is not one\n", "the line \"[mpiexec@vm] Sending\" is not one\n");
 }
 
 /* A prompt without an end of line is seen while the process runs. */
@@ -158,6 +182,8 @@ int main(void)
         cmocka_unit_test(test_output_passes),
         cmocka_unit_test(test_long_lines_pass),
         cmocka_unit_test(test_hydras_own_is_left_out),
+        cmocka_unit_test(test_notice_anywhere_in_the_banner),
+        cmocka_unit_test(test_notice_in_a_line_of_the_program),
         cmocka_unit_test(test_part_of_a_line_passes_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
