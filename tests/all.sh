@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# All tests, one stage after the other, a line for each; the first words of a failed stage's output follow it.
-# Called by `make test`, which has built everything. TEST_STAGES="unit run" runs some of them.
+# All tests, one stage after the other, a line for each; the last words of a failed stage's output follow it.
+# Called by `make test`, which has built everything. TEST_STAGES="unit run" runs some of them. With CI=true a stage that
+# failed runs a second time, and counts as passed if it passes then; it is named as unsteady, with what went wrong at first.
 set -u
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build} MPIEXEC=${MPIEXEC:-mpiexec.mpich} PYTHON=${PYTHON:-/usr/bin/python3}
@@ -10,20 +11,27 @@ export XDG_RUNTIME_DIR
 trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
 logs=$BUILD/test-logs
 mkdir -p "$logs"
-passed=0 failed=0
+passed=0 failed=0 unsteady=''
 
 # stage NAME SECONDS COMMAND...
 stage() {
     local name=$1 limit=$2 begin=$SECONDS
     shift 2
     case " ${TEST_STAGES:-$name} " in *" ${name%% *} "*) ;; *) return ;; esac
-    if timeout --kill-after=10 "$limit" "$@" >"$logs/${name// /-}.log" 2>&1 </dev/null; then
+    local log=$logs/${name// /-}.log
+    local try=(timeout --kill-after=10 "$limit" "$@")
+    if "${try[@]}" >"$log" 2>&1 </dev/null; then
         passed=$((passed + 1))
         printf 'ok      %-28s %4d s\n' "$name" $((SECONDS - begin))
+        return
+    fi
+    printf 'FAILED  %-28s %4d s   (%s)\n' "$name" $((SECONDS - begin)) "$log"
+    tail -n 60 "$log"
+    if [ "${CI:-}" = true ] && "${try[@]}" >"$log-again" 2>&1 </dev/null; then
+        passed=$((passed + 1))
+        unsteady+=" '$name'"
     else
         failed=$((failed + 1))
-        printf 'FAILED  %-28s %4d s   (%s)\n' "$name" $((SECONDS - begin)) "$logs/${name// /-}.log"
-        tail -n 60 "$logs/${name// /-}.log"
     fi
 }
 
@@ -78,5 +86,6 @@ for test in crash where join parking baseline spawn_faults hosts conditions cycl
         "$PYTHON" -m pytest -q -x -p no:cacheprovider "tests/run/test_$test.py"
 done
 
+[ -z "$unsteady" ] || printf 'unsteady, to be looked into: %s\n' "$unsteady"
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]
