@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "runtime/backends/binding.h"
 #include "runtime/coordinator/queue.h"
@@ -14,9 +13,6 @@
 #include "runtime/coordinator/stops.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
-
-#define DUMP_TIMEOUT  10     /* seconds */
-#define DUMP_AHEAD_US 100000 /* for messages to arrive */
 
 double wall_seconds(void)
 {
@@ -107,20 +103,6 @@ static void on_failed(struct coordinator *c, const cJSON *message)
     c->config.ops->fatal(c->config.context, text ? text : "a process failed");
 }
 
-/* If it is this very process, the others miss it soon: they are told before. */
-static void begin_dump(struct coordinator *c, int process)
-{
-    c->dumping = process;
-    c->dump_deadline = monotonic_seconds() + DUMP_TIMEOUT;
-    for (int p = 1; process == 0 && p < c->process_count; p++) {
-        cJSON *message = json_message("abort");
-        cJSON_AddBoolToObject(message, "wait", 1);
-        send_to(c, p, message);
-    }
-    if (process == 0)
-        usleep(DUMP_AHEAD_US);
-}
-
 /* As a block that failed; but a joiner with a launch of its own is missed like any that dies. A process that dumps its
  * memory first is waited for, though not for ever. */
 static void on_crashed(struct coordinator *c, int process, const cJSON *message)
@@ -135,9 +117,10 @@ static void on_crashed(struct coordinator *c, int process, const cJSON *message)
         return;
     }
     c->config.ops->say(c->config.context, text, !joiner);
-    if (!joiner)
-        begin_dump(c, process);
-    send_to(c, process, json_message("dump"));
+    if (joiner)
+        send_to(c, process, json_message("dump"));
+    else
+        dump_begin(c, process);
 }
 
 static void on_message(struct coordinator *c, int process, const cJSON *message)
@@ -366,8 +349,7 @@ static void advance(struct coordinator *c)
     double now = monotonic_seconds();
     struct adaptation *a = c->adaptation;
     check_signals(c);
-    if (c->dumping >= 0 && now > c->dump_deadline)
-        c->config.ops->fatal(c->config.context, NULL);
+    dump_look(c);
     if (c->survey.open && now > c->survey.deadline)
         survey_give_up(c);
     if (c->finished)
@@ -408,7 +390,7 @@ static void advance(struct coordinator *c)
 /* When advance has to look again though nothing arrives: seconds from now. */
 static double next_deadline(const struct coordinator *c)
 {
-    double now = monotonic_seconds(), wait = c->dumping >= 0 ? c->dump_deadline - now : 3600;
+    double now = monotonic_seconds(), wait = dump_wait(c);
     const struct adaptation *a = c->adaptation;
     if (c->survey.open && c->survey.deadline - now < wait)
         wait = c->survey.deadline - now;

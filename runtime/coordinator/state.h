@@ -184,7 +184,8 @@ struct coordinator {
     struct survey survey;
     struct watchdog watchdog;
 
-    int dumping; /* the process that dumps its memory after a crash; -1: none */
+    int dumping;     /* the process that dumps its memory after a crash; -1: none */
+    bool dump_begun; /* it has been told to */
     double dump_deadline;
 
     struct stops stops; /* with the debug driver */
@@ -342,6 +343,11 @@ void watchdog_look(struct coordinator *c);
 void watchdog_surveyed(struct coordinator *c);
 /* When to look again, seconds from now. */
 double watchdog_wait(const struct coordinator *c);
+
+/* dump.c */
+void dump_begin(struct coordinator *c, int process);
+void dump_look(struct coordinator *c);
+double dump_wait(const struct coordinator *c); /* seconds until it wants to look again */
 
 /* progress.c */
 void progress_came(struct coordinator *c, const cJSON *message);

@@ -53,8 +53,10 @@ struct network {
     struct rank ranks[MOST];
     int count, delay_us, sleeper, visits;
     _Atomic bool asleep, failed;
+    _Atomic int warned, warned_before; /* ranks that have heard that the job ends; when rank 0's process was let go */
+    _Atomic bool dumps;
     bool joined; /* the programs' threads have been waited for */
-    char fatal[512];
+    char fatal[512], said[64];
     pthread_mutex_t lock;
     pthread_cond_t answered;
     cJSON *answer; /* the last one */
@@ -71,7 +73,12 @@ static void nap(unsigned *seed, int most_us)
 
 static void deliver(void *context, int process, const cJSON *message)
 {
-    struct rank *rank = &((struct network *)context)->ranks[process];
+    struct network *n = context;
+    struct rank *rank = &n->ranks[process];
+    if (!strcmp(json_text(message, "op"), "dump")) {
+        n->warned_before = n->warned;
+        n->dumps = true;
+    }
     struct letter *letter = malloc(sizeof *letter);
     *letter = (struct letter){.message = cJSON_Duplicate(message, 1)};
     pthread_mutex_lock(&rank->lock);
@@ -109,6 +116,7 @@ static void *control_thread(void *argument)
         pthread_mutex_unlock(&rank->lock);
         nap(&seed, rank->network->delay_us);
         time_freeze(rank, json_text(letter->message, "op"));
+        rank->network->warned += !strcmp(json_text(letter->message, "op"), "abort");
         member_receive(&rank->member, letter->message);
         cJSON_Delete(letter->message);
         free(letter);
@@ -150,7 +158,7 @@ static void on_fatal(void *context, const char *text)
     struct network *n = context;
     if (n->failed)
         return;
-    snprintf(n->fatal, sizeof n->fatal, "%s", text);
+    snprintf(n->fatal, sizeof n->fatal, "%s", text ? text : "");
     n->failed = true;
     cJSON *finish = json_message("finish");
     for (int r = 0; r < n->count; r++)
@@ -158,8 +166,14 @@ static void on_fatal(void *context, const char *text)
     cJSON_Delete(finish);
 }
 
+static void on_say(void *context, const char *text, bool failing)
+{
+    struct network *n = context;
+    snprintf(n->said, sizeof n->said, "%s", failing ? text : "");
+}
+
 static const struct coordinator_ops ops = {
-    .send = deliver, .publish = on_publish, .answer = on_answer, .fatal = on_fatal};
+    .send = deliver, .publish = on_publish, .answer = on_answer, .fatal = on_fatal, .say = on_say};
 
 /* ---- The program: visits of phases of different lengths -------------------------------- */
 
@@ -571,6 +585,25 @@ static void ranks_that_go_different_ways_are_named(void **state)
     assert_non_null(strstr(n.fatal, "rank 1 is at element 1 'even'"));
 }
 
+/* Its connection is lost as soon as it dumps: whoever has not heard why by then, would complain. */
+static void the_first_process_dumps_when_all_others_have_heard(void **state)
+{
+    (void)state;
+    struct network n = {.delay_us = 400000, .sleeper = -1, .visits = 1000000};
+    start(&n, 4, 4);
+    wait_until_running(&n);
+    cJSON *crash = cJSON_Parse("{\"op\":\"crashed\",\"text\":\"SIGSEGV\",\"core\":true}");
+    coordinator_message(n.coordinator, 0, crash);
+    cJSON_Delete(crash);
+    while (!n.dumps)
+        nap(&n.ranks[0].seed, 1000);
+    coordinator_lost(n.coordinator, 0);
+    finish(&n);
+    assert_int_equal(n.warned_before, 3);
+    assert_string_equal(n.said, "SIGSEGV");
+    assert_true(n.failed);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -601,6 +634,7 @@ int main(void)
         cmocka_unit_test(a_paused_job_keeps_a_resize_for_later),
         cmocka_unit_test(a_request_after_the_end_is_answered),
         cmocka_unit_test(ranks_that_go_different_ways_are_named),
+        cmocka_unit_test(the_first_process_dumps_when_all_others_have_heard),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
