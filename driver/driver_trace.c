@@ -327,14 +327,14 @@ static char *record(void *state, int last)
     return text;
 }
 
-static void write_trace(void *state, const epop_job_t *job)
+static int write_trace(void *state, const epop_job_t *job)
 {
     struct trace *t = state;
     if (!t->own.buffer)
-        return;
+        return EPOP_ERR_SYSTEM;
     handover_unpack(t->directory, job);
     handover_job(t->directory, job);
-    collector_finish(&t->collector);
+    return collector_finish(&t->collector) ? EPOP_ERR_SYSTEM : EPOP_OK;
 }
 
 static void close_trace(void *state)

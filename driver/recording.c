@@ -14,10 +14,10 @@ static char *record(int which, int last)
     return slot->table.record(slot->state, last);
 }
 
-static void write_result(int which, const epop_job_t *job)
+static int write_result(int which, const epop_job_t *job)
 {
     const struct driver_slot *slot = &all->slots[slots[which]];
-    slot->table.write(slot->state, job);
+    return slot->table.write(slot->state, job);
 }
 
 static double checkpoint(int which)

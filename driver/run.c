@@ -81,8 +81,7 @@ int run_serial(const struct options *options, struct drivers *drivers, struct lo
     struct walk walk = {.program = program->program, .elastic = epop__solo_elastic(), .drivers = drivers};
     if (walk_program(options, &walk, false) != WALK_FAILED) {
         epop__records_hand_over();
-        epop__records_finish(epop__solo_stopped_by());
-        return EXIT_DONE;
+        return epop__records_finish(epop__solo_stopped_by()) ? EXIT_FAILED : EXIT_DONE;
     }
     fprintf(stderr, "epop: %s\n", walk.error);
     epop__records_fail(walk.error);
@@ -205,8 +204,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
     if (epop__job_start(&job, program->program))
         return EXIT_USAGE;
     take_parts(options, drivers, program);
-    epop__records_finish(epop__job_stopped_by());
     drivers_close(drivers);
     unload_program(program);
-    return epop__job_close(EXIT_DONE);
+    return epop__job_close();
 }

@@ -555,11 +555,6 @@ int epop__job_directory(const char *purpose, char *path, size_t size)
     return control_directory(purpose, job.plane.token, path, size, error, sizeof error);
 }
 
-const char *epop__job_stopped_by(void)
-{
-    return job.plane.coordinator ? coordinator_stopped_by(job.plane.coordinator) : NULL;
-}
-
 /* Where both can be, a process parks if it comes out of the world; one whose first joining is called off ends. */
 int epop__job_leaves(int reusable)
 {
@@ -595,9 +590,10 @@ void epop__job_leave(void)
     pmi_leave(0);
 }
 
-/* The control plane's end; the status that comes of `status` and those of the launchers. */
-static int come_down(int status)
+/* The control plane's end; the status that comes of the job's and those of the launchers. */
+static int come_down(void)
 {
+    int status = job.member.status;
     signals_install(NULL);
     int stuck = plane_stop(&job.plane);
     if (stuck) {
@@ -630,9 +626,9 @@ static void finalize(void)
     member_destroy(&job.member);
 }
 
-int epop__job_close(int status)
+int epop__job_close(void)
 {
-    status = come_down(status);
+    int status = come_down();
     if (ends_without_mpi())
         pmi_leave(status);
     finalize();
@@ -641,7 +637,7 @@ int epop__job_close(int status)
 
 int epop__job_finalize(void)
 {
-    int status = come_down(0);
+    int status = come_down();
     if (ends_without_mpi())
         pmi_finalize();
     else

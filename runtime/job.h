@@ -86,9 +86,6 @@ EPOP_PRIVATE const struct elastic *epop__job_elastic(void);
 /* The walk has ended here: waits until it has ended on every rank. */
 EPOP_PRIVATE void epop__job_ended(void);
 
-/* After the program has ended: who stopped it early, or NULL. In process 0; elsewhere NULL. */
-EPOP_PRIVATE const char *epop__job_stopped_by(void);
-
 /* This process left the program. Is it the one that may not end, as it hosts the control plane? Then it stands by from
  * here on, with the program loaded, which the coordinator reads. Local. */
 EPOP_PRIVATE int epop__job_hosts(void);
@@ -112,10 +109,11 @@ void epop__job_detach(void);
 /* This process left the program (or its joining is off), which is unloaded; reusable: without a trace. */
 EPOP_PRIVATE void epop__job_parked(int reusable);
 
-/* Ends control plane and MPI. Returns the exit status for `status`. */
-EPOP_PRIVATE int epop__job_close(int status);
+/* Ends control plane and MPI. Returns the exit status: that of the job, which all processes share, or in process 0 that
+ * of a launcher that failed. */
+EPOP_PRIVATE int epop__job_close(void);
 
-/* The same for a process that runs on: as MPI_Finalize. Returns the status of launchers that failed, or 0. */
+/* The same for a process that runs on: as MPI_Finalize. */
 int epop__job_finalize(void);
 
 /* With the debug driver, before the job starts: roll calls are held, as *options says (it stays the caller's). */

@@ -178,8 +178,19 @@ static void op_note(void *context, const epop_adaptation_t *adaptation, const ch
     records_note(adaptation, reason);
 }
 
-static const struct coordinator_ops coordinator_ops = {
-    .send = op_send, .publish = op_publish, .answer = op_answer, .fatal = op_fatal, .say = op_say, .note = op_note};
+static int op_ended(void *context, const char *stopped_by)
+{
+    (void)context;
+    return epop__records_finish(stopped_by) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static const struct coordinator_ops coordinator_ops = {.send = op_send,
+                                                       .publish = op_publish,
+                                                       .answer = op_answer,
+                                                       .fatal = op_fatal,
+                                                       .say = op_say,
+                                                       .note = op_note,
+                                                       .ended = op_ended};
 
 static void on_attached(void *context, int process)
 {

@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@ static struct {
     cJSON *structure;
     char mpi[128];
     char why[600];
-    int opened;
+    bool opened;
+    bool told; /* that a checkpoint could not be written */
 } profile = {.checkpoint = 5};
 
 static int option(void *state, const char *name, const char *value)
@@ -65,7 +67,7 @@ static int loaded(void *state, const epop_program_t *program, int process)
         name_mpi();
     }
     measure_start();
-    profile.opened = 1;
+    profile.opened = true;
     return 0;
 }
 
@@ -127,20 +129,30 @@ static char *record(void *state, int last)
     return measure_record(last);
 }
 
-static void write_profile(void *state, const epop_job_t *job)
+static int write_file(const cJSON *merged, char *error, size_t error_size)
+{
+    char *text = cJSON_Print(merged);
+    int result = text ? output_write(profile.path, text, error, error_size) : -1;
+    if (!text)
+        snprintf(error, error_size, "out of memory");
+    free(text);
+    return result;
+}
+
+static int write_profile(void *state, const epop_job_t *job)
 {
     char error[600];
     (void)state;
+    bool over = job->end != EPOP_JOB_RUNNING;
     cJSON *merged = merge_profile(job, profile.structure, profile.mpi[0] ? profile.mpi : NULL);
-    char *text = profile.path ? cJSON_Print(merged) : NULL;
-    if (job->end != EPOP_JOB_RUNNING && !job->quiet)
+    if (over && !job->quiet)
         table_print(merged, stderr);
-    if (profile.path && !text)
-        fprintf(stderr, "epop: driver 'profile': out of memory\n");
-    else if (profile.path && output_write(profile.path, text, error, sizeof error))
+    int result = profile.path ? write_file(merged, error, sizeof error) : 0;
+    if (result && (over || !profile.told))
         fprintf(stderr, "epop: driver 'profile': %s\n", error);
-    free(text);
+    profile.told |= result != 0;
     cJSON_Delete(merged);
+    return result ? EPOP_ERR_SYSTEM : EPOP_OK;
 }
 
 static double checkpoint(void *state)
@@ -156,7 +168,7 @@ static void close_profile(void *state)
         measure_stop();
     cJSON_Delete(profile.structure);
     profile.structure = NULL;
-    profile.opened = 0;
+    profile.opened = false;
 }
 
 static const epop_driver_option_t options[] = {{"output", "FILE", "write the profile as JSON"},

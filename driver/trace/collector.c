@@ -5,22 +5,42 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "driver/launch.h"
 #include "driver/trace/merge.h"
+#include "driver/trace/out.h"
+
+#define WRITTEN     'w'
+#define NOT_WRITTEN 'n' /* the reason has been told */
+#define PATIENCE    60  /* seconds */
 
 extern char **environ;
 
+/* What is left of the buffers, and of a trace that was not finished. */
+static void remove_files(const char *directory, const char *output)
+{
+    struct dirent *entry;
+    DIR *entries = opendir(directory);
+    while (entries && (entry = readdir(entries)))
+        unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+    rmdir(directory);
+    out_discard(output);
+}
+
 /* ---- In process 0 ---------------------------------------------------------------------- */
 
-/* With the pipe as its input, and nothing else of ours but stderr. */
+/* With the socket as its input, and nothing else of ours but stderr. */
 static int spawn(char **argv, int lifeline, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -45,11 +65,11 @@ int collector_start(struct collector *collector, const char *directory, const ch
 {
     char self[PATH_MAX], bytes[32];
     int ends[2], result = -1;
-    *collector = (struct collector){.lifeline = -1};
+    *collector = (struct collector){.lifeline = -1, .directory = directory, .output = output};
     snprintf(bytes, sizeof bytes, "%lld", (long long)limit);
     char *argv[] = {
         (char *)launch_self(self, sizeof self, "epop"), TRACE_ARGUMENT, (char *)directory, (char *)output, bytes, NULL};
-    if (pipe2(ends, O_CLOEXEC) == 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
         result = spawn(argv, ends[0], &collector->pid);
         close(ends[0]);
         collector->lifeline = ends[1];
@@ -64,14 +84,40 @@ int collector_start(struct collector *collector, const char *directory, const ch
     return -1;
 }
 
-void collector_finish(struct collector *collector)
+/* The byte that it answers with, 0: it is gone without an answer, -1: it takes too long. Its exit status may be lost:
+ * the program may ignore SIGCHLD, or wait for all children. */
+static int await_answer(int lifeline)
+{
+    struct pollfd poll_answer = {.fd = lifeline, .events = POLLIN};
+    char answer = 0;
+    int ready;
+    while ((ready = poll(&poll_answer, 1, PATIENCE * 1000)) < 0 && errno == EINTR)
+        ;
+    if (ready == 0)
+        return -1;
+    return recv(lifeline, &answer, 1, 0) == 1 ? answer : 0;
+}
+
+int collector_finish(struct collector *collector)
 {
     if (collector->lifeline < 0)
-        return;
+        return collector->failed ? -1 : 0;
+    shutdown(collector->lifeline, SHUT_WR);
+    int answer = await_answer(collector->lifeline);
     close(collector->lifeline);
     collector->lifeline = -1;
-    while (waitpid(collector->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    collector->failed = answer != WRITTEN;
+    if (answer < 0) {
+        fprintf(stderr, "epop: trace: it takes more than %d s to write; process %ld goes on with it\n", PATIENCE,
+                (long)collector->pid);
+        return -1;
+    }
+    waitpid(collector->pid, NULL, 0);
+    if (answer == 0) {
+        fprintf(stderr, "epop: trace: the process that writes it was killed: there is no trace\n");
+        remove_files(collector->directory, collector->output);
+    }
+    return collector->failed ? -1 : 0;
 }
 
 /* ---- In the collector -------------------------------------------------------------------- */
@@ -84,17 +130,6 @@ static void wait_for_end(int lifeline)
         ;
 }
 
-static void remove_directory(const char *directory)
-{
-    struct dirent *entry;
-    DIR *entries = opendir(directory);
-    while (entries && (entry = readdir(entries)))
-        unlinkat(dirfd(entries), entry->d_name, 0);
-    if (entries)
-        closedir(entries);
-    rmdir(directory);
-}
-
 int collector_main(int argc, char **argv)
 {
     char text[4800];
@@ -104,9 +139,11 @@ int collector_main(int argc, char **argv)
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* too long a file is an error like others */
     wait_for_end(STDIN_FILENO);
     int result = merge_trace(argv[0], argv[1], strtoll(argv[2], NULL, 10), text, sizeof text);
-    fprintf(stderr, "epop: %s\n", text);
-    remove_directory(argv[0]);
+    fprintf(stderr, "epop: %s%s\n", result ? "trace: " : "", text);
+    remove_files(argv[0], argv[1]);
+    send(STDIN_FILENO, result ? (char[]){NOT_WRITTEN} : (char[]){WRITTEN}, 1, MSG_NOSIGNAL);
     return result != 0;
 }

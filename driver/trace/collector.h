@@ -1,10 +1,12 @@
 /*
  * The collector: a process beside process 0, in a session of its own, that writes the trace when process 0 lets go of
- * it, also if that was killed together with all ranks.
+ * it, also if that was killed together with all ranks. A socket connects the two: its end is the signal to write, and
+ * the byte that comes back says that the trace is there.
  */
 #ifndef TRACE_COLLECTOR_H
 #define TRACE_COLLECTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,14 +16,17 @@
 struct collector {
     int lifeline; /* -1: none */
     pid_t pid;
+    const char *directory, *output;
+    bool failed; /* it has been waited for, and there is no trace */
 };
 
-/* Starts it. 0, or -1 with one line of text. */
+/* Starts it; directory and output stay the caller's, and are kept. 0, or -1 with one line of text. */
 int collector_start(struct collector *collector, const char *directory, const char *output, int64_t limit, char *error,
                     size_t error_size);
 
-/* Has it write, and waits until it has; it prints what it wrote. */
-void collector_finish(struct collector *collector);
+/* Has it write, and waits until it has; it prints what it wrote, or why it could not. 0, or -1: there is no trace.
+ * Once; from then on it only tells that. */
+int collector_finish(struct collector *collector);
 
 /* epop TRACE_ARGUMENT DIRECTORY OUTPUT LIMIT, with the lifeline as its input. Removes the directory. */
 int collector_main(int argc, char **argv);

@@ -65,11 +65,16 @@ static int replaceable(const char *path, char *error, size_t error_size)
     return 1;
 }
 
+static void name_files(struct trace_out *out, const char *path)
+{
+    snprintf(out->path, sizeof out->path, "%s", path);
+    snprintf(out->part, sizeof out->part, "%s.part", out->path);
+}
+
 int out_open(struct trace_out *out, const char *path, int64_t limit, char *error, size_t error_size)
 {
     *out = (struct trace_out){.limit = limit};
-    snprintf(out->path, sizeof out->path, "%s", path);
-    snprintf(out->part, sizeof out->part, "%s.part", out->path);
+    name_files(out, path);
     if (!replaceable(path, error, error_size))
         return -1;
     out->file = fopen(out->part, "w");
@@ -117,6 +122,13 @@ int out_close(struct trace_out *out, const cJSON *about, char *error, size_t err
     fail(out->path, error, error_size);
     unlink(out->part);
     return -1;
+}
+
+void out_discard(const char *path)
+{
+    struct trace_out out;
+    name_files(&out, path);
+    unlink(out.part);
 }
 
 int out_prepare(const char *path, char *error, size_t error_size)

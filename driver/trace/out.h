@@ -45,6 +45,9 @@ void out_event(struct trace_out *out, const struct trace_event *event);
 /* Ends the events, adds about the trace as a whole, and gives the file its name. 0, or -1 with one line of text. */
 int out_close(struct trace_out *out, const cJSON *about, char *error, size_t error_size);
 
+/* Removes what a process that was killed has left of the trace that it was to write there. */
+void out_discard(const char *path);
+
 /* A string for JSON, without the quotation marks: control characters escaped, what is no UTF-8 replaced. */
 void out_escape(const char *text, char *escaped, size_t size);
 

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define EPOP_DRIVER_ABI_VERSION 1u
+#define EPOP_DRIVER_ABI_VERSION 2u
 
 /* Where a process is in the program. */
 typedef struct epop_position {
@@ -157,10 +157,11 @@ typedef struct epop_driver {
      * or the program has ended; the text is kept, and record begins anew. Else it is asked by another thread while
      * the program's thread runs, hangs or has crashed, and the text replaces the last one of that kind.
      * `write` is called in process 0 by a thread of its own: at the end, on a failure, and for checkpoints, which are
-     * all that is left when everything is killed at once.
+     * all that is left when everything is killed at once. 0, or an error number (it has told of that): a job whose
+     * result is not there at the end has status 1 on every rank, also if the program itself ended well.
      */
     char *(*record)(void *state, int last);
-    void (*write)(void *state, const epop_job_t *job);
+    int (*write)(void *state, const epop_job_t *job);
     double (*checkpoint)(void *state); /* seconds from one to the next; 0, or no hook: none are made */
 
     /* Around every block, nearest to it; the position is where the block is called. data is the program's data pointer

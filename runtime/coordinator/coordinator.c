@@ -328,9 +328,14 @@ static void finish(struct coordinator *c)
     c->finished = true;
     position_give_up(c);
     survey_give_up(c);
+    int status =
+        c->config.ops->ended ? c->config.ops->ended(c->config.context, c->stop_sent ? c->stopped_by : NULL) : 0;
     publish(c, "finished", NULL, NULL);
-    for (int p = 0; p < c->process_count; p++)
-        send_to(c, p, json_message("finish"));
+    for (int p = 0; p < c->process_count; p++) {
+        cJSON *message = json_message("finish");
+        cJSON_AddNumberToObject(message, "status", status);
+        send_to(c, p, message);
+    }
 }
 
 /* The launcher's exit status would be a matter of chance if a signal just killed the processes. */
@@ -546,11 +551,6 @@ int coordinator_wait(struct coordinator *c)
 const char *coordinator_backend_name(const struct coordinator *c)
 {
     return c->config.backend->name;
-}
-
-const char *coordinator_stopped_by(const struct coordinator *c)
-{
-    return c->stop_sent ? c->stopped_by : NULL;
 }
 
 void coordinator_destroy(struct coordinator *c)

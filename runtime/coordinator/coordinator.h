@@ -17,7 +17,7 @@
 struct coordinator;
 struct coordinator_backend;
 
-/* How the coordinator reaches the world. Called on its thread; none may block. */
+/* How the coordinator reaches the world. Called on its thread; none but `ended` may block. */
 struct coordinator_ops {
     void (*send)(void *context, int process, const cJSON *message);
     void (*publish)(void *context, const cJSON *event);
@@ -30,6 +30,9 @@ struct coordinator_ops {
     void (*say)(void *context, const char *text, bool failing);
     /* Something was requested, has come further, or was refused (then adaptation is NULL); NULL: nobody listens. */
     void (*note)(void *context, const epop_adaptation_t *adaptation, const char *reason);
+    /* The program has ended everywhere, and no process has been told so yet; stopped_by: who stopped it, or NULL. The
+     * status of all processes; NULL: 0. */
+    int (*ended)(void *context, const char *stopped_by);
 };
 
 struct coordinator_config {
@@ -70,9 +73,6 @@ int coordinator_wait(struct coordinator *coordinator);
 
 /* Of its backend. Static. */
 const char *coordinator_backend_name(const struct coordinator *coordinator);
-
-/* Once the program has ended: who stopped the program before its end, or NULL. */
-const char *coordinator_stopped_by(const struct coordinator *coordinator);
 
 /* Frees it, once nothing can reach it any more: after the control plane is down. */
 void coordinator_destroy(struct coordinator *coordinator);

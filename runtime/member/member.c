@@ -197,6 +197,7 @@ void member_receive(struct member *member, const cJSON *message)
         member->cancelled = true;
     } else if (!strcmp(op, "finish")) {
         member->finish = true;
+        member->status = json_int(message, "status", 0);
     } else if (!member_rollcall_receive(member, op, message) && member->other) {
         member->other(message);
     }

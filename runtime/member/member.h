@@ -64,6 +64,7 @@ struct member {
 
     /* standby */
     bool finish, cancelled;
+    int status;     /* that the job ends with, once finish is set */
     cJSON *wake;    /* the message that asks this process to join; owned; NULL: none */
     cJSON *meeting; /* the message that all joiners are here; owned; NULL: none */
 };

@@ -21,6 +21,7 @@
 static struct {
     _Atomic bool runs;
     _Atomic bool finish, fail, done; /* done: it has written for the last time */
+    bool unwritten;                  /* or has tried to, and could not */
     const char *stopped_by;
     char reason[600];
     pthread_t thread;
@@ -92,6 +93,7 @@ static void collect(const bool *wanted)
 
 static void write_all(const bool *wanted, epop_job_end_t end, const char *reason)
 {
+    recorder.unwritten = false;
     for (int i = 0; i < records_user()->count; i++) {
         if (!wanted[i])
             continue;
@@ -100,7 +102,7 @@ static void write_all(const bool *wanted, epop_job_end_t end, const char *reason
         job.end = end;
         job.reason = reason;
         store_fill(i, &job);
-        records_user()->write(i, &job);
+        recorder.unwritten |= records_user()->write(i, &job) != 0;
         store_release(&job);
     }
 }
@@ -219,10 +221,10 @@ void epop__records_begin(const struct records_job *job)
     recorder.runs = recorder.job.id && recorder.job.path && start_thread();
 }
 
-void epop__records_finish(const char *stopped_by)
+int epop__records_finish(const char *stopped_by)
 {
     if (!recorder_runs())
-        return;
+        return 0;
     recorder.stopped_by = stopped_by;
     recorder.finish = true;
     sem_post(&recorder.wake);
@@ -230,4 +232,5 @@ void epop__records_finish(const char *stopped_by)
     recorder.runs = false;
     free((char *)recorder.job.id);
     free((char *)recorder.job.path);
+    return recorder.unwritten ? -1 : 0;
 }

@@ -23,7 +23,7 @@
 struct records_user {
     int count, quiet;
     char *(*record)(int which, int last);
-    void (*write)(int which, const epop_job_t *job);
+    int (*write)(int which, const epop_job_t *job);
     double (*checkpoint)(int which);
 };
 
@@ -52,8 +52,9 @@ EPOP_PRIVATE void epop__records_fail(const char *reason);
 /* The job starts; copies what is in *job. */
 EPOP_PRIVATE void epop__records_begin(const struct records_job *job);
 
-/* The program has ended everywhere: writes, and waits until that is done. stopped_by: who ended it early, or NULL. */
-EPOP_PRIVATE void epop__records_finish(const char *stopped_by);
+/* The program has ended everywhere: writes, and waits until that is done. stopped_by: who ended it early, or NULL. 0,
+ * or -1: a driver could not write its result. */
+EPOP_PRIVATE int epop__records_finish(const char *stopped_by);
 
 /* ---- For the control plane --------------------------------------------------------------- */
 

@@ -72,7 +72,7 @@ static char *record(void *state, int last)
     return text;
 }
 
-static void write_job(void *state, const epop_job_t *job)
+static int write_job(void *state, const epop_job_t *job)
 {
     static const char *const ends[] = {"running", "ended", "stopped", "failed"};
     char name[4096];
@@ -89,7 +89,7 @@ static void write_job(void *state, const epop_job_t *job)
     for (int i = 0; i < job->record_count; i++)
         fprintf(file, "record %d: %s\n", job->records[i].process, job->records[i].text);
     fclose(file);
-    rename(name, d.path);
+    return rename(name, d.path);
 }
 
 static double checkpoint(void *state)

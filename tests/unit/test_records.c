@@ -20,6 +20,7 @@
 
 static char written[4000]; /* the last time, in words */
 static _Atomic int writes, hangs;
+static _Atomic int refuses; /* what the last write returns */
 static double apart;
 
 static char *record(int which, int last)
@@ -29,7 +30,7 @@ static char *record(int which, int last)
     return strdup(text);
 }
 
-static void write_job(int which, const epop_job_t *job)
+static int write_job(int which, const epop_job_t *job)
 {
     char *end = written;
     (void)which;
@@ -43,6 +44,7 @@ static void write_job(int which, const epop_job_t *job)
     writes++;
     while (hangs)
         sleep(1);
+    return refuses;
 }
 
 static double checkpoint(int which)
@@ -208,6 +210,26 @@ static int do_checkpoints(void)
 }
 TEST_OF(checkpoints)
 
+static int do_what_is_not_written_at_the_end_is_told(void)
+{
+    refuses = 1;
+    begin();
+    return epop__records_finish(NULL) == -1 && writes == 1 ? 0 : 1;
+}
+TEST_OF(what_is_not_written_at_the_end_is_told)
+
+static int do_a_checkpoint_that_is_not_written_does_not_count(void)
+{
+    apart = 0.01;
+    refuses = 1;
+    begin();
+    while (writes < 2)
+        usleep(1000);
+    refuses = 0;
+    return epop__records_finish(NULL);
+}
+TEST_OF(a_checkpoint_that_is_not_written_does_not_count)
+
 static int do_nobody_records(void)
 {
     const struct records_user nobody = {.count = 0};
@@ -237,6 +259,8 @@ int main(void)
         TEST(a_failure_has_what_there_is),
         TEST(a_failure_waits_for_a_driver_that_hangs_two_seconds_only),
         TEST(checkpoints),
+        TEST(what_is_not_written_at_the_end_is_told),
+        TEST(a_checkpoint_that_is_not_written_does_not_count),
         TEST(nobody_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
