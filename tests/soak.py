@@ -146,7 +146,7 @@ class Run:
         result = self.it.wait(120)
         if result.status != 0 or not self.is_right(result):
             raise Failed(f"{result}")
-        end = time.monotonic() + 5
+        end = time.monotonic() + 20
         while self.space.processes() and time.monotonic() < end:
             time.sleep(0.05)
         if self.space.processes():
@@ -204,7 +204,7 @@ def settle(run):
             raise Failed(f"{run.size} -> 1: {result}\n{run.report()}")
         run.size = 1
         run.resizes += 1
-    end = time.monotonic() + 5
+    end = time.monotonic() + 20
     while run.backend != "pool" and "park" not in " ".join(run.options) and run.present() > 1 and time.monotonic() < end:
         time.sleep(0.05)
     # epopctl, and a launcher that is just ending, may still be counted.

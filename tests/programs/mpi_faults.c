@@ -1,6 +1,7 @@
 /*
  * A valid program with MPI in which the rank EPOP_TEST_RANK (every rank if it is not set) does what EPOP_TEST_FAULT
- * says, while the others wait for it in a barrier. Alone it asks for a second rank until that is there.
+ * says, while the others wait for it in a barrier. Alone it asks for a second rank until that is there, or for
+ * EPOP_TEST_ALONE seconds.
  */
 #include <stdio.h>
 #include <time.h>
@@ -39,7 +40,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Every now and then: while the standby process is not there yet, it is refused. */
+/* Every now and then: that may be called off. */
 static void ask_for_two(void)
 {
     static double asked;
@@ -63,7 +64,13 @@ static int work(void *data)
     return 0;
 }
 
-/* One rank goes on until the second one is there, but not for ever; two count alike. */
+static double patience(void)
+{
+    const char *seconds = getenv("EPOP_TEST_ALONE");
+    return seconds ? atof(seconds) : 60;
+}
+
+/* One rank goes on until the second one is there; two count alike. */
 static int more(void *data)
 {
     static double begin;
@@ -72,7 +79,7 @@ static int more(void *data)
     MPI_Comm_size(epop_world(), &size);
     if (begin == 0)
         begin = now();
-    return size == 1 ? now() - begin < 3 : iterations < 5;
+    return size == 1 ? now() - begin < patience() : iterations < 5;
 }
 
 static int adapt(void *data)

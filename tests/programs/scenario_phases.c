@@ -2,7 +2,7 @@
  * Short phases, a branch that goes back, and ranks that each take their own time and talk to each other in the window
  * alone: who is not at the same place there is found out.
  *
- * rounds=N             how often the branch goes back
+ * rounds=N windows=N   how often the branch goes back: so often, and until there were so many windows
  * skew=US              every iteration sleeps up to so long
  * every=K from=BLOCK   in every K-th round another size is asked for, in that block: exec, branch or loop
  * who=WHO max=N        by that rank, or "all"; sizes 1 .. N
@@ -15,7 +15,7 @@ struct place {
 
 struct phases {
     struct place at; /* the same on every rank */
-    long rounds, skew, every, max;
+    long rounds, least_windows, skew, every, max;
     char from[16], who[16];
     unsigned seed;
 };
@@ -29,6 +29,7 @@ static int init(int *argc, char ***argv, void **data)
         return EPOP_ERR_MEMORY;
     *data = s;
     s->rounds = argument(arguments, "rounds", 100);
+    s->least_windows = argument(arguments, "windows", 0);
     s->skew = argument(arguments, "skew", 1000);
     s->every = argument(arguments, "every", 0);
     s->max = argument(arguments, "max", 1);
@@ -75,7 +76,7 @@ static int again(int pc, void *data)
 {
     struct phases *s = data;
     ask(s, "branch");
-    return ++s->at.round < s->rounds ? 1 : pc + 1;
+    return ++s->at.round < s->rounds || s->at.windows < s->least_windows ? 1 : pc + 1;
 }
 
 /* The old ranks are all where rank 0 is. */

@@ -1,5 +1,5 @@
 /*
- * Ranks that do not talk to each other, one of which sleeps for half a second in one iteration: the others' iterations
+ * Ranks that do not talk to each other, one of which sleeps for two seconds in one iteration: the others' iterations
  * must not get longer by it.
  *
  * iterations=N          of 2 ms each
@@ -9,7 +9,7 @@
  */
 #include "scenario.h"
 
-#define SLEEP 500000
+#define SLEEP 2000000
 
 struct sleeper {
     int64_t iteration;

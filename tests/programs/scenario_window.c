@@ -3,11 +3,13 @@
  *
  * iterations=N         ends after so many; else it goes on until it is stopped
  * until=PATH           or until rank 0 finds this file
+ * windows=N            not before so many windows, however many iterations that takes
  * work=US skew=US      sleeps so long in every iteration, and up to `skew` more at random
+ * work-waits-while=PATH     and as long as this file is there
  * state=DIR            every process keeps the number of its iteration in DIR/PID, eight bytes
  * memory=MB            every rank holds so much, in small pieces
- * ask=WHEN:SIZE:WHO    asks for a size in that iteration, or in "init", the first "window" or "end"; WHO: a rank,
- *                      or "all"
+ * ask=WHEN:SIZE:WHO    asks for a size in that iteration, in the first one after that window ("after1"), in "every"
+ *                      one, or in "init", the first "window" or "end"; WHO: a rank, or "all"
  * release=WHEN:RANK    rank 0 asks in that iteration that this rank leaves and another takes its place
  * join-fails-while=PATH, join-waits-while=PATH     what INIT of a joining process does while that file is there
  * fault=KIND:WHO       what the adapt block does wrong, on ranks of that status or (a number) that rank of `all`; kill,
@@ -25,7 +27,8 @@
 struct scenario {
     int64_t iteration, windows, done; /* the same on every rank */
     arguments_t arguments;
-    long iterations, work, skew, pieces;
+    int64_t last_window; /* that this process has worked after */
+    long iterations, least_windows, work, skew, pieces;
     char **memory;
     int64_t *state;
     unsigned seed;
@@ -93,6 +96,20 @@ static void ask(const struct scenario *s, const char *when)
     }
 }
 
+/* Those of an iteration. */
+static void ask_at_work(struct scenario *s)
+{
+    char when[40];
+    snprintf(when, sizeof when, "%lld", (long long)s->iteration);
+    ask(s, when);
+    ask(s, "every");
+    if (s->windows == s->last_window)
+        return;
+    s->last_window = s->windows;
+    snprintf(when, sizeof when, "after%lld", (long long)s->windows);
+    ask(s, when);
+}
+
 static void ask_for_migration(const struct scenario *s)
 {
     const char *text = text_argument(s->arguments, "release", 0);
@@ -150,6 +167,7 @@ static int init(int *argc, char ***argv, void **data)
     if (!s || copy_arguments(s, argc, *argv) || open_state(s))
         return EPOP_ERR_MEMORY;
     s->iterations = argument(s->arguments, "iterations", 0);
+    s->least_windows = argument(s->arguments, "windows", 0);
     s->work = argument(s->arguments, "work", 1000);
     s->skew = argument(s->arguments, "skew", 0);
     s->pieces = argument(s->arguments, "memory", 0) * (1 << 20) / PIECE;
@@ -189,13 +207,14 @@ static void die_if_asked(const struct scenario *s)
 static int work(void *data)
 {
     struct scenario *s = data;
-    const char *until = text_argument(s->arguments, "until", 0);
-    char iteration[32];
-    snprintf(iteration, sizeof iteration, "%lld", (long long)s->iteration);
-    ask(s, iteration);
+    const char *until = text_argument(s->arguments, "until", 0),
+               *wait = text_argument(s->arguments, "work-waits-while", 0);
+    ask_at_work(s);
     ask_for_migration(s);
     die_if_asked(s);
     nap(s->work + (s->skew ? rand_r(&s->seed) % s->skew : 0));
+    while (exists(wait))
+        nap(2000);
     if (until) {
         s->done = exists(until);
         MPI_Bcast(&s->done, 1, MPI_INT64_T, 0, epop_world());
@@ -207,7 +226,8 @@ static int work(void *data)
 static int more(void *data)
 {
     const struct scenario *s = data;
-    return !s->done && (!s->iterations || s->iteration < s->iterations);
+    bool enough = s->iterations && s->iteration >= s->iterations && s->windows >= s->least_windows;
+    return !s->done && !enough;
 }
 
 static bool my_fault(const struct scenario *s, const char *kind, const epop_window_t *w)

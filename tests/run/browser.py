@@ -13,7 +13,7 @@ from selenium.webdriver.chrome.service import Service
 
 OPTIONS = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--disable-background-networking",
            "--disable-component-update", "--no-first-run", "--force-color-profile=srgb"]
-LIMIT = 60
+LIMIT = 300  # seconds
 
 
 class Browser:

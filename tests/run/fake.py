@@ -43,6 +43,8 @@ class FakeJob:
         return self.process.wait_for_line(pattern, **how)[0]
 
     def requests(self):
+        """All that came until now, one at least."""
+        self.sees("^request ")  # its answer may be here before what it prints has been read
         return [json.loads(line.removeprefix("request "))
                 for line in self.process.out.splitlines() if line.startswith("request ")]
 

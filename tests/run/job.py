@@ -117,7 +117,7 @@ class Job:
             raise TimeLimit(f"still running at its time limit\n{report}") from None
         with self._news:
             # A process that outlives the command may hold its pipes: that is for the space to find.
-            self._news.wait_for(lambda: self._open == 0, 2)
+            self._news.wait_for(lambda: self._open == 0, 10)
         return Result(self.command, status, self.out, self.err)
 
     def running(self):
@@ -201,7 +201,7 @@ class Space:
         for job in self._jobs:
             if job.running():
                 job.kill()
-        left = self._wait_gone(5)
+        left = self._wait_gone(20)
         names = [self._command_line(pid) for pid in left]
         for pid in left:
             self._end(pid)

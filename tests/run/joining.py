@@ -47,7 +47,7 @@ WORKS, _why = _can_join()
 needed = pytest.mark.skipif(not WORKS, reason=f"no join here: {_why.strip()}")
 
 
-def wait_for_end_of(pid, limit=10):
+def wait_for_end_of(pid, limit=30):
     """Waits until the process has ended, even if nobody has asked for its exit status yet."""
     try:
         descriptor = os.pidfd_open(pid)

@@ -14,29 +14,31 @@ from scenario import Scenario, Switch, only_line
 @pytest.mark.parametrize("who", ["all", "0"])
 @pytest.mark.parametrize("block", ["exec", "branch", "loop"])
 def test_short_phases_that_resize_themselves(space, block, who):
-    it = Scenario(space, "rounds=150", "skew=1000", "every=10", f"from={block}", f"who={who}", "max=3",
+    it = Scenario(space, "rounds=150", "windows=8", "skew=1000", "every=10", f"from={block}", f"who={who}", "max=3",
                   program="scenario_phases", start=2, ranks=3)
-    result = it.finish(iterations=150)
-    assert int(re.search(r"(\d+) windows", result.out)[1]) >= 8, result
+    result = it.finish()
+    windows, rounds = re.search(r"(\d+) windows, (\d+) iterations", result.out).groups()
+    assert int(windows) >= 8 and int(rounds) >= 150, result
 
 
 def test_short_phases_that_are_resized(space):
-    it = Scenario(space, "rounds=1000", "skew=1500", program="scenario_phases", start=3, ranks=3)
     sizes = [1, 3, 2, 3, 1, 2]
+    it = Scenario(space, "rounds=100", f"windows={len(sizes)}", "skew=1500", program="scenario_phases", start=3, ranks=3)
     for size in sizes:
         it.resize(size)
-    it.finish(ranks=2, windows=len(sizes), iterations=1000)
+    it.finish(ranks=2, windows=len(sizes))
 
 
 def test_double_phase(space):
     """Phases of one iteration each, and the branch back."""
-    it = space.start_epop("--start", "1", job.program("double_phase"), "1", "500", "500", ranks=3)
+    it = space.start_epop("--start", "1", job.program("double_phase"), "1", "100000000", "500", ranks=3)
     id = wait_for_job(space, it, "double_phase")
     for size in (3, 2, 1, 2):
         result = space.epopctl("resize", id, str(size), "--wait")
         assert result.status == 0, result
+    assert space.epopctl("stop", id, "--wait").status == 0
     result = it.wait()
-    assert result.status == 0 and "after 500 repetitions: right" in result.out and not result.err, result
+    assert result.status == 0 and not result.err, result
 
 
 def wait_for_job(space, it, name):

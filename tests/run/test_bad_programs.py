@@ -275,7 +275,7 @@ def test_mpi_fault(space, fault, rank):
 
 @pytest.mark.parametrize("fault", MPI_FAULTS)
 def test_mpi_fault_without_a_launcher(space, fault):
-    result = space.epop(job.test_program("mpi_faults"), env={"EPOP_TEST_FAULT": fault})
+    result = space.epop(job.test_program("mpi_faults"), env={"EPOP_TEST_FAULT": fault, "EPOP_TEST_ALONE": 3})
     expect_error(result, 1, "mpi_faults: ", *MPI_FAULTS[fault])
 
 
@@ -300,5 +300,6 @@ def test_adaptation_without_a_fault(space):
 
 
 def test_a_joining_rank_whose_init_fails_hurts_nobody(space):
-    result = space.epop("--start", "1", job.test_program("mpi_faults"), ranks=2, env={"EPOP_TEST_FAULT": "join"})
+    result = space.epop("--start", "1", job.test_program("mpi_faults"), ranks=2,
+                        env={"EPOP_TEST_FAULT": "join", "EPOP_TEST_ALONE": 3})
     assert result.status == 0 and result.out == "ended with 1 of 2 ranks\n", result

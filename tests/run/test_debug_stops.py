@@ -150,7 +150,11 @@ def test_break_from_outside(space):
     at = it.status()["element"]["iteration"]
     it.done("continue")
     it.wait_for_status(lambda status: status["element"]["iteration"] > at + 20)  # of this visit it was the one stop
-    stopped = it.done("break", f"work:{it.status()['element']['iteration'] + 200}", "--wait")
+    it.done("pause")  # so that it is not past the next place before that is set
+    waiting = it.start_ctl("break", f"work:{it.status()['element']['iteration'] + 5}", "--wait")
+    it.wait_for_status(lambda status: len(status["breaks"]) == 2)
+    it.done("resume")
+    stopped = waiting.wait().out
     assert re.match(r"stopped before work, iteration \d+\nrank 0 on \S+: gdb -p \d+ -ex 'tbreak \*0x\w+'\nrank 1 on ",
                     stopped), stopped
     assert it.status()["breaks"][0] == "work@0"

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import pty
 import re
 import signal
 import socket
@@ -14,6 +13,7 @@ import job
 import jsonschema
 import pytest
 from fake import STATUS, FakeJob
+from terminal import Terminal
 
 SCHEMA = json.loads((job.ROOT / "schema/control.schema.json").read_text())
 DONE, REFUSED, USAGE, NO_JOB, TIMEOUT = range(5)
@@ -243,9 +243,9 @@ def test_answer_of_a_timeout(space):
 def test_no_answer_in_time(space):
     fake = FakeJob(space, pause="never")
     begin = time.monotonic()
-    result = space.epopctl("pause", "--timeout", "0.3")
-    assert result.status == TIMEOUT and 0.3 <= time.monotonic() - begin < 5
-    assert "within 0.3 s" in one_line(result.err)
+    result = space.epopctl("pause", "--timeout", "2.5")  # which has to suffice for attaching
+    assert result.status == TIMEOUT and time.monotonic() - begin >= 2.5
+    assert "within 2.5 s" in one_line(result.err)
     fake.sees("^abandoned$")
     fake.end()
 
@@ -280,7 +280,7 @@ def test_stop_waits_until_the_job_is_gone(space):
 
 def test_stop_that_does_not_end_times_out(space):
     fake = FakeJob(space, stop={"ok": True, "code": "accepted"})
-    result = space.epopctl("stop", "--wait", "--timeout", "0.5")
+    result = space.epopctl("stop", "--wait", "--timeout", "2.5")
     assert result.status == TIMEOUT and "still there" in one_line(result.err)
     fake.end()
 
@@ -364,7 +364,7 @@ EVENTS = [
 def start_watch(space, fake, *arguments):
     """epopctl watch with its subscription in place, and the number of lines it has printed until then."""
     watch = space.start_epopctl("watch", *arguments)
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while "resumed" not in watch.out and time.monotonic() < end:
         fake.tell('publish {"event": "resumed", "time": 1}')
         time.sleep(0.02)
@@ -399,7 +399,7 @@ def test_watch_a_job_that_is_killed(space):
     fake = FakeJob(space)
     watch, _ = start_watch(space, fake)
     fake.process.kill()
-    assert watch.wait(10).status == DONE
+    assert watch.wait().status == DONE
 
 
 def test_two_watchers_and_a_request(space):
@@ -417,13 +417,8 @@ def test_two_watchers_and_a_request(space):
 
 def test_table_on_a_terminal(space):
     fake = FakeJob(space)
-    leader, follower = pty.openpty()
-    process = subprocess.Popen([job.BUILD / "bin/epopctl", "list"], stdout=follower, env=space.environment())
-    os.close(follower)
-    assert process.wait(20) == DONE
-    text = os.read(leader, 65536).decode()
-    os.close(leader)
-    assert "\t" not in text and "\033" not in text
+    status, text = Terminal(space, [job.BUILD / "bin/epopctl", "list"]).wait()
+    assert status == DONE and "\t" not in text and "\033" not in text
     header, line = text.splitlines()
     assert header.index("STATE") == line.index("running")
     fake.end()

@@ -48,6 +48,9 @@ def test_adapt_block_without_a_fault(space):
 
 # ---- Processes that are killed
 
+# Seconds: what does not end by itself lasts for ever here, and what does takes two, unless the machine is busy.
+LIMIT = 20
+
 
 def left_over(space):
     """What is left of jobs in the runtime directory."""
@@ -55,11 +58,11 @@ def left_over(space):
 
 
 def check_gone(space, it, begin):
-    """Everything has ended within seconds, and epopctl list finds and removes what is left of the job."""
-    result = it.it.wait(15)
+    """Everything has ended in time, and epopctl list finds and removes what is left of the job."""
+    result = it.it.wait(LIMIT)
     assert result.status != 0, result
-    assert space._wait_gone(10) == [], result
-    assert time.monotonic() - begin < 10
+    assert space._wait_gone(LIMIT) == [], result
+    assert time.monotonic() - begin < LIMIT
     listed = space.epopctl("list")
     assert listed.status == DONE and it.id not in listed.out, listed
     assert left_over(space) == []
@@ -154,5 +157,5 @@ def test_stopped_epopctl(space):
     it.resize(1)
     begin = time.monotonic()
     it.stop(ranks=1, windows=2)
-    assert time.monotonic() - begin < 8
+    assert time.monotonic() - begin < LIMIT
     watch.kill()

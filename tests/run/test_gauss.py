@@ -10,6 +10,7 @@ import time
 
 import job
 import pytest
+from joining import wait_for_status
 
 GAUSS = job.example("gauss")
 DATA = pathlib.Path(os.environ.get("EPOP_TEST_DATA", job.ROOT / "../shared/data"))
@@ -241,9 +242,12 @@ def test_singular_after_a_resize_is_still_found(space):
     n = 900
     rows = [[(n - abs(i - j)) / n if i != n - 1 else 0.0 for j in range(n)] for i in range(n)]
     path = write_mtx(space.directory / "a.mtx", rows, "array")
-    it = space.start_epop("--start", "1", GAUSS, path, "--block", "1", ranks=2, limit=120)
-    wait_until_eliminating(space, it)
-    result = space.epopctl("resize", "2", "--wait")
-    assert result.status == 0, result
+    it = space.start_epop("--start", "1", "--driver", "debug", "--break", "eliminate:20", GAUSS, path, "--block", "1",
+                          ranks=2, limit=120)
+    it.wait_for_line("epop: stopped before ", stream="err", timeout=60)  # it holds there until the resize is prepared
+    waiting = space.start_epopctl("resize", "2", "--wait")
+    wait_for_status(space, lambda status: status["adaptations"] and status["adaptations"][0]["state"] == "prepared")
+    assert space.epopctl("continue").status == 0
+    assert waiting.wait().status == 0
     result = it.wait()
     assert result.status != 0 and f"no pivot in column {n}" in result.err

@@ -1,14 +1,15 @@
 """programs/ledger: no element is lost, doubled or misplaced, however the world changes; and programs/double_phase."""
 
-import json
 import re
-import time
 
 import job
 import pytest
+from joining import wait_for_status
+from scenario import wait_until_all_are_here
 
 LEDGER = job.program("ledger")
 DISTS = ["block", "cyclic", "block-cyclic"]
+ENDLESS = "iterations=100000000"  # until it is stopped
 
 
 def ledger(space, *arguments, start, ranks, limit=90):
@@ -16,7 +17,7 @@ def ledger(space, *arguments, start, ranks, limit=90):
     return space.start_epop("--start", str(start), LEDGER, *arguments, ranks=ranks, limit=limit)
 
 
-def finish(it, elements, iterations):
+def finish(it, elements, iterations=r"\d+"):
     """Waits for the good end; the number of resizes and of ranks."""
     result = it.wait()
     assert result.status == 0, result
@@ -24,16 +25,6 @@ def finish(it, elements, iterations):
                          r"(\d+) ranks at the end\n", result.out)
     assert match, result
     return int(match[1]), int(match[2])
-
-
-def wait_until_running(space, it):
-    """Until the job answers, and all its processes have come."""
-    end = time.monotonic() + 30
-    while time.monotonic() < end and it.running():
-        result = space.epopctl("status", "--json")
-        if result.status == 0 and all(process["pid"] for process in json.loads(result.out)["processes"]):
-            return
-    raise AssertionError(f"does not answer: {it.wait(1)}")
 
 
 @pytest.mark.parametrize("dist", DISTS)
@@ -44,21 +35,22 @@ def test_without_resizes(space, dist):
 
 @pytest.mark.parametrize("dist, skew", zip(DISTS, [0, 2000, 500]))
 def test_resizes_from_outside(space, dist, skew):
-    it = ledger(space, "elements=1001", "iterations=2000", "work=1000", f"skew={skew}", f"dist={dist}", start=2, ranks=4)
-    wait_until_running(space, it)
+    it = ledger(space, "elements=1001", ENDLESS, "work=1000", f"skew={skew}", f"dist={dist}", start=2, ranks=4)
+    wait_until_all_are_here(space)
     sizes = [4, 1, 3, 2]
     for size in sizes:
         result = space.epopctl("resize", str(size), "--wait")
         assert result.status == 0, result
-    assert finish(it, 1001, 2000) == (len(sizes), sizes[-1])
+    assert space.epopctl("stop").status == 0
+    assert finish(it, 1001) == (len(sizes), sizes[-1])
 
 
 @pytest.mark.parametrize("elements", [0, 1, 3, 5000])
 def test_resizes_by_itself(space, elements):
-    it = ledger(space, f"elements={elements}", "iterations=600", "work=1000", "skew=500", "resize=30", "max=4", start=1,
-                ranks=4)
-    resizes, _ = finish(it, elements, 600)
-    assert resizes >= 3
+    it = ledger(space, f"elements={elements}", ENDLESS, "work=1000", "skew=500", "resize=30", "max=4", start=1, ranks=4)
+    wait_for_status(space, lambda status: sum(one["state"] == "committed" for one in status["adaptations"]) >= 5)
+    assert space.epopctl("stop").status == 0
+    assert finish(it, elements)[0] >= 5
 
 
 def test_bad_argument(space):
@@ -72,10 +64,18 @@ def test_double_phase(space):
 
 
 def test_double_phase_resized(space):
-    it = space.start_epop("--start", "1", job.program("double_phase"), "100", "10", "1000", ranks=3)
-    wait_until_running(space, it)
-    for size in ("3", "2"):
-        result = space.epopctl("resize", size, "--wait")
-        assert result.status == 0, result
+    """While it is held at its first phase, so that it does not end before."""
+    it = space.start_epop("--start", "1", "--driver", "debug", "--break", "first", job.program("double_phase"), "10", "5",
+                          "1000", ranks=3)
+    seen = 0
+    for size in (3, 2):
+        _, seen = it.wait_for_line("epop: stopped before ", stream="err", start=seen)
+        assert space.epopctl("resize", size).status == 0
+        wait_for_status(space, lambda status: status["adaptations"][-1]["state"] == "prepared")
+        assert space.epopctl("continue").status == 0
+        wait_for_status(space, lambda status: status["size"] == size)
+    it.wait_for_line("epop: stopped before ", stream="err", start=seen)
+    for command in (["break", "first", "--remove"], ["continue"]):
+        assert space.epopctl(*command).status == 0
     result = it.wait()
-    assert result.status == 0 and "after 10 repetitions: right" in result.out, result
+    assert result.status == 0 and "after 5 repetitions: right" in result.out, result

@@ -62,7 +62,7 @@ def page(tmp_path_factory):
         if name not in made:
             folder = tmp_path_factory.mktemp(name)
             profile = profiles.write(folder, PROFILES[name]())
-            subprocess.run([REPORT, profile, "-o", folder / "report.html"], check=True, timeout=60)
+            subprocess.run([REPORT, profile, "-o", folder / "report.html"], check=True, timeout=browsers.LIMIT)
             made[name] = folder / "report.html"
         return made[name]
     return make
@@ -151,8 +151,8 @@ def test_a_timeline_of_a_trace(browser, tmp_path):
     command = [job.BUILD / "bin/epop", "--start", "1", "--driver", "profile,trace", "--output", "prof.json", "--trace-output",
                "trace.json", job.program("ledger"), "elements=1000", "iterations=60", "work=2000", "resize=15", "max=2"]
     environment = {**os.environ, "EPOP_RUNTIME_DIR": str(tmp_path / "run")}
-    subprocess.run([job.MPIEXEC, "-n", "2", *command], cwd=tmp_path, env=environment, check=True, timeout=60, capture_output=True)
-    subprocess.run([REPORT, "prof.json", "trace.json", "-o", "page.html"], cwd=tmp_path, check=True, timeout=60)
+    subprocess.run([job.MPIEXEC, "-n", "2", *command], cwd=tmp_path, env=environment, check=True, timeout=browsers.LIMIT, capture_output=True)
+    subprocess.run([REPORT, "prof.json", "trace.json", "-o", "page.html"], cwd=tmp_path, check=True, timeout=browsers.LIMIT)
     for width, scheme in ((1000, "light"), (360, "dark")):
         browser.open(tmp_path / "page.html", width, scheme)
         drawing = browser.run(DRAWING, "timeline")
@@ -187,7 +187,7 @@ def test_tables_have_all_figures(browser, page, name):
     """Those of --format csv, which other tests compare with the profile."""
     browser.open(page(name))
     folder = page(name).parent
-    subprocess.run([REPORT, folder / "prof.json", "--format", "csv", "-o", folder / "tables"], check=True, timeout=60)
+    subprocess.run([REPORT, folder / "prof.json", "--format", "csv", "-o", folder / "tables"], check=True, timeout=browsers.LIMIT)
     for chart in ALL:
         with (folder / "tables" / f"{chart}.csv").open(newline="") as file:
             _, *rows = csv.reader(file)

@@ -11,23 +11,31 @@ import joining
 SOAK = job.ROOT / "tests/soak.py"
 
 
-def soak(*arguments, limit):
-    done = subprocess.run([sys.executable, "-B", SOAK, *arguments], capture_output=True, text=True, timeout=limit,
-                          check=False)
-    assert done.returncode == 0 and "all right" in done.stdout, done.stdout + done.stderr
+LIMIT = 600  # seconds, of what takes ten to sixty on a quiet machine
+
+
+def soak(*arguments):
+    running = subprocess.Popen([sys.executable, "-B", SOAK, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               text=True)
+    try:
+        out, _ = running.communicate(timeout=LIMIT)
+    finally:
+        running.terminate()  # then it ends its jobs, too
+        running.wait(LIMIT)
+    assert running.returncode == 0 and "all right" in out, out
 
 
 @joining.needed
 @pytest.mark.parametrize("backend", ["join", "spawn"])
 @pytest.mark.parametrize("program", ["ledger", "gauss"])
 def test_processes_start_and_end(program, backend):
-    soak("--backend", backend, "--resizes", "20", "--most", "6", "--program", program, limit=90)
+    soak("--backend", backend, "--resizes", "20", "--most", "6", "--program", program)
 
 
 @joining.needed
 @pytest.mark.parametrize("program", ["ledger", "gauss"])
 def test_processes_park(program):
-    soak("--options=--leave park", "--resizes", "20", "--most", "6", "--program", program, limit=90)
+    soak("--options=--leave park", "--resizes", "20", "--most", "6", "--program", program)
 
 
 @joining.needed
@@ -35,13 +43,12 @@ def test_processes_park(program):
 @pytest.mark.parametrize("program", ["ledger", "gauss", "cannon"])
 def test_baseline(program, ways):
     """All ranks are replaced ten times."""
-    soak("--backend", "spawn", f"--options=--spawn-method baseline {ways}", "--resizes", "10", "--most", "6",
-         "--program", program, limit=240)
+    soak("--backend", "spawn", f"--options=--spawn-method baseline {ways}", "--resizes", "10", "--most", "6", "--program", program)
 
 
 @pytest.mark.parametrize("program", ["ledger", "gauss"])
 def test_pool(program):
-    soak("--backend", "pool", "--resizes", "20", "--most", "3", "--program", program, limit=60)
+    soak("--backend", "pool", "--resizes", "20", "--most", "3", "--program", program)
 
 
 def test_a_soak_that_finds_something(tmp_path):
@@ -50,5 +57,5 @@ def test_a_soak_that_finds_something(tmp_path):
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
     done = subprocess.run(["env", f"MPIEXEC={broken}", sys.executable, "-B", SOAK, "--resizes", "1"],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 1 and "FAILED, seed" in done.stdout, done.stdout

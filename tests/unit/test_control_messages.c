@@ -23,6 +23,7 @@
 #define MEMBERS    8
 #define MESSAGES   1000
 #define LIMIT_S    60
+#define SOON_S     20 /* what takes a second or two, on a machine that is busy; what hangs is ended by LIMIT_S */
 #define CHECK(...) check((__VA_ARGS__), #__VA_ARGS__, __LINE__)
 
 /* Not cmocka's: those long jump, and this is another process. */
@@ -249,16 +250,18 @@ static void threads(void)
 static void round_trip(void)
 {
     enum { ROUNDS = 200 };
+    int quick = 0;
     start(MEMBERS, MEMBERS);
     double begin = now();
     for (int number = 0; number < ROUNDS; number++) {
+        double sent = now();
         send_number(CONTROL_ALL, number);
         await(&job.answers, MEMBERS * (number + 1));
+        quick += now() - sent < 0.040;
     }
-    double each = (now() - begin) / ROUNDS;
-    printf("round trip to %d members and back: %.3f ms\n", MEMBERS, 1e3 * each);
+    printf("round trip to %d members and back: %.3f ms\n", MEMBERS, 1e3 * (now() - begin) / ROUNDS);
     fflush(stdout);
-    CHECK(each < 0.040); /* Nagle's algorithm with delayed acknowledgements takes 43 ms */
+    CHECK(quick > ROUNDS / 2); /* Nagle's algorithm with delayed acknowledgements takes 43 ms, each time */
     finish(1, MEMBERS);
     control_unserve(1000);
 }
@@ -269,7 +272,7 @@ static void loss(void)
     double begin = now();
     kill(job.pid[2], SIGKILL);
     await(&job.lost, 1);
-    CHECK(job.last_lost == 2 && now() - begin < 2);
+    CHECK(job.last_lost == 2 && now() - begin < SOON_S);
     cJSON *nothing = cJSON_CreateObject();
     CHECK(control_send(2, nothing) == -1 && control_send(99, nothing) == -1);
     cJSON_Delete(nothing);
@@ -303,7 +306,7 @@ static void stuck_member(void)
     close(job.pipe[2]);
     double begin = now();
     control_unserve(300);
-    CHECK(now() - begin < 3);
+    CHECK(now() - begin < SOON_S);
     kill(job.pid[1], SIGKILL);
     while (wait(NULL) > 0)
         ;
@@ -367,7 +370,7 @@ static void no_server_there(void)
     token[sizeof token - 1] = '\0';
     double begin = now();
     CHECK(control_attach("epop.1.0;tcp4://127.0.0.1:1", token, 1, &ops, NULL, 3000, error, sizeof error) == -1);
-    CHECK(error[0] != '\0' && now() - begin < 5);
+    CHECK(error[0] != '\0' && now() - begin < SOON_S);
 }
 
 /* ---- Running them ------------------------------------------------------------------------ */
