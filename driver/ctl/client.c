@@ -32,19 +32,25 @@ static void on_message(void *context, const cJSON *event)
         client.event(client.context, event);
 }
 
-static void on_end(void *context)
+void ctl_end(void)
 {
-    (void)context;
     pthread_mutex_lock(&client.lock);
     client.ended = 1;
     pthread_cond_broadcast(&client.changed);
     pthread_mutex_unlock(&client.lock);
 }
 
+static void on_end(void *context)
+{
+    (void)context;
+    ctl_end();
+}
+
 /* PMIx forgets requests whose answer cannot come any more. */
 static void on_loss(void *context)
 {
-    on_end(context);
+    (void)context;
+    ctl_end();
     pthread_mutex_lock(&client.lock);
     if (client.asking != NULL)
         control_waiter_interrupt(client.asking);

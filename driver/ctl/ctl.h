@@ -82,6 +82,8 @@ cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code);
 cJSON *ctl_ask_quietly(const cJSON *request, int timeout_ms, int *code);
 /* Waits until the job says goodbye or the connection is gone. 0, or -1 after timeout_ms (< 0: forever). */
 int ctl_wait_end(int timeout_ms);
+/* Those who wait for the end go on as if it had come. */
+void ctl_end(void);
 /* Detaches, or just forgets the connection when the job does not answer. */
 void ctl_disconnect(void);
 /* Connects, asks, disconnects. */

@@ -135,7 +135,8 @@ static void on_event(void *context, const cJSON *event)
     } else {
         print_for_programs(event, since);
     }
-    fflush(stdout); /* a reader at the other end of a pipe watches too */
+    if (fflush(stdout) != 0) /* a reader at the other end of a pipe watches too, until it has seen enough */
+        ctl_end();
     pthread_mutex_unlock(&screen);
 }
 
@@ -163,7 +164,7 @@ int ctl_watch(const ctl_arguments_t *arguments)
     cJSON_Delete(answer);
     ctl_disconnect();
     clear_live(&watch);
-    if (code == CTL_DONE && watch.people)
+    if (code == CTL_DONE && watch.people && !ferror(stdout))
         puts("the job has ended");
     return code;
 }

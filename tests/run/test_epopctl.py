@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -400,6 +401,24 @@ def test_watch_a_job_that_is_killed(space):
     watch, _ = start_watch(space, fake)
     fake.process.kill()
     assert watch.wait().status == DONE
+
+
+def test_watch_whose_reader_has_gone(space):
+    """As in `epopctl watch | head -1`: it ends with the next event, not with the job."""
+    fake = FakeJob(space)
+    reader, writer = os.pipe()
+    watch = subprocess.Popen([job.BUILD / "bin/epopctl", "watch"], stdout=writer, env=space.environment())
+    os.close(writer)
+    try:
+        while not select.select([reader], [], [], 0.05)[0]:
+            assert watch.poll() is None
+            fake.tell('publish {"event": "resumed", "time": 1}')
+        os.close(reader)
+        fake.tell("publish " + json.dumps(EVENTS[3]))
+        assert watch.wait(20) == REFUSED
+    finally:
+        watch.kill()
+    fake.end()
 
 
 def test_two_watchers_and_a_request(space):
