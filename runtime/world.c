@@ -91,6 +91,9 @@ int epop_adapt_begin(epop_window_t *window)
 {
     if (!window)
         return EPOP_ERR_ARGUMENT;
+    /* Its status is looked at after a failure too, by blocks that free what a leaving rank has. */
+    *window = (epop_window_t){
+        .before = MPI_COMM_NULL, .after = MPI_COMM_NULL, .all = MPI_COMM_NULL, .intercomm = MPI_COMM_NULL};
     if (world.state != WINDOW_OFFERED)
         return EPOP_ERR_STATE;
     world.state = WINDOW_OPEN;

@@ -49,7 +49,8 @@ typedef struct epop_window {
 
 /*
  * Opens the window; only in an adapt block, once. Collective over staying, leaving and joining ranks.
- * EPOP_ERR_STATE outside an adapt block or when the window is open already.
+ * EPOP_ERR_STATE outside an adapt block or when the window is open already; then *window has the status EPOP_NEW, and
+ * zeros and MPI_COMM_NULL.
  */
 EPOP_API int epop_adapt_begin(epop_window_t *window);
 

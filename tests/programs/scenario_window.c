@@ -305,7 +305,9 @@ static int adapt(void *data)
     for (int i = 0; i < 3; i++)
         if (my_fault(s, ends[i], &window))
             die(ends[i]);
+    memset(&again, 0xff, sizeof again);
     EXPECT(epop_adapt_begin(&again) == EPOP_ERR_STATE);
+    EXPECT(again.status == EPOP_NEW && again.new_size == 0 && again.after == MPI_COMM_NULL);
     wrong += check_window(&window) + check_same_iteration(s, &window);
     s->windows++;
     if ((error = epop_redist_replicated(&window, &s->iteration, 3, MPI_INT64_T)))
