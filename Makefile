@@ -76,6 +76,7 @@ help:
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR="
 	@echo "make deps       install the missing packages (apt-get, as root or by sudo)"
 	@echo "make format     clang-format everything"
+	@echo "make clean      remove $(BUILD)/"
 
 $(OBJ)/%.o: %.c
 	$(announce)

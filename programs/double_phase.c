@@ -1,8 +1,8 @@
 /*
  * Two elastic phases and a branch that goes back to the first, as in the published listing of a double-phase program
  * (Compres 2017, chapter 7).
- *     mpiexec.mpich -n 4 epop --start 2 double_phase.so [iterations per phase] [repetitions] [microseconds per
- * iteration]
+ *
+ *     mpiexec.mpich -n 4 epop --start 2 double_phase.so [iterations per phase] [repetitions] [microseconds of each]
  */
 #define EPOP_SHORT_NAMES
 #include <epop/epop.h>
