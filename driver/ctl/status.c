@@ -44,6 +44,23 @@ static void print_rule(const cJSON *sizes)
     line("sizes", text);
 }
 
+/* "1200 of 5000 (24 %)", with its age where the program has not come to a probe for a while */
+static void print_progress(const cJSON *progress)
+{
+    double done = ctl_number(progress, "iteration", 0), bound = ctl_number(progress, "bound", 0);
+    double age = ctl_number(progress, "age", 0);
+    char text[200], ago[32];
+    int used = snprintf(text, sizeof text, "%.0f", done);
+
+    if (bound > 0)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, " of %.0f (%.0f %%)", bound, floor(100 * done / bound));
+    ctl_duration(age, ago);
+    if (age >= 1)
+        snprintf(text + used, sizeof text - (size_t)used, ", %s ago", ago);
+    line("progress", text);
+}
+
 static void print_where(const cJSON *status)
 {
     const cJSON *element = cJSON_GetObjectItem(status, "element"), *progress = cJSON_GetObjectItem(status, "progress");
@@ -56,14 +73,8 @@ static void print_where(const cJSON *status)
         snprintf(text, sizeof text, "%.0f", ctl_number(element, "iteration", 0));
         line("iteration", text);
     }
-    if (cJSON_IsObject(progress)) {
-        double done = ctl_number(progress, "iteration", 0), bound = ctl_number(progress, "bound", 0);
-        if (bound > 0)
-            snprintf(text, sizeof text, "%.0f of %.0f (%.0f %%)", done, bound, floor(100 * done / bound));
-        else
-            snprintf(text, sizeof text, "%.0f", done);
-        line("progress", text);
-    }
+    if (cJSON_IsObject(progress))
+        print_progress(progress);
 }
 
 static void print_processes(const cJSON *processes)

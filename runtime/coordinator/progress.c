@@ -1,6 +1,6 @@
 /*
  * How far the program is. Its thread is asked at rank 0's next probe, and only while somebody looks: a client that
- * wants the status, or the user at the terminal.
+ * wants the status (see position.c), or the user at the terminal.
  */
 #include "runtime/coordinator/state.h"
 #include "runtime/member/json.h"
@@ -27,8 +27,10 @@ void progress_came(struct coordinator *c, const cJSON *message)
     c->progress.iteration = json_int64(message, "iteration", 0);
     c->progress.bound = json_int64(message, "bound", 0);
     c->progress_known = true;
+    c->progress_time = monotonic_seconds();
     look_at_mpi(c, message);
-    estimate_add(&c->estimate, monotonic_seconds(), c->progress.iteration, c->progress.bound, c->size);
+    estimate_add(&c->estimate, c->progress_time, c->progress.iteration, c->progress.bound, c->size);
+    position_progress_came(c);
 }
 
 cJSON *progress_json(const struct coordinator *c)
@@ -39,6 +41,7 @@ cJSON *progress_json(const struct coordinator *c)
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "iteration", (double)c->progress.iteration);
     cJSON_AddNumberToObject(json, "bound", (double)c->progress.bound);
+    cJSON_AddNumberToObject(json, "age", monotonic_seconds() - c->progress_time);
     if (rate > 0)
         cJSON_AddNumberToObject(json, "rate", rate);
     if (left >= 0 && !c->paused)

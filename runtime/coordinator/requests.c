@@ -299,8 +299,6 @@ static void handle_status(struct coordinator *c, void *handle)
     cJSON_AddBoolToObject(reply, "ok", 1);
     cJSON_AddItemToObject(reply, "job", status_json(c));
     answer(c, &handle, reply);
-    if (!c->finished && !c->paused)
-        send_to(c, c->world[0], json_message("progress")); /* for the next status */
 }
 
 void handle_request(struct coordinator *c, void *handle, const cJSON *request)

@@ -180,6 +180,7 @@ struct coordinator {
     struct position position;
     struct event *waiting, *last_waiting; /* requests that wait for its answer, in their order */
     double position_deadline;
+    bool position_due, progress_due; /* of the answers that they wait for */
 
     struct survey survey;
     struct watchdog watchdog;
@@ -199,6 +200,7 @@ struct coordinator {
     double mtct;                   /* its share of time in MPI between the last two looks; negative: not known */
     epop_progress_t progress;
     bool progress_known;
+    double progress_time; /* when it came, monotonic */
     double started;
 };
 
@@ -323,6 +325,7 @@ void agreement_decide(struct coordinator *c);
 /* position.c */
 void position_wait(struct coordinator *c, struct event *event); /* takes the event */
 void position_came(struct coordinator *c, int process, const cJSON *message);
+void position_progress_came(struct coordinator *c);
 /* Asks again, where a request waits: rank 0 is another process now. */
 void position_ask_again(struct coordinator *c);
 /* Has the waiting requests carried out with what is known. */

@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 import time
 
 import job
@@ -44,6 +45,41 @@ def test_iteration_and_progress_go_on(space):
     later = it.wait_for_status(lambda status: status["element"]["iteration"] > first["element"]["iteration"]
                                and status["progress"]["iteration"] > first["progress"]["iteration"])
     assert check(later)["progress"]["bound"] == 0
+    it.stop()
+
+
+def iteration_in(directory, pid):
+    """Of a process of the scenario, without a word to the job."""
+    try:
+        return struct.unpack("q", (directory / str(pid)).read_bytes())[0]
+    except (FileNotFoundError, struct.error):
+        return 0
+
+
+def test_progress_is_of_now(space):
+    """Not of when somebody asked last."""
+    directory = space.directory / "state"
+    directory.mkdir()
+    it = Scenario(space, f"state={directory}", start=1, ranks=1)
+    for attempt in range(20):
+        told = check(it.status())["element"]
+        goal = (told["iteration"] if told else 0) + 30
+        end = time.monotonic() + 20
+        while iteration_in(directory, it.pid) < goal and time.monotonic() < end:
+            time.sleep(0.01)
+        if (it.status()["progress"] or {"iteration": 0})["iteration"] >= goal:
+            break  # else the program had no time to come to a probe
+    else:
+        raise AssertionError(it.status())
+    it.stop()
+
+
+def test_progress_of_a_program_that_comes_to_no_probe(space):
+    it = Scenario(space, "work=1500000", start=1, ranks=1)
+    old = it.wait_for_status(lambda status: (status["progress"] or {}).get("age", 0) >= 1)
+    assert check(old)["progress"]["age"] < 60
+    rows = dict(line.split("\t") for line in it.done("status").splitlines() if line.count("\t") == 1)
+    assert re.fullmatch(r"\d+(, [\d.]+ s ago)?", rows["progress"]), rows
     it.stop()
 
 
