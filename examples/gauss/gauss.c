@@ -21,6 +21,7 @@
 #include "gauss/problem.h"
 #include "gauss/residual.h"
 
+#define PC_END           6    /* what ends the program: behind its elements */
 #define FAILED           1    /* what the blocks return after a message */
 #define LARGEST_RESIDUAL 16.0 /* scaled; the limit of the LINPACK benchmark */
 
@@ -61,6 +62,19 @@ static int init(int *argc, char ***argv, void **data)
         openblas_set_num_threads(1);
     *data = gauss;
     return 0;
+}
+
+static int choose_mode(int pc, void *data)
+{
+    gauss_t *gauss = data;
+    int rank;
+    if (!gauss->options.help)
+        return pc + 1;
+    MPI_Comm_rank(epop_world(), &rank);
+    if (rank == 0)
+        options_usage();
+    gauss_free(gauss);
+    return PC_END;
 }
 
 /* ---- Load: a rigid phase ------------------------------------------------- */
@@ -275,6 +289,7 @@ epop_program_t *get_program(void)
 {
     epop_program_t *program = epop_program_create("gauss");
     epop_add_init(program, "read the options", init);
+    epop_add_branch(program, "mode", choose_mode); /* --help: to the end */
     epop_add_rigid(program, "load", load, NULL);
     int pc = epop_add_elastic(program, "eliminate", eliminate, adapt, not_eliminated);
     epop_add_rigid(program, "solve", solve, NULL);

@@ -11,8 +11,22 @@
 #define MAX_BLOCK     4096
 #define MAX_ORDER     1000000
 
-static const char usage[] = "usage: gauss.so (A.mtx | A.npy | --random N) [b.mtx | b.npy] [--block NB] [--tolerance T] "
-                            "[--output x.npy] [--json]";
+void options_usage(void)
+{
+    printf("A x = b in double precision, by Gaussian elimination with partial pivoting, on ranks that may change "
+           "meanwhile\n"
+           "\n"
+           "  gauss.so [options] A.mtx [b.mtx]       solve a system from files; either may be .npy\n"
+           "  gauss.so [options] --random N [b.mtx]  A is a random matrix of order N\n"
+           "\n"
+           "  --block NB       columns per block, the unit that ranks take in turn (%d)\n"
+           "  --tolerance T    a pivot below T times the largest entry of its column is zero (N times epsilon)\n"
+           "  --output x.npy   write the solution\n"
+           "  --json           print nothing but one JSON line\n"
+           "\n"
+           "A is coordinate or array, real or integer, general or symmetric; without b it is A x for a known x.\n",
+           DEFAULT_BLOCK);
+}
 
 __attribute__((format(printf, 3, 4))) static int fail(char *error, size_t size, const char *format, ...)
 {
@@ -21,7 +35,7 @@ __attribute__((format(printf, 3, 4))) static int fail(char *error, size_t size, 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    snprintf(error, size, "%s; %s", text, usage);
+    snprintf(error, size, "%s (see --help)", text);
     return -1;
 }
 
@@ -72,6 +86,9 @@ int options_parse(options_t *options, int argc, char **argv, char *error, size_t
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             options->json = 1;
+        } else if (strcmp(argv[i], "--help") == 0) {
+            options->help = 1;
+            return 0;
         } else if (is_option(argv[i])) {
             const char *value = i + 1 < argc ? argv[i + 1] : NULL;
             if (set_option(options, argv[i], value, error, error_size) != 0)

@@ -14,10 +14,13 @@ typedef struct options {
     int64_t block; /* columns per block */
     double
         tolerance; /* pivots below this times the largest entry of their column count as zero; < 0: n times epsilon */
-    int json;
+    int json, help;
 } options_t;
 
 /* 0, or -1 with one line of text in error. */
 int options_parse(options_t *options, int argc, char **argv, char *error, size_t error_size);
+
+/* What --help shows. */
+void options_usage(void);
 
 #endif

@@ -177,6 +177,11 @@ def test_npy_with_nan(space):
     expect_refused(space, [path], "not finite")
 
 
+def test_help(space):
+    result = space.epop(GAUSS, "--help", ranks=2)
+    assert result.status == 0 and result.out.count("--block NB") == 1 and "residual" not in result.out
+
+
 @pytest.mark.parametrize("arguments, reason", [
     ([], "no matrix given"),
     (["--random", "0"], "--random"),
