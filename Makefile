@@ -216,17 +216,8 @@ REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell comman
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
 BENCH_PACKAGES := libscalapack-mpich-dev python3
 
-# Installs those of $(1) that are missing.
-install_missing = @missing=; for p in $(1); do \
-	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then \
-	    echo "installing:$$missing"; sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	    $$sudo apt-get update -qq && \
-	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
-	fi
-
 deps:
-	$(call install_missing,$(PACKAGES) $(if $(filter no,$(REPORT)),,$(REPORT_PACKAGES)))
+	@./deps.sh $(PACKAGES) $(if $(filter no,$(REPORT)),,$(REPORT_PACKAGES))
 
 # It has no use for the report, so that nothing needs to be fetched for it.
 demo:
@@ -235,12 +226,12 @@ demo:
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) demo/demo.sh
 
 test: deps
-	$(call install_missing,$(TEST_PACKAGES) $(REPORT_TEST_PACKAGES))
+	@./deps.sh $(TEST_PACKAGES) $(REPORT_TEST_PACKAGES)
 	@$(MAKE) --no-print-directory all tests
 	@BUILD=$(BUILD) MPICC='$(MPICC)' MPIEXEC=$(MPIEXEC) PYTHON=$(PYTHON) tests/all.sh
 
 bench: deps
-	$(call install_missing,$(BENCH_PACKAGES))
+	@./deps.sh $(BENCH_PACKAGES)
 	@$(MAKE) --no-print-directory all benches
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) bench/run.py
 

@@ -7,21 +7,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/recipe.sh"
 . "$here/source.sh"
 
-missing_packages() {
-    local package
-    for package in $(recipe_packages); do
-        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
-    done
-}
-
-install_packages() {
-    local sudo=
-    [ "$(id -u)" = 0 ] || sudo=sudo
-    $sudo apt-get update -qq
-    # shellcheck disable=SC2046
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(missing_packages)
-}
-
 configure() {
     rm -rf "$work/objects"
     mkdir -p "$work/objects"
@@ -106,7 +91,8 @@ prepare() {
 build() {
     echo "building MPICH $version, $device, for $prefix (once, some minutes; logs in $logs)"
     prepare
-    [ -z "$(missing_packages)" ] || stage packages install_packages
+    # shellcheck disable=SC2046
+    stage packages "$here/../deps.sh" $(recipe_packages)
     if [ ! -e "$cache/source/mpich_$version.complete" ]; then
         stage index source_index
         stage download source_download
