@@ -281,7 +281,7 @@ $(BUILD)/epop.pc: epop_api/epop.pc.in Makefile
 	    -e 's|@MPI_CFLAGS@|$(filter -I%,$(shell $(MPICC) -show))|' $< > $@
 
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	find . -path ./build -prune -o -path ./$(BUILD) -prune -o -name '*.[ch]' -exec clang-format -i {} +
 
 clean:
 	rm -rf $(BUILD)

@@ -6,6 +6,7 @@ set -u
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build} MPIEXEC=${MPIEXEC:-mpiexec.mpich} PYTHON=${PYTHON:-/usr/bin/python3}
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 EPOP_BUILD=$BUILD
+sock=$(mpich/prefix.sh ch3:sock) || exit
 XDG_RUNTIME_DIR=$(mktemp -d) # no test sees, or disturbs, the user's own jobs
 export XDG_RUNTIME_DIR
 trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
@@ -46,7 +47,7 @@ sanitized() {
 }
 
 style() {
-    git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+    find . -path ./build -prune -o -path "./$BUILD" -prune -o -name '*.[ch]' -exec clang-format --dry-run --Werror {} +
 }
 
 mpi_test() { # RANKS NAME ARGUMENTS...
@@ -77,7 +78,6 @@ stage demo 900 demo/demo.sh
 
 # What needs an MPI that can connect processes: the same tree with an MPICH for ch3:sock (docs/mpich.md), which is built
 # when it is missing. Its waiting ranks sleep, so the scenarios of the pool run there too.
-sock=$(mpich/prefix.sh ch3:sock)
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory DEVICE=ch3:sock all tests
 for test in crash where join parking baseline spawn_faults hosts conditions cycles transactions ends soak capabilities interpose mpi_adapt ledger resize \
     profile_backends profile records unwritten trace trace_hosts debug debug_stops; do
