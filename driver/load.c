@@ -34,8 +34,8 @@ static int find_program(const char *given, char path[PATH_MAX], char *error, siz
 {
     struct stat status;
     int bare = !strchr(given, '/');
-    if (strlen(given) + 3 > PATH_MAX) {
-        snprintf(error, error_size, "the path of the program is too long");
+    if (!given[0] || strlen(given) + 3 > PATH_MAX) {
+        snprintf(error, error_size, "the path of the program is %s", given[0] ? "too long" : "empty");
         return -1;
     }
     snprintf(path, PATH_MAX, "%s%s", bare ? "./" : "", given);
@@ -52,6 +52,10 @@ static int find_program(const char *given, char path[PATH_MAX], char *error, siz
     }
     if (S_ISDIR(status.st_mode)) {
         snprintf(error, error_size, "%s: is a directory; name the program's shared object in it", given);
+        return -1;
+    }
+    if (!S_ISREG(status.st_mode)) { /* reading a pipe could take for ever */
+        snprintf(error, error_size, "%s: is no file; name a shared object", given);
         return -1;
     }
     return 0;

@@ -69,6 +69,16 @@ static int report_load_error(const struct options *options, struct drivers *driv
     return EXIT_USAGE;
 }
 
+/* What epop itself has printed must have got there: `epop --driver check prog.so > /dev/full` has not done its work. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    if (launch_speaks())
+        fprintf(stderr, "epop: cannot write to the standard output\n");
+    return status == EXIT_DONE ? EXIT_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -85,9 +95,11 @@ int main(int argc, char **argv)
         if (load_program(options.program, &program, error, sizeof error) != 0)
             status = report_load_error(&options, &drivers, error);
         else if (drivers.no_walk)
-            status = look_only(&options, &drivers, &program);
+            status = finish(look_only(&options, &drivers, &program));
         else
             status = walk(&options, &drivers, &program);
+    } else {
+        status = finish(status); /* --help and the like */
     }
     unload_program(&program);
     drivers_close(&drivers);

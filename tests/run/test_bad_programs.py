@@ -1,6 +1,7 @@
 """Programs that cannot be loaded or that fail while they run: one clear line, the same status on every rank,
 nothing left running (which the space checks), alone and under a launcher."""
 
+import os
 import subprocess
 
 import job
@@ -45,6 +46,10 @@ def test_bare_name_that_is_nowhere(space, ranks):
 @both
 def test_directory(space, ranks):
     expect_error(space.epop(space.directory, ranks=ranks), 2, "is a directory")
+    pipe = space.directory / "pipe.so"
+    os.mkfifo(pipe)
+    expect_error(space.epop(pipe, ranks=ranks), 2, "is no file")
+    expect_error(space.epop("", ranks=ranks), 2, "the path of the program is empty")
 
 
 def test_not_a_directory_on_the_way(space):

@@ -54,6 +54,14 @@ def test_one_line_for_a_whole_launch(space):
     expect_usage_error(space.epop("--bogus", SERIAL, ranks=3), "--bogus")
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["--driver", "check", SERIAL]], ids=lambda words: words[0])
+def test_what_is_printed_has_to_get_there(space, arguments):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = subprocess.run([job.BUILD / "bin/epop", *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
+                                env=space.environment(), timeout=60, check=False)
+    assert (result.returncode, result.stderr) == (1, "epop: cannot write to the standard output\n")
+
+
 def test_help(space):
     result = space.epop("--help")
     assert result.status == 0 and result.err == "", result
