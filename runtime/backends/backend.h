@@ -15,8 +15,10 @@
 #define BACKEND_PARKS 8u /* with BACKEND_ENDS: they can also stand by and join again, where that is wanted */
 #define BACKEND_ENDS  2u /* processes that leave end, and so do all at the end of the job, without MPI_Finalize */
 
-/* Seconds after which joiners that do not answer a connect are ended. */
+/* Seconds after which joiners that do not answer a connect are ended. MPI's own limit is one more, so the ranks have to
+ * be back some time after that. */
 #define BACKEND_CONNECT_TIMEOUT 2
+#define BACKEND_CONNECT_MORE    2
 
 struct backend {
     /* The half on the coordinator's thread, and the name. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/backends/backend.h"
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/member/json.h"
@@ -344,12 +345,15 @@ void adaptation_connected(struct coordinator *c, int process, const cJSON *messa
         c->config.ops->fatal(c->config.context, "a joining process ended when the ranks were connected to it already");
 }
 
-/* They may have ended by themselves. MPI's connect notices it at once, or when its own time limit is over. */
+/*
+ * They may have ended by themselves. MPI's connect notices it at once, or when its own time limit is over. The ranks
+ * stand still meanwhile: that limit is waited for once, and not for each joiner that is missed.
+ */
 void adaptation_end_joiners(struct coordinator *c)
 {
     struct adaptation *a = c->adaptation;
-    a->kills++;
-    a->connect_deadline += 1.5; /* MPI's own comes 1 s after ours */
+    if (a->kills++ == 0)
+        a->connect_deadline += BACKEND_CONNECT_MORE;
     c->config.backend->kill(c, a);
 }
 

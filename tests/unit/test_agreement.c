@@ -55,6 +55,8 @@ struct network {
     _Atomic bool asleep, failed;
     _Atomic int warned, warned_before; /* ranks that have heard that the job ends; when rank 0's process was let go */
     _Atomic bool dumps;
+    bool stuck; /* no rank comes out of a window */
+    _Atomic int inside;
     bool joined; /* the programs' threads have been waited for */
     char fatal[512], said[64];
     pthread_mutex_t lock;
@@ -201,6 +203,9 @@ static bool adapt(struct rank *rank, const struct position *at)
     rank->adaptations++;
     rank->breaches += !is_here(rank, at);
     rank->network->agreed[plan->adaptation % 1000] = plan->at;
+    rank->network->inside++;
+    while (rank->network->stuck && !rank->network->failed)
+        nap(&rank->seed, 1000);
     if (plan->new_ranks[index] < 0) {
         member_parked(&rank->member, true);
         return false;
@@ -604,6 +609,36 @@ static void the_first_process_dumps_when_all_others_have_heard(void **state)
     assert_true(n.failed);
 }
 
+static void ends_nothing(struct coordinator *c, const struct adaptation *a)
+{
+    (void)c, (void)a;
+}
+
+/* The ranks stand still until MPI gives up its connect: however many joiners are missed, that takes as long. */
+static void ranks_stuck_in_connecting_are_ended_in_time(void **state)
+{
+    (void)state;
+    struct coordinator_backend backend = backend_pool.coordinator;
+    backend.ends = true;
+    backend.kill = ends_nothing;
+    struct network n = {.sleeper = -1, .visits = 1000000, .backend = &backend, .stuck = true};
+    start(&n, MOST, 2);
+    wait_until_running(&n);
+    assert_true(json_true(ask(&n, "{\"op\":\"resize\",\"size\":8}"), "ok"));
+    while (n.inside < MOST)
+        nap(&n.ranks[0].seed, 1000);
+    double begin = monotonic_seconds();
+    for (int p = 2; p < MOST; p++)
+        coordinator_lost(n.coordinator, p);
+    while (!n.failed && monotonic_seconds() - begin < 3 * BACKEND_CONNECT_MORE)
+        nap(&n.ranks[0].seed, 1000);
+    double took = monotonic_seconds() - begin;
+    n.failed = true;
+    finish(&n);
+    assert_non_null(strstr(n.fatal, "stuck in connecting"));
+    assert_true(took < 3 * BACKEND_CONNECT_MORE);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -635,6 +670,7 @@ int main(void)
         cmocka_unit_test(a_request_after_the_end_is_answered),
         cmocka_unit_test(ranks_that_go_different_ways_are_named),
         cmocka_unit_test(the_first_process_dumps_when_all_others_have_heard),
+        cmocka_unit_test(ranks_stuck_in_connecting_are_ended_in_time),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
