@@ -47,12 +47,15 @@ class Hosts:
     def epopctl(self, name, *arguments, limit=30):
         return self.start(name, [job.BUILD / "bin/epopctl", *arguments], limit=limit).wait()
 
-    def cut(self, name):
-        """Pulls its cable."""
+    def cut(self, name, silently=False):
+        """Pulls its cable. Silently: the host thinks that it reaches the first one, and waits for answers."""
+        if silently:
+            self._in(name, f"ip neighbour replace {self._address(self.names[0])} lladdr 02:00:00:00:00:01 dev eth0")
         self._in("switch", f"ip link set port-{name} down")
 
     def mend(self, name):
         self._in("switch", f"ip link set port-{name} up")
+        self._in(name, "ip neighbour flush nud permanent")
 
     def _address(self, name):
         return f"10.213.0.{self.names.index(name) + 1}"

@@ -191,6 +191,18 @@ class Space:
         """Runs epopctl to its end; the Result."""
         return self.start_epopctl(*arguments, limit=limit, **how).wait()
 
+    def patience(self, seconds):
+        """So many seconds on a machine that has time for us. One that has much else to do gets as many more as all takes
+        longer there: ten times what a job that does nothing takes."""
+        begin = time.monotonic()
+        result = self.epop(program("rigid"), ranks=2)
+        assert result.status == 0, result
+        return max(seconds, 10 * (time.monotonic() - begin))
+
+    def in_time(self, took, limit):
+        """Did it take less than that many seconds?"""
+        return took < limit or took < self.patience(limit)
+
     def processes(self):
         """The pids of all living processes that this space started, directly or not."""
         return [int(entry.name) for entry in pathlib.Path("/proc").iterdir()

@@ -1,9 +1,10 @@
 """Nothing is left of many resizes: EPOP_TEST_CYCLES of them, 2 -> 8 -> 2, a few if that is not set."""
 
+import contextlib
 import json
 import os
 import pathlib
-import tempfile
+import re
 import time
 
 import job
@@ -16,7 +17,10 @@ CYCLES = int(os.environ.get("EPOP_TEST_CYCLES", "8"))
 
 def listening(pid):
     """The sockets of a process that wait for connections."""
-    sockets = {os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir() if path.exists()}
+    sockets = set()
+    for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):  # it is closed by now
+            sockets.add(os.readlink(path))
     tables = [line.split() for table in ("tcp", "tcp6")
               for line in pathlib.Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]]
     return sorted(words[1] for words in tables if words[3] == "0A" and f"socket:[{words[9]}]" in sockets)
@@ -31,52 +35,60 @@ def files_below(*folders):
     return sorted(str(path) for folder in folders for path in pathlib.Path(folder).rglob("*"))
 
 
-def shared_memory(space):
-    """Segments of this space's processes, or of nobody any more: not those of other jobs on this machine."""
-    ours, others = set(space.processes()), ""
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) not in ours:
-            try:
-                others += (entry / "maps").read_text()
-            except OSError:
-                pass
-    return [path for path in files_below("/dev/shm") if path not in others]
+def segments(space):
+    """Of shared memory, that processes of this space have now: other jobs on this machine have others."""
+    found = set()
+    for pid in space.processes():
+        try:
+            maps = pathlib.Path(f"/proc/{pid}/maps").read_text()
+        except OSError:
+            continue
+        found |= set(re.findall(r"/dev/shm/\S+", maps))
+    return found
 
 
-def used(space, zero, scratch):
-    """What could be left behind: by this space's processes, or by nobody any more."""
+def used(space, zero, scratch, seen):
+    """What could be left behind. seen: segments of shared memory that there were."""
     return {"processes": len(space.processes()),
             "descriptors of rank 0": len(os.listdir(f"/proc/{zero}/fd")),
             "threads of rank 0": len(os.listdir(f"/proc/{zero}/task")),
             "ports of rank 0": len(listening(zero)),
             "zombies": sum(1 for line in children_of(zero) if line == "Z"),
-            "shared memory": shared_memory(space),
+            "shared memory": [path for path in seen if os.path.exists(path)],
             "files": files_below(space.runtime, scratch)}
 
 
 def children_of(pid):
     """The states of a process's children."""
-    for children in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in children.read_text().split():
-            try:
-                yield pathlib.Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0]
-            except OSError:
-                pass
+    children = []
+    for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # it has ended by now
+            children += (thread / "children").read_text().split()
+    for child in children:
+        with contextlib.suppress(OSError):
+            yield pathlib.Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
-def settled(space, zero, scratch, wanted, limit=10):
-    """What is used, once it is as wanted: the last launcher ends a moment after its processes."""
+def more(now, before):
+    """What there is now, and was not before."""
+    return {what: found for what, found in now.items() if (
+        set(found) - set(before[what]) if isinstance(found, list) else found > before[what])}
+
+
+def grown(before, space, *how, limit=20):
+    """What is left for good: a launcher ends a moment after its processes, a thread after its disconnect."""
     end = time.monotonic() + limit
     while True:
-        now = used(space, zero, scratch)
-        if now == wanted or time.monotonic() > end:
-            return now
+        left = more(used(space, *how), before)
+        if not left or time.monotonic() > end:
+            return left
 
 
-def cycle(space):
+def cycle(space, seen):
     for size in (8, 2):
         result = space.epopctl("resize", size, "--wait")
         assert result.status == 0, result
+        seen |= segments(space)
 
 
 def test_nothing_is_left(space, tmp_path):
@@ -90,17 +102,15 @@ def test_nothing_is_left(space, tmp_path):
     status = json.loads(space.epopctl("status", "--json").out)
     zero = [process["pid"] for process in status["processes"] if process["rank"] == 0][0]
     at_first = len(space.processes())
+    seen = segments(space)
     for _ in range(3):
-        cycle(space)
-    end = time.monotonic() + 10
-    while len(space.processes()) > at_first and time.monotonic() < end:
-        pass
-    before = used(space, zero, scratch)
-    assert before["processes"] == at_first
+        cycle(space, seen)
+    joining.wait_until(lambda: len(space.processes()) == at_first)
+    before = used(space, zero, scratch, seen)
     resident = memory(zero)
     for _ in range(CYCLES):
-        cycle(space)
-    assert settled(space, zero, scratch, before) == before
+        cycle(space, seen)
+    assert grown(before, space, zero, scratch, seen) == {}
     assert memory(zero) - resident < 2048 + 80 * CYCLES  # KiB; 400 a cycle if PMIx keeps what it knows of each tool
     space.epopctl("stop", "--wait")
     result = running.wait(30)

@@ -18,10 +18,10 @@ LIMIT = 5 # seconds
 
 def check_all_ended(space, it, begin):
     """In time, with a status, and nothing is left."""
-    result = it.it.wait(15)
-    left = space._wait_gone(10)
+    result = it.it.wait()
+    left = space._wait_gone(20)
     took = time.monotonic() - begin
-    assert result.status != 0 and left == [] and took < LIMIT, f"{took} s, left: {left}\n{result}"
+    assert result.status != 0 and left == [] and space.in_time(took, LIMIT), f"{took} s, left: {left}\n{result}"
     return result
 
 

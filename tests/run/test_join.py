@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import time
 
 import pytest
 
@@ -165,9 +164,6 @@ def test_nothing_is_left_of_many_cycles(space, backend):
         resize(space, 4)
         resize(space, 2)
     assert len(processes(space)) == left
-    assert len(os.listdir(f"/proc/{zero}/fd")) <= descriptors + 1
-    deadline = time.monotonic() + 10
-    while launchers(space) and time.monotonic() < deadline:
-        pass
-    assert not launchers(space)
+    joining.wait_until(lambda: not launchers(space))
+    joining.wait_until(lambda: len(os.listdir(f"/proc/{zero}/fd")) <= descriptors + 1)
     end(space, running)

@@ -47,8 +47,17 @@ def resident(pid):
     return int(pathlib.Path(f"/proc/{pid}/status").read_text().split("VmRSS:")[1].split()[0])
 
 
-def descriptors(pid):
-    return len(os.listdir(f"/proc/{pid}/fd"))
+def settled(space, pids):
+    """Descriptors of these and processes of the job, once nothing of them changes any more: connections are closed, and
+    epopctl's is missed, a moment after a resize."""
+    last, since = None, 0
+    while True:
+        now = [len(os.listdir(f"/proc/{pid}/fd")) for pid in pids], len(space.processes())
+        if now != last:
+            last, since = now, time.monotonic()
+        elif time.monotonic() - since > 1:
+            return now
+        time.sleep(0.02)
 
 
 # ---- Who joins
@@ -98,7 +107,7 @@ def test_fewer_than_stand_by(space):
 
 
 def test_they_are_preferred_only_on_the_hosts_asked_for(space):
-    it = Parking(space, options=("--prepare-timeout", "10"))
+    it = Parking(space, options=("--prepare-timeout", space.patience(10)))
     parked = it.grow_and_shrink()
     result = it.ctl("resize", "+1", "--hosts", "no-such-host.invalid", "--wait")
     assert result.status in (REFUSED, TIMEOUT), result
@@ -157,16 +166,13 @@ def test_many_cycles(space):
     for _ in range(5):
         it.resize(4)
         it.resize(2)
-    before = {pid: (resident(pid), descriptors(pid)) for pid in pids}
-    processes = len(space.processes())
+    memory, used = {pid: resident(pid) for pid in pids}, settled(space, pids)
     for _ in range(CYCLES):
         it.resize(4)
         it.resize(2)
+    assert settled(space, pids) == used
     for pid in pids:
-        memory, files = before[pid]
-        assert descriptors(pid) == files
-        assert resident(pid) - memory < 1024 + 20 * CYCLES, (memory, resident(pid))
-    assert len(space.processes()) == processes
+        assert resident(pid) - memory[pid] < 1024 + 20 * CYCLES, (memory[pid], resident(pid))
     it.stop(ranks=2, windows=2 + 2 * 5 + 2 * CYCLES)
 
 
@@ -191,7 +197,7 @@ def test_parked_process_is_killed(space, state, who):
 
 @pytest.mark.parametrize("who", [0, 1])
 def test_parked_process_is_stopped(space, who):
-    it = Parking(space, options=("--prepare-timeout", "2"))
+    it = Parking(space, options=("--prepare-timeout", space.patience(2)))
     parked = it.mixed()
     os.kill(parked[who], signal.SIGSTOP)
     result = it.ctl("resize", "4", "--wait")
@@ -242,7 +248,7 @@ def test_joiner_killed_or_stopped_while_it_waits(space, number, who):
     it.wait_for_adaptation("prepared")
     os.kill(it.pids("joining")[who], number)
     it.done("resume")
-    result = waiting.wait(20)
+    result = waiting.wait()
     assert result.status in (REFUSED, TIMEOUT) and "joining process" in result.err, result
     it.wait_for_status(lambda status: len(status["processes"]) == 2)
     it.resize(5)
@@ -252,7 +258,7 @@ def test_joiner_killed_or_stopped_while_it_waits(space, number, who):
 @pytest.mark.parametrize("fault", ["connect:kill:0", "connect:stop:0", "connect:exit:1", "accept:kill:1"])
 def test_new_one_dies_among_parked_ones(space, fault):
     """While the joiners are connected with each other (connect), and when the ranks connect to them (accept)."""
-    it = Parking(space, options=("--prepare-timeout", "4"))
+    it = Parking(space, options=("--prepare-timeout", space.patience(4)))
     it.mixed()
     it.launcher.preload(fault)
     result = it.ctl("resize", "6", "--wait")
@@ -286,9 +292,10 @@ def test_running_rank_is_killed(space, rank):
     pid = it.rank_pid(rank)
     begin = time.monotonic()
     os.kill(pid, signal.SIGKILL)
-    result = it.it.wait(15)
-    left = space._wait_gone(10)
-    assert result.status != 0 and left == [] and time.monotonic() - begin < 5, result
+    result = it.it.wait()
+    left = space._wait_gone(20)
+    took = time.monotonic() - begin
+    assert result.status != 0 and left == [] and space.in_time(took, 5), f"{took} s, left: {left}\n{result}"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -296,8 +303,8 @@ def test_the_job_is_ended_from_outside(space, number):
     it = Parking(space)
     it.mixed()
     it.it.signal(number)
-    it.it.wait(15)
-    assert space._wait_gone(10) == []
+    it.it.wait()
+    assert space._wait_gone(20) == []
 
 
 def test_a_keeper_is_killed(space):

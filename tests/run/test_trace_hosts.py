@@ -67,4 +67,4 @@ def check_windows(trace):
         slack = max([reading["uncertainty_us"] for process in trace.about["processes"] for reading in process["clock"]])
         assert max(move["ts"] for move in moves) <= min(move["ts"] + move["dur"] for move in moves) + slack
     ends = [event["ts"] + event["dur"] for event in trace.slices()]
-    assert max(ends) < 120e6  # no process is AHEAD of the others
+    assert max(ends) < AHEAD / 2 * 1e6  # no process is that far from the others
