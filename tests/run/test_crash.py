@@ -43,16 +43,6 @@ def frame(frames, function, line=True):
     assert found and (not line or " at crash.c:" in found[0]), frames
 
 
-def in_time(space, took, more=0):
-    """LIMIT is meant for a machine that has time. How much longer all takes on one that is busy, a job that does not crash
-    shows."""
-    if took < LIMIT + more:
-        return True
-    begin = time.monotonic()
-    space.epop(job.test_program("crash"), "where=exec", "rank=7", "iterations=20", ranks=2)
-    return took < LIMIT + more + 10 * (time.monotonic() - begin)
-
-
 def run(space, *arguments, ranks=2, **how):
     begin = time.monotonic()
     result = space.epop(job.test_program("crash"), *arguments, ranks=ranks, **how)
@@ -68,7 +58,7 @@ def test_blocks(space, where, rank):
     head, frames = report(result.err, PLACES[where], "segv", rank)
     frame(frames, BLOCKS[where])
     frame(frames, "main", line=False)
-    assert in_time(space, took) and "in another thread" not in head, took
+    assert space.in_time(took, LIMIT) and "in another thread" not in head, took
 
 
 @pytest.mark.parametrize("how", [name for name in NAMES if name != "sent"])
@@ -81,7 +71,7 @@ def test_signals(space, how):
         assert any("more of the same" in line for line in frames), frames
     else:
         frame(frames, "work")
-    assert in_time(space, took), took
+    assert space.in_time(took, LIMIT), took
 
 
 @pytest.mark.parametrize("how", ["fpe", "overflow"])
@@ -153,7 +143,7 @@ def test_core_file(space, wanted, rank):
     begin = time.monotonic()
     result = space.start(["sh", "-c", f'ulimit -c {limit}; exec "$@"', "sh", job.MPIEXEC, "-n", "2",
                           job.BUILD / "bin/epop", job.test_program("crash"), "where=exec", f"rank={rank}"]).wait()
-    assert result.status != 0 and in_time(space, time.monotonic() - begin, 10 if wanted else 0)
+    assert result.status != 0 and space.in_time(time.monotonic() - begin, LIMIT + 10 * wanted)
     report(result.err, PLACES["exec"], "segv", rank)
     assert len(core_files(space.directory)) == wanted
     for path in core_files(space.directory):
@@ -166,7 +156,7 @@ def test_core_file(space, wanted, rank):
 def gone(space, it, begin):
     result = it.it.wait(30)
     left, took = space._wait_gone(20), time.monotonic() - begin
-    assert result.status != 0 and not left and in_time(space, took), f"{took} s, left: {left}\n{result}"
+    assert result.status != 0 and not left and space.in_time(took, LIMIT), f"{took} s, left: {left}\n{result}"
     return result
 
 

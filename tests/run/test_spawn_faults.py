@@ -14,9 +14,10 @@ pytestmark = joining.needed
 
 
 def check_unhurt(space, running):
-    """At its old size, and the next resizes work: one that the first ranks make, and one that those after them make."""
-    status = wait_for_status(space, lambda status: status["state"] == "running")
-    assert status["size"] == 2 and all(process["state"] == "running" for process in status["processes"]), status
+    """At its old size, and the next resizes work: one that the first ranks make, and one that those after them make.
+    Joiners that were called off are on their way out for a moment."""
+    status = wait_for_status(space, lambda status: status["state"] == "running" and status["size"] == 2 and all(
+        process["state"] == "running" for process in status["processes"]))
     iteration = status["element"]["iteration"]
     wait_for_status(space, lambda status: status["element"]["iteration"] > iteration)
     resize(space, 4)
