@@ -252,7 +252,7 @@ static void make_member(int process)
     job.member.other = on_other_message;
     job.member.describe = lookout_describe;
     lookout_start(&job.member.where);
-    crash_install(&job.member.where, deliver_crash);
+    crash_install(&job.member.where, process, deliver_crash);
 }
 
 /* What is needed to have others join: by a launcher on process 0, by spawning on all. */

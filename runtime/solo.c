@@ -90,7 +90,7 @@ const struct elastic *epop__solo_elastic(void)
     };
     ceiling_init(&ceiling);
     atomic_init(&where.pc, -1);
-    crash_install(&where, NULL);
+    crash_install(&where, 0, NULL);
     struct sigaction action = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);

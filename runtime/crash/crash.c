@@ -23,6 +23,7 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 static struct {
     const struct where *where;
+    int process;
     crash_deliver_t deliver;
     char host[64];
     pid_t program_thread;
@@ -49,16 +50,26 @@ static void add_element(struct crash_text *text, const epop_program_t *program, 
     text_add_number(text, atomic_load(&crash.where->iteration));
 }
 
+/* A process that stands by has no place in the program, and no rank; neither has one that has not loaded it yet. */
+static void add_process(struct crash_text *text)
+{
+    text_add(text, "process ");
+    text_add_number(text, crash.process);
+    text_add(text, ", while no program runs in it: ");
+}
+
 /* "cannon: element 1 'multiply' (EP), iteration 3, rank 1 of 4: " */
 static void add_place(struct crash_text *text)
 {
     const epop_program_t *program = atomic_load(&crash.where->program);
     int pc = atomic_load(&crash.where->pc);
-    if (program) {
-        text_add(text, program->name);
-        text_add(text, ": ");
+    if (!program) {
+        add_process(text);
+        return;
     }
-    if (program && pc >= 0 && pc < program->size)
+    text_add(text, program->name);
+    text_add(text, ": ");
+    if (pc >= 0 && pc < program->size)
         add_element(text, program, pc);
     else
         text_add(text, "outside of the program's elements");
@@ -215,10 +226,11 @@ static int start_deliverer(void)
     return error ? error : pthread_detach(thread);
 }
 
-void crash_install(const struct where *where, crash_deliver_t deliver)
+void crash_install(const struct where *where, int process, crash_deliver_t deliver)
 {
     struct sigaction present, ours = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     crash.where = where;
+    crash.process = process;
     crash.program_thread = (pid_t)syscall(SYS_gettid);
     gethostname(crash.host, sizeof crash.host - 1);
     sem_init(&crash.ready, 0, 0);

@@ -120,6 +120,21 @@ def test_adapt_block(space, rank):
     assert waiting.wait().status != DONE
 
 
+@pytest.mark.parametrize("was", ["standby", "rank"])
+def test_a_process_that_stands_by(space, was):
+    """Has no rank (any more), and goes by its number in the job."""
+    it = Scenario(space, program="crash", start=2 if was == "standby" else 3, ranks=3)
+    it.wait_until_here()
+    if was == "rank":
+        it.resize(2)
+    process, = [one for one in it.status()["processes"] if one["state"] == "standby"]
+    os.kill(process["pid"], signal.SIGFPE)
+    result = it.it.wait(20)
+    assert result.status != 0
+    heads = [line for line in result.err.splitlines() if line.startswith("epop: ")]
+    assert len(heads) == 1 and heads[0].startswith("epop: process 2, while no program runs in it: " + NAMES["sent"]), result
+
+
 def test_without_mpi(space):
     """Ends with the signal, as the shell expects it."""
     result = space.epop(job.test_program("faults"), env={"EPOP_TEST_FAULT": "segv"})
