@@ -41,7 +41,7 @@ return { width: frame.width, height: frame.height, shapes: shapes.length, texts:
 TABLE = """
 return [...document.querySelectorAll("#" + arguments[0] + " tbody tr")].map((row) => [...row.cells].map((cell) => {
     const data = cell.querySelector("data");
-    return data ? data.value : cell.className == "none" ? "" : cell.textContent;
+    return data ? data.value : cell.classList.contains("none") ? "" : cell.textContent;
 }));
 """
 

@@ -9,9 +9,9 @@ const MOST_ROWS = 1000;
 /* JSON that cannot end the script element that it stands in. */
 const json = (value) => JSON.stringify(value).replace(/</g, '\\u003c').replace(/\u2028/g, '\\u2028').replace(/\u2029/g, '\\u2029');
 
-function cell(value, unit) {
+function cell(value, unit, isNumber) {
     if (value === null || value === undefined)
-        return '<td class="none">\u2013</td>';
+        return `<td class="none${isNumber ? ' number' : ''}">\u2013</td>`;
     if (typeof value !== 'number')
         return `<td${value.length > 40 ? ' class="long"' : ''}>${escape(value)}</td>`;
     const text = unit.name === '' ? (value % 1 === 0 ? count(value) : digits(value, 4)) : digits(value / unit.factor, 4);
@@ -20,9 +20,12 @@ function cell(value, unit) {
 
 /* Each column has one unit, so that numbers below each other can be compared. */
 function table({ columns, rows, notes }, title) {
-    const units = columns.map(([, unit], index) => unitOf[unit || ''](rows.map((row) => row[index]).filter((value) => typeof value === 'number')));
-    const heads = columns.map(([name], index) => `<th scope="col">${escape(name)}${units[index].name ? ` (${units[index].name})` : ''}</th>`);
-    const lines = rows.slice(0, MOST_ROWS).map((row) => `<tr>${row.map((value, index) => cell(value, units[index])).join('')}</tr>`);
+    const numbers = columns.map((_, index) => rows.map((row) => row[index]).filter((value) => typeof value === 'number'));
+    const units = columns.map(([, unit], index) => unitOf[unit || ''](numbers[index]));
+    const heads = columns.map(([name], index) => `<th scope="col"${numbers[index].length > 0 ? ' class="number"' : ''}>` +
+        `${escape(name)}${units[index].name ? ` (${units[index].name})` : ''}</th>`);
+    const lines = rows.slice(0, MOST_ROWS).map((row) =>
+        `<tr>${row.map((value, index) => cell(value, units[index], numbers[index].length > 0)).join('')}</tr>`);
     const left = rows.length - lines.length;
     return `<div class="scroll" role="region" tabindex="0" aria-label="Table: ${escape(title)}"><table><caption>${escape(title)}</caption>
 <thead><tr>${heads.join('')}</tr></thead>

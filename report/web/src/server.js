@@ -3,7 +3,7 @@ import 'core-js/actual/map';
 import 'core-js/actual/set';
 import 'core-js/actual/object/assign';
 import { charts, chartNamed, isDrawn } from './charts/index.js';
-import { init } from './echarts.js';
+import { init, measureTexts } from './echarts.js';
 import { csv } from './csv.js';
 import { escape } from './format.js';
 import { light } from './theme.js';
@@ -16,9 +16,11 @@ const PAPER = { ...light, background: '#ffffff' };
 /* Without what happens under a mouse. */
 const still = (series) => ({ ...series, silent: true, emphasis: { disabled: true } });
 
-/* Without the styles and marks by which a page would react. */
+/* Without the styles and marks by which a page would react, and with texts centred as every program understands it:
+ * librsvg and LibreOffice know no dominant-baseline. */
 const bare = (text) => text.replace(/<style[^>]*>[^]*?<\/style>\s*/, '')
-    .replace(/<[^>]*>/g, (tag) => tag.replace(/ (?:ecmeta_\w+|class|pointer-events)="[^"]*"/g, ''));
+    .replace(/<[^>]*>/g, (tag) => tag.replace(/ (?:ecmeta_\w+|class|pointer-events)="[^"]*"/g, '')
+        .replace(' dominant-baseline="central"', ' dy="0.35em"'));
 
 /* A drawing for itself: with a title and a description. */
 function svg(chart, it, width) {
@@ -30,6 +32,8 @@ function svg(chart, it, width) {
     return bare(text).replace(/^<svg [^>]*>/, (open) =>
         `${open.replace('<svg ', '<svg role="img" ')}\n<title>${escape(chart.title)}</title>\n<desc>${escape(chart.lead(it))}</desc>`) + '\n';
 }
+
+measureTexts(1.15); // there is no font here to ask; the widest usual one, DejaVu Sans, is that much wider than Helvetica
 
 globalThis.report = {
     /* What is wrong with a profile; empty: nothing. */

@@ -45,13 +45,15 @@ export function tooltip(theme, lines, more) {
         borderColor: theme.line, textStyle: label(theme, { color: theme.text }), formatter: show, ...more };
 }
 
-/* World sizes on a logarithmic axis of base 2: 1, 2, 4, 8 are equally far apart. */
+/* World sizes on a logarithmic axis of base 2: 1, 2, 4, 8 are equally far apart. Those that there were have a mark. */
 export function sizeAxis(theme, sizes, more) {
     const least = Math.min(...sizes);
     const most = Math.max(...sizes);
     const span = least === most ? 2 : Math.pow(most / least, 0.06);
+    const customValues = sizes.filter((size, index) => sizes.indexOf(size) === index).sort((a, b) => a - b);
     return axis(theme, { type: 'log', logBase: 2, min: least / span, max: most * span, name: 'world size (ranks)', nameGap: 28,
-        axisLabel: label(theme, { hideOverlap: true, formatter: (value) => value % 1 === 0 ? String(value) : '' }), ...more });
+        axisTick: { lineStyle: { color: theme.line }, customValues },
+        axisLabel: label(theme, { hideOverlap: true, customValues, formatter: String }), ...more });
 }
 
 /* Whole decades around some values, for a logarithmic axis. */

@@ -78,6 +78,6 @@ function option(model, { width, theme }) {
 
 export default {
     name: 'resizes', title: 'What each resize cost', lead, table, missing, option,
-    caption: 'One row per resize. The open circle is the time in which new ranks start, while the others compute on; the rest ' +
-        'happens at the agreed iteration. The upright mark is the stall: how long ranks stood still in all.',
+    caption: 'One row per resize. The open circle is the time in which new ranks start, while the others compute on, as ' +
+        'they do until they have come to the agreed iteration; the rest happens there. The upright mark is the stall: how long ranks stood still in all.',
 };
