@@ -1,6 +1,7 @@
 /*
  * Ranks that sleep and then meet in a barrier, once per iteration: how long they compute and how long they wait is
- * known.
+ * known. It measures that itself, too: "measured SIZE RANK ITERATIONS SECONDS SECONDS-IN-MPI" for each world that it
+ * was in.
  *
  * iterations=N       or, if it is not given, until it is stopped
  * sleep=US more=US   every rank sleeps so long, and rank 0 so much more
@@ -11,7 +12,17 @@
 struct uneven {
     int64_t iteration, iterations;
     long sleep, more, adapt;
+    int64_t made;            /* in the present world */
+    double seconds, waiting; /* in these iterations; of that, around calls of MPI */
 };
+
+static void tell_measured(struct uneven *u, int rank, int size)
+{
+    printf("measured %d %d %lld %.9f %.9f\n", size, rank, (long long)u->made, u->seconds, u->waiting);
+    fflush(stdout);
+    u->made = 0;
+    u->seconds = u->waiting = 0;
+}
 
 static int init(int *argc, char ***argv, void **data)
 {
@@ -33,9 +44,17 @@ static int init(int *argc, char ***argv, void **data)
 static int work(void *data)
 {
     struct uneven *u = data;
-    nap(u->sleep + (rank_in(epop_world()) == 0 ? u->more : 0));
+    double begin = now();
+    int rank = rank_in(epop_world());
+    double ranked = now();
+    nap(u->sleep + (rank == 0 ? u->more : 0));
+    double napped = now();
     MPI_Barrier(epop_world());
+    double end = now();
     u->iteration++;
+    u->made++;
+    u->seconds += end - begin;
+    u->waiting += ranked - begin + end - napped;
     return 0;
 }
 
@@ -52,6 +71,8 @@ static int adapt(void *data)
     int error = epop_adapt_begin(&window);
     if (!error)
         error = epop_redist_replicated(&window, &u->iteration, 1, MPI_INT64_T);
+    if (!error && window.old_rank >= 0)
+        tell_measured(u, window.old_rank, window.old_size);
     nap(u->adapt);
     if (!error)
         error = MPI_Barrier(window.all);
@@ -60,7 +81,8 @@ static int adapt(void *data)
 
 static int report(void *data)
 {
-    const struct uneven *u = data;
+    struct uneven *u = data;
+    tell_measured(u, rank_in(epop_world()), size_of(epop_world()));
     if (rank_in(epop_world()) == 0)
         printf("end: %d ranks, 0 windows, %lld iterations\n", size_of(epop_world()), (long long)u->iteration);
     return 0;

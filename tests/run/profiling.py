@@ -62,6 +62,25 @@ def iterations(profile, name):
     return {one["size"]: one["iterations"] for one in element(profile, name)["worlds"]}
 
 
+def check_measured(profile, out):
+    """Against what scenario_uneven measured itself, on the other side of the same calls."""
+    told = {}  # {size: {rank: [iterations, seconds, seconds in MPI]}}
+    for line in out.splitlines():
+        if line.startswith("measured "):
+            size, rank, *values = line.split()[1:]
+            sums = told.setdefault(int(size), {}).setdefault(int(rank), [0, 0, 0])
+            sums[:] = [one + float(more) for one, more in zip(sums, values)]
+    for size, made in iterations(profile, "work").items():
+        work, ranks = world(profile, "work", size), told[size]
+        assert sorted(ranks) == list(range(size)) and {count for count, *_ in ranks.values()} == {made}, (size, made, told)
+        loops = [loop for _, loop, _ in ranks.values()]
+        for key, own in (("total", sum(loops)), ("mean", sum(loops) / size), ("min", min(loops)), ("max", max(loops))):
+            assert work["loop_time"][key] >= own * 0.99, (size, key, told)
+        assert work["mpi_time"]["total"] <= sum(mpi for *_, mpi in ranks.values()) * 1.01, (size, told)
+        assert {(call["function"], call["calls"]) for call in work["mpi"] if made} == {
+            (name, size * made) for name in ("MPI_Barrier", "MPI_Comm_rank") if made}
+
+
 def parts(profile):
     """{process: [(rank, size)]}"""
     return {one["process"]: [(part["rank"], part["size"]) for part in one["ranks"]] for one in profile["processes"]}

@@ -1,5 +1,6 @@
 """--driver profile: sums that are right, for whom they are, and a file for whatever becomes of the job."""
 
+import itertools
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import time
 
 import job
 import pytest
-from profiling import UNEVEN, element, iterations, partial, parts, profiled, read, wait_for_checkpoint, world
+from profiling import UNEVEN, check_measured, element, iterations, partial, parts, profiled, read, wait_for_checkpoint, world
 from scenario import Scenario, Switch, wait_until_all_are_here
 
 # ---- Sums
@@ -96,7 +97,9 @@ def resized(space, *sizes, program="scenario_uneven", start=2, ranks=4, argument
     it.done("stop")
     result = it.it.wait()
     assert result.status == 0, result
-    return read(space), int(re.search(r"end: .* (\d+) iterations", result.out)[1])
+    profile = read(space)
+    check_measured(profile, result.out)
+    return profile, int(re.search(r"end: .* (\d+) iterations", result.out)[1])
 
 
 def test_resizes_and_those_who_left(space):
@@ -135,6 +138,36 @@ def test_bytes(space):
     first, _, last = read(space)["adaptations"]
     assert first["traffic"] == [{"from": 0, "to": 1, "bytes": 500 * 8 + 2 * 8}]
     assert [(one["from"], one["to"]) for one in last["traffic"]] == [(1, 0), (2, 0)] and last["bytes"]["sent"] == 666 * 8
+
+
+def in_blocks(i, size):
+    """Of 1000 elements; the first ranks have one more than the others."""
+    ends = itertools.accumulate(1000 // size + (rank < 1000 % size) for rank in range(size))
+    return next(rank for rank, end in enumerate(ends) if i < end)
+
+
+OWNERS = {"block": in_blocks, "cyclic": lambda i, size: i % size, "block-cyclic": lambda i, size: i // 3 % size}
+
+
+@pytest.mark.parametrize("dist", OWNERS)
+def test_the_least_bytes(space, dist):
+    """Counted here element by element: those whose process is another one afterwards, and what joining ones get besides."""
+    it = space.start_epop("--start", "1", *profiled(space), job.program("ledger"), "elements=1000", "iterations=1000000",
+                          f"dist={dist}", ranks=4)
+    wait_until_all_are_here(space)
+    sizes = [1, 3, 2, 4]
+    for size in sizes[1:]:
+        assert space.epopctl("resize", str(size), "--wait").status == 0
+    assert space.epopctl("stop").status == 0 and it.wait().status == 0
+    profile = read(space)
+    process = {part: number for number, played in parts(profile).items() for part in played}  # {(rank, size): process}
+    for adaptation, before, after in zip(profile["adaptations"], sizes, sizes[1:]):
+        pairs = [(process[OWNERS[dist](i, before), before], process[OWNERS[dist](i, after), after]) for i in range(1000)]
+        moved = 8 * sum(source != target for source, target in pairs) + 2 * 8 * max(0, after - before)
+        assert adaptation["bytes"] == {"sent": moved, "received": moved, "least": moved}, (before, after)
+        told = {(one["from"], one["to"]): one["bytes"] for one in adaptation["traffic"]}
+        if after < before:
+            assert told == {pair: 8 * pairs.count(pair) for pair in set(pairs) if pair[0] != pair[1]}
 
 
 def test_refusals_and_failed_adaptations(space):

@@ -7,7 +7,7 @@ import pytest
 
 import joining
 from joining import JOIN, REPLACING, each_backend, each_merging
-from profiling import iterations, parts, partial, profiled, read, wait_for_checkpoint, world
+from profiling import check_measured, iterations, parts, partial, profiled, read, wait_for_checkpoint, world
 from scenario import Scenario
 
 pytestmark = joining.needed
@@ -22,7 +22,9 @@ def run(space, backend, *sizes):
     it.done("stop")
     result = it.it.wait()
     assert result.status == 0, result
-    return read(space), int(result.out.split("windows, ")[1].split()[0])
+    profile = read(space)
+    check_measured(profile, result.out)
+    return profile, int(result.out.split("windows, ")[1].split()[0])
 
 
 @each_backend
