@@ -254,24 +254,24 @@ $(lib_obj) $(epop_obj) $(ctl_obj) mpich-info: | $(MPICC)
 endif
 
 # epop finds its library, and the installed programs, relative to itself: the tree can be moved.
-root = $(DESTDIR)$(PREFIX)
+root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 install: all $(BUILD)/epop.pc
-	install -d $(root)/bin $(root)/include/epop $(root)/lib/pkgconfig $(root)/lib/epop/programs \
-	    $(root)/lib/epop/examples $(root)/share/man/man1 $(root)/share/epop/schema
-	install $(BIN)/epop $(BIN)/epopctl $(root)/bin
-	install $(LIB)/epop/backtrace $(root)/lib/epop
-	install -m 644 epop_api/epop/*.h $(root)/include/epop
-	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) $(root)/lib
-	ln -sf libepop.so.$(SOVERSION) $(root)/lib/libepop.so
-	ln -sf libepop_mpi.so.$(SOVERSION) $(root)/lib/libepop_mpi.so
-	install -m 644 $(BUILD)/epop.pc $(root)/lib/pkgconfig
-	install -m 644 $(programs) $(root)/lib/epop/programs
-	install -m 644 $(examples) $(root)/lib/epop/examples
-	install -m 644 docs/man/*.1 $(root)/share/man/man1
-	install -m 644 schema/*.schema.json $(root)/share/epop/schema
+	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
+	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema"
+	install $(BIN)/epop $(BIN)/epopctl "$(root)/bin"
+	install $(LIB)/epop/backtrace "$(root)/lib/epop"
+	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
+	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"
+	ln -sf libepop.so.$(SOVERSION) "$(root)/lib/libepop.so"
+	ln -sf libepop_mpi.so.$(SOVERSION) "$(root)/lib/libepop_mpi.so"
+	install -m 644 $(BUILD)/epop.pc "$(root)/lib/pkgconfig"
+	install -m 644 $(programs) "$(root)/lib/epop/programs"
+	install -m 644 $(examples) "$(root)/lib/epop/examples"
+	install -m 644 docs/man/*.1 "$(root)/share/man/man1"
+	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"
 ifneq ($(REPORT),no)
-	install $(BIN)/epop-report $(root)/bin
-	install -m 644 $(BUNDLE)/THIRD-PARTY.txt $(root)/share/epop
+	install $(BIN)/epop-report "$(root)/bin"
+	install -m 644 $(BUNDLE)/THIRD-PARTY.txt "$(root)/share/epop"
 endif
 
 # The elastic interface names MPI's types, so its flags carry the path of the MPI header that this build uses.

@@ -2,6 +2,7 @@
 
 import html
 import os
+import shlex
 import shutil
 import subprocess
 
@@ -23,8 +24,8 @@ FILES = [
 
 @pytest.fixture(scope="module", params=["DESTDIR", "PREFIX"])
 def tree(request, tmp_path_factory):
-    """The installed tree, by a package builder's way and by a user's."""
-    place = tmp_path_factory.mktemp(request.param.lower())
+    """The installed tree, by a package builder's way and by a user's, whose folder has a blank in its name."""
+    place = tmp_path_factory.mktemp(f"by {request.param}")
     if request.param == "DESTDIR":
         installed.install(f"DESTDIR={place}", f"PREFIX={PREFIX}")
         assert os.listdir(place) == ["opt"], "something was installed outside of the prefix"
@@ -108,7 +109,7 @@ def test_a_moved_tree_runs(space, tree):
     place = space.directory / "elsewhere"
     shutil.copytree(tree, place, symlinks=True)
     assert bare(space, place, "epop", "serial", "2").wait().status == 0
-    flags = installed.pkg_config(place, "--cflags", "--libs")
+    flags = " ".join(pkg_config_flags(place))
     assert f"-I{place}/" in flags and str(tree) not in flags, flags
 
 
@@ -124,7 +125,19 @@ def test_a_report_without_node_and_python(space, tree):
     assert html.escape((tree / "share/epop/THIRD-PARTY.txt").read_text()).replace("&#x27;", "&#39;") in page
 
 
+def test_a_tilde_is_the_home():
+    """Also in shells that leave it as it is in an argument."""
+    plan = subprocess.run(["make", "-n", "install", f"BUILD={os.path.relpath(job.BUILD, job.ROOT)}", "PREFIX=~/epop"],
+                          cwd=job.ROOT, env={**os.environ, "HOME": "/home/somebody"}, capture_output=True, text=True, check=True,
+                          timeout=60).stdout
+    assert '"/home/somebody/epop/bin"' in plan and '"~' not in plan, plan
+
+
 # ---- Programs build against it ----
+
+def pkg_config_flags(tree):
+    return shlex.split(installed.pkg_config(tree, "--cflags", "--libs"))
+
 
 PROGRAM = """
 #include <epop/epop.h>
@@ -185,9 +198,8 @@ COMPILERS = [("mpicc.mpich", "c", "-std=c11"), ("cc", "c", "-std=c11"), ("clang"
 def test_a_program_builds_against_it(space, tree, compiler, kind, standard):
     source = space.directory / f"built.{kind}"
     source.write_text(PROGRAM.replace("EXTERN ", 'extern "C" ' if kind == "cpp" else ""))
-    flags = installed.pkg_config(tree, "--cflags", "--libs").split()
     built = subprocess.run([compiler, standard, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", source.name,
-                            "-o", "built.so", *flags],
+                            "-o", "built.so", *pkg_config_flags(tree)],
                            cwd=space.directory, capture_output=True, text=True, timeout=60)
     assert built.returncode == 0, built.stderr
     result = bare(space, tree, job.MPIEXEC, "-n", "2", "epop", "./built.so").wait()
