@@ -18,13 +18,17 @@ struct integral {
 
 static int init(int *argc, char ***argv, void **data)
 {
-    struct integral *integral = calloc(1, sizeof *integral);
+    int64_t points = *argc > 1 ? atoll((*argv)[1]) : 1000000;
+    if (points < 1) {
+        fprintf(stderr, "rigid: the argument must be a number of points from 1 on\n");
+        return EPOP_ERR_ARGUMENT;
+    }
+    struct integral *integral = malloc(sizeof *integral);
     if (!integral)
         return EPOP_ERR_MEMORY;
-    integral->points = *argc > 1 ? atoll((*argv)[1]) : 1000000;
-    integral->parts = 10;
+    *integral = (struct integral){.points = points, .parts = 10};
     *data = integral;
-    return integral->points > 0 ? 0 : EPOP_ERR_ARGUMENT;
+    return 0;
 }
 
 /* Every rank takes every size-th point of the present part. */
