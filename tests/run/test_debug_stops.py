@@ -39,8 +39,11 @@ def attach_lines(text):
     return {int(rank): (int(pid), shlex.split(line)) for rank, line, pid in lines}
 
 
-def wait_until_stopped(it):
+def wait_until_stopped(it, *ranks):
+    """And until it is told how to attach to these: that comes through the launcher, line by line."""
     it.it.wait_for_line("epop: stopped before ", stream="err")
+    for rank in ranks:
+        it.it.wait_for_line(f"epop:   rank {rank} on ", stream="err")
     return it.wait_for_state("stopped")
 
 
@@ -60,7 +63,7 @@ def stop(it, **counts):
 def test_break_at_the_start(space):
     directory = state_of(space)
     it = start(space, f"state={directory}", breaks=["work:5"])
-    status = wait_until_stopped(it)
+    status = wait_until_stopped(it, 0, 1)
     assert status["element"]["iteration"] == 5 and status["breaks"] == ["work:5"]
     counts = iterations(directory)
     assert len(counts) == 2 and set(counts.values()) == {5}, counts
@@ -96,7 +99,7 @@ def test_step(space):
 def test_a_break_for_one_rank(space):
     directory = state_of(space)
     it = start(space, f"state={directory}", breaks=["work:5@1"])
-    wait_until_stopped(it)
+    wait_until_stopped(it, 1)
     pid = attach_lines(it.it.err)[1][0]
     it.wait_for_status(lambda status: sorted(iterations(directory).values()) == [5, 6])
     assert iterations(directory)[pid] == 5
@@ -269,7 +272,7 @@ def test_the_time_limit_runs_while_not_stopped(space):
 def test_a_process_that_joins(space):
     it = JoinScenario(space, options=[*DEBUG, "--break", "work@2"])
     it.done("resize", "3")
-    wait_until_stopped(it)
+    wait_until_stopped(it, 2)
     rank, (pid, _) = next(iter(attach_lines(it.it.err).items()))
     assert rank == 2 and pid == it.rank_pid(2)
     it.done("continue")
@@ -284,7 +287,7 @@ def test_a_process_that_joins(space):
 def test_gdb(space):
     """The line that is printed attaches to a stopped rank; let go on, it comes into the program's block."""
     it = start(space, breaks=["work:5"])
-    wait_until_stopped(it)
+    wait_until_stopped(it, 1)
     attached = space.directory / "attached"
     pid, line = attach_lines(it.it.err)[1]
     gdb = space.start([*line, "-batch", "-nx", "-ex", "set debuginfod enabled off", "-ex", "bt",
