@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver/builtin.h"
 #include "driver/trace/calls.h"
@@ -23,7 +24,8 @@ static struct trace {
     const epop_program_t *program; /* only valid while it is loaded */
     int process;
     char error[4300];
-    char directory[300]; /* the job's, on this host */
+    char directory[400]; /* the job's, on this host */
+    int in_use;          /* marks it; -1: not used */
     bool observes;
     struct trace_own own;
     struct collector collector;
@@ -31,7 +33,7 @@ static struct trace {
     int64_t ready, entered; /* of a joining process: when its INIT was over, and when it came into the program */
     bool adapted;           /* there was an adaptation in this hold */
     uint32_t holds;         /* that had none */
-} trace = {.collector = {.lifeline = -1}};
+} trace = {.in_use = -1, .collector = {.lifeline = -1}};
 
 /* ---- Begin ------------------------------------------------------------------------------- */
 
@@ -66,26 +68,28 @@ static const char *explain(void *state)
 }
 
 /* A trace is no reason to end a job that has begun. */
-static void complain(const char *what)
+static void complain(const struct trace *t, const char *what)
 {
-    fprintf(stderr, "epop: trace: %s; this process is not traced\n", what);
+    fprintf(stderr, "epop: trace: %s: %s\n", what,
+            t->process == 0 ? "there will be no trace" : "this process is not traced");
 }
 
 /* In the directory of process 0's host the collector finds the buffers; from elsewhere they are sent. */
 static const char *place(struct trace *t, const struct clock_reading *reading)
 {
-    return reading->same_host && epop__job_directory("trace", t->directory, sizeof t->directory) == 0 ? t->directory
-                                                                                                      : NULL;
+    if (reading->same_host)
+        t->in_use = epop__job_directory("trace", t->directory, sizeof t->directory, t->error, sizeof t->error);
+    return t->in_use >= 0 ? t->directory : NULL;
 }
 
 static int begin_collector(struct trace *t)
 {
     if (t->process != 0)
         return 0;
-    if (collector_start(&t->collector, t->directory, t->options.output, t->options.limit, t->error, sizeof t->error) ==
-        0)
+    if (t->in_use >= 0 && collector_start(&t->collector, t->directory, t->in_use, t->options.output, t->options.limit,
+                                          t->error, sizeof t->error) == 0)
         return 0;
-    complain(t->error);
+    complain(t, t->error);
     return -1;
 }
 
@@ -98,7 +102,7 @@ static void begin(struct trace *t, const epop_program_t *program)
     const char *directory = place(t, &reading);
     if (own_begin(&t->own, directory, t->process, (size_t)t->options.buffer, t->options.least_call)) {
         snprintf(t->error, sizeof t->error, "no buffer in %s: %s", directory ? directory : "memory", strerror(errno));
-        complain(t->error);
+        complain(t, t->error);
         return;
     }
     own_describe(&t->own, program);
@@ -344,6 +348,9 @@ static void close_trace(void *state)
         calls_unobserve();
     collector_finish(&t->collector);
     own_end(&t->own);
+    if (t->in_use >= 0)
+        close(t->in_use);
+    t->in_use = -1;
 }
 
 const epop_driver_t driver_trace = {

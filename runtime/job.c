@@ -549,10 +549,11 @@ int epop__job_clock(struct clock_reading *reading)
     return job.member.process == 0 ? 0 : clock_ask(tell, NULL, reading);
 }
 
-int epop__job_directory(const char *purpose, char *path, size_t size)
+int epop__job_directory(const char *purpose, char *path, size_t size, char *error, size_t error_size)
 {
-    char error[400];
-    return control_directory(purpose, job.plane.token, path, size, error, sizeof error);
+    if (job.member.process == 0)
+        control_directories_sweep(); /* before a new one is made, what killed jobs have left */
+    return control_directory(purpose, job.plane.token, path, size, error, error_size);
 }
 
 /* Where both can be, a process parks if it comes out of the world; one whose first joining is called off ends. */

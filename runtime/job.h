@@ -94,8 +94,8 @@ EPOP_PRIVATE int epop__job_hosts(void);
 EPOP_PRIVATE int epop__job_clock(struct clock_reading *reading);
 
 /* The directory for files of this job on this host, for its user alone: the same in all its processes here. Made if it
- * is missing. 0, or -1 with errno. Local. */
-EPOP_PRIVATE int epop__job_directory(const char *purpose, char *path, size_t size);
+ * is missing. A descriptor that marks it as in use (runtime/control/control.h), or -1 with text. Local. */
+EPOP_PRIVATE int epop__job_directory(const char *purpose, char *path, size_t size, char *error, size_t error_size);
 
 /* Does this process end now that it left (or does it park)? reusable: it is without a trace of the program. Local. */
 EPOP_PRIVATE int epop__job_leaves(int reusable);

@@ -90,6 +90,7 @@ static int take_entry(const char *path, int directory, const char *name, ctl_job
     size_t length = strlen(name);
 
     remove_leftover(path, name);
+    control_directory_sweep(path, name);
     if (length < 6 || strcmp(name + length - 5, ".json") != 0)
         return -1;
     char *text = read_file(directory, name);

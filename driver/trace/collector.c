@@ -40,8 +40,8 @@ static void remove_files(const char *directory, const char *output)
 
 /* ---- In process 0 ---------------------------------------------------------------------- */
 
-/* With the socket as its input, and nothing else of ours but stderr. */
-static int spawn(char **argv, int lifeline, pid_t *pid)
+/* With the socket as its input, and nothing else of ours but stderr and the mark that the directory is in use. */
+static int spawn(char **argv, int lifeline, int in_use, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -50,7 +50,8 @@ static int spawn(char **argv, int lifeline, pid_t *pid)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, lifeline, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    posix_spawn_file_actions_adddup2(&actions, in_use, 3);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
@@ -60,8 +61,8 @@ static int spawn(char **argv, int lifeline, pid_t *pid)
     return error;
 }
 
-int collector_start(struct collector *collector, const char *directory, const char *output, int64_t limit, char *error,
-                    size_t error_size)
+int collector_start(struct collector *collector, const char *directory, int in_use, const char *output, int64_t limit,
+                    char *error, size_t error_size)
 {
     char self[PATH_MAX], bytes[32];
     int ends[2], result = -1;
@@ -70,7 +71,7 @@ int collector_start(struct collector *collector, const char *directory, const ch
     char *argv[] = {
         (char *)launch_self(self, sizeof self, "epop"), TRACE_ARGUMENT, (char *)directory, (char *)output, bytes, NULL};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
-        result = spawn(argv, ends[0], &collector->pid);
+        result = spawn(argv, ends[0], in_use, &collector->pid);
         close(ends[0]);
         collector->lifeline = ends[1];
     }

@@ -20,9 +20,10 @@ struct collector {
     bool failed; /* it has been waited for, and there is no trace */
 };
 
-/* Starts it; directory and output stay the caller's, and are kept. 0, or -1 with one line of text. */
-int collector_start(struct collector *collector, const char *directory, const char *output, int64_t limit, char *error,
-                    size_t error_size);
+/* Starts it; in_use marks the directory (control_directory), the collector takes a copy; directory and output stay the
+ * caller's, and are kept. 0, or -1 with one line of text. */
+int collector_start(struct collector *collector, const char *directory, int in_use, const char *output, int64_t limit,
+                    char *error, size_t error_size);
 
 /* Has it write, and waits until it has; it prints what it wrote, or why it could not. 0, or -1: there is no trace.
  * Once; from then on it only tells that. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,17 +14,32 @@
 
 /* ---- Begin and end --------------------------------------------------------------------- */
 
-/* A file of that size without content: only what is written takes room. */
+/* The whole room is taken now: where it ran out later, writing to the memory would be SIGBUS. */
+static int take_room(int file, size_t size)
+{
+    if (fallocate(file, 0, 0, (off_t)size) == 0)
+        return 0;
+    return errno == EOPNOTSUPP || errno == ENOSYS ? ftruncate(file, (off_t)size) : -1;
+}
+
+/* A file of that size. One that is too large for the user's limit is an error, and not the end of the process. */
 static int make_file(const char *directory, int process, size_t size)
 {
     char path[4400];
+    struct sigaction before, ignore = {.sa_handler = SIG_IGN};
     snprintf(path, sizeof path, "%s/%s%d", directory, TRACE_BUFFER_NAME, process);
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file >= 0 && ftruncate(file, (off_t)size) != 0) {
-        close(file);
+    if (file < 0)
         return -1;
-    }
-    return file;
+    sigaction(SIGXFSZ, &ignore, &before);
+    int failure = take_room(file, size) ? errno : 0;
+    sigaction(SIGXFSZ, &before, NULL);
+    if (!failure)
+        return file;
+    unlink(path);
+    close(file);
+    errno = failure;
+    return -1;
 }
 
 int own_begin(struct trace_own *own, const char *directory, int process, size_t size, int64_t least_call)

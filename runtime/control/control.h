@@ -26,9 +26,13 @@ void control_prepare(void);
 
 /*
  * A directory for files of the job with that token, which all its processes on this host find by the same purpose; with
- * an empty token this process alone. Made if it is missing; who made it sees to it that it goes. 0, or -1 with text.
+ * an empty token this process alone. Made if it is missing; whoever is the last to use it sees to it that it goes. A
+ * descriptor, or -1 with text: as long as that, or a copy of it in another process, is open, it is in use.
  */
 int control_directory(const char *purpose, const char *token, char *path, size_t size, char *error, size_t error_size);
+
+/* Removes all such directories on this host that nobody uses any more. */
+void control_directories_sweep(void);
 
 /* ---- The server, in rank 0's process ----------------------------------- */
 

@@ -159,6 +159,8 @@ void control_server_notify(const pmix_proc_t *to, size_t count, const char *key,
 
 /* The user's directory for EPOP, made if missing. 0, or -1 with text when it is not ours alone. */
 int control_rundir(char *path, size_t size, char *error, size_t error_size);
+/* Makes the directory if it is missing and checks that it is ours alone. 0, or -1 with text. */
+int control_rundir_make(const char *path, char *error, size_t error_size);
 /* A directory below it for what PMIx leaves lying about; NULL-terminated into path. */
 int control_rundir_private(char *path, size_t size, char *error, size_t error_size);
 /* Removes such a directory with its files. */
@@ -166,6 +168,11 @@ void control_rundir_remove(const char *path);
 /* When the process started, in clock ticks since boot; 0 if there is no such process, or nothing of it but
  * its exit status. */
 unsigned long long control_process_start(long pid);
+
+/* ---- workdir.c: directories for files of a job (control.h) ---------------------- */
+
+/* Removes this entry of the user's directory, if it is one of those, of this host, and nobody uses it. */
+void control_directory_sweep(const char *base, const char *name);
 
 /* ---- jobfile.c: the address files --------------------------------------------- */
 

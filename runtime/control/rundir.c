@@ -27,8 +27,7 @@ static int is_private(const char *path)
     return owned_directory(path) && lstat(path, &status) == 0 && (status.st_mode & 077) == 0;
 }
 
-/* Makes the directory if it is missing and checks that it is ours alone. */
-static int make_private(const char *path, char *error, size_t error_size)
+int control_rundir_make(const char *path, char *error, size_t error_size)
 {
     struct stat status;
 
@@ -71,7 +70,7 @@ int control_rundir(char *path, size_t size, char *error, size_t error_size)
 {
     if (chosen(path, size) != 0 && below_runtime(path, size) != 0)
         snprintf(path, size, "/tmp/epop-%ld", (long)geteuid());
-    return make_private(path, error, error_size);
+    return control_rundir_make(path, error, error_size);
 }
 
 int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256])
@@ -99,30 +98,7 @@ int control_rundir_private(char *path, size_t size, char *error, size_t error_si
         return -1;
     gethostname(host, sizeof host - 1);
     snprintf(path, size, "%s/pmix.%s.%ld.%llu", base, host, (long)getpid(), control_process_start(getpid()));
-    return make_private(path, error, error_size);
-}
-
-/* So much of the token that no two jobs meet, and nothing of it that helps to guess the rest. */
-static unsigned long long digest(const char *token)
-{
-    unsigned long long value = 0xcbf29ce484222325u; /* FNV-1a */
-
-    for (; *token; token++)
-        value = (value ^ (unsigned char)*token) * 0x100000001b3u;
-    return value;
-}
-
-int control_directory(const char *purpose, const char *token, char *path, size_t size, char *error, size_t error_size)
-{
-    char base[256];
-
-    if (control_rundir(base, sizeof base, error, error_size) != 0)
-        return -1;
-    if (token[0])
-        snprintf(path, size, "%s/%s.%016llx", base, purpose, digest(token));
-    else
-        snprintf(path, size, "%s/%s.%ld", base, purpose, (long)getpid());
-    return make_private(path, error, error_size);
+    return control_rundir_make(path, error, error_size);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)

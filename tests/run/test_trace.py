@@ -227,7 +227,7 @@ def test_a_rank_that_is_killed(space, victim):
         assert not trace.process(number)["finished"]
         assert [event["args"].get("unfinished") for event in trace.slices("element", "work", number)] == [True]
         assert trace.slices("iteration", pid=number) and trace.slices("adaptation", "commit", number)
-    assert not list((space.directory / space.runtime / "epop").glob("trace.*"))
+    assert not list((space.directory / space.runtime / "epop").glob("work.*"))
 
 
 def wait_for_trace(space):

@@ -151,3 +151,57 @@ def test_before_anything_runs(space, driver, ranks, output, why):
     result = space.epop(*options(driver, output), *program, ranks=ranks)
     assert result.status == 2 and result.out == "" and len(complaints(result)) == 1, result
     assert why in result.err and output in result.err and f"driver '{driver}'" in result.err
+
+
+# ---- What killed jobs leave behind ----
+
+
+def kill_all(space, running):
+    """A traced job, with all that belongs to it, at once."""
+    processes = space.processes()
+    for pid in processes:
+        os.kill(pid, signal.SIGSTOP) # nobody is to see another one go
+    for pid in processes:
+        os.kill(pid, signal.SIGKILL)
+    running.wait()
+    for pid in processes:
+        joining.wait_for_end_of(pid)
+
+
+def left(space):
+    return sorted(path.name.split(".")[0] for path in (space.directory / space.runtime / "epop").iterdir() if path.is_dir())
+
+
+def test_files_of_killed_jobs_are_swept_by_the_next_one(space):
+    running, _ = start(space, "trace", backend="pool", ranks=2)
+    kill_all(space, running)
+    assert "work" in left(space)
+    result = space.epop(*options("trace", "r.json"), SERIAL, "9")
+    assert result.status == 0 and complaints(result) == [] and "work" not in left(space), result
+
+
+def test_files_of_killed_jobs_are_swept_by_epopctl_and_those_of_others_are_not(space):
+    running, where = start(space, "trace", backend="pool", ranks=2)
+    kill_all(space, running)
+    shutil.rmtree(where)
+    running, where = start(space, "trace", backend="pool", ranks=2)
+    assert left(space).count("work") == 1 # the second job has seen to it
+    collector = [pid for pid in space.processes() if b"--collect-trace" in open(f"/proc/{pid}/cmdline", "rb").read()]
+    assert space.epopctl("list").status == 0 and left(space).count("work") == 1
+    others = [pid for pid in space.processes() if pid not in collector]
+    os.kill(collector[0], signal.SIGSTOP)
+    for pid in others:
+        os.kill(pid, signal.SIGKILL)
+    for pid in others:
+        joining.wait_for_end_of(pid)
+    assert space.epopctl("list").status == 0 and left(space).count("work") == 1 # the collector has it
+    os.kill(collector[0], signal.SIGKILL)
+    joining.wait_for_end_of(collector[0])
+    assert space.epopctl("list").status == 0 and left(space) == []
+
+
+def test_buffers_that_find_no_room(space):
+    limited = script(space.directory / "limited", f'ulimit -f {6 << 11}\nexec {job.BUILD}/bin/epop "$@"\n')
+    result = space.epop(*options("trace", "r.json"), "--trace-buffer", "8M", WINDOW, "iterations=5", ranks=1, epop=limited)
+    assert result.status == 1 and "1 ranks, 0 windows, 5 iterations" in result.out, result
+    assert len(complaints(result)) == 1 and "File too large: there will be no trace" in result.err, result
