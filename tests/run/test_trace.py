@@ -1,5 +1,6 @@
 """The trace driver: what is in the file, that it is bounded, and that it is there however the job ends."""
 
+import json
 import os
 import signal
 
@@ -264,3 +265,39 @@ def test_processes_that_come_and_go(space):
     assert [event["name"] for event in trace.slices("rank", pid=4)] == ["rank 1 of 2"]
     assert all(process["finished"] and process["same_clock"] for process in trace.about["processes"])
     assert len({process["pid"] for process in trace.about["processes"]}) == 5
+
+
+# ---- Spawn ----
+
+ROUTE = (2, 3, 1, 2)
+
+
+def spawned(space, backend, *options):
+    """Resized along the route; how it ended."""
+    running = joining.start(space, *joining.ENDLESS, backend=backend, options=options)
+    for size in ROUTE[1:]:
+        joining.resize(space, size)
+    joining.wait_for_status(space, lambda status: status["element"]["iteration"] > 0)
+    assert space.epopctl("stop", "--wait").status == 0
+    return running.wait()
+
+
+@joining.needed
+@joining.each_spawning
+def test_processes_that_are_spawned(space, backend):
+    """Beside a profile. Under merge old processes stay, and the highest end; under baseline each world has its own."""
+    result = spawned(space, backend, "--driver", "profile,trace", "--output", "p.json", "--trace-output", "t.json", "--quiet")
+    assert result.status == 0 and "partial: epopctl stop" in summary(result.err), result
+    trace = trace_of(space)
+    assert trace.world_sizes() == list(ROUTE)
+    ranks = [[event["name"] for event in trace.slices("rank", pid=number)] for number in trace.processes()]
+    if backend in joining.MERGING.values():
+        assert ranks == [["rank 0 of 2", "rank 0 of 3", "rank 0 of 1", "rank 0 of 2"], ["rank 1 of 2", "rank 1 of 3"],
+                         ["rank 2 of 3"], ["rank 1 of 2"]]
+    else:
+        assert ranks == [[f"rank {rank} of {size}"] for size in ROUTE for rank in range(size)]
+    assert all(process["finished"] for process in trace.about["processes"])
+    arrows = {(event["args"]["adaptation"], event["args"]["from"], event["args"]["to"]) for event in trace.of("s")}
+    assert {adaptation for adaptation, _, _ in arrows} == {1, 2, 3}
+    profile = json.loads((space.directory / "p.json").read_text())
+    assert [adaptation["to"] for adaptation in profile["adaptations"]] == list(ROUTE[1:])
