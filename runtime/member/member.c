@@ -207,19 +207,35 @@ void member_receive(struct member *member, const cJSON *message)
 
 /* ---- The program's thread ----------------------------------------------- */
 
+/* What the program asked for, until the coordinator has heard it; NULL: nothing. Takes the text. */
+static void keep_request(struct member *member, char *text)
+{
+    pthread_mutex_lock(&member->lock);
+    cJSON_free(member->requested);
+    member->requested = text;
+    pthread_mutex_unlock(&member->lock);
+}
+
+static bool awaits_hearing(struct member *member, const char *text)
+{
+    pthread_mutex_lock(&member->lock);
+    bool same = member->requested && !strcmp(text, member->requested);
+    pthread_mutex_unlock(&member->lock);
+    return same;
+}
+
 int member_request(struct member *member, cJSON *message)
 {
     char *text = cJSON_PrintUnformatted(message);
-    pthread_mutex_lock(&member->lock);
-    bool again = text && member->requested && !strcmp(text, member->requested);
-    if (!again) {
-        cJSON_free(member->requested);
-        member->requested = text;
-    }
-    pthread_mutex_unlock(&member->lock);
-    int result = again ? 0 : text ? member->tell(member->context, message) : -1;
-    if (again)
+    int result = text ? 0 : -1;
+    if (text && awaits_hearing(member, text)) {
         cJSON_free(text);
+    } else if (text) {
+        keep_request(member, text); /* before it is sent: the answer may come at once */
+        result = member->tell(member->context, message);
+        if (result)
+            keep_request(member, NULL);
+    }
     cJSON_Delete(message);
     return result;
 }
