@@ -2,7 +2,7 @@
  * The control plane: how rank 0's process, the other processes of a job and epopctl talk.
  * Rank 0 hosts a PMIx server; every other process of the job, and epopctl, attach to it as PMIx tools.
  * Messages are JSON objects (schema/control.schema.json); the meaning of those between the coordinator and
- * its members is runtime/coordinator.c's and runtime/member.c's, not of this layer.
+ * its members is a matter of runtime/coordinator/ and runtime/member/, not of this layer.
  *
  * Every function is thread-safe. Callbacks run on PMIx's progress thread: they must not block, must not
  * call PMIx functions that block, and must not keep the cJSON objects that they are given.

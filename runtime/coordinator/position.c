@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "runtime/coordinator/arrivals.h"
 #include "runtime/coordinator/queue.h"
 #include "runtime/member/json.h"
 #include "runtime/member/member.h"
@@ -78,6 +79,6 @@ void position_give_up(struct coordinator *c)
     c->position_due = c->progress_due = false;
     for (; event; event = next) {
         next = event->next;
-        carry_out(c, event);
+        arrivals_carry_out(c, event);
     }
 }

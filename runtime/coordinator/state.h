@@ -254,12 +254,13 @@ static inline bool all_are_replaced(const struct coordinator *c)
 
 /* coordinator.c */
 int add_processes(struct coordinator *c, int count); /* the first of `count` new numbers; -1: out of memory */
-void coordinator_post_backend(struct coordinator *c, void *handle, int status); /* any thread */
-void send_to(struct coordinator *c, int process, cJSON *message);               /* takes the message */
-void send_to_world(struct coordinator *c, cJSON *message);                      /* takes the message */
-void answer(struct coordinator *c, void **handle, cJSON *reply); /* takes the reply; *handle becomes NULL */
+void send_to(struct coordinator *c, int process, cJSON *message); /* takes the message */
+void send_to_world(struct coordinator *c, cJSON *message);        /* takes the message */
+void answer(struct coordinator *c, void **handle, cJSON *reply);  /* takes the reply; *handle becomes NULL */
 cJSON *refusal(const char *code, const char *reason);
-void carry_out(struct coordinator *c, struct event *event); /* takes the event */
+
+/* queue.c */
+void coordinator_post_backend(struct coordinator *c, void *handle, int status); /* any thread */
 
 /* requests.c */
 void handle_request(struct coordinator *c, void *handle, const cJSON *request);
