@@ -17,7 +17,7 @@
 #include "driver/trace/options.h"
 #include "driver/trace/out.h"
 #include "driver/trace/own.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 static struct trace {
     struct trace_options options;

@@ -9,7 +9,7 @@
 #include "driver/run.h"
 #include "driver/trace/collector.h"
 #include "driver/try.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 /* Drivers that never walk: no MPI, no launcher needed. */
 static int look_only(const struct options *options, struct drivers *drivers, struct loaded_program *program)

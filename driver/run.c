@@ -11,7 +11,7 @@
 #include "driver/launch.h"
 #include "driver/recording.h"
 #include "driver/walk.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/records/records.h"
 
 /* ---- Arguments: INIT may change what it gets, and every INIT gets them as they were given ---- */

@@ -12,7 +12,7 @@
 #include "driver/launch.h"
 #include "mpich/tries.h"
 #include "runtime/backends/pmi.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 #define LEAVE_MS 3000
 

@@ -1,5 +1,5 @@
 /*
- * What the walk through a program needs of the runtime. A job of MPI ranks (job.c), a program that runs
+ * What the walk through a program needs of the runtime. A job of MPI ranks (job/walk.c), a program that runs
  * alone (solo.c), and the tests' mock are behind the same table. No MPI here.
  */
 #ifndef EPOP_ELASTIC_RUNTIME_H

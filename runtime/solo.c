@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "runtime/crash/crash.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 static struct ceiling ceiling;
 static struct where where;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "driver/debug/debug.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 const char *block_text(epop_block_t block)
 {

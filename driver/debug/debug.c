@@ -7,7 +7,7 @@
 #include "driver/debug/handles.h"
 #include "driver/debug/observe.h"
 #include "epop/elastic.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 static struct debug debug;
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "driver/debug/debug.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 static const epop_element_t *element_at(const epop_position_t *at, int pc)
 {

@@ -9,7 +9,7 @@
 
 #include "driver/debug/handles.h"
 #include "epop/elastic.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/world.h"
 
 enum { DEAD_MAX = 24, TRIES = 32 };

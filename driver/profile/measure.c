@@ -10,7 +10,7 @@
 #include "driver/profile/cells.h"
 #include "driver/ticks.h"
 #include "interpose/interpose.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 /* The stretch that is being measured: in an element at one size, or in an adapt block. */
 static struct {

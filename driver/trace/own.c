@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "driver/trace/merge.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 /* ---- Begin and end --------------------------------------------------------------------- */
 

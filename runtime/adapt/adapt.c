@@ -17,7 +17,7 @@
 #include "runtime/adapt/shape.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/pmi.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/world.h"
 
 _Static_assert(MPI_ADAPT_STATUS_NEW == EPOP_NEW && MPI_ADAPT_STATUS_JOINING == EPOP_JOINING &&

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/backends/backend.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 static const struct backend *const backends[] = {&backend_join, &backend_pool, &backend_spawn, &backend_shrink};
 

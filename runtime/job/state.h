@@ -1,0 +1,51 @@
+/* This process's part in its job, shared by the files of this folder. One per process: MPI has one state per process
+ * too. */
+#ifndef EPOP_JOB_STATE_H
+#define EPOP_JOB_STATE_H
+
+#include <cjson/cJSON.h>
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "epop/elastic.h"
+#include "runtime/backends/backend.h"
+#include "runtime/backends/launcher.h"
+#include "runtime/job/job.h"
+#include "runtime/member/member.h"
+#include "runtime/plane.h"
+
+struct job {
+    int process, processes; /* of the launch */
+    int start;
+    struct job_options options;
+    struct member member;
+    bool first_part; /* epop__job_next has not been called yet */
+    struct plane plane;
+    bool joins; /* was started to join a running job */
+    struct joining joining;
+    const struct backend *joined_by;
+    bool adapted;    /* took part in a window, or tried to */
+    int64_t decided; /* when the present window's plan was there, ns */
+    bool connected;  /* in the present window, or reported that it is not */
+    bool entangled;  /* connected to processes of other launches that are not in the world, or nearly so */
+    const struct rollcall_options *rollcall; /* NULL: no roll calls are held */
+};
+
+extern struct job job;
+
+/* start.c */
+/* The world of the processes that start together is there. Collective over it. */
+void job_begin_world(MPI_Comm comm, epop_status_t status);
+
+/* tell.c */
+int job_tell(void *context, const cJSON *message); /* the coordinator; context: none */
+/* As the hooks of world.h, interpose.h and crash.h want them. */
+int job_request(const epop_request_t *request);
+int job_abort(MPI_Comm comm, int code);
+int job_deliver_crash(const char *text, bool core);
+
+/* walk.c */
+/* The hook of world.h: the window's processes are connected. */
+void job_connected(void);
+
+#endif

@@ -1,0 +1,106 @@
+/* What this process tells the coordinator, and how it asks it: requests, failures, breaches, the time. See job.h. */
+#include "runtime/job/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/job/state.h"
+#include "runtime/member/json.h"
+#include "runtime/member/rollcall.h"
+#include "runtime/records/records.h"
+#include "runtime/world.h"
+
+#define FAIL_TIMEOUT 3 /* seconds */
+
+int job_tell(void *context, const cJSON *message)
+{
+    (void)context;
+    return plane_tell(&job.plane, message);
+}
+
+int job_request(const epop_request_t *request)
+{
+    cJSON *message = json_message("request");
+    if (request->size)
+        cJSON_AddNumberToObject(message, "size", request->size);
+    cJSON_AddNumberToObject(message, "world", job.member.plan ? job.member.plan->adaptation : 0);
+    if (request->add_hosts)
+        cJSON_AddStringToObject(message, "add_hosts", request->add_hosts);
+    if (request->release_hosts)
+        cJSON_AddStringToObject(message, "release_hosts", request->release_hosts);
+    if (request->release_count)
+        cJSON_AddItemToObject(message, "release_ranks",
+                              cJSON_CreateIntArray(request->release_ranks, request->release_count));
+    return member_request(&job.member, message) ? EPOP_ERR_SYSTEM : EPOP_OK;
+}
+
+int epop__job_clock(struct clock_reading *reading)
+{
+    *reading = (struct clock_reading){.same_clock = true, .same_host = true};
+    return job.member.process == 0 ? 0 : clock_ask(job_tell, NULL, reading);
+}
+
+/* ---- Failing -------------------------------------------------------------------- */
+
+/* Of a crash, on the thread that hands it over. */
+int job_deliver_crash(const char *text, bool core)
+{
+    cJSON *message = json_message("crashed");
+    cJSON_AddStringToObject(message, "text", text);
+    cJSON_AddBoolToObject(message, "core", core);
+    int result = plane_tell(&job.plane, message);
+    cJSON_Delete(message);
+    return result;
+}
+
+/* A program that calls MPI_Abort: the process manager then kills all at once. */
+int job_abort(MPI_Comm comm, int code)
+{
+    char text[100];
+    snprintf(text, sizeof text, "rank %d called MPI_Abort with code %d", world.rank, code);
+    epop__records_fail(text);
+    return MPI_Abort(comm, code);
+}
+
+static void tell_text(const char *op, const char *text)
+{
+    cJSON *message = json_message(op);
+    cJSON_AddStringToObject(message, "text", text);
+    plane_tell(&job.plane, message);
+    cJSON_Delete(message);
+}
+
+void epop__job_fail(const char *text)
+{
+    tell_text("failed", text);
+    sleep(FAIL_TIMEOUT); /* the coordinator ends us all before this is over, unless it cannot be reached */
+    plane_abort(text);
+}
+
+/* ---- Roll calls ------------------------------------------------------------------ */
+
+void epop__job_call_rolls(const struct rollcall_options *options)
+{
+    job.rollcall = options;
+}
+
+void epop__job_rollcall(const struct claim *claim)
+{
+    if (job.member.tell)
+        member_rollcall(&job.member, claim);
+}
+
+void epop__job_breach(const char *text)
+{
+    bool alone = !job.member.tell;
+    if (alone)
+        fprintf(stderr, "epop: %s%s\n", job.rollcall->warns ? "warning: " : "", text);
+    if (alone && !job.rollcall->warns)
+        exit(EXIT_FAILURE);
+    if (alone)
+        return;
+    if (!job.rollcall->warns)
+        epop__job_fail(text);
+    tell_text("breach", text);
+}

@@ -1,0 +1,140 @@
+/* The table that the walk through a program runs on, in a job: see runtime/elastic.h. */
+#include "runtime/elastic.h"
+
+#include <stdlib.h>
+
+#include "runtime/backends/keeper.h"
+#include "runtime/job/state.h"
+#include "runtime/member/json.h"
+#include "runtime/redist/traffic.h"
+#include "runtime/signals.h"
+#include "runtime/world.h"
+
+/* How connecting went, once per window: the first word counts. */
+static void report_connected(const char *failure)
+{
+    if ((world.backend->flags & BACKEND_ENDS) && !job.connected)
+        member_connected(&job.member, job.member.plan->adaptation, failure);
+    job.connected = true;
+}
+
+void job_connected(void)
+{
+    keeper_expendable(false);
+    report_connected(NULL);
+}
+
+/* In a window a joining process goes by the rank that it will have: its own world says nothing to anybody. */
+static void elastic_world(void *context, int *rank, int *size)
+{
+    (void)context;
+    bool joining = world.state != WINDOW_NONE && world.window.status == EPOP_JOINING;
+    *rank = joining ? world.window.new_rank : world.rank;
+    *size = joining ? world.window.new_size : world.size;
+}
+
+static enum action elastic_hold(void *context, const struct position *at, int needs)
+{
+    (void)context;
+    return member_hold(&job.member, at, needs);
+}
+
+static double (*mpi_time)(void);
+
+void epop__job_mpi_time(double (*seconds)(void))
+{
+    mpi_time = seconds;
+}
+
+static void elastic_progress(void *context, const epop_progress_t *progress)
+{
+    (void)context;
+    member_report_progress(&job.member, progress, mpi_time ? mpi_time() : -1);
+}
+
+static bool elastic_join(void *context, const char *failure, struct position *at)
+{
+    (void)context;
+    if (job.joining.failure[0])
+        failure = job.joining.failure;
+    char *port = world.rank == 0 && !failure ? world.backend->port() : NULL;
+    member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure, port);
+    world.failure = failure;
+    bool joins = member_await_window(&job.member);
+    if (!joins && port)
+        MPI_Close_port(port); /* a parked process may open many */
+    free(port);
+    if (!joins)
+        return false;
+    *at = job.member.plan->at;
+    return true;
+}
+
+static int elastic_open(void *context, char *error, size_t error_size)
+{
+    (void)context;
+    job.connected = job.member.plan->connected;
+    job.decided = monotonic_ns();
+    int failed = world_offer_window(job.member.plan, job.member.process, error, error_size);
+    report_connected(failed ? error : NULL);
+    if (!failed && job.joins)
+        signals_install(NULL);
+    /* A connect that failed leaves something behind, which MPI_Finalize would wait for. */
+    job.adapted |= !failed || world.backend->coordinator.kill;
+    if (!failed)
+        redist_traffic_begin(plan_total(job.member.plan));
+    job.entangled = failed != 0;
+    return failed;
+}
+
+static enum window_result elastic_close(void *context, char *error, size_t error_size)
+{
+    (void)context;
+    const struct plan *plan = job.member.plan;
+    if (world_close_window(error, error_size))
+        return WINDOW_BROKEN;
+    if (world.status == EPOP_LEAVING)
+        return WINDOW_LEAVE;
+    double stall = world.status == EPOP_STAYING ? monotonic_seconds() - job.member.held : 0;
+    member_committed(&job.member, plan->adaptation, stall);
+    return WINDOW_STAY;
+}
+
+static const epop_adapted_t *elastic_adapted(void *context)
+{
+    static epop_adapted_t adapted;
+    (void)context;
+    const epop_window_t *window = &world.window;
+    const struct plan *plan = job.member.plan;
+    free((epop_traffic_t *)adapted.traffic);
+    adapted = (epop_adapted_t){.adaptation = plan->adaptation,
+                               .process = job.member.process,
+                               .old_rank = window->old_rank,
+                               .old_size = window->old_size,
+                               .new_rank = window->new_rank,
+                               .new_size = window->new_size,
+                               .least = redist_traffic.least,
+                               .decided = job.decided,
+                               .move_begin = redist_traffic.begin,
+                               .move_end = redist_traffic.end,
+                               .commit_begin = world.commit_begin,
+                               .commit_end = world.commit_end};
+    adapted.traffic = redist_traffic_list(plan->processes, &adapted.traffic_count);
+    return &adapted;
+}
+
+const struct elastic *epop__job_elastic(void)
+{
+    static struct elastic elastic = {
+        .world = elastic_world,
+        .hold = elastic_hold,
+        .report_progress = elastic_progress,
+        .join = elastic_join,
+        .window_open = elastic_open,
+        .window_close = elastic_close,
+        .adapted = elastic_adapted,
+    };
+    elastic.ceiling = &job.member.ceiling;
+    elastic.where = &job.member.where;
+    return &elastic;
+}
