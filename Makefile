@@ -179,7 +179,7 @@ $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 $(BUILD)/tests/helpers/%: tests/helpers/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
-$(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard tests/programs/*.h epop_api/epop/*.h) | $(LIB)/libepop.so
+$(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard tests/expect.h tests/programs/*.h epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm
 # Those that observe MPI calls, or look behind the layer.

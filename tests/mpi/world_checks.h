@@ -11,13 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "WRONG in %s: %s\n", __func__, #condition);                                                \
-            wrong++;                                                                                                   \
-        }                                                                                                              \
-    } while (0)
+#include "../expect.h"
 
 typedef struct world_facts {
     MPI_Comm world; /* the present one, as the runtime knows it */

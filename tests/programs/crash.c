@@ -94,9 +94,7 @@ static int init(int *argc, char ***argv, void **data)
         signal(SIGSEGV, on_signal);
         signal(SIGFPE, on_signal);
     }
-    printf("init %s rank %d of %d in process %d\n", epop_status() == EPOP_JOINING ? "joining" : "new",
-           rank_in(epop_world()), size_of(epop_world()), (int)getpid());
-    fflush(stdout);
+    say_init();
     crash.iteration = crash.at; /* for mine() */
     if (mine("init") || (epop_status() == EPOP_JOINING && mine("joining")))
         zero = fault();

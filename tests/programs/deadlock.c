@@ -11,29 +11,28 @@
 #include "scenario.h"
 
 static struct {
+    struct count count;
     const char *how, *while_there;
-    long at, iterations, nap, sleeper;
-    int64_t iteration;
+    long at, nap, sleeper;
 } plan;
 
 static int init(int *argc, char ***argv, void **data)
 {
     arguments_t arguments = {*argc, *argv};
-    (void)data;
+    *data = &plan;
     plan.how = text_argument(arguments, "how", 0) ? text_argument(arguments, "how", 0) : "none";
     plan.while_there = text_argument(arguments, "while", 0);
     plan.at = argument(arguments, "at", 5);
-    plan.iterations = argument(arguments, "iterations", 1000000);
+    plan.count.to = argument(arguments, "iterations", 1000000);
     plan.sleeper = argument(arguments, "sleeper", -1);
     plan.nap = argument(arguments, "nap", 1000);
-    printf("init new rank %d of %d in process %d\n", rank_in(epop_world()), size_of(epop_world()), (int)getpid());
-    fflush(stdout);
+    say_init();
     return 0;
 }
 
 static bool is(const char *how)
 {
-    return !strcmp(plan.how, how) && plan.iteration == plan.at;
+    return !strcmp(plan.how, how) && plan.count.done == plan.at;
 }
 
 /* With `late`, rank 0 sends first once the file is gone. */
@@ -63,30 +62,14 @@ static int work(void *data)
     MPI_Barrier(epop_world());
     if (plan.sleeper < 0 || plan.sleeper == rank_in(epop_world()))
         nap(plan.nap);
-    plan.iteration++;
+    plan.count.done++;
     return 0;
-}
-
-static int more(void *data)
-{
-    (void)data;
-    return plan.iteration < plan.iterations;
-}
-
-static int adapt(void *data)
-{
-    epop_window_t window;
-    int error = epop_adapt_begin(&window);
-    (void)data;
-    if (!error)
-        error = epop_redist_replicated(&window, &plan.iteration, 1, MPI_INT64_T);
-    return error ? error : epop_adapt_commit();
 }
 
 epop_program_t *get_program(void)
 {
     epop_program_t *program = epop_program_create("scenario");
     epop_add_init(program, "prepare", init);
-    epop_add_elastic(program, "exchange", work, adapt, more);
+    epop_add_elastic(program, "exchange", work, adapt_count, count_on);
     return program;
 }

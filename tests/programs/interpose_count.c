@@ -9,14 +9,7 @@
 #include <epop/epop.h>
 
 #include "interpose/interpose.h"
-
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "WRONG in %s: %s\n", __func__, #condition);                                                \
-            wrong++;                                                                                                   \
-        }                                                                                                              \
-    } while (0)
+#include "tests/expect.h"
 
 static int entered[INTERPOSE_FUNCTIONS], left[INTERPOSE_FUNCTIONS];
 static int sum_of_counts, last_result, foreign_worlds, nested;

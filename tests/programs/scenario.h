@@ -1,6 +1,6 @@
 /*
- * What the scenario programs share: arguments of the form name=value, naps, and a check of everything that a window
- * gives. A check that fails says so on stderr, and the program ends the job with it.
+ * What the scenario programs share: arguments of the form name=value, naps, the lines that tests wait for, adapt
+ * blocks, and a check of everything that a window gives. A check that fails ends the job.
  */
 #ifndef TEST_SCENARIO_H
 #define TEST_SCENARIO_H
@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include <epop/epop.h>
+
+#include "../expect.h"
 
 /* ---- Arguments ------------------------------------------------------------------------ */
 
@@ -60,15 +62,13 @@ static inline bool exists(const char *path)
     return path && access(path, F_OK) == 0;
 }
 
-/* ---- The window ------------------------------------------------------------------------- */
+static inline void wait_while_there(const char *path)
+{
+    while (exists(path))
+        nap(2000);
+}
 
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "WRONG in %s: %s\n", __func__, #condition);                                                \
-            wrong++;                                                                                                   \
-        }                                                                                                              \
-    } while (0)
+/* ---- The window ------------------------------------------------------------------------- */
 
 static inline int size_of(MPI_Comm comm)
 {
@@ -90,6 +90,21 @@ static inline const char *status_name(epop_status_t status)
 {
     static const char *const names[] = {"new", "joining", "staying", "leaving"};
     return names[status];
+}
+
+/* Of an init block: tests wait for it. */
+static inline void say_init(void)
+{
+    printf("init %s rank %d of %d in process %d\n", status_name(epop_status()), rank_in(epop_world()),
+           size_of(epop_world()), (int)getpid());
+    fflush(stdout);
+}
+
+/* Of the last block. */
+static inline void say_end(int windows, int64_t iterations)
+{
+    if (rank_in(epop_world()) == 0)
+        printf("end: %d ranks, %d windows, %lld iterations\n", size_of(epop_world()), windows, (long long)iterations);
 }
 
 static inline int check_numbers(const epop_window_t *w)
@@ -166,6 +181,35 @@ static inline int check_window(const epop_window_t *w)
     int wrong = check_numbers(w);
     wrong += check_communicators(w);
     return wrong ? wrong : check_members(w);
+}
+
+/* ---- An adapt block ---------------------------------------------------------------------- */
+
+/* For data that is the same on all ranks. */
+static inline int adapt_copies(void *values, int count, MPI_Datatype type)
+{
+    epop_window_t window;
+    int error = epop_adapt_begin(&window);
+    if (!error)
+        error = epop_redist_replicated(&window, values, count, type);
+    return error ? error : epop_adapt_commit();
+}
+
+/* What the data begins with where a number of iterations is all that a program adapts. */
+struct count {
+    int64_t done, to;
+};
+
+static inline int count_on(void *data)
+{
+    const struct count *count = data;
+    return count->done < count->to;
+}
+
+static inline int adapt_count(void *data)
+{
+    struct count *count = data;
+    return adapt_copies(&count->done, 1, MPI_INT64_T);
 }
 
 #endif

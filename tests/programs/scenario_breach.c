@@ -22,9 +22,7 @@ static int init(int *argc, char ***argv, void **data)
     snprintf(copy, sizeof copy, "%s", text ? text : "none");
     way = copy;
     *data = NULL;
-    printf("init %s rank %d of %d in process %d\n", status_name(epop_status()), rank_in(epop_world()),
-           size_of(epop_world()), (int)getpid());
-    fflush(stdout);
+    say_init();
     return 0;
 }
 
@@ -58,11 +56,7 @@ static int turn(int pc, void *data)
 static int adapt(void *data)
 {
     (void)data;
-    epop_window_t window;
-    int error = epop_adapt_begin(&window);
-    if (error || (error = epop_redist_replicated(&window, &iterations, 1, MPI_INT64_T)))
-        return error;
-    return epop_adapt_commit();
+    return adapt_copies(&iterations, 1, MPI_INT64_T);
 }
 
 static int forever(void *data)

@@ -36,9 +36,7 @@ static int init(int *argc, char ***argv, void **data)
     snprintf(s->from, sizeof s->from, "%s", from ? from : "exec");
     snprintf(s->who, sizeof s->who, "%s", who ? who : "all");
     s->seed = (unsigned)getpid();
-    printf("init %s rank %d of %d in process %d\n", status_name(epop_status()), rank_in(epop_world()),
-           size_of(epop_world()), (int)getpid());
-    fflush(stdout);
+    say_init();
     return 0;
 }
 
@@ -107,13 +105,11 @@ static int adapt(void *data)
 static int report(void *data)
 {
     struct phases *s = data;
-    int wrong = 0, count;
+    int wrong = 0;
     struct place zero = s->at;
     MPI_Bcast(&zero, 4, MPI_INT64_T, 0, epop_world());
     EXPECT(!memcmp(&zero, &s->at, sizeof zero));
-    MPI_Comm_size(epop_world(), &count);
-    if (rank_in(epop_world()) == 0)
-        printf("end: %d ranks, %d windows, %d iterations\n", count, (int)s->at.windows, (int)s->at.round);
+    say_end((int)s->at.windows, s->at.round);
     free(s);
     return wrong;
 }

@@ -18,11 +18,9 @@ static int init(int *argc, char ***argv, void **data)
     *data = s;
     s->stay = text_argument(arguments, "first-while", 0);
     s->wait = text_argument(arguments, "join-waits-while", 0);
-    printf("init %s rank %d of %d in process %d\n", status_name(epop_status()), rank_in(epop_world()),
-           size_of(epop_world()), (int)getpid());
-    fflush(stdout);
-    while (epop_status() == EPOP_JOINING && exists(s->wait))
-        nap(2000);
+    say_init();
+    if (epop_status() == EPOP_JOINING)
+        wait_while_there(s->wait);
     return 0;
 }
 
@@ -80,8 +78,7 @@ static int adapt(void *data)
 static int report(void *data)
 {
     struct sizes *s = data;
-    if (rank_in(epop_world()) == 0)
-        printf("end: %d ranks, %d windows, %d iterations\n", size_of(epop_world()), (int)s->windows, (int)s->iteration);
+    say_end((int)s->windows, s->iteration);
     free(s);
     return 0;
 }

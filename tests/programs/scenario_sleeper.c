@@ -12,8 +12,8 @@
 #define SLEEP 2000000
 
 struct sleeper {
-    int64_t iteration;
-    long iterations, sleeper, at, meet;
+    struct count count;
+    long sleeper, at, meet;
     double begin, longest; /* of an iteration, with the probe before it */
     const char *wait;
 };
@@ -25,16 +25,14 @@ static int init(int *argc, char ***argv, void **data)
     if (!s)
         return EPOP_ERR_MEMORY;
     *data = s;
-    s->iterations = argument(arguments, "iterations", 100);
+    s->count.to = argument(arguments, "iterations", 100);
     s->sleeper = argument(arguments, "sleeper", -1);
     s->at = argument(arguments, "at", 0);
     s->meet = argument(arguments, "meet", 0);
     s->wait = text_argument(arguments, "join-waits-while", 0);
-    printf("init %s rank %d of %d in process %d\n", status_name(epop_status()), rank_in(epop_world()),
-           size_of(epop_world()), (int)getpid());
-    fflush(stdout);
-    while (epop_status() == EPOP_JOINING && exists(s->wait))
-        nap(2000);
+    say_init();
+    if (epop_status() == EPOP_JOINING)
+        wait_while_there(s->wait);
     return 0;
 }
 
@@ -50,32 +48,22 @@ static int start(void *data)
 static int work(void *data)
 {
     struct sleeper *s = data;
-    bool sleeps = s->iteration == s->at && rank_in(epop_world()) == s->sleeper;
+    bool sleeps = s->count.done == s->at && rank_in(epop_world()) == s->sleeper;
     nap(sleeps ? SLEEP : 2000);
-    if (s->meet && s->iteration % s->meet == 0)
+    if (s->meet && s->count.done % s->meet == 0)
         MPI_Barrier(epop_world());
     double end = now();
     if (!sleeps && end - s->begin > s->longest)
         s->longest = end - s->begin;
     s->begin = end;
-    s->iteration++;
+    s->count.done++;
     return 0;
-}
-
-static int more(void *data)
-{
-    const struct sleeper *s = data;
-    return s->iteration < s->iterations;
 }
 
 static int adapt(void *data)
 {
     struct sleeper *s = data;
-    epop_window_t window;
-    int error = epop_adapt_begin(&window);
-    if (error || (error = epop_redist_replicated(&window, &s->iteration, 1, MPI_INT64_T)))
-        return error;
-    error = epop_adapt_commit();
+    int error = adapt_count(data);
     s->begin = now();
     return error;
 }
@@ -93,7 +81,7 @@ epop_program_t *get_program(void)
     epop_program_t *program = epop_program_create("scenario");
     epop_add_init(program, "init", init);
     epop_add_rigid(program, "start", start, NULL);
-    epop_add_elastic(program, "work", work, adapt, more);
+    epop_add_elastic(program, "work", work, adapt, count_on);
     epop_add_rigid(program, "report", report, NULL);
     return program;
 }

@@ -35,9 +35,7 @@ static int init(int *argc, char ***argv, void **data)
     u->sleep = argument(arguments, "sleep", 0);
     u->more = argument(arguments, "more", 0);
     u->adapt = argument(arguments, "adapt", 0);
-    printf("init %s rank %d of %d in process %d\n", status_name(epop_status()), rank_in(epop_world()),
-           size_of(epop_world()), (int)getpid());
-    fflush(stdout);
+    say_init();
     return 0;
 }
 
@@ -83,8 +81,7 @@ static int report(void *data)
 {
     struct uneven *u = data;
     tell_measured(u, rank_in(epop_world()), size_of(epop_world()));
-    if (rank_in(epop_world()) == 0)
-        printf("end: %d ranks, 0 windows, %lld iterations\n", size_of(epop_world()), (long long)u->iteration);
+    say_end(0, u->iteration);
     return 0;
 }
 

@@ -137,11 +137,9 @@ static int copy_arguments(struct scenario *s, int *argc, char **argv)
 
 static int join(const struct scenario *s)
 {
-    const char *wait = text_argument(s->arguments, "join-waits-while", 0);
     printf("joining in process %d\n", (int)getpid());
     fflush(stdout);
-    while (exists(wait))
-        nap(2000);
+    wait_while_there(text_argument(s->arguments, "join-waits-while", 0));
     return exists(text_argument(s->arguments, "join-fails-while", 0)) ? 47 : 0;
 }
 
@@ -332,8 +330,7 @@ static int report(void *data)
     MPI_Allreduce(&windows, &least, 1, MPI_INT, MPI_MIN, epop_world());
     MPI_Allreduce(&windows, &most, 1, MPI_INT, MPI_MAX, epop_world());
     EXPECT(least == most && least == windows);
-    if (rank_in(epop_world()) == 0)
-        printf("end: %d ranks, %d windows, %lld iterations\n", size_of(epop_world()), windows, (long long)s->iteration);
+    say_end(windows, s->iteration);
     return wrong || give_back_memory(s);
 }
 
