@@ -15,7 +15,7 @@
 #include "runtime/member/member.h"
 #include "runtime/records/store.h"
 
-#define COLLECT_TIMEOUT 1.0  /* seconds for all processes to answer */
+#define COLLECT_WAITS   100  /* for all processes to answer, of 10 ms each */
 #define FAIL_TIMEOUT_MS 2000 /* for collecting and writing */
 
 static struct {
@@ -76,6 +76,18 @@ static int ask(const bool *wanted)
     return members;
 }
 
+/* A second in short waits: after a moment in which the whole machine stood still, or its clock was set, there is still
+ * time for answers that have arrived meanwhile. */
+static void await_answers(int members)
+{
+    pthread_mutex_lock(&recorder.lock);
+    for (int waits = 0; recorder.answers < members && waits < COLLECT_WAITS;) {
+        struct timespec until = wall_time_in(0.01);
+        waits += pthread_cond_timedwait(&recorder.answered, &recorder.lock, &until) == ETIMEDOUT;
+    }
+    pthread_mutex_unlock(&recorder.lock);
+}
+
 /* What all processes have by now. Those that do not answer in time are left as they were known last. */
 static void collect(const bool *wanted)
 {
@@ -83,12 +95,7 @@ static void collect(const bool *wanted)
     for (int i = 0; i < records_user()->count; i++)
         if (wanted[i])
             records_give_present(i);
-    struct timespec until = wall_time_in(COLLECT_TIMEOUT);
-    int late = 0;
-    pthread_mutex_lock(&recorder.lock);
-    while (recorder.answers < members && late != ETIMEDOUT)
-        late = pthread_cond_timedwait(&recorder.answered, &recorder.lock, &until);
-    pthread_mutex_unlock(&recorder.lock);
+    await_answers(members);
 }
 
 static void write_all(const bool *wanted, epop_job_end_t end, const char *reason)

@@ -1,17 +1,19 @@
 /*
  * A driver that records: iterations and what adaptations moved. Process 0 writes a line for the job, for each
- * adaptation, refusal and record to the file of --records, once more for every checkpoint (--every SECONDS).
+ * adaptation, refusal and record to the file of --records, once more for every checkpoint (--every SECONDS). With
+ * --slow FILE process 1, when it is asked before the end, makes that file and takes half a second.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <epop/driver.h>
 
 static struct {
-    const char *path;
+    const char *path, *slow;
     double every;
     int process;
     _Atomic int64_t iterations;
@@ -26,6 +28,8 @@ static int option(void *state, const char *name, const char *value)
         d.path = value;
     else if (!strcmp(name, "every"))
         d.every = atof(value);
+    else if (!strcmp(name, "slow"))
+        d.slow = value;
     else
         memset(d.pad, 'x', sizeof d.pad - 1);
     return 0;
@@ -58,11 +62,21 @@ static void adapted(void *state, const epop_position_t *position, const epop_ada
     strcat(d.moved, "]");
 }
 
+static void be_slow(void)
+{
+    struct timespec half = {.tv_nsec = 500000000};
+    FILE *file = fopen(d.slow, "w");
+    fclose(file);
+    nanosleep(&half, NULL);
+}
+
 static char *record(void *state, int last)
 {
     size_t size = strlen(d.pad) + sizeof d.moved + 200;
     char *text = malloc(size);
     (void)state;
+    if (d.slow && d.process == 1 && !last)
+        be_slow();
     snprintf(text, size, "%s process %d iterations %" PRId64 "%s%s", last ? "last" : "present", d.process, d.iterations,
              d.moved, d.pad);
     if (last) {
@@ -103,6 +117,7 @@ const epop_driver_t *epop_get_driver(void)
     static const epop_driver_option_t options[] = {{"records", "FILE", "where to"},
                                                    {"every", "SECONDS", "a checkpoint"},
                                                    {"long", NULL, "long records"},
+                                                   {"slow", "FILE", "a process that takes its time"},
                                                    {NULL, NULL, NULL}};
     static const epop_driver_t driver = {.abi_version = EPOP_DRIVER_ABI_VERSION,
                                          .struct_size = sizeof driver,

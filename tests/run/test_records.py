@@ -1,7 +1,9 @@
 """What drivers hand from every process to process 0 (hooks record, write, checkpoint and adapted), whatever becomes of the
 job."""
 
+import contextlib
 import os
+import pathlib
 import re
 import signal
 import time
@@ -156,6 +158,34 @@ def test_a_block_that_fails(space, rank):
     assert written.kinds() == [(0, "present"), (1, "present")] and written.iterations()[rank] == 2
     assert written.iterations()[1 - rank] in (1, 2)  # it may not have come out of the barrier yet that the first one has left
     assert written.reason in result.err
+
+
+def process_0(space):
+    """None while it is not there yet."""
+    for pid in space.processes():
+        with contextlib.suppress(OSError):
+            if b"PMI_RANK=0" in pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                return pid
+    return None
+
+
+@pytest.mark.parametrize("still", [0, 1.5])
+def test_a_moment_in_which_nothing_moves(space, still):
+    """A process that answers in time is heard, also if process 0 sees it only when its own time was over: here it is
+    stopped for longer than it waits."""
+    asked = space.directory / "asked"
+    running = space.start_epop(*options(space, "--slow", asked), job.test_program("mpi_faults"), ranks=2,
+                               env={"EPOP_TEST_FAULT": "exec", "EPOP_TEST_RANK": 1})
+    zero = None
+    while not asked.exists():
+        assert running.running(), running.wait()
+        zero = zero or process_0(space)
+    with contextlib.suppress(ProcessLookupError):  # it may have been too quick for this test
+        os.kill(zero, signal.SIGSTOP)
+        time.sleep(still)  # nothing may happen meanwhile
+        os.kill(zero, signal.SIGCONT)
+    assert running.wait().status == 1
+    assert Written(space).kinds() == [(0, "present"), (1, "present")]
 
 
 def test_a_block_that_fails_without_mpi(space):
