@@ -231,7 +231,7 @@ def write_problem(space):
 
 def wait_until_computing(space, it):
     """Until the job is in the multiplication and has done some of it."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while time.monotonic() < end and it.running():
         result = space.epopctl("status", "--json")
         if result.status == 0:

@@ -211,7 +211,7 @@ def expect_refused(space, arguments, reason, ranks=2):
 
 def wait_until_eliminating(space, it):
     """Asks the job where it is until the elimination has begun and all processes have come."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while time.monotonic() < end and it.running():
         result = space.epopctl("status", "--json")
         if result.status != 0:
