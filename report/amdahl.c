@@ -65,9 +65,10 @@ void amdahl_fit(const struct amdahl_point *points, size_t count, struct amdahl *
     fit->deviation = fit->kind == AMDAHL_EXACT ? 0 : largest_deviation(fit, points, count);
 }
 
-/* A share in percent: two digits are enough. */
+/* A share in percent: two digits are enough, and no run is more exact than 0.1 %. */
 static void write_percent(double share, char *text, size_t text_size)
 {
+    share = fmax(share, 0.001);
     snprintf(text, text_size, share >= 0.1 ? "%.0f %%" : "%.2g %%", 100 * share);
 }
 

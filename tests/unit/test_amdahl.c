@@ -130,6 +130,7 @@ static void verdicts(void **state)
 {
     (void)state;
     static const struct amdahl_point good[] = {{1, 2.5}, {2, 1.51}, {4, 1.0}, {8, 0.75}};
+    static const struct amdahl_point exact[] = {{1, 1.0}, {2, 0.6}, {3, 0.2 + 0.8 / 3}, {5, 0.36}};
     static const struct amdahl_point bad[] = {{1, 10}, {2, 9}, {4, 3}, {8, 5}};
     static const struct amdahl_point slower[] = {{1, 1}, {2, 2}};
     static const struct amdahl_point faster[] = {{1, 8}, {2, 3}};
@@ -139,6 +140,7 @@ static void verdicts(void **state)
     expect_verdict(good, 2, "two say nothing");
     expect_verdict(good, 3, "at 3 world sizes, which are few");
     expect_verdict(good, 4, "the fit is within 0.5");
+    expect_verdict(exact, 4, "the fit is within 0.1 % of");
     expect_verdict(bad, 4, "the law does not hold");
     expect_verdict(slower, 2, "no faster with more ranks");
     expect_verdict(ideal, 2, "no serial part is seen");

@@ -70,5 +70,5 @@ function option(model, { width, theme }) {
 
 export default {
     name: 'phases', title: 'Compute and MPI time by phase', lead, table, missing, option,
-    caption: 'Seconds of all ranks together, at all world sizes, without the time in which the job was resized or paused.',
+    caption: 'The time of all ranks together, at all world sizes, without that in which the job was resized or paused.',
 };
