@@ -69,11 +69,12 @@ void ctl_live_line(const cJSON *status, char *text, size_t size)
     ctl_live_t live;
     char picture[32];
     int columns = ctl_columns() - 1;
+    double size_of_world = ctl_number(status, "size", 0);
 
     ctl_live(status, &live);
     bar(cJSON_GetObjectItem(status, "progress"), picture);
-    snprintf(text, size, "%.60s  %.12s  %.0f ranks  %s%s  left %s  MTCT %s  last resize %s",
-             ctl_text(status, "job", "?"), ctl_text(status, "state", "?"), ctl_number(status, "size", 0), picture,
+    snprintf(text, size, "%.60s  %.12s  %.0f %s  %s%s  left %s  MTCT %s  last resize %s", ctl_text(status, "job", "?"),
+             ctl_text(status, "state", "?"), size_of_world, size_of_world == 1 ? "rank" : "ranks", picture,
              live.progress, live.left, live.mtct, live.resize);
     if (columns >= 0 && strlen(text) > (size_t)columns)
         text[columns] = '\0';

@@ -109,7 +109,7 @@ def test_watch_on_a_terminal(space):
     it = Scenario(space, "iterations=1000000", "work=20000", program="progress", start=1, ranks=2)
     it.wait_until_here()
     watch = Terminal(space, [job.BUILD / "bin/epopctl", "watch", it.id], columns=120)
-    live = rf"\r\x1b\[K({it.id}  running  1 ranks  \[>? *\] 0 %  left [^-].*  MTCT -  last resize -)"
+    live = rf"\r\x1b\[K({it.id}  running  1 rank  \[>? *\] 0 %  left [^-].*  MTCT -  last resize -)"
     line = re.search(live, watch.wait_for(lambda text: re.search(live, text)))[1]
     assert len(line) < 120
     it.resize(2)
