@@ -4,7 +4,10 @@ Each is held by a process of the test's Space: when that ends, nothing of the ho
 in the system: the hosts file is seen inside the namespaces alone.
 """
 
+import contextlib
+import os
 import shutil
+import signal
 import subprocess
 
 import job
@@ -56,6 +59,15 @@ class Hosts:
     def mend(self, name):
         self._in("switch", f"ip link set port-{name} up")
         self._in(name, "ip neighbour flush nud permanent")
+
+    def clear(self, name):
+        """Ends all that runs on a host, as its power switch would: what tries to reach another one does so for minutes."""
+        holder = self._pids[name]
+        there = os.readlink(f"/proc/{holder}/ns/net")
+        for pid in self.space.processes():
+            with contextlib.suppress(OSError):  # it has ended by now
+                if pid != holder and os.readlink(f"/proc/{pid}/ns/net") == there:
+                    os.kill(pid, signal.SIGKILL)
 
     def _address(self, name):
         return f"10.213.0.{self.names.index(name) + 1}"

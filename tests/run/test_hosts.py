@@ -138,5 +138,6 @@ def test_host_that_is_not_heard_of(net):
     net.cut("n2", silently=True)
     result = net.epopctl("n1", "resize", "+1", "--hosts", "n2", "--wait", limit=60)
     assert result.status == 4 and "not ready in time" in result.err, result
+    net.clear("n2")
     net.mend("n2")
     goes_on(net, running)
