@@ -22,6 +22,12 @@ static cJSON *refuse(char *error, size_t error_size, const char *reason)
     return NULL;
 }
 
+static cJSON *unreadable(char *error, size_t error_size, int reason)
+{
+    snprintf(error, error_size, "cannot be read: %s", strerror(reason));
+    return NULL;
+}
+
 /* Reads to the end, with a 0 behind it; 0 or an errno. */
 static int read_all(FILE *file, struct text *text)
 {
@@ -102,12 +108,12 @@ cJSON *input_read(const char *path, char *error, size_t error_size)
     int is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "re");
     if (file == NULL)
-        return refuse(error, error_size, strerror(errno));
+        return unreadable(error, error_size, errno);
     struct text text = {0};
     int failed = read_all(file, &text);
     if (!is_stdin)
         fclose(file);
-    cJSON *json = failed ? refuse(error, error_size, strerror(failed)) : parse(&text, error, error_size);
+    cJSON *json = failed ? unreadable(error, error_size, failed) : parse(&text, error, error_size);
     free(text.bytes);
     return json;
 }

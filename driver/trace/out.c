@@ -79,7 +79,7 @@ int out_open(struct trace_out *out, const char *path, int64_t limit, char *error
         return -1;
     out->file = fopen(out->part, "w");
     if (!out->file)
-        return fail(out->part, error, error_size);
+        return fail(path, error, error_size);
     out->written = fprintf(out->file, "{\"traceEvents\":[");
     return 0;
 }

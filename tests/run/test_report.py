@@ -79,7 +79,7 @@ def test_the_place_of_a_mistake_is_told(space):
 
 @pytest.mark.parametrize("arguments,words", [
     ([], "which profile?"),
-    (["no-such.json"], "no-such.json No such file"),
+    (["no-such.json"], "no-such.json cannot be read: No such file"),
     (["/"], "Is a directory"),
     (["a", "b", "c"], '"c"'),
     (["--format", "pdf", "a"], '"pdf"'),
