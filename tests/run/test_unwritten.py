@@ -156,16 +156,19 @@ def test_before_anything_runs(space, driver, ranks, output, why):
 # ---- What killed jobs leave behind ----
 
 
-def kill_all(space, running):
-    """A traced job, with all that belongs to it, at once."""
-    processes = space.processes()
+def kill_at_once(processes):
     for pid in processes:
-        os.kill(pid, signal.SIGSTOP) # nobody is to see another one go
+        os.kill(pid, signal.SIGSTOP) # nobody is to see another one go, and end by itself
     for pid in processes:
         os.kill(pid, signal.SIGKILL)
-    running.wait()
     for pid in processes:
         joining.wait_for_end_of(pid)
+
+
+def kill_all(space, running):
+    """A traced job, with all that belongs to it."""
+    kill_at_once(space.processes())
+    running.wait()
 
 
 def left(space):
@@ -190,10 +193,7 @@ def test_files_of_killed_jobs_are_swept_by_epopctl_and_those_of_others_are_not(s
     assert space.epopctl("list").status == 0 and left(space).count("work") == 1
     others = [pid for pid in space.processes() if pid not in collector]
     os.kill(collector[0], signal.SIGSTOP)
-    for pid in others:
-        os.kill(pid, signal.SIGKILL)
-    for pid in others:
-        joining.wait_for_end_of(pid)
+    kill_at_once(others)
     assert space.epopctl("list").status == 0 and left(space).count("work") == 1 # the collector has it
     os.kill(collector[0], signal.SIGKILL)
     joining.wait_for_end_of(collector[0])
