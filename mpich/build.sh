@@ -68,7 +68,7 @@ stage() {
 
 # Two builds at once would write the same files; the second one waits, and finds its work done.
 lock() {
-    mkdir -p "$cache"
+    mkdir -p "$cache" && [ -w "$cache" ] || fail "EPOP_CACHE can name another directory for the build than '$cache'"
     exec 9>"$cache/lock"
     flock --nonblock 9 || {
         echo "mpich: another build is running, waiting for it"

@@ -16,7 +16,8 @@ fail() {
 if [ ! -e "$place/node_modules" ]; then
     command -v node >/dev/null || fail "there is no node (make deps installs it)"
     command -v npm >/dev/null || fail "there is no npm (make deps installs it)"
-    mkdir -p "$cache"
+    mkdir -p "$cache" || fail "EPOP_CACHE can name another directory for downloads"
+    [ -w "${HOME:-/}" ] || export npm_config_cache="${npm_config_cache:-$cache/npm}"
     work=$(mktemp -d "$cache/$name-fetch.XXXXXX")
     trap 'rm -rf "$work"' EXIT
     cp "$here/package.json" "$here/package-lock.json" "$work"
