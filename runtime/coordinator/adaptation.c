@@ -48,6 +48,14 @@ static bool same_host(const char *a, size_t a_length, const char *b)
     return a_length == b_length && !strncmp(a, b, a_length);
 }
 
+bool hosts_valid(const char *list)
+{
+    for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        if (!*p || *p == ',' || *p == '-')
+            return false;
+    return !strpbrk(list, " \t\r\n");
+}
+
 bool host_listed(const char *list, const char *host)
 {
     for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')

@@ -141,6 +141,15 @@ static cJSON *already(struct coordinator *c)
     return reply;
 }
 
+static bool check_hosts(const cJSON *request, const char *key, char *why, size_t size)
+{
+    const char *hosts = json_text(request, key);
+    if (!hosts || hosts_valid(hosts))
+        return true;
+    snprintf(why, size, "'%.100s' is no list of hosts, which are names with commas between them", hosts);
+    return false;
+}
+
 /* The checks and the start of a resize. 0; 1: nothing to do; -1 with the reason in why. */
 static int start_resize(struct coordinator *c, const cJSON *request, const char *by, char *why, size_t size)
 {
@@ -154,7 +163,8 @@ static int start_resize(struct coordinator *c, const cJSON *request, const char 
                  c->adaptation->id, c->adaptation->from, c->adaptation->to);
     } else if (!r.leaves) {
         snprintf(why, size, "out of memory");
-    } else if (mark_leavers(c, &r, request, why, size) && choose_size(c, &r, request, why, size)) {
+    } else if (check_hosts(request, "add_hosts", why, size) && check_hosts(request, "release_hosts", why, size) &&
+               mark_leavers(c, &r, request, why, size) && choose_size(c, &r, request, why, size)) {
         if (r.granted == c->size && !r.named)
             result = 1;
         else if (!(a = adaptation_new(c, by, r.granted, r.wanted)))

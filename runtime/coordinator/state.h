@@ -271,6 +271,8 @@ void request_stop(struct coordinator *c, const char *by);
 /* adaptation.c */
 cJSON *resize_reply(const struct adaptation *a, const char *code);
 struct adaptation *adaptation_new(struct coordinator *c, const char *by, int to, int requested);
+/* Names with commas between them, none of which a launcher would take for an option. */
+bool hosts_valid(const char *list);
 bool host_listed(const char *list, const char *host);
 int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size);
 /* If joiners are waited for, and all are in standby by now. */

@@ -29,9 +29,25 @@ static void test_not_listed(void **state)
     assert_false(host_listed("10.0.0.2", "10.0.0.1"));
 }
 
+static void test_valid(void **state)
+{
+    (void)state;
+    assert_true(hosts_valid("n1"));
+    assert_true(hosts_valid("n1.a-b.org,n2:4,10.0.0.1,fe80::1"));
+}
+
+static void test_not_valid(void **state)
+{
+    static const char *const lists[] = {"", ",", "n1,", ",n1", "n1,,n2", "n1, n2", "n1 n2", "n1\n", "-n1", "n1,-x"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        assert_false(hosts_valid(lists[i]));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_listed), cmocka_unit_test(test_not_listed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_listed), cmocka_unit_test(test_not_listed),
+                                       cmocka_unit_test(test_valid), cmocka_unit_test(test_not_valid)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
