@@ -173,8 +173,6 @@ static int finalize(void)
         pmi_finalize();
     else
         others_status = epop__job_finalize();
-    if (others_status)
-        fprintf(stderr, "epop: note: a launcher of joining processes ended with status %d\n", others_status);
     part = FINALIZED;
     return MPI_SUCCESS;
 }

@@ -140,7 +140,11 @@ static int come_down(void)
         plane_end(note, status);
     }
     world_request = NULL;
-    return status ? status : launcher_status();
+    if (status || !launcher_status())
+        return status;
+    fprintf(stderr, "epop: note: a launcher of joining processes ended with status %d; so does the job\n",
+            launcher_status());
+    return launcher_status();
 }
 
 /* Processes of other launches, and those that left, would be missed in MPI_Finalize; and a helper thread may be in a

@@ -2,6 +2,8 @@
 speak, a clear message."""
 
 import os
+import pathlib
+import re
 import signal
 import time
 
@@ -122,6 +124,21 @@ def test_first_launcher_is_killed_while_joiners_start(space):
     begin = time.monotonic()
     os.kill(it.it.pid, signal.SIGKILL)
     check_all_ended(space, it, begin)
+
+
+def test_proxy_of_joining_processes_is_killed(space):
+    """Their mpiexec ends, and they go on without it; its status becomes the job's, which says why."""
+    it = grown(space)
+    proxy = int(pathlib.Path(f"/proc/{it.rank_pid(3)}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    assert b"hydra_pmi_proxy" in pathlib.Path(f"/proc/{proxy}/cmdline").read_bytes()
+    os.kill(proxy, signal.SIGKILL)
+    joining.wait_for_end_of(proxy)
+    it.resize(2)
+    it.done("stop", "--wait")
+    result = it.it.wait(20)
+    note, = re.findall(r"^epop: note: a launcher of joining processes ended with status (\d+); so does the job$",
+                       result.err, re.MULTILINE)
+    assert result.status == int(note) != 0, result
 
 
 def test_second_launcher_is_killed(space):
