@@ -58,7 +58,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(BIN)/epop $(BIN)/epopctl $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(BIN)/epop $(BIN)/epopctl $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -118,6 +118,10 @@ $(BIN)/epop: $(epop_obj) $(OBJ)/runtime/backends/pmi.o $(layer_obj) $(LIB)/libep
 $(LIB)/epop/backtrace: $(OBJ)/driver/backtrace/main.o
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libdw) -ldl -o $@
+# Ties ssh to the mpiexec that started it.
+$(LIB)/epop/tether: $(OBJ)/driver/tether/main.o
+	$(announce)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
 $(BIN)/epopctl: $(ctl_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
 	$(announce)
@@ -259,7 +263,7 @@ install: all $(BUILD)/epop.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema"
 	install $(BIN)/epop $(BIN)/epopctl "$(root)/bin"
-	install $(LIB)/epop/backtrace "$(root)/lib/epop"
+	install $(LIB)/epop/backtrace $(LIB)/epop/tether "$(root)/lib/epop"
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"
 	ln -sf libepop.so.$(SOVERSION) "$(root)/lib/libepop.so"

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/helper.h"
+
 #define ANCESTORS 8 /* a script or two may stand between the proxy and this process */
 
 struct process_stat {
@@ -90,6 +92,35 @@ int hydra_options(char *options[HYDRA_OPTIONS_MAX])
             return count;
     }
     return 0;
+}
+
+/* Where the value of an option stands, or NULL. */
+static char **value_of(char **options, int count, const char *name)
+{
+    for (int i = 0; i + 1 < count; i += 2)
+        if (!strcmp(options[i], name))
+            return &options[i + 1];
+    return NULL;
+}
+
+char *hydra_tether(char *options[HYDRA_OPTIONS_MAX], int *count)
+{
+    char path[4096], *tether, *variable = NULL;
+    char **launcher = value_of(options, *count, "-launcher"), **command = value_of(options, *count, "-launcher-exec");
+    bool reaches = launcher && (!strcmp(*launcher, "ssh") || !strcmp(*launcher, "rsh"));
+    if (!reaches || helper_find("tether", path, sizeof path) || !(tether = strdup(path)))
+        return NULL;
+    if (asprintf(&variable, HYDRA_TETHERED "=%s", command ? *command : *launcher) < 0) {
+        free(tether);
+        return NULL;
+    }
+    if (!command) {
+        options[*count] = "-launcher-exec";
+        command = &options[*count + 1];
+        *count += 2;
+    }
+    *command = tether;
+    return variable;
 }
 
 bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status)

@@ -11,11 +11,22 @@
 
 #define HYDRA_OPTIONS_MAX 6
 
+/* The variable that tells the tether, below, what it stands for. */
+#define HYDRA_TETHERED "EPOP_TETHERED"
+
 /*
  * The options for another mpiexec that starts processes the same way: -launcher, -launcher-exec, -iface, each with its
  * value. Returns how many words there are (0 without Hydra); they are never freed. Call it once. Local.
  */
 int hydra_options(char *options[HYDRA_OPTIONS_MAX]);
+
+/*
+ * mpiexec leaves behind the commands that reach other hosts for it (ssh, rsh) when it is ended, and such a one waits
+ * for minutes for a host that does not answer. So it gets a helper as -launcher-exec (driver/tether), which has the
+ * command end with mpiexec. Changes the options and returns the variable that mpiexec needs for it, for good; or NULL
+ * where that is not needed, or cannot be. Local.
+ */
+char *hydra_tether(char *options[HYDRA_OPTIONS_MAX], int *count);
 
 /*
  * mpiexec does not notice when the command that reaches a host for it (ssh, say) fails, and waits for ever. Has one

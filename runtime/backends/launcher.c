@@ -41,6 +41,7 @@ static struct {
     struct conditions conditions;
     char *options[HYDRA_OPTIONS_MAX]; /* for mpiexec, as the first one had them */
     int option_count;
+    char *tethered; /* a variable for mpiexec, or NULL */
     struct launch *launches;
     char hosts[512]; /* of the adaptation being prepared; "": anywhere */
     int status;
@@ -50,6 +51,7 @@ int launcher_init(const struct launcher_job *job)
 {
     state.job = *job;
     state.option_count = hydra_options(state.options);
+    state.tethered = hydra_tether(state.options, &state.option_count);
     if (conditions_take(&state.conditions))
         return -1;
     atomic_store(&state.up, true);
@@ -79,15 +81,18 @@ static int find_mpiexec(char *path, size_t size)
     return -1;
 }
 
-/* The environment of the first processes with `extra`; the array is the caller's, the strings are not. */
-static char **with_variable(char *extra)
+/* The environment of the first processes with `joining` and what mpiexec needs; the array is the caller's, the strings
+ * are not. */
+static char **with_variables(char *joining)
 {
     const struct conditions *conditions = &state.conditions;
-    char **result = calloc(conditions->count + 2, sizeof *result);
+    char **result = calloc(conditions->count + 3, sizeof *result);
     for (size_t i = 0; result && i < conditions->count; i++)
         result[i] = conditions->environment[i];
-    if (result)
-        result[conditions->count] = extra;
+    if (result) {
+        result[conditions->count] = joining;
+        result[conditions->count + 1] = state.tethered;
+    }
     return result;
 }
 
@@ -192,7 +197,7 @@ static int run(struct launch *launch, cJSON *wake)
         return ENOENT;
     }
     snprintf(count, sizeof count, "%d", launch->count);
-    char *joining = describe_joining(launch, wake), **environment = with_variable(joining);
+    char *joining = describe_joining(launch, wake), **environment = with_variables(joining);
     char **argv = command(mpiexec, count, self);
     int error = joining && environment && argv ? relay_open(&launch->relay) : ENOMEM;
     if (!error && (error = spawn(argv, environment, launch)))
@@ -446,6 +451,7 @@ bool launcher_joining(struct joining *joining)
     const char *text = getenv(VARIABLE);
     cJSON *json = text ? cJSON_Parse(text) : NULL;
     unsetenv(VARIABLE);
+    unsetenv(HYDRA_TETHERED);
     if (!json)
         return false;
     joining->first = json_int(json, "first", 0);

@@ -4,7 +4,6 @@
  */
 #include "runtime/crash/trace.h"
 
-#include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +16,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "runtime/helper.h"
+
 #define FRAMES_MAX     128
 #define HELPER_SECONDS 3
 
@@ -25,23 +26,10 @@ static void *frames[FRAMES_MAX + 1];
 static sigjmp_buf way_out;
 static volatile sig_atomic_t unwinding;
 
-/* Beside the library that this is in: lib/libepop.so.0 and lib/epop/backtrace. */
-static void find_helper(void)
-{
-    Dl_info self;
-    if (!dladdr(helper, &self) || !self.dli_fname)
-        return;
-    const char *slash = strrchr(self.dli_fname, '/');
-    int length = snprintf(helper, sizeof helper, "%.*sepop/backtrace", slash ? (int)(slash + 1 - self.dli_fname) : 0,
-                          self.dli_fname);
-    if (length < 0 || (size_t)length >= sizeof helper || access(helper, X_OK) != 0)
-        helper[0] = 0;
-}
-
 void trace_prepare(void)
 {
     backtrace(frames, 1); /* the first call loads libgcc, which must not happen in a handler */
-    find_helper();
+    helper_find("backtrace", helper, sizeof helper);
 }
 
 /* ---- Unwinding ---------------------------------------------------------------------- */

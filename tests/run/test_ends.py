@@ -141,6 +141,52 @@ def test_proxy_of_joining_processes_is_killed(space):
     assert result.status == int(note) != 0, result
 
 
+def start_on_a_silent_host(space):
+    """A resize that waits for an ssh which reaches nobody."""
+    it = JoinScenario(space)
+    folder, here = space.directory / "bin", space.directory / "here"
+    folder.mkdir()
+    (folder / "ssh").write_text(f"#!/bin/sh\necho $$ >{here}.new && mv {here}.new {here}\nexec sleep 1000\n")
+    (folder / "ssh").chmod(0o755)
+    it.launcher.spoil(f"PATH={folder}:$PATH; export PATH")
+    waiting = it.start_ctl("resize", "+1", "--hosts", "silent.invalid", "--wait")
+    end = time.monotonic() + 20
+    while not here.exists() and time.monotonic() < end and waiting.running():
+        time.sleep(0.01)
+    return it, int(here.read_text()), waiting
+
+
+@pytest.mark.parametrize("how", ["Ctrl-C", "launcher is killed", "rank 0 is killed", "SIGTERM twice"])
+def test_no_ssh_is_left(space, how):
+    it, _, _ = start_on_a_silent_host(space)
+    begin = time.monotonic()
+    if how == "Ctrl-C":
+        os.killpg(it.it.pid, signal.SIGINT)
+    elif how == "launcher is killed":
+        os.kill(it.it.pid, signal.SIGKILL)
+    elif how == "rank 0 is killed":
+        os.kill(it.rank_pid(0), signal.SIGKILL)
+    else:
+        it.it.signal(signal.SIGTERM)
+        it.it.signal(signal.SIGTERM)
+    it.it.wait(15)
+    assert space._wait_gone(10) == [] and time.monotonic() - begin < 2 * LIMIT
+
+
+@pytest.mark.parametrize("how", ["cancel", "stop"])
+def test_no_ssh_is_left_of_a_resize_that_is_called_off(space, how):
+    it, ssh, waiting = start_on_a_silent_host(space)
+    it.done(how)
+    assert waiting.wait(10).status == REFUSED
+    joining.wait_for_end_of(ssh)
+    if how == "cancel":
+        it.launcher.repair()
+        it.resize(4)
+        it.resize(2)
+        it.done("stop", "--wait")
+    assert it.it.wait(20).status == 0
+
+
 def test_second_launcher_is_killed(space):
     it = grown(space)
     pid = it.rank_pid(3)
