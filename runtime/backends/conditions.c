@@ -1,6 +1,7 @@
 /* The same conditions for joining processes: see conditions.h. */
 #include "runtime/backends/conditions.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,6 +46,40 @@ int conditions_take(struct conditions *conditions)
         conditions->directory[0] =
             0; /* it was removed, or cannot be seen: joiners start where the launcher puts them */
     return take_environment(conditions);
+}
+
+/* ---- Descriptors ---------------------------------------------------------------------- */
+
+/* For each joiner the control plane and, at most, MPI; for a launch its output, and what is used in between. */
+#define OF_A_JOINER 2
+#define OF_A_LAUNCH 8
+
+/* How many this process has; what it may have where it cannot look, since it has them all. */
+static rlim_t open_descriptors(rlim_t limit)
+{
+    rlim_t count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder)
+        return limit;
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count - 3; /* itself, . and .. */
+}
+
+int conditions_suffice(int joining, char *error, size_t error_size)
+{
+    struct rlimit limit;
+    rlim_t needed = OF_A_JOINER * (rlim_t)joining + OF_A_LAUNCH;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    rlim_t used = limit.rlim_cur == RLIM_INFINITY ? 0 : open_descriptors(limit.rlim_cur);
+    if (used + needed <= limit.rlim_cur)
+        return 0;
+    snprintf(
+        error, error_size,
+        "rank 0's process may have %llu files and connections open, has %llu, and needs up to %llu more (ulimit -n)",
+        (unsigned long long)limit.rlim_cur, (unsigned long long)used, (unsigned long long)needed);
+    return -1;
 }
 
 /* ---- Limits --------------------------------------------------------------------------- */

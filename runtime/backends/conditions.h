@@ -20,6 +20,10 @@ struct conditions {
 /* Those of this process. 0, or -1 when out of memory. Before other threads of the program run. */
 int conditions_take(struct conditions *conditions);
 
+/* Can this process open what so many joiners need of it? Without that MPI would end the job, in the midst of joining.
+ * 0, or -1 with one line of text. Local. */
+int conditions_suffice(int joining, char *error, size_t error_size);
+
 /* The limits for the message to a joiner. */
 cJSON *conditions_limits(const struct conditions *conditions);
 

@@ -268,12 +268,16 @@ void launcher_event(struct coordinator *c, void *handle, int status)
     bool pending = a && a->id == launch->adaptation;
     bool in_window = pending && (a->state == ADAPTATION_WINDOW || linking_goes_on(c));
     /* Then a joiner is missed, whose lost connection says so. */
-    if (status && !pending && !launch->off && !state.status && !was_dispensable(c, launch))
+    if (status > 0 && !pending && !launch->off && !state.status && !was_dispensable(c, launch))
         state.status = status; /* without joiners that never came in the job goes on */
     if (pending && !in_window && !launch->off) {
         char reason[160];
-        snprintf(reason, sizeof reason,
-                 "the launcher of the joining processes ended with status %d before they were ready", status);
+        if (status < 0)
+            snprintf(reason, sizeof reason, "the launcher of the joining processes could not be started: %s",
+                     strerror(-status));
+        else
+            snprintf(reason, sizeof reason,
+                     "the launcher of the joining processes ended with status %d before they were ready", status);
         adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
     }
     for (int p = launch->first; p < launch->first + launch->count; p++) {
@@ -386,6 +390,8 @@ int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hos
         snprintf(error, error_size, "the list of hosts is too long");
         return -1;
     }
+    if (conditions_suffice(a->joining, error, error_size))
+        return -1;
     int first = add_processes(c, a->joining - a->parked);
     if (first < 0) {
         snprintf(error, error_size, "out of memory");
@@ -415,10 +421,8 @@ bool launcher_start(struct coordinator *c, const struct adaptation *a)
     int error = run(launch, parking_wake(c, a));
     if (!error)
         error = watch(launch);
-    if (error) {
-        fprintf(stderr, "epop: cannot start the launcher of joining processes: %s\n", strerror(error));
-        coordinator_post_backend(c, launch, 127);
-    }
+    if (error)
+        coordinator_post_backend(c, launch, -error);
     return true;
 }
 

@@ -3,6 +3,8 @@ the job goes on at its old size, the requester hears why, and the next resize wo
 
 import os
 import pathlib
+import re
+import resource
 import shutil
 import signal
 import time
@@ -67,6 +69,20 @@ def test_launcher_without_a_fault(space):
     it.resize(4)
     it.resize(2)
     check_unhurt(it, windows=2)
+
+
+def test_too_few_descriptors(space):
+    """Where MPI in rank 0's process could not open a connection the job would end."""
+    it = JoinScenario(space)
+    pid = it.wait_until_here()["processes"][0]["pid"]
+    used = len(os.listdir(f"/proc/{pid}/fd"))
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + 11, hard))
+    reason = it.refused("resize", "4", "--wait")
+    assert re.fullmatch(rf"rank 0's process may have {used + 11} files and connections open, has \d+, "
+                        r"and needs up to 12 more \(ulimit -n\)", reason), reason
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+    check_unhurt(it)
 
 
 def test_host_that_cannot_be_reached(space):
