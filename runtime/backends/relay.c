@@ -17,9 +17,10 @@ struct stream {
     int from, to;
     char text[ROOM]; /* of a line that is not complete, what was not passed on: it may be Hydra's */
     size_t length;
-    bool passing;     /* the line has begun to be passed on */
-    bool in_banner;   /* between the two rulers */
-    char held[2][96]; /* an empty line and a ruler, which a banner may follow */
+    bool passing;      /* the line has begun to be passed on */
+    bool in_banner;    /* between the two rulers */
+    bool after_banner; /* the line before was the second one */
+    char held[2][96];  /* an empty line and a ruler, which a banner may follow */
 };
 
 /* ---- What is Hydra's -------------------------------------------------------------------- */
@@ -90,10 +91,24 @@ static bool is_hydras(const char *line, size_t length)
     return is;
 }
 
+/* Hydra writes its rulers in two parts, as long as these and their end. */
+enum { RULER_HALF = 51, RULER_REST = 34, RULER = RULER_HALF + RULER_REST - 1 };
+
 /* A line of many '=', with its end. */
 static bool is_ruler(const char *line, size_t length)
 {
-    return length > 60 && length < sizeof((struct stream *)0)->held[0] && strspn(line, "=") == length - 1;
+    return length >= RULER_HALF && length < sizeof((struct stream *)0)->held[0] && strspn(line, "=") == length - 1;
+}
+
+/* A signal between write and the end of Hydra's fflush has the same part written twice. */
+static bool is_first_part_again(const struct stream *s, size_t length)
+{
+    return strlen(s->held[1]) == RULER_HALF && length == RULER;
+}
+
+static bool is_rest_again(const struct stream *s, const char *line, size_t length)
+{
+    return (s->after_banner || strlen(s->held[1]) == RULER) && length == RULER_REST && strspn(line, "=") == length - 1;
 }
 
 /* ---- Passing on --------------------------------------------------------------------------- */
@@ -123,12 +138,15 @@ static void put_held(struct stream *s)
 static void take_line(struct stream *s, const char *line, size_t length)
 {
     bool ruler = is_ruler(line, length);
+    if (is_rest_again(s, line, length))
+        return;
+    s->after_banner = s->in_banner && ruler;
     if (s->in_banner) {
         s->in_banner = !ruler;
     } else if (s->held[1][0] && length > strlen(BANNER) && begins(line, length, BANNER)) {
         s->in_banner = true;
         s->held[0][0] = s->held[1][0] = 0;
-    } else if (ruler && !s->held[1][0]) {
+    } else if (ruler && (!s->held[1][0] || is_first_part_again(s, length))) {
         memcpy(s->held[1], line, length);
         s->held[1][length] = 0;
     } else if (!is_hydras(line, length)) {

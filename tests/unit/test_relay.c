@@ -136,6 +136,28 @@ static void test_notice_anywhere_in_the_banner(void **state)
     }
 }
 
+/* A signal in the midst of Hydra's fflush: what was just written is written again. */
+static void test_ruler_with_a_part_twice(void **state)
+{
+    static const char half[] = "\n==================================================";
+    static const char rest[] = "=================================\n";
+    const char *second = strstr(banner + 2, RULER);
+    char text[2000], arrived[2000];
+    (void)state;
+    assert_int_equal(strlen(half) - 1 + strlen(rest), strlen(RULER));
+    snprintf(text, sizeof text, "%s%s" NOTICE "%safter\n", half, half, banner + strlen(half));
+    relayed(text, 1000, 1, arrived, sizeof arrived);
+    assert_string_equal(arrived, "after\n");
+    snprintf(text, sizeof text, "\n" RULER "%s%safter\n", rest, banner + 1 + strlen(RULER));
+    relayed(text, 1000, 1, arrived, sizeof arrived);
+    assert_string_equal(arrived, "after\n");
+    snprintf(text, sizeof text, "%.*s%sbetween\n%safter\n", (int)(second - banner + (int)strlen(RULER)), banner, rest,
+             rest);
+    relayed(text, 1000, 1, arrived, sizeof arrived);
+    snprintf(text, sizeof text, "between\n%safter\n", rest);
+    assert_string_equal(arrived, text);
+}
+
 static void test_notice_in_a_line_of_the_program(void **state)
 {
     (void)state;
@@ -183,6 +205,7 @@ int main(void)
         cmocka_unit_test(test_long_lines_pass),
         cmocka_unit_test(test_hydras_own_is_left_out),
         cmocka_unit_test(test_notice_anywhere_in_the_banner),
+        cmocka_unit_test(test_ruler_with_a_part_twice),
         cmocka_unit_test(test_notice_in_a_line_of_the_program),
         cmocka_unit_test(test_part_of_a_line_passes_at_once),
     };
