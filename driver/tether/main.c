@@ -10,14 +10,15 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#define VARIABLE  "EPOP_TETHERED" /* from epop to this helper, not for users */
 #define NOT_FOUND 127
 
 int main(int argc, char **argv)
 {
-    const char *command = getenv("EPOP_TETHERED");
+    const char *command = getenv(VARIABLE);
     pid_t parent = getppid();
     if (!command || argc < 2) {
-        fprintf(stderr, "usage: EPOP_TETHERED=COMMAND tether ARGUMENT... (epop has mpiexec start it)\n");
+        fprintf(stderr, "usage: " VARIABLE "=COMMAND tether ARGUMENT... (epop has mpiexec start it)\n");
         return NOT_FOUND;
     }
     prctl(PR_SET_PDEATHSIG, SIGTERM);
