@@ -152,8 +152,6 @@ const control_server_ops_t *control_server_ops(void **context);
 const char *control_server_token(void);
 /* control_unserve has begun: whoever goes now is no loss. */
 int control_server_ending(void);
-/* Sends one event to each of these. Between enter and leave. */
-void control_server_notify(const pmix_proc_t *to, size_t count, const char *key, const cJSON *json);
 
 /* ---- rundir.c: the directory of address files -------------------------------- */
 

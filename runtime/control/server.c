@@ -152,8 +152,9 @@ static void notified(pmix_status_t status, void *cbdata)
     (void)status, (void)cbdata;
 }
 
-/* PMIx would keep the event for tools that come later, and one that rejoins would hear old messages. */
-void control_server_notify(const pmix_proc_t *to, size_t count, const char *key, const cJSON *json)
+/* Sends one event to each of these, between enter and leave. PMIx would keep the event for tools that come later, and
+ * one that rejoins would hear old messages. */
+static void notify(const pmix_proc_t *to, size_t count, const char *key, const cJSON *json)
 {
     pmix_info_t info[4];
     bool yes = true;
@@ -178,7 +179,7 @@ int control_send(int process, const cJSON *message)
     if (control_server_enter() != 0)
         return -1;
     size_t count = control_peers_list(CONTROL_MEMBERS, process, &members);
-    control_server_notify(members, count, CONTROL_KEY_MESSAGE, message);
+    notify(members, count, CONTROL_KEY_MESSAGE, message);
     free(members);
     control_server_leave();
     return count > 0 || process == CONTROL_ALL ? 0 : -1;
@@ -205,7 +206,7 @@ void control_publish(const cJSON *event)
     if (control_server_enter() != 0)
         return;
     size_t count = control_peers_list(CONTROL_WATCHERS, CONTROL_ALL, &watchers);
-    control_server_notify(watchers, count, CONTROL_KEY_MESSAGE, event);
+    notify(watchers, count, CONTROL_KEY_MESSAGE, event);
     free(watchers);
     control_server_leave();
 }
@@ -250,7 +251,7 @@ static void say_goodbye(void)
     server.jobfile[0] = '\0';
     control_requests_end();
     size_t count = control_peers_list(CONTROL_EVERYBODY, CONTROL_ALL, &everybody);
-    control_server_notify(everybody, count, CONTROL_KEY_BYE, NULL);
+    notify(everybody, count, CONTROL_KEY_BYE, NULL);
     free(everybody);
 }
 

@@ -340,9 +340,8 @@ void survey_begin(struct coordinator *c);
 void survey_came(struct coordinator *c, int process, const cJSON *message);
 void survey_abandon(struct coordinator *c, const void *handle);
 void survey_give_up(struct coordinator *c);
-/* By schema/control.schema.json; "process" p is in it if it runs the program, or is to join. */
+/* By schema/control.schema.json. */
 cJSON *survey_json(struct coordinator *c);
-bool survey_lists(const struct coordinator *c, int process);
 
 /* watchdog.c */
 void watchdog_look(struct coordinator *c);

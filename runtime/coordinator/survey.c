@@ -8,7 +8,8 @@
 
 #define ANSWER_TIMEOUT 2 /* seconds */
 
-bool survey_lists(const struct coordinator *c, int process)
+/* What runs the program, or is to join, or leaves. */
+static bool is_listed(const struct coordinator *c, int process)
 {
     const struct process *p = &c->processes[process];
     return p->rank >= 0 || p->state == PROCESS_JOINING || p->state == PROCESS_LEAVING;
@@ -22,7 +23,7 @@ void survey_begin(struct coordinator *c)
     c->survey.round++;
     c->survey.deadline = monotonic_seconds() + ANSWER_TIMEOUT;
     for (int p = 0; p < c->process_count; p++) {
-        if (!survey_lists(c, p) || !c->processes[p].here)
+        if (!is_listed(c, p) || !c->processes[p].here)
             continue;
         cJSON *message = json_message("where");
         cJSON_AddNumberToObject(message, "round", c->survey.round);
@@ -112,7 +113,7 @@ cJSON *survey_json(struct coordinator *c)
     for (int r = 0; r < c->size; r++)
         cJSON_AddItemToArray(list, process_json(c, c->world[r]));
     for (int p = 0; p < c->process_count; p++)
-        if (c->processes[p].rank < 0 && survey_lists(c, p))
+        if (c->processes[p].rank < 0 && is_listed(c, p))
             cJSON_AddItemToArray(list, process_json(c, p));
     return json;
 }

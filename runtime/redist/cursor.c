@@ -97,13 +97,6 @@ redist_cursor redist_cursor_start(const epop_dist2d_t *before, int old, const ep
     return cursor;
 }
 
-int64_t redist_pair_count(const epop_dist2d_t *before, int old, const epop_dist2d_t *after, int now)
-{
-    half from = half_of(before, old, 0), to = half_of(after, now, 0);
-    int64_t rows = count_of(&from, &to, 0);
-    return rows == 0 ? 0 : rows * count_of(&from, &to, 1);
-}
-
 int redist_cursor_is_one_run(const redist_cursor *cursor)
 {
     return cursor->one_run && cursor->run.length == cursor->total && cursor->strides[REDIST_AFTER].fast == 1;

@@ -45,7 +45,5 @@ redist_cursor redist_cursor_start(const epop_dist2d_t *before, int old, const ep
 int redist_cursor_take(redist_cursor *cursor, int64_t most, redist_piece *piece);
 /* At the start of a walk: all of it lies in one run without gaps, before and after. */
 int redist_cursor_is_one_run(const redist_cursor *cursor);
-/* How many elements it walks over, without walking. */
-int64_t redist_pair_count(const epop_dist2d_t *before, int old, const epop_dist2d_t *after, int now);
 
 #endif
