@@ -291,7 +291,7 @@ def test_gdb(space):
     attached = space.directory / "attached"
     pid, line = attach_lines(it.it.err)[1]
     gdb = space.start([*line, "-batch", "-nx", "-ex", "set debuginfod enabled off", "-ex", "bt",
-                       "-ex", f"shell touch {attached}", "-ex", "continue", "-ex", "bt", "-ex", "detach"], limit=120)
+                       "-ex", f"shell touch '{attached}'", "-ex", "continue", "-ex", "bt", "-ex", "detach"], limit=120)
     while not attached.exists():
         assert gdb.running(), gdb.wait()
         time.sleep(0.05)
