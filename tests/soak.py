@@ -6,8 +6,9 @@
                   [--program ledger|gauss|cannon]
 
 Ledger's job is one for all resizes. 40 times it is brought back to one rank and measured. Over the second half of these
-measurements rank 0's memory is fitted by a line, whose slope has to be below RSS_KB_PER_RESIZE; descriptors of rank 0
-and processes of the job may not be more at the end than in the middle. Of gauss, which ends and is started again, no
+measurements rank 0's memory over the number of tools that have attached, joining processes and epopctls, is fitted by a line,
+whose slope has to be below RSS_KB_PER_TOOL; descriptors of rank 0 and processes of the job may not be more at the end than
+in the middle. Of gauss, which ends and is started again, no
 process may be left after each end.
 """
 
@@ -28,11 +29,9 @@ import job  # noqa: E402
 
 SECONDS_PER_RESIZE = 10
 MEASUREMENTS = 40
-# What rank 0's process may keep of a resize, in KiB: PMIx 4.2.2 keeps 5 of each tool that ever attached, and a resize here
-# brings some four of them, joining processes and epopctls (docs/performance.md). In a short soak the heap is still filling its holes: there the
-# slope is printed, and judged only where it would be seen in any run.
-RSS_KB_PER_RESIZE, RSS_KB_PER_SHORT_RESIZE, SHORT = 30, 100, 400
-RSS_KB_PER_REPLACEMENT = 60 # under baseline all ranks are new processes, some nine
+# What rank 0's process may keep of a tool that has attached, in KiB: PMIx 4.2.2 keeps 5 (docs/performance.md). In a short
+# soak the heap is still filling its holes: there the slope is printed, and judged only where it would be seen in any run.
+RSS_KB_PER_TOOL, RSS_KB_PER_TOOL_IN_SHORT, SHORT = 7, 30, 400
 PROGRAMS = {
     "ledger": lambda: [job.program("ledger"), "iterations=1000000000", "elements=20000", "work=300", "skew=1500"],
     "gauss": lambda: [job.example("gauss"), "--random", "4000", "--block", "2", "--json"],
@@ -57,20 +56,26 @@ class Run:
 
     def __init__(self, space, program, backend, options, most):
         self.space, self.program, self.backend, self.options, self.most = space, program, backend, options, most
-        self.ended = 0
+        self.parks = backend == "pool" or "park" in " ".join(options)
+        self.replaces = "baseline" in " ".join(options)
+        self.ended = self.tools = 0
         self.start()
+
+    def ctl(self, *arguments, limit=30):
+        self.tools += 1
+        return self.space.epopctl(*arguments, limit=limit)
 
     def start(self):
         lent = self.backend == "pool"
         self.it = self.space.start_epop("--backend", self.backend, *self.options, *(["--start", "1"] if lent else []),
                                         *PROGRAMS[self.program](), ranks=self.most if lent else 1,
                                         limit=100000)
-        self.resizes, self.size = 0, 1
+        self.resizes, self.size, self.peak = 0, 1, 1
         self.wait_until_computing()
 
     def status(self):
         """None when no job is there."""
-        result = self.space.epopctl("status", "--json")
+        result = self.ctl("status", "--json")
         return json.loads(result.out) if result.status == 0 else None
 
     def wait_until_computing(self):
@@ -106,13 +111,24 @@ class Run:
                 break
             if not self.came_too_late(result):
                 raise Failed(f"{self.size} -> {size} {named}: {result}\n{self.report()}")
+        self.count(size, len(named[1].split(",")) if named else 0)
+
+    def count(self, size, leaving=0):
+        """That resize, and the processes that were started for it."""
+        if self.replaces:
+            self.tools += size
+        elif self.parks:
+            self.tools += max(0, size - self.peak) if self.backend != "pool" else 0
+        else:
+            self.tools += max(0, size - (self.size - leaving))
+        self.peak = max(self.peak, size)
         self.size = size
         self.resizes += 1
 
     def ask_for(self, size, named):
         """A job that hangs is looked at before it is ended."""
         try:
-            return self.space.epopctl("resize", str(size), "--wait", *named, limit=60)
+            return self.ctl("resize", str(size), "--wait", *named, limit=60)
         except job.TimeLimit as limit:
             text = json.dumps(self.status())
             raise Failed(f"{self.size} -> {size} {named}: {limit}--- status\n{text}\n{self.report()}") from None
@@ -136,14 +152,13 @@ class Run:
         staying = self.size - len(leaving)
         # Those that park cannot join in the same adaptation: in the pool it is refused, else the job would have more
         # processes at times than ever before, which looks like growth.
-        parks = self.backend == "pool" or "park" in " ".join(self.options)
-        most = self.most - len(leaving) if parks else self.most
+        most = self.most - len(leaving) if self.parks else self.most
         return rng.randint(staying, max(staying, most)), ["--release-ranks", ",".join(map(str, leaving))]
 
     def finish(self):
         """A good end, and right numbers."""
         if self.program == "ledger":
-            self.space.epopctl("stop", "--wait")
+            self.ctl("stop", "--wait")
         result = self.it.wait(120)
         if result.status != 0 or not self.is_right(result):
             raise Failed(f"{result}")
@@ -181,14 +196,15 @@ def slope(points):
     return fit.slope, (left / max(1, len(points) - 2) / spread) ** 0.5
 
 
-def judge(measured, resizes, replaced):
+def judge(measured, resizes):
     """The second half of the measurements, each at the same size."""
     half = measured[len(measured) // 2:]
-    steep, error = slope([(m["resizes"], m["rss"]) for m in half])
-    limit = RSS_KB_PER_REPLACEMENT if replaced else RSS_KB_PER_RESIZE
-    limit = limit if resizes >= SHORT else RSS_KB_PER_SHORT_RESIZE
-    print(f"  rss of rank 0: {half[0]['rss']} KiB in the middle, {half[-1]['rss']} at the end; "
-          f"{steep:.2f} +- {error:.2f} KiB a resize (limit {limit})")
+    steep, error = slope([(m["tools"], m["rss"]) for m in half])
+    limit = RSS_KB_PER_TOOL if resizes >= SHORT else RSS_KB_PER_TOOL_IN_SHORT
+    tools, kb = half[-1]["tools"] - half[0]["tools"], half[-1]["rss"] - half[0]["rss"]
+    print(f"  rss of rank 0: {half[0]['rss']} KiB in the middle, {half[-1]['rss']} at the end: "
+          f"{kb / max(1, half[-1]['resizes'] - half[0]['resizes']):.1f} a resize, {tools} tools attached meanwhile, "
+          f"{steep:.2f} +- {error:.2f} KiB each (limit {limit})")
     grown = ["rss"] if steep > limit else []
     for what, slack in (("fds", 2), ("processes", 1)):
         print(f"  {what}: {half[0][what]} in the middle, {half[-1][what]} at the end")
@@ -201,13 +217,12 @@ def judge(measured, resizes, replaced):
 def settle(run):
     """To one rank, where nothing but the job itself is left; those that left may take a moment."""
     if run.size != 1:
-        result = run.space.epopctl("resize", "1", "--wait", limit=60)
+        result = run.ctl("resize", "1", "--wait", limit=60)
         if result.status != 0:
             raise Failed(f"{run.size} -> 1: {result}\n{run.report()}")
-        run.size = 1
-        run.resizes += 1
+        run.count(1)
     end = time.monotonic() + 20
-    while run.backend != "pool" and "park" not in " ".join(run.options) and run.present() > 1 and time.monotonic() < end:
+    while not run.parks and run.present() > 1 and time.monotonic() < end:
         time.sleep(0.05)
     # epopctl, and a launcher that is just ending, may still be counted.
     samples = [run.measure() for _ in range(3)]
@@ -228,14 +243,14 @@ def soak(directory, program, options, most):
         for done in range(1, resizes + 1):
             run.resize(rng)
             if program == "ledger" and done % every == 0:
-                measured.append(settle(run) | {"resizes": run.resizes})
+                measured.append(settle(run) | {"resizes": run.resizes, "tools": run.tools})
             if done % 50 == 0:
                 print(f"  {done} resizes, {time.monotonic() - begin:.0f} s", flush=True)
             if time.monotonic() - begin > limit:
                 raise Failed(f"{done} resizes took over {limit} s")
         run.finish()
         if measured:
-            judge(measured, resizes, "baseline" in " ".join(own))
+            judge(measured, resizes)
         print(f"  {resizes} resizes in {time.monotonic() - begin:.0f} s, {run.ended} jobs", flush=True)
     finally:
         space.close()
