@@ -38,9 +38,10 @@ LDLIBS   += $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldl -lm -pthread
 BLAS     := $(shell pkg-config --cflags --libs openblas 2>/dev/null)
 CMOCKA   := $(shell pkg-config --cflags --libs cmocka 2>/dev/null)
 
-lib_src  := $(wildcard epop_api/*.c runtime/*.c runtime/*/*.c interpose/*.c)
-epop_src := $(wildcard driver/*.c driver/debug/*.c driver/profile/*.c driver/trace/*.c) mpich/tries.c
-ctl_src  := $(wildcard driver/ctl/*.c)
+lib_src  := $(wildcard epop_api/*.c runtime/*/*.c interpose/*.c)
+epop_src := $(filter-out driver/helpers/%,$(wildcard driver/*/*.c))
+ctl_src  := $(wildcard epopctl/*.c)
+base_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/base/*.c))
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
@@ -67,7 +68,7 @@ help:
 	@echo "make            build everything into $(BUILD)/"
 	@echo "make demo       install what is missing, build, and resize a running matrix multiplication"
 	@echo "make test       install what is missing, build, and run all tests"
-	@echo "make soak       resize ledger and gauss at random, 1000 times each (SOAK='--resizes 100 --seed 7')"
+	@echo "make soak       resize ledger and gauss at random, 1000 times each, and 300 times with faults (SOAK='--resizes 100 --seed 7')"
 	@echo "make bench      measure (results are described in docs/performance.md)"
 	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi)"
 	@echo "make mpich-info show which MPICH is used and what it can do"
@@ -94,7 +95,7 @@ $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GE
 layer_obj := $(OBJ)/interpose/wrappers.o $(OBJ)/interpose/adapt/calls.o
 $(lib_obj) $(epop_obj) $(layer_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
-mpi_obj := $(filter-out $(OBJ)/runtime/control/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(OBJ)/driver/run.o $(OBJ)/driver/try.o $(OBJ)/mpich/tries.o
+mpi_obj := $(filter-out $(OBJ)/runtime/control/% $(OBJ)/runtime/base/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(patsubst %,$(OBJ)/driver/epop/%.o,run trial probe_mpi)
 $(mpi_obj): $(GENERATED)/pmpi.h
 $(mpi_obj): CPPFLAGS += -include $(GENERATED)/pmpi.h
 
@@ -111,19 +112,19 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(OBJ)/runtime/backends/pmi.o $(layer_obj) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,mpiexec pmi) $(layer_obj) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # Names the functions of a program that crashed; a process of its own, which epop starts.
-$(LIB)/epop/backtrace: $(OBJ)/driver/backtrace/main.o
+$(LIB)/epop/backtrace: $(OBJ)/driver/helpers/backtrace.o
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libdw) -ldl -o $@
 # Ties ssh to the mpiexec that started it.
-$(LIB)/epop/tether: $(OBJ)/driver/tether/main.o
+$(LIB)/epop/tether: $(OBJ)/driver/helpers/tether.o
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
-$(BIN)/epopctl: $(ctl_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
+$(BIN)/epopctl: $(ctl_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
@@ -143,7 +144,7 @@ $(BIN)/epop-report: $(report_obj)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -lduktape -lm -o $@
 
 # A program is one source file, an example a folder; both see only the public headers.
-plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(LDFLAGS)
+plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(SANITIZE) $(LDFLAGS)
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
@@ -171,8 +172,9 @@ $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
 $(BUILD)/tests/unit/test_timeline: report/timeline.c report/trace.c
 # The driver's objects are no part of the library.
-$(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/main.o,$(epop_obj))
+$(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj))
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)
+$(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
@@ -246,6 +248,7 @@ soak: deps
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) tests/soak.py --backend pool $(SOAK)
 	@for backend in join "join --options=--leave=park" spawn "spawn --options=--spawn-method=baseline"; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec \
 		$(PYTHON) tests/soak.py --backend $$backend $(SOAK) || exit 1; done
+	@EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak.py --faults --resizes 300 --most 6 $(SOAK)
 
 mpich:
 	@mpich/build.sh $(or $(MPICH_DEVICE),$(DEVICE),ch3:sock)

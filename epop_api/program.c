@@ -8,10 +8,13 @@
 
 #include <epop/program.h>
 
+#include "epop_api/program.h"
+
 struct owned {
     epop_program_t program; /* first: its address is the owned program's */
     epop_element_t *elements;
     char *name;
+    bool incomplete; /* an element could not be added */
     struct owned *next;
 };
 
@@ -33,6 +36,12 @@ static struct owned *find_owned(const epop_program_t *program)
     struct owned *owned = *find_link(program);
     pthread_mutex_unlock(&owned_lock);
     return owned;
+}
+
+bool epop__program_incomplete(const epop_program_t *program)
+{
+    const struct owned *owned = find_owned(program);
+    return owned && owned->incomplete;
 }
 
 static int reserve(struct owned *owned, int capacity)
@@ -107,6 +116,8 @@ static int add(epop_program_t *program, const epop_element_t *element)
         return -1;
     int pc = program->size;
     if (pc >= program->capacity && reserve(owned, pc < 8 ? 8 : 2 * pc) != 0)
+        owned->incomplete = true;
+    if (owned->incomplete)
         return -1;
     program->elements[pc] = *element;
     program->size = pc + 1;

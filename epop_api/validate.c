@@ -5,6 +5,8 @@
 
 #include <epop/program.h>
 
+#include "epop_api/program.h"
+
 /* Where the one line of text goes, and for which program. */
 struct report {
     const epop_program_t *program;
@@ -99,6 +101,8 @@ int epop_program_validate(const epop_program_t *program, char *error, int error_
     struct report report = {program, error, error_size};
     if (!program)
         return refuse(&report, -1, "it is NULL");
+    if (epop__program_incomplete(program))
+        return refuse(&report, -1, "an element could not be added: out of memory");
     if (program->size < 1 || !program->elements)
         return refuse(&report, -1, "it has no elements; it needs at least an INIT");
     for (int pc = 0; pc < program->size; pc++) {

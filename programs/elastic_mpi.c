@@ -79,6 +79,8 @@ static int fini(void *data)
 epop_program_t *get_program(void)
 {
     epop_program_t *program = epop_program_create("elastic_mpi");
+    if (!program)
+        return NULL;
     epop_add_init(program, "init", init);
     epop_add_elastic(program, "turn", turn, adapt, more);
     program->finalizer = epop_add_rigid(program, "fini", fini, NULL);

@@ -76,7 +76,7 @@ static int init(int *argc, char ***argv, void **data)
     int rank, size;
     int64_t count;
     my_part(ledger, &rank, &size, &count);
-    ledger->values = malloc(sizeof(int64_t) * (size_t)(count + 1));
+    ledger->values = calloc((size_t)count + 1, sizeof *ledger->values);
     for (int64_t i = 0; ledger->values && i < count; i++)
         ledger->values[i] = value_of(epop_dist_global(ledger->dist, rank, size, i), 0);
     return ledger->values ? 0 : EPOP_ERR_MEMORY;
@@ -159,6 +159,8 @@ static int report(void *data)
 epop_program_t *get_program(void)
 {
     epop_program_t *program = epop_program_create("ledger");
+    if (!program)
+        return NULL;
     epop_add_init(program, "allocate", init);
     epop_add_elastic(program, "ledger", exec, adapt, loop);
     program->finalizer = epop_add_rigid(program, "report", report, NULL);

@@ -17,16 +17,17 @@ const char *block_text(epop_block_t block)
     return text[block];
 }
 
-void breach(const epop_position_t *at, const char *format, ...)
+void breach(const epop_position_t *position, const char *format, ...)
 {
     char what[500], text[900];
-    const epop_element_t *element = &at->program->elements[at->pc];
+    const epop_element_t *element = &position->program->elements[position->pc];
     const char *type = epop_element_type_name(element->type);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    snprintf(text, sizeof text, "%s: element %d '%s' (%s), iteration %lld, rank %d of %d: %s", at->program->name,
-             at->pc, element->name ? element->name : type, type, (long long)at->iteration, at->rank, at->size, what);
+    snprintf(text, sizeof text, "%s: element %d '%s' (%s), iteration %lld, rank %d of %d: %s", position->program->name,
+             position->pc, element->name ? element->name : type, type, (long long)position->iteration, position->rank,
+             position->size, what);
     epop__job_breach(text);
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver/builtin.h"
+#include "driver/common/builtin.h"
 #include "driver/debug/debug.h"
 #include "driver/debug/handles.h"
 #include "driver/debug/observe.h"
@@ -13,7 +13,7 @@ static struct debug debug;
 
 static int debug_open(void **state)
 {
-    debug = (struct debug){.complaint = ""};
+    debug = (struct debug){.block = EPOP_BLOCK_INIT};
     *state = &debug;
     return 0;
 }
@@ -26,7 +26,7 @@ static int debug_option(void *state, const char *name, const char *value)
         return 0;
     }
     if (d->rolls.count == ROLLCALL_BREAKS_MAX) {
-        snprintf(d->complaint, sizeof d->complaint, "at most %d can be given", ROLLCALL_BREAKS_MAX);
+        error_set(&d->error, ERROR_FAILED, "at most %d can be given", ROLLCALL_BREAKS_MAX);
         return EPOP_ERR_ARGUMENT;
     }
     d->specs[d->rolls.count++] = value;
@@ -36,7 +36,7 @@ static int debug_option(void *state, const char *name, const char *value)
 static const char *debug_explain(void *state)
 {
     const struct debug *d = state;
-    return d->complaint[0] ? d->complaint : NULL;
+    return d->error.text[0] ? d->error.text : NULL;
 }
 
 static int debug_loaded(void *state, const epop_program_t *program, int process)
@@ -44,7 +44,7 @@ static int debug_loaded(void *state, const epop_program_t *program, int process)
     struct debug *d = state;
     (void)process;
     for (int i = 0; i < d->rolls.count; i++)
-        if (epop__breakpoint_parse(program, d->specs[i], &d->rolls.breaks[i], d->complaint, sizeof d->complaint))
+        if (epop__breakpoint_parse(program, d->specs[i], &d->rolls.breaks[i], &d->error))
             return EPOP_ERR_ARGUMENT;
     epop__job_call_rolls(&d->rolls);
     observe_start(d);
@@ -52,19 +52,19 @@ static int debug_loaded(void *state, const epop_program_t *program, int process)
     return 0;
 }
 
-static void debug_element_enter(void *state, const epop_position_t *at)
+static void debug_element_enter(void *state, const epop_position_t *position)
 {
     struct debug *d = state;
-    if (at->pc == 0)
+    if (position->pc == 0)
         d->joining = epop_status() == EPOP_JOINING;
     else
-        rolls_enter(d, at);
+        rolls_enter(d, position);
 }
 
-static void debug_block_enter(void *state, const epop_position_t *at, epop_block_t block, void *data)
+static void debug_block_enter(void *state, const epop_position_t *position, epop_block_t block, void *data)
 {
     struct debug *d = state;
-    d->position = *at;
+    d->position = *position;
     d->block = block;
     d->data = data;
     d->run++;
@@ -73,36 +73,36 @@ static void debug_block_enter(void *state, const epop_position_t *at, epop_block
     program_before(d);
 }
 
-static void debug_block_leave(void *state, const epop_position_t *at, epop_block_t block, void *data)
+static void debug_block_leave(void *state, const epop_position_t *position, epop_block_t block, void *data)
 {
     struct debug *d = state;
-    (void)at, (void)block;
+    (void)position, (void)block;
     program_after(d, data);
     handles_check_growth(d);
 }
 
-static void debug_decided(void *state, const epop_position_t *at, int answer)
+static void debug_decided(void *state, const epop_position_t *position, int answer)
 {
-    rolls_decided(state, at, answer);
+    rolls_decided(state, position, answer);
 }
 
-static void debug_adaptation_end(void *state, const epop_position_t *at)
+static void debug_adaptation_end(void *state, const epop_position_t *position)
 {
     struct debug *d = state;
-    (void)at;
+    (void)position;
     d->joining = false;
     if (epop_status() == EPOP_LEAVING)
         handles_check_leaving(d);
 }
 
-static void debug_iteration_begin(void *state, const epop_position_t *at)
+static void debug_iteration_begin(void *state, const epop_position_t *position)
 {
-    rolls_begin(state, at);
+    rolls_begin(state, position);
 }
 
-static void debug_finished(void *state, const epop_position_t *at)
+static void debug_finished(void *state, const epop_position_t *position)
 {
-    rolls_finished(state, at);
+    rolls_finished(state, position);
     handles_check_end();
 }
 

@@ -6,12 +6,13 @@
 
 #include <epop/driver.h>
 
-#include "runtime/rollcall.h"
+#include "runtime/base/error.h"
+#include "runtime/member/claim.h"
 
 struct debug {
     struct rollcall_options rolls;
     const char *specs[ROLLCALL_BREAKS_MAX]; /* of --break, as given; read when the program is known */
-    char complaint[300];
+    struct error error;
     bool joining;             /* in the life of a process that is not in the world yet: it is in no roll call */
     epop_position_t position; /* of the present block, or the last one */
     epop_block_t block;
@@ -25,16 +26,16 @@ struct debug {
 /* "the exec block" */
 const char *block_text(epop_block_t block);
 /* This process breaks the contract at that place: one line that names it, and what the job does about it. */
-void breach(const epop_position_t *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void breach(const epop_position_t *position, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- rolls.c: what all ranks have to say alike ---- */
 
-void rolls_enter(const struct debug *debug, const epop_position_t *at);
-void rolls_begin(const struct debug *debug, const epop_position_t *at);
-void rolls_decided(const struct debug *debug, const epop_position_t *at, int answer);
+void rolls_enter(const struct debug *debug, const epop_position_t *position);
+void rolls_begin(const struct debug *debug, const epop_position_t *position);
+void rolls_decided(const struct debug *debug, const epop_position_t *position, int answer);
 /* In the present block, which is an adapt block with an open window. */
 void rolls_window(const struct debug *debug, const char *words);
-void rolls_finished(const struct debug *debug, const epop_position_t *at);
+void rolls_finished(const struct debug *debug, const epop_position_t *position);
 
 /* ---- program.c: what a block may not change ---- */
 

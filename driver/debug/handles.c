@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
+
 /* So many runs of a block in a row, each of which left more behind than the one before, are a leak: a program may keep
  * things from one iteration for the next, or complete requests only now and then. */
 #define RUNS_IN_A_ROW 250
@@ -51,27 +53,19 @@ void handles_reset(int program_size)
 
 static struct balance *balance_of(const struct handle *h)
 {
-    return h->at.pc < elements ? &balances[h->at.pc][h->block][h->kind] : NULL;
+    return h->position.pc < elements ? &balances[h->position.pc][h->block][h->kind] : NULL;
 }
 
 /* Without memory for it one is not noted, and then it is not missed either. */
 void handles_add(const struct debug *debug, enum handle_kind kind, int value, int root, enum interpose_function made_by)
 {
     pthread_mutex_lock(&lock);
-    if (count == room) {
-        size_t more = room ? 2 * room : 64;
-        struct handle *bigger = realloc(list, more * sizeof *bigger);
-        if (bigger) {
-            list = bigger;
-            room = more;
-        }
-    }
-    if (count < room) {
+    if (array_reserve(&list, &room, count + 1, sizeof *list) == 0) {
         list[count] = (struct handle){.kind = kind,
                                       .value = value,
                                       .root = root,
                                       .made_by = made_by,
-                                      .at = debug->position,
+                                      .position = debug->position,
                                       .block = debug->block,
                                       .run = debug->run};
         struct balance *balance = balance_of(&list[count++]);
@@ -113,10 +107,10 @@ const struct handle *handles_find(enum handle_kind kind, int value)
 
 /* ---- Leaks ---------------------------------------------------------------------------- */
 
-static const struct handle *first_of(enum handle_kind kind, const epop_position_t *at, epop_block_t block)
+static const struct handle *first_of(enum handle_kind kind, const epop_position_t *position, epop_block_t block)
 {
     for (size_t i = 0; i < count; i++)
-        if (list[i].kind == kind && list[i].at.pc == at->pc && list[i].block == block)
+        if (list[i].kind == kind && list[i].position.pc == position->pc && list[i].block == block)
             return &list[i];
     return NULL;
 }
@@ -137,7 +131,7 @@ void handles_check_growth(const struct debug *debug)
                "%s leaks %s: in %d runs on end it left more of them behind; %lld are there, "
                "the first by %s in iteration %lld",
                block_text(debug->block), plurals[kind], RUNS_IN_A_ROW, (long long)b->alive,
-               first ? epop__interpose_name(first->made_by) : "?", first ? (long long)first->at.iteration : -1);
+               first ? epop__interpose_name(first->made_by) : "?", first ? (long long)first->position.iteration : -1);
     }
 }
 
@@ -147,7 +141,7 @@ static int64_t count_like(const struct handle *h, int64_t *runs)
     int64_t alike = 0, last = -1;
     *runs = 0;
     for (size_t i = 0; i < count; i++) {
-        if (list[i].kind != h->kind || list[i].at.pc != h->at.pc || list[i].block != h->block)
+        if (list[i].kind != h->kind || list[i].position.pc != h->position.pc || list[i].block != h->block)
             continue;
         alike++;
         *runs += list[i].run != last;
@@ -161,11 +155,11 @@ void handles_check_end(void)
     int64_t runs;
     for (size_t i = 0; i < count; i++) {
         const struct handle *h = &list[i];
-        if (first_of(h->kind, &h->at, h->block) != h)
+        if (first_of(h->kind, &h->position, h->block) != h)
             continue;
         int64_t alike = count_like(h, &runs);
         if (runs > (h->kind == HANDLE_REQUEST ? IN_FLIGHT : 1))
-            breach(&h->at, "%s leaks %s: %lld are left at the end, of %lld of its runs, the first by %s",
+            breach(&h->position, "%s leaks %s: %lld are left at the end, of %lld of its runs, the first by %s",
                    block_text(h->block), plurals[h->kind], (long long)alike, (long long)runs,
                    epop__interpose_name(h->made_by));
     }
@@ -176,11 +170,11 @@ void handles_check_leaving(const struct debug *debug)
     int64_t runs;
     for (size_t i = 0; i < count; i++) {
         const struct handle *h = &list[i];
-        if (first_of(h->kind, &h->at, h->block) == h)
+        if (first_of(h->kind, &h->position, h->block) == h)
             breach(&debug->position,
                    "this rank leaves with %lld %s that %s of element %d made by %s; a rank that "
                    "leaves frees everything",
-                   (long long)count_like(h, &runs), plurals[h->kind], block_text(h->block), h->at.pc,
+                   (long long)count_like(h, &runs), plurals[h->kind], block_text(h->block), h->position.pc,
                    epop__interpose_name(h->made_by));
     }
 }
@@ -194,8 +188,8 @@ void handles_check_world(const struct debug *debug, int root, const char *when)
         breach(&debug->position,
                "%s the old world %s, one of the %s that came from it is still there, made by %s "
                "(%s of element %d, iteration %lld)",
-               when, "goes", plurals[h->kind], epop__interpose_name(h->made_by), block_text(h->block), h->at.pc,
-               (long long)h->at.iteration);
+               when, "goes", plurals[h->kind], epop__interpose_name(h->made_by), block_text(h->block), h->position.pc,
+               (long long)h->position.iteration);
         return;
     }
 }

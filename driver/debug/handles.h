@@ -28,7 +28,7 @@ struct handle {
     int value;
     int root; /* of communicators and requests: the number of the world that they come from, or ROOT_NONE */
     enum interpose_function made_by;
-    epop_position_t at; /* and where */
+    epop_position_t position; /* and where that was */
     epop_block_t block;
     int64_t run; /* the block's number among all that ran in this process */
 };

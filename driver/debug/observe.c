@@ -10,6 +10,7 @@
 
 #include "driver/debug/handles.h"
 #include "driver/debug/worlds.h"
+#include "runtime/base/array.h"
 
 _Static_assert(sizeof(MPI_Comm) == sizeof(int) && sizeof(MPI_Request) == sizeof(int), "handles are numbers");
 
@@ -18,7 +19,8 @@ static struct debug *debug;
 /* What a function that may free had for arguments. One call per thread is observed at a time. */
 static _Thread_local int freed;
 static _Thread_local struct {
-    int count, room;
+    int count;
+    size_t room;
     int *values;
 } requests;
 
@@ -80,12 +82,7 @@ static int *completed_requests(const char *letters, void *const arguments[], int
 static void keep_requests(const char *letters, void *const arguments[])
 {
     int *now = completed_requests(letters, arguments, &requests.count);
-    if (requests.count > requests.room) {
-        int *bigger = realloc(requests.values, (size_t)requests.count * sizeof *bigger);
-        requests.room = bigger ? requests.count : requests.room;
-        requests.values = bigger ? bigger : requests.values;
-    }
-    if (!now || requests.count > requests.room)
+    if (!now || array_reserve(&requests.values, &requests.room, (size_t)requests.count, sizeof *requests.values))
         requests.count = 0;
     else
         memcpy(requests.values, now, (size_t)requests.count * sizeof *now);

@@ -6,15 +6,13 @@
 #include <stdlib.h>
 
 #include "driver/debug/debug.h"
+#include "runtime/base/hash.h"
 
-/* FNV-1a over the elements, and how many they are. */
+/* Over the elements, and how many they are. */
 static uint64_t hash_of(const epop_program_t *program)
 {
-    uint64_t hash = 14695981039346656037u ^ (uint64_t)program->size;
-    const unsigned char *bytes = (const unsigned char *)program->elements;
-    for (size_t i = 0; i < (size_t)program->size * sizeof *program->elements; i++)
-        hash = (hash ^ bytes[i]) * 1099511628211u;
-    return hash;
+    return hash_bytes(HASH_BEGIN ^ (uint64_t)program->size, program->elements,
+                      (size_t)program->size * sizeof *program->elements);
 }
 
 void program_before(struct debug *debug)

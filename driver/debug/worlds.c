@@ -10,7 +10,7 @@
 #include "driver/debug/handles.h"
 #include "epop/elastic.h"
 #include "runtime/job/job.h"
-#include "runtime/world.h"
+#include "runtime/world/world.h"
 
 enum { DEAD_MAX = 24, TRIES = 32 };
 

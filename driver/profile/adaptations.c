@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "driver/profile/sums.h"
-#include "runtime/member/json.h"
+#include "runtime/base/json.h"
 
 static void add_time(cJSON *times, const epop_job_t *job, const char *key, double time)
 {

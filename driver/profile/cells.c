@@ -5,19 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more in *array; false when out of memory. */
-static bool make_room(void *array, int count, int *room, size_t size)
+#include "runtime/base/array.h"
+
+/* Room for one more; false when out of memory. */
+static bool make_room(void *items, int count, size_t *room, size_t size)
 {
-    void **at = array;
-    if (count < *room)
-        return true;
-    int more = *room ? 2 * *room : 8;
-    void *larger = realloc(*at, (size_t)more * size);
-    if (!larger)
-        return false;
-    *at = larger;
-    *room = more;
-    return true;
+    return array_reserve(items, room, (size_t)count + 1, size) == 0;
 }
 
 struct cell *cells_at(struct cells *cells, int pc, int size, int rank)
@@ -80,7 +73,8 @@ static void *copy(const void *array, int count, size_t size)
 static void copy_calls(struct cell *cell)
 {
     cell->mpi.calls = copy(cell->mpi.calls, cell->mpi.count, sizeof *cell->mpi.calls);
-    cell->mpi.room = cell->mpi.count = cell->mpi.calls ? cell->mpi.count : 0;
+    cell->mpi.count = cell->mpi.calls ? cell->mpi.count : 0;
+    cell->mpi.room = (size_t)cell->mpi.count;
 }
 
 struct cells *cells_copy(const struct cells *cells)
@@ -89,15 +83,18 @@ struct cells *cells_copy(const struct cells *cells)
     if (!same)
         return NULL;
     same->cells = copy(cells->cells, cells->cell_count, sizeof *cells->cells);
-    same->cell_count = same->cell_room = same->cells ? cells->cell_count : 0;
+    same->cell_count = same->cells ? cells->cell_count : 0;
+    same->cell_room = (size_t)same->cell_count;
     for (int i = 0; i < same->cell_count; i++)
         copy_calls(&same->cells[i]);
     same->rows = copy(cells->rows, cells->row_count, sizeof *cells->rows);
-    same->row_count = same->row_room = same->rows ? cells->row_count : 0;
+    same->row_count = same->rows ? cells->row_count : 0;
+    same->row_room = (size_t)same->row_count;
     for (int i = 0; i < same->row_count; i++)
         same->rows[i].to = cJSON_Duplicate(cells->rows[i].to, 1);
     same->parts = copy(cells->parts, cells->part_count, sizeof *cells->parts);
-    same->part_count = same->part_room = same->parts ? cells->part_count : 0;
+    same->part_count = same->parts ? cells->part_count : 0;
+    same->part_room = (size_t)same->part_count;
     return same;
 }
 

@@ -13,7 +13,8 @@ struct calls {
 
 struct call_list {
     struct calls *calls;
-    int count, room;
+    int count;
+    size_t room;
 };
 
 struct cell {
@@ -40,11 +41,14 @@ struct part {
 
 struct cells {
     struct cell *cells;
-    int cell_count, cell_room;
+    int cell_count;
+    size_t cell_room;
     struct row *rows;
-    int row_count, row_room;
+    int row_count;
+    size_t row_room;
     struct part *parts;
-    int part_count, part_room;
+    int part_count;
+    size_t part_room;
 };
 
 /* The cell, made if there is none yet. NULL when out of memory. It stays where it is until the next one is made. */

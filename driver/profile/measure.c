@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "driver/common/ticks.h"
 #include "driver/profile/cells.h"
-#include "driver/ticks.h"
 #include "interpose/interpose.h"
+#include "runtime/base/clock.h"
 #include "runtime/job/job.h"
 
 /* The stretch that is being measured: in an element at one size, or in an adapt block. */
@@ -38,13 +39,6 @@ static _Atomic int entered_function;
 static _Atomic int64_t in_mpi; /* ticks, of all stretches */
 
 static _Thread_local bool is_walker;
-
-static double wall_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* ---- MPI calls ---------------------------------------------------------------------------- */
 
@@ -163,7 +157,7 @@ static void open_element(const epop_position_t *position, bool visit)
     struct cell *cell = cells_at(&m.cells, m.key.pc, m.key.size, m.key.rank);
     if (cell)
         cell->visits += visit;
-    cells_be(&m.cells, m.key.rank, m.key.size, wall_clock());
+    cells_be(&m.cells, m.key.rank, m.key.size, wall_seconds());
     m.first_iteration = position->iteration;
     m.position = position;
     open_stretch(IN_ELEMENT);
@@ -212,7 +206,7 @@ void measure_hold_end(const epop_position_t *position)
 void measure_adaptation_begin(void)
 {
     pthread_mutex_lock(&m.lock);
-    m.block = (struct row){.opened = wall_clock(), .init_ticks = m.joining ? m.init_ticks : -1};
+    m.block = (struct row){.opened = wall_seconds(), .init_ticks = m.joining ? m.init_ticks : -1};
     open_stretch(IN_BLOCK);
     pthread_mutex_unlock(&m.lock);
 }
@@ -261,7 +255,7 @@ static cJSON *present_json(void)
         return NULL;
     if (m.kind == IN_ELEMENT)
         add_stretch(all, ticks(), __atomic_load_n(&m.position->iteration, __ATOMIC_RELAXED));
-    cJSON *json = cells_json(all, ticks_seconds(), wall_clock());
+    cJSON *json = cells_json(all, ticks_seconds(), wall_seconds());
     cells_clear(all);
     free(all);
     return json;
@@ -269,9 +263,7 @@ static cJSON *present_json(void)
 
 char *measure_record(int last)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
+    struct timespec until = clock_in(CLOCK_REALTIME, 1);
     if (pthread_mutex_timedlock(&m.lock, &until))
         return NULL; /* its holder has crashed */
     cJSON *json = m.cells.part_count ? present_json() : NULL;

@@ -6,7 +6,7 @@
 
 #include "driver/profile/adaptations.h"
 #include "driver/profile/sums.h"
-#include "runtime/member/json.h"
+#include "runtime/base/json.h"
 
 /* What the records of one job are merged into. */
 struct merge {

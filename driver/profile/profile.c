@@ -10,18 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/builtin.h"
-#include "driver/output.h"
+#include "driver/common/builtin.h"
+#include "driver/common/output.h"
 #include "driver/profile/measure.h"
 #include "driver/profile/merge.h"
 #include "driver/profile/table.h"
+#include "runtime/base/error.h"
 
 static struct {
     const char *path; /* NULL: no file */
     double checkpoint;
     cJSON *structure;
     char mpi[128];
-    char why[600];
+    struct error error;
     bool opened;
     bool told; /* that a checkpoint could not be written */
 } profile = {.checkpoint = 5};
@@ -56,7 +57,7 @@ static void name_mpi(void)
 static int loaded(void *state, const epop_program_t *program, int process)
 {
     (void)state;
-    if (process == 0 && profile.path && output_check(profile.path, profile.why, sizeof profile.why))
+    if (process == 0 && profile.path && output_check(profile.path, &profile.error))
         return EPOP_ERR_SYSTEM;
     if (process == 0) {
         char *text = epop_program_to_json(program);
@@ -74,7 +75,7 @@ static int loaded(void *state, const epop_program_t *program, int process)
 static const char *explain(void *state)
 {
     (void)state;
-    return profile.why[0] ? profile.why : NULL;
+    return profile.error.text[0] ? profile.error.text : NULL;
 }
 
 /* ---- The hooks that measure ------------------------------------------------------------ */
@@ -129,27 +130,27 @@ static char *record(void *state, int last)
     return measure_record(last);
 }
 
-static int write_file(const cJSON *merged, char *error, size_t error_size)
+static int write_file(const cJSON *merged, struct error *error)
 {
     char *text = cJSON_Print(merged);
-    int result = text ? output_write(profile.path, text, error, error_size) : -1;
+    int result = text ? output_write(profile.path, text, error) : -1;
     if (!text)
-        snprintf(error, error_size, "out of memory");
+        error_memory(error);
     free(text);
     return result;
 }
 
 static int write_profile(void *state, const epop_job_t *job)
 {
-    char error[600];
+    struct error error = {0};
     (void)state;
     bool over = job->end != EPOP_JOB_RUNNING;
     cJSON *merged = merge_profile(job, profile.structure, profile.mpi[0] ? profile.mpi : NULL);
     if (over && !job->quiet)
         table_print(merged, stderr);
-    int result = profile.path ? write_file(merged, error, sizeof error) : 0;
+    int result = profile.path ? write_file(merged, &error) : 0;
     if (result && (over || !profile.told))
-        fprintf(stderr, "epop: driver 'profile': %s\n", error);
+        fprintf(stderr, "epop: driver 'profile': %s\n", error.text);
     profile.told |= result != 0;
     cJSON_Delete(merged);
     return result ? EPOP_ERR_SYSTEM : EPOP_OK;

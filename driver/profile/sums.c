@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/member/json.h"
+#include "runtime/base/json.h"
 
 struct world *world_at(struct world **list, int size)
 {

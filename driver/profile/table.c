@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/member/json.h"
+#include "runtime/base/array.h"
+#include "runtime/base/json.h"
 
 #define COLUMNS_MAX 12
 #define CELL_MAX    64
@@ -15,7 +16,8 @@
 /* ---- Ruled columns --------------------------------------------------------------------- */
 
 struct grid {
-    int columns, rows, room;
+    int columns, rows;
+    size_t room;
     bool right[COLUMNS_MAX]; /* numbers */
     char (*cells)[COLUMNS_MAX][CELL_MAX];
 };
@@ -23,14 +25,8 @@ struct grid {
 /* A new row; NULL when out of memory. */
 static char (*add_row(struct grid *grid))[CELL_MAX]
 {
-    if (grid->rows == grid->room) {
-        int room = grid->room ? 2 * grid->room : 16;
-        void *larger = realloc(grid->cells, (size_t)room * sizeof *grid->cells);
-        if (!larger)
-            return NULL;
-        grid->cells = larger;
-        grid->room = room;
-    }
+    if (array_reserve(&grid->cells, &grid->room, (size_t)grid->rows + 1, sizeof *grid->cells))
+        return NULL;
     memset(grid->cells[grid->rows], 0, sizeof *grid->cells);
     return grid->cells[grid->rows++];
 }

@@ -10,6 +10,7 @@
 
 #include "driver/trace/lanes.h"
 #include "driver/trace/merge.h"
+#include "runtime/base/array.h"
 
 /* The process may still run. From a first write on the pages of the header are ours: what was there by then counts. */
 static void freeze(struct trace_header *buffer)
@@ -49,13 +50,10 @@ static int by_process(const void *left, const void *right)
 
 static void add(struct trace_buffers *all, struct trace_header *buffer)
 {
-    struct trace_header **larger = realloc(all->buffers, sizeof *larger * (size_t)(all->count + 1));
-    if (!larger) {
+    if (array_reserve(&all->buffers, &all->room, (size_t)all->count + 1, sizeof *all->buffers))
         munmap(buffer, buffer->size);
-        return;
-    }
-    all->buffers = larger;
-    larger[all->count++] = buffer;
+    else
+        all->buffers[all->count++] = buffer;
 }
 
 void buffers_open(struct trace_buffers *all, const char *directory)

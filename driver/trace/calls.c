@@ -2,6 +2,7 @@
 #include "driver/trace/calls.h"
 
 #include "interpose/interpose.h"
+#include "runtime/base/clock.h"
 
 /* The call that a thread is in; threads are numbered as they come, the program's is 0. */
 static _Thread_local struct {
@@ -22,7 +23,7 @@ static void enter(void *context, enum interpose_function function, void *const a
 {
     struct trace_own *own = context;
     (void)arguments;
-    thread.begin = clock_now();
+    thread.begin = monotonic_ns();
     if (number_thread() == 0)
         own_open(own, OPEN_CALL, &(struct trace_open){.begin = thread.begin, .name = (uint16_t)function});
 }
@@ -41,7 +42,7 @@ static uint64_t count(struct trace_own *own, int64_t now)
 static void leave(void *context, enum interpose_function function, void *const arguments[], int result)
 {
     struct trace_own *own = context;
-    int64_t now = clock_now(), took = now - thread.begin;
+    int64_t now = monotonic_ns(), took = now - thread.begin;
     int number = number_thread();
     (void)arguments;
     (void)result;

@@ -1,15 +1,6 @@
 /* One clock for all: see clock.h. */
 #include "driver/trace/clock.h"
 
-#include <time.h>
-
-int64_t clock_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Two readings give how fast the clocks drift apart, if they are far enough apart to tell it from their uncertainty. */
 static double drift(const struct trace_header *process)
 {

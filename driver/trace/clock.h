@@ -7,7 +7,4 @@
 /* A time of that process, on the clock of process 0. Never turns the order of two times of one process round. */
 int64_t clock_common(const struct trace_header *process, int64_t time);
 
-/* The monotonic clock, ns. */
-int64_t clock_now(void);
-
 #endif

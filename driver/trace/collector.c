@@ -15,9 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver/launch.h"
+#include "driver/epop/launch.h"
 #include "driver/trace/merge.h"
 #include "driver/trace/out.h"
+#include "runtime/base/error.h"
+#include "runtime/job/job.h"
 
 #define WRITTEN     'w'
 #define NOT_WRITTEN 'n' /* the reason has been told */
@@ -62,7 +64,7 @@ static int spawn(char **argv, int lifeline, int in_use, pid_t *pid)
 }
 
 int collector_start(struct collector *collector, const char *directory, int in_use, const char *output, int64_t limit,
-                    char *error, size_t error_size)
+                    struct error *error)
 {
     char self[PATH_MAX], bytes[32];
     int ends[2], result = -1;
@@ -75,10 +77,11 @@ int collector_start(struct collector *collector, const char *directory, int in_u
         close(ends[0]);
         collector->lifeline = ends[1];
     }
+    epop__job_child_without(&collector->lifeline);
     if (result == 0)
         return 0;
-    snprintf(error, error_size, "cannot start the process that writes the trace: %s",
-             strerror(result > 0 ? result : errno));
+    error_set(error, ERROR_FAILED, "cannot start the process that writes the trace: %s",
+              strerror(result > 0 ? result : errno));
     if (collector->lifeline >= 0)
         close(collector->lifeline);
     collector->lifeline = -1;
@@ -111,6 +114,7 @@ int collector_finish(struct collector *collector)
     if (answer < 0) {
         fprintf(stderr, "epop: trace: it takes more than %d s to write; process %ld goes on with it\n", PATIENCE,
                 (long)collector->pid);
+        epop__job_spare(collector->pid);
         return -1;
     }
     waitpid(collector->pid, NULL, 0);

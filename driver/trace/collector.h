@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "runtime/base/error.h"
+
 #define TRACE_ARGUMENT "--collect-trace" /* as epop's first argument; no option of its own */
 
 struct collector {
@@ -23,7 +25,7 @@ struct collector {
 /* Starts it; in_use marks the directory (control_directory), the collector takes a copy; directory and output stay the
  * caller's, and are kept. 0, or -1 with one line of text. */
 int collector_start(struct collector *collector, const char *directory, int in_use, const char *output, int64_t limit,
-                    char *error, size_t error_size);
+                    struct error *error);
 
 /* Has it write, and waits until it has; it prints what it wrote, or why it could not. 0, or -1: there is no trace.
  * Once; from then on it only tells that. */

@@ -9,7 +9,7 @@
 #include "driver/trace/clock.h"
 #include "driver/trace/events.h"
 #include "driver/trace/lanes.h"
-#include "runtime/member/json.h"
+#include "runtime/base/json.h"
 
 /* Bytes that a record takes in the file, rather more than less. */
 static const int64_t event_bytes[TRACE_LANES] = {[TRACE_STRUCTURE] = 180,
@@ -205,8 +205,11 @@ static int write_all(const struct trace_buffers *all, const cJSON *job, struct t
         events_of_process(out, all->buffers[i]);
     events_of_flows(out, all);
     cJSON *about = about_trace(all, job, out);
-    int result = out_close(out, about, text, size);
-    if (result == 0)
+    struct error error;
+    int result = out_close(out, about, &error);
+    if (result)
+        snprintf(text, size, "%s", error.text);
+    else
         summarize(all, out, about, text, size);
     cJSON_Delete(about);
     return result;
@@ -216,8 +219,11 @@ int merge_trace(const char *directory, const char *path, int64_t limit, char *te
 {
     struct trace_buffers all;
     struct trace_out out;
-    if (out_open(&out, path, limit, text, text_size))
+    struct error error;
+    if (out_open(&out, path, limit, &error)) {
+        snprintf(text, text_size, "%s", error.text);
         return -1;
+    }
     cJSON *job = read_job(directory);
     buffers_open(&all, directory);
     level_structure(&all);

@@ -13,6 +13,7 @@
 
 struct trace_buffers {
     int count;
+    size_t room;
     struct trace_header **buffers; /* by process */
 };
 

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/error.h"
+
 /* ---- Strings ------------------------------------------------------------------------- */
 
 /* Bytes of the UTF-8 character that text begins with, 0: it is none. Surrogates and too long forms are none. */
@@ -48,18 +50,17 @@ void out_escape(const char *text, char *escaped, size_t size)
 
 /* ---- The file -------------------------------------------------------------------------- */
 
-static int fail(const char *path, char *error, size_t error_size)
+static int fail(const char *path, struct error *error)
 {
-    snprintf(error, error_size, "cannot write %s: %s", path, strerror(errno));
-    return -1;
+    return error_set(error, ERROR_FAILED, "cannot write %s: %s", path, strerror(errno));
 }
 
 /* The file is replaced as a whole, so it has to be one that can be. */
-static int replaceable(const char *path, char *error, size_t error_size)
+static int replaceable(const char *path, struct error *error)
 {
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        snprintf(error, error_size, "cannot write %s: it is not a regular file", path);
+        error_set(error, ERROR_FAILED, "cannot write %s: it is not a regular file", path);
         return 0;
     }
     return 1;
@@ -71,15 +72,15 @@ static void name_files(struct trace_out *out, const char *path)
     snprintf(out->part, sizeof out->part, "%s.part", out->path);
 }
 
-int out_open(struct trace_out *out, const char *path, int64_t limit, char *error, size_t error_size)
+int out_open(struct trace_out *out, const char *path, int64_t limit, struct error *error)
 {
     *out = (struct trace_out){.limit = limit};
     name_files(out, path);
-    if (!replaceable(path, error, error_size))
+    if (!replaceable(path, error))
         return -1;
     out->file = fopen(out->part, "w");
     if (!out->file)
-        return fail(path, error, error_size);
+        return fail(path, error);
     out->written = fprintf(out->file, "{\"traceEvents\":[");
     return 0;
 }
@@ -108,7 +109,7 @@ void out_event(struct trace_out *out, const struct trace_event *e)
     out->written += size;
 }
 
-int out_close(struct trace_out *out, const cJSON *about, char *error, size_t error_size)
+int out_close(struct trace_out *out, const cJSON *about, struct error *error)
 {
     char *text = cJSON_PrintUnformatted(about);
     fprintf(out->file, "\n],\n\"otherData\":%s}\n", text ? text : "{}");
@@ -119,7 +120,7 @@ int out_close(struct trace_out *out, const cJSON *about, char *error, size_t err
         return 0;
     if (out->failed)
         errno = out->failed;
-    fail(out->path, error, error_size);
+    fail(out->path, error);
     unlink(out->part);
     return -1;
 }
@@ -131,16 +132,16 @@ void out_discard(const char *path)
     unlink(out.part);
 }
 
-int out_prepare(const char *path, char *error, size_t error_size)
+int out_prepare(const char *path, struct error *error)
 {
     struct trace_out out;
     cJSON *about = cJSON_CreateObject();
     cJSON_AddNumberToObject(about, "version", 1);
     cJSON_AddBoolToObject(about, "partial", 1);
     cJSON_AddStringToObject(about, "reason", "the job still runs, or it was ended with all that belongs to it");
-    int result = out_open(&out, path, INT64_MAX, error, error_size);
+    int result = out_open(&out, path, INT64_MAX, error);
     if (result == 0)
-        result = out_close(&out, about, error, error_size);
+        result = out_close(&out, about, error);
     cJSON_Delete(about);
     return result;
 }

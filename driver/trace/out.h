@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "runtime/base/error.h"
+
 /* The track of the job as a whole; processes go by their number in the job. */
 #define TRACE_JOB_PID 999999
 #define TRACE_THREAD_TID                                                                                               \
@@ -25,10 +27,10 @@ struct trace_out {
 };
 
 /* May a trace be written there? Leaves a valid, empty one. 0, or -1 with one line of text. */
-int out_prepare(const char *path, char *error, size_t error_size);
+int out_prepare(const char *path, struct error *error);
 
 /* 0, or -1 with one line of text. */
-int out_open(struct trace_out *out, const char *path, int64_t limit, char *error, size_t error_size);
+int out_open(struct trace_out *out, const char *path, int64_t limit, struct error *error);
 
 /*
  * One event: its phase, process, track, time and duration (-1: none of either), name and category, and what else it
@@ -43,7 +45,7 @@ struct trace_event {
 void out_event(struct trace_out *out, const struct trace_event *event);
 
 /* Ends the events, adds about the trace as a whole, and gives the file its name. 0, or -1 with one line of text. */
-int out_close(struct trace_out *out, const cJSON *about, char *error, size_t error_size);
+int out_close(struct trace_out *out, const cJSON *about, struct error *error);
 
 /* Removes what a process that was killed has left of the trace that it was to write there. */
 void out_discard(const char *path);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "driver/trace/merge.h"
+#include "runtime/base/clock.h"
 #include "runtime/job/job.h"
 
 /* ---- Begin and end --------------------------------------------------------------------- */
@@ -57,7 +58,7 @@ int own_begin(struct trace_own *own, const char *directory, int process, size_t 
     own->buffer->process = process;
     own->buffer->pid = (int32_t)getpid();
     gethostname(own->buffer->host, sizeof own->buffer->host - 1);
-    own->buffer->started = own->buffer->last = clock_now();
+    own->buffer->started = own->buffer->last = monotonic_ns();
     return 0;
 }
 

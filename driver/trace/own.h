@@ -9,7 +9,7 @@
 
 #include "driver/trace/clock.h"
 #include "driver/trace/lanes.h"
-#include "runtime/clock.h"
+#include "runtime/control/clock_offset.h"
 
 #define TRACE_SAMPLE_NS 50000000 /* from one sample of the time in MPI to the next */
 

@@ -5,7 +5,7 @@
 #include "driver/trace/clock.h"
 #include "driver/trace/events.h"
 #include "driver/trace/lanes.h"
-#include "runtime/member/json.h"
+#include "runtime/base/json.h"
 
 struct world_size {
     int64_t time, adaptation;

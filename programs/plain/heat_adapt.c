@@ -24,13 +24,19 @@ static void block(int cells, int rank, int size, int *first, int *count)
     *count = share + (rank < rest ? 1 : 0);
 }
 
+static void end_without_memory(void)
+{
+    fprintf(stderr, "heat_adapt: out of memory\n");
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 static void allocate(struct rod *rod, int rank, int size)
 {
     block(rod->cells, rank, size, &rod->first, &rod->count);
     rod->heat = calloc((size_t)rod->count + 2, sizeof *rod->heat);
     rod->next = calloc((size_t)rod->count + 2, sizeof *rod->next);
     if (!rod->heat || !rod->next)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        end_without_memory();
 }
 
 /* How many cells of [first, first + count) are in the other block, and the first of them. */
@@ -49,7 +55,7 @@ static void move(struct rod *rod, const struct rod *old, MPI_Comm all)
     int(*blocks)[4] = malloc((size_t)size * sizeof *blocks);
     int *counts = malloc(4 * (size_t)size * sizeof *counts);
     if (!blocks || !counts)
-        MPI_Abort(all, 1);
+        end_without_memory();
     int *places = counts + size, *from = counts + 2 * size, *into = counts + 3 * size;
     MPI_Allgather(mine, 4, MPI_INT, blocks, 4, MPI_INT, all);
     for (int r = 0; r < size; r++) {

@@ -15,10 +15,12 @@
 #include "interpose/interpose.h"
 #include "runtime/adapt/command.h"
 #include "runtime/adapt/shape.h"
-#include "runtime/backends/backend.h"
-#include "runtime/backends/pmi.h"
+#include "runtime/base/error.h"
+#include "runtime/hydra/holders.h"
+#include "runtime/hydra/pmi.h"
 #include "runtime/job/job.h"
-#include "runtime/world.h"
+#include "runtime/world/backend.h"
+#include "runtime/world/world.h"
 
 _Static_assert(MPI_ADAPT_STATUS_NEW == EPOP_NEW && MPI_ADAPT_STATUS_JOINING == EPOP_JOINING &&
                    MPI_ADAPT_STATUS_STAYING == EPOP_STAYING && MPI_ADAPT_STATUS_LEAVING == EPOP_LEAVING,
@@ -59,11 +61,11 @@ static epop_program_t *description(const char *path)
 /* One whose processes end when they leave; where there is none, leaving ones wait in MPI_Finalize. */
 static const char *choose_backend(void)
 {
-    char reason[400];
+    struct error reason = {0};
     static const char *const wanted[] = {"join", "shrink"};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        const struct backend_wish wish = {.name = wanted[i], .leave = "auto"};
-        if (backend_find(&wish, reason, sizeof reason))
+        const struct backend_wish wish = {.name = wanted[i]};
+        if (backend_find(&wish, &reason))
             return wanted[i];
     }
     return "auto";
@@ -87,27 +89,46 @@ static int finalized(int *flag);
 /* Of launchers of joining processes that did not end well. */
 static int others_status;
 
-/* MPI_Finalize cannot tell it, and main() knows nothing of it. Handlers that main() registered have run by now. */
-static void exit_with_others(int status, void *unused)
+static bool left; /* and ends alone: its status is nobody's affair */
+
+static void exit_with(int status) __attribute__((noreturn));
+static void exit_with(int status)
 {
-    (void)unused;
-    if (status || !others_status)
-        return;
     fflush(NULL);
-    _exit(others_status);
+    _exit(status);
+}
+
+/* MPI_Finalize cannot tell what became of the others, and main() knows nothing of it. Handlers that main() registered
+ * have run by now. */
+static void on_exit_of_main(int status)
+{
+    char text[120];
+    if (part == MEMBER) {
+        snprintf(text, sizeof text, "rank %d called exit(%d), or returned from main, before MPI_Finalize", world.rank,
+                 status);
+        epop__job_exits(text);
+    }
+    if (part == FINALIZED || left)
+        holders_end();
+    if (left && part == LEFT)
+        pmi_finalize();
+    if (left && status)
+        exit_with(EXIT_SUCCESS);
+    if (!status && others_status)
+        exit_with(others_status);
 }
 
 static int start(int *argc, char ***argv)
 {
     static char path[PATH_MAX];
-    int up, provided, process, processes, error = MPI_SUCCESS;
+    int up, process, processes, error = MPI_SUCCESS;
     struct job_options options = {.backend = "auto", .leave = "auto", .prepare_timeout = 60, .finish_timeout = 30};
     options.maximum = 256;
     options.command = command_line();
     options.path = command_path(path, sizeof path);
     MPI_Initialized(&up);
     if (!up)
-        error = MPI_Init_thread(argc, argv, job_thread_level(&options), &provided);
+        error = job_init_mpi(&options, argc, argv);
     if (error)
         return error;
     epop__job_init(&options, &process, &processes);
@@ -115,7 +136,7 @@ static int start(int *argc, char ***argv)
     const epop_program_t *program = description(path);
     if (!options.command || epop__job_start(&options, program))
         exit(EXIT_FAILURE); /* it has said why */
-    on_exit(exit_with_others, NULL);
+    epop__job_watch_exit(on_exit_of_main);
     interpose_life.finalize = finalize;
     interpose_life.finalized = finalized;
     const struct elastic *e = epop__job_elastic();
@@ -189,12 +210,14 @@ static int finalized(int *flag)
 static void stop(void)
 {
     epop__job_ended();
-    exit(epop__job_finalize());
+    int status = epop__job_finalize();
+    part = FINALIZED;
+    exit(status);
 }
 
 static void hold(const struct elastic *e, int64_t count)
 {
-    char text[200];
+    struct error unheard;
     struct position at = {.pc = 0, .visit = 1, .iteration = count};
     enum action action;
     while ((action = e->hold(e->context, &at, 0)) == ACTION_PROGRESS)
@@ -202,7 +225,7 @@ static void hold(const struct elastic *e, int64_t count)
     if (action == ACTION_STOP)
         stop();
     if (action == ACTION_ADAPT)
-        e->window_open(e->context, text, sizeof text); /* if it cannot be, it is off everywhere */
+        e->window_open(e->context, &unheard); /* if it cannot be, it is off everywhere */
 }
 
 /* A joiner waits here for its window. If that is called off, the process has nothing to do in the world. */
@@ -210,8 +233,8 @@ static void join(void)
 {
     const struct elastic *e = epop__job_elastic();
     struct position at;
-    char text[200];
-    if (!e->join(e->context, NULL, &at) || e->window_open(e->context, text, sizeof text))
+    struct error unheard;
+    if (!e->join(e->context, NULL, &at) || e->window_open(e->context, &unheard))
         epop__job_leave();
     part = MEMBER;
 }
@@ -292,7 +315,8 @@ int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_w
 static void depart(void)
 {
     part = LEFT;
-    if (epop__job_leaves(0))
+    left = epop__job_leaves(0);
+    if (left)
         epop__job_detach();
     else
         epop__job_parked(0);
@@ -305,12 +329,12 @@ int epop__instead_MPI_Comm_adapt_commit(void)
     if (part == UNDER_EPOP)
         return MPI_SUCCESS;
     const struct elastic *e = epop__job_elastic();
-    char text[200];
+    struct error unheard;
     if (world.status == EPOP_JOINING) { /* before the others can agree on a next probe */
         atomic_fetch_add(&e->ceiling->count, 1);
         shape_begin();
     }
-    if (e->window_close(e->context, text, sizeof text) == WINDOW_LEAVE)
+    if (e->window_close(e->context, &unheard) == WINDOW_LEAVE)
         depart();
     return MPI_SUCCESS;
 }

@@ -1,80 +1,95 @@
 /* The backends there are, the preferred ones first. */
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "runtime/backends/backend.h"
-#include "runtime/job/job.h"
+#include "runtime/base/error.h"
+#include "runtime/world/backend.h"
 
 static const struct backend *const backends[] = {&backend_join, &backend_pool, &backend_spawn, &backend_shrink};
 
 #define COUNT (sizeof backends / sizeof backends[0])
 
+int backend_leave(const char *word, enum backend_leave *leave, struct error *error)
+{
+    static const char *const words[] = {"auto", "exit", "park"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(word, words[i])) {
+            *leave = (enum backend_leave)i;
+            return 0;
+        }
+    return error_set(error, ERROR_FAILED, "--leave wants auto, exit or park, not '%s'", word);
+}
+
+bool backend_may_be(const char *name, const struct backend *backend)
+{
+    return !strcmp(name, backend->name) || (!strcmp(name, "auto") && !(backend->flags & BACKEND_ASKED));
+}
+
 /* Does it do what is wanted, and does it work here? 0, or -1 with the reason. */
-static int suits(const struct backend *backend, const struct backend_wish *wish, char *reason, size_t size)
+static int suits(const struct backend *backend, const struct backend_wish *wish, struct error *reason)
 {
     bool ends = backend->flags & BACKEND_ENDS;
     if (wish->lends && !(backend->flags & BACKEND_LENDS))
-        snprintf(reason, size, "it starts all processes of the launch and does not go with --start");
-    else if (!strcmp(wish->leave, "exit") && !ends)
-        snprintf(reason, size, "its processes park when they leave, and --leave exit is wanted");
-    else if (!strcmp(wish->leave, "park") && ends && !(backend->flags & BACKEND_PARKS))
-        snprintf(reason, size, "its processes end when they leave, and --leave park is wanted");
+        error_set(reason, ERROR_FAILED, "it starts all processes of the launch and does not go with --start");
+    else if (wish->leave == LEAVE_EXIT && !ends)
+        error_set(reason, ERROR_FAILED, "its processes park when they leave, and --leave exit is wanted");
+    else if (wish->leave == LEAVE_PARK && ends && !(backend->flags & BACKEND_PARKS))
+        error_set(reason, ERROR_FAILED, "its processes end when they leave, and --leave park is wanted");
     else
-        return backend->available(reason, size);
+        return backend->available(reason);
     return -1;
 }
 
 /* The first one that suits; reason becomes why: why not the better ones, else what makes it work. */
-static const struct backend *best(const struct backend_wish *wish, char *reason, size_t size)
+static const struct backend *best(const struct backend_wish *wish, struct error *reason)
 {
-    char why_not[300] = "", problem[200];
+    struct error why_not = {0}, problem;
     for (size_t i = 0; i < COUNT; i++) {
-        size_t used = strlen(why_not);
         if (backends[i]->flags & BACKEND_ASKED)
             continue;
-        if (!suits(backends[i], wish, problem, sizeof problem)) {
-            snprintf(reason, size, "%s", used ? why_not : backends[i]->merit);
+        if (!suits(backends[i], wish, &problem)) {
+            error_set(reason, ERROR_NONE, "%s", why_not.code ? why_not.text : backends[i]->merit);
             return backends[i];
         }
-        snprintf(why_not + used, sizeof why_not - used, "%snot '%s', %s", used ? "; " : "",
-                 backends[i]->coordinator.name, problem);
+        error_set(&why_not, ERROR_FAILED, "%s%snot '%s', %s", why_not.text, why_not.code ? "; " : "", backends[i]->name,
+                  problem.text);
     }
-    snprintf(reason, size, "no backend works here: %s", why_not);
+    error_set(reason, ERROR_FAILED, "no backend works here: %s", why_not.text);
     return NULL;
 }
 
-static bool leave_is_known(const char *leave)
+const struct backend *backend_find(const struct backend_wish *wish, struct error *reason)
 {
-    return !strcmp(leave, "auto") || !strcmp(leave, "exit") || !strcmp(leave, "park");
-}
-
-const struct backend *backend_find(const struct backend_wish *wish, char *reason, size_t size)
-{
-    char problem[200];
-    if (!leave_is_known(wish->leave)) {
-        snprintf(reason, size, "--leave wants auto, exit or park, not '%s'", wish->leave);
-        return NULL;
-    }
+    struct error problem = {0};
     if (!strcmp(wish->name, "auto"))
-        return best(wish, reason, size);
+        return best(wish, reason);
     for (size_t i = 0; i < COUNT; i++)
-        if (!strcmp(wish->name, backends[i]->coordinator.name)) {
-            bool fits = !suits(backends[i], wish, problem, sizeof problem);
+        if (!strcmp(wish->name, backends[i]->name)) {
+            bool fits = !suits(backends[i], wish, &problem);
             if (fits)
-                snprintf(reason, size, "it was asked for");
+                error_set(reason, ERROR_NONE, "it was asked for");
             else
-                snprintf(reason, size, "the backend '%s' does not work here: %s", wish->name, problem);
+                error_set(reason, ERROR_FAILED, "the backend '%s' does not work here: %s", wish->name, problem.text);
             return fits ? backends[i] : NULL;
         }
-    int length = snprintf(reason, size, "there is no backend '%s'; choose one of: auto", wish->name);
-    for (size_t i = 0; i < COUNT && length > 0 && (size_t)length < size; i++)
-        length += snprintf(reason + length, size - (size_t)length, " %s", backends[i]->coordinator.name);
+    error_set(reason, ERROR_FAILED, "there is no backend '%s'; choose one of: auto", wish->name);
+    for (size_t i = 0; i < COUNT; i++)
+        error_set(reason, ERROR_FAILED, "%s %s", reason->text, backends[i]->name);
     return NULL;
 }
 
-const char *epop__backend_auto(char *reason, size_t size)
+const char *epop__backend_auto(struct error *reason)
 {
-    const struct backend_wish wish = {.name = "auto", .leave = "auto"};
-    return backend_find(&wish, reason, size)->coordinator.name;
+    const struct backend_wish wish = {.name = "auto"};
+    return backend_find(&wish, reason)->name;
+}
+
+bool epop__backend_parks(const char *name, const char *leave)
+{
+    struct error unknown;
+    enum backend_leave wanted = LEAVE_AUTO;
+    bool parks = !backend_leave(leave, &wanted, &unknown) && wanted == LEAVE_PARK, may = false;
+    for (size_t i = 0; i < COUNT && parks; i++)
+        may |= (backends[i]->flags & BACKEND_PARKS) && backend_may_be(name, backends[i]);
+    return may;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/error.h"
+
 extern char **environ;
 
 /* ---- Environment and directory ------------------------------------------------------ */
@@ -67,7 +69,7 @@ static rlim_t open_descriptors(rlim_t limit)
     return count - 3; /* itself, . and .. */
 }
 
-int conditions_suffice(int joining, char *error, size_t error_size)
+int conditions_suffice(int joining, struct error *error)
 {
     struct rlimit limit;
     rlim_t needed = OF_A_JOINER * (rlim_t)joining + OF_A_LAUNCH;
@@ -75,11 +77,10 @@ int conditions_suffice(int joining, char *error, size_t error_size)
     rlim_t used = limit.rlim_cur == RLIM_INFINITY ? 0 : open_descriptors(limit.rlim_cur);
     if (used + needed <= limit.rlim_cur)
         return 0;
-    snprintf(
-        error, error_size,
+    return error_set(
+        error, ERROR_FAILED,
         "rank 0's process may have %llu files and connections open, has %llu, and needs up to %llu more (ulimit -n)",
         (unsigned long long)limit.rlim_cur, (unsigned long long)used, (unsigned long long)needed);
-    return -1;
 }
 
 /* ---- Limits --------------------------------------------------------------------------- */
@@ -140,7 +141,7 @@ static int set_limit(int resource, struct rlimit wanted)
     return setrlimit((__rlimit_resource_t)resource, &here) || here.rlim_cur != wanted.rlim_cur ? -1 : 0;
 }
 
-int conditions_apply_limits(const cJSON *limits, char *error, size_t error_size)
+int conditions_apply_limits(const cJSON *limits, struct error *error)
 {
     for (size_t i = 0; i < KNOWN; i++) {
         const cJSON *pair = cJSON_GetObjectItemCaseSensitive(limits, known[i].name);
@@ -149,9 +150,8 @@ int conditions_apply_limits(const cJSON *limits, char *error, size_t error_size)
         struct rlimit wanted = {value_of(cJSON_GetArrayItem(pair, 0)), value_of(cJSON_GetArrayItem(pair, 1))};
         if (!set_limit(known[i].resource, wanted) || known[i].hosts_own)
             continue;
-        snprintf(error, error_size, "the resource limit '%s' of the running ranks cannot be had there: %s",
-                 known[i].name, strerror(errno));
-        return -1;
+        return error_set(error, ERROR_FAILED, "the resource limit '%s' of the running ranks cannot be had there: %s",
+                         known[i].name, strerror(errno));
     }
     return 0;
 }

@@ -6,16 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backends/backend.h"
-#include "runtime/backends/pmi.h"
-#include "runtime/plane.h"
+#include "runtime/base/ending.h"
+#include "runtime/base/error.h"
+#include "runtime/hydra/pmi.h"
+#include "runtime/world/backend.h"
+#include "runtime/world/world.h"
 
-int connecting_available(char *reason, size_t reason_size)
+int connecting_available(struct error *reason)
 {
     char port[MPI_MAX_PORT_NAME];
     if (!pmi_can_leave()) {
-        snprintf(reason, reason_size, "the launcher is not Hydra's mpiexec, which lets one process leave");
-        return -1;
+        return error_set(reason, ERROR_FAILED, "the launcher is not Hydra's mpiexec, which lets one process leave");
     }
     MPI_Errhandler before;
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
@@ -28,7 +29,7 @@ int connecting_available(char *reason, size_t reason_size)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
     MPI_Errhandler_free(&before);
     if (error)
-        snprintf(reason, reason_size, "this MPI library cannot connect processes at run time (MPI_Open_port fails)");
+        error_set(reason, ERROR_FAILED, "this MPI library cannot connect processes at run time (MPI_Open_port fails)");
     return error ? -1 : 0;
 }
 
@@ -73,7 +74,7 @@ static MPI_Comm without_leavers(const epop_window_t *w)
     }
     int *ranks = malloc((size_t)size * sizeof *ranks);
     if (!ranks)
-        plane_abort("out of memory");
+        ending_abort("out of memory");
     for (int i = 0; i < w->old_size + w->joining; i++)
         if (w->new_ranks[i] >= 0)
             ranks[size - 1 - w->new_ranks[i]] = i;
@@ -110,7 +111,7 @@ static int connect_in_time(const char *port, MPI_Comm before, MPI_Comm *intercom
     return result;
 }
 
-int connecting_connect(epop_window_t *w, const char *port, bool in_time, char *error, size_t error_size)
+int connecting_connect(epop_window_t *w, const char *port, bool in_time, struct error *error)
 {
     MPI_Errhandler of_program;
     MPI_Comm_get_errhandler(w->before, &of_program);
@@ -128,7 +129,7 @@ int connecting_connect(epop_window_t *w, const char *port, bool in_time, char *e
     int class, length;
     MPI_Error_class(result, &class); /* MPICH 4.0.2 writes the text of the whole code beyond the end of `text` */
     MPI_Error_string(class, text, &length);
-    snprintf(error, error_size, "MPI could not connect the joining processes: %.100s", text);
+    error_set(error, ERROR_FAILED, "MPI could not connect the joining processes: %.100s", text);
     w->intercomm = MPI_COMM_NULL;
     return -1;
 }
@@ -138,10 +139,10 @@ void connecting_merge(epop_window_t *w)
     MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
 }
 
-int connecting_meet(struct world *world, const char *port, char *error, size_t error_size)
+int connecting_meet(struct world *world, const char *port, struct error *error)
 {
-    bool can_kill = world->backend->coordinator.kill;
-    if (connecting_connect(&world->window, port, can_kill, error, error_size))
+    bool can_kill = world->backend->kill;
+    if (connecting_connect(&world->window, port, can_kill, error))
         return -1;
     if (can_kill)
         world_connected(); /* else the joiners' INIT may be yet to come */

@@ -2,10 +2,11 @@
 #ifndef EPOP_CONNECTING_H
 #define EPOP_CONNECTING_H
 
-#include "runtime/world.h"
+#include "runtime/base/error.h"
+#include "runtime/world/world.h"
 
 /* Can processes be connected here, and leave one by one? 0, or -1 with the reason. MPI is up. Local. */
-int connecting_available(char *reason, size_t reason_size);
+int connecting_available(struct error *reason);
 
 /*
  * A new port, or NULL; the caller frees it. number: of this port among those of its process, below CONNECTING_PORTS.
@@ -17,13 +18,13 @@ char *connecting_port(int number);
 /* Joining ranks accept at `port` (significant on rank 0), old ranks connect: makes the window's intercomm between the
  * communicators that stand in `before`. in_time: with MPI's own time limit. Collective over both. 0, or -1 with one
  * line of text. */
-int connecting_connect(epop_window_t *window, const char *port, bool in_time, char *error, size_t error_size);
+int connecting_connect(epop_window_t *window, const char *port, bool in_time, struct error *error);
 
 /* Makes the window's all of its intercomm. Collective over both sides. */
 void connecting_merge(epop_window_t *window);
 
 /* Both, at the gate. */
-int connecting_meet(struct world *world, const char *port, char *error, size_t error_size);
+int connecting_meet(struct world *world, const char *port, struct error *error);
 
 /* Makes `after` out of `all`. Collective over `all`. */
 void connecting_make_after(epop_window_t *window);

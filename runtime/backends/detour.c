@@ -15,6 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/base/error.h"
+#include "runtime/base/thread.h"
+
 #define CONNECT_TIMEOUT_MS 2000
 
 struct detour {
@@ -53,12 +56,15 @@ static bool pass_on(int from, int to)
     return size > 0;
 }
 
+/* MPI may come late, when a rank that takes part in its connect does; refused it would end the job. */
 static void *pump(void *argument)
 {
     struct detour *detour = argument;
-    struct pollfd wait = {.fd = detour->listener, .events = POLLIN};
     int one = 1;
-    if (poll(&wait, 1, CONNECT_TIMEOUT_MS) == 1 && (detour->ends[0] = accept(detour->listener, NULL, NULL)) >= 0) {
+    do
+        detour->ends[0] = accept(detour->listener, NULL, NULL);
+    while (detour->ends[0] < 0 && errno == EINTR);
+    if (detour->ends[0] >= 0) {
         struct pollfd ends[2] = {{.fd = detour->ends[0], .events = POLLIN}, {.fd = detour->ends[1], .events = POLLIN}};
         setsockopt(detour->ends[0], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         while ((ends[0].fd >= 0 || ends[1].fd >= 0) && (poll(ends, 2, -1) >= 0 || errno == EINTR))
@@ -119,10 +125,9 @@ static int listen_here(int *listener)
     return ntohs(address.sin_port);
 }
 
-int detour_begin(const char *port, char *here, size_t size, char *error, size_t error_size)
+int detour_begin(const char *port, char *here, size_t size, struct error *error)
 {
     char host[256], number[16], tag[16];
-    pthread_t thread;
     snprintf(here, size, "%s", port);
     if (!field(port, "description#", host, sizeof host) || !field(port, "port#", number, sizeof number) ||
         !field(port, "tag#", tag, sizeof tag))
@@ -130,20 +135,19 @@ int detour_begin(const char *port, char *here, size_t size, char *error, size_t 
     struct detour *detour = malloc(sizeof *detour);
     int there = detour ? connect_to(host, number) : -1, own = -1;
     if (there < 0) {
-        snprintf(error, error_size, "MPI could not connect the joining processes: nobody answers at %.60s", host);
+        error_set(error, ERROR_FAILED, "MPI could not connect the joining processes: nobody answers at %.60s", host);
         free(detour);
         return -1;
     }
     *detour = (struct detour){.listener = -1, .ends = {-1, there}};
     own = listen_here(&detour->listener);
-    if (own < 0 || pthread_create(&thread, NULL, pump, detour)) {
-        snprintf(error, error_size, "MPI could not connect the joining processes: out of sockets or threads");
+    if (own < 0 || thread_start(NULL, pump, detour)) {
+        error_set(error, ERROR_FAILED, "MPI could not connect the joining processes: out of sockets or threads");
         close(detour->listener);
         close(there);
         free(detour);
         return -1;
     }
-    pthread_detach(thread);
     snprintf(here, size, "tag#%s$port#%d$description#127.0.0.1$ifname#127.0.0.1$", tag, own);
     return 0;
 }

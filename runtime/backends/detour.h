@@ -8,11 +8,13 @@
 
 #include <stddef.h>
 
+#include "runtime/base/error.h"
+
 /*
  * Connects to the port, and has a thread pass on what comes: writes the name of a port here that leads to it. One
  * connection can be made to that; the thread ends when both of its sides have closed. A port whose name is not
  * understood stays as it is. 0, or -1 with one line of text.
  */
-int detour_begin(const char *port, char *here, size_t size, char *error, size_t error_size);
+int detour_begin(const char *port, char *here, size_t size, struct error *error);
 
 #endif

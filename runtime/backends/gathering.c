@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/member/json.h"
+#include "runtime/base/json.h"
 
 static int *read_ints(const cJSON *array, int *count)
 {

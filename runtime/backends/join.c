@@ -4,22 +4,25 @@
  * for real. (Compres 2017, section 6.2.3, for the order that hides the start-up.)
  */
 #include <mpi.h>
-#include <string.h>
 
-#include "runtime/backends/ahead.h"
-#include "runtime/backends/backend.h"
 #include "runtime/backends/connecting.h"
-#include "runtime/backends/keeper.h"
+#include "runtime/backends/gathering.h"
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/parking.h"
-#include "runtime/member/json.h"
+#include "runtime/backends/preconnect.h"
+#include "runtime/base/error.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/hydra/keeper.h"
+#include "runtime/world/backend.h"
+#include "runtime/world/world.h"
 
 /* ---- The coordinator's thread: parked processes first, new ones for the rest --------------- */
 
-static int join_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
+static int join_choose(struct coordinator *c, struct adaptation *a, const char *hosts, struct error *error)
 {
     parking_choose(c, a, hosts);
-    return a->parked < a->joining ? launcher_choose(c, a, hosts, error, error_size) : 0;
+    return a->parked < a->joining ? launcher_choose(c, a, hosts, error) : 0;
 }
 
 static bool join_start(struct coordinator *c, const struct adaptation *a)
@@ -50,13 +53,20 @@ static double join_tick(struct coordinator *c)
 
 /* ---- The control thread of each process ----------------------------------------------------- */
 
-/* "join_end" is for a joiner that has to end at once; its own thread may be stuck in MPI. */
-static void join_message(const cJSON *message)
+/* For a joiner that has to end at once; its own thread may be stuck in MPI. */
+static void end_at_once(void *context, const cJSON *message)
 {
-    if (!strcmp(json_text(message, "op"), "join_end"))
-        keeper_end();
-    ahead_message(message);
+    (void)context;
+    (void)message;
+    keeper_end();
 }
+
+static const struct message_row messages[] = {
+    {{MESSAGE_CONNECT, {{"plan", cJSON_Object}}}, preconnect_connect},
+    {{MESSAGE_MERGE, {{0}}}, preconnect_merge},
+    {{MESSAGE_DISCONNECT, {{"lost", MESSAGE_BOOL}}}, preconnect_disconnect},
+    {{MESSAGE_JOIN_END, {{0}}}, end_at_once},
+};
 
 /* ---- Every process's own thread ------------------------------------------------------------- */
 
@@ -78,41 +88,41 @@ static char *join_port(void)
     return connecting_port(world.member->process % CONNECTING_PORTS);
 }
 
-static int join_connect(struct world *world, char *error, size_t error_size)
+static int join_connect(struct world *world, struct error *error)
 {
     epop_window_t *w = &world->window;
     if (world->plan->connected) {
-        ahead_take(world->plan->adaptation, w);
+        preconnect_take(world->plan->adaptation, w);
         return 0;
     }
     const char *port = world->plan->port ? world->plan->port : "";
     if (!w->joining)
         MPI_Comm_dup(w->before, &w->all);
-    else if (connecting_meet(world, port, error, error_size))
+    else if (connecting_meet(world, port, error))
         return -1;
     connecting_make_after(w);
-    ahead_renew(w->after);
+    preconnect_renew(w->after);
     return 0;
 }
 
 const struct backend backend_join = {
-    .coordinator = {.name = "join",
-                    .choose = join_choose,
-                    .start = join_start,
-                    .cancel = join_cancel,
-                    .kill = join_kill,
-                    .event = launcher_event,
-                    .tick = join_tick,
-                    .busy = launcher_busy,
-                    .ahead = ahead_possible,
-                    .ends = true},
+    .name = "join",
     .flags = BACKEND_ENDS | BACKEND_PARKS,
     .merit = "this MPI library can connect processes at run time, and its launcher lets single ones end",
     .available = connecting_available,
+    .choose = join_choose,
+    .start = join_start,
+    .cancel = join_cancel,
+    .preconnects = preconnect_possible,
+    .kill = join_kill,
+    .event = launcher_event,
+    .tick = join_tick,
+    .busy = launcher_busy,
     .first_world = join_first_world,
     .joiners_world = join_joiners_world,
     .port = join_port,
     .connect = join_connect,
-    .commit = ahead_commit,
-    .message = join_message,
+    .commit = preconnect_commit,
+    .messages = messages,
+    .message_count = sizeof messages / sizeof *messages,
 };

@@ -2,6 +2,7 @@
 #include "runtime/backends/launcher.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -11,12 +12,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/backends/binding.h"
 #include "runtime/backends/conditions.h"
-#include "runtime/backends/hydra.h"
 #include "runtime/backends/parking.h"
-#include "runtime/backends/relay.h"
-#include "runtime/member/json.h"
+#include "runtime/base/binding.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/error.h"
+#include "runtime/base/json.h"
+#include "runtime/base/thread.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/events.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/job_state.h"
+#include "runtime/coordinator/preconnect.h"
+#include "runtime/hydra/hydra.h"
+#include "runtime/hydra/leftovers.h"
+#include "runtime/hydra/mpiexec.h"
+#include "runtime/hydra/relay.h"
 #include "runtime/member/member.h"
 
 #define VARIABLE "EPOP_JOIN"
@@ -29,6 +40,7 @@ struct launch {
     struct relay relay; /* of its output */
     int adaptation, first, count;
     bool off;       /* was told to end */
+    bool own_fault; /* it was killed, or failed itself: its status is not that of its processes */
     int insistence; /* how hard */
     double due;     /* when to look after it, or to insist; monotonic */
     struct coordinator *coordinator;
@@ -39,6 +51,7 @@ static struct {
     _Atomic bool up; /* the job may be found, and asked, a moment before this file knows about it */
     struct launcher_job job;
     struct conditions conditions;
+    char mpiexec[PATH_MAX];           /* as it was found from the directory at the start; "": it was not */
     char *options[HYDRA_OPTIONS_MAX]; /* for mpiexec, as the first one had them */
     int option_count;
     char *tethered; /* a variable for mpiexec, or NULL */
@@ -50,6 +63,7 @@ static struct {
 int launcher_init(const struct launcher_job *job)
 {
     state.job = *job;
+    mpiexec_find(state.mpiexec);
     state.option_count = hydra_options(state.options);
     state.tethered = hydra_tether(state.options, &state.option_count);
     if (conditions_take(&state.conditions))
@@ -64,22 +78,6 @@ int launcher_status(void)
 }
 
 /* ---- The command and its environment ------------------------------------------------ */
-
-/* The launcher's absolute path: Hydra finds its proxy by it. 0 or -1. */
-static int find_mpiexec(char *path, size_t size)
-{
-    const char *name = getenv("EPOP_MPIEXEC"), *search = getenv("PATH");
-    if (!name)
-        name = EPOP_MPIEXEC;
-    if (strchr(name, '/'))
-        return snprintf(path, size, "%s", name) < (int)size && !access(path, X_OK) ? 0 : -1;
-    for (const char *p = search ? search : "/usr/bin:/bin"; *p; p += strcspn(p, ":"), p += *p == ':') {
-        int length = (int)strcspn(p, ":");
-        if (snprintf(path, size, "%.*s/%s", length, p, name) < (int)size && !access(path, X_OK))
-            return 0;
-    }
-    return -1;
-}
 
 /* The environment of the first processes with `joining` and what mpiexec needs; the array is the caller's, the strings
  * are not. */
@@ -106,15 +104,15 @@ static bool uses_cores(const struct process *p)
 static cJSON *used_cores(const struct coordinator *c)
 {
     cJSON *hosts = cJSON_CreateObject();
-    for (int p = 0; p < c->process_count; p++) {
-        const struct process *process = &c->processes[p];
+    for (int p = 0; p < processes_count(c); p++) {
+        const struct process *process = process_at(c, p);
         char text[BINDING_TEXT_MAX];
         if (!uses_cores(process) || cJSON_HasObjectItem(hosts, process->host))
             continue;
         cpu_set_t used = process->cores;
-        for (int other = p + 1; other < c->process_count; other++)
-            if (uses_cores(&c->processes[other]) && !strcmp(c->processes[other].host, process->host))
-                CPU_OR(&used, &used, &c->processes[other].cores);
+        for (int other = p + 1; other < processes_count(c); other++)
+            if (uses_cores(process_at(c, other)) && !strcmp(process_at(c, other)->host, process->host))
+                CPU_OR(&used, &used, &process_at(c, other)->cores);
         binding_text(&used, text);
         cJSON *host = cJSON_AddObjectToObject(hosts, process->host);
         cJSON_AddStringToObject(host, "used", text);
@@ -142,7 +140,7 @@ static char *describe_joining(const struct launch *launch, cJSON *wake)
 
 /* mpiexec [-launcher ...] -n K [-hosts ...] EPOP ARGUMENTS...: strings that stay valid as long as the arguments here
  * do. */
-static char **command(char *mpiexec, char *count, char *self)
+static char **command(char *count, char *self)
 {
     size_t own = 0, n = 0;
     while (state.job.argv[own])
@@ -150,7 +148,7 @@ static char **command(char *mpiexec, char *count, char *self)
     char **argv = calloc(own + 7 + HYDRA_OPTIONS_MAX, sizeof *argv);
     if (!argv)
         return NULL;
-    argv[n++] = mpiexec;
+    argv[n++] = state.mpiexec;
     for (int i = 0; i < state.option_count; i++)
         argv[n++] = state.options[i];
     argv[n++] = "-n";
@@ -191,14 +189,14 @@ static int spawn(char **argv, char **environment, struct launch *launch)
 
 static int run(struct launch *launch, cJSON *wake)
 {
-    char mpiexec[512], count[16], self[512] = "";
-    if (find_mpiexec(mpiexec, sizeof mpiexec) || readlink("/proc/self/exe", self, sizeof self - 1) < 0) {
+    char count[16], self[PATH_MAX] = "";
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) {
         cJSON_Delete(wake);
         return ENOENT;
     }
     snprintf(count, sizeof count, "%d", launch->count);
     char *joining = describe_joining(launch, wake), **environment = with_variables(joining);
-    char **argv = command(mpiexec, count, self);
+    char **argv = command(count, self);
     int error = joining && environment && argv ? relay_open(&launch->relay) : ENOMEM;
     if (!error && (error = spawn(argv, environment, launch)))
         relay_close(&launch->relay);
@@ -214,22 +212,21 @@ static void *wait_for_end(void *argument)
 {
     struct launch *launch = argument;
     int status = 0;
-    relay_run(&launch->relay, launch->pid);
+    bool troubled = relay_run(&launch->relay, launch->pid);
     while (waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
         ;
+    launch->own_fault = troubled || !WIFEXITED(status);
+    leftovers_remove();
     status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    coordinator_post_backend(launch->coordinator, launch, status);
+    events_post_backend(launch->coordinator, launch, status);
     return NULL;
 }
 
 static int watch(struct launch *launch)
 {
-    pthread_t thread;
     relay_started(&launch->relay);
-    int error = pthread_create(&thread, NULL, wait_for_end, launch);
-    if (!error)
-        pthread_detach(thread);
-    else
+    int error = thread_start(NULL, wait_for_end, launch);
+    if (error)
         relay_close(&launch->relay);
     return error;
 }
@@ -251,25 +248,25 @@ static void take_out(const struct launch *launch)
         *link = launch->next;
 }
 
-/* It ended because a process that stood by did, or with all its processes standing by. */
-static bool was_dispensable(const struct coordinator *c, const struct launch *launch)
+/* The job is over, and had ranks in it to the last: what they then returned from main() is what it ends with. Before, a
+ * rank that is missed ends the job; and a process that left, or never came in, is not the job's. */
+static bool ends_for_ranks(const struct coordinator *c, const struct launch *launch)
 {
+    bool had = false;
     for (int p = launch->first; p < launch->first + launch->count; p++)
-        if (c->processes[p].dispensable || c->processes[p].state == PROCESS_STANDBY)
-            return true;
-    return false;
+        had |= process_at(c, p)->state == PROCESS_RUNNING && process_at(c, p)->rank >= 0;
+    return job_is_over(c) && had && !launch->off && !launch->own_fault;
 }
 
 void launcher_event(struct coordinator *c, void *handle, int status)
 {
     struct launch *launch = handle;
-    struct adaptation *a = c->adaptation;
+    struct adaptation *a = adaptation_pending(c);
     take_out(launch);
     bool pending = a && a->id == launch->adaptation;
-    bool in_window = pending && (a->state == ADAPTATION_WINDOW || linking_goes_on(c));
-    /* Then a joiner is missed, whose lost connection says so. */
-    if (status > 0 && !pending && !launch->off && !state.status && !was_dispensable(c, launch))
-        state.status = status; /* without joiners that never came in the job goes on */
+    bool in_window = pending && (a->state == ADAPTATION_WINDOW || preconnect_goes_on(c));
+    if (status > 0 && !state.status && ends_for_ranks(c, launch))
+        state.status = status;
     if (pending && !in_window && !launch->off) {
         char reason[160];
         if (status < 0)
@@ -278,12 +275,12 @@ void launcher_event(struct coordinator *c, void *handle, int status)
         else
             snprintf(reason, sizeof reason,
                      "the launcher of the joining processes ended with status %d before they were ready", status);
-        adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
+        adaptation_fail(c, reason);
     }
     for (int p = launch->first; p < launch->first + launch->count; p++) {
-        enum process_state was = c->processes[p].state;
+        enum process_state was = process_at(c, p)->state;
         if (was == PROCESS_RETURNING || was == PROCESS_STANDBY || (was == PROCESS_JOINING && !in_window))
-            c->processes[p].state = PROCESS_GONE;
+            process_at(c, p)->state = PROCESS_GONE;
     }
     free(launch);
 }
@@ -300,8 +297,8 @@ static void insist(struct coordinator *c, struct launch *launch)
         return;
     }
     for (int p = launch->first; p < launch->first + launch->count; p++)
-        if (parking_is_here(&c->processes[p]) && c->processes[p].state != PROCESS_GONE)
-            kill(c->processes[p].pid, SIGKILL);
+        if (parking_is_here(process_at(c, p)) && process_at(c, p)->state != PROCESS_GONE)
+            kill(process_at(c, p)->pid, SIGKILL);
     if (launch->insistence > 10)
         kill(launch->pid, SIGKILL);
 }
@@ -309,7 +306,7 @@ static void insist(struct coordinator *c, struct launch *launch)
 /* Until the joiners are ready: has the launcher failed, and not noticed? */
 static void look_after(struct coordinator *c, struct launch *launch)
 {
-    const struct adaptation *a = c->adaptation;
+    const struct adaptation *a = adaptation_pending(c);
     char name[64], reason[200];
     int status;
     launch->due = 1e300;
@@ -320,7 +317,7 @@ static void look_after(struct coordinator *c, struct launch *launch)
         return;
     snprintf(reason, sizeof reason, "the launcher cannot start processes%s%.60s: its '%s' ended with status %d",
              state.hosts[0] ? " on " : "", state.hosts, name, status);
-    adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
+    adaptation_fail(c, reason);
 }
 
 double launcher_tick(struct coordinator *c)
@@ -359,7 +356,7 @@ static void end(struct coordinator *c, const struct adaptation *a, double grace)
 void launcher_cancel(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = a->parked; j < a->joining; j++)
-        send_to(c, a->joiners[j], json_message("cancel"));
+        processes_send(c, a->joiners[j], json_message(MESSAGE_CALL_OFF));
     end(c, a, GRACE);
 }
 
@@ -375,43 +372,40 @@ void launcher_kill(struct coordinator *c, const struct adaptation *a)
 
 /* ---- Starting it ------------------------------------------------------------------------ */
 
-int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
+int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, struct error *error)
 {
-    char mpiexec[512];
     if (!atomic_load(&state.up)) {
-        snprintf(error, error_size, "the job is starting; try again");
+        error_set(error, ERROR_FAILED, "the job is starting; try again");
         return -1;
     }
-    if (find_mpiexec(mpiexec, sizeof mpiexec)) {
-        snprintf(error, error_size, "the launcher was not found; set EPOP_MPIEXEC to an mpiexec");
+    if (!state.mpiexec[0]) {
+        error_set(error, ERROR_FAILED, "the launcher was not found; set EPOP_MPIEXEC to an mpiexec");
         return -1;
     }
     if (snprintf(state.hosts, sizeof state.hosts, "%s", hosts ? hosts : "") >= (int)sizeof state.hosts) {
-        snprintf(error, error_size, "the list of hosts is too long");
-        return -1;
+        return error_set(error, ERROR_FAILED, "the list of hosts is too long");
     }
-    if (conditions_suffice(a->joining, error, error_size))
+    if (conditions_suffice(a->joining, error))
         return -1;
-    int first = add_processes(c, a->joining - a->parked);
+    int first = processes_add(c, a->joining - a->parked);
     if (first < 0) {
-        snprintf(error, error_size, "out of memory");
-        return -1;
+        return error_memory(error);
     }
     for (int j = a->parked, p = first; j < a->joining; j++, p++) {
         a->joiners[j] = p;
-        c->processes[p].launch = a->id;
+        process_at(c, p)->launch = a->id;
     }
     return 0;
 }
 
 bool launcher_start(struct coordinator *c, const struct adaptation *a)
 {
-    for (int r = 0; r < c->size; r++)
-        if (!c->processes[c->world[r]].here)
+    for (int r = 0; r < processes_ranks(c); r++)
+        if (!process_of_rank(c, r)->here)
             return false; /* it has not said yet which cores it uses */
     struct launch *launch = calloc(1, sizeof *launch);
     if (!launch) {
-        c->config.ops->fatal(c->config.context, "out of memory in the coordinator");
+        fatal_memory(c);
         return true;
     }
     *launch = (struct launch){
@@ -422,7 +416,7 @@ bool launcher_start(struct coordinator *c, const struct adaptation *a)
     if (!error)
         error = watch(launch);
     if (error)
-        coordinator_post_backend(c, launch, -error);
+        events_post_backend(c, launch, -error);
     return true;
 }
 
@@ -467,8 +461,7 @@ bool launcher_joining(struct joining *joining)
         strcpy(joining->uri, uri);
         strcpy(joining->token, token);
         bind_away(cJSON_GetObjectItemCaseSensitive(json, "cores"));
-        conditions_apply_limits(cJSON_GetObjectItemCaseSensitive(json, "limits"), joining->failure,
-                                sizeof joining->failure);
+        conditions_apply_limits(cJSON_GetObjectItemCaseSensitive(json, "limits"), &joining->failure);
     }
     cJSON_Delete(json);
     return valid;

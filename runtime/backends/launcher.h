@@ -5,7 +5,9 @@
 #ifndef EPOP_LAUNCHER_H
 #define EPOP_LAUNCHER_H
 
-#include "runtime/coordinator/state.h"
+#include "runtime/base/error.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/processes.h"
 
 /* What the launcher needs of the job; set before the first adaptation. The strings stay the caller's. */
 struct launcher_job {
@@ -18,8 +20,8 @@ struct launcher_job {
 /* Takes note of this process's conditions too, so it comes before the program's INIT. 0, or -1: out of memory. */
 int launcher_init(const struct launcher_job *job);
 
-/* The hooks of struct coordinator_backend, for the joiners that have to be started: all but the first a->parked. */
-int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size);
+/* The hooks of struct backend, for the joiners that have to be started: all but the first a->parked. */
+int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, struct error *error);
 bool launcher_start(struct coordinator *c, const struct adaptation *a);
 void launcher_cancel(struct coordinator *c, const struct adaptation *a);
 void launcher_kill(struct coordinator *c, const struct adaptation *a);
@@ -36,8 +38,8 @@ struct joining {
     int first;   /* process number of its rank 0 */
     cJSON *wake; /* the message that wakes it, as it were, to join; owned */
     char uri[512], token[65];
-    char failure[160]; /* why it cannot be like the running ones; "": it can */
-    cJSON *plan;       /* of one that comes in the window, not before; owned; NULL */
+    struct error failure; /* why it cannot be like the running ones; no code: it can */
+    cJSON *plan;          /* of one that comes in the window, not before; owned; NULL */
 };
 
 /* Reads EPOP_JOIN, takes it out of the environment and makes this process's conditions those of the first ones. false:

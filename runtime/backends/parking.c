@@ -6,7 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/member/json.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/hosts.h"
 #include "runtime/member/member.h"
 
 #define GRACE  3.0 /* seconds for coming back after a joining that was called off */
@@ -28,8 +32,8 @@ static struct recall *recalls;
 void parking_choose(const struct coordinator *c, struct adaptation *a, const char *hosts)
 {
     a->parked = 0;
-    for (int p = 0; p < c->process_count && a->parked < a->joining; p++)
-        if (c->processes[p].state == PROCESS_STANDBY && (!hosts || host_listed(hosts, c->processes[p].host)))
+    for (int p = 0; p < processes_count(c) && a->parked < a->joining; p++)
+        if (process_at(c, p)->state == PROCESS_STANDBY && (!hosts || hosts_has(hosts, process_at(c, p)->host)))
             a->joiners[a->parked++] = p;
 }
 
@@ -38,7 +42,7 @@ static cJSON *groups(const struct coordinator *c, const struct adaptation *a)
 {
     cJSON *sizes = cJSON_CreateArray();
     for (int j = 0, begin = 0; j < a->joining; j++)
-        if (j + 1 == a->joining || c->processes[a->joiners[j]].launch != c->processes[a->joiners[j + 1]].launch) {
+        if (j + 1 == a->joining || process_at(c, a->joiners[j])->launch != process_at(c, a->joiners[j + 1])->launch) {
             cJSON_AddItemToArray(sizes, cJSON_CreateNumber(j + 1 - begin));
             begin = j + 1;
         }
@@ -47,7 +51,7 @@ static cJSON *groups(const struct coordinator *c, const struct adaptation *a)
 
 cJSON *parking_wake(const struct coordinator *c, const struct adaptation *a)
 {
-    cJSON *message = json_message("wake");
+    cJSON *message = json_message(MESSAGE_WAKE);
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     if (!a->parked) /* then it is all of a launch that joins */
         return message;
@@ -60,7 +64,7 @@ void parking_start(struct coordinator *c, const struct adaptation *a)
 {
     cJSON *message = parking_wake(c, a);
     for (int j = 0; j < a->parked; j++)
-        c->config.ops->send(c->config.context, a->joiners[j], message);
+        processes_send_copy(c, a->joiners[j], message);
     cJSON_Delete(message);
 }
 
@@ -78,7 +82,7 @@ static struct recall *recall_of(struct coordinator *c, const struct adaptation *
         r->processes = malloc(sizeof *r->processes * (size_t)a->parked);
     if (!r || !r->processes) {
         free(r);
-        c->config.ops->fatal(c->config.context, "out of memory in the coordinator");
+        fatal_memory(c);
         return NULL;
     }
     memcpy(r->processes, a->joiners, sizeof *r->processes * (size_t)a->parked);
@@ -92,7 +96,7 @@ void parking_cancel(struct coordinator *c, const struct adaptation *a)
 {
     struct recall *r = recall_of(c, a);
     for (int j = 0; j < a->parked; j++)
-        send_to(c, a->joiners[j], json_message("cancel"));
+        processes_send(c, a->joiners[j], json_message(MESSAGE_CALL_OFF));
     if (r && !r->attempts)
         r->due = monotonic_seconds() + GRACE;
 }
@@ -107,7 +111,7 @@ bool parking_is_here(const struct process *process)
 /* Is it one of those that have to end? It may have come back, and may be joining again by now. */
 static bool awaited(const struct coordinator *c, const struct recall *r, const struct process *p)
 {
-    const struct adaptation *a = c->adaptation;
+    const struct adaptation *a = adaptation_pending(c);
     bool of_this = a && a->id == r->adaptation;
     return p->state == PROCESS_RETURNING || (of_this && p->state == PROCESS_JOINING);
 }
@@ -118,11 +122,11 @@ static int end_those_left(struct coordinator *c, struct recall *r)
 {
     int left = 0;
     for (int i = 0; i < r->count; i++) {
-        struct process *p = &c->processes[r->processes[i]];
+        struct process *p = process_at(c, r->processes[i]);
         if (!awaited(c, r, p))
             continue;
         left++;
-        send_to(c, r->processes[i], json_message("join_end"));
+        processes_send(c, r->processes[i], json_message(MESSAGE_JOIN_END));
         if (r->attempts && parking_is_here(p))
             kill(p->pid, SIGKILL);
     }

@@ -2,7 +2,8 @@
 #ifndef EPOP_PARKING_H
 #define EPOP_PARKING_H
 
-#include "runtime/coordinator/state.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/processes.h"
 
 /* Takes those that stand by on the hosts named (NULL: any), as many as there are and are needed, for the first
  * a->parked of a->joiners. */
@@ -11,7 +12,7 @@ void parking_choose(const struct coordinator *c, struct adaptation *a, const cha
 /* What a joiner has to know to find the others: the message that wakes it, without which of them it is. */
 cJSON *parking_wake(const struct coordinator *c, const struct adaptation *a);
 
-/* The hooks of struct coordinator_backend, for the parked among the joiners. */
+/* The hooks of struct backend, for the parked among the joiners. */
 void parking_start(struct coordinator *c, const struct adaptation *a);
 void parking_cancel(struct coordinator *c, const struct adaptation *a);
 void parking_kill(struct coordinator *c, const struct adaptation *a);

@@ -5,8 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/backends/backend.h"
-#include "runtime/member/json.h"
+#include "runtime/backends/gathering.h"
+#include "runtime/base/error.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/hosts.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/world/backend.h"
+#include "runtime/world/world.h"
 
 /* ---- The coordinator's thread -------------------------------------------------- */
 
@@ -16,35 +23,34 @@ enum readiness { NOT_AT_ALL, LATER, AT_ONCE };
 static enum readiness can_join(const struct process *p, const char *hosts)
 {
     if ((p->state != PROCESS_STANDBY && p->state != PROCESS_RETURNING) ||
-        (hosts && !(p->here && host_listed(hosts, p->host))))
+        (hosts && !(p->here && hosts_has(hosts, p->host))))
         return NOT_AT_ALL;
     return p->state == PROCESS_STANDBY && p->here ? AT_ONCE : LATER;
 }
 
-static void explain(const struct coordinator *c, int needed, int found, const char *hosts, char *error, size_t size)
+static void explain(const struct coordinator *c, int needed, int found, const char *hosts, struct error *error)
 {
     int spent = 0;
-    for (int p = 0; p < c->process_count; p++)
-        spent += c->processes[p].state == PROCESS_SPENT;
-    int length =
-        snprintf(error, size, "%d more process%s needed, but %d stand%s by%s%.60s", needed,
-                 needed == 1 ? " is" : "es are", found, found == 1 ? "s" : "", hosts ? " on " : "", hosts ? hosts : "");
-    if (spent && length > 0 && (size_t)length < size)
-        snprintf(error + length, size - (size_t)length,
-                 "; %d that left cannot join again: the program's shared object could not be unloaded from memory",
-                 spent);
+    for (int p = 0; p < processes_count(c); p++)
+        spent += process_at(c, p)->state == PROCESS_SPENT;
+    error_set(error, ERROR_FAILED, "%d more process%s needed, but %d stand%s by%s%.60s", needed,
+              needed == 1 ? " is" : "es are", found, found == 1 ? "s" : "", hosts ? " on " : "", hosts ? hosts : "");
+    if (spent)
+        error_set(error, ERROR_FAILED,
+                  "%s; %d that left cannot join again: the program's shared object could not be unloaded from memory",
+                  error->text, spent);
 }
 
-static int pool_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
+static int pool_choose(struct coordinator *c, struct adaptation *a, const char *hosts, struct error *error)
 {
     int found = 0;
     for (enum readiness wanted = AT_ONCE; wanted > NOT_AT_ALL; wanted--)
-        for (int p = 0; p < c->process_count && found < a->joining; p++)
-            if (can_join(&c->processes[p], hosts) == wanted)
+        for (int p = 0; p < processes_count(c) && found < a->joining; p++)
+            if (can_join(process_at(c, p), hosts) == wanted)
                 a->joiners[found++] = p;
     if (found == a->joining)
         return 0;
-    explain(c, a->joining, found, hosts, error, error_size);
+    explain(c, a->joining, found, hosts, error);
     return -1;
 }
 
@@ -52,13 +58,13 @@ static int pool_choose(struct coordinator *c, struct adaptation *a, const char *
 static bool pool_start(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = 0; j < a->joining; j++)
-        if (can_join(&c->processes[a->joiners[j]], NULL) != AT_ONCE)
+        if (can_join(process_at(c, a->joiners[j]), NULL) != AT_ONCE)
             return false;
-    cJSON *message = json_message("wake");
+    cJSON *message = json_message(MESSAGE_WAKE);
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     cJSON_AddItemToObject(message, "joiners", cJSON_CreateIntArray(a->joiners, a->joining));
     for (int j = 0; j < a->joining; j++)
-        c->config.ops->send(c->config.context, a->joiners[j], message);
+        processes_send_copy(c, a->joiners[j], message);
     cJSON_Delete(message);
     return true;
 }
@@ -66,13 +72,12 @@ static bool pool_start(struct coordinator *c, const struct adaptation *a)
 static void pool_cancel(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = 0; j < a->joining; j++)
-        send_to(c, a->joiners[j], json_message("cancel"));
+        processes_send(c, a->joiners[j], json_message(MESSAGE_CALL_OFF));
 }
 
-static int pool_available(char *reason, size_t reason_size)
+static int pool_available(struct error *reason)
 {
     (void)reason;
-    (void)reason_size;
     return 0;
 }
 
@@ -134,7 +139,7 @@ static MPI_Comm new_world(const struct world *world)
     return comm;
 }
 
-static int pool_connect(struct world *world, char *error, size_t error_size)
+static int pool_connect(struct world *world, struct error *error)
 {
     const struct plan *plan = world->plan;
     epop_window_t *w = &world->window;
@@ -146,8 +151,7 @@ static int pool_connect(struct world *world, char *error, size_t error_size)
         MPI_Intercomm_create(w->before, 0, w->all, remote_leader, tag_of(plan->adaptation, 3), &w->intercomm);
     }
     if (w->new_rank >= 0 && w->after == MPI_COMM_NULL) {
-        snprintf(error, error_size, "out of memory");
-        return -1;
+        return error_memory(error);
     }
     return 0;
 }
@@ -162,10 +166,13 @@ static void pool_commit(struct world *world)
 }
 
 const struct backend backend_pool = {
-    .coordinator = {.name = "pool", .choose = pool_choose, .start = pool_start, .cancel = pool_cancel},
+    .name = "pool",
     .flags = BACKEND_LENDS,
     .merit = "it works with every MPI library",
     .available = pool_available,
+    .choose = pool_choose,
+    .start = pool_start,
+    .cancel = pool_cancel,
     .first_world = pool_first_world,
     .joiners_world = pool_joiners_world,
     .port = pool_port,

@@ -5,18 +5,21 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#include "runtime/backends/backend.h"
 #include "runtime/backends/connecting.h"
-#include "runtime/backends/pmi.h"
+#include "runtime/backends/gathering.h"
+#include "runtime/base/error.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/hydra/pmi.h"
+#include "runtime/world/backend.h"
+#include "runtime/world/world.h"
 
-static int shrink_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t error_size)
+static int shrink_choose(struct coordinator *c, struct adaptation *a, const char *hosts, struct error *error)
 {
     (void)c;
     (void)hosts;
     if (!a->joining)
         return 0;
-    snprintf(error, error_size, "the job cannot grow: this MPI library cannot connect processes at run time");
-    return -1;
+    return error_set(error, ERROR_FAILED, "the job cannot grow: this MPI library cannot connect processes at run time");
 }
 
 static bool shrink_start(struct coordinator *c, const struct adaptation *a)
@@ -32,12 +35,11 @@ static void shrink_cancel(struct coordinator *c, const struct adaptation *a)
     (void)a;
 }
 
-static int shrink_available(char *reason, size_t reason_size)
+static int shrink_available(struct error *reason)
 {
     if (pmi_can_leave())
         return 0;
-    snprintf(reason, reason_size, "the launcher is not Hydra's mpiexec, which lets one process leave");
-    return -1;
+    return error_set(reason, ERROR_FAILED, "the launcher is not Hydra's mpiexec, which lets one process leave");
 }
 
 static MPI_Comm shrink_first_world(struct world *world, int size)
@@ -60,20 +62,21 @@ static char *shrink_port(void)
     return NULL;
 }
 
-static int shrink_connect(struct world *world, char *error, size_t error_size)
+static int shrink_connect(struct world *world, struct error *error)
 {
     (void)error;
-    (void)error_size;
     MPI_Comm_dup(world->window.before, &world->window.all);
     connecting_make_after(&world->window);
     return 0;
 }
 
 const struct backend backend_shrink = {
-    .coordinator =
-        {.name = "shrink", .choose = shrink_choose, .start = shrink_start, .cancel = shrink_cancel, .ends = true},
+    .name = "shrink",
     .flags = BACKEND_ENDS | BACKEND_ASKED,
     .available = shrink_available,
+    .choose = shrink_choose,
+    .start = shrink_start,
+    .cancel = shrink_cancel,
     .first_world = shrink_first_world,
     .joiners_world = shrink_joiners_world,
     .port = shrink_port,

@@ -6,10 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backends/backend.h"
 #include "runtime/backends/connecting.h"
+#include "runtime/backends/gathering.h"
 #include "runtime/backends/spawner.h"
-#include "runtime/member/json.h"
+#include "runtime/base/error.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/world/backend.h"
+#include "runtime/world/world.h"
 
 static struct {
     struct spawn_options options;
@@ -31,30 +37,29 @@ void spawn_set_job(const struct launcher_job *job)
 /* ---- The coordinator's thread -------------------------------------------------------- */
 
 /* The process manager itself would start more. */
-static bool slots_suffice(const struct coordinator *c, int joining, char *error, size_t size)
+static bool slots_suffice(const struct coordinator *c, int joining, struct error *error)
 {
     int taken = 0;
-    for (int p = 0; p < c->process_count; p++)
-        taken += c->processes[p].state != PROCESS_GONE;
+    for (int p = 0; p < processes_count(c); p++)
+        taken += process_at(c, p)->state != PROCESS_GONE;
     if (!state.slots || taken + joining <= state.slots)
         return true;
-    snprintf(error, size, "not enough slots: %d more processes beside %d are more than mpiexec's -usize %d", joining,
-             taken, state.slots);
+    error_set(error, ERROR_FAILED, "not enough slots: %d more processes beside %d are more than mpiexec's -usize %d",
+              joining, taken, state.slots);
     return false;
 }
 
-static int spawn_choose(struct coordinator *c, struct adaptation *a, const char *hosts, char *error, size_t size)
+static int spawn_choose(struct coordinator *c, struct adaptation *a, const char *hosts, struct error *error)
 {
     if (hosts) {
-        snprintf(error, size, "the backend 'spawn' does not choose hosts; take --backend join for that");
+        error_set(error, ERROR_FAILED, "the backend 'spawn' does not choose hosts; take --backend join for that");
         return -1;
     }
-    if (!slots_suffice(c, a->joining, error, size) || spawner_check(error, size))
+    if (!slots_suffice(c, a->joining, error) || spawner_check(error))
         return -1;
-    int first = add_processes(c, a->joining);
+    int first = processes_add(c, a->joining);
     if (first < 0) {
-        snprintf(error, size, "out of memory");
-        return -1;
+        return error_memory(error);
     }
     for (int j = 0; j < a->joining; j++)
         a->joiners[j] = first + j;
@@ -65,14 +70,14 @@ static int spawn_choose(struct coordinator *c, struct adaptation *a, const char 
 static void tell_helpers(struct coordinator *c, cJSON *message)
 {
     if (state.options.single)
-        send_to(c, c->world[0], message);
+        processes_send(c, process_number(c, process_of_rank(c, 0)), message);
     else
-        send_to_world(c, message);
+        processes_send_world(c, message);
 }
 
 static bool spawn_start(struct coordinator *c, const struct adaptation *a)
 {
-    cJSON *message = json_message("spawn");
+    cJSON *message = json_message(MESSAGE_SPAWN);
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     cJSON_AddNumberToObject(message, "first", a->joiners[0]);
     cJSON_AddNumberToObject(message, "count", a->joining);
@@ -84,8 +89,8 @@ static bool spawn_start(struct coordinator *c, const struct adaptation *a)
 static void spawn_cancel(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = 0; j < a->joining; j++)
-        send_to(c, a->joiners[j], json_message("cancel"));
-    tell_helpers(c, json_message("spawn_off"));
+        processes_send(c, a->joiners[j], json_message(MESSAGE_CALL_OFF));
+    tell_helpers(c, json_message(MESSAGE_SPAWN_OFF));
 }
 
 static bool spawn_late(void)
@@ -100,27 +105,37 @@ static bool spawn_replaces(void)
 
 /* ---- The control thread of each rank ---------------------------------------------------- */
 
-static void spawn_message(const cJSON *message)
+static void on_spawn(void *context, const cJSON *message)
 {
-    bool single = state.options.single;
-    if (!strcmp(json_text(message, "op"), "spawn"))
-        spawner_begin(state.helper, json_int(message, "adaptation", 0), json_int(message, "first", 0),
-                      json_int(message, "count", 0), !single);
-    else if (!single)
+    (void)context;
+    spawner_begin(state.helper, json_int(message, "adaptation", 0), json_int(message, "first", 0),
+                  json_int(message, "count", 0), !state.options.single);
+}
+
+static void on_spawn_off(void *context, const cJSON *message)
+{
+    (void)context;
+    (void)message;
+    if (!state.options.single)
         spawner_drop();
 }
 
+static const struct message_row messages[] = {
+    {{MESSAGE_SPAWN, {{"adaptation", cJSON_Number}, {"first", cJSON_Number}, {"count", cJSON_Number}}}, on_spawn},
+    {{MESSAGE_SPAWN_OFF, {{0}}}, on_spawn_off},
+};
+
 /* ---- Every process's own thread ------------------------------------------------------ */
 
-static int spawn_available(char *reason, size_t reason_size)
+static int spawn_available(struct error *reason)
 {
     int provided;
     MPI_Query_thread(&provided);
     if (state.options.async && provided < MPI_THREAD_MULTIPLE) {
-        snprintf(reason, reason_size, "--spawn-async needs MPI_THREAD_MULTIPLE, which this MPI library does not give");
-        return -1;
+        return error_set(reason, ERROR_FAILED,
+                         "--spawn-async needs MPI_THREAD_MULTIPLE, which this MPI library does not give");
     }
-    return connecting_available(reason, reason_size);
+    return connecting_available(reason);
 }
 
 static void renew_helper(MPI_Comm world)
@@ -163,7 +178,7 @@ static char *spawn_port(void)
 }
 
 /* All spawn: the intercommunicator is there, it has only to be merged. */
-static int merge(struct world *world, char *error, size_t error_size)
+static int merge(struct world *world, struct error *error)
 {
     epop_window_t *w = &world->window;
     const struct plan *plan = world->plan;
@@ -174,8 +189,8 @@ static int merge(struct world *world, char *error, size_t error_size)
         w->intercomm = spawner_take();
     } else {
         cJSON *json = plan_to_json(plan);
-        w->intercomm = spawner_spawn(w->before, plan->adaptation, plan->processes[plan->old_size], plan->joining, json,
-                                     error, error_size);
+        w->intercomm =
+            spawner_spawn(w->before, plan->adaptation, plan->processes[plan->old_size], plan->joining, json, error);
         cJSON_Delete(json);
     }
     if (w->intercomm == MPI_COMM_NULL)
@@ -186,9 +201,9 @@ static int merge(struct world *world, char *error, size_t error_size)
 
 /* The port of late joiners, on rank 0 of both sides: from the first joiner to the rank that spawned it. Collective over
  * either side: 0, or -1 with text where it could not spawn. */
-static int exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME], char *error, size_t error_size)
+static int exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME], struct error *error)
 {
-    char failure[160] = "";
+    struct error failure = {0};
     const struct plan *plan = world->plan;
     if (world->window.status == EPOP_JOINING) {
         if (world->rank == 0) {
@@ -203,34 +218,36 @@ static int exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME], char
     if (world->rank == 0) {
         cJSON *json = plan_to_json(plan);
         MPI_Comm intercomm = spawner_spawn(MPI_COMM_SELF, plan->adaptation, plan->processes[plan->old_size],
-                                           plan->joining, json, failure, sizeof failure);
+                                           plan->joining, json, &failure);
         cJSON_Delete(json);
         if (intercomm != MPI_COMM_NULL) {
             MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, intercomm, MPI_STATUS_IGNORE);
             MPI_Comm_disconnect(&intercomm);
         }
     }
-    MPI_Bcast(failure, sizeof failure, MPI_CHAR, 0, world->window.before);
-    snprintf(error, error_size, "%s", failure);
-    return failure[0] ? -1 : 0;
+    MPI_Bcast(&failure, sizeof failure, MPI_BYTE, 0, world->window.before);
+    if (!failure.code)
+        return 0;
+    *error = failure;
+    return -1;
 }
 
 /* One spawns, the others connect. */
-static int meet(struct world *world, char *error, size_t error_size)
+static int meet(struct world *world, struct error *error)
 {
     char port[MPI_MAX_PORT_NAME] = "";
     if (state.options.async) {
         snprintf(port, sizeof port, "%s", world->plan->port ? world->plan->port : "");
         if (world->rank == 0 && world->window.status != EPOP_JOINING)
             spawner_take();
-    } else if (exchange_port(world, port, error, error_size)) {
+    } else if (exchange_port(world, port, error)) {
         return -1;
     }
-    return connecting_meet(world, port, error, error_size);
+    return connecting_meet(world, port, error);
 }
 
 /* Could all joiners start? The first that could not tells why. */
-static int agree(struct world *world, char *error, size_t error_size)
+static int agree(struct world *world, struct error *error)
 {
     epop_window_t *w = &world->window;
     char text[200] = "";
@@ -244,20 +261,20 @@ static int agree(struct world *world, char *error, size_t error_size)
     if (world->failure)
         snprintf(text, sizeof text, "%s", world->failure);
     MPI_Bcast(text, sizeof text, MPI_CHAR, first, w->all);
-    snprintf(error, error_size, "a joining process could not start: %.160s", text);
+    error_set(error, ERROR_FAILED, "a joining process could not start: %.160s", text);
     MPI_Comm_disconnect(&w->all);
     MPI_Comm_disconnect(&w->intercomm);
     return -1;
 }
 
-static int spawn_connect(struct world *world, char *error, size_t error_size)
+static int spawn_connect(struct world *world, struct error *error)
 {
     epop_window_t *w = &world->window;
     if (!w->joining)
         MPI_Comm_dup(w->before, &w->all);
-    else if (state.options.single ? meet(world, error, error_size) : merge(world, error, error_size))
+    else if (state.options.single ? meet(world, error) : merge(world, error))
         return -1;
-    if (w->joining && agree(world, error, error_size))
+    if (w->joining && agree(world, error))
         return -1;
     if (w->staying)
         connecting_make_after(w);
@@ -287,7 +304,7 @@ bool spawn_joining(struct joining *joining)
         return false;
     cJSON *json = spawner_listen(state.parent);
     joining->first = json_int(json, "first", 0);
-    joining->wake = json_message("wake");
+    joining->wake = json_message(MESSAGE_WAKE);
     cJSON_AddNumberToObject(joining->wake, "adaptation", json_int(json, "adaptation", 0));
     snprintf(joining->uri, sizeof joining->uri, "%s", json_text(json, "uri"));
     snprintf(joining->token, sizeof joining->token, "%s", json_text(json, "token"));
@@ -299,20 +316,20 @@ bool spawn_joining(struct joining *joining)
 }
 
 const struct backend backend_spawn = {
-    .coordinator = {.name = "spawn",
-                    .choose = spawn_choose,
-                    .start = spawn_start,
-                    .cancel = spawn_cancel,
-                    .ends = true,
-                    .late = spawn_late,
-                    .replaces = spawn_replaces},
+    .name = "spawn",
     .flags = BACKEND_ENDS | BACKEND_ASKED,
     .available = spawn_available,
+    .choose = spawn_choose,
+    .start = spawn_start,
+    .cancel = spawn_cancel,
+    .late = spawn_late,
+    .replaces = spawn_replaces,
     .first_world = spawn_first_world,
     .joiners_world = spawn_joiners_world,
     .port = spawn_port,
     .connect = spawn_connect,
     .commit = spawn_commit,
-    .message = spawn_message,
+    .messages = messages,
+    .message_count = sizeof messages / sizeof *messages,
     .abandon = spawn_abandon,
 };

@@ -8,11 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/member/json.h"
-#include "runtime/plane.h"
+#include "runtime/base/ending.h"
+#include "runtime/base/error.h"
+#include "runtime/base/json.h"
+#include "runtime/base/thread.h"
+#include "runtime/control/messages.h"
 
 /* What the helper thread does next. */
-struct errand {
+struct spawn_task {
     bool drop; /* disconnect; else spawn */
     bool keep;
     MPI_Comm comm;
@@ -38,12 +41,12 @@ void spawner_set_job(const struct launcher_job *job)
         snprintf(state.self, sizeof state.self, "%s", job->argv[0]);
 }
 
-int spawner_check(char *error, size_t size)
+int spawner_check(struct error *error)
 {
     if (access(state.self, X_OK))
-        snprintf(error, size, "%.120s cannot be started: %s", state.self, strerror(errno));
+        error_set(error, ERROR_FAILED, "%.120s cannot be started: %s", state.self, strerror(errno));
     else if (state.directory[0] && access(state.directory, X_OK))
-        snprintf(error, size, "the working directory %.120s: %s", state.directory, strerror(errno));
+        error_set(error, ERROR_FAILED, "the working directory %.120s: %s", state.directory, strerror(errno));
     else
         return 0;
     return -1;
@@ -94,7 +97,7 @@ static int spawn(MPI_Comm comm, int count, MPI_Comm *intercomm)
     return result;
 }
 
-MPI_Comm spawner_spawn(MPI_Comm comm, int adaptation, int first, int count, const cJSON *plan, char *error, size_t size)
+MPI_Comm spawner_spawn(MPI_Comm comm, int adaptation, int first, int count, const cJSON *plan, struct error *error)
 {
     int rank;
     MPI_Comm intercomm;
@@ -104,7 +107,7 @@ MPI_Comm spawner_spawn(MPI_Comm comm, int adaptation, int first, int count, cons
         int class, length;
         MPI_Error_class(result, &class);
         MPI_Error_string(class, text, &length);
-        snprintf(error, size, "MPI could not spawn the joining processes: %.100s", text);
+        error_set(error, ERROR_FAILED, "MPI could not spawn the joining processes: %.100s", text);
         return MPI_COMM_NULL;
     }
     MPI_Comm_rank(comm, &rank);
@@ -120,7 +123,7 @@ cJSON *spawner_listen(MPI_Comm parent)
     MPI_Bcast(&length, 1, MPI_INT, 0, parent);
     char *text = calloc((size_t)length + 1, 1);
     if (!text)
-        plane_abort("out of memory");
+        ending_abort("out of memory");
     MPI_Bcast(text, length, MPI_CHAR, 0, parent);
     cJSON *json = cJSON_Parse(text);
     free(text);
@@ -131,7 +134,7 @@ cJSON *spawner_listen(MPI_Comm parent)
 
 static void tell_failure(int adaptation, const char *reason)
 {
-    cJSON *message = json_message("unstarted");
+    cJSON *message = json_message(MESSAGE_UNSTARTED);
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     cJSON_AddStringToObject(message, "failure", reason);
     state.job.tell(message);
@@ -140,43 +143,42 @@ static void tell_failure(int adaptation, const char *reason)
 
 static void *perform(void *argument)
 {
-    struct errand *errand = argument;
-    char error[200];
-    if (errand->has_before)
-        pthread_join(errand->before, NULL);
-    if (!errand->drop) {
-        state.intercomm =
-            spawner_spawn(errand->comm, errand->adaptation, errand->first, errand->count, NULL, error, sizeof error);
+    struct spawn_task *task = argument;
+    struct error error = {0};
+    if (task->has_before)
+        pthread_join(task->before, NULL);
+    if (!task->drop) {
+        state.intercomm = spawner_spawn(task->comm, task->adaptation, task->first, task->count, NULL, &error);
         if (state.intercomm == MPI_COMM_NULL)
-            tell_failure(errand->adaptation, error);
+            tell_failure(task->adaptation, error.text);
     }
-    if ((errand->drop || !errand->keep) && state.intercomm != MPI_COMM_NULL)
+    if ((task->drop || !task->keep) && state.intercomm != MPI_COMM_NULL)
         MPI_Comm_disconnect(&state.intercomm);
-    free(errand);
+    free(task);
     return NULL;
 }
 
-static void enqueue(struct errand errand)
+static void enqueue(struct spawn_task task)
 {
-    struct errand *copy = malloc(sizeof *copy);
+    struct spawn_task *copy = malloc(sizeof *copy);
     if (!copy)
-        plane_abort("out of memory");
-    errand.before = state.last;
-    errand.has_before = state.has_last;
-    *copy = errand;
-    if (pthread_create(&state.last, NULL, perform, copy))
-        plane_abort("cannot start the thread that spawns processes");
+        ending_abort("out of memory");
+    task.before = state.last;
+    task.has_before = state.has_last;
+    *copy = task;
+    if (thread_start(&state.last, perform, copy))
+        ending_abort("cannot start the thread that spawns processes");
     state.has_last = true;
 }
 
 void spawner_begin(MPI_Comm comm, int adaptation, int first, int count, bool keep)
 {
-    enqueue((struct errand){.comm = comm, .adaptation = adaptation, .first = first, .count = count, .keep = keep});
+    enqueue((struct spawn_task){.comm = comm, .adaptation = adaptation, .first = first, .count = count, .keep = keep});
 }
 
 void spawner_drop(void)
 {
-    enqueue((struct errand){.drop = true});
+    enqueue((struct spawn_task){.drop = true});
 }
 
 MPI_Comm spawner_take(void)

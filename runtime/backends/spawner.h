@@ -9,17 +9,17 @@
 #include <mpi.h>
 
 #include "runtime/backends/launcher.h"
+#include "runtime/base/error.h"
 
 /* The present directory is that of the processes that will be spawned. */
 void spawner_set_job(const struct launcher_job *job);
 
 /* Is what would be spawned there? 0, or -1 with the reason: the process manager does not tell. Local; any thread. */
-int spawner_check(char *error, size_t size);
+int spawner_check(struct error *error);
 
 /* Spawns `count` processes with numbers from `first` on. plan: for joiners that come in the window, else NULL.
  * Collective over comm; its rank 0 is the root. MPI_COMM_NULL with one line of text if MPI could not. */
-MPI_Comm spawner_spawn(MPI_Comm comm, int adaptation, int first, int count, const cJSON *plan, char *error,
-                       size_t size);
+MPI_Comm spawner_spawn(MPI_Comm comm, int adaptation, int first, int count, const cJSON *plan, struct error *error);
 
 /* The other side: reads what the spawning ranks tell. The JSON is the caller's. Collective over the spawned. */
 cJSON *spawner_listen(MPI_Comm parent);

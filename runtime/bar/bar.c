@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/backends/hydra.h"
+#include "runtime/base/child.h"
+#include "runtime/hydra/hydra.h"
 
 #define LEAST_ROWS 4
 
@@ -83,6 +84,7 @@ static bool start_guard(void)
     }
     close(ends[0]);
     alive = ends[1];
+    child_without(&alive);
     return guard > 0;
 }
 

@@ -1,29 +1,31 @@
 /*
- * Where the gate listens: on loopback as long as all processes are on this host, else where the others can reach
+ * Where the server listens: on loopback as long as all processes are on this host, else where the others can reach
  * it. $EPOP_CONTROL_ADDRESS decides on hosts with several networks.
  */
+#include "runtime/control/address.h"
+
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/control/control_internal.h"
+#include "runtime/control/control.h"
 
-static int other_hosts;
+static bool other_hosts;
 
 void control_reach_hosts(void)
 {
-    other_hosts = 1;
+    other_hosts = true;
 }
 
-static int is_loopback(const struct sockaddr *address)
+static bool is_loopback(const struct sockaddr *address)
 {
     const struct sockaddr_in *in = (const void *)address;
-
     return (ntohl(in->sin_addr.s_addr) >> 24) == 127;
 }
 
@@ -34,11 +36,10 @@ static int by_name(struct sockaddr_in *address)
     struct addrinfo *list = NULL;
     char host[256] = "";
     int result = -1;
-
     gethostname(host, sizeof host - 1);
-    if (getaddrinfo(host, NULL, &hints, &list) != 0)
+    if (getaddrinfo(host, NULL, &hints, &list))
         return -1;
-    for (const struct addrinfo *at = list; at != NULL && result != 0; at = at->ai_next)
+    for (const struct addrinfo *at = list; at && result != 0; at = at->ai_next)
         if (!is_loopback(at->ai_addr)) {
             memcpy(address, at->ai_addr, sizeof *address);
             result = 0;
@@ -51,11 +52,10 @@ static int by_interface(struct sockaddr_in *address)
 {
     struct ifaddrs *list = NULL;
     int result = -1;
-
-    if (getifaddrs(&list) != 0)
+    if (getifaddrs(&list))
         return -1;
-    for (const struct ifaddrs *at = list; at != NULL && result != 0; at = at->ifa_next)
-        if (at->ifa_addr != NULL && at->ifa_addr->sa_family == AF_INET && (at->ifa_flags & IFF_UP) &&
+    for (const struct ifaddrs *at = list; at && result != 0; at = at->ifa_next)
+        if (at->ifa_addr && at->ifa_addr->sa_family == AF_INET && (at->ifa_flags & IFF_UP) &&
             !is_loopback(at->ifa_addr)) {
             memcpy(address, at->ifa_addr, sizeof *address);
             result = 0;
@@ -67,12 +67,11 @@ static int by_interface(struct sockaddr_in *address)
 int control_address(struct sockaddr_in *address)
 {
     const char *chosen = getenv("EPOP_CONTROL_ADDRESS");
-
     memset(address, 0, sizeof *address);
     address->sin_family = AF_INET;
-    if (chosen != NULL && chosen[0] != '\0')
+    if (chosen && chosen[0])
         return inet_pton(AF_INET, chosen, &address->sin_addr) == 1 ? 0 : -1;
-    if (!other_hosts || (by_name(address) != 0 && by_interface(address) != 0))
+    if (!other_hosts || (by_name(address) && by_interface(address)))
         address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address->sin_port = 0;
     return 0;

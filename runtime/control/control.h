@@ -13,6 +13,8 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
+#include "runtime/base/error.h"
+
 #define CONTROL_URI_MAX   512
 #define CONTROL_TOKEN_MAX 65
 #define CONTROL_ALL       (-1) /* as `process`: every attached process of the job */
@@ -29,7 +31,7 @@ void control_prepare(void);
  * an empty token this process alone. Made if it is missing; whoever is the last to use it sees to it that it goes. A
  * descriptor, or -1 with text: as long as that, or a copy of it in another process, is open, it is in use.
  */
-int control_directory(const char *purpose, const char *token, char *path, size_t size, char *error, size_t error_size);
+int control_directory(const char *purpose, const char *token, char *path, size_t size, struct error *error);
 
 /* Removes all such directories on this host that nobody uses any more. */
 void control_directories_sweep(void);
@@ -37,19 +39,19 @@ void control_directories_sweep(void);
 /* ---- The server, in rank 0's process ----------------------------------- */
 
 /* A request of epopctl that waits for its answer. Freed by control_answer. */
-typedef struct control_request control_request_t;
+struct control_request;
 
-typedef struct control_server_ops {
+struct control_server_ops {
     /* process `process` of the job has attached / its connection is gone without control_detach */
     void (*attached)(void *context, int process);
     void (*lost)(void *context, int process);
     /* a message that process `process` sent with control_tell */
     void (*message)(void *context, int process, const cJSON *message);
     /* a request from epopctl; must be answered, now or later, exactly once, from any thread */
-    void (*request)(void *context, control_request_t *handle, const cJSON *request);
+    void (*request)(void *context, struct control_request *handle, const cJSON *request);
     /* the epopctl that made it has gone; the handle must still be answered (which does nothing then) */
-    void (*abandoned)(void *context, control_request_t *handle);
-} control_server_ops_t;
+    void (*abandoned)(void *context, struct control_request *handle);
+};
 
 /* Called before control_serve when processes of the job are on other hosts: the server then listens at an address
  * that they can reach ($EPOP_CONTROL_ADDRESS, else what this host's name means) instead of on loopback. */
@@ -59,8 +61,8 @@ void control_reach_hosts(void);
  * Starts the server and puts its address and the secret token into uri and token.
  * 0, or -1 with one line of text in error. May take some 50 ms. Once per process.
  */
-int control_serve(const control_server_ops_t *ops, void *context, char uri[CONTROL_URI_MAX],
-                  char token[CONTROL_TOKEN_MAX], char *error, size_t error_size);
+int control_serve(const struct control_server_ops *ops, void *context, char uri[CONTROL_URI_MAX],
+                  char token[CONTROL_TOKEN_MAX], struct error *error);
 
 /* Sends to one attached process, or to all (CONTROL_ALL). Never blocks. 0, or -1 if it is not attached. */
 int control_send(int process, const cJSON *message);
@@ -75,11 +77,11 @@ void control_dismiss(const cJSON *message, int timeout_ms);
 void control_publish(const cJSON *event);
 
 /* Answers a request; frees the handle. Never blocks. */
-void control_answer(control_request_t *handle, const cJSON *answer);
+void control_answer(struct control_request *handle, const cJSON *answer);
 
 /* Publishes the job: writes its address file, readable by its owner alone, with `job` as content plus uri and
  * token. 0, or -1 with text. control_unserve removes it. */
-int control_advertise(const char *job_id, const cJSON *job, char *error, size_t error_size);
+int control_advertise(const char *job_id, const cJSON *job, struct error *error);
 
 /* Removes the address file, tells all tools that the server goes, waits at most timeout_ms for the members to
  * detach, and stops the server. */
@@ -87,14 +89,14 @@ void control_unserve(int timeout_ms);
 
 /* ---- A member: any other process of the job ---------------------------- */
 
-typedef struct control_member_ops {
+struct control_member_ops {
     void (*message)(void *context, const cJSON *message); /* from the server */
     void (*lost)(void *context);                          /* the connection is gone without control_detach */
-} control_member_ops_t;
+};
 
 /* Attaches to the server as process number `process` (> 0). Blocks up to timeout_ms. 0, or -1 with text. */
-int control_attach(const char *uri, const char *token, int process, const control_member_ops_t *ops, void *context,
-                   int timeout_ms, char *error, size_t error_size);
+int control_attach(const char *uri, const char *token, int process, const struct control_member_ops *ops, void *context,
+                   int timeout_ms, struct error *error);
 int control_tell(const cJSON *message); /* to the server; never blocks; 0 or -1 */
 void control_detach(void);
 

@@ -1,20 +1,23 @@
 /* The address file of a job: JOBID.json, which epopctl finds it by. Holds the token, so it is its owner's alone. */
+#include "runtime/control/jobfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/control/control_internal.h"
+#include "runtime/base/error.h"
+#include "runtime/control/rundir.h"
 
 /* `job` with what this layer knows. The caller deletes it. */
 static cJSON *complete(const char *id, const cJSON *job, const char *uri, const char *token)
 {
     cJSON *file = cJSON_Duplicate(job, 1);
     char host[256] = "localhost", start[32];
-
-    if (file == NULL)
+    if (!file)
         file = cJSON_CreateObject();
     gethostname(host, sizeof host - 1);
     snprintf(start, sizeof start, "%llu", control_process_start(getpid()));
@@ -34,7 +37,6 @@ static cJSON *complete(const char *id, const cJSON *job, const char *uri, const 
 static int write_all(int fd, const char *text)
 {
     size_t left = strlen(text);
-
     while (left > 0) {
         ssize_t wrote = write(fd, text, left);
         if (wrote < 0 && errno == EINTR)
@@ -51,14 +53,13 @@ static int write_all(int fd, const char *text)
 static int write_file(const char *path, const char *text)
 {
     char temporary[600];
-
     snprintf(temporary, sizeof temporary, "%s.%ld~", path, (long)getpid());
     unlink(temporary);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return -1;
     int result = write_all(fd, text);
-    if (close(fd) != 0 || result != 0 || rename(temporary, path) != 0) {
+    if (close(fd) || result != 0 || rename(temporary, path)) {
         int saved = errno;
         unlink(temporary);
         errno = saved;
@@ -68,29 +69,27 @@ static int write_file(const char *path, const char *text)
 }
 
 /* The id becomes a file name. */
-static int usable_id(const char *id)
+static bool usable_id(const char *id)
 {
-    return id[0] != '\0' && id[0] != '.' && strlen(id) < 128 && strchr(id, '/') == NULL;
+    return id[0] && id[0] != '.' && strlen(id) < 128 && !strchr(id, '/');
 }
 
 int control_jobfile_write(const char *id, const cJSON *job, const char *uri, const char *token, char *path,
-                          size_t path_size, char *error, size_t error_size)
+                          size_t path_size, struct error *error)
 {
     char directory[256];
-
     if (!usable_id(id)) {
-        snprintf(error, error_size, "the job id \"%s\" cannot be a file name", id);
-        return -1;
+        return error_set(error, ERROR_FAILED, "the job id \"%s\" cannot be a file name", id);
     }
-    if (control_rundir(directory, sizeof directory, error, error_size) != 0)
+    if (control_rundir(directory, sizeof directory, error))
         return -1;
     snprintf(path, path_size, "%s/%s.json", directory, id);
     cJSON *file = complete(id, job, uri, token);
     char *text = cJSON_Print(file);
     cJSON_Delete(file);
-    int result = text == NULL ? -1 : write_file(path, text);
+    int result = text ? write_file(path, text) : -1;
     if (result != 0)
-        snprintf(error, error_size, "cannot write %s: %s", path, strerror(errno));
+        error_set(error, ERROR_FAILED, "cannot write %s: %s", path, strerror(errno));
     free(text);
     return result;
 }

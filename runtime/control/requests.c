@@ -1,28 +1,35 @@
 /* The requests of epopctl that wait for their answer. */
+#include "runtime/control/requests.h"
+
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/control/control_internal.h"
+#include "runtime/control/codec.h"
+#include "runtime/control/control.h"
+#include "runtime/control/progress.h"
+#include "runtime/control/server.h"
+#include "runtime/control/token.h"
 
 struct control_request {
     char client[CONTROL_NSPACE_MAX];
     pmix_info_cbfunc_t done;
     void *cbdata;
-    int told; /* its client has gone, and the coordinator knows */
+    pmix_info_t *answer; /* on its way; NULL: there was no memory for it */
+    bool told;           /* its client has gone, and the coordinator knows */
     struct control_request *next;
 };
 
 static struct {
     pthread_mutex_t lock;
-    control_request_t *first;
+    struct control_request *first;
 } requests = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-control_request_t *control_requests_add(const char *client, pmix_info_cbfunc_t done, void *cbdata)
+struct control_request *control_requests_add(const char *client, pmix_info_cbfunc_t done, void *cbdata)
 {
-    control_request_t *request = calloc(1, sizeof *request);
-
-    if (request == NULL)
+    struct control_request *request = calloc(1, sizeof *request);
+    if (!request)
         return NULL;
     strncpy(request->client, client, sizeof request->client - 1);
     request->done = done;
@@ -35,15 +42,14 @@ control_request_t *control_requests_add(const char *client, pmix_info_cbfunc_t d
 }
 
 /* Takes it out of the list; whether it was there: a request is answered once, whoever comes first. */
-static int take(control_request_t *request)
+static bool take(struct control_request *request)
 {
-    int found = 0;
-
+    bool found = false;
     pthread_mutex_lock(&requests.lock);
-    for (control_request_t **at = &requests.first; *at != NULL; at = &(*at)->next)
+    for (struct control_request **at = &requests.first; *at; at = &(*at)->next)
         if (*at == request) {
             *at = request->next;
-            found = 1;
+            found = true;
             break;
         }
     pthread_mutex_unlock(&requests.lock);
@@ -53,55 +59,66 @@ static int take(control_request_t *request)
 static void free_info(void *cbdata)
 {
     pmix_info_t *info = cbdata;
-
     PMIX_INFO_FREE(info, 1);
 }
 
-/* An epopctl that has gone gets its answer too: PMIx drops it, and frees what it holds for the request. */
-static void deliver(control_request_t *request, const cJSON *answer)
+/* In PMIx's progress thread. An epopctl that has gone gets its answer too: PMIx drops it, and frees what it holds for
+ * the request. */
+static void deliver(pmix_status_t status, void *cbdata)
 {
-    pmix_info_t *info;
-
-    PMIX_INFO_CREATE(info, 1);
-    if (info != NULL && control_info_load(info, CONTROL_KEY_ANSWER, answer) == 0)
-        request->done(PMIX_SUCCESS, info, 1, request->cbdata, free_info, info);
+    struct control_request *request = cbdata;
+    (void)status;
+    if (request->answer)
+        request->done(PMIX_SUCCESS, request->answer, 1, request->cbdata, free_info, request->answer);
     else
         request->done(PMIX_ERR_NOMEM, NULL, 0, request->cbdata, NULL, NULL);
     free(request);
 }
 
-void control_answer(control_request_t *handle, const cJSON *answer)
+/* Between enter and leave. */
+static void answer_taken(struct control_request *request, const cJSON *answer)
 {
-    if (control_server_enter() != 0)
+    PMIX_INFO_CREATE(request->answer, 1);
+    if (request->answer && control_info_load(request->answer, CONTROL_KEY_ANSWER, answer)) {
+        free_info(request->answer);
+        request->answer = NULL;
+    }
+    control_progress_call(deliver, request);
+}
+
+void control_answer(struct control_request *handle, const cJSON *answer)
+{
+    if (control_server_enter())
         return; /* answered by control_requests_end */
     if (take(handle))
-        deliver(handle, answer);
+        answer_taken(handle, answer);
     control_server_leave();
 }
 
 /* The first open request that nobody was told to be abandoned; of `client`, or of anyone. */
-static control_request_t *next_untold(const char *client)
+static struct control_request *next_untold(const char *client)
 {
     pthread_mutex_lock(&requests.lock);
-    control_request_t *request = requests.first;
-    while (request != NULL && (request->told || strcmp(request->client, client) != 0))
+    struct control_request *request = requests.first;
+    while (request && (request->told || strcmp(request->client, client)))
         request = request->next;
-    if (request != NULL)
-        request->told = 1;
+    if (request)
+        request->told = true;
     pthread_mutex_unlock(&requests.lock);
     return request;
 }
 
-void control_requests_abandon(const char *client, void (*tell)(void *context, control_request_t *handle), void *context)
+void control_requests_abandon(const char *client, void (*tell)(void *context, struct control_request *handle),
+                              void *context)
 {
-    for (control_request_t *request; tell != NULL && (request = next_untold(client)) != NULL;)
+    for (struct control_request *request; tell && (request = next_untold(client));)
         tell(context, request);
 }
 
-static control_request_t *first_open(void)
+static struct control_request *first_open(void)
 {
     pthread_mutex_lock(&requests.lock);
-    control_request_t *request = requests.first;
+    struct control_request *request = requests.first;
     pthread_mutex_unlock(&requests.lock);
     return request;
 }
@@ -109,12 +126,11 @@ static control_request_t *first_open(void)
 void control_requests_end(void)
 {
     cJSON *answer = cJSON_CreateObject();
-
     cJSON_AddFalseToObject(answer, "ok");
     cJSON_AddStringToObject(answer, "code", "ended");
     cJSON_AddStringToObject(answer, "reason", "the job has ended");
-    for (control_request_t *request; (request = first_open()) != NULL;)
+    for (struct control_request *request; (request = first_open());)
         if (take(request))
-            deliver(request, answer);
+            answer_taken(request, answer);
     cJSON_Delete(answer);
 }

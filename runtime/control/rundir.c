@@ -3,45 +3,44 @@
  * may have been started with or without it, so both are looked at. $EPOP_RUNTIME_DIR replaces both.
  * The token in the files is all that keeps others out, so a directory that others may look into is refused.
  */
+#include "runtime/control/rundir.h"
+
 #include <errno.h>
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/control/control_internal.h"
+#include "runtime/base/error.h"
 
-static int owned_directory(const char *path)
+static bool owned_directory(const char *path)
 {
     struct stat status;
-
-    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+    return !lstat(path, &status) && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
-static int is_private(const char *path)
+static bool is_private(const char *path)
 {
     struct stat status;
-
-    return owned_directory(path) && lstat(path, &status) == 0 && (status.st_mode & 077) == 0;
+    return owned_directory(path) && !lstat(path, &status) && (status.st_mode & 077) == 0;
 }
 
-int control_rundir_make(const char *path, char *error, size_t error_size)
+int control_rundir_make(const char *path, struct error *error)
 {
     struct stat status;
-
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        snprintf(error, error_size, "cannot create %s: %s", path, strerror(errno));
-        return -1;
+    if (mkdir(path, 0700) && errno != EEXIST) {
+        return error_set(error, ERROR_FAILED, "cannot create %s: %s", path, strerror(errno));
     }
-    if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        snprintf(error, error_size, "%s is not a directory: remove it", path);
+    if (lstat(path, &status) || !S_ISDIR(status.st_mode))
+        error_set(error, ERROR_FAILED, "%s is not a directory: remove it", path);
     else if (status.st_uid != geteuid())
-        snprintf(error, error_size, "%s belongs to user %ld: remove it or set XDG_RUNTIME_DIR", path,
-                 (long)status.st_uid);
+        error_set(error, ERROR_FAILED, "%s belongs to user %ld: remove it or set XDG_RUNTIME_DIR", path,
+                  (long)status.st_uid);
     else if ((status.st_mode & 077) != 0)
-        snprintf(error, error_size, "%s is open to others: chmod 700 %s", path, path);
+        error_set(error, ERROR_FAILED, "%s is open to others: chmod 700 %s", path, path);
     else
         return 0;
     return -1;
@@ -51,8 +50,7 @@ int control_rundir_make(const char *path, char *error, size_t error_size)
 static int below_runtime(char *path, size_t size)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
-
-    if (runtime == NULL || runtime[0] != '/' || !owned_directory(runtime))
+    if (!runtime || runtime[0] != '/' || !owned_directory(runtime))
         return -1;
     int length = snprintf(path, size, "%s/epop", runtime);
     return length > 0 && (size_t)length < size ? 0 : -1;
@@ -62,43 +60,40 @@ static int below_runtime(char *path, size_t size)
 static int chosen(char *path, size_t size)
 {
     const char *directory = getenv("EPOP_RUNTIME_DIR");
-
-    return directory != NULL && directory[0] == '/' && strlen(directory) < size ? (strcpy(path, directory), 0) : -1;
+    return directory && directory[0] == '/' && strlen(directory) < size ? (strcpy(path, directory), 0) : -1;
 }
 
-int control_rundir(char *path, size_t size, char *error, size_t error_size)
+int control_rundir(char *path, size_t size, struct error *error)
 {
-    if (chosen(path, size) != 0 && below_runtime(path, size) != 0)
+    if (chosen(path, size) && below_runtime(path, size))
         snprintf(path, size, "/tmp/epop-%ld", (long)geteuid());
-    return control_rundir_make(path, error, error_size);
+    return control_rundir_make(path, error);
 }
 
 int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256])
 {
     char candidates[CONTROL_RUNDIRS_MAX][256];
     int count = 0;
-
-    if (chosen(paths[0], sizeof paths[0]) == 0)
+    if (!chosen(paths[0], sizeof paths[0]))
         return is_private(paths[0]) ? 1 : 0;
-    if (below_runtime(candidates[0], sizeof candidates[0]) != 0)
+    if (below_runtime(candidates[0], sizeof candidates[0]))
         candidates[0][0] = '\0';
     snprintf(candidates[1], sizeof candidates[1], "/run/user/%ld/epop", (long)geteuid());
     snprintf(candidates[2], sizeof candidates[2], "/tmp/epop-%ld", (long)geteuid());
     for (int i = 0; i < CONTROL_RUNDIRS_MAX; i++)
-        if (is_private(candidates[i]) && (count == 0 || strcmp(candidates[i], paths[0]) != 0))
+        if (is_private(candidates[i]) && (count == 0 || strcmp(candidates[i], paths[0])))
             strcpy(paths[count++], candidates[i]);
     return count;
 }
 
-int control_rundir_private(char *path, size_t size, char *error, size_t error_size)
+int control_rundir_private(char *path, size_t size, struct error *error)
 {
     char base[256], host[64] = "localhost";
-
-    if (control_rundir(base, sizeof base, error, error_size) != 0)
+    if (control_rundir(base, sizeof base, error))
         return -1;
     gethostname(host, sizeof host - 1);
     snprintf(path, size, "%s/pmix.%s.%ld.%llu", base, host, (long)getpid(), control_process_start(getpid()));
-    return control_rundir_make(path, error, error_size);
+    return control_rundir_make(path, error);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
@@ -116,21 +111,20 @@ unsigned long long control_process_start(long pid)
 {
     char path[64], text[1024];
     unsigned long long start = 0;
-
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     FILE *file = fopen(path, "re");
-    if (file == NULL)
+    if (!file)
         return 0;
     size_t length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[length] = '\0';
     /* Field 22, counted behind the name, which may hold anything. */
     char *field = strrchr(text, ')');
-    if (field != NULL && (strncmp(field, ") Z", 3) == 0 || strncmp(field, ") X", 3) == 0))
+    if (field && (strncmp(field, ") Z", 3) == 0 || strncmp(field, ") X", 3) == 0))
         return 0;
-    for (int number = 2; field != NULL && number < 22; number++)
+    for (int number = 2; field && number < 22; number++)
         field = strchr(field + 1, ' ');
-    if (field != NULL)
+    if (field)
         start = strtoull(field, NULL, 10);
     return start;
 }

@@ -1,279 +1,40 @@
-/* The PMIx server in rank 0's process. */
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+/* The one server: see server.h. */
+#include "runtime/control/server.h"
 
-#include "runtime/control/control_internal.h"
-
-#define CUT_OFF_MS 1000 /* for PMIx to notice that a connection is shut */
-
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t idle;
-    int open;   /* control_serve succeeded, PMIx may be called */
-    int ending; /* control_unserve has begun */
-    int users;  /* threads between enter and leave */
-    const control_server_ops_t *ops;
-    void *context;
-    pmix_proc_t self;
-    char uri[CONTROL_URI_MAX];
-    char token[CONTROL_TOKEN_MAX];
-    char tmpdir[512];
-    char jobfile[512];
-} server = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
+struct control_server control_server = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
 
 int control_server_enter(void)
 {
-    pthread_mutex_lock(&server.lock);
-    int open = server.open;
-    server.users += open;
-    pthread_mutex_unlock(&server.lock);
+    pthread_mutex_lock(&control_server.lock);
+    bool open = control_server.open;
+    control_server.users += open;
+    pthread_mutex_unlock(&control_server.lock);
     return open ? 0 : -1;
 }
 
 void control_server_leave(void)
 {
-    pthread_mutex_lock(&server.lock);
-    if (--server.users == 0)
-        pthread_cond_broadcast(&server.idle);
-    pthread_mutex_unlock(&server.lock);
+    pthread_mutex_lock(&control_server.lock);
+    if (--control_server.users == 0)
+        pthread_cond_broadcast(&control_server.idle);
+    pthread_mutex_unlock(&control_server.lock);
 }
 
-const control_server_ops_t *control_server_ops(void **context)
+const struct control_server_ops *control_server_ops(void **context)
 {
-    *context = server.context;
-    return server.ops;
+    *context = control_server.context;
+    return control_server.ops;
 }
 
-int control_server_ending(void)
+bool control_server_ending(void)
 {
-    pthread_mutex_lock(&server.lock);
-    int ending = server.ending;
-    pthread_mutex_unlock(&server.lock);
+    pthread_mutex_lock(&control_server.lock);
+    bool ending = control_server.ending;
+    pthread_mutex_unlock(&control_server.lock);
     return ending;
 }
 
 const char *control_server_token(void)
 {
-    return server.token;
-}
-
-static pmix_status_t init_server(void)
-{
-    pmix_info_t info[4];
-    pmix_rank_t rank = 0;
-    bool yes = true;
-
-    snprintf(server.self.nspace, sizeof server.self.nspace, "epop.%ld", (long)getpid());
-    server.self.rank = rank;
-    PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL);
-    PMIX_INFO_LOAD(&info[1], PMIX_SERVER_NSPACE, server.self.nspace, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[2], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
-    PMIX_INFO_LOAD(&info[3], PMIX_SERVER_TMPDIR, server.tmpdir, PMIX_STRING);
-    pmix_status_t status = PMIx_server_init(control_upcalls(), info, 4);
-    for (int i = 0; i < 4; i++)
-        PMIX_INFO_DESTRUCT(&info[i]);
-    return status;
-}
-
-static pmix_status_t get_uri(char uri[CONTROL_URI_MAX])
-{
-    pmix_value_t *value = NULL;
-    pmix_status_t status = PMIx_Get(&server.self, PMIX_SERVER_URI, NULL, 0, &value);
-
-    if (status == PMIX_SUCCESS) {
-        if (value->type == PMIX_STRING && strlen(value->data.string) < CONTROL_URI_MAX)
-            strcpy(uri, value->data.string);
-        else
-            status = PMIX_ERR_BAD_PARAM;
-        PMIX_VALUE_RELEASE(value);
-    }
-    return status;
-}
-
-/* PMIx and the gate in front of it; undone on failure. With PMIX_ERR_IN_ERRNO the reason is in *system_error. */
-static pmix_status_t start(int *system_error)
-{
-    pmix_status_t lost = PMIX_ERR_LOST_CONNECTION, status = init_server();
-
-    if (status != PMIX_SUCCESS)
-        return status;
-    status = get_uri(server.uri);
-    if (status == PMIX_SUCCESS)
-        status = PMIx_Register_event_handler(&lost, 1, NULL, 0, control_upcalls_lost, NULL, NULL);
-    if (status >= 0 && control_gate_open(server.uri, server.tmpdir) != 0) {
-        *system_error = errno;
-        status = PMIX_ERR_IN_ERRNO;
-    }
-    if (status < 0)
-        PMIx_server_finalize();
-    return status < 0 ? status : PMIX_SUCCESS;
-}
-
-int control_serve(const control_server_ops_t *ops, void *context, char uri[CONTROL_URI_MAX],
-                  char token[CONTROL_TOKEN_MAX], char *error, size_t error_size)
-{
-    sigset_t before;
-    int system_error = 0;
-
-    server.ops = ops;
-    server.context = context;
-    if (control_token_make(server.token) != 0) {
-        snprintf(error, error_size, "cannot start the control server: no random numbers from the kernel");
-        return -1;
-    }
-    if (control_rundir_private(server.tmpdir, sizeof server.tmpdir, error, error_size) != 0)
-        return -1;
-    control_prepare();
-    control_threads_begin(&before);
-    pmix_status_t status = start(&system_error);
-    control_threads_end(&before);
-    if (status != PMIX_SUCCESS) {
-        snprintf(error, error_size, "cannot start the control server: %s",
-                 status == PMIX_ERR_IN_ERRNO ? strerror(system_error) : PMIx_Error_string(status));
-        control_rundir_remove(server.tmpdir);
-        control_leave_nothing();
-        return -1;
-    }
-    strcpy(uri, server.uri);
-    strcpy(token, server.token);
-    pthread_mutex_lock(&server.lock);
-    server.open = 1;
-    pthread_mutex_unlock(&server.lock);
-    return 0;
-}
-
-static void notified(pmix_status_t status, void *cbdata)
-{
-    (void)status, (void)cbdata;
-}
-
-/* Sends one event to each of these, between enter and leave. PMIx would keep the event for tools that come later, and
- * one that rejoins would hear old messages. */
-static void notify(const pmix_proc_t *to, size_t count, const char *key, const cJSON *json)
-{
-    pmix_info_t info[4];
-    bool yes = true;
-
-    if (control_info_load(&info[0], key, json) != 0)
-        return;
-    PMIX_INFO_LOAD(&info[1], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
-    PMIX_INFO_LOAD(&info[2], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
-    for (size_t i = 0; i < count; i++) {
-        PMIX_INFO_LOAD(&info[3], PMIX_EVENT_CUSTOM_RANGE, &to[i], PMIX_PROC);
-        PMIx_Notify_event(CONTROL_EVENT, &server.self, PMIX_RANGE_CUSTOM, info, 4, notified, NULL);
-        PMIX_INFO_DESTRUCT(&info[3]);
-    }
-    for (int i = 0; i < 3; i++)
-        PMIX_INFO_DESTRUCT(&info[i]);
-}
-
-int control_send(int process, const cJSON *message)
-{
-    pmix_proc_t *members;
-
-    if (control_server_enter() != 0)
-        return -1;
-    size_t count = control_peers_list(CONTROL_MEMBERS, process, &members);
-    notify(members, count, CONTROL_KEY_MESSAGE, message);
-    free(members);
-    control_server_leave();
-    return count > 0 || process == CONTROL_ALL ? 0 : -1;
-}
-
-int control_members(void)
-{
-    pmix_proc_t *members;
-    size_t count = control_peers_list(CONTROL_MEMBERS, CONTROL_ALL, &members);
-    free(members);
-    return (int)count;
-}
-
-void control_dismiss(const cJSON *message, int timeout_ms)
-{
-    control_send(CONTROL_ALL, message);
-    control_peers_drain(timeout_ms);
-}
-
-void control_publish(const cJSON *event)
-{
-    pmix_proc_t *watchers;
-
-    if (control_server_enter() != 0)
-        return;
-    size_t count = control_peers_list(CONTROL_WATCHERS, CONTROL_ALL, &watchers);
-    notify(watchers, count, CONTROL_KEY_MESSAGE, event);
-    free(watchers);
-    control_server_leave();
-}
-
-int control_advertise(const char *job_id, const cJSON *job, char *error, size_t error_size)
-{
-    char path[sizeof server.jobfile];
-
-    if (control_jobfile_write(job_id, job, server.uri, server.token, path, sizeof path, error, error_size) != 0)
-        return -1;
-    strcpy(server.jobfile, path);
-    return 0;
-}
-
-/* No new user gets in, and those inside are through. */
-static void close_server(void)
-{
-    pthread_mutex_lock(&server.lock);
-    server.open = 0;
-    while (server.users > 0)
-        pthread_cond_wait(&server.idle, &server.lock);
-    pthread_mutex_unlock(&server.lock);
-}
-
-/* PMIx finalizes with a warning of libevent's if an answer is still on its way out, so those who said goodbye get
- * theirs and close the connection first. */
-static void wait_until_closed(int timeout_ms)
-{
-    struct timespec pause = {.tv_nsec = 1000000};
-
-    for (int waited = 0; waited < timeout_ms && control_sockets_open(server.uri); waited++)
-        nanosleep(&pause, NULL);
-}
-
-/* Tells everybody, and takes the job off the list. */
-static void say_goodbye(void)
-{
-    pmix_proc_t *everybody;
-
-    if (server.jobfile[0] != '\0')
-        unlink(server.jobfile);
-    server.jobfile[0] = '\0';
-    control_requests_end();
-    size_t count = control_peers_list(CONTROL_EVERYBODY, CONTROL_ALL, &everybody);
-    notify(everybody, count, CONTROL_KEY_BYE, NULL);
-    free(everybody);
-}
-
-void control_unserve(int timeout_ms)
-{
-    if (control_server_enter() != 0)
-        return;
-    pthread_mutex_lock(&server.lock);
-    server.ending = 1;
-    pthread_mutex_unlock(&server.lock);
-    say_goodbye();
-    control_server_leave();
-    control_peers_drain(timeout_ms);
-    /* A request that arrives while PMIx finalizes would hang both, so the rest is cut off first. */
-    control_gate_close();
-    wait_until_closed(CUT_OFF_MS);
-    control_sockets_shut(server.uri);
-    control_peers_drain(CUT_OFF_MS);
-    wait_until_closed(CUT_OFF_MS);
-    close_server();
-    PMIx_server_finalize();
-    control_peers_forget();
-    control_rundir_remove(server.tmpdir);
-    control_leave_nothing();
+    return control_server.token;
 }

@@ -1,13 +1,16 @@
 /* The secret of a job, and the tickets made from it. */
+#include "runtime/control/token.h"
+
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "runtime/control/control_internal.h"
+#include "runtime/control/control.h"
 
 #define PREFIX "epop-"
 
@@ -15,7 +18,6 @@ static int random_hex(char *text, size_t bytes)
 {
     unsigned char raw[32];
     size_t have = 0;
-
     while (have < bytes) {
         ssize_t got = getrandom(raw + have, bytes - have, 0);
         if (got < 0 && errno != EINTR)
@@ -37,28 +39,25 @@ int control_token_make(char token[CONTROL_TOKEN_MAX])
 static unsigned differs(const char *a, const char *b, size_t size)
 {
     unsigned difference = 0;
-
     for (size_t i = 0; i < size; i++)
         difference |= (unsigned char)a[i] ^ (unsigned char)b[i];
     return difference;
 }
 
-int control_token_within(const char *token, const void *bytes, size_t size)
+bool control_token_within(const char *token, const void *bytes, size_t size)
 {
     size_t length = strlen(token);
-    int found = 0;
-
+    bool found = false;
     if (length == 0)
         return 0;
     for (size_t at = 0; at + length <= size; at++)
-        found |= differs((const char *)bytes + at, token, length) == 0;
+        found |= !differs((const char *)bytes + at, token, length);
     return found;
 }
 
 static void make_nspace(char nspace[CONTROL_NSPACE_MAX], const char *token, char kind, int number)
 {
     char salt[17] = "0";
-
     random_hex(salt, 8);
     snprintf(nspace, CONTROL_NSPACE_MAX, PREFIX "%s-%c%d.%s", token, kind, number, salt);
 }
@@ -77,15 +76,14 @@ int control_nspace_check(const char *nspace, const char *token, int *process)
 {
     const size_t prefix = sizeof PREFIX - 1, length = strlen(token);
     const char *rest = nspace + prefix + length;
-
-    if (strlen(nspace) < prefix + length + 3 || strncmp(nspace, PREFIX, prefix) != 0)
+    if (strlen(nspace) < prefix + length + 3 || strncmp(nspace, PREFIX, prefix))
         return -1;
-    if (differs(nspace + prefix, token, length) != 0 || rest[0] != '-')
+    if (differs(nspace + prefix, token, length) || rest[0] != '-')
         return -1;
     char *end = NULL;
     errno = 0;
     long number = strtol(rest + 2, &end, 10);
-    if (strchr("mc", rest[1]) == NULL || end == rest + 2 || *end != '.' || errno != 0 || number < 1 || number > INT_MAX)
+    if (!strchr("mc", rest[1]) || end == rest + 2 || *end != '.' || errno != 0 || number < 1 || number > INT_MAX)
         return -1;
     *process = rest[1] == 'm' ? (int)number : -1;
     return 0;

@@ -1,9 +1,21 @@
 /* What PMIx asks its host, in PMIx's progress thread: may this tool attach, and what its requests are. */
+#include "runtime/control/upcalls.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/control/control_internal.h"
+#include "runtime/control/admission.h"
+#include "runtime/control/codec.h"
+#include "runtime/control/control.h"
+#include "runtime/control/messages.h"
+#include "runtime/control/namespaces.h"
+#include "runtime/control/peers.h"
+#include "runtime/control/progress.h"
+#include "runtime/control/requests.h"
+#include "runtime/control/server.h"
+#include "runtime/control/token.h"
 
 static const pmix_info_t *find_info(const pmix_info_t *info, size_t count, const char *key)
 {
@@ -14,44 +26,38 @@ static const pmix_info_t *find_info(const pmix_info_t *info, size_t count, const
 }
 
 /* Over TCP the uid is what the tool claims, so it only keeps mistakes out; the ticket is what counts. */
-static int may_attach(const pmix_info_t *info, size_t count, int *process)
+static bool may_attach(const pmix_info_t *info, size_t count, int *process)
 {
     const char *nspace = control_info_text(info, count, PMIX_NSPACE);
     const pmix_info_t *uid = find_info(info, count, PMIX_USERID);
-
-    if (uid != NULL && uid->value.type == PMIX_UINT32 && uid->value.data.uint32 != geteuid())
+    if (uid && uid->value.type == PMIX_UINT32 && uid->value.data.uint32 != geteuid())
         return 0;
-    return nspace != NULL && control_nspace_check(nspace, control_server_token(), process) == 0;
+    return nspace && !control_nspace_check(nspace, control_server_token(), process);
 }
 
 /* In PMIx's progress thread, behind what tool_connected put off: PMIx has written its answer. */
 static void answered(pmix_status_t status, void *cbdata)
 {
     (void)status;
-    control_gate_uncork((int)(intptr_t)cbdata);
+    control_admission_uncork((int)(intptr_t)cbdata);
 }
 
 /* PMIx 4.2.2 crashes if it is told to refuse, or when its answer cannot be written. One that may not attach is
- * therefore never answered: it has come through the gate with the right token, so it is only a mistaken one. */
+ * therefore never answered: it has been admitted with the right token, so it is only a mistaken one. */
 static void tool_connected(pmix_info_t *info, size_t count, pmix_tool_connection_cbfunc_t done, void *cbdata)
 {
     const char *nspace = control_info_text(info, count, PMIX_NSPACE);
     pmix_proc_t proc;
-    bool yes = true;
     int process = -1, fd;
-
-    if (control_server_enter() != 0)
+    if (control_server_enter())
         return;
-    if (!may_attach(info, count, &process) || (fd = control_gate_swap()) < 0)
+    if (!may_attach(info, count, &process) || (fd = control_admission_swap()) < 0)
         goto leave;
-    control_departed_forget();
+    control_namespaces_forget();
     control_peers_add(nspace, process);
     PMIX_LOAD_PROCID(&proc, nspace, 0);
     done(PMIX_SUCCESS, &proc, cbdata);
-    pmix_info_t quiet;
-    PMIX_INFO_LOAD(&quiet, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
-    PMIx_Notify_event(CONTROL_EVENT, NULL, PMIX_RANGE_PROC_LOCAL, &quiet, 1, answered, (void *)(intptr_t)fd);
-    PMIX_INFO_DESTRUCT(&quiet);
+    control_progress_call(answered, (void *)(intptr_t)fd);
 leave:
     control_server_leave();
 }
@@ -61,14 +67,13 @@ static pmix_status_t take_request(const char *client, const cJSON *request, pmix
 {
     const char *op = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(request, "op"));
     void *context;
-    const control_server_ops_t *ops = control_server_ops(&context);
-    control_request_t *handle = control_requests_add(client, done, cbdata);
-
-    if (handle == NULL)
+    const struct control_server_ops *ops = control_server_ops(&context);
+    struct control_request *handle = control_requests_add(client, done, cbdata);
+    if (!handle)
         return PMIX_ERR_NOMEM;
-    if (op != NULL && strcmp(op, "watch") == 0) {
+    if (op && !strcmp(op, REQUEST_WATCH)) {
         cJSON *answer = cJSON_CreateObject();
-        cJSON_AddBoolToObject(answer, "ok", control_peers_watch(client) == 0);
+        cJSON_AddBoolToObject(answer, "ok", !control_peers_watch(client));
         control_answer(handle, answer);
         cJSON_Delete(answer);
     } else {
@@ -81,14 +86,13 @@ static pmix_status_t take_request(const char *client, const cJSON *request, pmix
 static pmix_status_t request_in(const pmix_info_t *info, size_t count, const char *requestor, pmix_info_cbfunc_t done,
                                 void *cbdata)
 {
-    const char *client = requestor != NULL ? requestor : control_info_text(info, count, CONTROL_KEY_CLIENT);
+    const char *client = requestor ? requestor : control_info_text(info, count, CONTROL_KEY_CLIENT);
     cJSON *request = control_info_json(info, count, CONTROL_KEY_REQUEST);
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     int process;
-
-    if (client == NULL || control_peers_find(client, &process) != 0)
+    if (!client || control_peers_find(client, &process))
         status = PMIX_ERR_NO_PERMISSIONS;
-    else if (request != NULL)
+    else if (request)
         status = take_request(client, request, done, cbdata);
     cJSON_Delete(request);
     return status;
@@ -112,30 +116,29 @@ static pmix_status_t allocate(const pmix_proc_t *client, pmix_alloc_directive_t 
 }
 
 /* A peer that said goodbye or whose connection broke. */
-static void gone(const char *nspace, int lost)
+static void gone(const char *nspace, bool lost)
 {
     void *context;
-    const control_server_ops_t *ops = control_server_ops(&context);
-    int process, ready;
-
-    if (control_peers_remove(nspace, &process, &ready) != 0)
+    const struct control_server_ops *ops = control_server_ops(&context);
+    int process;
+    bool ready;
+    if (control_peers_remove(nspace, &process, &ready))
         return;
-    control_departed_add(nspace);
+    control_namespaces_gone(nspace);
     if (process < 0)
         control_requests_abandon(nspace, ops->abandoned, context);
-    else if (ready && lost && !control_server_ending() && ops->lost != NULL)
+    else if (ready && lost && !control_server_ending() && ops->lost)
         ops->lost(context, process);
 }
 
 static pmix_status_t hello(const char *nspace)
 {
     void *context;
-    const control_server_ops_t *ops = control_server_ops(&context);
+    const struct control_server_ops *ops = control_server_ops(&context);
     int process = control_peers_ready(nspace);
-
     if (process < 0)
         return PMIX_ERR_NO_PERMISSIONS;
-    if (ops->attached != NULL)
+    if (ops->attached)
         ops->attached(context, process);
     return PMIX_SUCCESS;
 }
@@ -143,15 +146,14 @@ static pmix_status_t hello(const char *nspace)
 static pmix_status_t message_in(const char *nspace, const pmix_info_t *info, size_t count)
 {
     void *context;
-    const control_server_ops_t *ops = control_server_ops(&context);
+    const struct control_server_ops *ops = control_server_ops(&context);
     cJSON *message = control_info_json(info, count, CONTROL_KEY_MESSAGE);
     int process = -1;
-
-    if (message == NULL || control_peers_find(nspace, &process) != 0 || process < 0) {
+    if (!message || control_peers_find(nspace, &process) || process < 0) {
         cJSON_Delete(message);
         return PMIX_ERR_BAD_PARAM;
     }
-    if (ops->message != NULL)
+    if (ops->message)
         ops->message(context, process, message);
     cJSON_Delete(message);
     return PMIX_SUCCESS;
@@ -162,14 +164,13 @@ static pmix_status_t job_control(const pmix_proc_t *requestor, const pmix_proc_t
 {
     const char *nspace = requestor->nspace;
     pmix_status_t status = PMIX_SUCCESS;
-
     (void)targets, (void)target_count;
-    if (find_info(info, count, CONTROL_KEY_REQUEST) != NULL)
+    if (find_info(info, count, CONTROL_KEY_REQUEST))
         return request_in(info, count, nspace, done, cbdata);
-    if (find_info(info, count, CONTROL_KEY_HELLO) != NULL)
+    if (find_info(info, count, CONTROL_KEY_HELLO))
         status = hello(nspace);
-    else if (find_info(info, count, CONTROL_KEY_BYE) != NULL)
-        gone(nspace, 0);
+    else if (find_info(info, count, CONTROL_KEY_BYE))
+        gone(nspace, false);
     else
         status = message_in(nspace, info, count);
     done(status, NULL, 0, cbdata, NULL, NULL);
@@ -185,8 +186,8 @@ static void forgotten(pmix_status_t status, void *cbdata)
 /* PMIx keeps what it knows of a tool after it has gone. */
 static void forget(const char *nspace)
 {
-    gone(nspace, 1);
-    if (control_server_enter() != 0)
+    gone(nspace, true);
+    if (control_server_enter())
         return;
     PMIx_server_deregister_nspace(nspace, forgotten, NULL);
     control_server_leave();
@@ -202,7 +203,7 @@ void control_upcalls_lost(size_t id, pmix_status_t status, const pmix_proc_t *so
     for (size_t i = 0; i < count; i++)
         if (PMIX_CHECK_KEY(&info[i], PMIX_PROCID) && info[i].value.type == PMIX_PROC)
             forget(info[i].value.data.proc->nspace);
-    if (done != NULL)
+    if (done)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -210,6 +211,5 @@ pmix_server_module_t *control_upcalls(void)
 {
     static pmix_server_module_t module = {
         .query = query, .tool_connected = tool_connected, .allocate = allocate, .job_control = job_control};
-
     return &module;
 }

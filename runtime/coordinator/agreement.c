@@ -1,90 +1,104 @@
-/*
- * Bringing all ranks to one probe: freeze, target, gate. Rank 0's coordinator asks every rank's control thread to
- * lower its ceiling and to say how many probes it has passed; the highest answer plus one is the target, which no
- * rank has passed yet. There every rank says where in the program it is, and waits for the decision.
- */
+/* Bringing all ranks to one probe, and the decision there: see agreement.h. */
+#include "runtime/coordinator/agreement.h"
+
 #include <stdio.h>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/names.h"
+#include "runtime/coordinator/pause.h"
+#include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/member/json.h"
-#include "runtime/member/member.h"
-
-static struct process *at_rank(const struct coordinator *c, int rank)
-{
-    return &c->processes[c->world[rank]];
-}
 
 static void clear_arrivals(struct coordinator *c)
 {
-    for (int r = 0; r < c->size; r++) {
-        at_rank(c, r)->arrived = false;
-        at_rank(c, r)->needs = 0;
+    for (int r = 0; r < c->processes.size; r++) {
+        process_of_rank(c, r)->arrived = false;
+        process_of_rank(c, r)->needs = 0;
     }
 }
 
 /* Joiners that are to be connected must be alive then: they answer while the ranks run to the target. */
 static void ping_joiners(struct coordinator *c)
 {
-    struct adaptation *a = c->adaptation;
+    struct adaptation *a = adaptation_pending(c);
     if (!a || a->state != ADAPTATION_PREPARED)
         return;
-    a->pinged = c->round;
-    a->ping_deadline = monotonic_seconds() + c->config.freeze_timeout;
+    c->agreement.pinged = c->agreement.round;
+    c->agreement.pinged_times = c->pause.times;
+    timers_set(&c->timers, &c->agreement.ping_limit, c->config.freeze_timeout);
     for (int j = 0; j < a->joining; j++) {
-        c->processes[a->joiners[j]].answered = joiners_come_late(c);
-        send_to(c, a->joiners[j], json_message("ping"));
+        process_at(c, a->joiners[j])->answered = adaptation_joiners_come_late(c);
+        processes_send(c, a->joiners[j], json_message(MESSAGE_PING));
     }
 }
 
 static bool joiners_answered(const struct coordinator *c)
 {
-    const struct adaptation *a = c->adaptation;
+    const struct adaptation *a = adaptation_pending(c);
     for (int j = 0; j < a->joining; j++)
-        if (!c->processes[a->joiners[j]].answered)
+        if (!process_at(c, a->joiners[j])->answered)
             return false;
     return true;
 }
 
-void agreement_start(struct coordinator *c)
+static void begin(struct coordinator *c)
 {
-    c->agreement = AGREEMENT_FREEZING;
-    c->round++;
-    c->freeze_deadline = monotonic_seconds() + c->config.freeze_timeout;
-    for (int r = 0; r < c->size; r++)
-        at_rank(c, r)->answered = false;
+    c->agreement.state = AGREEMENT_FREEZING;
+    c->agreement.round++;
+    timers_set(&c->timers, &c->agreement.freeze_limit, c->config.freeze_timeout);
+    for (int r = 0; r < c->processes.size; r++)
+        process_of_rank(c, r)->answered = false;
     ping_joiners(c);
-    cJSON *message = json_message("freeze");
-    cJSON_AddNumberToObject(message, "round", c->round);
-    send_to_world(c, message);
+    cJSON *message = json_message(MESSAGE_FREEZE);
+    cJSON_AddNumberToObject(message, "round", c->agreement.round);
+    processes_send_world(c, message);
+}
+
+static void leave(struct coordinator *c)
+{
+    c->agreement.state = AGREEMENT_NONE;
+    timers_cancel(&c->timers, &c->agreement.freeze_limit);
 }
 
 static void release(struct coordinator *c)
 {
-    c->agreement = AGREEMENT_NONE;
-    send_to_world(c, json_message("release"));
+    leave(c);
+    processes_send_world(c, json_message(MESSAGE_RELEASE));
 }
 
-void agreement_cancel(struct coordinator *c)
+static void freeze_timeout(void *context)
 {
-    if (c->agreement == AGREEMENT_FREEZING || c->agreement == AGREEMENT_TARGET)
-        release(c);
-}
-
-void agreement_timeout(struct coordinator *c)
-{
+    struct coordinator *c = context;
     char reason[200];
     int silent = 0;
-    while (silent < c->size - 1 && at_rank(c, silent)->answered)
+    while (silent < c->processes.size - 1 && process_of_rank(c, silent)->answered)
         silent++;
     snprintf(reason, sizeof reason, "rank %d (pid %d on %s) did not answer within %g s", silent,
-             at_rank(c, silent)->pid, at_rank(c, silent)->host, c->config.freeze_timeout);
-    release(c);
-    if (c->adaptation && !linking_goes_on(c))
-        adaptation_drop(c, ADAPTATION_FAILED, "timeout", reason);
-    if (c->pausing) {
-        c->pausing = false;
-        answer(c, &c->pause_handle, refusal("timeout", reason));
+             process_of_rank(c, silent)->pid, process_of_rank(c, silent)->host, c->config.freeze_timeout);
+    agreement_give_up(c, reason);
+}
+
+/* Those that hold at the target go on; those that hold for a phase do not. */
+void agreement_give_up(struct coordinator *c, const char *reason)
+{
+    if (c->stop.asked) {
+        stop_cannot_be(c, reason);
+        return;
     }
+    for (int r = 0; r < c->processes.size; r++)
+        process_of_rank(c, r)->arrived &= process_of_rank(c, r)->needs != 0;
+    release(c);
+    if (adaptation_pending(c) && !preconnect_goes_on(c))
+        adaptation_drop(c, ADAPTATION_FAILED, "timeout", reason);
+    else
+        adaptation_tell_requester(c, reason);
+    if (c->pause.asked)
+        pause_end(c, "timeout", reason);
 }
 
 /*
@@ -93,32 +107,32 @@ void agreement_timeout(struct coordinator *c)
  */
 static void publish_target(struct coordinator *c)
 {
-    const struct adaptation *a = c->adaptation;
-    bool wanted = c->stopping || c->pausing || (a && a->state == ADAPTATION_PREPARED);
-    if (!wanted) {
+    if (!c->stop.asked && !c->pause.asked && !adaptation_is(c, ADAPTATION_PREPARED)) {
         release(c);
         return;
     }
-    c->target = 0;
-    for (int r = 0; r < c->size; r++)
-        if (at_rank(c, r)->count + 1 > c->target)
-            c->target = at_rank(c, r)->count + 1;
-    c->agreement = AGREEMENT_TARGET;
-    cJSON *message = json_message("target");
-    cJSON_AddNumberToObject(message, "count", (double)c->target);
-    send_to_world(c, message);
+    c->agreement.target = 0;
+    for (int r = 0; r < c->processes.size; r++)
+        if (process_of_rank(c, r)->count + 1 > c->agreement.target)
+            c->agreement.target = process_of_rank(c, r)->count + 1;
+    c->agreement.state = AGREEMENT_TARGET;
+    timers_cancel(&c->timers, &c->agreement.freeze_limit);
+    cJSON *message = json_message(MESSAGE_TARGET);
+    cJSON_AddNumberToObject(message, "count", (double)c->agreement.target);
+    processes_send_world(c, message);
 }
 
 void agreement_count(struct coordinator *c, int process, const cJSON *message)
 {
-    struct process *p = &c->processes[process];
-    if (c->agreement != AGREEMENT_FREEZING || json_int(message, "round", -1) != c->round)
+    struct process *p = process_at(c, process);
+    if (c->agreement.state != AGREEMENT_FREEZING || json_int(message, "round", -1) != c->agreement.round)
         return;
     p->answered = true;
+    p->arrived &= p->needs != 0; /* that was at a target which was given up */
     p->count = (uint64_t)json_int64(message, "count", 0);
     p->ended |= json_true(message, "ended");
-    for (int r = 0; r < c->size; r++)
-        if (!at_rank(c, r)->answered)
+    for (int r = 0; r < c->processes.size; r++)
+        if (!process_of_rank(c, r)->answered)
             return;
     publish_target(c);
 }
@@ -127,12 +141,12 @@ void agreement_count(struct coordinator *c, int process, const cJSON *message)
 
 static void describe(struct coordinator *c, int rank, char *text, size_t size)
 {
-    const struct process *p = at_rank(c, rank);
+    const struct process *p = process_of_rank(c, rank);
     if (p->ended)
         snprintf(text, size, "rank %d has ended the program", rank);
     else
         snprintf(text, size, "rank %d is at element %d '%s', visit %lld, iteration %lld", rank, p->at.pc,
-                 element_name(c, p->at.pc), (long long)p->at.visit, (long long)p->at.iteration);
+                 names_element(c, p->at.pc), (long long)p->at.visit, (long long)p->at.iteration);
 }
 
 static void breach(struct coordinator *c, int rank)
@@ -144,7 +158,7 @@ static void breach(struct coordinator *c, int rank)
              "%s: the ranks went different ways: %s, but %s; loop conditions and branches must answer the same on "
              "every rank",
              c->config.program->name, zero, other);
-    c->config.ops->fatal(c->config.context, text);
+    fatal(c, text);
 }
 
 static bool same_place(const struct process *a, const struct process *b)
@@ -153,86 +167,25 @@ static bool same_place(const struct process *a, const struct process *b)
            a->at.iteration == b->at.iteration;
 }
 
-void agreement_check(struct coordinator *c)
-{
-    int arrived = 0;
-    if (c->adaptation && c->adaptation->state == ADAPTATION_WINDOW)
-        return; /* the world is being made: later */
-    c->check_later = linking_goes_on(c);
-    if (c->check_later)
-        return;
-    for (int r = 0; r < c->size; r++) {
-        if (!at_rank(c, r)->arrived && !at_rank(c, r)->ended)
-            return;
-        arrived += at_rank(c, r)->arrived;
-    }
-    if (!arrived)
-        return;
-    for (int r = 1; r < c->size; r++)
-        if (!same_place(at_rank(c, 0), at_rank(c, r))) {
-            breach(c, r);
-            return;
-        }
-    if (c->agreement == AGREEMENT_TARGET && at_rank(c, 0)->count == c->target) {
-        c->agreement = AGREEMENT_GATE;
-        agreement_decide(c);
-    } else if (at_rank(c, 0)->needs) {
-        adaptation_for_phase(c, at_rank(c, 0)->needs);
-    }
-}
-
-void agreement_at(struct coordinator *c, int process, const cJSON *message)
-{
-    struct process *p = &c->processes[process];
-    p->arrived = true;
-    p->count = (uint64_t)json_int64(message, "count", 0);
-    p->at = position_from_json(message);
-    p->needs = json_int(message, "needs", 0);
-    p->held = monotonic_seconds() - json_number(message, "held", 0);
-    agreement_check(c);
-}
-
-void agreement_ended(struct coordinator *c, int process)
-{
-    c->processes[process].ended = true;
-    agreement_check(c);
-}
-
 static void send_decision(struct coordinator *c, const char *action, uint64_t count)
 {
-    cJSON *message = json_message("decide");
+    cJSON *message = json_message(MESSAGE_DECIDE);
     cJSON_AddStringToObject(message, "action", action);
     cJSON_AddNumberToObject(message, "count", (double)count);
-    send_to_world(c, message);
+    processes_send_world(c, message);
     clear_arrivals(c);
-    c->agreement = AGREEMENT_NONE;
-}
-
-static void hold_paused(struct coordinator *c, const struct position *at)
-{
-    c->paused = true;
-    c->paused_since = monotonic_seconds();
-    if (c->adaptation)
-        c->adaptation->margin = c->adaptation->deadline - monotonic_seconds();
-    cJSON *reply = cJSON_CreateObject();
-    cJSON_AddBoolToObject(reply, "ok", 1);
-    cJSON_AddStringToObject(reply, "code", "done");
-    cJSON_AddNumberToObject(reply, "pc", at->pc);
-    cJSON_AddStringToObject(reply, "element", element_name(c, at->pc));
-    cJSON_AddNumberToObject(reply, "iteration", (double)at->iteration);
-    answer(c, &c->pause_handle, reply);
-    publish(c, "paused", NULL, NULL);
+    leave(c);
 }
 
 /* Does the element at the target accept the size? If not, the adaptation is off. */
 static bool element_accepts(struct coordinator *c, const struct position *at)
 {
-    struct adaptation *a = c->adaptation;
+    struct adaptation *a = adaptation_pending(c);
     if (epop_sizes_accept(epop_sizes_at(c->config.program, at->pc), a->to))
         return true;
     char reason[200];
     snprintf(reason, sizeof reason, "element %d '%s', which the program had reached by then, does not accept %d ranks",
-             at->pc, element_name(c, at->pc), a->to);
+             at->pc, names_element(c, at->pc), a->to);
     adaptation_drop(c, ADAPTATION_CANCELLED, "failed", reason);
     return false;
 }
@@ -241,37 +194,118 @@ static bool element_accepts(struct coordinator *c, const struct position *at)
  * pause, has not been asked yet. */
 static bool waits_for_joiners(struct coordinator *c)
 {
-    struct adaptation *a = c->adaptation;
-    if (!a || a->state != ADAPTATION_PREPARED)
+    const struct agreement *g = &c->agreement;
+    if (!adaptation_is(c, ADAPTATION_PREPARED))
         return false;
-    if (a->pinged != c->round)
+    if (g->pinged != g->round || g->pinged_times != c->pause.times)
         ping_joiners(c);
     if (joiners_answered(c))
         return false;
-    if (monotonic_seconds() < a->ping_deadline)
+    if (g->ping_limit.set)
         return true;
     adaptation_drop(c, ADAPTATION_FAILED, "timeout", "a joining process does not answer any more");
     return false;
 }
 
-void agreement_decide(struct coordinator *c)
+static void decide(struct coordinator *c)
 {
-    const struct process *zero = at_rank(c, 0);
+    const struct process *zero = process_of_rank(c, 0);
     struct position at = zero->at;
     uint64_t count = zero->count;
     int needs = zero->needs;
-    if (c->stopping) {
-        c->stop_sent = true;
+    if (c->stop.asked) {
+        stop_is_decided(c);
         send_decision(c, "stop", count);
-    } else if (c->pausing) {
-        hold_paused(c, &at);
+    } else if (c->pause.asked) {
+        pause_reached(c, &at);
     } else if (waits_for_joiners(c)) {
         return;
-    } else if (c->adaptation && c->adaptation->state == ADAPTATION_PREPARED && element_accepts(c, &at)) {
+    } else if (adaptation_is(c, ADAPTATION_PREPARED) && element_accepts(c, &at)) {
+        leave(c);
         adaptation_window(c, &at, count);
     } else if (needs) {
+        leave(c);
         adaptation_for_phase(c, needs);
     } else {
         send_decision(c, "continue", count);
     }
+}
+
+/* To what the ranks themselves need; it begins again afterwards, if there is still a reason. */
+static void give_way(struct coordinator *c)
+{
+    if (c->agreement.state == AGREEMENT_FREEZING || c->agreement.state == AGREEMENT_TARGET)
+        release(c);
+    leave(c);
+}
+
+void agreement_check(struct coordinator *c)
+{
+    int arrived = 0;
+    if (adaptation_is(c, ADAPTATION_WINDOW))
+        return; /* the world is being made: later */
+    c->agreement.check_later = preconnect_goes_on(c);
+    if (c->agreement.check_later)
+        return;
+    for (int r = 0; r < c->processes.size; r++) {
+        if (!process_of_rank(c, r)->arrived && !process_of_rank(c, r)->ended)
+            return;
+        arrived += process_of_rank(c, r)->arrived;
+    }
+    if (!arrived)
+        return;
+    for (int r = 1; r < c->processes.size; r++)
+        if (!same_place(process_of_rank(c, 0), process_of_rank(c, r))) {
+            breach(c, r);
+            return;
+        }
+    if (c->agreement.state == AGREEMENT_TARGET && process_of_rank(c, 0)->count == c->agreement.target) {
+        c->agreement.state = AGREEMENT_GATE;
+        decide(c);
+    } else if (process_of_rank(c, 0)->needs) {
+        give_way(c);
+        adaptation_for_phase(c, process_of_rank(c, 0)->needs);
+    }
+}
+
+void agreement_arrived(struct coordinator *c, int process, const cJSON *message)
+{
+    struct process *p = process_at(c, process);
+    p->arrived = true;
+    p->count = (uint64_t)json_int64(message, "count", 0);
+    p->at = position_from_json(message);
+    p->needs = json_int(message, "needs", 0);
+    p->held = monotonic_seconds() - json_number(message, "held", 0);
+    agreement_check(c);
+}
+
+void agreement_ended(struct coordinator *c, int process, const cJSON *message)
+{
+    (void)message;
+    process_at(c, process)->ended = true;
+    agreement_check(c);
+}
+
+/* Is there a reason to bring all ranks together? */
+static bool is_wanted(const struct coordinator *c)
+{
+    if (adaptation_is(c, ADAPTATION_WINDOW) || adaptation_is_for_phase(c))
+        return false;
+    if (c->stop.asked)
+        return stop_is_wanted(c);
+    return c->pause.asked ? pause_is_wanted(c) : adaptation_is_due(c);
+}
+
+void agreement_advance(struct coordinator *c)
+{
+    if (c->agreement.state == AGREEMENT_NONE && is_wanted(c) && processes_all_here(c))
+        begin(c);
+    else if (c->agreement.state == AGREEMENT_GATE && !c->pause.on)
+        decide(c);
+}
+
+void agreement_init(struct coordinator *c)
+{
+    timer_init(&c->agreement.freeze_limit, freeze_timeout, c, &c->limits);
+    timer_init(&c->agreement.ping_limit, NULL, c, &c->limits);
 }

@@ -1,15 +1,25 @@
-/* What arrives at the coordinator is handed to those whose business it is, and losses are judged: see arrivals.h. */
+/* Messages of processes: see arrivals.h. */
 #include "runtime/coordinator/arrivals.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backends/binding.h"
-#include "runtime/coordinator/queue.h"
+#include "runtime/base/binding.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/agreement.h"
+#include "runtime/coordinator/dump.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/position.h"
+#include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
-#include "runtime/coordinator/stops.h"
-#include "runtime/member/json.h"
+#include "runtime/coordinator/silence.h"
+#include "runtime/coordinator/state.h"
+#include "runtime/coordinator/survey.h"
 
 /* All processes must run the same: a rank with another program would compute something else, unnoticed. A joiner that
  * was called off already is on its way out. */
@@ -17,25 +27,21 @@ static void check_identity(struct coordinator *c, struct process *p, const char 
 {
     char text[480];
     p->identified = identity != NULL;
-    if (!identity || !c->identity[0] || !strcmp(identity, c->identity))
+    if (!identity || !c->processes.identity[0] || !strcmp(identity, c->processes.identity))
         return;
-    if (p->state == PROCESS_RETURNING && c->config.backend->ends)
+    if (p->state == PROCESS_RETURNING && c->config.backend->flags & BACKEND_ENDS)
         return;
     snprintf(text, sizeof text, "the process with pid %d on %s is not like the others: it has %s, they have %s", p->pid,
-             p->host, identity, c->identity);
-    if (p->state == PROCESS_JOINING && c->adaptation)
-        adaptation_drop(c, ADAPTATION_FAILED, "failed", text);
+             p->host, identity, c->processes.identity);
+    if (p->state == PROCESS_JOINING && adaptation_pending(c))
+        adaptation_fail(c, text);
     else
-        c->config.ops->fatal(c->config.context, text);
+        fatal(c, text);
 }
 
-static int process_number(const struct coordinator *c, const struct process *p)
+static void on_hello(struct coordinator *c, int process, const cJSON *message)
 {
-    return (int)(p - c->processes);
-}
-
-static void on_hello(struct coordinator *c, struct process *p, const cJSON *message)
-{
+    struct process *p = process_at(c, process);
     const char *host = json_text(message, "host"), *identity = json_text(message, "identity");
     const char *cores = json_text(message, "cores");
     snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
@@ -44,19 +50,19 @@ static void on_hello(struct coordinator *c, struct process *p, const cJSON *mess
     p->bound = cores != NULL;
     if (cores)
         binding_parse(cores, &p->cores);
-    if (p == &c->processes[0])
-        snprintf(c->identity, sizeof c->identity, "%s", identity ? identity : "");
+    if (process == 0)
+        snprintf(c->processes.identity, sizeof c->processes.identity, "%s", identity ? identity : "");
     check_identity(c, p, identity);
     if (p->state == PROCESS_RETURNING) /* it came too late to hear that its joining is off */
-        send_to(c, process_number(c, p), json_message("cancel"));
+        processes_send(c, process, json_message(MESSAGE_CALL_OFF));
     adaptation_start_joiners(c);
 }
 
 /* A block failed somewhere. The first text is the one that is printed. */
-static void on_failed(struct coordinator *c, const cJSON *message)
+static void on_failed(struct coordinator *c, int process, const cJSON *message)
 {
-    const char *text = json_text(message, "text");
-    c->config.ops->fatal(c->config.context, text ? text : "a process failed");
+    (void)process;
+    fatal(c, json_text(message, "text"));
 }
 
 /* As a block that failed; but a joiner with a launch of its own is missed like any that dies. A process that dumps its
@@ -64,167 +70,110 @@ static void on_failed(struct coordinator *c, const cJSON *message)
 static void on_crashed(struct coordinator *c, int process, const cJSON *message)
 {
     const char *text = json_text(message, "text");
-    enum process_state state = c->processes[process].state;
-    bool joiner = c->config.backend->ends && (state == PROCESS_JOINING || state == PROCESS_RETURNING);
-    if (c->dumping >= 0)
+    enum process_state state = process_at(c, process)->state;
+    bool joiner = c->config.backend->flags & BACKEND_ENDS && (state == PROCESS_JOINING || state == PROCESS_RETURNING);
+    if (dump_is_on(c))
         return;
     if (!joiner && !json_true(message, "core")) {
-        c->config.ops->fatal(c->config.context, text);
+        fatal(c, text);
         return;
     }
     c->config.ops->say(c->config.context, text, !joiner);
     if (joiner)
-        send_to(c, process, json_message("dump"));
+        processes_send(c, process, json_message(MESSAGE_DUMP));
     else
         dump_begin(c, process);
 }
 
-static void on_message(struct coordinator *c, int process, const cJSON *message)
+static void on_pong(struct coordinator *c, int process, const cJSON *message)
 {
-    const char *op = json_text(message, "op");
-    if (!op || process < 0 || process >= c->process_count)
-        return;
-    if (!strcmp(op, "hello"))
-        on_hello(c, &c->processes[process], message);
-    else if (!strcmp(op, "count"))
-        agreement_count(c, process, message);
-    else if (!strcmp(op, "at"))
-        agreement_at(c, process, message);
-    else if (!strcmp(op, "ended"))
-        agreement_ended(c, process);
-    else if (!strcmp(op, "meet"))
-        adaptation_meet(c, process, message);
-    else if (!strcmp(op, "unstarted"))
-        adaptation_unstarted(c, message);
-    else if (!strcmp(op, "ready"))
-        adaptation_ready(c, process, message);
-    else if (!strcmp(op, "pong"))
-        c->processes[process].answered = true;
-    else if (!strcmp(op, "linked"))
-        linking_linked(c, message);
-    else if (!strcmp(op, "connected"))
-        adaptation_connected(c, process, message);
-    else if (!strcmp(op, "gone"))
-        process_gone(c, process);
-    else if (!strcmp(op, "hosts"))
-        process_hosts(c, process);
-    else if (!strcmp(op, "committed"))
-        adaptation_committed(c, message);
-    else if (!strcmp(op, "parked"))
-        process_parked(c, process, message);
-    else if (!strcmp(op, "position"))
-        position_came(c, process, message);
-    else if (!strcmp(op, "place"))
-        survey_came(c, process, message);
-    else if (!strcmp(op, "progress"))
-        progress_came(c, message);
-    else if (!strcmp(op, "here"))
-        rollcall_here(c, process, message);
-    else if (!strcmp(op, "breach") && json_text(message, "text"))
-        rollcall_breach(c, json_text(message, "text"));
-    else if (!strcmp(op, "failed"))
-        on_failed(c, message);
-    else if (!strcmp(op, "crashed"))
-        on_crashed(c, process, message);
-    else if (!strcmp(op, "request")) {
-        handle_program_request(c, process, message);
-        send_to(c, process, json_message("heard"));
+    (void)message;
+    process_at(c, process)->answered = true;
+}
+
+/* That it has come is all it says. */
+static void on_alive(struct coordinator *c, int process, const cJSON *message)
+{
+    (void)c;
+    (void)process;
+    (void)message;
+}
+
+static void on_progress(struct coordinator *c, int process, const cJSON *message)
+{
+    (void)process;
+    progress_came(c, message);
+    position_progress_came(c);
+}
+
+static void on_request(struct coordinator *c, int process, const cJSON *message)
+{
+    resize_program(c, process, message);
+    processes_send(c, process, json_message(MESSAGE_HEARD));
+}
+
+#define POSITION                                                                                                       \
+    {"pc", cJSON_Number}, {"visit", cJSON_Number},                                                                     \
+    {                                                                                                                  \
+        "iteration", cJSON_Number                                                                                      \
     }
+
+static const struct arrival {
+    struct message_form form;
+    void (*take)(struct coordinator *c, int process, const cJSON *message);
+    bool waits; /* until it is known where rank 0 is */
+} table[] = {
+    {{MESSAGE_HELLO, {{0}}}, on_hello, false},
+    {{MESSAGE_COUNT, {{"round", cJSON_Number}, {"count", cJSON_Number}}}, agreement_count, false},
+    {{MESSAGE_ARRIVED, {{"count", cJSON_Number}, POSITION}}, agreement_arrived, false},
+    {{MESSAGE_ENDED, {{0}}}, agreement_ended, false},
+    {{MESSAGE_MEET, {{"adaptation", cJSON_Number}}}, adaptation_meet, false},
+    {{MESSAGE_UNSTARTED, {{"adaptation", cJSON_Number}, {"failure", cJSON_String}}}, adaptation_unstarted, false},
+    {{MESSAGE_READY, {{"adaptation", cJSON_Number}}}, adaptation_ready, false},
+    {{MESSAGE_PONG, {{0}}}, on_pong, false},
+    {{MESSAGE_ALIVE, {{0}}}, on_alive, false},
+    {{MESSAGE_LINKED, {{"adaptation", cJSON_Number}}}, preconnect_linked, false},
+    {{MESSAGE_CONNECTED, {{"adaptation", cJSON_Number}}}, adaptation_connected, false},
+    {{MESSAGE_GONE, {{0}}}, adaptation_gone, false},
+    {{MESSAGE_HOSTS, {{0}}}, adaptation_hosts, false},
+    {{MESSAGE_COMMITTED, {{"adaptation", cJSON_Number}}}, adaptation_through, false},
+    {{MESSAGE_PARKED, {{"reusable", MESSAGE_BOOL}}}, adaptation_parked, false},
+    {{MESSAGE_POSITION, {POSITION}}, position_came, false},
+    {{MESSAGE_LOCATED, {{"round", cJSON_Number}, {"activity", cJSON_String}, POSITION}}, survey_came, false},
+    {{MESSAGE_PROGRESS, {{"iteration", cJSON_Number}}}, on_progress, false},
+    {{MESSAGE_CLAIM, {{"words", cJSON_String}, POSITION}}, rollcall_claim, false},
+    {{MESSAGE_BREACH, {{"text", cJSON_String}}}, rollcall_breach, false},
+    {{MESSAGE_FAILED, {{"text", cJSON_String}}}, on_failed, false},
+    {{MESSAGE_CRASHED, {{"text", cJSON_String}}}, on_crashed, false},
+    {{MESSAGE_REQUEST, {{0}}}, on_request, true},
+};
+
+static const struct arrival *find(const cJSON *message)
+{
+    return message_find(table, sizeof table / sizeof *table, sizeof *table, message);
 }
 
-static void on_abandoned(struct coordinator *c, void *handle)
+/* At the end nobody is asked any more. */
+bool arrivals_waits(const struct coordinator *c, const cJSON *message)
 {
-    struct adaptation *a = c->adaptation;
-    if (a && a->handle == handle)
-        answer(c, &a->handle, refusal("failed", "the requester has gone"));
-    survey_abandon(c, handle);
-    if (c->pause_handle == handle)
-        answer(c, &c->pause_handle, refusal("failed", "the requester has gone"));
-    stops_abandoned(c, handle);
+    const struct arrival *row = find(message);
+    return row && row->waits && !c->ending.finished;
 }
 
-/* One that stood by. Has it been chosen, and not been woken yet? */
-static void parked_is_gone(struct coordinator *c, int process)
+void arrivals_message(struct coordinator *c, int process, const cJSON *message)
 {
-    struct adaptation *a = c->adaptation;
-    c->processes[process].state = PROCESS_GONE;
-    c->processes[process].dispensable = true;
-    for (int j = 0; a && a->state == ADAPTATION_PREPARING && !a->started && j < a->parked; j++)
-        if (a->joiners[j] == process) {
-            adaptation_drop(c, ADAPTATION_FAILED, "failed", "a process that stood by, and was to join, is gone");
-            return;
-        }
-}
-
-/* A process is gone without a word. In one launch that is the process manager's business too, but it need not
- * notice (a stopped network, cleanup switched off), and the ranks that are left would hang. */
-static void on_lost(struct coordinator *c, int process)
-{
-    struct process *p = &c->processes[process];
-    struct adaptation *a = c->adaptation;
-    char text[200];
-    bool own_launch = c->config.backend->ends;
-    if (process == c->dumping)
-        c->config.ops->fatal(c->config.context, NULL);
-    if (own_launch && p->state == PROCESS_RETURNING)
-        p->state = PROCESS_GONE;
-    if (own_launch && p->state == PROCESS_STANDBY)
-        parked_is_gone(c, process);
-    if (c->finished || p->state == PROCESS_LOST || (own_launch && p->state == PROCESS_GONE))
-        return;
-    bool in_window = a && a->state == ADAPTATION_WINDOW, merges = a && a->linking == LINKING_MERGES;
-    bool can_do_without = !(in_window || merges) || (in_window && a->connected == 0 && c->config.backend->kill);
-    if (p->state == PROCESS_JOINING && own_launch && a && can_do_without) {
-        snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
-        p->state = PROCESS_GONE;
-        if (in_window)
-            adaptation_end_joiners(c); /* the old ranks' connect then fails, and they go on */
-        else
-            adaptation_drop(c, ADAPTATION_FAILED, "failed", text);
+    const struct arrival *row = find(message);
+    struct error why = {0};
+    bool known = process >= 0 && process < processes_count(c);
+    if (known)
+        silence_heard(process_at(c, process));
+    if (row && known && message_fits(&row->form, message, &why)) {
+        row->take(c, process, message);
         return;
     }
-    p->state = PROCESS_LOST;
-    snprintf(text, sizeof text, "process %d (rank %d, pid %d on %s) is gone; the job cannot go on without it", process,
-             p->rank, p->pid, p->host);
-    c->config.ops->fatal(c->config.context, text);
-}
-
-void arrivals_carry_out(struct coordinator *c, struct event *event)
-{
-    switch (event->type) {
-    case EVENT_MESSAGE:
-        on_message(c, event->process, event->json);
-        break;
-    case EVENT_REQUEST:
-        handle_request(c, event->handle, event->json);
-        break;
-    case EVENT_ABANDONED:
-        on_abandoned(c, event->handle);
-        break;
-    case EVENT_LOST:
-        on_lost(c, event->process);
-        break;
-    case EVENT_BACKEND:
-        c->config.backend->event(c, event->handle, event->process);
-        break;
-    }
-    cJSON_Delete(event->json);
-    free(event);
-}
-
-/* Does it depend on where rank 0 is? At the end nobody is asked any more. */
-static bool needs_position(const struct coordinator *c, const struct event *event)
-{
-    const char *op = event->json ? json_text(event->json, "op") : NULL;
-    if (!op || c->finished)
-        return false;
-    return event->type == EVENT_REQUEST ? !strcmp(op, "status") || !strcmp(op, "resize") : !strcmp(op, "request");
-}
-
-void arrivals_take(struct coordinator *c, struct event *event)
-{
-    if (needs_position(c, event))
-        position_wait(c, event);
-    else
-        arrivals_carry_out(c, event);
+    if (!known)
+        error_set(&why, ERROR_FAILED, "a message of process %d, which is none of the job's", process);
+    else if (!row)
+        message_unknown(message, &why);
+    message_refuse(&why);
 }

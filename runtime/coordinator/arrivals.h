@@ -1,16 +1,16 @@
-/*
- * What arrives at the coordinator, on its thread: messages of processes, requests, losses, and what a backend posted.
- * What needs to know where rank 0 is waits for that first (position.c).
- */
+/* Messages of processes, in one table: each is handed to the module whose business it is. */
 #ifndef EPOP_COORDINATOR_ARRIVALS_H
 #define EPOP_COORDINATOR_ARRIVALS_H
 
-#include "runtime/coordinator/state.h"
+#include <cjson/cJSON.h>
+#include <stdbool.h>
 
-/* Carries the event out, or has it wait for rank 0's position. Takes the event. */
-void arrivals_take(struct coordinator *c, struct event *event);
+struct coordinator;
 
-/* At once. Takes the event. */
-void arrivals_carry_out(struct coordinator *c, struct event *event);
+/* Has it to wait for rank 0's position? */
+bool arrivals_waits(const struct coordinator *c, const cJSON *message);
+
+/* Has it taken, or refuses it by its name. */
+void arrivals_message(struct coordinator *c, int process, const cJSON *message);
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/rollcall.h"
+#include "runtime/base/error.h"
+#include "runtime/member/claim.h"
 
 /* Cuts SIGN and a number off the end of text. -1 where there is none. */
 static long long cut_number(char *text, char sign)
@@ -37,13 +38,11 @@ static int find_element(const epop_program_t *program, const char *name)
     return *name && !*end && pc >= 0 && pc < program->size ? (int)pc : -1;
 }
 
-int epop__breakpoint_parse(const epop_program_t *program, const char *text, struct breakpoint *b, char *why,
-                           size_t size)
+int epop__breakpoint_parse(const epop_program_t *program, const char *text, struct breakpoint *b, struct error *why)
 {
     char name[sizeof b->text];
     if (!text[0] || strlen(text) >= sizeof name) {
-        snprintf(why, size, "a place to stop at is PHASE[:ITERATION][@RANK], not '%.80s'", text);
-        return -1;
+        return error_set(why, ERROR_FAILED, "a place to stop at is PHASE[:ITERATION][@RANK], not '%.80s'", text);
     }
     strcpy(name, text);
     strcpy(b->text, text);
@@ -52,12 +51,12 @@ int epop__breakpoint_parse(const epop_program_t *program, const char *text, stru
     b->iteration = cut_number(name, ':');
     b->pc = find_element(program, name);
     if (b->pc < 0)
-        snprintf(why, size, "%.100s has no element '%.80s'; see epop --driver check", program->name, name);
+        error_set(why, ERROR_FAILED, "%.100s has no element '%.80s'; see epop --driver check", program->name, name);
     else if (b->pc == 0)
-        snprintf(why, size, "INIT is no place to stop at: ranks that join run it on their own");
+        error_set(why, ERROR_FAILED, "INIT is no place to stop at: ranks that join run it on their own");
     else if (program->elements[b->pc].type == EPOP_BRANCH && b->iteration > 0)
-        snprintf(why, size, "element %d '%.80s' is a branch and has no iteration %lld", b->pc, name,
-                 (long long)b->iteration);
+        error_set(why, ERROR_FAILED, "element %d '%.80s' is a branch and has no iteration %lld", b->pc, name,
+                  (long long)b->iteration);
     else
         return 0;
     return -1;

@@ -3,53 +3,30 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/thread.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/advance.h"
+#include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/arrivals.h"
-#include "runtime/coordinator/due.h"
-#include "runtime/coordinator/queue.h"
+#include "runtime/coordinator/dump.h"
+#include "runtime/coordinator/events.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/losses.h"
+#include "runtime/coordinator/position.h"
+#include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/requests.h"
 #include "runtime/coordinator/rollcall.h"
+#include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/member/member.h"
+#include "runtime/coordinator/stops.h"
+#include "runtime/coordinator/survey.h"
+#include "runtime/coordinator/watchdog.h"
 
-double wall_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* ---- Sending -------------------------------------------------------------- */
-
-void send_to(struct coordinator *c, int process, cJSON *message)
-{
-    c->config.ops->send(c->config.context, process, message);
-    cJSON_Delete(message);
-}
-
-void send_to_world(struct coordinator *c, cJSON *message)
-{
-    for (int r = 0; r < c->size; r++)
-        c->config.ops->send(c->config.context, c->world[r], message);
-    cJSON_Delete(message);
-}
-
-void answer(struct coordinator *c, void **handle, cJSON *reply)
-{
-    if (*handle)
-        c->config.ops->answer(c->config.context, *handle, reply);
-    *handle = NULL;
-    cJSON_Delete(reply);
-}
-
-cJSON *refusal(const char *code, const char *reason)
-{
-    cJSON *reply = cJSON_CreateObject();
-    cJSON_AddBoolToObject(reply, "ok", 0);
-    cJSON_AddStringToObject(reply, "code", code);
-    cJSON_AddStringToObject(reply, "reason", reason);
-    return reply;
-}
+#define LONGEST_WAIT 3600 /* seconds */
 
 /* ---- The thread ----------------------------------------------------------- */
 
@@ -57,80 +34,163 @@ cJSON *refusal(const char *code, const char *reason)
 static int count_stuck(const struct coordinator *c)
 {
     int stuck = 0;
-    for (int p = 0; p < c->process_count; p++) {
-        enum process_state state = c->processes[p].state;
-        stuck += c->processes[p].here && (state == PROCESS_RETURNING || state == PROCESS_LEAVING);
+    for (int p = 0; p < c->processes.count; p++) {
+        enum process_state state = process_at(c, p)->state;
+        stuck += process_at(c, p)->here && (state == PROCESS_RETURNING || state == PROCESS_LEAVING);
     }
     if (c->config.backend->busy)
         stuck += c->config.backend->busy();
     return stuck;
 }
 
-static void drain(struct coordinator *c)
-{
-    for (struct event *event; (event = queue_take(c));)
-        arrivals_take(c, event);
-}
-
 /* Waits for something to arrive; a backend that has launches to look after is asked when to look again. */
 static void look_and_wait(struct coordinator *c, double seconds)
 {
     double look = c->config.backend->tick ? c->config.backend->tick(c) : seconds;
-    queue_wait(c, look < seconds ? look : seconds);
+    events_wait(c, look < seconds ? look : seconds);
+}
+
+/* Those that wait for rank 0's position are carried out by and by. */
+static void carry_out(struct coordinator *c, struct event *event)
+{
+    switch (event->type) {
+    case EVENT_MESSAGE:
+        if (event->json)
+            arrivals_message(c, event->process, event->json);
+        else
+            fatal_memory(c);
+        break;
+    case EVENT_REQUEST:
+        requests_take(c, event->handle, event->json);
+        break;
+    case EVENT_ABANDONED:
+        requests_abandoned(c, event->handle);
+        break;
+    case EVENT_LOST:
+        losses_take(c, event->process);
+        break;
+    case EVENT_BACKEND:
+        c->config.backend->event(c, event->handle, event->process);
+        break;
+    }
+    events_free(c, event);
+    advance_world(c);
+}
+
+static void take(struct coordinator *c, struct event *event)
+{
+    enum request_wait waits = WAITS_NOT;
+    if (event->type == EVENT_REQUEST)
+        waits = requests_waits(c, event->json);
+    else if (event->type == EVENT_MESSAGE && arrivals_waits(c, event->json))
+        waits = WAITS_FOR_POSITION;
+    if (waits == WAITS_NOT)
+        carry_out(c, event);
+    else
+        position_wait(c, event, waits == WAITS_FOR_PROGRESS);
+}
+
+static void drain(struct coordinator *c)
+{
+    for (struct event *event; (event = events_take(c));)
+        take(c, event);
+    if (c->events.missed)
+        fatal_memory(c);
+}
+
+/* The launcher's exit status would be a matter of chance if a signal just killed the processes. */
+static void check_signals(struct coordinator *c)
+{
+    if (c->events.interrupted)
+        fatal(c, "interrupted (SIGINT)");
+    else if (c->events.terminations > 1)
+        fatal(c, "told to end for a second time (SIGTERM): ends at once");
+    else if (c->events.terminations)
+        requests_stop(c, "SIGTERM");
 }
 
 static void *coordinator_main(void *argument)
 {
     struct coordinator *c = argument;
-    while (!c->finished) {
-        look_and_wait(c, due_wait(c));
+    while (!c->ending.finished) {
+        look_and_wait(c, timers_next(&c->timers, LONGEST_WAIT));
         drain(c);
-        due_advance(c);
+        check_signals(c);
+        timers_run(&c->timers);
+        advance(c);
     }
     double deadline = monotonic_seconds() + c->config.finish_timeout;
     while (count_stuck(c) && monotonic_seconds() < deadline) {
         look_and_wait(c, deadline - monotonic_seconds());
-        due_check_signals(c);
+        check_signals(c);
         drain(c);
     }
     drain(c);
     return NULL;
 }
 
+/* ---- Any thread ----------------------------------------------------------- */
+
+void coordinator_message(struct coordinator *c, int process, const cJSON *message)
+{
+    events_post(c, (struct event){.type = EVENT_MESSAGE, .process = process, .json = cJSON_Duplicate(message, 1)});
+}
+
+void coordinator_request(struct coordinator *c, void *handle, const cJSON *request)
+{
+    events_post(c, (struct event){.type = EVENT_REQUEST, .handle = handle, .json = cJSON_Duplicate(request, 1)});
+}
+
+void coordinator_abandoned(struct coordinator *c, void *handle)
+{
+    events_post(c, (struct event){.type = EVENT_ABANDONED, .handle = handle});
+}
+
+void coordinator_lost(struct coordinator *c, int process)
+{
+    events_post(c, (struct event){.type = EVENT_LOST, .process = process});
+}
+
+void coordinator_terminate(struct coordinator *c)
+{
+    c->events.terminations++;
+    sem_post(&c->events.wake);
+}
+
+void coordinator_interrupt(struct coordinator *c)
+{
+    c->events.interrupted = true;
+    sem_post(&c->events.wake);
+}
+
 /* ---- Start and end -------------------------------------------------------- */
 
 static void coordinator_free(struct coordinator *c)
 {
-    cJSON_Delete(c->deferred);
-    for (int p = 0; c->processes && p < c->process_count; p++) {
-        rollcall_forget(&c->processes[p]);
-        cJSON_Delete(c->processes[p].place);
-    }
-    free(c->processes);
-    free(c->world);
+    cJSON_Delete(c->requests.deferred);
+    processes_destroy(&c->processes);
+    events_destroy(&c->events);
     free(c->job);
     free(c->path);
-    sem_destroy(&c->wake);
-    pthread_mutex_destroy(&c->lock);
     free(c);
 }
 
-int add_processes(struct coordinator *c, int count)
+static void init(struct coordinator *c)
 {
-    int first = c->process_count;
-    size_t total = (size_t)first + (size_t)count;
-    struct process *processes = realloc(c->processes, total * sizeof *processes);
-    if (processes)
-        c->processes = processes;
-    int *ranks = realloc(c->world, total * sizeof *ranks);
-    if (ranks)
-        c->world = ranks;
-    if (!processes || !ranks)
-        return -1;
-    for (int p = first; p < first + count; p++)
-        c->processes[p] = (struct process){.state = PROCESS_JOINING, .rank = -1};
-    c->process_count = (int)total;
-    return first;
+    timers_init(&c->timers, monotonic_seconds);
+    events_init(&c->events);
+    position_init(c, carry_out);
+    adaptation_init(c);
+    preconnect_init(c);
+    agreement_init(c);
+    stops_init(c);
+    rollcall_init(c);
+    silence_init(c);
+    survey_init(c);
+    watchdog_init(c);
+    progress_init(c);
+    dump_init(c);
+    advance_init(c);
 }
 
 struct coordinator *coordinator_start(const struct coordinator_config *config)
@@ -139,29 +199,13 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
     if (!c)
         return NULL;
     c->config = *config;
-    pthread_mutex_init(&c->lock, NULL);
-    sem_init(&c->wake, 0, 0);
+    c->started = wall_seconds();
+    init(c);
     c->job = strdup(config->job);
     c->path = strdup(config->path);
-    c->processes = calloc((size_t)config->processes, sizeof *c->processes);
-    c->world = calloc((size_t)config->processes, sizeof *c->world);
-    c->process_count = config->processes;
-    if (!c->job || !c->path || !c->processes || !c->world)
+    if (!c->job || !c->path || processes_init(&c->processes, config->processes, config->size))
         goto fail;
-    for (int i = 0; config->rollcall && i < config->rollcall->count; i++)
-        c->stops.places[c->stops.count++].where = config->rollcall->breaks[i];
-    c->size = config->size;
-    for (int p = 0; p < config->processes; p++) {
-        c->processes[p].state = p < config->size ? PROCESS_RUNNING : PROCESS_STANDBY;
-        c->processes[p].rank = p < config->size ? p : -1;
-        c->world[p] = p;
-    }
-    c->started = wall_seconds();
-    c->position.pc = -1;
-    c->last_commit = -1e9;
-    c->dumping = -1;
-    c->mtct = -1;
-    if (pthread_create(&c->thread, NULL, coordinator_main, c))
+    if (thread_start(&c->thread, coordinator_main, c))
         goto fail;
     return c;
 fail:

@@ -11,11 +11,11 @@
 
 #include "epop/driver.h"
 #include "runtime/bar/text.h"
+#include "runtime/member/claim.h"
 #include "runtime/member/plan.h"
-#include "runtime/rollcall.h"
 
 struct coordinator;
-struct coordinator_backend;
+struct backend;
 
 /* How the coordinator reaches the world. Called on its thread; none but `ended` may block. */
 struct coordinator_ops {
@@ -39,7 +39,7 @@ struct coordinator_config {
     const char *job;               /* its id */
     const char *path;              /* of the program */
     const epop_program_t *program; /* stays valid until coordinator_destroy */
-    const struct coordinator_backend *backend;
+    const struct backend *backend;
     int size, processes;                     /* ranks at the start; processes of the launch */
     int maximum;                             /* most ranks that there can be */
     double prepare_timeout;                  /* seconds for joining processes to get ready */

@@ -1,10 +1,11 @@
-/*
- * A process that crashed dumps its memory, which the job waits for, though not for ever. While rank 0's process does so
- * nobody can tell the others anything, and then they lose it: so it waits until they have heard that the job ends.
- */
+/* A process that crashed dumps its memory: see dump.h. */
+#include "runtime/coordinator/dump.h"
+
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/member/json.h"
-#include "runtime/member/member.h"
 
 #define DUMP_TIMEOUT 10  /* seconds */
 #define HEAR_TIMEOUT 1.5 /* seconds; less than crash.c waits before it goes on by itself */
@@ -12,21 +13,21 @@
 /* What a process gets is in order: who answers the ping has heard what came before. */
 static void tell_others(struct coordinator *c)
 {
-    for (int p = 1; p < c->process_count; p++) {
-        cJSON *message = json_message("abort");
+    for (int p = 1; p < c->processes.count; p++) {
+        cJSON *message = json_message(MESSAGE_ABORT);
         cJSON_AddBoolToObject(message, "wait", 1);
-        send_to(c, p, message);
-        c->processes[p].answered = false;
-        send_to(c, p, json_message("ping"));
+        processes_send(c, p, message);
+        process_at(c, p)->answered = false;
+        processes_send(c, p, json_message(MESSAGE_PING));
     }
 }
 
 static bool others_have_heard(const struct coordinator *c)
 {
-    for (int p = 1; p < c->process_count; p++) {
-        enum process_state state = c->processes[p].state;
-        bool there = c->processes[p].here && state != PROCESS_GONE && state != PROCESS_LOST;
-        if (there && !c->processes[p].answered)
+    for (int p = 1; p < c->processes.count; p++) {
+        enum process_state state = process_at(c, p)->state;
+        bool there = process_at(c, p)->here && state != PROCESS_GONE && state != PROCESS_LOST;
+        if (there && !process_at(c, p)->answered)
             return false;
     }
     return true;
@@ -34,33 +35,48 @@ static bool others_have_heard(const struct coordinator *c)
 
 static void let_it_dump(struct coordinator *c)
 {
-    c->dump_begun = true;
-    c->dump_deadline = monotonic_seconds() + DUMP_TIMEOUT;
-    send_to(c, c->dumping, json_message("dump"));
+    c->dump.begun = true;
+    timers_set(&c->timers, &c->dump.limit, DUMP_TIMEOUT);
+    processes_send(c, c->dump.process, json_message(MESSAGE_DUMP));
 }
 
 void dump_begin(struct coordinator *c, int process)
 {
-    c->dumping = process;
-    c->dump_deadline = monotonic_seconds() + HEAR_TIMEOUT;
+    c->dump.process = process;
+    timers_set(&c->timers, &c->dump.limit, HEAR_TIMEOUT);
     if (process == 0)
         tell_others(c);
     else
         let_it_dump(c);
 }
 
-void dump_look(struct coordinator *c)
+bool dump_is_on(const struct coordinator *c)
 {
-    if (c->dumping < 0)
-        return;
-    bool late = monotonic_seconds() > c->dump_deadline;
-    if (c->dump_begun && late)
-        c->config.ops->fatal(c->config.context, NULL);
-    else if (!c->dump_begun && (late || others_have_heard(c)))
+    return c->dump.process >= 0;
+}
+
+bool dump_is_of(const struct coordinator *c, int process)
+{
+    return c->dump.process == process;
+}
+
+void dump_advance(struct coordinator *c)
+{
+    if (dump_is_on(c) && !c->dump.begun && others_have_heard(c))
         let_it_dump(c);
 }
 
-double dump_wait(const struct coordinator *c)
+static void timeout(void *context)
 {
-    return c->dumping >= 0 ? c->dump_deadline - monotonic_seconds() : 3600;
+    struct coordinator *c = context;
+    if (c->dump.begun)
+        fatal(c, NULL);
+    else
+        let_it_dump(c);
+}
+
+void dump_init(struct coordinator *c)
+{
+    c->dump.process = -1;
+    timer_init(&c->dump.limit, timeout, c, NULL);
 }

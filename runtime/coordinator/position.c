@@ -1,84 +1,94 @@
-/*
- * Where rank 0 is. Its process is asked when a request needs to know it, for the status or for the size rule of the
- * phase, and the request waits for the answer. A control thread answers at once, whatever the program does. How far the
- * program is can only be told by its own thread, at the next probe: a status waits a moment for that.
- */
-#include <string.h>
+/* Where rank 0 is: see position.h. */
+#include "runtime/coordinator/position.h"
 
-#include "runtime/coordinator/arrivals.h"
-#include "runtime/coordinator/queue.h"
-#include "runtime/member/json.h"
-#include "runtime/member/member.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/events.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/state.h"
+#include "runtime/coordinator/stops.h"
 
 #define ANSWER_TIMEOUT   2   /* seconds; a process that is stopped does not answer */
 #define PROGRESS_TIMEOUT 0.2 /* seconds; an iteration may take longer */
 
 static void ask(struct coordinator *c)
 {
-    c->position_due = true;
-    c->position_deadline = monotonic_seconds() + ANSWER_TIMEOUT;
-    send_to(c, c->world[0], json_message("position"));
+    c->position.due = true;
+    timers_set(&c->timers, &c->position.limit, ANSWER_TIMEOUT);
+    processes_send(c, c->processes.world[0], json_message(MESSAGE_POSITION));
 }
 
 /* In a pause, or stopped for a debugger, nobody would answer. */
 static void ask_progress(struct coordinator *c)
 {
-    if (c->progress_due || c->paused || c->stops.how != NOT_STOPPED || c->processes[c->world[0]].ended)
+    if (c->position.progress_due || c->pause.on || stops_are_on(c) || process_of_rank(c, 0)->ended)
         return;
-    c->progress_due = true;
-    send_to(c, c->world[0], json_message("progress"));
+    c->position.progress_due = true;
+    processes_send(c, c->processes.world[0], json_message(MESSAGE_PROGRESS));
 }
 
-void position_wait(struct coordinator *c, struct event *event)
+void position_wait(struct coordinator *c, struct event *event, bool progress)
 {
-    bool first = !c->waiting;
+    bool first = !c->position.first;
     event->next = NULL;
-    *(first ? &c->waiting : &c->last_waiting->next) = event;
-    c->last_waiting = event;
+    *(first ? &c->position.first : &c->position.last->next) = event;
+    c->position.last = event;
     if (first)
         ask(c);
-    if (event->json && !strcmp(json_text(event->json, "op"), "status"))
+    if (progress)
         ask_progress(c);
 }
 
 /* All that is waited for is there, or needs no longer wait than this. */
 static void look(struct coordinator *c)
 {
-    double limit = monotonic_seconds() + PROGRESS_TIMEOUT;
-    if (!c->position_due && !c->progress_due)
+    if (!c->position.due && !c->position.progress_due)
         position_give_up(c);
-    else if (!c->position_due && c->position_deadline > limit)
-        c->position_deadline = limit;
+    else if (!c->position.due && timers_left(&c->timers, &c->position.limit) > PROGRESS_TIMEOUT)
+        timers_set(&c->timers, &c->position.limit, PROGRESS_TIMEOUT);
 }
 
 void position_came(struct coordinator *c, int process, const cJSON *message)
 {
-    if (process != c->world[0])
+    if (process != c->processes.world[0])
         return;
-    c->position = position_from_json(message);
-    c->position_due = false;
+    c->position.at = position_from_json(message);
+    c->position.due = false;
     look(c);
 }
 
 void position_progress_came(struct coordinator *c)
 {
-    c->progress_due = false;
+    c->position.progress_due = false;
     look(c);
 }
 
 void position_ask_again(struct coordinator *c)
 {
-    if (c->waiting)
+    if (c->position.first)
         ask(c);
 }
 
 void position_give_up(struct coordinator *c)
 {
-    struct event *event = c->waiting, *next;
-    c->waiting = NULL;
-    c->position_due = c->progress_due = false;
+    struct event *event = c->position.first, *next;
+    c->position.first = NULL;
+    c->position.due = c->position.progress_due = false;
+    timers_cancel(&c->timers, &c->position.limit);
     for (; event; event = next) {
         next = event->next;
-        arrivals_carry_out(c, event);
+        c->position.go_on(c, event);
     }
+}
+
+static void timeout(void *context)
+{
+    position_give_up(context);
+}
+
+void position_init(struct coordinator *c, void (*go_on)(struct coordinator *c, struct event *event))
+{
+    c->position.at.pc = -1;
+    c->position.go_on = go_on;
+    timer_init(&c->position.limit, timeout, c, NULL);
 }

@@ -1,10 +1,12 @@
-/*
- * How far the program is. Its thread is asked at rank 0's next probe, and only while somebody looks: a client that
- * wants the status (see position.c), or the user at the terminal.
- */
+/* How far the program is: see progress.h. */
+#include "runtime/coordinator/progress.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/job_state.h"
+#include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/member/json.h"
-#include "runtime/member/member.h"
 
 #define SHOW_PERIOD    0.5 /* seconds */
 #define LEAST_MPI_TIME 0.2
@@ -13,67 +15,74 @@
 static void look_at_mpi(struct coordinator *c, const cJSON *message)
 {
     double seconds = json_number(message, "mpi_seconds", -1), now = json_number(message, "clock", 0);
-    double time = now - c->mpi_clock, spent = seconds - c->mpi_seconds;
+    double time = now - c->progress.mpi_clock, spent = seconds - c->progress.mpi_seconds;
     if (seconds < 0 || (time >= 0 && time < LEAST_MPI_TIME))
         return;
-    if (c->mpi_clock > 0 && time > 0 && spent >= 0 && spent <= time)
-        c->mtct = spent / time;
-    c->mpi_seconds = seconds;
-    c->mpi_clock = now;
+    if (c->progress.mpi_clock > 0 && time > 0 && spent >= 0 && spent <= time)
+        c->progress.mtct = spent / time;
+    c->progress.mpi_seconds = seconds;
+    c->progress.mpi_clock = now;
 }
 
 void progress_came(struct coordinator *c, const cJSON *message)
 {
-    c->progress.iteration = json_int64(message, "iteration", 0);
-    c->progress.bound = json_int64(message, "bound", 0);
-    c->progress_known = true;
-    c->progress_time = monotonic_seconds();
+    c->progress.last.iteration = json_int64(message, "iteration", 0);
+    c->progress.last.bound = json_int64(message, "bound", 0);
+    c->progress.known = true;
+    c->progress.time = monotonic_seconds();
     look_at_mpi(c, message);
-    estimate_add(&c->estimate, c->progress_time, c->progress.iteration, c->progress.bound, c->size);
-    position_progress_came(c);
+    estimate_add(&c->progress.estimate, c->progress.time, c->progress.last.iteration, c->progress.last.bound,
+                 c->processes.size);
 }
 
 cJSON *progress_json(const struct coordinator *c)
 {
-    double rate = estimate_rate(&c->estimate), left = estimate_left(&c->estimate, monotonic_seconds());
-    if (!c->progress_known)
+    double rate = estimate_rate(&c->progress.estimate),
+           left = estimate_left(&c->progress.estimate, monotonic_seconds());
+    if (!c->progress.known)
         return cJSON_CreateNull();
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "iteration", (double)c->progress.iteration);
-    cJSON_AddNumberToObject(json, "bound", (double)c->progress.bound);
-    cJSON_AddNumberToObject(json, "age", monotonic_seconds() - c->progress_time);
+    cJSON_AddNumberToObject(json, "iteration", (double)c->progress.last.iteration);
+    cJSON_AddNumberToObject(json, "bound", (double)c->progress.last.bound);
+    cJSON_AddNumberToObject(json, "age", monotonic_seconds() - c->progress.time);
     if (rate > 0)
         cJSON_AddNumberToObject(json, "rate", rate);
-    if (left >= 0 && !c->paused)
+    if (left >= 0 && !c->pause.on)
         cJSON_AddNumberToObject(json, "left", left);
     return json;
 }
 
 /* ---- For the user at the terminal ------------------------------------------------ */
 
-double progress_wait(const struct coordinator *c)
-{
-    return c->config.ops->show && !c->finished ? c->show - monotonic_seconds() : 3600;
-}
-
 /* In a pause nobody would answer. */
-void progress_show(struct coordinator *c)
+static void show(void *context)
 {
-    double now = monotonic_seconds();
-    if (!c->config.ops->show || now < c->show)
-        return;
-    c->show = now + SHOW_PERIOD;
-    if (c->progress_known && c->progress.bound > 0) {
+    struct coordinator *c = context;
+    timers_set(&c->timers, &c->progress.show, SHOW_PERIOD);
+    if (c->progress.known && c->progress.last.bound > 0) {
         const struct bar_state state = {
             .program = c->config.program->name,
-            .size = c->size,
-            .iteration = c->progress.iteration,
-            .bound = c->progress.bound,
-            .left = estimate_left(&c->estimate, now),
-            .state = job_state(c),
+            .size = c->processes.size,
+            .iteration = c->progress.last.iteration,
+            .bound = c->progress.last.bound,
+            .left = estimate_left(&c->progress.estimate, monotonic_seconds()),
+            .state = job_state_name(c),
         };
         c->config.ops->show(c->config.context, &state);
     }
-    if (!c->paused && c->processes[c->world[0]].here)
-        send_to(c, c->world[0], json_message("progress"));
+    if (!c->pause.on && process_of_rank(c, 0)->here)
+        processes_send(c, c->processes.world[0], json_message(MESSAGE_PROGRESS));
+}
+
+void progress_stood(struct coordinator *c, double seconds)
+{
+    estimate_skip(&c->progress.estimate, seconds);
+}
+
+void progress_init(struct coordinator *c)
+{
+    c->progress.mtct = -1;
+    timer_init(&c->progress.show, show, c, NULL);
+    if (c->config.ops->show)
+        timers_set(&c->timers, &c->progress.show, 0);
 }

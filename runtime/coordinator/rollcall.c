@@ -7,29 +7,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/names.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
-#include "runtime/member/json.h"
-#include "runtime/member/member.h"
 
 /* When two claims differ, the others have so long to come in, so that the few can be told from the many. */
 #define GRACE 0.4
 
 /* ---- Who takes part -------------------------------------------------------------- */
 
-static bool in_window(const struct coordinator *c)
-{
-    return c->adaptation && c->adaptation->state == ADAPTATION_WINDOW;
-}
-
 /* In a window old and joining ranks, else the world. */
 static int count_participants(const struct coordinator *c)
 {
-    return c->size + (in_window(c) ? c->adaptation->joining : 0);
+    return c->processes.size + (adaptation_is(c, ADAPTATION_WINDOW) ? adaptation_pending(c)->joining : 0);
 }
 
 static struct process *participant(const struct coordinator *c, int i)
 {
-    return &c->processes[i < c->size ? c->world[i] : c->adaptation->joiners[i - c->size]];
+    return process_at(c, i < c->processes.size ? c->processes.world[i]
+                                               : adaptation_pending(c)->joiners[i - c->processes.size]);
 }
 
 static const cJSON *claim_of(const struct process *p)
@@ -59,8 +60,9 @@ static void list_ranks(const struct coordinator *c, const cJSON *claim, char *te
             continue;
         const char *before = listed == 0 ? "" : listed == alike - 1 ? " and" : ",";
         listed++;
-        length += i < c->size ? snprintf(text + length, size - (size_t)length, "%s %d", before, i)
-                              : snprintf(text + length, size - (size_t)length, "%s (joining) %d", before, i - c->size);
+        length += i < c->processes.size ? snprintf(text + length, size - (size_t)length, "%s %d", before, i)
+                                        : snprintf(text + length, size - (size_t)length, "%s (joining) %d", before,
+                                                   i - c->processes.size);
     }
 }
 
@@ -98,10 +100,19 @@ static void describe_place(struct coordinator *c, const cJSON *claim, char *text
 {
     struct position at = position_from_json(claim);
     if (at.pc < c->config.program->size)
-        snprintf(text, size, "element %d '%.60s' (%s), iteration %lld", at.pc, element_name(c, at.pc),
+        snprintf(text, size, "element %d '%.60s' (%s), iteration %lld", at.pc, names_element(c, at.pc),
                  epop_element_type_name(c->config.program->elements[at.pc].type), (long long)at.iteration);
     else
         snprintf(text, size, "the end");
+}
+
+static void complain(struct coordinator *c, const char *text)
+{
+    if (!c->config.rollcall->warns) {
+        fatal(c, text);
+        return;
+    }
+    fprintf(stderr, "epop: warning: %s\n", text);
 }
 
 static void differ(struct coordinator *c, const cJSON *majority, const cJSON *odd)
@@ -119,17 +130,8 @@ static void differ(struct coordinator *c, const cJSON *majority, const cJSON *od
     snprintf(text, sizeof text, "%s: %s, %s of %d: %s; but %s%s: %s; it must be the same on every rank",
              c->config.program->name, here, few, count_participants(c), json_text(odd, "words"), many, place,
              json_text(majority, "words"));
-    rollcall_breach(c, text);
-    c->apart = true; /* and not compared from here on */
-}
-
-void rollcall_breach(struct coordinator *c, const char *text)
-{
-    if (!c->config.rollcall->warns) {
-        c->config.ops->fatal(c->config.context, text);
-        return;
-    }
-    fprintf(stderr, "epop: warning: %s\n", text);
+    complain(c, text);
+    c->rollcall.apart = true; /* and not compared from here on */
 }
 
 /* ---- Rounds ------------------------------------------------------------------------- */
@@ -140,7 +142,7 @@ static void pass(struct coordinator *c, struct process *p, bool kept)
     cJSON_Delete(cJSON_DetachItemFromArray(p->claims, 0));
     p->kept = kept;
     if (!kept)
-        send_to(c, (int)(p - c->processes), json_message("passed"));
+        processes_send(c, process_number(c, p), json_message(MESSAGE_PASSED));
 }
 
 /* The first claims: is one missing, and are those that are there the same? */
@@ -170,11 +172,23 @@ static void pass_all(struct coordinator *c)
     int total = count_participants(c);
     for (int i = 0; i < total; i++) {
         struct process *p = participant(c, i);
-        if (!c->apart)
+        if (!c->rollcall.apart)
             pass(c, p, stops_keep(c, i));
-        while (c->apart && claim_of(p))
+        while (c->rollcall.apart && claim_of(p))
             pass(c, p, false);
     }
+}
+
+static void begin_grace(struct coordinator *c)
+{
+    c->rollcall.differs = true;
+    timers_set(&c->timers, &c->rollcall.grace, GRACE);
+}
+
+static void end_grace(struct coordinator *c)
+{
+    c->rollcall.differs = c->rollcall.late = false;
+    timers_cancel(&c->timers, &c->rollcall.grace);
 }
 
 void rollcall_check(struct coordinator *c)
@@ -185,14 +199,14 @@ void rollcall_check(struct coordinator *c)
     for (;;) {
         stops_look(c);
         bool complete = look_round(c, &odd, &majority);
-        if (c->apart) {
+        if (c->rollcall.apart) {
             pass_all(c);
             return;
         }
-        if (odd && !complete && !c->grace_end)
-            c->grace_end = monotonic_seconds() + GRACE;
-        if (odd && (complete || monotonic_seconds() >= c->grace_end)) {
-            c->grace_end = 0;
+        if (odd && !complete && !c->rollcall.differs)
+            begin_grace(c);
+        if (odd && (complete || c->rollcall.late)) {
+            end_grace(c);
             differ(c, majority, odd);
             continue;
         }
@@ -202,9 +216,9 @@ void rollcall_check(struct coordinator *c)
     }
 }
 
-void rollcall_here(struct coordinator *c, int process, const cJSON *message)
+void rollcall_claim(struct coordinator *c, int process, const cJSON *message)
 {
-    struct process *p = &c->processes[process];
+    struct process *p = process_at(c, process);
     if (!c->config.rollcall || !json_text(message, "words"))
         return;
     if (!p->claims)
@@ -213,13 +227,20 @@ void rollcall_here(struct coordinator *c, int process, const cJSON *message)
     rollcall_check(c);
 }
 
-void rollcall_forget(struct process *p)
+void rollcall_breach(struct coordinator *c, int process, const cJSON *message)
 {
-    cJSON_Delete(p->claims);
-    p->claims = NULL;
+    (void)process;
+    complain(c, json_text(message, "text"));
 }
 
-double rollcall_deadline(const struct coordinator *c)
+static void grace_is_over(void *context)
 {
-    return c->grace_end ? c->grace_end : 1e18;
+    struct coordinator *c = context;
+    c->rollcall.late = true;
+    rollcall_check(c);
+}
+
+void rollcall_init(struct coordinator *c)
+{
+    timer_init(&c->rollcall.grace, grace_is_over, c, &c->limits);
 }

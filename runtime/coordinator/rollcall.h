@@ -1,18 +1,26 @@
-/* The coordinator's side of the roll calls (runtime/rollcall.h), with the debug driver. */
+/* The coordinator's side of the roll calls (runtime/member/claim.h), with the debug driver. */
 #ifndef EPOP_COORDINATOR_ROLLCALL_H
 #define EPOP_COORDINATOR_ROLLCALL_H
 
-#include "runtime/coordinator/state.h"
+#include <cjson/cJSON.h>
+#include <stdbool.h>
 
+#include "runtime/base/timers.h"
+
+struct coordinator;
+
+struct rollcall {
+    bool apart;         /* the ranks are known to go different ways, and are not compared any more */
+    bool differs, late; /* a difference has shown while claims are missing; and these have had their time */
+    struct timer grace;
+};
+
+void rollcall_init(struct coordinator *c);
 /* A rank's claim has come in. */
-void rollcall_here(struct coordinator *c, int process, const cJSON *message);
-/* A rank that breaks the contract all by itself: one line of text. */
-void rollcall_breach(struct coordinator *c, const char *text);
-/* Goes on as far as the claims allow: after a window, and when something is due. */
+void rollcall_claim(struct coordinator *c, int process, const cJSON *message);
+/* A rank breaks the contract all by itself: says its text. */
+void rollcall_breach(struct coordinator *c, int process, const cJSON *message);
+/* Goes on as far as the claims allow: after a window, and when the ranks go on after a stop. */
 void rollcall_check(struct coordinator *c);
-/* When that is, in monotonic seconds. */
-double rollcall_deadline(const struct coordinator *c);
-/* The process is no rank any more. */
-void rollcall_forget(struct process *p);
 
 #endif

@@ -1,85 +1,28 @@
-/* What the coordinator tells: the job's status, and events as they happen. By schema/control.schema.json. */
-#include <string.h>
+/* The job's status: see status.h. */
+#include "runtime/coordinator/status.h"
 
 #include "epop_api/sizes.h"
+#include "runtime/base/clock.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/job_state.h"
+#include "runtime/coordinator/names.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
-
-const char *element_name(struct coordinator *c, int pc)
-{
-    const epop_program_t *program = c->config.program;
-    if (pc < 0 || pc >= program->size)
-        return "";
-    const epop_element_t *element = &program->elements[pc];
-    return element->name ? element->name : epop_element_type_name(element->type);
-}
-
-static const char *state_text(enum adaptation_state state)
-{
-    static const char *const text[] = {
-        [ADAPTATION_PREPARING] = "preparing", [ADAPTATION_PREPARED] = "prepared", [ADAPTATION_WINDOW] = "window",
-        [ADAPTATION_COMMITTED] = "committed", [ADAPTATION_FAILED] = "failed",     [ADAPTATION_CANCELLED] = "cancelled",
-    };
-    return text[state];
-}
-
-const char *process_text(enum process_state state)
-{
-    static const char *const text[] = {
-        [PROCESS_STANDBY] = "standby", [PROCESS_JOINING] = "joining",   [PROCESS_RUNNING] = "running",
-        [PROCESS_LEAVING] = "leaving", [PROCESS_RETURNING] = "leaving", [PROCESS_SPENT] = "spent",
-        [PROCESS_GONE] = "gone",       [PROCESS_LOST] = "lost",         [PROCESS_HOSTING] = "hosting",
-    };
-    return text[state];
-}
-
-const char *job_state(const struct coordinator *c)
-{
-    const struct adaptation *a = c->adaptation;
-    if (c->finished)
-        return "ending";
-    if (c->stopping)
-        return "stopping";
-    if (c->stops.how != NOT_STOPPED)
-        return "stopped";
-    if (c->paused)
-        return "paused";
-    if (a && a->state == ADAPTATION_WINDOW)
-        return "adapting";
-    if (c->agreement != AGREEMENT_NONE)
-        return "agreeing";
-    if (a)
-        return "preparing";
-    for (int r = 0; r < c->size; r++)
-        if (!c->processes[c->world[r]].here)
-            return "starting";
-    return "running";
-}
-
-static cJSON *element_json(struct coordinator *c)
-{
-    int pc = c->position.pc;
-    if (pc < 0 || pc >= c->config.program->size)
-        return cJSON_CreateNull();
-    cJSON *json = cJSON_CreateObject();
-    position_to_json(&c->position, json);
-    cJSON_AddStringToObject(json, "name", element_name(c, pc));
-    cJSON_AddStringToObject(json, "type", epop_element_type_name(c->config.program->elements[pc].type));
-    return json;
-}
 
 static cJSON *processes_json(const struct coordinator *c)
 {
     cJSON *list = cJSON_CreateArray();
-    for (int p = 0; p < c->process_count; p++) {
-        if (c->processes[p].state == PROCESS_GONE)
+    for (int p = 0; p < c->processes.count; p++) {
+        if (process_at(c, p)->state == PROCESS_GONE)
             continue;
         cJSON *json = cJSON_CreateObject();
         cJSON_AddNumberToObject(json, "process", p);
-        cJSON_AddNumberToObject(json, "rank", c->processes[p].rank);
-        cJSON_AddStringToObject(json, "host", c->processes[p].host);
-        cJSON_AddNumberToObject(json, "pid", c->processes[p].pid);
-        cJSON_AddStringToObject(json, "state", process_text(c->processes[p].state));
+        cJSON_AddNumberToObject(json, "rank", process_at(c, p)->rank);
+        cJSON_AddStringToObject(json, "host", process_at(c, p)->host);
+        cJSON_AddNumberToObject(json, "pid", process_at(c, p)->pid);
+        cJSON_AddStringToObject(json, "state", names_process_state(process_at(c, p)->state));
         cJSON_AddItemToArray(list, json);
     }
     return list;
@@ -97,8 +40,8 @@ static cJSON *adaptation_json(const struct adaptation *a)
     cJSON_AddNumberToObject(json, "id", a->id);
     cJSON_AddNumberToObject(json, "from", a->from);
     cJSON_AddNumberToObject(json, "to", a->to);
-    cJSON_AddStringToObject(json, "state", state_text(a->state));
-    cJSON_AddStringToObject(json, "by", a->by);
+    cJSON_AddStringToObject(json, "state", names_adaptation_state(a->state));
+    cJSON_AddStringToObject(json, "by", names_requester(a->by));
     if (a->at.pc >= 0) {
         cJSON_AddNumberToObject(json, "pc", a->at.pc);
         cJSON_AddStringToObject(json, "element", a->element);
@@ -119,11 +62,11 @@ static cJSON *adaptation_json(const struct adaptation *a)
 static cJSON *adaptations_json(const struct coordinator *c)
 {
     cJSON *list = cJSON_CreateArray();
-    int past = c->adaptations - (c->adaptation != NULL);
-    for (int id = past > HISTORY ? past - HISTORY + 1 : 1; id <= past; id++)
-        cJSON_AddItemToArray(list, adaptation_json(&c->history[id % HISTORY]));
-    if (c->adaptation)
-        cJSON_AddItemToArray(list, adaptation_json(c->adaptation));
+    int past = c->adaptations.count - (c->adaptations.pending != NULL);
+    for (int id = past > ADAPTATION_HISTORY ? past - ADAPTATION_HISTORY + 1 : 1; id <= past; id++)
+        cJSON_AddItemToArray(list, adaptation_json(&c->adaptations.history[id % ADAPTATION_HISTORY]));
+    if (c->adaptations.pending)
+        cJSON_AddItemToArray(list, adaptation_json(c->adaptations.pending));
     return list;
 }
 
@@ -140,8 +83,8 @@ static cJSON *sizes_json(const epop_sizes_t *sizes)
 static int count_standby(const struct coordinator *c)
 {
     int standby = 0;
-    for (int p = 0; p < c->process_count; p++)
-        standby += c->processes[p].state == PROCESS_STANDBY;
+    for (int p = 0; p < c->processes.count; p++)
+        standby += process_at(c, p)->state == PROCESS_STANDBY;
     return standby;
 }
 
@@ -152,15 +95,15 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddStringToObject(json, "job", c->job);
     cJSON_AddStringToObject(json, "program", c->config.program->name);
     cJSON_AddStringToObject(json, "path", c->path);
-    cJSON_AddStringToObject(json, "state", job_state(c));
-    cJSON_AddNumberToObject(json, "size", c->size);
+    cJSON_AddStringToObject(json, "state", job_state_name(c));
+    cJSON_AddNumberToObject(json, "size", c->processes.size);
     cJSON_AddNumberToObject(json, "standby", count_standby(c));
     cJSON_AddNumberToObject(json, "maximum", c->config.maximum);
     cJSON_AddStringToObject(json, "backend", c->config.backend->name);
-    cJSON_AddItemToObject(json, "element", element_json(c));
+    cJSON_AddItemToObject(json, "element", names_element_json(c, &c->position.at));
     cJSON_AddItemToObject(json, "progress", progress_json(c));
-    if (c->mtct >= 0)
-        cJSON_AddNumberToObject(json, "mtct", c->mtct);
+    if (c->progress.mtct >= 0)
+        cJSON_AddNumberToObject(json, "mtct", c->progress.mtct);
     cJSON_AddItemToObject(json, "sizes", sizes_json(&c->config.program->sizes));
     cJSON_AddItemToObject(json, "processes", processes_json(c));
     cJSON_AddItemToObject(json, "adaptations", adaptations_json(c));
@@ -169,53 +112,4 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddNumberToObject(json, "started", c->started);
     cJSON_AddNumberToObject(json, "uptime", wall_seconds() - c->started);
     return json;
-}
-
-/* For those who keep the history; not what epopctl alone is interested in. */
-static void note(struct coordinator *c, const struct adaptation *a, const char *reason)
-{
-    if (!a) {
-        c->config.ops->note(c->config.context, NULL, reason);
-        return;
-    }
-    const epop_adaptation_t told = {.id = a->id,
-                                    .from = a->from,
-                                    .to = a->to,
-                                    .state = state_text(a->state),
-                                    .by = a->by,
-                                    .pc = a->at.pc,
-                                    .visit = a->at.visit,
-                                    .iteration = a->at.iteration,
-                                    .reason = a->reason,
-                                    .requested = a->requested,
-                                    .prepared = a->prepared,
-                                    .agreed = a->agreed,
-                                    .committed = a->committed,
-                                    .stall = a->stall};
-    c->config.ops->note(c->config.context, &told, NULL);
-}
-
-void publish(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason)
-{
-    if (c->config.ops->note && (a || reason))
-        note(c, a, reason);
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "event", event);
-    cJSON_AddNumberToObject(json, "time", wall_seconds());
-    if (a) {
-        cJSON_AddNumberToObject(json, "adaptation", a->id);
-        cJSON_AddNumberToObject(json, "from", a->from);
-        cJSON_AddNumberToObject(json, "to", a->to);
-        if (a->at.pc >= 0) {
-            cJSON_AddNumberToObject(json, "pc", a->at.pc);
-            cJSON_AddStringToObject(json, "element", a->element);
-            cJSON_AddNumberToObject(json, "iteration", (double)a->at.iteration);
-        }
-        if (a->state == ADAPTATION_COMMITTED)
-            cJSON_AddNumberToObject(json, "stall", a->stall);
-    }
-    if (reason)
-        cJSON_AddStringToObject(json, "reason", reason);
-    c->config.ops->publish(c->config.context, json);
-    cJSON_Delete(json);
 }

@@ -4,9 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/coordinator/rollcall.h"
-#include "runtime/member/json.h"
-#include "runtime/member/member.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/names.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/publish.h"
+#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/state.h"
 
 /* ---- Meeting a break ---------------------------------------------------------------- */
 
@@ -33,14 +38,14 @@ static struct stop_place *find_met(struct stops *s, const struct position *at, i
 
 static void send_halt(struct coordinator *c, bool halt)
 {
-    cJSON *message = json_message("halt");
+    cJSON *message = json_message(MESSAGE_HALT);
     cJSON_AddBoolToObject(message, "halt", halt);
-    send_to_world(c, message);
+    processes_send_world(c, message);
 }
 
 bool stops_keep(const struct coordinator *c, int rank)
 {
-    return c->stops.how == STOPPED_SOME && c->processes[c->world[rank]].halts;
+    return c->stops.how == STOPPED_SOME && process_of_rank(c, rank)->halts;
 }
 
 /* ---- Telling of it -------------------------------------------------------------------- */
@@ -52,7 +57,7 @@ static bool is_stopped(const struct coordinator *c, int rank)
 
 static cJSON *rank_json(struct coordinator *c, int rank)
 {
-    const struct process *p = &c->processes[c->world[rank]];
+    const struct process *p = process_of_rank(c, rank);
     const char *block = json_text(p->claims ? p->claims->child : NULL, "block");
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "rank", rank);
@@ -66,7 +71,7 @@ static cJSON *rank_json(struct coordinator *c, int rank)
 static cJSON *stopped_ranks(struct coordinator *c)
 {
     cJSON *list = cJSON_CreateArray();
-    for (int rank = 0; rank < c->size; rank++)
+    for (int rank = 0; rank < c->processes.size; rank++)
         if (is_stopped(c, rank))
             cJSON_AddItemToArray(list, rank_json(c, rank));
     return list;
@@ -78,7 +83,7 @@ static cJSON *stopped_reply(struct coordinator *c)
     cJSON_AddBoolToObject(reply, "ok", 1);
     cJSON_AddStringToObject(reply, "code", "done");
     cJSON_AddNumberToObject(reply, "pc", c->stops.at.pc);
-    cJSON_AddStringToObject(reply, "element", element_name(c, c->stops.at.pc));
+    cJSON_AddStringToObject(reply, "element", names_element(c, c->stops.at.pc));
     cJSON_AddNumberToObject(reply, "iteration", (double)c->stops.at.iteration);
     cJSON_AddItemToObject(reply, "ranks", stopped_ranks(c));
     return reply;
@@ -102,20 +107,27 @@ static void announce(struct coordinator *c)
     s->announced = true;
     cJSON *reply = stopped_reply(c);
     fprintf(stderr, "epop: stopped before element %d '%s', iteration %lld (%s); epopctl step or continue %s\n",
-            s->at.pc, element_name(c, s->at.pc), (long long)s->at.iteration, s->by, c->job);
+            s->at.pc, names_element(c, s->at.pc), (long long)s->at.iteration, s->by, c->job);
     print_ranks(cJSON_GetObjectItemCaseSensitive(reply, "ranks"));
-    answer(c, &s->waiter, reply);
-    publish(c, "stopped", NULL, NULL);
+    reply_send(c, &s->waiter, reply);
+    publish_event(c, "stopped", NULL, NULL);
 }
 
 /* ---- Stopping and going on --------------------------------------------------------------- */
+
+/* No time limit runs while the ranks are stopped. */
+static void stop_limits(struct coordinator *c)
+{
+    timers_stop(&c->timers, &c->limits);
+    timers_stop(&c->timers, &c->preparing);
+}
 
 /* rank -1: all, also if one is stopped already. */
 static void stop(struct coordinator *c, const struct position *at, int rank, const char *by)
 {
     struct stops *s = &c->stops;
     if (s->how == NOT_STOPPED) {
-        s->since = monotonic_seconds();
+        stop_limits(c);
         send_halt(c, true);
     }
     s->how = rank < 0 ? STOPPED_ALL : STOPPED_SOME;
@@ -123,7 +135,7 @@ static void stop(struct coordinator *c, const struct position *at, int rank, con
     s->stepping = s->announced = false;
     snprintf(s->by, sizeof s->by, "%s", by);
     if (rank >= 0) {
-        c->processes[c->world[rank]].halts = true;
+        process_of_rank(c, rank)->halts = true;
         announce(c);
     }
 }
@@ -132,7 +144,7 @@ static void stop(struct coordinator *c, const struct position *at, int rank, con
 static void look_at(struct coordinator *c, int rank)
 {
     struct stops *s = &c->stops;
-    const struct process *p = &c->processes[c->world[rank]];
+    const struct process *p = process_of_rank(c, rank);
     cJSON *claim = p->claims ? p->claims->child : NULL;
     if (!claim || !json_true(claim, "begins") || json_true(claim, "seen"))
         return;
@@ -149,9 +161,9 @@ static void look_at(struct coordinator *c, int rank)
 
 void stops_look(struct coordinator *c)
 {
-    if (c->apart || (c->adaptation && c->adaptation->state == ADAPTATION_WINDOW))
+    if (c->rollcall.apart || adaptation_is(c, ADAPTATION_WINDOW))
         return;
-    for (int rank = 0; rank < c->size && c->stops.how != STOPPED_ALL; rank++)
+    for (int rank = 0; rank < c->processes.size && c->stops.how != STOPPED_ALL; rank++)
         look_at(c, rank);
 }
 
@@ -164,49 +176,29 @@ bool stops_hold_all(struct coordinator *c)
     return true;
 }
 
-/* No time limit runs while the ranks are stopped. */
-static void shift_deadlines(struct coordinator *c, double seconds)
+static void go_on(struct coordinator *c, struct process *p)
 {
-    struct adaptation *a = c->adaptation;
-    c->freeze_deadline += seconds;
-    if (!a)
-        return;
-    a->deadline += seconds;
-    a->connect_deadline += seconds;
-    a->ping_deadline += seconds;
-}
-
-static void go_on(struct coordinator *c, int process)
-{
-    struct process *p = &c->processes[process];
     if (p->kept)
-        send_to(c, process, json_message("passed"));
+        processes_send(c, process_number(c, p), json_message(MESSAGE_PASSED));
     p->kept = p->halts = false;
 }
 
-void stops_release(struct coordinator *c)
+void stops_release(struct coordinator *c, bool step)
 {
     struct stops *s = &c->stops;
+    s->stepping = step;
     if (s->how == NOT_STOPPED)
         return;
-    shift_deadlines(c, monotonic_seconds() - s->since);
+    timers_go_on(&c->timers, &c->limits);
+    timers_go_on(&c->timers, &c->preparing);
     s->how = NOT_STOPPED;
     send_halt(c, false);
-    for (int rank = 0; rank < c->size; rank++)
-        go_on(c, c->world[rank]);
-    publish(c, "continued", NULL, NULL);
-    rollcall_check(c);
+    for (int rank = 0; rank < c->processes.size; rank++)
+        go_on(c, process_of_rank(c, rank));
+    publish_event(c, "continued", NULL, NULL);
 }
 
-/* ---- Requests ------------------------------------------------------------------------------- */
-
-static cJSON *accepted(const char *code)
-{
-    cJSON *reply = cJSON_CreateObject();
-    cJSON_AddBoolToObject(reply, "ok", 1);
-    cJSON_AddStringToObject(reply, "code", code);
-    return reply;
-}
+/* ---- Breaks, and who waits ------------------------------------------------------------ */
 
 static int find_place(const struct stops *s, const struct breakpoint *b)
 {
@@ -218,94 +210,59 @@ static int find_place(const struct stops *s, const struct breakpoint *b)
     return -1;
 }
 
-static void remove_break(struct coordinator *c, void *handle, const struct breakpoint *b)
+int stops_add(struct coordinator *c, const struct breakpoint *b)
+{
+    struct stops *s = &c->stops;
+    if (find_place(s, b) >= 0)
+        return 0;
+    if (s->count == ROLLCALL_BREAKS_MAX)
+        return -1;
+    s->places[s->count++] = (struct stop_place){.where = *b};
+    return 0;
+}
+
+int stops_remove(struct coordinator *c, const struct breakpoint *b)
 {
     struct stops *s = &c->stops;
     int found = find_place(s, b);
-    if (found < 0) {
-        answer(c, &handle, refusal("refused", "there is no such break"));
-        return;
-    }
+    if (found < 0)
+        return -1;
     memmove(&s->places[found], &s->places[found + 1], (size_t)(s->count - found - 1) * sizeof *s->places);
     s->count--;
-    answer(c, &handle, accepted("done"));
+    return 0;
 }
 
-static void add_break(struct coordinator *c, void *handle, const struct breakpoint *b, bool waits)
+int stops_await(struct coordinator *c, void *handle)
 {
-    struct stops *s = &c->stops;
-    if (find_place(s, b) < 0) {
-        if (s->count == ROLLCALL_BREAKS_MAX) {
-            answer(c, &handle, refusal("refused", "there are too many breaks; remove one"));
-            return;
-        }
-        s->places[s->count++] = (struct stop_place){.where = *b};
-    }
-    if (waits && s->waiter) {
-        answer(c, &handle, refusal("refused", "another epopctl waits for the next stop"));
-    } else if (waits) {
-        s->waiter = handle;
-    } else {
-        cJSON *reply = accepted("accepted");
-        if (b->rank >= c->size)
-            cJSON_AddStringToObject(reply, "note", "there is no such rank yet");
-        answer(c, &handle, reply);
-    }
+    if (c->stops.waiter)
+        return -1;
+    c->stops.waiter = handle;
+    return 0;
 }
 
-static void handle_break(struct coordinator *c, void *handle, const cJSON *request)
-{
-    char why[300];
-    struct breakpoint b;
-    const char *text = json_text(request, "at");
-    if (epop__breakpoint_parse(c->config.program, text ? text : "", &b, why, sizeof why))
-        answer(c, &handle, refusal("refused", why));
-    else if (json_true(request, "remove"))
-        remove_break(c, handle, &b);
-    else
-        add_break(c, handle, &b, json_true(request, "wait"));
-}
-
-static void handle_go(struct coordinator *c, void *handle, bool step)
-{
-    if (c->stops.how == NOT_STOPPED) {
-        answer(c, &handle, refusal("refused", "the ranks are not stopped; epopctl break stops them"));
-        return;
-    }
-    c->stops.stepping = step;
-    if (step && !c->stops.waiter)
-        c->stops.waiter = handle;
-    else
-        answer(c, &handle, accepted("done"));
-    stops_release(c);
-}
-
-bool stops_request(struct coordinator *c, void *handle, const char *op, const cJSON *request)
-{
-    bool known = !strcmp(op, "break") || !strcmp(op, "step") || !strcmp(op, "continue");
-    if (!known)
-        return false;
-    if (!c->config.rollcall)
-        answer(c, &handle,
-               refusal("refused", "the job does not run under the debug driver; start it with --driver debug"));
-    else if (c->stopping || c->finished)
-        answer(c, &handle, refusal("refused", "the job is ending"));
-    else if (!strcmp(op, "break"))
-        handle_break(c, handle, request);
-    else
-        handle_go(c, handle, !strcmp(op, "step"));
-    return true;
-}
-
-void stops_abandoned(struct coordinator *c, void *handle)
+void stops_abandoned(struct coordinator *c, const void *handle)
 {
     if (c->stops.waiter == handle)
-        answer(c, &c->stops.waiter, refusal("failed", "the requester has gone"));
+        reply_send(c, &c->stops.waiter, reply_refusal("failed", "the requester has gone"));
 }
 
-void stops_refuse_waiting(struct coordinator *c, const char *reason)
+void stops_end(struct coordinator *c, const char *reason)
 {
-    answer(c, &c->stops.waiter, refusal("failed", reason));
+    reply_send(c, &c->stops.waiter, reply_refusal("failed", reason));
+    c->stops.count = 0;
+    stops_release(c, false);
+}
+
+bool stops_are_on(const struct coordinator *c)
+{
+    return c->stops.how != NOT_STOPPED;
+}
+
+void stops_init(struct coordinator *c)
+{
+    const struct rollcall_options *options = c->config.rollcall;
+    for (int i = 0; options && i < options->count; i++)
+        c->stops.places[c->stops.count++].where = options->breaks[i];
 }
 
 cJSON *stops_json(const struct coordinator *c)

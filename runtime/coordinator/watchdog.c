@@ -1,14 +1,19 @@
-/*
- * The watchdog: when no rank has come to its next iteration for so long, it says where all of them are, once, and again
- * when they go on. What has a time limit of its own, or waits for a user, is no stall.
- */
+/* The watchdog: see watchdog.h. */
+#include "runtime/coordinator/watchdog.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/job_state.h"
+#include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/member/json.h"
-#include "runtime/member/member.h"
+#include "runtime/coordinator/stops.h"
+#include "runtime/coordinator/survey.h"
 
 #define LOOKS        4  /* while it would have to say something */
 #define LONGEST_WAIT 10 /* seconds between two looks */
@@ -19,46 +24,27 @@ static double period(const struct coordinator *c)
     return wait < LONGEST_WAIT ? wait : LONGEST_WAIT;
 }
 
-double watchdog_wait(const struct coordinator *c)
-{
-    if (!c->config.watchdog || c->survey.open || c->finished)
-        return 3600;
-    return c->watchdog.look - monotonic_seconds();
-}
-
 /* Is there a reason why nothing moves? */
 static bool excused(const struct coordinator *c)
 {
-    bool in_window = c->adaptation && c->adaptation->state == ADAPTATION_WINDOW;
-    bool other_world = c->watchdog.world_id != c->world_id;
-    return !c->watchdog.moved || c->paused || c->stops.how != NOT_STOPPED || in_window || other_world ||
-           !strcmp(job_state(c), "starting");
+    bool other_world = c->watchdog.world_id != c->processes.world_id;
+    return !c->watchdog.moved || c->pause.on || stops_are_on(c) || adaptation_is(c, ADAPTATION_WINDOW) || other_world ||
+           !strcmp(job_state_name(c), "starting");
 }
 
 static void note_moved(struct coordinator *c)
 {
     c->watchdog.moved = monotonic_seconds();
-    c->watchdog.world_id = c->world_id;
+    c->watchdog.world_id = c->processes.world_id;
     c->watchdog.stalled = false;
-}
-
-void watchdog_look(struct coordinator *c)
-{
-    if (!c->config.watchdog || c->survey.open || monotonic_seconds() < c->watchdog.look)
-        return;
-    c->watchdog.look = monotonic_seconds() + period(c);
-    if (excused(c))
-        note_moved(c);
-    else
-        survey_begin(c);
 }
 
 /* Has any rank moved since the last look? Notes where they are now. */
 static bool any_moved(struct coordinator *c)
 {
     bool moved = false;
-    for (int r = 0; r < c->size; r++) {
-        struct process *p = &c->processes[c->world[r]];
+    for (int r = 0; r < c->processes.size; r++) {
+        struct process *p = process_of_rank(c, r);
         if (!p->place)
             continue;
         const struct position at = position_from_json(p->place);
@@ -127,12 +113,12 @@ static void stalled(struct coordinator *c)
     c->watchdog.stalled = true;
     say_stalled(c);
     if (c->config.watchdog_abort)
-        c->config.ops->fatal(c->config.context, "watchdog: the job is ended, as --watchdog-abort wants it");
+        fatal(c, "watchdog: the job is ended, as --watchdog-abort wants it");
 }
 
-void watchdog_surveyed(struct coordinator *c)
+static void surveyed(struct coordinator *c)
 {
-    if (!c->config.watchdog || c->finished)
+    if (c->ending.finished)
         return;
     bool moved = any_moved(c);
     if (moved && c->watchdog.stalled)
@@ -142,4 +128,23 @@ void watchdog_surveyed(struct coordinator *c)
     } else if (!c->watchdog.stalled && monotonic_seconds() >= c->watchdog.moved + c->config.watchdog) {
         stalled(c);
     }
+}
+
+static void look(void *context)
+{
+    struct coordinator *c = context;
+    timers_set(&c->timers, &c->watchdog.look, period(c));
+    if (excused(c))
+        note_moved(c);
+    else
+        survey_begin(c);
+}
+
+void watchdog_init(struct coordinator *c)
+{
+    timer_init(&c->watchdog.look, look, c, NULL);
+    if (!c->config.watchdog)
+        return;
+    c->survey.surveyed = surveyed;
+    timers_set(&c->timers, &c->watchdog.look, 0);
 }

@@ -12,10 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/thread.h"
+#include "runtime/crash/code.h"
 #include "runtime/crash/trace.h"
 #include "runtime/records/records.h"
 
 #define DELIVER_MS 1000 /* to hand the report over */
+#define FIRST_MS   500  /* for another process to print its report, and the launcher to end this one */
 #define ENDED_MS   3500 /* to be ended, once it is handed over */
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -50,23 +53,34 @@ static void add_element(struct crash_text *text, const epop_program_t *program, 
     text_add_number(text, atomic_load(&crash.where->iteration));
 }
 
-/* A process that stands by has no place in the program, and no rank; neither has one that has not loaded it yet. */
 static void add_process(struct crash_text *text)
 {
     text_add(text, "process ");
     text_add_number(text, crash.process);
-    text_add(text, ", while no program runs in it: ");
+    text_add(text, ", ");
+}
+
+static void add_unloaded(struct crash_text *text, const char *path)
+{
+    if (crash.where)
+        add_process(text);
+    text_add(text, "in code of ");
+    text_add(text, path);
+    text_add(text, ", which is unloaded, and of which a thread, timer or handler still runs: ");
+}
+
+/* A process that stands by has no position in the program, and no rank; neither has one that has not loaded it yet. */
+static void add_idle(struct crash_text *text)
+{
+    if (crash.where)
+        add_process(text);
+    text_add(text, crash.where ? "while no program runs in it: " : "before a program runs: ");
 }
 
 /* "cannon: element 1 'multiply' (EP), iteration 3, rank 1 of 4: " */
-static void add_place(struct crash_text *text)
+static void add_position(struct crash_text *text, const epop_program_t *program)
 {
-    const epop_program_t *program = atomic_load(&crash.where->program);
     int pc = atomic_load(&crash.where->pc);
-    if (!program) {
-        add_process(text);
-        return;
-    }
     text_add(text, program->name);
     text_add(text, ": ");
     if (pc >= 0 && pc < program->size)
@@ -78,6 +92,26 @@ static void add_place(struct crash_text *text)
     text_add(text, " of ");
     text_add_number(text, atomic_load(&crash.where->size));
     text_add(text, ": ");
+}
+
+/* The address of an instruction, or of data, where nothing is mapped; 0: that is not the matter. */
+static uintptr_t unmapped_address(const siginfo_t *info)
+{
+    return info->si_signo == SIGSEGV && info->si_code == SEGV_MAPERR ? (uintptr_t)info->si_addr : 0;
+}
+
+static void add_what(struct crash_text *text, const siginfo_t *info)
+{
+    const epop_program_t *program = crash.where ? atomic_load(&crash.where->program) : NULL;
+    const char *unloaded = code_unloaded(unmapped_address(info));
+    if (unloaded)
+        add_unloaded(text, unloaded);
+    else if (code_add_loading(text))
+        return;
+    else if (program)
+        add_position(text, program);
+    else
+        add_idle(text);
 }
 
 static bool is_overflow(const siginfo_t *info, const void *context)
@@ -166,6 +200,9 @@ static void hand_over(int number)
                 end_by(number);
             nap();
         }
+    if (code_comes_second())
+        for (int ms = 0; ms < FIRST_MS; ms += 10)
+            nap();
     write_report();
     save_records();
     end_by(number);
@@ -183,7 +220,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
         trace_give_up();
         end_by(number);
     }
-    add_place(&crash.text);
+    add_what(&crash.text, info);
     add_signal(&crash.text, number, info, context);
     trace_add(&crash.text, context);
     text_end_line(&crash.text);
@@ -214,27 +251,11 @@ static void silence_ucx(void)
         disable();
 }
 
-/* With all signals blocked: what is meant for the program goes to its threads. */
-static int start_deliverer(void)
-{
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, deliver_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error ? error : pthread_detach(thread);
-}
-
-void crash_install(const struct where *where, int process, crash_deliver_t deliver)
+void crash_prepare(void)
 {
     struct sigaction present, ours = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    crash.where = where;
-    crash.process = process;
     crash.program_thread = (pid_t)syscall(SYS_gettid);
     gethostname(crash.host, sizeof crash.host - 1);
-    sem_init(&crash.ready, 0, 0);
-    crash.deliver = deliver && start_deliverer() == 0 ? deliver : NULL;
     trace_prepare();
     epop__crash_stack();
     silence_ucx();
@@ -242,4 +263,13 @@ void crash_install(const struct where *where, int process, crash_deliver_t deliv
     for (size_t i = 0; i < SIGNAL_COUNT; i++)
         if (sigaction(signals[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL)
             sigaction(signals[i], &ours, NULL);
+}
+
+void crash_install(const struct where *where, int process, crash_deliver_t deliver)
+{
+    crash.process = process;
+    sem_init(&crash.ready, 0, 0);
+    crash.deliver = deliver && thread_start(NULL, deliver_main, NULL) == 0 ? deliver : NULL;
+    crash.where = where;
+    crash_prepare();
 }

@@ -7,6 +7,7 @@
 #define EPOP_CRASH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "epop/visibility.h"
 #include "runtime/member/member.h"
@@ -22,6 +23,24 @@ typedef int (*crash_deliver_t)(const char *text, bool core);
  * its own later. deliver NULL: the process prints its report itself, and ends with the signal.
  */
 void crash_install(const struct where *where, int process, crash_deliver_t deliver);
+
+/* The handlers alone, before there is a job: the process prints its own report. Local. */
+void crash_prepare(void);
+
+/*
+ * The program is being loaded from now on: a report says so, with what is `doing` just now ("in get_program of") and
+ * the file, which stays the caller's. first: this process speaks for its launch; another one that crashes gives that
+ * the time to do so, since it will most probably have crashed, too, and the launcher ends all then. Local.
+ */
+EPOP_API void epop__crash_loading(const char *doing, const char *path, bool first);
+
+/* It is loaded, or is not going to be. Local. */
+EPOP_API void epop__crash_loaded(void);
+
+/* A program is at these addresses, and is about to be unloaded: a report says so of whatever goes on there then. The
+ * second: it was not unloaded. Local. */
+EPOP_API void epop__crash_unloading(uintptr_t begin, uintptr_t end, const char *path);
+EPOP_API void epop__crash_still_loaded(uintptr_t begin);
 
 /* The report that asked for it has been printed: the process may dump its memory now. Any thread. */
 void crash_dump(void);

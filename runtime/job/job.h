@@ -1,18 +1,20 @@
 /*
- * A job of MPI processes: MPI and the control plane come up, every process learns its part, and all come to one
+ * A job of MPI processes: MPI and the control plane come up, every process learns its role, and all come to one
  * end. The glue between members, coordinator, control plane and backend.
  */
 #ifndef EPOP_JOB_H
 #define EPOP_JOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "epop/program.h"
 #include "epop/visibility.h"
 #include "runtime/backends/spawn.h"
-#include "runtime/clock.h"
-#include "runtime/elastic.h"
-#include "runtime/rollcall.h"
+#include "runtime/base/error.h"
+#include "runtime/control/clock_offset.h"
+#include "runtime/job/elastic.h"
+#include "runtime/member/claim.h"
 
 #define EPOP_PRIVATE EPOP_API /* exported for the epop executable; no part of the public interface */
 
@@ -24,10 +26,10 @@ struct job_options {
     double min_interval;
     double finish_timeout;
     double watchdog; /* seconds; 0: none */
-    int watchdog_abort;
-    int quiet, verbose;
+    bool watchdog_abort;
+    bool quiet, verbose;
     const char *path;           /* of the program, as given */
-    int no_ahead;               /* MPI without the threads that connect ahead (runtime/backends/ahead.h) */
+    bool no_ahead;              /* MPI without the threads that preconnect (runtime/backends/preconnect.h) */
     int maximum;                /* most ranks, where processes can be started */
     struct spawn_options spawn; /* of the backend spawn */
     char **command;             /* the command line of this process, to start others with; stays the caller's */
@@ -44,8 +46,8 @@ enum job_role {
  * there are other threads. Local. */
 EPOP_PRIVATE void epop__job_keep(void);
 
-/* The level of thread support that MPI is wanted with. */
-int job_thread_level(const struct job_options *options);
+/* Initializes MPI with what threads the job needs, its own threads taking no signals; MPI's error code. Collective. */
+int job_init_mpi(const struct job_options *options, int *argc, char ***argv);
 
 /* Initializes MPI, if it is not up; the rank and size of the launch. Collective over the launch, as all functions here
  * but epop__job_fail. */
@@ -67,13 +69,10 @@ EPOP_PRIVATE int epop__job_all_loaded(const char *error);
  */
 EPOP_PRIVATE int epop__job_start(const struct job_options *options, const epop_program_t *program);
 
-/* The backend that a job gets without options where all processes start, and why. MPI is up. Local. */
-EPOP_PRIVATE const char *epop__backend_auto(char *reason, size_t size);
-
-/* Waits for this process's next part; the first call does not wait on starting ranks. */
+/* Waits for this process's next role; the first call does not wait on starting ranks. */
 EPOP_PRIVATE enum job_role epop__job_next(void);
 
-/* In the part JOB_JOIN: makes the joiners' world. failure: why this process cannot go on, or NULL. False when one
+/* In the role JOB_JOIN: makes the joiners' world. failure: why this process cannot go on, or NULL. False when one
  * of the joiners cannot: then no INIT is run. */
 EPOP_PRIVATE int epop__job_join(const char *failure);
 
@@ -95,13 +94,20 @@ EPOP_PRIVATE int epop__job_clock(struct clock_reading *reading);
 
 /* The directory for files of this job on this host, for its user alone: the same in all its processes here. Made if it
  * is missing. A descriptor that marks it as in use (runtime/control/control.h), or -1 with text. Local. */
-EPOP_PRIVATE int epop__job_directory(const char *purpose, char *path, size_t size, char *error, size_t error_size);
+EPOP_PRIVATE int epop__job_directory(const char *purpose, char *path, size_t size, struct error *error);
 
 /* Does this process end now that it left (or does it park)? reusable: it is without a trace of the program. Local. */
 EPOP_PRIVATE int epop__job_leaves(int reusable);
 
 /* This process left the program, which is unloaded: ends it, and does not return. Local. */
 EPOP_PRIVATE void epop__job_leave(void) __attribute__((noreturn));
+
+/* A descriptor that children which the program forks do not get (runtime/base/child.h). Any thread. */
+EPOP_PRIVATE void epop__job_child_without(const int *fd);
+
+/* A child of a driver's goes on when this process has ended; others are ended with it (runtime/hydra/holders.h). Any
+ * thread. */
+EPOP_PRIVATE void epop__job_spare(int pid);
 
 /* This process left the program, or does not join: the job goes on without it, and it may end. Local. */
 void epop__job_detach(void);
@@ -129,6 +135,17 @@ EPOP_PRIVATE void epop__job_breach(const char *text);
 /* The job failed in this process: ends all processes with status 1. Of several that fail, one is heard: the first
  * whose text reaches the coordinator. Does not return. */
 EPOP_PRIVATE void epop__job_fail(const char *text) __attribute__((noreturn));
+
+/*
+ * Who walks a program, or the elastic MPI calls, is told of an exit() that the job does not expect: in this process,
+ * not in one that it forked, on a thread that is in no function of MPI (where the library gave up, and has said why),
+ * and not where it ends the job. Once per process; before INIT, so that handlers of the program have run by then.
+ */
+EPOP_PRIVATE void epop__job_watch_exit(void (*exits)(int status));
+
+/* The program called exit() here, as one line of text says: as epop__job_fail; but a joining process that is not
+ * connected yet is missed like any that dies. Returns in that one alone. */
+EPOP_PRIVATE void epop__job_exits(const char *text);
 
 /* The table for a program without MPI, or without a launch: one process, no control plane; SIGTERM stops it. */
 EPOP_PRIVATE const struct elastic *epop__solo_elastic(void);

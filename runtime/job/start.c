@@ -1,4 +1,5 @@
 /* The start: MPI, what is agreed before anything runs, the first world, and the control plane. See job.h. */
+#include "runtime/base/error.h"
 #include "runtime/job/job.h"
 
 #include <mpi.h>
@@ -8,40 +9,53 @@
 #include <string.h>
 
 #include "interpose/interpose.h"
-#include "runtime/backends/ahead.h"
-#include "runtime/backends/backend.h"
-#include "runtime/backends/keeper.h"
 #include "runtime/backends/launcher.h"
+#include "runtime/backends/preconnect.h"
+#include "runtime/base/json.h"
+#include "runtime/base/thread.h"
 #include "runtime/control/control.h"
+#include "runtime/control/messages.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/crash/crash.h"
-#include "runtime/identity.h"
+#include "runtime/hydra/holders.h"
+#include "runtime/hydra/keeper.h"
+#include "runtime/hydra/pmi.h"
+#include "runtime/job/identity.h"
+#include "runtime/job/sampler.h"
+#include "runtime/job/signals.h"
 #include "runtime/job/state.h"
-#include "runtime/lookout.h"
-#include "runtime/member/json.h"
-#include "runtime/signals.h"
-#include "runtime/world.h"
-
-struct job job;
+#include "runtime/world/backend.h"
+#include "runtime/world/world.h"
 
 /* ---- MPI, and loading --------------------------------------------------------- */
 
 /* With another backend a parent is none of ours. */
 static bool is_spawned(const struct job_options *options)
 {
-    return !strcmp(options->backend, backend_spawn.coordinator.name) && spawn_joining(&job.joining);
+    return backend_may_be(options->backend, &backend_spawn) && spawn_joining(&job.joining);
 }
 
-int job_thread_level(const struct job_options *options)
+/* The level of thread support that MPI is wanted with. */
+static int thread_level(const struct job_options *options)
 {
-    bool may_join = !strcmp(options->backend, backend_join.coordinator.name) || !strcmp(options->backend, "auto");
-    bool helped = options->spawn.async || (may_join && !options->no_ahead && ahead_wanted());
+    bool preconnects = backend_may_be(options->backend, &backend_join) && !options->no_ahead && preconnect_wanted();
+    bool helped = options->spawn.async || preconnects;
     return helped ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
+
+int job_init_mpi(const struct job_options *options, int *argc, char ***argv)
+{
+    int provided;
+    sigset_t before;
+    thread_mask_signals(&before); /* an MPI library may have threads, too */
+    int error = MPI_Init_thread(argc, argv, thread_level(options), &provided);
+    thread_unmask_signals(&before);
+    return error;
 }
 
 void epop__job_init(const struct job_options *options, int *process, int *processes)
 {
-    int provided, up;
+    int up;
     spawn_init(&options->spawn);
     job.joined_by = &backend_join;
     job.joins = launcher_joining(&job.joining);
@@ -49,7 +63,7 @@ void epop__job_init(const struct job_options *options, int *process, int *proces
     MPI_Initialized(&up);
     if (!up) {
         setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0); /* our own line says more */
-        MPI_Init_thread(NULL, NULL, job_thread_level(options), &provided);
+        job_init_mpi(options, NULL, NULL);
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
     MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
@@ -78,50 +92,52 @@ int epop__job_all_loaded(const char *error)
     return 0;
 }
 
-/* ---- The choice of parts ------------------------------------------------------ */
+/* ---- The choice of size and backend ------------------------------------------------------ */
 
 /* Rank 0's choice of how many ranks start, or 0 with text. */
-static int choose_start(const epop_program_t *program, char *error, size_t error_size)
+static int choose_size(const epop_program_t *program, struct error *error)
 {
     int wanted = job.options.start ? job.options.start : job.processes;
     if (wanted > job.processes) {
-        snprintf(error, error_size, "--start %d needs as many processes, but the launch has %d; raise mpiexec's -n",
-                 wanted, job.processes);
+        error_set(error, ERROR_FAILED, "--start %d needs as many processes, but the launch has %d; raise mpiexec's -n",
+                  wanted, job.processes);
         return 0;
     }
     int start = epop_sizes_round_down(&program->sizes, wanted);
     if (!start)
-        snprintf(error, error_size, "%s accepts neither %d ranks nor any smaller number; raise mpiexec's -n",
-                 program->name, wanted);
+        error_set(error, ERROR_FAILED, "%s accepts neither %d ranks nor any smaller number; raise mpiexec's -n",
+                  program->name, wanted);
     else if (start < wanted && !job.options.quiet)
         fprintf(stderr, "epop: note: %s does not accept %d ranks; %d start and %d stand by\n", program->name, wanted,
                 start, job.processes - start);
     return start;
 }
 
-static void choose_backend(const char *name, bool lends, char *error, size_t error_size)
+static void choose_backend(const char *name, bool lends, struct error *error)
 {
-    char why[400];
-    const struct backend_wish wish = {.name = name, .lends = lends, .leave = job.options.leave};
-    world.backend = backend_find(&wish, why, sizeof why);
+    struct error why = {0};
+    if (backend_leave(job.options.leave, &job.leave, error))
+        return;
+    const struct backend_wish wish = {.name = name, .lends = lends, .leave = job.leave};
+    world.backend = backend_find(&wish, &why);
     if (!world.backend)
-        snprintf(error, error_size, "%s", why);
+        error_set(error, ERROR_FAILED, "%s", why.text);
     else if (job.process == 0 && job.options.verbose)
-        fprintf(stderr, "epop: backend '%s': %s\n", world.backend->coordinator.name, why);
+        fprintf(stderr, "epop: backend '%s': %s\n", world.backend->name, why.text);
 }
 
 /* Rank 0 chooses how many start and with which backend; all take the same. */
-static void choose_parts(const epop_program_t *program, char *error, size_t error_size)
+static void choose_start(const epop_program_t *program, struct error *error)
 {
     char backend[32] = "";
-    if (job.process == 0 && (job.start = choose_start(program, error, error_size)) > 0) {
-        choose_backend(job.options.backend, job.start < job.processes, error, error_size);
-        snprintf(backend, sizeof backend, "%s", world.backend ? world.backend->coordinator.name : "");
+    if (job.process == 0 && (job.start = choose_size(program, error)) > 0) {
+        choose_backend(job.options.backend, job.start < job.processes, error);
+        snprintf(backend, sizeof backend, "%s", world.backend ? world.backend->name : "");
     }
     MPI_Bcast(&job.start, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Bcast(backend, sizeof backend, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (job.process && backend[0])
-        choose_backend(backend, false, error, error_size);
+        choose_backend(backend, false, error);
 }
 
 /* ---- World, member and control plane --------------------------------------------- */
@@ -129,8 +145,8 @@ static void choose_parts(const epop_program_t *program, char *error, size_t erro
 void job_begin_world(MPI_Comm comm, epop_status_t status)
 {
     world_set(comm, status);
-    if (world.backend->coordinator.ahead && comm != MPI_COMM_NULL)
-        ahead_begin(&job.member, comm);
+    if (world.backend->preconnects && comm != MPI_COMM_NULL)
+        preconnect_begin(&job.member, comm);
 }
 
 static void make_first_world(void)
@@ -151,14 +167,14 @@ static void poke(void *context)
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world.comm, &flag, MPI_STATUS_IGNORE);
 }
 
-static void on_other_message(const cJSON *message)
+static void on_dump(void *context, const cJSON *message)
 {
-    const char *op = json_text(message, "op");
-    if (op && !strcmp(op, "dump"))
-        crash_dump();
-    else if (world.backend->message)
-        world.backend->message(message);
+    (void)context;
+    (void)message;
+    crash_dump();
 }
+
+static const struct message_row messages[] = {{{MESSAGE_DUMP, {{0}}}, on_dump}};
 
 static void make_member(int process)
 {
@@ -166,9 +182,10 @@ static void make_member(int process)
     world.member = &job.member;
     job.member.tell = job_tell;
     job.member.poke = poke;
-    job.member.other = on_other_message;
-    job.member.describe = lookout_describe;
-    lookout_start(&job.member.where);
+    member_understand(&job.member, messages, sizeof messages / sizeof *messages, NULL);
+    member_understand(&job.member, world.backend->messages, world.backend->message_count, NULL);
+    job.member.describe = sampler_describe;
+    sampler_start(&job.member.where);
     crash_install(&job.member.where, process, job_deliver_crash);
 }
 
@@ -178,23 +195,21 @@ static int tell_coordinator(const cJSON *message)
 }
 
 /* What is needed to have others join: by a launcher on process 0, by spawning on all. */
-static int set_launcher_job(char **command, char *error, size_t error_size)
+static int set_launcher_job(char **command, struct error *error)
 {
     struct launcher_job all = {command, job.plane.uri, job.plane.token, tell_coordinator};
     spawn_set_job(&all);
     if (job.member.process || !launcher_init(&all))
         return 0;
-    snprintf(error, error_size, "out of memory");
-    return -1;
+    return error_memory(error);
 }
 
-static int start_control(const struct job_options *options, const epop_program_t *program, char *error,
-                         size_t error_size)
+static int start_control(const struct job_options *options, const epop_program_t *program, struct error *error)
 {
     struct coordinator_config config = {
         .path = options->path,
         .program = program,
-        .backend = &world.backend->coordinator,
+        .backend = world.backend,
         .size = job.start,
         .processes = job.processes,
         .maximum = world.backend->flags & BACKEND_LENDS ? job.processes : options->maximum,
@@ -209,9 +224,9 @@ static int start_control(const struct job_options *options, const epop_program_t
     };
     job.plane.verbose = options->verbose;
     job.plane.quiet = options->quiet;
-    if (plane_start(&job.plane, &job.member, &config, error, error_size))
+    if (plane_start(&job.plane, &job.member, &config, error))
         return -1;
-    return set_launcher_job(options->command, error, error_size);
+    return set_launcher_job(options->command, error);
 }
 
 /* The wake-up of a process that was started to join is that it was started; so is the decision, if it comes with it. */
@@ -221,8 +236,9 @@ static void wake_up(void)
     cJSON_Delete(job.joining.wake);
     if (!job.joining.plan)
         return;
-    cJSON *decide = json_message("decide");
+    cJSON *decide = json_message(MESSAGE_DECIDE);
     cJSON_AddStringToObject(decide, "action", "adapt");
+    cJSON_AddNumberToObject(decide, "count", json_number(job.joining.plan, "count", 0));
     cJSON_AddItemToObject(decide, "plan", job.joining.plan);
     member_receive(&job.member, decide);
     cJSON_Delete(decide);
@@ -231,26 +247,29 @@ static void wake_up(void)
 /* A process that was started to join. */
 static int start_joining(void)
 {
-    char error[300] = "";
+    struct error error = {0};
     keeper_expendable(true);
+    backend_leave(job.options.leave, &job.leave, &error); /* the first processes have it from the same command line */
     MPI_Comm_dup(MPI_COMM_WORLD, &world.launch);
     world.first = job.joining.first;
     world.backend = job.joined_by;
     world_set(MPI_COMM_NULL, EPOP_JOINING);
     make_member(job.joining.first + job.process);
     wake_up();
-    if (plane_follow(&job.plane, &job.member, job.joining.uri, job.joining.token, error, sizeof error)) {
-        fprintf(stderr, "epop: %s\n", error);
+    if (plane_follow(&job.plane, &job.member, job.joining.uri, job.joining.token, &error)) {
+        fprintf(stderr, "epop: %s\n", error.text);
         return -1;
     }
-    return set_launcher_job(job.options.command, error, sizeof error);
+    return set_launcher_job(job.options.command, &error);
 }
 
 int epop__job_start(const struct job_options *options, const epop_program_t *program)
 {
-    char error[400] = "";
+    struct error error = {0};
     job.options = *options;
-    job.first_part = true;
+    holders_begin();
+    pmi_only_here();
+    job.first_role = true;
     world_request = job_request;
     world_connected = job_connected;
     interpose_life.abort = job_abort;
@@ -261,21 +280,21 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
         signals_install_joining();
         return start_joining();
     }
-    choose_parts(program, error, sizeof error);
-    if (!epop__job_all_loaded(world.backend ? NULL : error[0] ? error : "rank 0 cannot start"))
+    choose_start(program, &error);
+    if (!epop__job_all_loaded(world.backend ? NULL : error.text[0] ? error.text : "rank 0 cannot start"))
         return -1;
     make_member(job.process);
     make_first_world();
-    bool up = start_control(options, program, error, sizeof error) == 0;
-    if (!epop__job_all_loaded(up ? NULL : error))
+    bool up = start_control(options, program, &error) == 0;
+    if (!epop__job_all_loaded(up ? NULL : error.text))
         return -1;
     signals_install(job.plane.coordinator);
     return 0;
 }
 
-int epop__job_directory(const char *purpose, char *path, size_t size, char *error, size_t error_size)
+int epop__job_directory(const char *purpose, char *path, size_t size, struct error *error)
 {
     if (job.member.process == 0)
         control_directories_sweep(); /* before a new one is made, what killed jobs have left */
-    return control_directory(purpose, job.plane.token, path, size, error, error_size);
+    return control_directory(purpose, job.plane.token, path, size, error);
 }

@@ -8,18 +8,19 @@
 #include <stdbool.h>
 
 #include "epop/elastic.h"
-#include "runtime/backends/backend.h"
 #include "runtime/backends/launcher.h"
 #include "runtime/job/job.h"
+#include "runtime/job/plane.h"
 #include "runtime/member/member.h"
-#include "runtime/plane.h"
+#include "runtime/world/backend.h"
 
 struct job {
     int process, processes; /* of the launch */
     int start;
     struct job_options options;
+    enum backend_leave leave; /* of the options */
     struct member member;
-    bool first_part; /* epop__job_next has not been called yet */
+    bool first_role; /* epop__job_next has not been called yet */
     struct plane plane;
     bool joins; /* was started to join a running job */
     struct joining joining;
@@ -43,6 +44,10 @@ int job_tell(void *context, const cJSON *message); /* the coordinator; context: 
 int job_request(const epop_request_t *request);
 int job_abort(MPI_Comm comm, int code);
 int job_deliver_crash(const char *text, bool core);
+
+/* exits.c */
+/* Is this process joining, in a launch of its own, and not connected yet? Then its end only calls the joining off. */
+bool job_does_without(void);
 
 /* walk.c */
 /* The hook of world.h: the window's processes are connected. */

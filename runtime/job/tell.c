@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/base/ending.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
 #include "runtime/job/state.h"
-#include "runtime/member/json.h"
 #include "runtime/member/rollcall.h"
 #include "runtime/records/records.h"
-#include "runtime/world.h"
+#include "runtime/world/world.h"
 
 #define FAIL_TIMEOUT 3 /* seconds */
 
@@ -21,7 +23,7 @@ int job_tell(void *context, const cJSON *message)
 
 int job_request(const epop_request_t *request)
 {
-    cJSON *message = json_message("request");
+    cJSON *message = json_message(MESSAGE_REQUEST);
     if (request->size)
         cJSON_AddNumberToObject(message, "size", request->size);
     cJSON_AddNumberToObject(message, "world", job.member.plan ? job.member.plan->adaptation : 0);
@@ -46,7 +48,7 @@ int epop__job_clock(struct clock_reading *reading)
 /* Of a crash, on the thread that hands it over. */
 int job_deliver_crash(const char *text, bool core)
 {
-    cJSON *message = json_message("crashed");
+    cJSON *message = json_message(MESSAGE_CRASHED);
     cJSON_AddStringToObject(message, "text", text);
     cJSON_AddBoolToObject(message, "core", core);
     int result = plane_tell(&job.plane, message);
@@ -54,13 +56,17 @@ int job_deliver_crash(const char *text, bool core)
     return result;
 }
 
-/* A program that calls MPI_Abort: the process manager then kills all at once. */
+/* A program that calls MPI_Abort: the process manager then kills all at once. With code 0 it would take that for a good
+ * end, and say nothing. */
 int job_abort(MPI_Comm comm, int code)
 {
     char text[100];
     snprintf(text, sizeof text, "rank %d called MPI_Abort with code %d", world.rank, code);
+    if (!code && !job_does_without())
+        epop__job_fail(text);
     epop__records_fail(text);
-    return MPI_Abort(comm, code);
+    ending_flush();
+    return MPI_Abort(comm, code ? code : EXIT_FAILURE);
 }
 
 static void tell_text(const char *op, const char *text)
@@ -73,9 +79,9 @@ static void tell_text(const char *op, const char *text)
 
 void epop__job_fail(const char *text)
 {
-    tell_text("failed", text);
+    tell_text(MESSAGE_FAILED, text);
     sleep(FAIL_TIMEOUT); /* the coordinator ends us all before this is over, unless it cannot be reached */
-    plane_abort(text);
+    ending_abort(text);
 }
 
 /* ---- Roll calls ------------------------------------------------------------------ */
@@ -96,11 +102,13 @@ void epop__job_breach(const char *text)
     bool alone = !job.member.tell;
     if (alone)
         fprintf(stderr, "epop: %s%s\n", job.rollcall->warns ? "warning: " : "", text);
-    if (alone && !job.rollcall->warns)
-        exit(EXIT_FAILURE);
+    if (alone && !job.rollcall->warns) {
+        fflush(NULL);
+        ending_end(NULL, EXIT_FAILURE);
+    }
     if (alone)
         return;
     if (!job.rollcall->warns)
         epop__job_fail(text);
-    tell_text("breach", text);
+    tell_text(MESSAGE_BREACH, text);
 }

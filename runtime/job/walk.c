@@ -1,14 +1,16 @@
 /* The table that the walk through a program runs on, in a job: see runtime/elastic.h. */
-#include "runtime/elastic.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/error.h"
+#include "runtime/job/elastic.h"
 
 #include <stdlib.h>
 
-#include "runtime/backends/keeper.h"
+#include "runtime/base/json.h"
+#include "runtime/hydra/keeper.h"
+#include "runtime/job/signals.h"
 #include "runtime/job/state.h"
-#include "runtime/member/json.h"
 #include "runtime/redist/traffic.h"
-#include "runtime/signals.h"
-#include "runtime/world.h"
+#include "runtime/world/world.h"
 
 /* How connecting went, once per window: the first word counts. */
 static void report_connected(const char *failure)
@@ -55,8 +57,8 @@ static void elastic_progress(void *context, const epop_progress_t *progress)
 static bool elastic_join(void *context, const char *failure, struct position *at)
 {
     (void)context;
-    if (job.joining.failure[0])
-        failure = job.joining.failure;
+    if (job.joining.failure.code)
+        failure = job.joining.failure.text;
     char *port = world.rank == 0 && !failure ? world.backend->port() : NULL;
     member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure, port);
     world.failure = failure;
@@ -70,28 +72,28 @@ static bool elastic_join(void *context, const char *failure, struct position *at
     return true;
 }
 
-static int elastic_open(void *context, char *error, size_t error_size)
+static int elastic_open(void *context, struct error *error)
 {
     (void)context;
     job.connected = job.member.plan->connected;
     job.decided = monotonic_ns();
-    int failed = world_offer_window(job.member.plan, job.member.process, error, error_size);
-    report_connected(failed ? error : NULL);
+    int failed = world_offer_window(job.member.plan, job.member.process, error);
+    report_connected(failed ? error->text : NULL);
     if (!failed && job.joins)
         signals_install(NULL);
     /* A connect that failed leaves something behind, which MPI_Finalize would wait for. */
-    job.adapted |= !failed || world.backend->coordinator.kill;
+    job.adapted |= !failed || world.backend->kill;
     if (!failed)
         redist_traffic_begin(plan_total(job.member.plan));
     job.entangled = failed != 0;
     return failed;
 }
 
-static enum window_result elastic_close(void *context, char *error, size_t error_size)
+static enum window_result elastic_close(void *context, struct error *error)
 {
     (void)context;
     const struct plan *plan = job.member.plan;
-    if (world_close_window(error, error_size))
+    if (world_close_window(error))
         return WINDOW_BROKEN;
     if (world.status == EPOP_LEAVING)
         return WINDOW_LEAVE;

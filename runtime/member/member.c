@@ -4,22 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "runtime/member/json.h"
-#include "runtime/member/rollcall.h"
-
-int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-double monotonic_seconds(void)
-{
-    return (double)monotonic_ns() * 1e-9;
-}
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
 
 int member_init(struct member *member, int process)
 {
@@ -69,7 +57,7 @@ static void on_freeze(struct member *member, const cJSON *message)
     bool ended = member->ended;
     pthread_mutex_unlock(&member->lock);
 
-    cJSON *answer = json_message("count");
+    cJSON *answer = json_message(MESSAGE_COUNT);
     cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
     cJSON_AddNumberToObject(answer, "count", (double)count);
     cJSON_AddBoolToObject(answer, "ended", ended);
@@ -83,30 +71,43 @@ static void on_target(struct member *member, const cJSON *message)
     update_ceiling(member);
 }
 
-static void on_release(struct member *member)
+static void on_release(struct member *member, const cJSON *message)
 {
+    (void)message;
     member->frozen = false;
     member->target = 0;
     member->stood = 0;
     update_ceiling(member);
 }
 
+static void tell_failed(struct member *member, const char *text)
+{
+    cJSON *message = json_message(MESSAGE_FAILED);
+    cJSON_AddStringToObject(message, "text", text);
+    tell(member, message);
+}
+
 static void on_decide(struct member *member, const cJSON *message)
 {
-    const char *action = json_text(message, "action");
-    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(message, "plan");
-    member->decision = ACTION_CONTINUE;
-    if (action && !strcmp(action, "stop"))
-        member->decision = ACTION_STOP;
+    bool stops = !strcmp(json_text(message, "action"), "stop");
+    const cJSON *json = cJSON_GetObjectItemCaseSensitive(message, "plan");
+    struct plan *plan = json ? plan_from_json(json) : NULL;
+    if (json && !plan) { /* it would wait for its decision for ever */
+        tell_failed(member, "a process cannot read the plan of an adaptation");
+        return;
+    }
+    pthread_mutex_lock(&member->lock);
     if (plan) {
         plan_free(member->plan);
-        member->plan = plan_from_json(plan);
-        member->decision = ACTION_ADAPT;
+        member->plan = plan;
     }
+    member->decision = plan ? ACTION_ADAPT : stops ? ACTION_STOP : ACTION_CONTINUE;
     member->decided = true;
     member->decided_at = (uint64_t)json_int64(message, "count", 0);
     member->target = 0;
     update_ceiling(member);
+    pthread_cond_broadcast(&member->changed);
+    pthread_mutex_unlock(&member->lock);
 }
 
 static struct position present_position(const struct member *member)
@@ -119,10 +120,11 @@ static struct position present_position(const struct member *member)
 }
 
 /* For status, and for the size rule of the phase that rank 0 is in. */
-static void on_position(struct member *member)
+static void on_position(struct member *member, const cJSON *message)
 {
+    (void)message;
     const struct position at = present_position(member);
-    cJSON *answer = json_message("position");
+    cJSON *answer = json_message(MESSAGE_POSITION);
     position_to_json(&at, answer);
     tell(member, answer);
 }
@@ -138,10 +140,10 @@ static const char *activity(struct member *member)
     return !atomic_load(&member->where.program) ? "standby" : holding ? "holding" : "running";
 }
 
-static void on_where(struct member *member, const cJSON *message)
+static void on_locate(struct member *member, const cJSON *message)
 {
     const struct position at = present_position(member);
-    cJSON *answer = json_message("place");
+    cJSON *answer = json_message(MESSAGE_LOCATED);
     cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
     cJSON_AddStringToObject(answer, "activity", activity(member));
     position_to_json(&at, answer);
@@ -150,59 +152,140 @@ static void on_where(struct member *member, const cJSON *message)
     tell(member, answer);
 }
 
-void member_receive(struct member *member, const cJSON *message)
+static void on_ping(struct member *member, const cJSON *message)
 {
-    const char *op = json_text(message, "op");
-    if (!op)
-        return;
-    if (!strcmp(op, "freeze")) {
-        on_freeze(member, message);
-        return;
-    }
-    if (!strcmp(op, "position")) {
-        on_position(member);
-        return;
-    }
-    if (!strcmp(op, "where")) {
-        on_where(member, message);
-        return;
-    }
-    if (!strcmp(op, "ping")) {
-        tell(member, json_message("pong"));
+    (void)message;
+    tell(member, json_message(MESSAGE_PONG));
+}
+
+static void on_alive(struct member *member, const cJSON *message)
+{
+    (void)message;
+    tell(member, json_message(MESSAGE_ALIVE));
+}
+
+static void on_heard(struct member *member, const cJSON *message)
+{
+    (void)message;
+    cJSON_free(member->requested);
+    member->requested = NULL;
+}
+
+static void on_progress(struct member *member, const cJSON *message)
+{
+    (void)message;
+    member->asked = true;
+    update_ceiling(member);
+}
+
+static void keep(cJSON **kept, const cJSON *message)
+{
+    cJSON_Delete(*kept);
+    *kept = message ? cJSON_Duplicate(message, 1) : NULL;
+}
+
+static void on_wake(struct member *member, const cJSON *message)
+{
+    keep(&member->wake, message);
+    keep(&member->meeting, NULL);
+    member->cancelled = false;
+}
+
+static void on_meet(struct member *member, const cJSON *message)
+{
+    keep(&member->meeting, message);
+}
+
+static void on_call_off(struct member *member, const cJSON *message)
+{
+    (void)message;
+    member->cancelled = true;
+}
+
+static void on_finish(struct member *member, const cJSON *message)
+{
+    member->finish = true;
+    member->status = json_int(message, "status", 0);
+}
+
+static void on_passed(struct member *member, const cJSON *message)
+{
+    (void)message;
+    member->passed++;
+}
+
+static void on_halt(struct member *member, const cJSON *message)
+{
+    member->stopped = json_true(message, "halt");
+}
+
+/* ---- Taking messages ------------------------------------------------------ */
+
+/* `change` is called with the lock, and the program's thread looks then; `answer` without. */
+static const struct own_row {
+    struct message_form form;
+    void (*answer)(struct member *member, const cJSON *message);
+    void (*change)(struct member *member, const cJSON *message);
+} own_rows[] = {
+    {{MESSAGE_FREEZE, {{"round", cJSON_Number}}}, on_freeze, NULL},
+    {{MESSAGE_POSITION, {{0}}}, on_position, NULL},
+    {{MESSAGE_LOCATE, {{"round", cJSON_Number}}}, on_locate, NULL},
+    {{MESSAGE_PING, {{0}}}, on_ping, NULL},
+    {{MESSAGE_ALIVE, {{0}}}, on_alive, NULL},
+    {{MESSAGE_TARGET, {{"count", cJSON_Number}}}, NULL, on_target},
+    {{MESSAGE_RELEASE, {{0}}}, NULL, on_release},
+    {{MESSAGE_DECIDE, {{"action", cJSON_String}, {"count", cJSON_Number}}}, on_decide, NULL},
+    {{MESSAGE_HEARD, {{0}}}, NULL, on_heard},
+    {{MESSAGE_PROGRESS, {{0}}}, NULL, on_progress},
+    {{MESSAGE_WAKE, {{"adaptation", cJSON_Number}}}, NULL, on_wake},
+    {{MESSAGE_MEET, {{"ports", cJSON_Array}}}, NULL, on_meet},
+    {{MESSAGE_CALL_OFF, {{0}}}, NULL, on_call_off},
+    {{MESSAGE_FINISH, {{"status", cJSON_Number}}}, NULL, on_finish},
+    {{MESSAGE_PASSED, {{0}}}, NULL, on_passed},
+    {{MESSAGE_HALT, {{"halt", MESSAGE_BOOL}}}, NULL, on_halt},
+};
+
+static void take_own(struct member *member, const struct own_row *row, const cJSON *message)
+{
+    if (row->answer) {
+        row->answer(member, message);
         return;
     }
     pthread_mutex_lock(&member->lock);
-    if (!strcmp(op, "target")) {
-        on_target(member, message);
-    } else if (!strcmp(op, "release")) {
-        on_release(member);
-    } else if (!strcmp(op, "decide")) {
-        on_decide(member, message);
-    } else if (!strcmp(op, "heard")) {
-        cJSON_free(member->requested);
-        member->requested = NULL;
-    } else if (!strcmp(op, "progress")) {
-        member->asked = true;
-        update_ceiling(member);
-    } else if (!strcmp(op, "wake")) {
-        cJSON_Delete(member->wake);
-        member->wake = cJSON_Duplicate(message, 1);
-        cJSON_Delete(member->meeting);
-        member->meeting = NULL;
-        member->cancelled = false;
-    } else if (!strcmp(op, "meet")) {
-        cJSON_Delete(member->meeting);
-        member->meeting = cJSON_Duplicate(message, 1);
-    } else if (!strcmp(op, "cancel")) {
-        member->cancelled = true;
-    } else if (!strcmp(op, "finish")) {
-        member->finish = true;
-        member->status = json_int(message, "status", 0);
-    } else if (!member_rollcall_receive(member, op, message) && member->other) {
-        member->other(message);
-    }
+    row->change(member, message);
     pthread_cond_broadcast(&member->changed);
     pthread_mutex_unlock(&member->lock);
+}
+
+/* False: no table knows it. */
+static bool take_other(struct member *member, const cJSON *message, struct error *why)
+{
+    for (int i = 0; i < member->table_count; i++) {
+        const struct message_table *t = &member->tables[i];
+        const struct message_row *row = message_find(t->rows, t->count, sizeof *t->rows, message);
+        if (row && message_fits(&row->form, message, why))
+            row->take(t->context, message);
+        if (row)
+            return true;
+    }
+    return false;
+}
+
+void member_understand(struct member *member, const struct message_row *rows, size_t count, void *context)
+{
+    member->tables[member->table_count++] = (struct message_table){rows, count, context};
+}
+
+void member_receive(struct member *member, const cJSON *message)
+{
+    const struct own_row *row = message_find(own_rows, sizeof own_rows / sizeof *own_rows, sizeof *own_rows, message);
+    struct error why = {0};
+    if (row && message_fits(&row->form, message, &why))
+        take_own(member, row, message);
+    else if (!row && !take_other(member, message, &why))
+        message_unknown(message, &why);
+    if (why.code)
+        message_refuse(&why);
 }
 
 /* ---- The program's thread ----------------------------------------------- */
@@ -242,13 +325,8 @@ int member_request(struct member *member, cJSON *message)
 
 void member_wait_poking(struct member *member, int *waits)
 {
-    static const long first = 200 * 1000, longest = 5 * 1000 * 1000;
-    long pause = *waits < 5 ? first << *waits : longest;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += pause;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    static const double first = 0.0002, longest = 0.005;
+    struct timespec until = clock_in(CLOCK_MONOTONIC, *waits < 5 ? first * (1 << *waits) : longest);
     if (pthread_cond_timedwait(&member->changed, &member->lock, &until) == ETIMEDOUT && member->poke) {
         ++*waits;
         pthread_mutex_unlock(&member->lock);
@@ -263,7 +341,7 @@ static void report_at(struct member *member, uint64_t count, const struct positi
     if (member->reported == count)
         return;
     member->reported = count;
-    cJSON *message = json_message("at");
+    cJSON *message = json_message(MESSAGE_ARRIVED);
     cJSON_AddNumberToObject(message, "count", (double)count);
     position_to_json(at, message);
     cJSON_AddNumberToObject(message, "needs", needs);
@@ -320,11 +398,19 @@ void member_end(struct member *member)
     pthread_mutex_lock(&member->lock);
     member->ended = true;
     pthread_mutex_unlock(&member->lock);
-    tell(member, json_message("ended"));
+    tell(member, json_message(MESSAGE_ENDED));
     pthread_mutex_lock(&member->lock);
     while (!member->finish)
         member_wait_poking(member, &waits);
     pthread_mutex_unlock(&member->lock);
+}
+
+bool member_is_finished(struct member *member)
+{
+    pthread_mutex_lock(&member->lock);
+    bool finished = member->finish;
+    pthread_mutex_unlock(&member->lock);
+    return finished;
 }
 
 enum task member_standby(struct member *member)
@@ -340,7 +426,7 @@ enum task member_standby(struct member *member)
 
 cJSON *member_meet(struct member *member, int adaptation, const cJSON *ports)
 {
-    cJSON *message = json_message("meet");
+    cJSON *message = json_message(MESSAGE_MEET);
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (ports)
         cJSON_AddItemToObject(message, "ports", cJSON_Duplicate(ports, 1));
@@ -356,7 +442,7 @@ cJSON *member_meet(struct member *member, int adaptation, const cJSON *ports)
 
 void member_ready(struct member *member, int adaptation, const char *failure, const char *port)
 {
-    cJSON *message = json_message("ready");
+    cJSON *message = json_message(MESSAGE_READY);
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (port)
         cJSON_AddStringToObject(message, "port", port);
@@ -385,14 +471,14 @@ bool member_await_window(struct member *member)
 
 void member_linked(struct member *member, int adaptation)
 {
-    cJSON *message = json_message("linked");
+    cJSON *message = json_message(MESSAGE_LINKED);
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     tell(member, message);
 }
 
 void member_connected(struct member *member, int adaptation, const char *failure)
 {
-    cJSON *message = json_message("connected");
+    cJSON *message = json_message(MESSAGE_CONNECTED);
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (failure)
         cJSON_AddStringToObject(message, "failure", failure);
@@ -401,7 +487,7 @@ void member_connected(struct member *member, int adaptation, const char *failure
 
 void member_committed(struct member *member, int adaptation, double stall)
 {
-    cJSON *message = json_message("committed");
+    cJSON *message = json_message(MESSAGE_COMMITTED);
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     cJSON_AddNumberToObject(message, "stall", stall);
     tell(member, message);
@@ -416,14 +502,14 @@ void member_parked(struct member *member, bool reusable)
     member->stopped = false;
     update_ceiling(member);
     pthread_mutex_unlock(&member->lock);
-    cJSON *message = json_message("parked");
+    cJSON *message = json_message(MESSAGE_PARKED);
     cJSON_AddBoolToObject(message, "reusable", reusable);
     tell(member, message);
 }
 
 void member_report_progress(struct member *member, const epop_progress_t *progress, double mpi_seconds)
 {
-    cJSON *message = json_message("progress");
+    cJSON *message = json_message(MESSAGE_PROGRESS);
     cJSON_AddNumberToObject(message, "iteration", (double)progress->iteration);
     cJSON_AddNumberToObject(message, "bound", (double)progress->bound);
     if (mpi_seconds >= 0) {
@@ -435,10 +521,10 @@ void member_report_progress(struct member *member, const epop_progress_t *progre
 
 void member_hosts(struct member *member)
 {
-    tell(member, json_message("hosts"));
+    tell(member, json_message(MESSAGE_HOSTS));
 }
 
 void member_gone(struct member *member)
 {
-    tell(member, json_message("gone"));
+    tell(member, json_message(MESSAGE_GONE));
 }

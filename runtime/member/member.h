@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "epop/program.h"
+#include "runtime/control/messages.h"
 #include "runtime/member/ceiling.h"
 #include "runtime/member/plan.h"
 
@@ -31,15 +32,18 @@ struct where {
     _Atomic(const epop_program_t *) program; /* NULL: none is loaded */
 };
 
+#define MEMBER_TABLES 3
+
 struct member {
     struct ceiling ceiling;
     struct where where;
     int process;                                      /* this process's number in the job */
     int (*tell)(void *context, const cJSON *message); /* sends to the coordinator; must not block */
     void (*poke)(void *context);                      /* keeps MPI moving while the program's thread waits */
-    void (*describe)(cJSON *json);       /* adds to an answer where this process is; on the control thread; or NULL */
-    void (*other)(const cJSON *message); /* messages that are not the member's own; on the control thread; or NULL */
+    void (*describe)(cJSON *json); /* adds to an answer where this process is; on the control thread; or NULL */
     void *context;
+    struct message_table tables[MEMBER_TABLES]; /* see member_understand */
+    int table_count;
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -72,8 +76,13 @@ struct member {
 int member_init(struct member *member, int process);
 void member_destroy(struct member *member);
 
+/* Messages that are not the member's own, and who takes them: on the control thread, without a lock. Before the first
+ * message can come. The rows stay valid. */
+void member_understand(struct member *member, const struct message_row *rows, size_t count, void *context);
+
 /* ---- The control thread ---- */
 
+/* One that no table knows, or that lacks a member, is refused with a line on stderr. */
 void member_receive(struct member *member, const cJSON *message);
 
 /* ---- The program's thread ---- */
@@ -87,6 +96,9 @@ enum action member_hold(struct member *member, const struct position *at, int ne
 /* The program asks for another size. The same again, before the coordinator has heard of it, is not sent: a program
  * may ask in every one of its iterations. Takes the message. 0 or -1. */
 int member_request(struct member *member, cJSON *message);
+
+/* Has it heard that the program has ended everywhere? Any thread. */
+bool member_is_finished(struct member *member);
 
 /* The program has ended in this process: says so, and waits for the word that it has ended everywhere. */
 void member_end(struct member *member);
@@ -132,8 +144,5 @@ void member_report_progress(struct member *member, const epop_progress_t *progre
  * ranks that poke more often on few cores take the time from those that are waited for. *waits starts at 0.
  */
 void member_wait_poking(struct member *member, int *waits);
-
-double monotonic_seconds(void);
-int64_t monotonic_ns(void);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/member/json.h"
+#include "runtime/base/json.h"
 
 static struct plan *plan_alloc(int old_size, int joining)
 {

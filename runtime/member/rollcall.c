@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/member/json.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
 
 static cJSON *claim_json(const struct claim *claim)
 {
     char address[32];
-    cJSON *message = json_message("here");
+    cJSON *message = json_message(MESSAGE_CLAIM);
     position_to_json(&claim->at, message);
     cJSON_AddBoolToObject(message, "window", claim->window);
     cJSON_AddBoolToObject(message, "begins", claim->begins);
@@ -50,16 +52,4 @@ void member_rollcall(struct member *member, const struct claim *claim)
             until = monotonic_seconds() + ROLLCALL_PATIENCE;
     }
     pthread_mutex_unlock(&member->lock);
-}
-
-bool member_rollcall_receive(struct member *member, const char *op, const cJSON *message)
-{
-    if (!strcmp(op, "passed")) {
-        member->passed++;
-    } else if (!strcmp(op, "halt")) {
-        member->stopped = json_true(message, "halt");
-    } else {
-        return false;
-    }
-    return true;
 }

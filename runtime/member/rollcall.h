@@ -2,8 +2,8 @@
 #ifndef EPOP_MEMBER_ROLLCALL_H
 #define EPOP_MEMBER_ROLLCALL_H
 
+#include "runtime/member/claim.h"
 #include "runtime/member/member.h"
-#include "runtime/rollcall.h"
 
 /*
  * Says the claim and waits until all ranks have said the same; if others are late for longer than ROLLCALL_PATIENCE,
@@ -11,9 +11,6 @@
  * iterations later must not come to a standstill. While the ranks are stopped it waits. The program's thread.
  */
 void member_rollcall(struct member *member, const struct claim *claim);
-
-/* Messages of the coordinator about roll calls: true if this was one. With the lock held. */
-bool member_rollcall_receive(struct member *member, const char *op, const cJSON *message);
 
 #define ROLLCALL_PATIENCE 1.0   /* seconds */
 #define ROLLCALL_LEAD     10000 /* claims that a rank may be ahead */

@@ -3,54 +3,38 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "runtime/base/array.h"
+#include "runtime/base/clock.h"
 
 static struct {
     epop_adaptation_t *adaptations;
-    int adaptation_count, adaptation_room;
+    size_t adaptation_count, adaptation_room;
     epop_refusal_t *refusals;
-    int refusal_count, refusal_room;
+    size_t refusal_count, refusal_room;
 } history;
-
-/* Room for one more; NULL when out of memory, and nothing has changed. */
-static void *grow(void *array, int count, int *room, size_t size)
-{
-    if (count < *room)
-        return array;
-    void *larger = realloc(array, 2 * (size_t)(*room + 8) * size);
-    if (larger)
-        *room = 2 * (*room + 8);
-    return larger;
-}
 
 static epop_adaptation_t *find(int id)
 {
-    for (int i = history.adaptation_count - 1; i >= 0; i--)
-        if (history.adaptations[i].id == id)
-            return &history.adaptations[i];
-    epop_adaptation_t *larger =
-        grow(history.adaptations, history.adaptation_count, &history.adaptation_room, sizeof *larger);
-    if (!larger)
+    for (size_t i = history.adaptation_count; i > 0; i--)
+        if (history.adaptations[i - 1].id == id)
+            return &history.adaptations[i - 1];
+    if (array_reserve(&history.adaptations, &history.adaptation_room, history.adaptation_count + 1,
+                      sizeof *history.adaptations))
         return NULL;
-    history.adaptations = larger;
-    larger[history.adaptation_count] = (epop_adaptation_t){.id = id, .reason = ""};
-    return &larger[history.adaptation_count++];
+    history.adaptations[history.adaptation_count] = (epop_adaptation_t){.id = id, .reason = ""};
+    return &history.adaptations[history.adaptation_count++];
 }
 
 static void note_refusal(const char *reason)
 {
-    struct timespec now;
-    epop_refusal_t *larger = grow(history.refusals, history.refusal_count, &history.refusal_room, sizeof *larger);
     char *copy = strdup(reason);
-    if (larger)
-        history.refusals = larger;
-    if (!larger || !copy) {
+    if (!copy ||
+        array_reserve(&history.refusals, &history.refusal_room, history.refusal_count + 1, sizeof *history.refusals)) {
         free(copy);
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &now);
-    double time = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-    history.refusals[history.refusal_count++] = (epop_refusal_t){time, copy};
+    history.refusals[history.refusal_count++] = (epop_refusal_t){wall_seconds(), copy};
 }
 
 void history_note(const epop_adaptation_t *adaptation, const char *reason)
@@ -83,9 +67,9 @@ static void *copy(const void *array, int *count, size_t size)
 
 void history_fill(epop_job_t *job)
 {
-    job->adaptation_count = history.adaptation_count;
+    job->adaptation_count = (int)history.adaptation_count;
     job->adaptations = copy(history.adaptations, &job->adaptation_count, sizeof *job->adaptations);
-    job->refusal_count = history.refusal_count;
+    job->refusal_count = (int)history.refusal_count;
     job->refusals = copy(history.refusals, &job->refusal_count, sizeof *job->refusals);
 }
 

@@ -10,8 +10,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/base/thread.h"
 #include "runtime/control/control.h"
-#include "runtime/member/json.h"
+#include "runtime/control/messages.h"
 #include "runtime/member/member.h"
 #include "runtime/records/store.h"
 
@@ -34,19 +37,6 @@ static struct {
     int round, answers;
 } recorder = {.lock = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER};
 
-static double wall_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static struct timespec wall_time_in(double seconds)
-{
-    double until = wall_clock() + seconds;
-    return (struct timespec){(time_t)until, (long)((until - (double)(time_t)until) * 1e9)};
-}
-
 /* ---- Collecting ---------------------------------------------------------------------------- */
 
 void recorder_answered(int round)
@@ -60,7 +50,7 @@ void recorder_answered(int round)
 /* Asks all other processes; the number that can answer. */
 static int ask(const bool *wanted)
 {
-    cJSON *message = json_message("record");
+    cJSON *message = json_message(MESSAGE_RECORD);
     cJSON *which = cJSON_AddArrayToObject(message, "which");
     for (int i = 0; i < records_user()->count; i++)
         if (wanted[i])
@@ -82,8 +72,8 @@ static void await_answers(int members)
 {
     pthread_mutex_lock(&recorder.lock);
     for (int waits = 0; recorder.answers < members && waits < COLLECT_WAITS;) {
-        struct timespec until = wall_time_in(0.01);
-        waits += pthread_cond_timedwait(&recorder.answered, &recorder.lock, &until) == ETIMEDOUT;
+        struct timespec until = clock_in(CLOCK_MONOTONIC, 0.01);
+        waits += pthread_cond_clockwait(&recorder.answered, &recorder.lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT;
     }
     pthread_mutex_unlock(&recorder.lock);
 }
@@ -105,7 +95,7 @@ static void write_all(const bool *wanted, epop_job_end_t end, const char *reason
         if (!wanted[i])
             continue;
         epop_job_t job = recorder.job;
-        job.now = wall_clock();
+        job.now = wall_seconds();
         job.end = end;
         job.reason = reason;
         store_fill(i, &job);
@@ -155,7 +145,7 @@ static void write_the_last(void)
 
 static void tell_written(void)
 {
-    cJSON *message = json_message("written");
+    cJSON *message = json_message(MESSAGE_WRITTEN);
     if (control_members())
         control_send(CONTROL_ALL, message);
     cJSON_Delete(message);
@@ -164,8 +154,9 @@ static void tell_written(void)
 static void *recorder_main(void *unused)
 {
     while (!recorder.fail && !recorder.finish) {
-        struct timespec until = wall_time_in(checkpoint());
-        while (!recorder.fail && !recorder.finish && sem_timedwait(&recorder.wake, &until) && errno == EINTR)
+        struct timespec until = clock_in(CLOCK_MONOTONIC, checkpoint());
+        while (!recorder.fail && !recorder.finish && sem_clockwait(&recorder.wake, CLOCK_MONOTONIC, &until) &&
+               errno == EINTR)
             ;
     }
     write_the_last();
@@ -199,16 +190,6 @@ void recorder_wait(void)
         nanosleep(&pause, NULL);
 }
 
-static bool start_thread(void)
-{
-    sigset_t all, before;
-    sigfillset(&all); /* the program's handlers are to run in the program's thread */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&recorder.thread, NULL, recorder_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0;
-}
-
 void epop__records_begin(const struct records_job *job)
 {
     const struct records_user *user = records_user();
@@ -219,13 +200,13 @@ void epop__records_begin(const struct records_job *job)
                                 .backend = job->backend,
                                 .size = job->size,
                                 .quiet = user->quiet,
-                                .started = wall_clock()};
+                                .started = wall_seconds()};
     for (int i = 0; i < user->count; i++) {
         double apart = user->checkpoint(i);
         recorder.due[i] = apart > 0 ? monotonic_seconds() + apart : 0;
     }
     sem_init(&recorder.wake, 0, 0);
-    recorder.runs = recorder.job.id && recorder.job.path && start_thread();
+    recorder.runs = recorder.job.id && recorder.job.path && !thread_start(&recorder.thread, recorder_main, NULL);
 }
 
 int epop__records_finish(const char *stopped_by)

@@ -1,5 +1,6 @@
 /* The records of this process, and their way to process 0: see records.h. */
 #include "runtime/records/records.h"
+#include "runtime/base/clock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,8 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
 #include "runtime/control/control.h"
-#include "runtime/member/json.h"
+#include "runtime/control/messages.h"
 #include "runtime/records/recorder.h"
 #include "runtime/records/store.h"
 
@@ -46,7 +49,7 @@ static size_t part_length(const char *text, size_t left)
 static void send_part(int which, bool last, int part, int parts, const char *text, size_t length)
 {
     char *copy = strndup(text, length);
-    cJSON *message = json_message("record");
+    cJSON *message = json_message(MESSAGE_RECORD);
     cJSON_AddNumberToObject(message, "which", which);
     cJSON_AddBoolToObject(message, "last", last);
     cJSON_AddNumberToObject(message, "part", part);
@@ -98,9 +101,8 @@ void epop__records_hand_over(void)
 
 bool records_give_present(int which)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++; /* whoever holds it hands over the last records, which are better, or is dead */
+    struct timespec until =
+        clock_in(CLOCK_REALTIME, 1); /* whoever holds it hands over the last records, which are better, or is dead */
     if (pthread_mutex_timedlock(&records.lock, &until))
         return false;
     give(which, false);
@@ -110,45 +112,46 @@ bool records_give_present(int which)
 
 /* ---- Messages --------------------------------------------------------------------------- */
 
-bool records_receive(int process, const cJSON *message)
+void records_take_part(int process, const cJSON *message)
 {
-    const char *op = json_text(message, "op"), *text = json_text(message, "text");
-    if (!op || !recorder_runs())
-        return false;
-    if (!strcmp(op, "record") && text)
+    if (recorder_runs())
         store_part(json_int(message, "which", 0), process, json_true(message, "last"), json_int(message, "part", 0),
-                   json_int(message, "parts", 1), text);
-    else if (!strcmp(op, "recorded"))
-        recorder_answered(json_int(message, "round", 0));
-    else if (!strcmp(op, "write") && text)
-        recorder_fail(text);
-    else
-        return false;
-    return true;
+                   json_int(message, "parts", 1), json_text(message, "text"));
 }
 
-bool records_asked(const cJSON *message)
+void records_take_answer(int process, const cJSON *message)
 {
-    const char *op = json_text(message, "op");
+    (void)process;
+    if (recorder_runs())
+        recorder_answered(json_int(message, "round", 0));
+}
+
+void records_take_failure(int process, const cJSON *message)
+{
+    (void)process;
+    if (recorder_runs())
+        recorder_fail(json_text(message, "text"));
+}
+
+void records_give(const cJSON *message)
+{
     const cJSON *which;
-    if (!op || !records.user)
-        return false;
-    if (!strcmp(op, "written")) {
-        atomic_store(&records.written, true);
-        return true;
-    }
-    if (strcmp(op, "record") != 0)
-        return false;
+    if (!records.user)
+        return;
     cJSON_ArrayForEach(which, cJSON_GetObjectItemCaseSensitive(message, "which"))
     {
         if (which->valueint >= 0 && which->valueint < records.user->count)
             records_give_present(which->valueint);
     }
-    cJSON *answer = json_message("recorded");
+    cJSON *answer = json_message(MESSAGE_RECORDED);
     cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
     control_tell(answer);
     cJSON_Delete(answer);
-    return true;
+}
+
+void records_are_written(void)
+{
+    atomic_store(&records.written, true);
 }
 
 void records_note(const epop_adaptation_t *adaptation, const char *reason)
@@ -162,7 +165,7 @@ void records_note(const epop_adaptation_t *adaptation, const char *reason)
 /* Has process 0 write. -1: it cannot be reached. */
 static int ask_to_write(const char *reason)
 {
-    cJSON *message = json_message("write");
+    cJSON *message = json_message(MESSAGE_WRITE);
     cJSON_AddStringToObject(message, "text", reason);
     int result = control_tell(message);
     cJSON_Delete(message);

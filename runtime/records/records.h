@@ -58,10 +58,14 @@ EPOP_PRIVATE int epop__records_finish(const char *stopped_by);
 
 /* ---- For the control plane --------------------------------------------------------------- */
 
-/* A message of a process: true if it was meant for this module. On the control thread of process 0. */
-bool records_receive(int process, const cJSON *message);
-/* A message of process 0, likewise in another process. */
-bool records_asked(const cJSON *message);
+/* Messages of a process, on the control thread of process 0: a part of its records; that it has sent all; that the job
+ * fails. Where nobody records they are ignored, as are those below. */
+void records_take_part(int process, const cJSON *message);
+void records_take_answer(int process, const cJSON *message);
+void records_take_failure(int process, const cJSON *message);
+/* Messages of process 0, likewise in another process: which records it wants; that they are written. */
+void records_give(const cJSON *message);
+void records_are_written(void);
 /* What becomes of an adaptation (NULL: a request was refused for that reason). */
 void records_note(const epop_adaptation_t *adaptation, const char *reason);
 

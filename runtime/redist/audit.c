@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "runtime/base/hash.h"
 #include "runtime/redist/wait.h"
 
 static const struct redist_watch *watch;
@@ -15,12 +16,10 @@ void epop__watch_redist(const struct redist_watch *watcher)
     watch = watcher;
 }
 
-/* FNV-1a, and a last mix, so that sums of many do not cancel. */
+/* With a last mix, so that sums of many do not cancel. */
 static uint64_t hash(uint64_t seed, const unsigned char *bytes, int64_t size)
 {
-    uint64_t value = 14695981039346656037u ^ seed * 0x9e3779b97f4a7c15u;
-    for (int64_t i = 0; i < size; i++)
-        value = (value ^ bytes[i]) * 1099511628211u;
+    uint64_t value = hash_bytes(HASH_BEGIN ^ seed * 0x9e3779b97f4a7c15u, bytes, (size_t)size);
     value ^= value >> 31;
     return value * 0xbf58476d1ce4e5b9u;
 }

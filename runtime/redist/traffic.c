@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/member/member.h"
 
 struct redist_traffic redist_traffic;

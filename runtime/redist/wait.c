@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "runtime/device.h"
+#include "runtime/backends/device.h"
 
 /*
  * A rank that waits takes the processor from one that packs or unpacks, where there are more ranks than processors.

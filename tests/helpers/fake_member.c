@@ -30,15 +30,15 @@ static void on_lost(void *context)
 
 int main(void)
 {
-    static const control_member_ops_t ops = {.message = on_message, .lost = on_lost};
-    char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX], error[256];
+    static const struct control_member_ops ops = {.message = on_message, .lost = on_lost};
+    char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX];
+    struct error error;
     int process;
-
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (scanf("%511s %64s %d", uri, token, &process) != 3)
         return 3;
-    if (control_attach(uri, token, process, &ops, NULL, ATTACH_LIMIT_MS, error, sizeof error) != 0) {
-        printf("refused: %s\n", error);
+    if (control_attach(uri, token, process, &ops, NULL, ATTACH_LIMIT_MS, &error)) {
+        printf("refused: %s\n", error.text);
         return 1;
     }
     puts("attached");

@@ -4,7 +4,9 @@
  *     adapt_loop FILE [start|end] [straight|probe|loop] [late]
  * The probe stands at the start or the end of the loop; joining processes go straight to begin, probe first, or do that
  * in the loop; the iteration is handed on after the commit (late) or before. A joining process calls MPI_Abort if it
- * finds FILE.abort; one that leaves returns $LEAVE_WITH from main.
+ * finds FILE.abort; one that leaves returns $LEAVE_WITH from main, and the last rank of those at the end $END_WITH. The
+ * rank $EXIT_RANK calls exit(0) in its loop, and $ABORT_RANK MPI_Abort with code 0; one that leaves does not call
+ * MPI_Finalize if $FORGETS is set.
  */
 #include <epop/mpi_adapt.h>
 #include <stdio.h>
@@ -81,6 +83,12 @@ static void check_world(int size_expected)
         fail("size of the world after commit", size);
 }
 
+static int is_number(const char *variable, int number)
+{
+    const char *text = getenv(variable);
+    return text && atoi(text) == number;
+}
+
 static void adapt(int status)
 {
     MPI_Comm between, after, all;
@@ -153,6 +161,10 @@ static int compute(const char *file)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     more = access(file, F_OK) != 0;
+    if (is_number("EXIT_RANK", rank))
+        exit(0);
+    if (is_number("ABORT_RANK", rank))
+        MPI_Abort(MPI_COMM_WORLD, 0);
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Allreduce(limits, most, 2, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
     if (most[0] != iteration || most[1] != -iteration)
@@ -189,12 +201,23 @@ static void report(void)
         printf("right at the end, %d processes\n", size);
 }
 
+static int is_last(void)
+{
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return rank == size - 1;
+}
+
 int main(int argc, char **argv)
 {
-    int status, pending, gone, done;
+    int status, pending, gone, done, last;
     MPI_Init_adapt(&argc, &argv, &status);
-    if (status == MPI_ADAPT_STATUS_JOINING && aborts(argv[1]))
+    if (status == MPI_ADAPT_STATUS_JOINING && aborts(argv[1])) {
+        printf("aborts (out)\n");
+        fprintf(stderr, "aborts (err)\n");
         MPI_Abort(MPI_COMM_WORLD, 5);
+    }
     for (int i = 2; i < argc; i++) {
         at_start |= !strcmp(argv[i], "start");
         probe_first |= !strcmp(argv[i], "probe");
@@ -211,6 +234,9 @@ int main(int argc, char **argv)
     gone = loop(argv[1]);
     if (!gone)
         report();
+    if (gone && getenv("FORGETS"))
+        exit(atoi(getenv("FORGETS")));
+    last = !gone && is_last();
     MPI_Finalize();
     MPI_Finalized(&done);
     if (!done)
@@ -219,5 +245,7 @@ int main(int argc, char **argv)
         printf("a process returns from main\n");
     if (gone && getenv("LEAVE_WITH"))
         return atoi(getenv("LEAVE_WITH"));
+    if (last && getenv("END_WITH"))
+        return atoi(getenv("END_WITH"));
     return 0;
 }

@@ -2,6 +2,7 @@
  * A program that crashes where, how and on which rank its arguments say, the other ranks waiting for it.
  *
  * where=init|exec|loop|adapt|branch|thread|joining   joining: in INIT of a joining process
+ * where=left        does not crash, but leaves something running when it leaves: how=thread|timer
  * how=segv|bus|fpe|ill|abort|overflow|null|nested     null: calls a function at address 0
  * rank=R            -1 (the default): all ranks
  * at=N              in that iteration (3); iterations=N in all (1000000)
@@ -10,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
 #include "scenario.h"
 
@@ -66,6 +68,29 @@ static void fault_in_thread(void)
     pthread_t thread;
     pthread_create(&thread, NULL, thread_main, NULL);
     pthread_join(thread, NULL);
+}
+
+static void *run_on(void *unused)
+{
+    for (;;)
+        nap(1000);
+    return unused;
+}
+
+static void tick(int number)
+{
+    zero = 0 * number;
+}
+
+/* Nobody ends it. */
+static void leave_running(void)
+{
+    const struct itimerval soon = {{0, 10000}, {0, 10000}};
+    pthread_t thread;
+    if (!strcmp(crash.how, "thread"))
+        pthread_create(&thread, NULL, run_on, NULL);
+    else if (signal(SIGALRM, tick) != SIG_ERR)
+        setitimer(ITIMER_REAL, &soon, NULL);
 }
 
 static bool mine(const char *where)
@@ -132,7 +157,11 @@ static int adapt(void *data)
         error = epop_redist_replicated(&window, &crash.iteration, 1, MPI_INT64_T);
     if (mine("adapt"))
         zero = fault();
-    return error ? error : epop_adapt_commit();
+    if (!error)
+        error = epop_adapt_commit();
+    if (!strcmp(crash.where, "left") && window.status == EPOP_LEAVING)
+        leave_running();
+    return error;
 }
 
 static int turn(int pc, void *data)

@@ -14,6 +14,7 @@ static int *volatile nowhere;
 static int start(int *argc, char ***argv, void **data)
 {
     (void)argc, (void)argv, (void)data;
+    exit_if_asked("init");
     return fault_is("init") ? 41 : 0;
 }
 
@@ -21,6 +22,7 @@ static int work(void *data)
 {
     (void)data;
     iterations++;
+    exit_if_asked("exec");
     if (fault_is("segv") && iterations == 3)
         return *nowhere;
     return fault_is("exec") && iterations == 3 ? EPOP_ERR_MEMORY : 0;
@@ -29,12 +31,14 @@ static int work(void *data)
 static int more(void *data)
 {
     (void)data;
+    exit_if_asked("loop_condition");
     return iterations < 3;
 }
 
 static int turn(int pc, void *data)
 {
     (void)data;
+    exit_if_asked("branch_condition");
     if (fault_is("branch-to-init"))
         return START;
     if (fault_is("branch-below"))

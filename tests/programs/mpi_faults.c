@@ -25,9 +25,21 @@ static int my_fault_is(const char *name)
     return fault_is(name) && (!chosen || atoi(chosen) == rank());
 }
 
+/* Not by returning from the block. */
+static void end_if_asked(const char *block)
+{
+    const char *chosen = getenv("EPOP_TEST_RANK");
+    if (chosen && atoi(chosen) != rank())
+        return;
+    exit_if_asked(block);
+    if (fault_is("abort") && strcmp(block, "exec") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 0);
+}
+
 static int start(int *argc, char ***argv, void **data)
 {
     (void)argc, (void)argv, (void)data;
+    end_if_asked("init");
     if (my_fault_is("init") || (my_fault_is("join") && epop_status() == EPOP_JOINING))
         return 41;
     return 0;
@@ -55,6 +67,8 @@ static int work(void *data)
     (void)data;
     int size;
     MPI_Comm_size(epop_world(), &size);
+    if (iterations == 2)
+        end_if_asked("exec");
     if (iterations == 2 && my_fault_is("exec"))
         return EPOP_ERR_MEMORY;
     MPI_Barrier(epop_world());
@@ -79,6 +93,7 @@ static int more(void *data)
     MPI_Comm_size(epop_world(), &size);
     if (begin == 0)
         begin = now();
+    end_if_asked("loop_condition");
     return size == 1 ? now() - begin < patience() : iterations < 5;
 }
 
@@ -86,6 +101,7 @@ static int adapt(void *data)
 {
     (void)data;
     epop_window_t window;
+    end_if_asked("adapt");
     if (my_fault_is("adapt"))
         return 43;
     if (my_fault_is("no-window"))
@@ -103,6 +119,7 @@ static int adapt(void *data)
 static int turn(int pc, void *data)
 {
     (void)data;
+    end_if_asked("branch_condition");
     return my_fault_is("branch-to-init") ? 0 : my_fault_is("branch-beyond") ? 99 : pc + 1;
 }
 

@@ -32,4 +32,12 @@ static inline int fault_is(const char *name)
     return fault && strcmp(fault, name) == 0;
 }
 
+/* Ends the process in a block of that name, if the fault is "exit-BLOCK". */
+static inline void exit_if_asked(const char *block)
+{
+    const char *fault = getenv("EPOP_TEST_FAULT");
+    if (fault && strncmp(fault, "exit-", 5) == 0 && strcmp(fault + 5, block) == 0)
+        exit(0);
+}
+
 #endif

@@ -3,7 +3,8 @@
  *
  *     EPOP_TEST_FAULT=redistribution       in any process: a bit of each message of a redistribution tips over
  *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept, connect or merge), on that rank of the
- * joiners' launch: kill, stop, exit, late (1 s), callN (kill, at the N-th time that accept reads or writes), or nothing
+ * joiners' launch: kill, stop, exit, late (1 s), callN (kill, at the N-th time that accept reads or writes), leave (a
+ * file in shared memory, as MPICH's other devices do, and kill), or nothing
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -21,6 +23,18 @@ static void count_call(void)
 {
     if (calls_left && --calls_left == 0)
         raise(SIGKILL);
+}
+
+static void leave_file(void)
+{
+    char path[] = "/dev/shm/mpich_shar_tmpXXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0 || ftruncate(fd, 4096) || mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
+        abort();
+    close(fd);
+    printf("has %s\n", path);
+    fflush(stdout);
+    raise(SIGKILL);
 }
 
 static void fault(const char *function)
@@ -37,6 +51,8 @@ static void fault(const char *function)
         raise(SIGSTOP);
     if (!strcmp(what, "exit"))
         exit(9);
+    if (!strcmp(what, "leave"))
+        leave_file();
     if (!strcmp(what, "late"))
         sleep(1);
     sscanf(what, "call%d", &calls_left);

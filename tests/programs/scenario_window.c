@@ -13,7 +13,8 @@
  * release=WHEN:RANK    rank 0 asks in that iteration that this rank leaves and another takes its place
  * join-fails-while=PATH, join-waits-while=PATH     what INIT of a joining process does while that file is there
  * fault=KIND:WHO       what the adapt block does wrong, on ranks of that status or (a number) that rank of `all`; kill,
- *                      exit and abort end the process there
+ *                      exit and abort end the process there, stop stops it,
+ *                      late-stop after its commit
  * die=KIND:RANK:PATH   that rank of the world ends so when it finds this file
  */
 #include <fcntl.h>
@@ -190,6 +191,8 @@ static void die(const char *kind)
         exit(9);
     if (!strcmp(kind, "abort"))
         MPI_Abort(MPI_COMM_WORLD, 9);
+    if (!strcmp(kind, "stop"))
+        raise(SIGSTOP);
 }
 
 static void die_if_asked(const struct scenario *s)
@@ -288,7 +291,7 @@ static int leave(struct scenario *s)
 
 static int adapt(void *data)
 {
-    static const char *const ends[] = {"kill", "exit", "abort"};
+    static const char *const ends[] = {"kill", "exit", "abort", "stop"};
     struct scenario *s = data;
     epop_window_t window = {0}, again;
     int wrong = 0, error;
@@ -300,7 +303,7 @@ static int adapt(void *data)
         return epop_adapt_begin(&again);
     if (my_fault(s, "no-commit", &window))
         return 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (my_fault(s, ends[i], &window))
             die(ends[i]);
     memset(&again, 0xff, sizeof again);
@@ -319,6 +322,8 @@ static int adapt(void *data)
     if ((error = epop_adapt_commit()))
         return error;
     wrong += check_after(&window, &again);
+    if (my_fault(s, "late-stop", &again))
+        die("stop");
     return window.status == EPOP_LEAVING && !wrong ? leave(s) : wrong;
 }
 

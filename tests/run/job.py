@@ -16,6 +16,8 @@ import threading
 import time
 import uuid
 
+import sanitizers
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich")
@@ -157,11 +159,13 @@ class Space:
         self.marker = uuid.uuid4().hex
         # Not below the test's own directory: paths of sockets are limited to some 100 characters.
         self.runtime = tempfile.mkdtemp(prefix="epop-test-")
+        self._reports = pathlib.Path(tempfile.mkdtemp(prefix="epop-test-reports-"))
         self._jobs = []
 
     def environment(self, extra=None):
         environment = dict(os.environ)
         environment.pop("EPOP_RUNTIME_DIR", None)
+        environment.update(sanitizers.options(self._reports))
         environment.update({"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                             "XDG_RUNTIME_DIR": self.runtime, MARKER: self.marker})
         if "XDG_RUNTIME_DIR" not in (extra or {}):  # only this test's jobs, not those in /tmp/epop-UID too
@@ -209,7 +213,7 @@ class Space:
                 if entry.name.isdigit() and self._is_ours(entry)]
 
     def close(self):
-        """Ends everything. Fails when something that nobody waits for was still running."""
+        """Ends everything. Fails when something that nobody waits for was still running, or a sanitizer has found something."""
         for job in self._jobs:
             if job.running():
                 job.kill()
@@ -217,7 +221,10 @@ class Space:
         names = [self._command_line(pid) for pid in left]
         for pid in left:
             self._end(pid)
-        shutil.rmtree(self.runtime, ignore_errors=True)
+        found = sanitizers.reports(self._reports)
+        for directory in (self._reports, self.runtime):
+            shutil.rmtree(directory, ignore_errors=True)
+        assert not found, "\n".join(found)
         assert not left, f"left running: {names}"
 
     def _is_ours(self, entry):

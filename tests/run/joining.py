@@ -9,6 +9,7 @@ import time
 import pytest
 
 import job
+import sanitizers
 
 # The ledger's arguments for a run that lasts until it is stopped.
 ENDLESS = ("iterations=100000000", "work=500", "elements=10000")
@@ -39,7 +40,8 @@ each_merging, each_backend = _each({"join": JOIN, **MERGING}), _each({"join": JO
 def _can_join():
     """Tried, as --backend auto does."""
     done = subprocess.run([job.MPIEXEC, "-n", "1", str(job.BUILD / "bin/epop"), "--backend", "join",
-                           job.program("rigid")], capture_output=True, text=True, timeout=60, check=False)
+                           job.program("rigid")], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, **sanitizers.options()})
     return done.returncode == 0, done.stderr
 
 

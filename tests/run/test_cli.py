@@ -166,7 +166,7 @@ def test_chosen_launcher(space):
     assert f"with: -n 1 {job.BUILD / 'bin/epop'} rigid 1000\n" in result.out
 
 
-@pytest.mark.parametrize("launcher", ["nowhere-mpiexec", "/nowhere/mpiexec"])
+@pytest.mark.parametrize("launcher", ["nowhere-mpiexec", "/nowhere/mpiexec", "/tmp", "/etc/passwd"])
 def test_missing_launcher(space, launcher):
     result = space.epop("rigid", env={"EPOP_MPIEXEC": launcher})
     assert result.status == 2, result

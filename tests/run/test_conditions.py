@@ -53,6 +53,18 @@ def assert_same(first, joined):
     assert sorted(of(joined, "variable")) == sorted(of(first, "variable"))
 
 
+@pytest.mark.parametrize("chosen", ["", "folder/launcher", "launcher"])
+def test_the_launcher_is_looked_for_where_the_job_starts(space, tmp_path, chosen):
+    """The program goes to another directory. Nothing chosen is the build's own launcher, and not the directory there."""
+    script = tmp_path / "folder" / "launcher"
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\ntouch {tmp_path}/used\nexec {job.MPIEXEC} \"$@\"\n")
+    script.chmod(0o755)
+    grow(space, lambda words: space.start([job.MPIEXEC, "-n", "1", *words], cwd=tmp_path, env={
+        "EPOP_MPIEXEC": chosen, "PATH": "folder:" + os.environ["PATH"]}), 1, tmp_path / "out")
+    assert (tmp_path / "used").exists() == (chosen != "")
+
+
 def test_same_conditions(space, tmp_path):
     """Limits of this launch; and rank 0 changes directory, environment and a limit before the others are started."""
     def command(words):

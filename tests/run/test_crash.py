@@ -144,6 +144,61 @@ def test_without_mpi(space):
     assert any(line.split()[1] == "work" for line in frames), frames
 
 
+# ---- Before the program runs, and after
+
+
+LOADING = {"constructor": "in a constructor of", "get_program": "in get_program of",
+           "elements": "reading what get_program returned in"}
+
+
+def loading_report(result, where, frame_of=None):
+    """Said once at least, by whoever crashed: there is no job yet that could settle on one."""
+    path = job.test_program("crash_load")
+    head = f"epop: while the program was loaded, {LOADING[where]} {path}: SIGSEGV (Segmentation fault) at address 0x"
+    lines = result.err.splitlines()
+    assert any(line.startswith(head) for line in lines), result
+    assert all(line.startswith(head) for line in lines if line.startswith("epop: ")), result
+    if frame_of:
+        assert any(line.startswith("  #") and line.split()[1] == frame_of for line in lines), result
+
+
+@pytest.mark.parametrize("driver", ["run", "check"])
+@pytest.mark.parametrize("where", LOADING)
+def test_while_it_is_loaded(space, where, driver):
+    result = space.epop("--driver", driver, job.test_program("crash_load"), env={"EPOP_TEST_FAULT": where})
+    assert result.status == -signal.SIGSEGV, result
+    loading_report(result, where, {"constructor": "construct", "get_program": "get_program"}.get(where))
+
+
+@pytest.mark.parametrize("rank", [None, "0", "1"])
+@pytest.mark.parametrize("where", ["constructor", "get_program"])
+def test_while_it_is_loaded_in_a_launch(space, where, rank):
+    env = {"EPOP_TEST_FAULT": where, **({"EPOP_TEST_RANK": rank} if rank else {})}
+    result = space.epop(job.test_program("crash_load"), ranks=2, env=env)
+    assert result.status != 0
+    loading_report(result, where)
+
+
+def test_it_is_loaded(space):
+    """The control case."""
+    result = space.epop(job.test_program("crash_load"), ranks=2)
+    assert result.status == 0 and "SIG" not in result.err, result
+
+
+@pytest.mark.parametrize("how", ["thread", "timer"])
+def test_what_an_unloaded_program_left_running(space, how):
+    """Its code is gone: the report says so, and of which program it was."""
+    it = Scenario(space, "where=left", f"how={how}", program="crash", start=3, ranks=3)
+    it.wait_until_here()
+    it.start_ctl("resize", "2")
+    result = it.it.wait(20)
+    assert result.status != 0
+    heads = [line for line in result.err.splitlines() if line.startswith("epop: ")]
+    assert len(heads) == 1, result
+    assert heads[0].startswith(f"epop: process 2, in code of {job.test_program('crash')}, which is unloaded, and of which "
+                               "a thread, timer or handler still runs: SIGSEGV"), result
+
+
 def core_files(directory):
     return list(pathlib.Path(directory).glob("core*"))
 

@@ -95,7 +95,7 @@ def test_the_readme_shows_the_tree():
 def texts_of_the_sources():
     """The string literals of what prints messages, adjacent ones joined, with ... for what is filled in."""
     found = []
-    for folder in ("driver", "runtime", "epop_api", "interpose"):
+    for folder in ("driver", "epopctl", "runtime", "epop_api", "interpose"):
         for path in (job.ROOT / folder).rglob("*.c"):
             found += re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', path.read_text())
     joined = [re.sub(r'"\s*"', "", text)[1:-1] for text in found]
@@ -121,3 +121,14 @@ def test_messages_are_those_of_the_sources():
     assert len(quoted) > 30
     assert [text for text in quoted if not is_printed(text, sources)] == []
     assert not is_printed("the ... has no feathers; buy some", sources)
+
+
+FILES = r"`((?:runtime|driver|epopctl|interpose|epop_api|tests|mpich|report|schema|programs|examples|demo)/[\w./-]+\.\w+)`"
+
+
+def test_files_that_are_named_are_there():
+    """In the pages for those who read the source; NAME stands for one of the reader's."""
+    named = {name for page in [*(job.ROOT / "docs").glob("*.md"), job.ROOT / "CONTRIBUTING.md", job.ROOT / "README.md"]
+             for name in re.findall(FILES, page.read_text())}
+    assert len(named) > 30
+    assert [name for name in sorted(named) if "NAME" not in name and not (job.ROOT / name).exists()] == []

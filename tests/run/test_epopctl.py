@@ -251,6 +251,37 @@ def test_no_answer_in_time(space):
     fake.end()
 
 
+def test_no_answer_in_time_and_how_the_job_is(space):
+    fake = FakeJob(space, resize="never")
+    result = space.epopctl("resize", "2", "--wait", "--timeout", "2.5")
+    first, second = result.err.splitlines()
+    assert result.status == TIMEOUT and "within 2.5 s; the job is running, with 4 ranks" in first, result
+    assert "its last resize, 4 -> 1, is failed" in first and "may still happen" in second, result
+    fake.sees("^abandoned$")
+    fake.end()
+
+
+def test_no_answer_in_time_nor_how_the_job_is(space):
+    fake = FakeJob(space, resize="never", status="never")
+    result = space.epopctl("resize", "2", "--wait", "--timeout", "2.5")
+    assert result.status == TIMEOUT and "nor does the job say how it is" in result.err, result
+    fake.end()
+
+
+def test_job_is_killed_while_a_child_of_it_holds_the_connection(space):
+    fake = FakeJob(space, resize="never")
+    waiting = space.start_epopctl("resize", "2", "--wait", limit=30)  # it would wait for 60 s
+    fake.sees("^request ")
+    fake.tell("fork")
+    child = int(fake.sees(r"^forked (\d+)$").group(1))
+    try:
+        os.kill(fake.pid, signal.SIGKILL)  # it alone, not its group
+        result = waiting.wait()
+    finally:
+        os.kill(child, signal.SIGKILL)
+    assert result.status == NO_JOB and one_line(result.err) == "epopctl: the job has ended\n", result
+
+
 def test_stopped_job_times_out(space):
     fake = FakeJob(space)
     fake.process.signal(signal.SIGSTOP)
@@ -371,6 +402,19 @@ def start_watch(space, fake, *arguments):
         time.sleep(0.02)
     fake.tell('publish {"event": "paused", "time": 2}')
     return watch, watch.wait_for_line("paused")[1]
+
+
+def test_newcomers_while_the_job_cannot_take_them_in(space):
+    """PMIx is held up for longer than a newcomer waits to be taken in, with others behind it: it must not be given the
+    connection of another, nor crash; and whoever comes later is served."""
+    fake = FakeJob(space, where='hold:3500:{"ok":true,"where":{"processes":[]}}', resize={"ok": True, "code": "done", "size": 3})
+    holding = space.start_epopctl("where")
+    fake.sees("^request ")
+    newcomers = [space.start_epopctl("resize", "+1", "--wait", "--timeout", "20") for _ in range(4)]
+    assert holding.wait().status == DONE
+    assert {newcomer.wait().status for newcomer in newcomers} <= {DONE, NO_JOB}
+    assert space.epopctl("resize", "+1", "--wait").status == DONE
+    fake.end()
 
 
 def test_watch(space):

@@ -6,6 +6,8 @@ import pathlib
 import signal
 import time
 
+import job
+import joining
 import pytest
 from scenario import DONE, Scenario, Switch, only_line
 
@@ -117,6 +119,65 @@ def test_nobody_is_killed(space):
     it.stop(ranks=2)
     assert left_over(space) == []
     assert it.id not in space.epopctl("list").out
+
+
+# ---- Processes that end themselves, as if all were well
+
+# By the fault of tests/programs/mpi_faults.c: where it is.
+EXITS = {
+    "exit-init": "element 0 'start' (INIT), iteration 0",
+    "exit-exec": "element 1 'work' (EP), iteration 2",
+    "exit-loop_condition": "element 1 'work' (EP), iteration 1",
+    "exit-branch_condition": "element 2 'turn' (BRANCH), iteration 0",
+}
+BACKENDS = ["pool", pytest.param("join", marks=joining.needed)]
+
+
+def check_exit(result, fault):
+    assert result.status == 1, result
+    return only_line(result.err, EXITS[fault], f"its {fault.removeprefix('exit-')} block called exit(0)")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("rank", [None, 0, 1])
+@pytest.mark.parametrize("fault", EXITS)
+def test_exit_in_a_block(space, fault, rank, backend):
+    """On all ranks, or on one while the others wait for it: it did not end well."""
+    result = space.epop("--backend", backend, job.test_program("mpi_faults"), ranks=2,
+                        env={"EPOP_TEST_FAULT": fault, "EPOP_TEST_RANK": rank})
+    assert f"rank {'' if rank is None else rank}" in check_exit(result, fault)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_exit_in_the_adapt_block(space, backend):
+    start, ranks = ([], 1) if backend == "join" else (["--start", "1"], 2)
+    result = space.epop("--backend", backend, *start, job.test_program("mpi_faults"), ranks=ranks,
+                        env={"EPOP_TEST_FAULT": "exit-adapt"})
+    assert result.status == 1, result
+    only_line(result.err, "element 1 'work' (EP)", "its adapt block called exit(0)")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("rank", [None, 0, 1])
+def test_abort_with_code_0(space, rank, backend):
+    result = space.epop("--backend", backend, job.test_program("mpi_faults"), ranks=2,
+                        env={"EPOP_TEST_FAULT": "abort", "EPOP_TEST_RANK": rank})
+    assert result.status == 1, result
+    only_line(result.err, f"rank {'' if rank is None else rank}", "called MPI_Abort with code 0")
+
+
+@pytest.mark.parametrize("fault", EXITS)
+def test_exit_of_a_program_that_runs_alone(space, fault):
+    result = space.epop(job.test_program("faults"), env={"EPOP_TEST_FAULT": fault})
+    assert result.status == 1, result
+    only_line(result.err, f"its {fault.removeprefix('exit-')} block called exit(0)", "rank 0 of 1")
+
+
+def test_nobody_exits(space):
+    """The control case: a fault for a rank that there is not."""
+    result = space.epop(job.test_program("mpi_faults"), ranks=2,
+                        env={"EPOP_TEST_FAULT": "exit-exec", "EPOP_TEST_RANK": 7})
+    assert result.status == 0 and result.err == "", result
 
 
 # ---- epopctl is killed

@@ -1,6 +1,8 @@
-"""Dependencies run one way: driver -> runtime -> epop_api; programs and examples see the public headers alone."""
+"""Dependencies run one way: driver -> runtime -> epop_api, and inside runtime/ from room to room; programs and examples
+see the public headers alone."""
 
 import re
+import subprocess
 
 import job
 import pytest
@@ -10,7 +12,8 @@ ALLOWED = {
     "epop_api": ["epop/", "epop_api/"],
     "interpose": ["epop/visibility.h", "epop/mpi_adapt.h", "interpose/"],
     "runtime": ["epop/", "epop_api/", "runtime/", "interpose/"],
-    "driver": ["epop/", "runtime/", "driver/", "interpose/", "mpich/tries.h"],
+    "driver": ["epop/", "runtime/", "driver/", "interpose/"],
+    "epopctl": ["epopctl/", "runtime/base/", "runtime/control/"],
     "report": ["report/"],
     "programs": ["epop/"],
     "examples": ["epop/"],
@@ -70,7 +73,139 @@ def test_the_program_model_knows_no_mpi(name):
     assert "MPI_" not in re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
 
 
-def test_epopctl_knows_the_control_plane_alone():
-    for path in sources("driver/ctl"):
+# The rooms of runtime/ in their reading order: each may use those before it, and no other.
+ROOMS = ["base", "hydra", "control", "bar", "member", "world", "coordinator", "backends", "redist", "records", "crash",
+         "job", "adapt"]
+
+
+def rooms_used(room):
+    """Which file of this room includes what of which other one."""
+    for path in sources(f"runtime/{room}"):
         for _, name in includes(path):
-            assert not name.startswith("runtime/") or name.startswith("runtime/control/"), f"{path}: {name}"
+            if name.startswith("runtime/"):
+                yield f"{path.relative_to(job.ROOT)}: {name}", name.split("/")[1]
+
+
+def test_every_folder_of_the_runtime_is_a_room():
+    assert sorted(ROOMS) == sorted(path.name for path in (job.ROOT / "runtime").iterdir())
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_use_those_before_them(room):
+    before = ROOMS[: ROOMS.index(room) + 1]
+    assert [what for what, used in rooms_used(room) if used not in before] == []
+
+
+def test_the_base_room_knows_nothing_of_epop():
+    for path in sources("runtime/base"):
+        for _, name in includes(path):
+            assert not name.startswith(("epop/", "interpose/")) and name != "mpi.h", f"{path}: {name}"
+
+
+def test_the_rooms_are_told_in_this_order():
+    page = (job.ROOT / "docs/architecture.md").read_text()
+    told = re.findall(r"^     (\w+)/ ", page, flags=re.M)
+    assert told == ROOMS
+
+
+# The coordinator's modules: NAME.c and NAME.h are one. The structure that joins their parts, and so includes them all, is
+# none. The room's own header says what it is for others.
+COORDINATOR = job.ROOT / "runtime/coordinator"
+NO_MODULES = ["state"]
+
+
+def modules():
+    return {path.stem for path in sources("runtime/coordinator")} - set(NO_MODULES)
+
+
+def code(path):
+    return re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+
+
+def declared():
+    """Which module declares a function."""
+    return {name: path.stem for path in COORDINATOR.glob("*.h")
+            for name in re.findall(r"^[a-z][\w \*]*?\**(\w+)\([^;{]*\);", code(path), flags=re.M)}
+
+
+def included(path):
+    return {name.split("/")[-1][:-2] for _, name in includes(path) if name.startswith("runtime/coordinator/")}
+
+
+def called(path):
+    owners = declared()
+    return {owners[word] for word in re.findall(r"\b\w+\b", code(path)) if word in owners}
+
+
+def uses_of_modules():
+    """Which modules each includes, or calls by way of the structure's header."""
+    uses = {module: set() for module in modules()}
+    for path in sources("runtime/coordinator"):
+        if path.stem in uses:
+            uses[path.stem] |= (included(path) | called(path)) & modules() - {path.stem}
+    return uses
+
+
+def reached(uses, start):
+    seen, todo = set(), list(uses[start])
+    while todo:
+        module = todo.pop()
+        if module not in seen:
+            seen.add(module)
+            todo.extend(uses[module])
+    return seen
+
+
+def circles(uses):
+    reach = {module: reached(uses, module) for module in uses}
+    return {frozenset(other for other in uses if other in reach[module] and module in reach[other])
+            for module in uses if module in reach[module]}
+
+
+def test_a_circle_is_found():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == {frozenset("abc")}
+
+
+def test_the_coordinator_is_a_tree():
+    uses = uses_of_modules()
+    assert sum(map(len, uses.values())) > 50
+    assert [sorted(circle) for circle in circles(uses) if len(circle) > 2] == []
+    assert [module for module in uses if "coordinator" in uses[module]] == []
+
+
+def test_a_module_includes_what_it_calls():
+    missing = []
+    for path in COORDINATOR.glob("*.c"):
+        known = included(path) | included(path.with_suffix(".h")) if path.with_suffix(".h").is_file() else included(path)
+        missing += [f"{path.name}: {module}.h" for module in called(path) - known - {path.stem}]
+    assert missing == []
+
+
+def test_backends_do_not_see_the_coordinators_structure():
+    for path in sources("runtime/backends"):
+        assert "runtime/coordinator/state.h" not in [name for _, name in includes(path)], path
+
+
+# The same of all other files, by what their objects define and use: two files that use each other explain it in a header;
+# more than that are a circle in which nobody finds the beginning.
+def object_files():
+    folders = ["runtime", "driver", "epopctl", "epop_api", "interpose", "report"]
+    return [path for folder in folders for path in (job.BUILD / "obj" / folder).rglob("*.o")
+            if (job.ROOT / path.relative_to(job.BUILD / "obj")).with_suffix(".c").is_file()]
+
+
+def symbols(path):
+    """What an object defines for others, and what it needs of them."""
+    rows = [line.split() for line in subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines()]
+    return ({row[2] for row in rows if len(row) == 3 and row[1] in "TDBRVC"},
+            {row[1] for row in rows if len(row) == 2 and row[0] == "U"})
+
+
+def test_no_circle_of_files_is_larger_than_a_pair():
+    names = {path: str(path.relative_to(job.BUILD / "obj").with_suffix("")) for path in object_files()}
+    table = {path: symbols(path) for path in names}
+    owners = {symbol: names[path] for path, (defined, _) in table.items() for symbol in defined}
+    uses = {names[path]: {owners[symbol] for symbol in needed if symbol in owners} - {names[path]}
+            for path, (_, needed) in table.items()}
+    assert len(uses) > 150 and sum(map(len, uses.values())) > 500
+    assert [sorted(circle) for circle in circles(uses) if len(circle) > 2] == []

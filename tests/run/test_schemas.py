@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 
 import job
 import jsonschema
@@ -60,3 +61,30 @@ def test_program_serializes(space, path):
     value = json.loads(result.out)
     validate("program", value)
     assert [element["pc"] for element in value["elements"]] == list(range(len(value["elements"])))
+
+
+def names_in_the_header(kind):
+    header = (job.ROOT / "runtime/control/messages.h").read_text()
+    return re.findall(rf'^#define {kind}_\w+ +"(\w+)"', header, flags=re.M)
+
+
+@pytest.mark.parametrize("kind", ["REQUEST", "MESSAGE"])
+def test_the_header_names_what_the_schema_names(kind):
+    told = schema_of("control")["$defs"][kind.lower()]["properties"]["op"]["enum"]
+    names = names_in_the_header(kind)
+    assert len(names) == len(set(names)) > 5
+    assert sorted(told) == sorted(names)
+
+
+def test_no_name_means_two_things():
+    assert not set(names_in_the_header("REQUEST")) & set(names_in_the_header("MESSAGE"))
+
+
+def test_every_message_is_sent_by_its_name_in_the_header():
+    """No other text stands where the name of a message is wanted, and every name is sent and understood by somebody."""
+    text = "".join(path.read_text() for path in sorted((job.ROOT / "runtime").rglob("*.c")))
+    assert re.findall(r'json_message\("|strcmp\(op, "', text) == []
+    for name in names_in_the_header("MESSAGE"):
+        macro = f"MESSAGE_{name.upper()}"
+        assert re.search(rf"(json_message|tell_text)\({macro}\b", text), name
+        assert re.search(rf"\{{\{{{macro},", text), name

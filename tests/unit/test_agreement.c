@@ -13,10 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/backends/backend.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
 #include "runtime/coordinator/coordinator.h"
-#include "runtime/member/json.h"
 #include "runtime/member/member.h"
+#include "runtime/world/backend.h"
 
 #define MOST 8
 
@@ -49,7 +50,7 @@ struct rank {
 
 struct network {
     struct coordinator *coordinator;
-    const struct coordinator_backend *backend; /* NULL: the pool */
+    const struct backend *backend; /* NULL: the pool */
     struct rank ranks[MOST];
     int count, delay_us, sleeper, visits;
     _Atomic bool asleep, failed;
@@ -202,7 +203,9 @@ static bool adapt(struct rank *rank, const struct position *at)
     int index = plan_index(plan, rank->member.process);
     rank->adaptations++;
     rank->breaches += !is_here(rank, at);
+    pthread_mutex_lock(&rank->network->lock);
     rank->network->agreed[plan->adaptation % 1000] = plan->at;
+    pthread_mutex_unlock(&rank->network->lock);
     rank->network->inside++;
     while (rank->network->stuck && !rank->network->failed)
         nap(&rank->seed, 1000);
@@ -310,7 +313,7 @@ static void start(struct network *n, int count, int size)
     struct coordinator_config config = {.job = "test",
                                         .path = "test",
                                         .program = program,
-                                        .backend = n->backend ? n->backend : &backend_pool.coordinator,
+                                        .backend = n->backend ? n->backend : &backend_pool,
                                         .size = size,
                                         .processes = count,
                                         .maximum = count,
@@ -513,7 +516,7 @@ static bool always(void)
 static void all_ranks_are_replaced(void **state)
 {
     (void)state;
-    struct coordinator_backend backend = backend_pool.coordinator;
+    struct backend backend = backend_pool;
     backend.replaces = always;
     struct network n = {.delay_us = 200, .sleeper = -1, .visits = 1000000, .backend = &backend};
     unsigned seed = 7;
@@ -580,7 +583,7 @@ static void ranks_that_go_different_ways_are_named(void **state)
     struct network n = {.sleeper = -1, .visits = 1000000};
     start(&n, 2, 2);
     wait_until_running(&n);
-    cJSON *at = cJSON_Parse("{\"op\":\"at\",\"count\":7,\"pc\":1,\"visit\":1,\"iteration\":7,\"needs\":0}");
+    cJSON *at = cJSON_Parse("{\"op\":\"arrived\",\"count\":7,\"pc\":1,\"visit\":1,\"iteration\":7,\"needs\":0}");
     coordinator_message(n.coordinator, 0, at);
     cJSON_SetIntValue(cJSON_GetObjectItem(at, "iteration"), 8);
     coordinator_message(n.coordinator, 1, at);
@@ -618,8 +621,8 @@ static void ends_nothing(struct coordinator *c, const struct adaptation *a)
 static void ranks_stuck_in_connecting_are_ended_in_time(void **state)
 {
     (void)state;
-    struct coordinator_backend backend = backend_pool.coordinator;
-    backend.ends = true;
+    struct backend backend = backend_pool;
+    backend.flags |= BACKEND_ENDS;
     backend.kill = ends_nothing;
     struct network n = {.sleeper = -1, .visits = 1000000, .backend = &backend, .stuck = true};
     start(&n, MOST, 2);
@@ -637,6 +640,38 @@ static void ranks_stuck_in_connecting_are_ended_in_time(void **state)
     finish(&n);
     assert_non_null(strstr(n.fatal, "stuck in connecting"));
     assert_true(took < 3 * BACKEND_CONNECT_MORE);
+}
+
+static bool starts_nothing(struct coordinator *c, const struct adaptation *a)
+{
+    (void)c, (void)a;
+    return true;
+}
+
+/* Its joiners are on their way when a signal stops the job: what was prepared is off, and nothing of it is looked at.
+ */
+static void a_signal_stops_a_job_that_prepares_a_resize(void **state)
+{
+    (void)state;
+    struct backend backend = backend_pool;
+    backend.start = starts_nothing;
+    struct network n = {.sleeper = -1, .visits = 1000000, .backend = &backend};
+    start(&n, 4, 2);
+    wait_until_running(&n);
+    assert_true(json_true(ask(&n, "{\"op\":\"resize\",\"size\":4}"), "ok"));
+    coordinator_terminate(n.coordinator);
+    while (strcmp(json_text(cJSON_GetObjectItem(ask(&n, "{\"op\":\"status\"}"), "job"), "state"), "stopping"))
+        ;
+    for (int p = 2; p < 4; p++) { /* they come back from a joining that is off */
+        cJSON *parked = cJSON_Parse("{\"op\":\"parked\",\"reusable\":true}");
+        coordinator_message(n.coordinator, p, parked);
+        cJSON_Delete(parked);
+    }
+    finish(&n);
+    assert_string_equal(n.fatal, "");
+    assert_int_equal(n.committed, 0);
+    for (int r = 0; r < 2; r++)
+        assert_true(n.ranks[r].stopped);
 }
 
 static int set_up(void **state)
@@ -671,6 +706,7 @@ int main(void)
         cmocka_unit_test(ranks_that_go_different_ways_are_named),
         cmocka_unit_test(the_first_process_dumps_when_all_others_have_heard),
         cmocka_unit_test(ranks_stuck_in_connecting_are_ended_in_time),
+        cmocka_unit_test(a_signal_stops_a_job_that_prepares_a_resize),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

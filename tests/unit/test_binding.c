@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/backends/binding.h"
+#include "runtime/base/binding.h"
 
 static void assert_share(const char *possible, const char *used, int each, int index, int count, const char *expected)
 {

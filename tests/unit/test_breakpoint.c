@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "runtime/rollcall.h"
+#include "runtime/member/claim.h"
 
 static epop_element_t elements[] = {{.type = EPOP_INIT, .name = "start"},
                                     {.type = EPOP_EP, .name = "work"},
@@ -17,11 +17,11 @@ static epop_element_t elements[] = {{.type = EPOP_INIT, .name = "start"},
 static const epop_program_t program = {.name = "test", .size = 5, .elements = elements};
 
 static struct breakpoint b;
-static char why[300];
+static struct error why;
 
 static int parse(const char *text)
 {
-    return epop__breakpoint_parse(&program, text, &b, why, sizeof why);
+    return epop__breakpoint_parse(&program, text, &b, &why);
 }
 
 static void expect(const char *text, int pc, int64_t iteration, int rank)
@@ -51,8 +51,8 @@ static void places(void **state)
 static void refuse(const char *text, const char *part)
 {
     assert_int_equal(parse(text), -1);
-    assert_non_null(strstr(why, part));
-    assert_null(strchr(why, '\n'));
+    assert_non_null(strstr(why.text, part));
+    assert_null(strchr(why.text, '\n'));
 }
 
 static void no_places(void **state)

@@ -38,7 +38,6 @@ static void check(int holds, const char *what, int line)
 static double now(void)
 {
     struct timespec time;
-
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
@@ -52,14 +51,13 @@ static struct {
 static void member_message(void *context, const cJSON *message)
 {
     int number = cJSON_GetObjectItem(message, "n")->valueint;
-
     (void)context;
     if (number != member.echoed) {
         fprintf(stderr, "member %d: message %d where %d was due\n", member.process, number, member.echoed);
         _exit(1);
     }
     member.echoed++;
-    CHECK(control_tell(message) == 0);
+    CHECK(!control_tell(message));
 }
 
 static void member_lost(void *context)
@@ -71,14 +69,14 @@ static void member_lost(void *context)
 /* Reads the address, echoes, and detaches at the end of the pipe. */
 static void be_member(int process, int in)
 {
-    static const control_member_ops_t ops = {.message = member_message, .lost = member_lost};
-    char address[CONTROL_URI_MAX + CONTROL_TOKEN_MAX], error[256], byte;
-
+    static const struct control_member_ops ops = {.message = member_message, .lost = member_lost};
+    char address[CONTROL_URI_MAX + CONTROL_TOKEN_MAX], byte;
+    struct error error;
     alarm(LIMIT_S);
     member.process = process;
     CHECK(read(in, address, sizeof address) == sizeof address);
-    if (control_attach(address, address + CONTROL_URI_MAX, process, &ops, NULL, 20000, error, sizeof error) != 0) {
-        fprintf(stderr, "member %d: %s\n", process, error);
+    if (control_attach(address, address + CONTROL_URI_MAX, process, &ops, NULL, 20000, &error)) {
+        fprintf(stderr, "member %d: %s\n", process, error.text);
         _exit(1);
     }
     while (read(in, &byte, 1) > 0)
@@ -136,21 +134,20 @@ static void on_message(void *context, int process, const cJSON *message)
     count(&job.answers);
 }
 
-static void on_request(void *context, control_request_t *handle, const cJSON *request)
+static void on_request(void *context, struct control_request *handle, const cJSON *request)
 {
     (void)context;
     control_answer(handle, request);
 }
 
-static const control_server_ops_t server_ops = {
+static const struct control_server_ops server_ops = {
     .attached = on_attached, .lost = on_lost, .message = on_message, .request = on_request};
 
 /* Before the server, because a process that forks afterwards would give its descriptors away. */
 static void fork_member(int process)
 {
     int ends[2];
-
-    CHECK(pipe(ends) == 0);
+    CHECK(!pipe(ends));
     job.pid[process] = fork();
     if (job.pid[process] == 0) {
         for (int other = 1; other < process; other++)
@@ -170,11 +167,10 @@ static void release(int process)
 /* Serves, and has `members` of the forked ones attach. */
 static void start(int members, int forked)
 {
-    char error[256] = "";
-
+    struct error error = {0};
     for (int process = 1; process <= forked; process++)
         fork_member(process);
-    CHECK(control_serve(&server_ops, NULL, job.address, job.address + CONTROL_URI_MAX, error, sizeof error) == 0);
+    CHECK(!control_serve(&server_ops, NULL, job.address, job.address + CONTROL_URI_MAX, &error));
     for (int process = 1; process <= members; process++)
         release(process);
     await(&job.attached, members);
@@ -183,9 +179,8 @@ static void start(int members, int forked)
 static void send_number(int process, int number)
 {
     cJSON *message = cJSON_CreateObject();
-
     cJSON_AddNumberToObject(message, "n", number);
-    CHECK(control_send(process, message) == 0);
+    CHECK(!control_send(process, message));
     cJSON_Delete(message);
 }
 
@@ -193,7 +188,6 @@ static void send_number(int process, int number)
 static void finish(int first, int last)
 {
     int status;
-
     for (int process = first; process <= last; process++)
         close(job.pipe[process]);
     for (int process = first; process <= last; process++)
@@ -223,7 +217,6 @@ static void *send_some(void *unused)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static int number;
-
     (void)unused;
     for (int i = 0; i < MESSAGES / 4; i++) {
         pthread_mutex_lock(&lock);
@@ -236,10 +229,9 @@ static void *send_some(void *unused)
 static void threads(void)
 {
     pthread_t thread[4];
-
     start(2, 2);
     for (int i = 0; i < 4; i++)
-        CHECK(pthread_create(&thread[i], NULL, send_some, NULL) == 0);
+        CHECK(!pthread_create(&thread[i], NULL, send_some, NULL));
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
     await(&job.answers, 2 * MESSAGES);
@@ -291,7 +283,6 @@ static void loss(void)
 static void server_goes(void)
 {
     int status;
-
     start(2, 2);
     control_unserve(200); /* they do not detach: for them it is as good as dead */
     for (int process = 1; process <= 2; process++)
@@ -316,26 +307,39 @@ static int entries(const char *path)
 {
     DIR *directory = opendir(path);
     int number = 0;
-
-    for (; directory != NULL && readdir(directory) != NULL; number++)
+    for (; directory && readdir(directory); number++)
         ;
-    if (directory != NULL)
+    if (directory)
         closedir(directory);
     return number;
 }
 
+static void *nothing(void *argument)
+{
+    return argument;
+}
+
+/* With the first thread ThreadSanitizer starts one of its own. */
+static void have_had_a_thread(void)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, nothing, NULL) == 0);
+    pthread_join(thread, NULL);
+}
+
 static void nothing_left(void)
 {
-    char error[256], runtime[300];
-
+    char runtime[300];
+    struct error error;
+    have_had_a_thread();
     for (int process = 1; process <= 2; process++)
         fork_member(process);
     int descriptors = entries("/proc/self/fd"), tasks = entries("/proc/self/task");
-    CHECK(control_serve(&server_ops, NULL, job.address, job.address + CONTROL_URI_MAX, error, sizeof error) == 0);
+    CHECK(!control_serve(&server_ops, NULL, job.address, job.address + CONTROL_URI_MAX, &error));
     release(1);
     release(2);
     await(&job.attached, 2);
-    CHECK(control_advertise("a-job", NULL, error, sizeof error) == 0);
+    CHECK(!control_advertise("a-job", NULL, &error));
     snprintf(runtime, sizeof runtime, "%s/epop", getenv("XDG_RUNTIME_DIR"));
     CHECK(entries(runtime) > 2);
     CHECK(write(job.pipe[1], "", 1) == 1);
@@ -351,26 +355,25 @@ static void nothing_left(void)
 
 static void address_file_errors(void)
 {
-    char error[256] = "";
-
+    struct error error = {0};
     start(0, 0);
-    CHECK(control_advertise("../evil", NULL, error, sizeof error) == -1 && strstr(error, "../evil") != NULL);
-    CHECK(control_advertise(".hidden", NULL, error, sizeof error) == -1);
-    CHECK(control_advertise("", NULL, error, sizeof error) == -1);
-    CHECK(control_advertise("fine", NULL, error, sizeof error) == 0);
+    CHECK(control_advertise("../evil", NULL, &error) == -1 && strstr(error.text, "../evil"));
+    CHECK(control_advertise(".hidden", NULL, &error) == -1);
+    CHECK(control_advertise("", NULL, &error) == -1);
+    CHECK(!control_advertise("fine", NULL, &error));
     control_unserve(1000);
 }
 
 static void no_server_there(void)
 {
-    static const control_member_ops_t ops = {.message = member_message, .lost = member_lost};
-    char error[256] = "", token[CONTROL_TOKEN_MAX];
-
+    static const struct control_member_ops ops = {.message = member_message, .lost = member_lost};
+    char token[CONTROL_TOKEN_MAX];
+    struct error error = {0};
     memset(token, '0', sizeof token);
     token[sizeof token - 1] = '\0';
     double begin = now();
-    CHECK(control_attach("epop.1.0;tcp4://127.0.0.1:1", token, 1, &ops, NULL, 3000, error, sizeof error) == -1);
-    CHECK(error[0] != '\0' && now() - begin < SOON_S);
+    CHECK(control_attach("epop.1.0;tcp4://127.0.0.1:1", token, 1, &ops, NULL, 3000, &error) == -1);
+    CHECK(error.text[0] && now() - begin < SOON_S);
 }
 
 /* ---- Running them ------------------------------------------------------------------------ */
@@ -378,7 +381,6 @@ static void no_server_there(void)
 static void in_child(void (*body)(void))
 {
     int status;
-
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
@@ -418,8 +420,7 @@ int main(void)
         cmocka_unit_test(test_no_server_there),
     };
     char directory[] = "/tmp/epop-test-XXXXXX", epop[64];
-
-    if (mkdtemp(directory) == NULL)
+    if (!mkdtemp(directory))
         return 1;
     setenv("XDG_RUNTIME_DIR", directory, 1);
     unsetenv("EPOP_RUNTIME_DIR");

@@ -6,27 +6,27 @@
 
 #include <cmocka.h>
 
-#include "runtime/coordinator/state.h"
+#include "runtime/coordinator/hosts.h"
 
 static void test_listed(void **state)
 {
     (void)state;
-    assert_true(host_listed("n1", "n1"));
-    assert_true(host_listed("n0,n1,n2", "n1"));
-    assert_true(host_listed("n1.cluster.org", "n1"));
-    assert_true(host_listed("n0,n1", "n1.cluster.org"));
-    assert_true(host_listed("n1.a.org", "n1.a.org"));
+    assert_true(hosts_has("n1", "n1"));
+    assert_true(hosts_has("n0,n1,n2", "n1"));
+    assert_true(hosts_has("n1.cluster.org", "n1"));
+    assert_true(hosts_has("n0,n1", "n1.cluster.org"));
+    assert_true(hosts_has("n1.a.org", "n1.a.org"));
 }
 
 static void test_not_listed(void **state)
 {
     (void)state;
-    assert_false(host_listed("", "n1"));
-    assert_false(host_listed("n10,n", "n1"));
-    assert_false(host_listed("n1", "n10"));
-    assert_false(host_listed("n1.a.org", "n1.b.org"));
-    assert_false(host_listed("n1.a.or", "n1.a.org"));
-    assert_false(host_listed("10.0.0.2", "10.0.0.1"));
+    assert_false(hosts_has("", "n1"));
+    assert_false(hosts_has("n10,n", "n1"));
+    assert_false(hosts_has("n1", "n10"));
+    assert_false(hosts_has("n1.a.org", "n1.b.org"));
+    assert_false(hosts_has("n1.a.or", "n1.a.org"));
+    assert_false(hosts_has("10.0.0.2", "10.0.0.1"));
 }
 
 static void test_valid(void **state)

@@ -9,7 +9,7 @@
 
 #include "driver/profile/merge.h"
 #include "driver/profile/sums.h"
-#include "runtime/member/json.h"
+#include "runtime/base/json.h"
 
 static const char *const structure =
     "{\"name\":\"p\",\"abi_version\":1,\"finalizer\":null,\"sizes\":{\"kind\":\"any\"},\"elements\":["

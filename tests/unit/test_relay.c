@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/backends/relay.h"
+#include "runtime/hydra/relay.h"
 
 #define RULER "===================================================================================\n"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/member/json.h"
+#include "runtime/base/json.h"
 #include "runtime/member/member.h"
 
 static struct {

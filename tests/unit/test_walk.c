@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/walk.h"
+#include "driver/epop/walk.h"
 
 /* ---- What happened, in words ---------------------------------------------------------- */
 
@@ -85,18 +85,18 @@ static bool mock_join(void *context, const char *failure, struct position *at)
     return mock.joins && !failure;
 }
 
-static int mock_open(void *context, char *error, size_t error_size)
+static int mock_open(void *context, struct error *error)
 {
     (void)context;
-    snprintf(error, error_size, "no connection");
+    error_set(error, ERROR_FAILED, "no connection");
     tell("open ");
     return mock.open_fails ? -1 : 0;
 }
 
-static enum window_result mock_close(void *context, char *error, size_t error_size)
+static enum window_result mock_close(void *context, struct error *error)
 {
     (void)context;
-    snprintf(error, error_size, "its adapt block forgot something");
+    error_set(error, ERROR_FAILED, "its adapt block forgot something");
     tell("close ");
     if (mock.size_after)
         mock.size = mock.size_after;

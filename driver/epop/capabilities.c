@@ -1,0 +1,257 @@
+/* epop --capabilities: see capabilities.h. Each question is put in a launch of its own, with a time limit. */
+#include "driver/epop/capabilities.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver/epop/launch.h"
+#include "driver/epop/trial.h"
+#include "runtime/base/clock.h"
+#include "runtime/hydra/mpiexec.h"
+
+#define LIMIT 20.0 /* seconds for one attempt */
+
+extern char **environ;
+
+/* One launch, and what it has said so far, on either stream. */
+struct attempt {
+    pid_t pid;
+    int output;
+    double deadline;
+    char text[4096];
+    size_t length;
+};
+
+/* ---- An attempt --------------------------------------------------------------------- */
+
+static int start(struct attempt *attempt, int ranks, const char *thing, const char *argument)
+{
+    char mpiexec[PATH_MAX], self[PATH_MAX], count[16];
+    int ends[2];
+    *attempt = (struct attempt){.output = -1, .deadline = monotonic_seconds() + LIMIT};
+    mpiexec_find(mpiexec);
+    launch_self(self, sizeof self, "epop");
+    snprintf(count, sizeof count, "%d", ranks);
+    char *argv[] = {mpiexec, "-n", count, self, TRIAL_ARGUMENT, (char *)thing, (char *)argument, NULL};
+    if (pipe(ends))
+        return -1;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    int error = posix_spawn(&attempt->pid, mpiexec, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    attempt->output = ends[0];
+    return error ? -1 : 0;
+}
+
+/* Reads a piece. False at the end of the output, or of the time. */
+static int read_on(struct attempt *attempt)
+{
+    struct pollfd ready = {.fd = attempt->output, .events = POLLIN};
+    double left = attempt->deadline - monotonic_seconds();
+    size_t space = sizeof attempt->text - 1 - attempt->length;
+    if (left <= 0 || space == 0 || poll(&ready, 1, (int)(1000 * left) + 1) <= 0)
+        return 0;
+    ssize_t length = read(attempt->output, attempt->text + attempt->length, space);
+    attempt->length += length > 0 ? (size_t)length : 0;
+    attempt->text[attempt->length] = 0;
+    return length > 0;
+}
+
+/* The whole line that begins with this word, without the word; NULL if there is none (yet). The caller frees it. */
+static char *line_of(const struct attempt *attempt, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *line = attempt->text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (!strncmp(line, word, length) && line[length] == ' ' && strchr(line, '\n'))
+            return strndup(line + length + 1, strcspn(line + length + 1, "\n"));
+    return NULL;
+}
+
+/* The end of it, by force when the time is over. */
+static void finish(struct attempt *attempt)
+{
+    while (read_on(attempt))
+        ;
+    close(attempt->output);
+    if (attempt->pid <= 0)
+        return;
+    if (monotonic_seconds() >= attempt->deadline)
+        kill(attempt->pid, SIGKILL); /* Hydra's proxies end their processes then */
+    while (waitpid(attempt->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* What is left where a launch ended without an answer: its last line. */
+static char *last_words(struct attempt *attempt)
+{
+    while (attempt->length && attempt->text[attempt->length - 1] == '\n')
+        attempt->text[--attempt->length] = 0;
+    const char *line = strrchr(attempt->text, '\n');
+    return strdup(!attempt->length ? "no answer" : line ? line + 1 : attempt->text);
+}
+
+/* ---- An answer ------------------------------------------------------------------------ */
+
+struct answer {
+    bool works;
+    double milliseconds; /* that it took; -1: that is not told */
+    char *value;         /* of what has one; or NULL */
+    char *reason;        /* why it does not work, or why that value; or NULL */
+};
+
+static void free_answer(struct answer *answer)
+{
+    free(answer->value);
+    free(answer->reason);
+}
+
+/* An answer in the words of a trial: "yes", "yes, in 3 ms", "no: REASON", or a value. Takes the text. */
+static struct answer read_answer(char *text)
+{
+    struct answer answer = {.works = true, .milliseconds = -1};
+    if (text && sscanf(text, "yes, in %lf ms", &answer.milliseconds) != 1 && strcmp(text, "yes") != 0) {
+        answer.works = strncmp(text, "no: ", 4) != 0;
+        *(answer.works ? &answer.value : &answer.reason) = strdup(text + (answer.works ? 0 : 4));
+    }
+    free(text);
+    return answer;
+}
+
+/* Takes the text. */
+static struct answer refusal(char *reason)
+{
+    return (struct answer){.milliseconds = -1, .reason = reason};
+}
+
+/* What the launch said on the line that begins with this word, and, if there is one, on the line "reason". */
+static struct answer answer_of(struct attempt *attempt, const char *word)
+{
+    char *text = line_of(attempt, word);
+    if (!text)
+        return refusal(last_words(attempt));
+    struct answer answer = read_answer(text);
+    if (!answer.reason)
+        answer.reason = line_of(attempt, "reason");
+    return answer;
+}
+
+static struct answer ask(int ranks, const char *thing, const char *argument, const char *word)
+{
+    struct attempt attempt;
+    if (start(&attempt, ranks, thing, argument))
+        return refusal(strdup("the launcher cannot be started"));
+    finish(&attempt);
+    return answer_of(&attempt, word);
+}
+
+/* One launch opens a port, another one connects to it. */
+static void ask_for_connection(struct answer *port_answer, struct answer *connect_answer)
+{
+    struct attempt server;
+    char *port = NULL;
+    if (!start(&server, 1, "accept", NULL))
+        while (!(port = line_of(&server, "port")) && read_on(&server))
+            ;
+    *connect_answer = port ? ask(1, "connect", port, "connect") : refusal(strdup("no port can be opened"));
+    finish(&server);
+    *port_answer = port ? (struct answer){.works = true, .milliseconds = -1} : answer_of(&server, "connect");
+    free(port);
+}
+
+/* ---- All of them ---------------------------------------------------------------------- */
+
+enum { LIBRARY, THREADS, SPAWN, PORT, CONNECT, LEAVE, BACKEND, QUESTIONS };
+
+static const char *const names[] = {"library", "threads", "spawn", "open_port", "connect", "leave", "backend"};
+
+static const char *or_nothing(const char *text)
+{
+    return text ? text : "";
+}
+
+static void add_json(cJSON *json, int question, const struct answer *answer)
+{
+    if (question == LIBRARY || question == THREADS) {
+        cJSON_AddStringToObject(json, names[question], or_nothing(answer->value ? answer->value : answer->reason));
+        return;
+    }
+    cJSON *one = cJSON_AddObjectToObject(json, names[question]);
+    if (question == BACKEND)
+        cJSON_AddStringToObject(one, "name", or_nothing(answer->value));
+    else
+        cJSON_AddBoolToObject(one, "works", answer->works);
+    if (answer->milliseconds >= 0)
+        cJSON_AddNumberToObject(one, "milliseconds", answer->milliseconds);
+    if (question == BACKEND || !answer->works)
+        cJSON_AddStringToObject(one, "reason", or_nothing(answer->reason));
+}
+
+static void print_json(const struct answer answers[])
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "schema", "epop.capabilities");
+    cJSON_AddNumberToObject(json, "version", 1);
+    for (int i = 0; i < QUESTIONS; i++)
+        add_json(json, i, &answers[i]);
+    char *text = cJSON_Print(json);
+    puts(text ? text : "{}");
+    free(text);
+    cJSON_Delete(json);
+}
+
+static void print_text(const struct answer answers[])
+{
+    for (int i = 0; i < QUESTIONS; i++) {
+        const struct answer *answer = &answers[i];
+        printf("%-10s %s", names[i], answer->value ? answer->value : answer->works ? "yes" : "no");
+        if (answer->milliseconds >= 0)
+            printf(", in %.1f ms", answer->milliseconds);
+        printf("%s%s\n", answer->reason ? ": " : "", or_nothing(answer->reason));
+    }
+}
+
+static void ask_all(struct answer answers[])
+{
+    answers[LIBRARY] = ask(1, "version", NULL, "library");
+    answers[THREADS] = ask(1, "threads", NULL, "threads");
+    answers[SPAWN] = ask(1, "spawn", NULL, "spawn");
+    ask_for_connection(&answers[PORT], &answers[CONNECT]);
+    answers[LEAVE] = ask(2, "leave", NULL, "leave");
+    answers[BACKEND] = ask(1, "backend", NULL, "backend");
+}
+
+int capabilities_print(int as_json)
+{
+    char mpiexec[PATH_MAX];
+    struct answer answers[QUESTIONS];
+    bool missing = mpiexec_find(mpiexec);
+    if (launch_detect().launcher || missing) {
+        if (launch_detect().launcher && launch_speaks())
+            fprintf(stderr, "epop: --capabilities starts launches of its own: call it without mpiexec\n");
+        else if (missing)
+            fprintf(stderr, "epop: the launcher '%s' is not found; set EPOP_MPIEXEC to it\n", mpiexec_name());
+        return -1;
+    }
+    ask_all(answers);
+    if (as_json)
+        print_json(answers);
+    else
+        print_text(answers);
+    for (int i = 0; i < QUESTIONS; i++)
+        free_answer(&answers[i]);
+    return 0;
+}

@@ -1,0 +1,91 @@
+/* What launchers leave in the environment, and the relaunch. */
+#include "driver/epop/launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/hydra/mpiexec.h"
+
+/* Set for the command that is started again: if that has no launcher either, a third try would not help. */
+#define RELAUNCHED "EPOP_RELAUNCHED"
+
+static int number_of(const char *variable)
+{
+    const char *text = getenv(variable);
+    char *end;
+    if (!text || !text[0])
+        return -1;
+    long value = strtol(text, &end, 10);
+    return *end == 0 && value >= 0 && value <= INT_MAX ? (int)value : -1;
+}
+
+struct launch launch_detect(void)
+{
+    /* Hydra and other PMI-1 and PMI-2 launchers, then those with PMIx. */
+    static const char *const signs[] = {"PMI_RANK", "PMI_FD", "PMI_PORT", "PMI_SIZE", "PMIX_RANK"};
+    struct launch launch = {NULL, number_of("PMI_RANK"), number_of("PMI_SIZE")};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs && !launch.launcher; i++) {
+        if (getenv(signs[i]))
+            launch.launcher = signs[i];
+    }
+    if (launch.rank < 0)
+        launch.rank = number_of("PMIX_RANK");
+    return launch;
+}
+
+int launch_speaks(void)
+{
+    return launch_detect().rank <= 0;
+}
+
+const char *launch_self(char *path, size_t size, const char *given)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length < 0)
+        return given;
+    path[length] = 0;
+    return path;
+}
+
+static void start_again(const char *launcher, char **argv)
+{
+    char own[PATH_MAX];
+    int count = 0;
+    while (argv[count])
+        count++;
+    char **command = calloc((size_t)count + 4, sizeof *command);
+    if (!command)
+        return;
+    command[0] = (char *)launcher;
+    command[1] = "-n";
+    command[2] = "1";
+    command[3] = (char *)launch_self(own, sizeof own, argv[0]);
+    memcpy(command + 4, argv + 1, (size_t)(count - 1) * sizeof *command);
+    setenv(RELAUNCHED, "1", 1);
+    execv(launcher, command);
+    free(command);
+}
+
+void relaunch_under_mpiexec(char **argv, int quiet)
+{
+    char launcher[PATH_MAX];
+    const char *chosen = mpiexec_name();
+    if (getenv(RELAUNCHED)) {
+        fprintf(stderr, "epop: '%s -n 1' started it without saying so in the environment; is it the launcher of MPI?\n",
+                chosen);
+        return;
+    }
+    if (mpiexec_find(launcher)) {
+        fprintf(stderr, "epop: the program uses MPI and the launcher '%s' is not found; set EPOP_MPIEXEC to it\n",
+                chosen);
+        return;
+    }
+    if (!quiet)
+        fprintf(stderr, "epop: started without a launcher: running under '%s -n 1'\n", chosen);
+    start_again(launcher, argv);
+    fprintf(stderr, "epop: cannot start '%s': %s\n", launcher, strerror(errno));
+}

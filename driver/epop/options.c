@@ -1,0 +1,252 @@
+/*
+ * The table of epop's options, and parsing in one pass: a driver's options are known from --driver on, so that they
+ * come after it. The program's own arguments begin with its name and are left alone.
+ */
+#include "driver/epop/options.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/epop/capabilities.h"
+#include "driver/epop/help.h"
+#include "driver/epop/launch.h"
+#include "driver/epop/option.h"
+#include "runtime/base/error.h"
+
+/* A kind with its target, whose type must be that of the kind. */
+#define TARGET(type, member)                                                                                           \
+    (offsetof(struct options, member) + 0 * sizeof(char[_Generic(((struct options *)0)->member, type : 1)]))
+#define TO(of_kind, type, member) .kind = (of_kind), .target = TARGET(type, member)
+#define FLAG(member)              TO(OPTION_FLAG, bool, member)
+#define RANKS(member)             TO(OPTION_RANKS, int, member)
+#define SECONDS(member)           TO(OPTION_SECONDS, double, member)
+#define TEXT(member)              TO(OPTION_TEXT, const char *, member)
+#define CHOICE(member, no, yes)   TO(OPTION_CHOICE, bool, member), .words = {no, yes}
+#define ACTION(function)          .kind = OPTION_ACTION, .act = (function)
+
+static int open_drivers(struct parse *parse, const char *names, struct error *error);
+
+/* An option is a line here, and one in docs/man/epop.1. */
+static const struct option_row own_options[] = {
+    {"start", "N", "start on N ranks of the launch, the others stand by (all)", RANKS(job.start)},
+    {"max", "N", "most ranks that a resize may ask for, where processes are started (256)", RANKS(job.maximum)},
+    {"backend", "NAME", "how processes come and go: auto, join, pool or spawn (auto)", TEXT(job.backend)},
+    {"leave", "exit|park|auto", "processes that leave end, or stand by to join again (as the backend does)",
+     TEXT(job.leave)},
+    {"spawn-method", "NAME", "with --backend spawn: merge (old ranks stay) or baseline (all are replaced) (merge)",
+     CHOICE(job.spawn.baseline, "merge", "baseline")},
+    {"spawn-strategy", "NAME", "with --backend spawn: plain (all ranks spawn) or single (rank 0 does) (plain)",
+     CHOICE(job.spawn.single, "plain", "single")},
+    {"spawn-async", NULL, "with --backend spawn: a helper thread spawns while the ranks compute",
+     FLAG(job.spawn.async)},
+    {"no-ahead", NULL, "connect joining ranks only when the others stand still; MPI then needs no threads",
+     FLAG(job.no_ahead)},
+    {"driver", "NAME", "what walks the program: see Drivers; several with commas (run)", ACTION(open_drivers)},
+    {"prepare-timeout", "SECONDS", "how long joining ranks may take to get ready (60)", SECONDS(job.prepare_timeout)},
+    {"min-interval", "SECONDS", "least time between two adaptations (0)", SECONDS(job.min_interval)},
+    {"finish-timeout", "SECONDS", "how long the end of the job may take (10)", SECONDS(job.finish_timeout)},
+    {"watchdog", "SECONDS", "say where all ranks are when none comes to its next iteration for so long",
+     SECONDS(job.watchdog)},
+    {"watchdog-abort", NULL, "with --watchdog: end the job then", FLAG(job.watchdog_abort), .goes_with = "watchdog"},
+    {"quiet", NULL, "print no notes, only errors", FLAG(job.quiet), .letter = 'q'},
+    {"verbose", NULL, "print each resize, pause and stop as it happens", FLAG(job.verbose), .letter = 'v'},
+    {"capabilities", NULL, "try what the MPI library can do, and which backend that gives", FLAG(capabilities)},
+    {"json", NULL, "with --capabilities: as JSON", FLAG(json), .goes_with = "capabilities"},
+    {"version", NULL, "print the version, and of which MPI", FLAG(version)},
+    {"help", NULL, "print this", FLAG(help), .letter = 'h'},
+};
+#define OWN_COUNT (int)(sizeof own_options / sizeof *own_options)
+#define TABLE_MAX 128
+#define BEGIN     "+:" /* getopt: stop at the program; tell a missing argument from an unknown option */
+
+/* What getopt_long returns for an option: this and the row's number, or this alone for one of a driver. */
+enum { OF_TABLE = 256, OF_DRIVER = 1024 };
+
+struct parse {
+    struct options *options;
+    struct drivers *drivers;
+    struct option table[TABLE_MAX];         /* getopt's: own options, then those of the drivers */
+    char letters[sizeof BEGIN + OWN_COUNT]; /* getopt's too */
+};
+
+/* One line on stderr, from one process of the launch. Returns the exit status. */
+static int __attribute__((format(printf, 1, 2))) usage_error(const char *format, ...)
+{
+    if (launch_speaks()) {
+        char text[1024];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        fprintf(stderr, "epop: %s (see epop --help)\n", text);
+    }
+    return EXIT_USAGE;
+}
+
+static int find_in_table(const struct option *table, const char *name)
+{
+    for (int i = 0; table[i].name; i++) {
+        if (strcmp(table[i].name, name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Adds the options of one driver to getopt's table. */
+static int add_driver_options(struct parse *parse, const epop_driver_t *driver, int *count)
+{
+    for (const epop_driver_option_t *option = driver->options; option && option->name; option++) {
+        if (find_in_table(parse->table, option->name))
+            return usage_error("the driver '%s' has an option --%s, which is epop's own", driver->name, option->name);
+        if (*count == TABLE_MAX - 1)
+            return usage_error("the drivers have too many options");
+        parse->table[(*count)++] = (struct option){option->name, option->argument != NULL, NULL, OF_DRIVER};
+    }
+    return OPTIONS_GO_ON;
+}
+
+static int fill_table(struct parse *parse)
+{
+    int count = 0, status = OPTIONS_GO_ON;
+    size_t letters = strlen(BEGIN);
+    memset(parse->table, 0, sizeof parse->table);
+    memset(parse->letters, 0, sizeof parse->letters);
+    memcpy(parse->letters, BEGIN, letters);
+    for (; count < OWN_COUNT; count++) {
+        const struct option_row *row = &own_options[count];
+        parse->table[count] = (struct option){row->name, row->argument != NULL, NULL, OF_TABLE + count};
+        if (row->letter)
+            parse->letters[letters++] = row->letter;
+    }
+    for (int i = 0; i < parse->drivers->count && status == OPTIONS_GO_ON; i++)
+        status = add_driver_options(parse, &parse->drivers->slots[i].table, &count);
+    return status;
+}
+
+static int open_drivers(struct parse *parse, const char *names, struct error *error)
+{
+    return drivers_open(parse->drivers, names, error);
+}
+
+/* What getopt could not make sense of; `word` is the argument that it was looking at. */
+static int refuse_word(int problem, const char *word)
+{
+    if (problem == ':')
+        return usage_error("%s wants an argument", word);
+    return usage_error("unknown option %s; options of a driver come after --driver", word);
+}
+
+/* Of what getopt returned: a row's number or its letter; NULL: neither. */
+static const struct option_row *find_row(int returned)
+{
+    if (returned >= OF_TABLE && returned < OF_TABLE + OWN_COUNT)
+        return &own_options[returned - OF_TABLE];
+    for (int i = 0; i < OWN_COUNT; i++)
+        if (own_options[i].letter == returned)
+            return &own_options[i];
+    return NULL;
+}
+
+static int apply_own(struct parse *parse, const struct option_row *row)
+{
+    struct error error = {0};
+    int result = row->act ? row->act(parse, optarg, &error) : option_set(row, parse->options, optarg, &error);
+    if (result)
+        return usage_error("%s", error.text);
+    return row->act ? fill_table(parse) : OPTIONS_GO_ON; /* there may be options of another driver now */
+}
+
+static int apply_drivers(struct parse *parse, const char *name)
+{
+    struct error error = {0};
+    if (drivers_option(parse->drivers, name, optarg, &error) != 0)
+        return usage_error("%s", error.text);
+    return OPTIONS_GO_ON;
+}
+
+static int parse_words(struct parse *parse, int argc, char **argv)
+{
+    int status = fill_table(parse);
+    opterr = 0;
+    optind = 1;
+    while (status == OPTIONS_GO_ON) {
+        int index = -1;
+        const char *word = optind < argc ? argv[optind] : "";
+        int returned = getopt_long(argc, argv, parse->letters, parse->table, &index);
+        const struct option_row *row = find_row(returned);
+        if (returned == -1)
+            break;
+        if (returned == OF_DRIVER)
+            status = apply_drivers(parse, parse->table[index].name);
+        else
+            status = row ? apply_own(parse, row) : refuse_word(returned, word);
+    }
+    return status;
+}
+
+static const struct option_row *find_own(const char *name)
+{
+    const struct option_row *row = own_options;
+    while (strcmp(row->name, name) != 0)
+        row++;
+    return row;
+}
+
+/* Options that mean nothing without another one. */
+static int check_pairs(const struct options *options)
+{
+    for (const struct option_row *row = own_options; row < own_options + OWN_COUNT; row++) {
+        const struct option_row *other = row->goes_with ? find_own(row->goes_with) : NULL;
+        if (other && option_is_set(row, options) && !option_is_set(other, options))
+            return usage_error("--%s goes with --%s%s%s", row->name, other->name, other->argument ? " " : "",
+                               other->argument ? other->argument : "");
+    }
+    return OPTIONS_GO_ON;
+}
+
+static int print_about(const struct parse *parse)
+{
+    if (parse->options->help && launch_speaks())
+        help_print(own_options, OWN_COUNT, parse->drivers);
+    else if (launch_speaks())
+        version_print();
+    return EXIT_DONE;
+}
+
+/* What is printed instead of running a program, and the program that is missing or not. */
+static int finish(const struct parse *parse, int argc, char **argv)
+{
+    struct options *options = parse->options;
+    if (options->help || options->version)
+        return print_about(parse);
+    int status = check_pairs(options);
+    if (status != OPTIONS_GO_ON)
+        return status;
+    if (options->capabilities)
+        return capabilities_print(options->json) ? EXIT_USAGE : EXIT_DONE;
+    if (optind >= argc)
+        return usage_error("no program: name a shared object");
+    options->program = argv[optind];
+    options->argc = argc - optind;
+    options->argv = argv + optind;
+    return OPTIONS_GO_ON;
+}
+
+int options_parse(int argc, char **argv, struct options *options, struct drivers *drivers)
+{
+    struct parse parse = {.options = options, .drivers = drivers};
+    struct error error = {0};
+    memset(drivers, 0, sizeof *drivers);
+    *options = (struct options){.job = {.backend = "auto",
+                                        .leave = "auto",
+                                        .maximum = 256,
+                                        .prepare_timeout = 60,
+                                        .finish_timeout = 10,
+                                        .command = argv}};
+    int status = parse_words(&parse, argc, argv);
+    if (status == OPTIONS_GO_ON && drivers->count == 0 && drivers_open(drivers, "run", &error) != 0)
+        status = usage_error("%s", error.text);
+    return status == OPTIONS_GO_ON ? finish(&parse, argc, argv) : status;
+}

@@ -1,0 +1,389 @@
+/* The walk through a program: see walk.h. */
+#include "driver/epop/walk.h"
+
+#include <stdio.h>
+
+/* A branch may turn a program back, but between two phases it can do so only so often before it is called endless. */
+#define BRANCHES_IN_A_ROW 1000000
+
+/* What the steps below return besides an outcome. */
+#define WALK_ON (-1)
+
+static const epop_element_t *element_at(const struct walk *w)
+{
+    return &w->program->elements[w->position.pc];
+}
+
+/* ---- Failures ------------------------------------------------------------------- */
+
+static int fail(struct walk *w, int error, const char *what)
+{
+    const epop_position_t *p = &w->position;
+    const epop_element_t *element = element_at(w);
+    snprintf(w->error, sizeof w->error, "%s: element %d '%s' (%s), iteration %lld, rank %d of %d: %s", w->program->name,
+             p->pc, element->name ? element->name : epop_element_type_name(element->type),
+             epop_element_type_name(element->type), (long long)p->iteration, p->rank, p->size, what);
+    drivers_failed(w->drivers, p, error);
+    return WALK_FAILED;
+}
+
+static int fail_block(struct walk *w, const char *block, int error)
+{
+    char what[160];
+    bool ours = error >= EPOP_ERR_ARGUMENT && error <= EPOP_ERR_SYSTEM;
+    snprintf(what, sizeof what, "its %s block returned %d%s%s%s", block, error, ours ? " (" : "",
+             ours ? epop_result_text(error) : "", ours ? ")" : "");
+    return fail(w, error, what);
+}
+
+bool walk_exits(struct walk *w, int status)
+{
+    static const char *const names[] = {"init", "adapt", "exec", "loop_condition", "branch_condition"};
+    char what[100];
+    int block = atomic_load_explicit(&w->block, memory_order_relaxed);
+    if (!block)
+        return false;
+    snprintf(what, sizeof what, "its %s block called exit(%d)", names[block - 1], status);
+    fail(w, EPOP_ERR_STATE, what);
+    return true;
+}
+
+/* ---- Position --------------------------------------------------------------------- */
+
+static void look_at_world(struct walk *w)
+{
+    w->elastic->world(w->elastic->context, &w->position.rank, &w->position.size);
+    atomic_store(&w->elastic->where->rank, w->position.rank);
+    atomic_store(&w->elastic->where->size, w->position.size);
+}
+
+static void publish_iteration(const struct walk *w)
+{
+    atomic_store_explicit(&w->elastic->where->iteration, w->position.iteration, memory_order_relaxed);
+}
+
+static void publish_position(const struct walk *w)
+{
+    atomic_store_explicit(&w->elastic->where->pc, w->position.pc, memory_order_relaxed);
+    atomic_store_explicit(&w->elastic->where->visit, w->position.visit, memory_order_relaxed);
+    publish_iteration(w);
+}
+
+/* Drivers look at it from their other threads. */
+static void next_iteration(struct walk *w)
+{
+    __atomic_store_n(&w->position.iteration, w->position.iteration + 1, __ATOMIC_RELAXED);
+    publish_iteration(w);
+}
+
+static void enter(struct walk *w, int pc)
+{
+    w->position.pc = pc;
+    w->position.iteration = 0;
+    publish_position(w);
+    if (w->drivers->element_hooks)
+        drivers_element_enter(w->drivers, &w->position);
+}
+
+static void leave(struct walk *w)
+{
+    if (w->drivers->element_hooks)
+        drivers_element_leave(w->drivers, &w->position);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------- */
+
+static void block_enter(struct walk *w, epop_block_t block)
+{
+    atomic_store_explicit(&w->block, 1 + (int)block, memory_order_relaxed);
+    if (w->drivers->block_hooks)
+        drivers_block_enter(w->drivers, &w->position, block, w->data);
+}
+
+static void block_leave(struct walk *w, epop_block_t block)
+{
+    atomic_store_explicit(&w->block, 0, memory_order_relaxed);
+    if (w->drivers->block_hooks)
+        drivers_block_leave(w->drivers, &w->position, block, w->data);
+}
+
+static bool goes_on(struct walk *w, const epop_element_t *element)
+{
+    block_enter(w, EPOP_BLOCK_LOOP);
+    int answer = element->loop_condition(w->data);
+    block_leave(w, EPOP_BLOCK_LOOP);
+    if (w->drivers->block_hooks)
+        drivers_decided(w->drivers, &w->position, answer);
+    return answer;
+}
+
+static int branch(struct walk *w)
+{
+    block_enter(w, EPOP_BLOCK_BRANCH);
+    int next = element_at(w)->branch_condition(w->position.pc, w->data);
+    block_leave(w, EPOP_BLOCK_BRANCH);
+    if (w->drivers->block_hooks)
+        drivers_decided(w->drivers, &w->position, next);
+    return next;
+}
+
+/* ---- The probe and the adaptation --------------------------------------------------- */
+
+/* The adapt block inside its window. WALK_ON if this process stays in the program. */
+static int adapt(struct walk *w)
+{
+    const struct elastic *e = w->elastic;
+    struct error problem;
+    if (e->window_open(e->context, &problem))
+        return WALK_CALLED_OFF;
+    look_at_world(w);
+    drivers_adaptation_begin(w->drivers, &w->position);
+    block_enter(w, EPOP_BLOCK_ADAPT);
+    int error = element_at(w)->phase_adapt(w->data);
+    block_leave(w, EPOP_BLOCK_ADAPT);
+    if (error)
+        return fail_block(w, "adapt", error);
+    enum window_result result = e->window_close(e->context, &problem);
+    if (result == WINDOW_BROKEN)
+        return fail(w, EPOP_ERR_STATE, problem.text);
+    if (w->drivers->adapted_hooks)
+        drivers_adapted(w->drivers, &w->position, e->adapted(e->context));
+    drivers_adaptation_end(w->drivers, &w->position);
+    look_at_world(w);
+    return result == WINDOW_LEAVE ? WALK_LEFT : WALK_ON;
+}
+
+static void report_progress(struct walk *w)
+{
+    epop_progress_t progress = {.iteration = w->position.iteration};
+    if (element_at(w)->progress)
+        element_at(w)->progress(w->data, &progress);
+    w->elastic->report_progress(w->elastic->context, &progress);
+}
+
+/* A probe that has to hold. WALK_ON, or the outcome; *stop when the program is told to end. */
+static int hold(struct walk *w, int needs, bool *stop)
+{
+    struct position position = {.pc = w->position.pc, .visit = w->position.visit, .iteration = w->position.iteration};
+    enum action action;
+    drivers_hold_begin(w->drivers, &w->position);
+    while ((action = w->elastic->hold(w->elastic->context, &position, needs)) == ACTION_PROGRESS)
+        report_progress(w);
+    *stop = action == ACTION_STOP;
+    int result = action == ACTION_ADAPT ? adapt(w) : WALK_ON;
+    if (result != WALK_FAILED)
+        drivers_hold_end(w->drivers, &w->position);
+    return result == WALK_CALLED_OFF ? WALK_ON : result;
+}
+
+/* Does the element about to start accept the world as it is? *needs: the size it asks for, 0 if it does. */
+static int check_size(struct walk *w, int *needs)
+{
+    const epop_sizes_t *sizes = epop_sizes_at(w->program, w->position.pc);
+    *needs = 0;
+    if (epop_sizes_accept(sizes, w->position.size))
+        return WALK_ON;
+    *needs = epop_sizes_round_down(sizes, w->position.size);
+    if (*needs && element_at(w)->type == EPOP_EP)
+        return WALK_ON;
+    char what[160];
+    snprintf(what, sizeof what, "it does not accept %d ranks, and %s", w->position.size,
+             *needs ? "a rigid phase cannot be resized" : "no smaller number either");
+    return fail(w, EPOP_ERR_REFUSED, what);
+}
+
+/* ---- The elements --------------------------------------------------------------------- */
+
+static int exec_once(struct walk *w, const epop_element_t *element)
+{
+    if (w->drivers->iteration_hooks)
+        drivers_iteration_begin(w->drivers, &w->position);
+    block_enter(w, EPOP_BLOCK_EXEC);
+    int error = element->phase_exec(w->data);
+    block_leave(w, EPOP_BLOCK_EXEC);
+    if (error)
+        return fail_block(w, "exec", error);
+    if (w->drivers->iteration_hooks)
+        drivers_iteration_end(w->drivers, &w->position);
+    return WALK_ON;
+}
+
+/* joined: this process has just come in at this iteration, through its adapt block; it does not probe again. */
+static int run_elastic(struct walk *w, bool joined, bool *stop)
+{
+    const epop_element_t *element = element_at(w);
+    struct ceiling *ceiling = w->elastic->ceiling;
+    int needs = 0, result = joined ? WALK_ON : check_size(w, &needs);
+    if (result != WALK_ON)
+        return result;
+    do {
+        if (!joined && (ceiling_probe(ceiling) || needs)) {
+            result = hold(w, needs, stop);
+            if (result != WALK_ON || *stop)
+                return result;
+            needs = 0;
+        }
+        joined = false;
+        result = exec_once(w, element);
+        if (result != WALK_ON)
+            return result;
+        next_iteration(w);
+    } while (goes_on(w, element));
+    return WALK_ON;
+}
+
+static int run_rigid(struct walk *w)
+{
+    const epop_element_t *element = element_at(w);
+    int needs, result = check_size(w, &needs);
+    if (result != WALK_ON)
+        return result;
+    do {
+        result = exec_once(w, element);
+        next_iteration(w);
+    } while (result == WALK_ON && element->loop_condition && goes_on(w, element));
+    return result;
+}
+
+static int run_branch(struct walk *w, int *next)
+{
+    const epop_program_t *program = w->program;
+    char what[160];
+    *next = branch(w);
+    if (*next < 0 || *next > program->size)
+        snprintf(what, sizeof what, "it branched to %d, but the elements are 0 to %d (%d ends the program)", *next,
+                 program->size - 1, program->size);
+    else if (*next < program->size && program->elements[*next].type == EPOP_INIT)
+        snprintf(what, sizeof what, "it branched to element %d, which is INIT; INIT runs once only", *next);
+    else if (++w->visits_without_phase > BRANCHES_IN_A_ROW)
+        snprintf(what, sizeof what, "an endless loop: %d branches in a row without a phase between them",
+                 BRANCHES_IN_A_ROW);
+    else
+        return WALK_ON;
+    return fail(w, EPOP_ERR_STATE, what);
+}
+
+/* The element at pc; *next is where to go on. */
+static int step(struct walk *w, bool joined, int *next, bool *stop)
+{
+    int result = WALK_ON;
+    *next = w->position.pc + 1;
+    switch (element_at(w)->type) {
+    case EPOP_EP:
+        result = run_elastic(w, joined, stop);
+        w->visits_without_phase = 0;
+        break;
+    case EPOP_RP:
+        result = run_rigid(w);
+        w->visits_without_phase = 0;
+        break;
+    case EPOP_BRANCH:
+        result = run_branch(w, next);
+        break;
+    case EPOP_INIT: /* validation and run_branch keep the walk from coming here */
+        break;
+    }
+    return result;
+}
+
+/* Told to end: the finalizer, if there is one, and no more. */
+static int run_finalizer(struct walk *w)
+{
+    if (w->program->finalizer < 0)
+        return WALK_ON;
+    w->position.visit++;
+    enter(w, w->program->finalizer);
+    int result = run_rigid(w);
+    leave(w);
+    return result;
+}
+
+/* From the present pc to the end. */
+static enum walk_outcome walk_on(struct walk *w, bool joined)
+{
+    bool stop = false;
+    int result = WALK_ON, next;
+    while (result == WALK_ON && !stop && w->position.pc < w->program->size) {
+        if (!joined) {
+            w->position.visit++;
+            enter(w, w->position.pc);
+        }
+        result = step(w, joined, &next, &stop);
+        joined = false;
+        if (result == WALK_ON) {
+            leave(w);
+            w->position.pc = next;
+        }
+    }
+    if (result == WALK_ON && stop)
+        result = run_finalizer(w);
+    atomic_store(&w->elastic->where->pc, -1);
+    if (result != WALK_ON)
+        return (enum walk_outcome)result;
+    drivers_finished(w->drivers, &w->position);
+    return WALK_ENDED;
+}
+
+/* ---- INIT ------------------------------------------------------------------------------ */
+
+static int run_init(struct walk *w, int *argc, char ***argv)
+{
+    w->position = (epop_position_t){.program = w->program};
+    w->data = w->program->data;
+    look_at_world(w);
+    enter(w, 0);
+    block_enter(w, EPOP_BLOCK_INIT);
+    int error = element_at(w)->init(argc, argv, &w->data);
+    block_leave(w, EPOP_BLOCK_INIT);
+    if (error)
+        return fail_block(w, "init", error);
+    leave(w);
+    look_at_world(w); /* INIT may have been the first to ask for it */
+    w->position.pc = 1;
+    return WALK_ON;
+}
+
+static enum walk_outcome walk_start(struct walk *w, int *argc, char ***argv)
+{
+    int result = run_init(w, argc, argv);
+    return result == WALK_ON ? walk_on(w, false) : (enum walk_outcome)result;
+}
+
+static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
+{
+    struct position position;
+    bool ready = run_init(w, argc, argv) == WALK_ON;
+    if (!w->elastic->join(w->elastic->context, ready ? NULL : w->error, &position))
+        return WALK_CALLED_OFF;
+
+    w->position.visit = position.visit;
+    w->position.iteration = position.iteration;
+    w->position.pc = position.pc;
+    publish_position(w);
+    if (w->drivers->element_hooks)
+        drivers_element_enter(w->drivers, &w->position);
+    drivers_hold_begin(w->drivers, &w->position);
+    int result = adapt(w);
+    if (result == WALK_ON)
+        drivers_hold_end(w->drivers, &w->position);
+    return result == WALK_ON ? walk_on(w, true) : (enum walk_outcome)result;
+}
+
+/* The program may be unloaded after the walk. */
+static enum walk_outcome walk(struct walk *w, int *argc, char ***argv, bool joining)
+{
+    atomic_store(&w->elastic->where->program, w->program);
+    enum walk_outcome outcome = joining ? walk_join(w, argc, argv) : walk_start(w, argc, argv);
+    atomic_store(&w->elastic->where->program, NULL);
+    return outcome;
+}
+
+enum walk_outcome walk_from_start(struct walk *w, int *argc, char ***argv)
+{
+    return walk(w, argc, argv, false);
+}
+
+enum walk_outcome walk_joining(struct walk *w, int *argc, char ***argv)
+{
+    return walk(w, argc, argv, true);
+}

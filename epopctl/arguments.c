@@ -1,0 +1,168 @@
+/*
+ * The arguments behind a command's name. By hand rather than with getopt: `epopctl resize -2` asks for two ranks
+ * less, and options may stand before or behind the job.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "epopctl/command.h"
+#include "epopctl/output.h"
+
+#define SHORT_TIMEOUT_MS 10000
+#define LONG_TIMEOUT_MS  60000 /* of a request that is answered when it has happened */
+#define SECONDS_MAX      1000000.0
+
+/* N, +N or -N */
+static bool is_size(const char *word)
+{
+    if (*word == '+' || *word == '-')
+        word++;
+    size_t digits = strspn(word, "0123456789");
+    return digits > 0 && !word[digits];
+}
+
+static int parse_timeout(const char *text, int *timeout_ms)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds >= 0 && seconds <= SECONDS_MAX)) {
+        ctl_complain("--timeout: \"%s\" is no number of seconds", text);
+        return -1;
+    }
+    *timeout_ms = seconds * 1000 < INT_MAX ? (int)(seconds * 1000) : INT_MAX;
+    return 0;
+}
+
+/* The option's name without dashes, its value behind '=' or in the next word. */
+struct option {
+    const char *word;
+    size_t length;
+    const char *value;
+};
+
+static bool is_option(const struct option *option, const char *name)
+{
+    return strlen(name) == option->length && !strncmp(option->word, name, option->length);
+}
+
+/* Where the value of an option goes, if the command takes it and it has one. */
+static const char **value_of(const struct ctl_command *command, const struct option *option,
+                             struct ctl_arguments *arguments, const char **timeout)
+{
+    if ((command->takes & CTL_TAKES_TIMEOUT) && is_option(option, "--timeout"))
+        return timeout;
+    if (!(command->takes & CTL_TAKES_RESIZE))
+        return NULL;
+    if (is_option(option, "--hosts"))
+        return &arguments->hosts;
+    if (is_option(option, "--release"))
+        return &arguments->release;
+    return is_option(option, "--release-ranks") ? &arguments->release_ranks : NULL;
+}
+
+/* Likewise for one without. */
+static bool *flag_of(const struct ctl_command *command, const struct option *option, struct ctl_arguments *arguments)
+{
+    if ((command->takes & CTL_TAKES_JSON) && is_option(option, "--json"))
+        return &arguments->json;
+    if ((command->takes & CTL_TAKES_ONCE) && is_option(option, "--once"))
+        return &arguments->once;
+    if ((command->takes & CTL_TAKES_WAIT) && is_option(option, "--wait"))
+        return &arguments->wait;
+    if ((command->takes & CTL_TAKES_PLACE) && is_option(option, "--remove"))
+        return &arguments->remove;
+    return is_option(option, "--help") || is_option(option, "-h") ? &arguments->help : NULL;
+}
+
+/* Takes an option, and its value from the next word if it has none. The words used up, or -1. */
+static int take_option(const struct ctl_command *command, char **words, int count, struct ctl_arguments *arguments,
+                       const char **timeout)
+{
+    const char *equals = strchr(words[0], '=');
+    struct option option = {.word = words[0],
+                            .length = equals ? (size_t)(equals - words[0]) : strlen(words[0]),
+                            .value = equals ? equals + 1 : NULL};
+    bool *flag = flag_of(command, &option, arguments);
+    const char **value = value_of(command, &option, arguments, timeout);
+    if (flag && !option.value) {
+        *flag = true;
+        return 1;
+    }
+    if (!value) {
+        ctl_complain("%s: unknown option \"%s\" (see epopctl %s --help)", command->name, words[0], command->name);
+        return -1;
+    }
+    if (!option.value && count < 2) {
+        ctl_complain("%s: %s needs a value", command->name, words[0]);
+        return -1;
+    }
+    *value = option.value ? option.value : words[1];
+    return option.value ? 1 : 2;
+}
+
+/* The words that are no options: [JOB], and behind it for resize the size, for break the place. */
+static int take_words(const struct ctl_command *command, char **words, int count, struct ctl_arguments *arguments)
+{
+    bool resize = command->takes & CTL_TAKES_RESIZE, place = command->takes & CTL_TAKES_PLACE;
+    int most = ((command->takes & CTL_TAKES_JOB) != 0) + (resize || place);
+    if (count > most) {
+        ctl_complain("%s: \"%s\" is one argument too many (see epopctl %s --help)", command->name, words[most],
+                     command->name);
+        return -1;
+    }
+    if (place && count == 0 && !arguments->help) {
+        ctl_complain("%s: where? PHASE[:ITERATION][@RANK] (see epopctl %s --help)", command->name, command->name);
+        return -1;
+    }
+    if (place && count > 0)
+        arguments->place = words[--count];
+    if (!resize) {
+        arguments->job = count > 0 ? words[0] : NULL;
+        return 0;
+    }
+    if (count > 0 && is_size(words[count - 1]))
+        arguments->size = words[--count];
+    arguments->job = count > 0 ? words[0] : NULL;
+    if (count > 1) {
+        ctl_complain("resize: \"%s\" is no number of ranks: N, +N or -N", words[1]);
+        return -1;
+    }
+    if (!arguments->size && !arguments->release && !arguments->release_ranks && !arguments->help) {
+        ctl_complain("resize: how many ranks? N, +N or -N (see epopctl resize --help)");
+        return -1;
+    }
+    return 0;
+}
+
+int ctl_parse(const struct ctl_command *command, int argc, char **argv, struct ctl_arguments *arguments)
+{
+    char *words[3];
+    const char *timeout = NULL;
+    int count = 0;
+    bool options = true;
+    *arguments = (struct ctl_arguments){0};
+    for (int i = 0; i < argc;) {
+        if (options && !strcmp(argv[i], "--")) {
+            options = false;
+            i++;
+        } else if (options && argv[i][0] == '-' && !((command->takes & CTL_TAKES_RESIZE) && is_size(argv[i]))) {
+            int used = take_option(command, argv + i, argc - i, arguments, &timeout);
+            if (used < 0)
+                return -1;
+            i += used;
+        } else {
+            if (count < 3)
+                words[count++] = argv[i];
+            i++;
+        }
+    }
+    /* pause and step are answered when all ranks hold, so they wait like the others with --wait. */
+    bool waits = arguments->wait || command->run == ctl_pause || command->run == ctl_step;
+    arguments->timeout_ms = waits ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS;
+    if (timeout && parse_timeout(timeout, &arguments->timeout_ms))
+        return -1;
+    return take_words(command, words, count, arguments);
+}

@@ -1,0 +1,13 @@
+/* All jobs at a time, for list and top. */
+#ifndef EPOP_CTL_LIST_H
+#define EPOP_CTL_LIST_H
+
+#include <cjson/cJSON.h>
+
+#include "epopctl/jobs.h"
+
+/* Asks all jobs at a time. *jobs and *statuses, of the same order, are the caller's to free; one that does not answer
+ * has the state "unreachable". How many; -1 when out of memory. */
+int ctl_ask_all(struct ctl_job **jobs, cJSON ***statuses);
+
+#endif

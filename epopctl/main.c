@@ -1,0 +1,132 @@
+/* epopctl: looks at running EPOP jobs and tells them what to do. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "epopctl/command.h"
+#include "epopctl/output.h"
+
+#define TIMEOUT_HELP   "  --timeout SECONDS   give up after so long\n"
+#define EXIT_CODE_HELP "Exit status: 0 done, 1 refused, 2 wrong usage, 3 no such job, 4 timed out.\n"
+
+const struct ctl_command ctl_commands[] = {
+    {"list", "[--json]", "show the jobs of this user", "  --json              print a JSON array\n", CTL_TAKES_JSON,
+     ctl_list},
+    {"top", "[--once] [--json]", "show the jobs of this user and how far they are, again and again",
+     "  --once              print the table once, as when the output is no terminal\n"
+     "  --json              print a JSON array, once\n",
+     CTL_TAKES_JSON | CTL_TAKES_ONCE, ctl_top},
+    {"status", "[JOB] [--json] [--timeout SECONDS]", "show what one job does",
+     "  --json              print the job's status as JSON\n" TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_status},
+    {"where", "[JOB] [--json] [--timeout SECONDS]", "show what each rank is in, and for how long",
+     "  --json              print it as JSON\n" TIMEOUT_HELP
+     "Answered also when ranks hang in a phase; FOR counts the seconds in this iteration, and in this call of MPI.\n",
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_where},
+    {"resize",
+     "[JOB] N|+N|-N [--wait] [--timeout SECONDS] [--hosts HOST,...] [--release HOST,...] [--release-ranks R,...]",
+     "ask for another number of ranks",
+     "  N                   the number of ranks wanted; +N or -N: so many more or less\n"
+     "  --wait              come back when it has happened, not when it is accepted\n" TIMEOUT_HELP
+     "  --hosts HOST,...    take new ranks on these hosts only\n"
+     "  --release HOST,...  the ranks on these hosts leave\n"
+     "  --release-ranks R,...  and these ranks leave; N may be left out with one of these\n"
+     "A job that cannot run at N ranks takes the next smaller number that it can, and says so.\n",
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_RESIZE, ctl_resize},
+    {"pause", "[JOB] [--timeout SECONDS]", "hold all ranks at their next common iteration", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_pause},
+    {"resume", "[JOB] [--timeout SECONDS]", "let a paused job go on", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_resume},
+    {"stop", "[JOB] [--wait] [--timeout SECONDS]", "end a job at its next common iteration",
+     "  --wait              come back when the job is gone\n" TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT, ctl_stop},
+    {"cancel", "[JOB] [--timeout SECONDS]", "withdraw a resize that has not happened yet", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_cancel},
+    {"watch", "[JOB] [--json]", "print what happens in a job, as it happens",
+     "  --json              print one JSON object a line\n"
+     "On a terminal a line below shows how far the job is, its size, and its last resize.\n",
+     CTL_TAKES_JOB | CTL_TAKES_JSON, ctl_watch},
+    {"break", "[JOB] PHASE[:ITERATION][@RANK] [--wait] [--remove] [--timeout SECONDS]",
+     "stop the ranks of a job under the debug driver there",
+     "  PHASE               the element's name or number; in each visit the ranks stop once, before its next exec "
+     "block\n"
+     "  ITERATION           only before this one, counted from 0\n"
+     "  RANK                only this rank stops\n"
+     "  --wait              come back when they are stopped, and print how to attach a debugger\n"
+     "  --remove            do not stop there any more\n" TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_PLACE, ctl_break},
+    {"step", "[JOB] [--timeout SECONDS]", "let stopped ranks run one iteration", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_step},
+    {"continue", "[JOB] [--timeout SECONDS]", "let stopped ranks go on", TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_continue},
+    {NULL, NULL, NULL, NULL, 0, NULL},
+};
+
+static void print_help(FILE *stream)
+{
+    fputs("Usage: epopctl COMMAND [JOB] [OPTIONS]\n"
+          "Looks at running EPOP jobs and tells them what to do.\n\n",
+          stream);
+    for (const struct ctl_command *command = ctl_commands; command->name; command++)
+        fprintf(stream, "  %-8s  %s\n", command->name, command->summary);
+    fputs("\nJOB may be left out when there is one job, and cut short to a unique beginning.\n"
+          "epopctl COMMAND --help tells more of a command; epopctl --version prints the version.\n" EXIT_CODE_HELP,
+          stream);
+}
+
+static void print_command_help(const struct ctl_command *command)
+{
+    printf("Usage: epopctl %s %s\n%s\n\n%s%s", command->name, command->synopsis, command->summary, command->details,
+           EXIT_CODE_HELP);
+}
+
+static const struct ctl_command *find_command(const char *name)
+{
+    for (const struct ctl_command *command = ctl_commands; command->name; command++)
+        if (!strcmp(command->name, name))
+            return command;
+    return NULL;
+}
+
+static bool is_help(const char *word)
+{
+    return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
+}
+
+/* What was printed must have got there: `epopctl list > /dev/full` has not done its work. */
+static int finish(int code)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return code;
+    ctl_complain("cannot write to the standard output");
+    return code == CTL_DONE ? CTL_REFUSED : code;
+}
+
+int main(int argc, char **argv)
+{
+    struct ctl_arguments arguments;
+    if (argc < 2) {
+        print_help(stderr);
+        return CTL_USAGE;
+    }
+    if (is_help(argv[1])) {
+        print_help(stdout);
+        return finish(CTL_DONE);
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("epopctl %s\n", EPOP_VERSION);
+        return finish(CTL_DONE);
+    }
+    const struct ctl_command *command = find_command(argv[1]);
+    if (!command) {
+        ctl_complain("unknown command \"%s\" (see epopctl --help)", argv[1]);
+        return CTL_USAGE;
+    }
+    if (ctl_parse(command, argc - 2, argv + 2, &arguments))
+        return CTL_USAGE;
+    if (arguments.help) {
+        print_command_help(command);
+        return finish(CTL_DONE);
+    }
+    return finish(command->run(&arguments));
+}

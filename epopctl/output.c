@@ -1,0 +1,124 @@
+/* What epopctl prints: tables for people, tab-separated lines for programs, JSON. */
+#include "epopctl/output.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "epopctl/command.h"
+#include "runtime/base/array.h"
+#include "runtime/base/json.h"
+
+void ctl_complain(const char *format, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fputs("epopctl: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+struct ctl_table {
+    int columns, rows;
+    size_t room;
+    char **cells; /* rows * columns; the first row are the titles */
+};
+
+bool ctl_for_people(void)
+{
+    return isatty(STDOUT_FILENO);
+}
+
+/* A cell on one line: what comes from a job must not break the table, or drive the terminal. */
+static char *clean(const char *text)
+{
+    char *copy = strdup(text);
+    for (char *at = copy; at && *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = ' ';
+    return copy;
+}
+
+void ctl_table_add(struct ctl_table *table, const char *const *cells)
+{
+    size_t count = (size_t)(table->rows + 1) * (size_t)table->columns;
+    if (array_reserve(&table->cells, &table->room, count, sizeof *table->cells))
+        return;
+    for (int i = 0; i < table->columns; i++)
+        table->cells[table->rows * table->columns + i] = clean(cells[i]);
+    table->rows++;
+}
+
+struct ctl_table *ctl_table_new(int columns, const char *const *titles)
+{
+    struct ctl_table *table = calloc(1, sizeof *table);
+    if (!table) {
+        ctl_complain("out of memory");
+        exit(CTL_REFUSED);
+    }
+    table->columns = columns;
+    ctl_table_add(table, titles);
+    return table;
+}
+
+static int width_of(const struct ctl_table *table, int column)
+{
+    size_t width = 0;
+    for (int row = 0; row < table->rows; row++) {
+        const char *cell = table->cells[row * table->columns + column];
+        if (cell && strlen(cell) > width)
+            width = strlen(cell);
+    }
+    return (int)width;
+}
+
+void ctl_table_print(struct ctl_table *table)
+{
+    bool people = ctl_for_people();
+    for (int row = 0; row < table->rows; row++)
+        for (int column = 0; column < table->columns; column++) {
+            char *cell = table->cells[row * table->columns + column];
+            const char *text = cell ? cell : "";
+            if (column == table->columns - 1)
+                printf("%s\n", text);
+            else if (people)
+                printf("%-*s  ", width_of(table, column), text);
+            else
+                printf("%s\t", text);
+        }
+    for (int i = 0; i < table->rows * table->columns; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    free(table);
+}
+
+void ctl_print_json(const cJSON *json)
+{
+    char *text = cJSON_Print(json);
+    if (text)
+        puts(text);
+    free(text);
+}
+
+const char *ctl_text(const cJSON *object, const char *name, const char *otherwise)
+{
+    const char *text = json_text(object, name);
+    return text ? text : otherwise;
+}
+
+void ctl_duration(double seconds, char text[32])
+{
+    long whole = seconds > 0 && seconds < 1e15 ? (long)seconds : 0;
+    if (whole < 60)
+        snprintf(text, 32, "%.1f s", seconds > 0 ? seconds : 0);
+    else if (whole < 3600)
+        snprintf(text, 32, "%ld min %ld s", whole / 60, whole % 60);
+    else if (whole < 86400)
+        snprintf(text, 32, "%ld h %ld min", whole / 3600, whole % 3600 / 60);
+    else
+        snprintf(text, 32, "%ld d %ld h", whole / 86400, whole % 86400 / 3600);
+}

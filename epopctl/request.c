@@ -1,0 +1,208 @@
+/* epopctl resize, pause, resume, stop and cancel: one request, one answer. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "epopctl/client.h"
+#include "epopctl/command.h"
+#include "epopctl/jobs.h"
+#include "epopctl/output.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+
+int ctl_code_of(const cJSON *answer)
+{
+    const char *code = ctl_text(answer, "code", "");
+    if (json_true(answer, "ok"))
+        return CTL_DONE;
+    if (!strcmp(code, "timeout"))
+        return CTL_TIMEOUT;
+    return !strcmp(code, "ended") ? CTL_NO_JOB : CTL_REFUSED;
+}
+
+/* What to say of an answer that is not the expected one, and its exit code. */
+static int conclude(const cJSON *answer, const struct ctl_arguments *arguments, const char *done)
+{
+    int code = ctl_code_of(answer);
+    if (arguments->json)
+        ctl_print_json(answer);
+    else if (code != CTL_DONE)
+        ctl_complain("%s", ctl_text(answer, "reason", "refused, without a reason"));
+    else if (cJSON_HasObjectItem(answer, "element"))
+        printf("%s at %s, iteration %.0f\n", done, ctl_text(answer, "element", "?"),
+               json_number(answer, "iteration", 0));
+    else
+        printf("%s\n", done);
+    return code;
+}
+
+static int simple(const struct ctl_arguments *arguments, const char *op, const char *done)
+{
+    cJSON *request = json_message(op);
+    struct ctl_job job;
+    int code = ctl_job_select(arguments->job, &job);
+    cJSON *answer = code == CTL_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, &code) : NULL;
+    if (answer)
+        code = conclude(answer, arguments, done);
+    cJSON_Delete(answer);
+    cJSON_Delete(request);
+    return code;
+}
+
+int ctl_pause(const struct ctl_arguments *arguments)
+{
+    return simple(arguments, REQUEST_PAUSE, "paused");
+}
+
+int ctl_resume(const struct ctl_arguments *arguments)
+{
+    return simple(arguments, REQUEST_RESUME, "resumed");
+}
+
+int ctl_cancel(const struct ctl_arguments *arguments)
+{
+    return simple(arguments, REQUEST_CANCEL, "cancelled");
+}
+
+/* ---- resize ------------------------------------------------------------------- */
+
+static int add_size(cJSON *request, const char *text)
+{
+    char *end;
+    if (!text)
+        return 0;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (*end || errno != 0 || number < INT_MIN || number > INT_MAX) {
+        ctl_complain("resize: %s is out of range", text);
+        return -1;
+    }
+    cJSON_AddNumberToObject(request, text[0] == '+' || text[0] == '-' ? "delta" : "size", (double)number);
+    return 0;
+}
+
+static int add_ranks(cJSON *request, const char *text)
+{
+    if (!text)
+        return 0;
+    cJSON *ranks = cJSON_AddArrayToObject(request, "release_ranks");
+    for (const char *at = text;; at++) {
+        char *end;
+        errno = 0;
+        long rank = strtol(at, &end, 10);
+        if (end == at || (*end != ',' && *end) || errno != 0 || rank < 0 || rank > INT_MAX) {
+            ctl_complain("resize: --release-ranks: \"%s\" is no list of ranks, as 3,5", text);
+            return -1;
+        }
+        cJSON_AddItemToArray(ranks, cJSON_CreateNumber((double)rank));
+        if (!*end)
+            return 0;
+        at = end;
+    }
+}
+
+/* NULL after one line on stderr. */
+static cJSON *resize_request(const struct ctl_arguments *arguments)
+{
+    cJSON *request = json_message(REQUEST_RESIZE);
+    if (arguments->wait)
+        cJSON_AddTrueToObject(request, "wait");
+    if (arguments->hosts)
+        cJSON_AddStringToObject(request, "add_hosts", arguments->hosts);
+    if (arguments->release)
+        cJSON_AddStringToObject(request, "release_hosts", arguments->release);
+    if (!add_size(request, arguments->size) && !add_ranks(request, arguments->release_ranks))
+        return request;
+    cJSON_Delete(request);
+    return NULL;
+}
+
+static void describe_resize(const cJSON *answer, char text[400])
+{
+    const char *note = ctl_text(answer, "note", "");
+    const char *verb = !strcmp(ctl_text(answer, "code", ""), "done") ? "done" : "accepted";
+    char change[64] = "";
+    if (cJSON_HasObjectItem(answer, "from"))
+        snprintf(change, sizeof change, "%.0f -> %.0f", json_number(answer, "from", 0), json_number(answer, "size", 0));
+    else
+        snprintf(change, sizeof change, "%.0f", json_number(answer, "size", 0));
+    snprintf(text, 400, "%s: %s%s%.250s", verb, change, !note[0] ? "" : "; ", note);
+}
+
+int ctl_resize(const struct ctl_arguments *arguments)
+{
+    cJSON *request = resize_request(arguments), *answer = NULL;
+    char text[400];
+    struct ctl_job job;
+    int code = CTL_USAGE;
+    if (request)
+        code = ctl_job_select(arguments->job, &job);
+    if (request && code == CTL_DONE)
+        answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
+    if (answer) {
+        describe_resize(answer, text);
+        code = conclude(answer, arguments, text);
+    } else if (code == CTL_TIMEOUT) {
+        ctl_complain("the resize may still happen: epopctl cancel withdraws it");
+    }
+    cJSON_Delete(answer);
+    cJSON_Delete(request);
+    return code;
+}
+
+/* ---- stop ----------------------------------------------------------------------- */
+
+/* The connection ends before the process does, so its process is looked at too. */
+static int wait_gone(const struct ctl_job *job, int timeout_ms)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    double end = monotonic_seconds() + timeout_ms / 1e3;
+    if (ctl_wait_end(timeout_ms))
+        return -1;
+    ctl_disconnect();
+    while (job->here && ctl_job_alive(job)) {
+        if (monotonic_seconds() > end)
+            return -1;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
+static int stop_and_wait(const struct ctl_arguments *arguments, const struct ctl_job *job, const cJSON *request)
+{
+    int code = ctl_connect(job, NULL, NULL, arguments->timeout_ms);
+    cJSON *answer = code == CTL_DONE ? ctl_ask(request, arguments->timeout_ms, &code) : NULL;
+    if (!answer)
+        return code;
+    code = ctl_code_of(answer);
+    if (code == CTL_REFUSED || code == CTL_TIMEOUT) {
+        code = conclude(answer, arguments, "");
+        ctl_disconnect();
+    } else if (wait_gone(job, arguments->timeout_ms)) {
+        ctl_complain("%s is still there after %g s", job->id, arguments->timeout_ms / 1e3);
+        code = CTL_TIMEOUT;
+    } else {
+        puts("stopped");
+        code = CTL_DONE;
+    }
+    cJSON_Delete(answer);
+    return code;
+}
+
+int ctl_stop(const struct ctl_arguments *arguments)
+{
+    struct ctl_job job;
+    int code;
+    if (!arguments->wait)
+        return simple(arguments, REQUEST_STOP, "stopping");
+    if ((code = ctl_job_select(arguments->job, &job)) != CTL_DONE)
+        return code;
+    cJSON *request = json_message(REQUEST_STOP);
+    code = stop_and_wait(arguments, &job, request);
+    cJSON_Delete(request);
+    return code;
+}

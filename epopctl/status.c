@@ -1,0 +1,168 @@
+/* epopctl status: one job in full. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "epopctl/client.h"
+#include "epopctl/command.h"
+#include "epopctl/jobs.h"
+#include "epopctl/output.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+
+/* One line: a name and what it is. */
+static void line(const char *name, const char *value)
+{
+    if (ctl_for_people())
+        printf("%-12s %s\n", name, value);
+    else
+        printf("%s\t%s\n", name, value);
+}
+
+static void print_size(const cJSON *status)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%.0f", json_number(status, "size", 0));
+    line("size", text);
+    snprintf(text, sizeof text, "%.0f", json_number(status, "standby", 0));
+    line("standby", text);
+    snprintf(text, sizeof text, "%.0f", json_number(status, "maximum", 0));
+    line("maximum", text);
+}
+
+/* "squares, 1 to 16, rather 9" */
+static void print_rule(const cJSON *sizes)
+{
+    double least = json_number(sizes, "min", 0), most = json_number(sizes, "max", 0);
+    double preferred = json_number(sizes, "preferred", 0), factor = json_number(sizes, "factor", 0);
+    char text[200];
+    int used = snprintf(text, sizeof text, "%.80s", ctl_text(sizes, "kind", "any"));
+    if (factor > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, " of %.0f", factor);
+    if (least > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", at least %.0f", least);
+    if (most > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", at most %.0f", most);
+    if (preferred > 0)
+        snprintf(text + used, sizeof text - (size_t)used, ", preferably %.0f", preferred);
+    line("sizes", text);
+}
+
+/* "1200 of 5000 (24 %)", with its age where the program has not come to a probe for a while */
+static void print_progress(const cJSON *progress)
+{
+    double done = json_number(progress, "iteration", 0), bound = json_number(progress, "bound", 0);
+    double age = json_number(progress, "age", 0);
+    char text[200], ago[32];
+    int used = snprintf(text, sizeof text, "%.0f", done);
+    if (bound > 0)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, " of %.0f (%.0f %%)", bound, floor(100 * done / bound));
+    ctl_duration(age, ago);
+    if (age >= 1)
+        snprintf(text + used, sizeof text - (size_t)used, ", %s ago", ago);
+    line("progress", text);
+}
+
+static void print_where(const cJSON *status)
+{
+    const cJSON *element = cJSON_GetObjectItem(status, "element"), *progress = cJSON_GetObjectItem(status, "progress");
+    char text[300];
+    if (cJSON_IsObject(element)) {
+        snprintf(text, sizeof text, "%.200s (%.8s, pc %.0f)", ctl_text(element, "name", "?"),
+                 ctl_text(element, "type", "?"), json_number(element, "pc", 0));
+        line("element", text);
+        snprintf(text, sizeof text, "%.0f", json_number(element, "iteration", 0));
+        line("iteration", text);
+    }
+    if (cJSON_IsObject(progress))
+        print_progress(progress);
+}
+
+static void print_processes(const cJSON *processes)
+{
+    static const char *const titles[] = {"PROCESS", "RANK", "STATE", "HOST", "PID"};
+    struct ctl_table *table = ctl_table_new(5, titles);
+    const cJSON *process;
+    cJSON_ArrayForEach(process, processes)
+    {
+        char number[32], rank[32] = "-", pid[32];
+        snprintf(number, sizeof number, "%.0f", json_number(process, "process", 0));
+        if (json_number(process, "rank", -1) >= 0)
+            snprintf(rank, sizeof rank, "%.0f", json_number(process, "rank", 0));
+        snprintf(pid, sizeof pid, "%.0f", json_number(process, "pid", 0));
+        ctl_table_add(table, (const char *[]){number, rank, ctl_text(process, "state", "?"),
+                                              ctl_text(process, "host", "?"), pid});
+    }
+    putchar('\n');
+    ctl_table_print(table);
+}
+
+static void add_adaptation(struct ctl_table *table, const cJSON *adaptation)
+{
+    const cJSON *times = cJSON_GetObjectItem(adaptation, "times");
+    double requested = json_number(times, "requested", NAN), committed = json_number(times, "committed", NAN);
+    char id[32], change[64], took[32] = "-", stall[32] = "-", where[200] = "-";
+    snprintf(id, sizeof id, "%.0f", json_number(adaptation, "id", 0));
+    snprintf(change, sizeof change, "%.0f -> %.0f", json_number(adaptation, "from", 0),
+             json_number(adaptation, "to", 0));
+    if (!isnan(committed - requested))
+        snprintf(took, sizeof took, "%.1f ms", 1e3 * (committed - requested));
+    if (cJSON_HasObjectItem(adaptation, "stall"))
+        snprintf(stall, sizeof stall, "%.1f ms", 1e3 * json_number(adaptation, "stall", 0));
+    if (cJSON_HasObjectItem(adaptation, "element"))
+        snprintf(where, sizeof where, "%.120s, iteration %.0f", ctl_text(adaptation, "element", "?"),
+                 json_number(adaptation, "iteration", 0));
+    ctl_table_add(table, (const char *[]){id, change, ctl_text(adaptation, "state", "?"), where, took, stall,
+                                          ctl_text(adaptation, "by", "-"), ctl_text(adaptation, "reason", "")});
+}
+
+static void print_adaptations(const cJSON *adaptations)
+{
+    static const char *const titles[] = {"ADAPTATION", "CHANGE", "STATE", "WHERE", "TOOK", "STALL", "BY", "REASON"};
+    const cJSON *adaptation;
+    if (!cJSON_GetArraySize(adaptations))
+        return;
+    struct ctl_table *table = ctl_table_new(8, titles);
+    cJSON_ArrayForEach(adaptation, adaptations) add_adaptation(table, adaptation);
+    putchar('\n');
+    ctl_table_print(table);
+}
+
+static void print_status(const cJSON *status)
+{
+    char uptime[32];
+    line("job", ctl_text(status, "job", "?"));
+    line("program", ctl_text(status, "path", ctl_text(status, "program", "?")));
+    line("state", ctl_text(status, "state", "?"));
+    print_size(status);
+    print_rule(cJSON_GetObjectItem(status, "sizes"));
+    line("backend", ctl_text(status, "backend", "?"));
+    print_where(status);
+    ctl_duration(json_number(status, "uptime", 0), uptime);
+    line("uptime", uptime);
+    print_processes(cJSON_GetObjectItem(status, "processes"));
+    print_adaptations(cJSON_GetObjectItem(status, "adaptations"));
+}
+
+int ctl_status(const struct ctl_arguments *arguments)
+{
+    struct ctl_job job;
+    int code = ctl_job_select(arguments->job, &job);
+    if (code != CTL_DONE)
+        return code;
+    cJSON *request = json_message(REQUEST_STATUS);
+    cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
+    const cJSON *status = cJSON_GetObjectItem(answer, "job");
+    cJSON_Delete(request);
+    if (status && arguments->json) {
+        ctl_print_json(status);
+    } else if (status) {
+        print_status(status);
+    } else if (answer) {
+        ctl_complain("%s", ctl_text(answer, "reason", "the job gave no status"));
+        code = CTL_REFUSED;
+    }
+    cJSON_Delete(answer);
+    return code;
+}

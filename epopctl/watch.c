@@ -1,0 +1,167 @@
+/* epopctl watch: a line for everything that happens in a job, as it happens. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "epopctl/client.h"
+#include "epopctl/command.h"
+#include "epopctl/jobs.h"
+#include "epopctl/live.h"
+#include "epopctl/output.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+
+#define PERIOD_MS 500
+
+/* When the adaptation that is going on was requested, to show the others relative to it. */
+struct watch {
+    bool json, people;
+    double adaptation, requested;
+};
+
+static void clock_text(double seconds, char text[32])
+{
+    time_t whole = (time_t)seconds;
+    struct tm local;
+    localtime_r(&whole, &local);
+    size_t used = strftime(text, 32, "%H:%M:%S", &local);
+    snprintf(text + used, 32 - used, ".%03d", (int)(1000 * (seconds - (double)whole)));
+}
+
+/* "+12.3 ms" since the request of the same adaptation, or nothing. */
+static void since_request(struct watch *watch, const cJSON *event, char text[32])
+{
+    double adaptation = json_number(event, "adaptation", -1), time = json_number(event, "time", 0);
+    text[0] = '\0';
+    if (adaptation < 0)
+        return;
+    if (!strcmp(ctl_text(event, "event", ""), "requested")) {
+        watch->adaptation = adaptation;
+        watch->requested = time;
+    } else if (adaptation == watch->adaptation) {
+        snprintf(text, 32, "+%.1f ms", 1e3 * (time - watch->requested));
+    }
+}
+
+static void number_text(const cJSON *event, const char *name, char text[32])
+{
+    text[0] = '\0';
+    if (cJSON_HasObjectItem(event, name))
+        snprintf(text, 32, "%.0f", json_number(event, name, 0));
+}
+
+static void print_for_people(const cJSON *event, const char *when, const char *since)
+{
+    printf("%s  %-10s", when, ctl_text(event, "event", "?"));
+    if (cJSON_HasObjectItem(event, "adaptation"))
+        printf("  adaptation %.0f", json_number(event, "adaptation", 0));
+    if (cJSON_HasObjectItem(event, "from") && cJSON_HasObjectItem(event, "to"))
+        printf("  %.0f -> %.0f", json_number(event, "from", 0), json_number(event, "to", 0));
+    if (cJSON_HasObjectItem(event, "element"))
+        printf("  at %s, iteration %.0f", ctl_text(event, "element", "?"), json_number(event, "iteration", 0));
+    if (since[0])
+        printf("  %s", since);
+    if (cJSON_HasObjectItem(event, "reason"))
+        printf("  (%s)", ctl_text(event, "reason", ""));
+    putchar('\n');
+}
+
+/* time, event, adaptation, from, to, element, iteration, ms since the request, reason */
+static void print_for_programs(const cJSON *event, const char *since)
+{
+    char adaptation[32], from[32], to[32], iteration[32];
+    number_text(event, "adaptation", adaptation);
+    number_text(event, "from", from);
+    number_text(event, "to", to);
+    number_text(event, "iteration", iteration);
+    printf("%.6f\t%s\t%s\t%s\t%s\t%s\t%s\t%.*s\t%s\n", json_number(event, "time", 0), ctl_text(event, "event", "?"),
+           adaptation, from, to, ctl_text(event, "element", ""), iteration,
+           !since[0] ? 0 : (int)strcspn(since + 1, " "), !since[0] ? "" : since + 1, ctl_text(event, "reason", ""));
+}
+
+/* On a terminal: what happens, and below it how far the job is. Two threads write there. */
+static pthread_mutex_t screen = PTHREAD_MUTEX_INITIALIZER;
+
+static void draw_live(const cJSON *status)
+{
+    char text[400];
+    ctl_live_line(status, text, sizeof text);
+    pthread_mutex_lock(&screen);
+    printf("\r\033[K%s", text);
+    fflush(stdout);
+    pthread_mutex_unlock(&screen);
+}
+
+static void clear_live(const struct watch *watch)
+{
+    if (watch->people)
+        fputs("\r\033[K", stdout);
+}
+
+/* Asks again and again until the job has ended. */
+static void follow(int timeout_ms)
+{
+    int code = CTL_DONE;
+    do {
+        cJSON *request = json_message(REQUEST_STATUS);
+        cJSON *answer = ctl_ask_quietly(request, timeout_ms, &code);
+        if (cJSON_HasObjectItem(answer, "job"))
+            draw_live(cJSON_GetObjectItem(answer, "job"));
+        cJSON_Delete(request);
+        cJSON_Delete(answer);
+    } while (ctl_wait_end(PERIOD_MS));
+}
+
+/* On PMIx's thread. */
+static void on_event(void *context, const cJSON *event)
+{
+    struct watch *watch = context;
+    char when[32], since[32];
+    pthread_mutex_lock(&screen);
+    clear_live(watch);
+    since_request(watch, event, since);
+    if (watch->json) {
+        char *text = cJSON_PrintUnformatted(event);
+        if (text)
+            puts(text);
+        free(text);
+    } else if (watch->people) {
+        clock_text(json_number(event, "time", 0), when);
+        print_for_people(event, when, since);
+    } else {
+        print_for_programs(event, since);
+    }
+    if (fflush(stdout)) /* a reader at the other end of a pipe watches too, until it has seen enough */
+        ctl_end();
+    pthread_mutex_unlock(&screen);
+}
+
+int ctl_watch(const struct ctl_arguments *arguments)
+{
+    struct watch watch = {.json = arguments->json, .people = ctl_for_people() && !arguments->json, .adaptation = -1};
+    struct ctl_job job;
+    int code = ctl_job_select(arguments->job, &job);
+    if (code == CTL_DONE)
+        code = ctl_connect(&job, on_event, &watch, arguments->timeout_ms);
+    if (code != CTL_DONE)
+        return code;
+    cJSON *request = json_message(REQUEST_WATCH);
+    cJSON *answer = ctl_ask(request, arguments->timeout_ms, &code);
+    cJSON_Delete(request);
+    bool watching = answer && json_true(answer, "ok");
+    if (watching && watch.people)
+        follow(arguments->timeout_ms);
+    if (watching)
+        ctl_wait_end(-1);
+    else if (answer)
+        code = CTL_REFUSED;
+    cJSON_Delete(answer);
+    ctl_disconnect();
+    clear_live(&watch);
+    if (code == CTL_DONE && watch.people && !ferror(stdout))
+        puts("the job has ended");
+    return code;
+}

@@ -1,0 +1,78 @@
+/* epopctl where: what every rank of a job is in, and for how long. */
+#include <stdio.h>
+#include <string.h>
+
+#include "epopctl/client.h"
+#include "epopctl/command.h"
+#include "epopctl/jobs.h"
+#include "epopctl/output.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+
+static void number(const cJSON *object, const char *name, char text[32])
+{
+    strcpy(text, "-");
+    if (cJSON_HasObjectItem(object, name))
+        snprintf(text, 32, "%.0f", json_number(object, name, 0));
+}
+
+static void seconds(const cJSON *object, const char *name, char text[32])
+{
+    strcpy(text, "-");
+    if (cJSON_HasObjectItem(object, name))
+        ctl_duration(json_number(object, name, 0), text);
+}
+
+/* What the process does; for one that runs the program, in more detail than its state. */
+static const char *activity(const cJSON *process)
+{
+    const char *state = ctl_text(process, "state", "?"), *activity = ctl_text(process, "activity", "?");
+    return !strcmp(state, "running") || !strcmp(activity, "no answer") ? activity : state;
+}
+
+static void add_row(struct ctl_table *table, const cJSON *process)
+{
+    const cJSON *element = cJSON_GetObjectItem(process, "element");
+    char rank[32] = "-", pc[32], iteration[32], here[32], call[32], pid[32];
+    if (json_number(process, "rank", -1) >= 0)
+        number(process, "rank", rank);
+    number(element, "pc", pc);
+    number(element, "iteration", iteration);
+    seconds(process, "seconds", here);
+    seconds(process, "mpi_seconds", call);
+    number(process, "pid", pid);
+    ctl_table_add(table, (const char *[]){rank, activity(process), ctl_text(element, "name", "-"), pc, iteration, here,
+                                          ctl_text(process, "mpi", "-"), call, ctl_text(process, "host", "?"), pid});
+}
+
+static void print_where(const cJSON *where)
+{
+    static const char *const titles[] = {"RANK", "STATE", "PHASE", "PC",   "ITERATION",
+                                         "FOR",  "MPI",   "FOR",   "HOST", "PID"};
+    struct ctl_table *table = ctl_table_new(10, titles);
+    const cJSON *process;
+    cJSON_ArrayForEach(process, cJSON_GetObjectItem(where, "processes")) add_row(table, process);
+    ctl_table_print(table);
+}
+
+int ctl_where(const struct ctl_arguments *arguments)
+{
+    struct ctl_job job;
+    int code = ctl_job_select(arguments->job, &job);
+    if (code != CTL_DONE)
+        return code;
+    cJSON *request = json_message(REQUEST_WHERE);
+    cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
+    const cJSON *where = cJSON_GetObjectItem(answer, "where");
+    cJSON_Delete(request);
+    if (where && arguments->json) {
+        ctl_print_json(where);
+    } else if (where) {
+        print_where(where);
+    } else if (answer) {
+        ctl_complain("%s", ctl_text(answer, "reason", "the job gave no answer"));
+        code = CTL_REFUSED;
+    }
+    cJSON_Delete(answer);
+    return code;
+}

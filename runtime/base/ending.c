@@ -1,0 +1,74 @@
+/* Ending the job: see ending.h. */
+#include "runtime/base/ending.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define READ_TIMEOUT_MS 200
+
+static const struct ending_hooks *present;
+static _Thread_local bool here;
+
+void ending_set(const struct ending_hooks *hooks)
+{
+    present = hooks;
+}
+
+/* The process manager may drop what still stands in the pipe when it hears of the end. */
+static void wait_until_read(int output)
+{
+    int unread = 1;
+    for (int ms = 0; ms < READ_TIMEOUT_MS && ioctl(output, FIONREAD, &unread) == 0 && unread > 0; ms++)
+        usleep(1000);
+}
+
+void ending_flush(void)
+{
+    fflush(NULL);
+    wait_until_read(STDOUT_FILENO);
+    wait_until_read(STDERR_FILENO);
+}
+
+void ending_say(const char *text)
+{
+    fprintf(stderr, "epop: %s\n", text);
+    fflush(NULL);
+    wait_until_read(STDERR_FILENO);
+}
+
+/* A report on a crash has more than the one line that is the reason. */
+void ending_say_failing(const char *text)
+{
+    char line[512];
+    ending_say(text);
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+    if (present && present->failing)
+        present->failing(line);
+}
+
+bool ending_here(void)
+{
+    return here;
+}
+
+void ending_end(const char *text, int status)
+{
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&begun))
+        for (;;)
+            pause(); /* another thread is at it */
+    here = true;
+    if (text)
+        ending_say_failing(text);
+    if (present && present->end)
+        present->end(status);
+    _exit(status);
+}
+
+void ending_abort(const char *text)
+{
+    ending_end(text, 1);
+}

@@ -1,0 +1,10 @@
+/* Where the server listens. */
+#ifndef EPOP_CONTROL_ADDRESS_H
+#define EPOP_CONTROL_ADDRESS_H
+
+#include <netinet/in.h>
+
+/* With port 0. 0, or -1 when $EPOP_CONTROL_ADDRESS is no IPv4 address. */
+int control_address(struct sockaddr_in *address);
+
+#endif

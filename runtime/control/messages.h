@@ -1,0 +1,126 @@
+/*
+ * The messages of the control plane: all their names, and the one way to look a message up in a side's table of what it
+ * understands. A name means one thing, whichever way it goes; schema/control.schema.json lists the same names.
+ */
+#ifndef EPOP_CONTROL_MESSAGES_H
+#define EPOP_CONTROL_MESSAGES_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "runtime/base/error.h"
+
+/* ---- Requests of epopctl ------------------------------------------------------ */
+
+#define REQUEST_STATUS   "status"
+#define REQUEST_WHERE    "where"
+#define REQUEST_RESIZE   "resize"
+#define REQUEST_PAUSE    "pause"
+#define REQUEST_RESUME   "resume"
+#define REQUEST_STOP     "stop"
+#define REQUEST_CANCEL   "cancel"
+#define REQUEST_WATCH    "watch" /* answered by the control plane itself */
+#define REQUEST_BREAK    "break"
+#define REQUEST_STEP     "step"
+#define REQUEST_CONTINUE "continue"
+
+/* ---- A process to the coordinator, and the other way round ---------------------- */
+
+#define MESSAGE_POSITION "position" /* where is your program's thread: asked, and answered */
+#define MESSAGE_PROGRESS "progress" /* how far is the program, at the next probe: likewise */
+#define MESSAGE_ALIVE    "alive"    /* is the process: asked, and answered */
+#define MESSAGE_MEET     "meet"     /* joiners of several launches: one is here; all are */
+#define MESSAGE_CLOCK    "clock"    /* the clocks of two processes: asked, and answered */
+#define MESSAGE_RECORD   "record"   /* records: wanted, and a part of them */
+
+/* ---- A process to the coordinator ----------------------------------------------- */
+
+#define MESSAGE_HELLO     "hello"     /* it is attached */
+#define MESSAGE_COUNT     "count"     /* to freeze: the probes it has passed */
+#define MESSAGE_ARRIVED   "arrived"   /* it holds at a probe */
+#define MESSAGE_ENDED     "ended"     /* it has ended the program */
+#define MESSAGE_UNSTARTED "unstarted" /* joiners could not be spawned */
+#define MESSAGE_READY     "ready"     /* a joiner can join, or cannot */
+#define MESSAGE_PONG      "pong"
+#define MESSAGE_LINKED    "linked"    /* its connect came back, and it waits for that of the others */
+#define MESSAGE_CONNECTED "connected" /* it has the window's communicators, or cannot have them */
+#define MESSAGE_COMMITTED "committed" /* it is through the window */
+#define MESSAGE_PARKED    "parked"    /* it left, and stands by */
+#define MESSAGE_HOSTS     "hosts"     /* it left, and stays for the control plane */
+#define MESSAGE_GONE      "gone"      /* it left, and ends */
+#define MESSAGE_LOCATED   "located"   /* to locate */
+#define MESSAGE_CLAIM     "claim"     /* of a roll call */
+#define MESSAGE_BREACH    "breach"    /* of the contract, by itself */
+#define MESSAGE_FAILED    "failed"    /* a block failed: the job ends */
+#define MESSAGE_CRASHED   "crashed"
+#define MESSAGE_REQUEST   "request"  /* the program asks for another size */
+#define MESSAGE_RECORDED  "recorded" /* all records that were wanted are sent */
+#define MESSAGE_WRITE     "write"    /* the job fails: write the records */
+
+/* ---- The coordinator to a process ------------------------------------------------- */
+
+#define MESSAGE_FREEZE     "freeze"
+#define MESSAGE_TARGET     "target"
+#define MESSAGE_RELEASE    "release"
+#define MESSAGE_DECIDE     "decide"
+#define MESSAGE_PING       "ping"
+#define MESSAGE_LOCATE     "locate" /* where are you, and since when */
+#define MESSAGE_HEARD      "heard"  /* the request */
+#define MESSAGE_WAKE       "wake"
+#define MESSAGE_CALL_OFF   "call_off" /* the joining */
+#define MESSAGE_PASSED     "passed"   /* the roll call */
+#define MESSAGE_HALT       "halt"     /* wait in roll calls, or no longer */
+#define MESSAGE_FINISH     "finish"   /* the program has ended everywhere */
+#define MESSAGE_ABORT      "abort"    /* the job ends, for a reason that has been printed */
+#define MESSAGE_DUMP       "dump"     /* your memory */
+#define MESSAGE_WRITTEN    "written"  /* the records are */
+#define MESSAGE_CONNECT    "connect"  /* ahead of the window, as the next two */
+#define MESSAGE_MERGE      "merge"
+#define MESSAGE_DISCONNECT "disconnect"
+#define MESSAGE_JOIN_END   "join_end" /* backend join: end at once */
+#define MESSAGE_SPAWN      "spawn"    /* backend spawn, as the next */
+#define MESSAGE_SPAWN_OFF  "spawn_off"
+
+/* ---- Looking one up ----------------------------------------------------------------- */
+
+/* A member that a message must have, and of which types (cJSON_Number, cJSON_True | cJSON_False, ...). */
+struct message_member {
+    const char *name;
+    int types;
+};
+
+#define MESSAGE_BOOL (cJSON_True | cJSON_False)
+
+/* The first member of each row of a table, beside the function that takes the message. */
+struct message_form {
+    const char *op;
+    struct message_member needs[6];
+};
+
+/* A row that takes the message with whom the table is for. */
+struct message_row {
+    struct message_form form;
+    void (*take)(void *context, const cJSON *message);
+};
+
+/* What a side understands besides; rows of the same context. */
+struct message_table {
+    const struct message_row *rows;
+    size_t count;
+    void *context;
+};
+
+/* The row for the message's op among `count` rows of `size` bytes; NULL: there is none. */
+const void *message_find(const void *rows, size_t count, size_t size, const cJSON *message);
+
+/* Has it what that form needs? If not: which member is missing, as a line of text. */
+bool message_fits(const struct message_form *form, const cJSON *message, struct error *why);
+
+/* The line for one that no table knows. */
+void message_unknown(const cJSON *message, struct error *why);
+
+/* Says on stderr that it was not understood, and why. */
+void message_refuse(const struct error *why);
+
+#endif

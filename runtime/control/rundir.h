@@ -1,0 +1,27 @@
+/* The directory of address files. */
+#ifndef EPOP_CONTROL_RUNDIR_H
+#define EPOP_CONTROL_RUNDIR_H
+
+#include <stddef.h>
+
+#include "runtime/base/error.h"
+
+/* The user's directory for EPOP, made if missing. 0, or -1 with text when it is not ours alone. */
+int control_rundir(char *path, size_t size, struct error *error);
+/* Makes the directory if it is missing and checks that it is ours alone. 0, or -1 with text. */
+int control_rundir_make(const char *path, struct error *error);
+/* A directory below it for what PMIx leaves lying about; NULL-terminated into path. */
+int control_rundir_private(char *path, size_t size, struct error *error);
+/* Removes such a directory with its files. */
+void control_rundir_remove(const char *path);
+
+/* The directories in which address files may be: the environment of a job may differ from epopctl's. Only those that
+ * are ours alone. How many of paths were filled. */
+#define CONTROL_RUNDIRS_MAX 3
+int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256]);
+
+/* When the process started, in clock ticks since boot; 0 if there is no such process, or nothing of it but
+ * its exit status. */
+unsigned long long control_process_start(long pid);
+
+#endif

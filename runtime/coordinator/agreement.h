@@ -1,0 +1,42 @@
+/*
+ * Bringing all ranks to one probe: freeze, target, gate. Rank 0's coordinator asks every rank's control thread to
+ * lower its ceiling and to say how many probes it has passed; the highest answer plus one is the target, which no
+ * rank has passed yet. There every rank says where in the program it is, and waits for the decision.
+ */
+#ifndef EPOP_COORDINATOR_AGREEMENT_H
+#define EPOP_COORDINATOR_AGREEMENT_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/base/timers.h"
+
+struct coordinator;
+
+enum agreement_state { AGREEMENT_NONE, AGREEMENT_FREEZING, AGREEMENT_TARGET, AGREEMENT_GATE };
+
+struct agreement {
+    enum agreement_state state;
+    int round;
+    uint64_t target;
+    int pinged;       /* the round in which the joiners were asked for a sign of life */
+    int pinged_times; /* and the pauses until then: an answer from before one says nothing */
+    bool check_later; /* the arrivals at a target, when nobody connects any more */
+    struct timer freeze_limit;
+    struct timer ping_limit; /* set: joiners may still answer */
+};
+
+void agreement_init(struct coordinator *c);
+/* Begins one if there is a reason, or decides at the gate, as far as that is possible by now. */
+void agreement_advance(struct coordinator *c);
+/* What arrived while nothing could be decided. */
+void agreement_check(struct coordinator *c);
+/* Not all ranks come to the target: what they were to come for is off, and those that have come go on. */
+void agreement_give_up(struct coordinator *c, const char *reason);
+/* From a rank: */
+void agreement_count(struct coordinator *c, int process, const cJSON *message);
+void agreement_arrived(struct coordinator *c, int process, const cJSON *message);
+void agreement_ended(struct coordinator *c, int process, const cJSON *message);
+
+#endif

@@ -1,0 +1,104 @@
+/* The coordinator's queue: see events.h. */
+#include "runtime/coordinator/events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/coordinator/state.h"
+
+void events_init(struct events *e)
+{
+    pthread_mutex_init(&e->lock, NULL);
+    sem_init(&e->wake, 0, 0);
+    for (int i = 0; i < EVENTS_RESERVE; i++) {
+        e->reserve[i].next = e->spare;
+        e->spare = &e->reserve[i];
+    }
+}
+
+void events_destroy(struct events *e)
+{
+    sem_destroy(&e->wake);
+    pthread_mutex_destroy(&e->lock);
+}
+
+static bool is_reserve(const struct events *e, const struct event *event)
+{
+    return event >= e->reserve && event < e->reserve + EVENTS_RESERVE;
+}
+
+/* With the lock held. */
+static struct event *take_spare(struct events *e)
+{
+    struct event *event = e->spare;
+    if (event)
+        e->spare = event->next;
+    return event;
+}
+
+static void append(struct events *e, struct event *event)
+{
+    event->next = NULL;
+    *(e->last ? &e->last->next : &e->first) = event;
+    e->last = event;
+}
+
+/* An event that was lost unnoticed, such as the loss of a process, would be a job that hangs: then it ends. */
+void events_post(struct coordinator *c, struct event event)
+{
+    struct events *e = &c->events;
+    struct event *copy = malloc(sizeof *copy);
+    pthread_mutex_lock(&e->lock);
+    if (!copy)
+        copy = take_spare(e);
+    if (copy) {
+        *copy = event;
+        append(e, copy);
+    } else {
+        e->missed = true;
+        cJSON_Delete(event.json);
+    }
+    pthread_mutex_unlock(&e->lock);
+    sem_post(&e->wake);
+}
+
+void events_free(struct coordinator *c, struct event *event)
+{
+    struct events *e = &c->events;
+    cJSON_Delete(event->json);
+    if (!is_reserve(e, event)) {
+        free(event);
+        return;
+    }
+    pthread_mutex_lock(&e->lock);
+    event->next = e->spare;
+    e->spare = event;
+    pthread_mutex_unlock(&e->lock);
+}
+
+void events_post_backend(struct coordinator *c, void *handle, int status)
+{
+    events_post(c, (struct event){.type = EVENT_BACKEND, .handle = handle, .process = status});
+}
+
+struct event *events_take(struct coordinator *c)
+{
+    struct events *e = &c->events;
+    pthread_mutex_lock(&e->lock);
+    struct event *event = e->first;
+    if (event) {
+        e->first = event->next;
+        if (!e->first)
+            e->last = NULL;
+    }
+    pthread_mutex_unlock(&e->lock);
+    return event;
+}
+
+void events_wait(struct coordinator *c, double seconds)
+{
+    struct timespec until = clock_in(CLOCK_MONOTONIC, seconds);
+    while (sem_clockwait(&c->events.wake, CLOCK_MONOTONIC, &until) && errno == EINTR)
+        ;
+}

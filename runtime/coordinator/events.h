@@ -1,0 +1,48 @@
+/* What arrives at the coordinator, from any thread, in order. */
+#ifndef EPOP_COORDINATOR_EVENTS_H
+#define EPOP_COORDINATOR_EVENTS_H
+
+#include <cjson/cJSON.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+
+struct coordinator;
+
+struct event {
+    enum { EVENT_MESSAGE, EVENT_REQUEST, EVENT_ABANDONED, EVENT_LOST, EVENT_BACKEND } type;
+    int process; /* EVENT_BACKEND: a status */
+    void *handle;
+    cJSON *json; /* NULL, where there should be one: out of memory */
+    struct event *next;
+};
+
+/* For when there is no memory: so many losses and requests still get through. */
+#define EVENTS_RESERVE 64
+
+struct events {
+    pthread_mutex_t lock; /* of the lists */
+    sem_t wake;
+    struct event *first, *last;
+    struct event reserve[EVENTS_RESERVE], *spare;
+    _Atomic bool missed;      /* not even the reserve had one left */
+    _Atomic int terminations; /* SIGTERM */
+    _Atomic bool interrupted; /* SIGINT */
+};
+
+void events_init(struct events *events);
+void events_destroy(struct events *events);
+
+/* Takes the event's json. Any thread. */
+void events_post(struct coordinator *c, struct event event);
+/* From a backend, on any thread: for its slot `event`. */
+void events_post_backend(struct coordinator *c, void *handle, int status);
+
+/* The next one, for events_free; NULL: there is none. */
+struct event *events_take(struct coordinator *c);
+void events_free(struct coordinator *c, struct event *event);
+
+/* Waits for something to arrive, or for a signal, but not longer than `seconds`. */
+void events_wait(struct coordinator *c, double seconds);
+
+#endif

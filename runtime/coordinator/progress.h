@@ -1,0 +1,35 @@
+/*
+ * How far the program is. Its thread is asked at rank 0's next probe, and only while somebody looks: a client that
+ * wants the status (see position.h), or the user at the terminal.
+ */
+#ifndef EPOP_COORDINATOR_PROGRESS_H
+#define EPOP_COORDINATOR_PROGRESS_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+#include "epop/program.h"
+#include "runtime/base/timers.h"
+#include "runtime/coordinator/estimate.h"
+
+struct coordinator;
+
+struct progress {
+    struct estimate estimate;
+    struct timer show;             /* to the user */
+    double mpi_seconds, mpi_clock; /* of rank 0, when its MPI time was last looked at; the clock is its own */
+    double mtct;                   /* its share of time in MPI between the last two looks; negative: not known */
+    epop_progress_t last;
+    bool known;
+    double time; /* when it came, monotonic */
+};
+
+/* It shows the user by itself from then on, if there is one. */
+void progress_init(struct coordinator *c);
+void progress_came(struct coordinator *c, const cJSON *message);
+/* The program stood still for so long up to now. */
+void progress_stood(struct coordinator *c, double seconds);
+/* By schema/control.schema.json. */
+cJSON *progress_json(const struct coordinator *c);
+
+#endif

@@ -1,0 +1,55 @@
+/* Events as they happen: see publish.h. */
+#include "runtime/coordinator/publish.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/coordinator/names.h"
+#include "runtime/coordinator/state.h"
+
+/* For those who keep the history; not what epopctl alone is interested in. */
+static void note(struct coordinator *c, const struct adaptation *a, const char *reason)
+{
+    if (!a) {
+        c->config.ops->note(c->config.context, NULL, reason);
+        return;
+    }
+    const epop_adaptation_t told = {.id = a->id,
+                                    .from = a->from,
+                                    .to = a->to,
+                                    .state = names_adaptation_state(a->state),
+                                    .by = names_requester(a->by),
+                                    .pc = a->at.pc,
+                                    .visit = a->at.visit,
+                                    .iteration = a->at.iteration,
+                                    .reason = a->reason,
+                                    .requested = a->requested,
+                                    .prepared = a->prepared,
+                                    .agreed = a->agreed,
+                                    .committed = a->committed,
+                                    .stall = a->stall};
+    c->config.ops->note(c->config.context, &told, NULL);
+}
+
+void publish_event(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason)
+{
+    if (c->config.ops->note && (a || reason))
+        note(c, a, reason);
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "event", event);
+    cJSON_AddNumberToObject(json, "time", wall_seconds());
+    if (a) {
+        cJSON_AddNumberToObject(json, "adaptation", a->id);
+        cJSON_AddNumberToObject(json, "from", a->from);
+        cJSON_AddNumberToObject(json, "to", a->to);
+        if (a->at.pc >= 0) {
+            cJSON_AddNumberToObject(json, "pc", a->at.pc);
+            cJSON_AddStringToObject(json, "element", a->element);
+            cJSON_AddNumberToObject(json, "iteration", (double)a->at.iteration);
+        }
+        if (a->state == ADAPTATION_COMMITTED)
+            cJSON_AddNumberToObject(json, "stall", a->stall);
+    }
+    if (reason)
+        cJSON_AddStringToObject(json, "reason", reason);
+    c->config.ops->publish(c->config.context, json);
+    cJSON_Delete(json);
+}

@@ -1,0 +1,12 @@
+/* Events as they happen, for those who watch the job and for those who keep its history. By schema/control.schema.json.
+ */
+#ifndef EPOP_COORDINATOR_PUBLISH_H
+#define EPOP_COORDINATOR_PUBLISH_H
+
+struct adaptation;
+struct coordinator;
+
+/* a: what it is about; reason: a line. Either may be NULL. */
+void publish_event(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason);
+
+#endif

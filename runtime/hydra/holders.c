@@ -1,0 +1,178 @@
+/* Processes that the program left running: see holders.h. */
+#include "runtime/hydra/holders.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/child.h"
+#include "runtime/base/ending.h"
+#include "runtime/hydra/hydra.h"
+
+#define ANCESTORS_MAX 64
+#define MOMENT_MS     200  /* for one that is about to end */
+#define PATIENCE_MS   2000 /* after SIGTERM */
+
+/* Standard output and error, of this process and of the proxy; st_ino 0: none. */
+enum { OWN = 2, ALL = 4 };
+static struct stat pipes[ALL];
+static pid_t proxy; /* 0: not under Hydra */
+static _Atomic pid_t spared;
+
+void holders_spare(pid_t pid)
+{
+    atomic_store(&spared, pid);
+}
+
+/* ---- Is it one? --------------------------------------------------------------------------- */
+
+/* To write to: the proxy reads from them. One of the first `count` pipes. */
+static bool is_output(int directory, const char *name, int count)
+{
+    struct stat link, file;
+    if (fstatat(directory, name, &link, AT_SYMLINK_NOFOLLOW) || !(link.st_mode & S_IWUSR) ||
+        fstatat(directory, name, &file, 0))
+        return false;
+    bool is = false;
+    for (int i = 0; i < count; i++)
+        is |= pipes[i].st_ino && file.st_ino == pipes[i].st_ino && file.st_dev == pipes[i].st_dev;
+    return is;
+}
+
+/* Of another user: nothing is seen. */
+static bool has_output(pid_t pid)
+{
+    char path[64];
+    bool has = false;
+    snprintf(path, sizeof path, "/proc/%ld/fd", (long)pid);
+    DIR *descriptors = opendir(path);
+    for (struct dirent *entry; descriptors && !has && (entry = readdir(descriptors));)
+        has = entry->d_name[0] != '.' && is_output(dirfd(descriptors), entry->d_name, OWN);
+    if (descriptors)
+        closedir(descriptors);
+    return has;
+}
+
+/* What a script started that stands between the proxy and this process is not the program's. */
+static bool is_ours(pid_t pid)
+{
+    for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++, pid = hydra_parent(pid)) {
+        if (pid == getpid())
+            return true;
+        if (pid == proxy)
+            return false;
+    }
+    return true; /* an orphan */
+}
+
+static bool is_holder(pid_t pid)
+{
+    return pid > 1 && pid != getpid() && pid != atomic_load(&spared) && has_output(pid) && is_ours(pid);
+}
+
+/* ---- The beginning ------------------------------------------------------------------------- */
+
+/* Hydra leaves descriptors open: those that it made standard output and error of, and the proxy's own. Who redirects
+ * his output has them yet. */
+static void hide_copies(void)
+{
+    static int copies[6];
+    size_t count = 0;
+    DIR *descriptors = opendir("/proc/self/fd");
+    for (struct dirent *entry; descriptors && (entry = readdir(descriptors));) {
+        int fd = atoi(entry->d_name);
+        if (fd <= STDERR_FILENO || count == sizeof copies / sizeof *copies ||
+            !is_output(dirfd(descriptors), entry->d_name, ALL))
+            continue;
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        copies[count] = fd;
+        child_without(&copies[count++]);
+    }
+    if (descriptors)
+        closedir(descriptors);
+}
+
+void holders_begin(void)
+{
+    proxy = hydra_proxy();
+    for (int i = 0; i < ALL; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%ld/fd/%d", i < OWN ? (long)getpid() : (long)proxy, STDOUT_FILENO + i % OWN);
+        if (stat(path, &pipes[i]) || !S_ISFIFO(pipes[i].st_mode))
+            pipes[i].st_ino = 0;
+    }
+    if (proxy)
+        hide_copies();
+}
+
+/* ---- All of them --------------------------------------------------------------------------- */
+
+/* Calls `what` for each; how many there are. */
+static int each(void (*what)(pid_t pid))
+{
+    int count = 0;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; processes && (entry = readdir(processes));) {
+        pid_t pid = atoi(entry->d_name);
+        if (!is_holder(pid))
+            continue;
+        what(pid);
+        count++;
+    }
+    if (processes)
+        closedir(processes);
+    return count;
+}
+
+static int wait_ms; /* for one in a row */
+
+static void await(pid_t pid)
+{
+    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    if (end.fd < 0)
+        return;
+    poll(&end, 1, wait_ms);
+    close(end.fd);
+}
+
+static void tell(pid_t pid)
+{
+    char path[64], name[64] = "?", text[200];
+    snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
+    FILE *file = fopen(path, "r");
+    if (file && fgets(name, sizeof name, file))
+        name[strcspn(name, "\n")] = 0;
+    if (file)
+        fclose(file);
+    snprintf(text, sizeof text,
+             "note: the program left '%s' running (pid %ld), which would keep the job from ending; it is ended", name,
+             (long)pid);
+    ending_say(text);
+    kill(pid, SIGTERM);
+}
+
+static void end_at_once(pid_t pid)
+{
+    kill(pid, SIGKILL);
+}
+
+void holders_end(void)
+{
+    if (!proxy || (!pipes[0].st_ino && !pipes[1].st_ino))
+        return;
+    wait_ms = MOMENT_MS;
+    if (!each(await) || !each(tell))
+        return;
+    wait_ms = PATIENCE_MS;
+    if (each(await) && each(end_at_once))
+        each(await);
+}

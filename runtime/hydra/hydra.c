@@ -1,0 +1,189 @@
+/* How this process's launch was made: see hydra.h. */
+#include "runtime/hydra/hydra.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/base/helper.h"
+
+#define ANCESTORS 8 /* a script or two may stand between the proxy and this process */
+
+struct process_stat {
+    char name[64], state;
+    long parent;
+    int status; /* as of waitpid, of one that has ended */
+};
+
+/* Fields 2 to 4 and 52 of /proc/PID/stat. 0 or -1. */
+static int read_stat(long pid, struct process_stat *stat)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "r");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = 0;
+    char *name = strchr(text, '('), *name_end = strrchr(text, ')'), *last = strrchr(text, ' ');
+    if (!name || !name_end || !last || sscanf(name_end, ") %c %ld", &stat->state, &stat->parent) != 2)
+        return -1;
+    *name_end = 0; /* the name may hold anything */
+    snprintf(stat->name, sizeof stat->name, "%.60s", name + 1);
+    stat->status = atoi(last);
+    return 0;
+}
+
+static long parent_of(long pid)
+{
+    struct process_stat stat;
+    return read_stat(pid, &stat) ? 0 : stat.parent;
+}
+
+/* The command line of a process, its words ended by NUL, two at the end. The caller frees it. */
+static char *command_line(long pid)
+{
+    char path[64], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "/proc/%ld/cmdline", pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return NULL;
+    ssize_t length = getdelim(&text, &size, EOF, file); /* no byte is EOF: all of it */
+    fclose(file);
+    char *ended = length > 0 ? realloc(text, (size_t)length + 2) : NULL;
+    if (!ended) {
+        free(text);
+        return NULL;
+    }
+    ended[length] = ended[length + 1] = 0;
+    return ended;
+}
+
+static int is_proxy(const char *command)
+{
+    const char *slash = strrchr(command, '/');
+    return !strcmp(slash ? slash + 1 : command, "hydra_pmi_proxy");
+}
+
+static int take_options(const char *words, char *options[HYDRA_OPTIONS_MAX])
+{
+    static char *const wanted[] = {"--launcher", "--launcher-exec", "--iface"};
+    int count = 0;
+    for (const char *word = words; *word; word += strlen(word) + 1)
+        for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && count < HYDRA_OPTIONS_MAX; i++)
+            if (!strcmp(word, wanted[i]) && word[strlen(word) + 1]) {
+                options[count++] = wanted[i] + 1; /* mpiexec wants one dash */
+                options[count++] = strdup(word + strlen(word) + 1);
+            }
+    return count;
+}
+
+pid_t hydra_parent(pid_t pid)
+{
+    return (pid_t)parent_of(pid);
+}
+
+pid_t hydra_proxy(void)
+{
+    long pid = getppid();
+    for (int i = 0; i < ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+        char *words = command_line(pid);
+        bool found = words && is_proxy(words);
+        free(words);
+        if (found)
+            return (pid_t)pid;
+    }
+    return 0;
+}
+
+int hydra_options(char *options[HYDRA_OPTIONS_MAX])
+{
+    pid_t proxy = hydra_proxy();
+    char *words = proxy ? command_line(proxy) : NULL;
+    int count = words ? take_options(words, options) : 0;
+    free(words);
+    return count;
+}
+
+/* Where the value of an option stands, or NULL. */
+static char **value_of(char **options, int count, const char *name)
+{
+    for (int i = 0; i + 1 < count; i += 2)
+        if (!strcmp(options[i], name))
+            return &options[i + 1];
+    return NULL;
+}
+
+char *hydra_tether(char *options[HYDRA_OPTIONS_MAX], int *count)
+{
+    char path[4096], *tether, *variable = NULL;
+    char **launcher = value_of(options, *count, "-launcher"), **command = value_of(options, *count, "-launcher-exec");
+    bool reaches = launcher && (!strcmp(*launcher, "ssh") || !strcmp(*launcher, "rsh"));
+    if (!reaches || helper_find("tether", path, sizeof path) || !(tether = strdup(path)))
+        return NULL;
+    if (asprintf(&variable, HYDRA_TETHERED "=%s", command ? *command : *launcher) < 0) {
+        free(tether);
+        return NULL;
+    }
+    if (!command) {
+        options[*count] = "-launcher-exec";
+        command = &options[*count + 1];
+        *count += 2;
+    }
+    *command = tether;
+    return variable;
+}
+
+bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status)
+{
+    char path[64];
+    long child;
+    bool failed = false;
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)mpiexec, (long)mpiexec);
+    FILE *file = fopen(path, "r");
+    while (file && !failed && fscanf(file, "%ld", &child) == 1) {
+        struct process_stat stat;
+        failed = !read_stat(child, &stat) && stat.state == 'Z' && stat.status != 0;
+        if (failed) {
+            snprintf(name, name_size, "%s", stat.name);
+            *status = WIFEXITED(stat.status) ? WEXITSTATUS(stat.status) : 128 + WTERMSIG(stat.status);
+        }
+    }
+    if (file)
+        fclose(file);
+    return failed;
+}
+
+static bool is_terminal(long pid, int fd, char *path, size_t size)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%ld/fd/%d", pid, fd);
+    ssize_t length = readlink(link, path, size - 1);
+    path[length > 0 ? length : 0] = 0;
+    return !strncmp(path, "/dev/pts/", 9) || !strncmp(path, "/dev/tty", 8);
+}
+
+bool hydra_terminal(char *path, size_t size)
+{
+    char other[64];
+    pid_t proxy = hydra_proxy();
+    long mpiexec = proxy ? parent_of(proxy) : 0;
+    return mpiexec && is_terminal(mpiexec, 1, path, size) && is_terminal(mpiexec, 2, other, sizeof other) &&
+           !strcmp(path, other);
+}
+
+void hydra_stay_in_sight(void)
+{
+    struct pollfd self = {.fd = pidfd_open(getpid(), 0), .events = POLLIN};
+    if ((getenv("PMI_FD") || getenv("PMI_PORT")) && _Fork() == 0) {
+        poll(&self, 1, 3000);
+        close_range(STDERR_FILENO, ~0U, 0);
+        usleep(50000);
+        _exit(0);
+    }
+}

@@ -1,0 +1,51 @@
+/*
+ * How the launch that this process belongs to was made: a proxy of Hydra's stands between mpiexec and the processes,
+ * and has on its command line what else a further mpiexec would have to be told.
+ */
+#ifndef EPOP_HYDRA_H
+#define EPOP_HYDRA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define HYDRA_OPTIONS_MAX 6
+
+/* The variable that tells the tether, below, what it stands for. */
+#define HYDRA_TETHERED "EPOP_TETHERED"
+
+/*
+ * The options for another mpiexec that starts processes the same way: -launcher, -launcher-exec, -iface, each with its
+ * value. Returns how many words there are (0 without Hydra); they are never freed. Call it once. Local.
+ */
+int hydra_options(char *options[HYDRA_OPTIONS_MAX]);
+
+/*
+ * mpiexec leaves behind the commands that reach other hosts for it (ssh, rsh) when it is ended, and such a one waits
+ * for minutes for a host that does not answer. So it gets a helper as -launcher-exec (driver/tether), which has the
+ * command end with mpiexec. Changes the options and returns the variable that mpiexec needs for it, for good; or NULL
+ * where that is not needed, or cannot be. Local.
+ */
+char *hydra_tether(char *options[HYDRA_OPTIONS_MAX], int *count);
+
+/*
+ * mpiexec does not notice when the command that reaches a host for it (ssh, say) fails, and waits for ever. Has one
+ * failed? Then true, with the command's name and its exit status. Local.
+ */
+bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status);
+
+/* The proxy that started this process, or 0. Local. */
+pid_t hydra_proxy(void);
+
+/* Of a process on this host; 0: there is no such one. */
+pid_t hydra_parent(pid_t pid);
+
+/* Are mpiexec's standard output and error one terminal? Then its path. Only on mpiexec's own host. Local. */
+bool hydra_terminal(char *path, size_t size);
+
+/* This process is about to end badly. Hydra that has passed on a signal looks for a process's status only when some
+ * output of its processes closes while other output is still open; it takes the end for a good one else. A child closes
+ * ours in that order. Any thread. */
+void hydra_stay_in_sight(void);
+
+#endif

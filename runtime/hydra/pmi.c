@@ -1,0 +1,66 @@
+/* Leaving Hydra without MPI_Finalize: see pmi.h. */
+#include "runtime/hydra/pmi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/child.h"
+
+#define ANSWER_TIMEOUT_MS 2000
+
+static int connection(void)
+{
+    const char *fd = getenv("PMI_FD");
+    return fd ? atoi(fd) : -1;
+}
+
+void pmi_only_here(void)
+{
+    static int fd;
+    if ((fd = connection()) <= 2)
+        return;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    child_without(&fd);
+}
+
+bool pmi_can_leave(void)
+{
+    return connection() > 2;
+}
+
+static bool can_be_read(int fd)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    int count;
+    while ((count = poll(&ready, 1, ANSWER_TIMEOUT_MS)) < 0 && errno == EINTR)
+        ; /* a signal that the manager handed on to all processes */
+    return count > 0;
+}
+
+/* The acknowledgement is one line; without it the manager would take the end of this process for a failure. */
+static void wait_for_line(int fd)
+{
+    char c = 0;
+    while (c != '\n' && can_be_read(fd))
+        if (read(fd, &c, 1) != 1)
+            return;
+}
+
+void pmi_finalize(void)
+{
+    static const char text[] = "cmd=finalize\n";
+    if (write(connection(), text, sizeof text - 1) == (ssize_t)(sizeof text - 1))
+        wait_for_line(connection());
+}
+
+void pmi_leave(int status)
+{
+    fflush(NULL);
+    pmi_finalize();
+    _exit(status);
+}

@@ -1,0 +1,29 @@
+/*
+ * The output of a further mpiexec, passed on to that of this process as it comes; but for what Hydra itself says about
+ * processes that were ended ("BAD TERMINATION", "Sending Ctrl-C"): when a joining is called off the job runs on, and
+ * its output is not to look as if it had crashed. Who asked for it hears the reason.
+ */
+#ifndef EPOP_RELAY_H
+#define EPOP_RELAY_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct relay {
+    int out[2], err[2]; /* pipes; the second ends are for mpiexec */
+};
+
+/* 0, or an error number. */
+int relay_open(struct relay *relay);
+
+/* mpiexec runs and has its ends: closes them here. */
+void relay_started(struct relay *relay);
+
+/* Passes on until process `pid`, a child, has ended, and what it has written by then. Closes the relay. Did mpiexec
+ * say that something went wrong in itself? Then its status is not that of a process. */
+bool relay_run(struct relay *relay, pid_t pid);
+
+/* Closes it unused. */
+void relay_close(struct relay *relay);
+
+#endif

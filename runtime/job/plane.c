@@ -1,0 +1,406 @@
+/* A process's connection to the control plane: see plane.h. */
+#include "runtime/job/plane.h"
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/bar/bar.h"
+#include "runtime/base/binding.h"
+#include "runtime/base/ending.h"
+#include "runtime/base/error.h"
+#include "runtime/base/json.h"
+#include "runtime/control/clock_offset.h"
+#include "runtime/control/messages.h"
+#include "runtime/hydra/hydra.h"
+#include "runtime/records/records.h"
+
+#define ATTACH_TIMEOUT_MS 30000
+#define DETACH_TIMEOUT_MS 2000
+
+#define DISMISS_TIMEOUT_MS 300
+
+static bool serving; /* this process has the server: the others hear of the end before they miss it */
+
+/* ---- The end of the job ------------------------------------------------------------- */
+
+/* Whoever would only notice that the connection is gone would say so, though there is a better reason. */
+static void dismiss(int status)
+{
+    cJSON *message = json_message(MESSAGE_ABORT);
+    cJSON_AddNumberToObject(message, "status", status);
+    control_dismiss(message, DISMISS_TIMEOUT_MS);
+    cJSON_Delete(message);
+}
+
+/* What the MPI library says in MPI_Abort would only bury our line. The alarm is for a library that cannot be called
+ * from this thread now: the process manager ends the others when this process is gone. */
+static void end_all(int status)
+{
+    if (serving)
+        dismiss(status);
+    hydra_stay_in_sight();
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere >= 0)
+        dup2(nowhere, STDERR_FILENO);
+    signal(SIGALRM, SIG_DFL);
+    alarm(2);
+    MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+static const struct ending_hooks ending_hooks = {.failing = epop__records_fail, .end = end_all};
+
+static cJSON *hello(const struct plane *plane)
+{
+    char host[64] = "?";
+    gethostname(host, sizeof host - 1);
+    cJSON *message = json_message(MESSAGE_HELLO);
+    cJSON_AddStringToObject(message, "host", host);
+    cJSON_AddNumberToObject(message, "pid", getpid());
+    if (plane->identity[0])
+        cJSON_AddStringToObject(message, "identity", plane->identity);
+    if (plane->cores[0])
+        cJSON_AddStringToObject(message, "cores", plane->cores);
+    return message;
+}
+
+/* ---- Process 0: the coordinator's ways out and in --------------------------------- */
+
+static void op_send(void *context, int process, const cJSON *message)
+{
+    struct plane *plane = context;
+    if (process == 0)
+        member_receive(plane->member, message);
+    else
+        control_send(process, message);
+}
+
+/* For --verbose: "epop: committed 4 -> 1 at 'multiply', iteration 5". */
+static void print_event(const cJSON *event)
+{
+    char change[64] = "", place[120] = "";
+    const char *element = json_text(event, "element"), *reason = json_text(event, "reason");
+    if (cJSON_HasObjectItem(event, "adaptation"))
+        snprintf(change, sizeof change, " %d -> %d", json_int(event, "from", 0), json_int(event, "to", 0));
+    if (element)
+        snprintf(place, sizeof place, " at '%s', iteration %lld", element,
+                 (long long)json_int64(event, "iteration", 0));
+    fprintf(stderr, "epop: %s%s%s%s%s\n", json_text(event, "event"), change, place, reason ? ": " : "",
+            reason ? reason : "");
+}
+
+static void op_publish(void *context, const cJSON *event)
+{
+    if (((struct plane *)context)->verbose)
+        print_event(event);
+    control_publish(event);
+}
+
+static void op_answer(void *context, void *handle, const cJSON *answer)
+{
+    (void)context;
+    control_answer(handle, answer);
+}
+
+static void op_fatal(void *context, const char *text)
+{
+    (void)context;
+    ending_abort(text);
+}
+
+static void op_say(void *context, const char *text, bool failing)
+{
+    (void)context;
+    if (failing)
+        ending_say_failing(text);
+    else
+        ending_say(text);
+}
+
+static void op_show(void *context, const struct bar_state *state)
+{
+    (void)context;
+    bar_draw(state);
+}
+
+static void op_note(void *context, const epop_adaptation_t *adaptation, const char *reason)
+{
+    (void)context;
+    records_note(adaptation, reason);
+}
+
+static int op_ended(void *context, const char *stopped_by)
+{
+    (void)context;
+    return epop__records_finish(stopped_by) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static const struct coordinator_ops coordinator_ops = {.send = op_send,
+                                                       .publish = op_publish,
+                                                       .answer = op_answer,
+                                                       .fatal = op_fatal,
+                                                       .say = op_say,
+                                                       .note = op_note,
+                                                       .ended = op_ended};
+
+static void on_lost(void *context, int process)
+{
+    coordinator_lost(((struct plane *)context)->coordinator, process);
+}
+
+static void on_clock(int process, const cJSON *message)
+{
+    cJSON *time = clock_answer(message);
+    control_send(process, time);
+    cJSON_Delete(time);
+}
+
+/* What is not the coordinator's. */
+static const struct server_row {
+    struct message_form form;
+    void (*take)(int process, const cJSON *message);
+} server_rows[] = {
+    {{MESSAGE_CLOCK, {{"question", cJSON_Number}}}, on_clock},
+    {{MESSAGE_RECORD, {{"which", cJSON_Number}, {"text", cJSON_String}}}, records_take_part},
+    {{MESSAGE_RECORDED, {{"round", cJSON_Number}}}, records_take_answer},
+    {{MESSAGE_WRITE, {{"text", cJSON_String}}}, records_take_failure},
+};
+
+static void on_member_message(void *context, int process, const cJSON *message)
+{
+    const struct server_row *row =
+        message_find(server_rows, sizeof server_rows / sizeof *server_rows, sizeof *server_rows, message);
+    struct error why;
+    if (!row)
+        coordinator_message(((struct plane *)context)->coordinator, process, message);
+    else if (message_fits(&row->form, message, &why))
+        row->take(process, message);
+    else
+        message_refuse(&why);
+}
+
+static void on_request(void *context, struct control_request *handle, const cJSON *request)
+{
+    coordinator_request(((struct plane *)context)->coordinator, handle, request);
+}
+
+static void on_abandoned(void *context, struct control_request *handle)
+{
+    coordinator_abandoned(((struct plane *)context)->coordinator, handle);
+}
+
+static const struct control_server_ops server_ops = {
+    .lost = on_lost, .message = on_member_message, .request = on_request, .abandoned = on_abandoned};
+
+static int advertise(const char *job_id, const struct coordinator_config *config, struct error *error)
+{
+    cJSON *about = cJSON_CreateObject();
+    cJSON_AddStringToObject(about, "program", config->program->name);
+    int result = control_advertise(job_id, about, error);
+    cJSON_Delete(about);
+    return result;
+}
+
+/* With a bar on the terminal, or without one. */
+static const struct coordinator_ops *choose_ops(const struct plane *plane)
+{
+    static struct coordinator_ops with_bar;
+    if (plane->quiet || !bar_open())
+        return &coordinator_ops;
+    with_bar = coordinator_ops;
+    with_bar.show = op_show;
+    return &with_bar;
+}
+
+static int serve(struct plane *plane, struct coordinator_config *config, struct error *error)
+{
+    char job_id[96];
+    snprintf(job_id, sizeof job_id, "%.60s-%ld", config->program->name, (long)getpid());
+    for (char *p = job_id; *p; p++)
+        if (*p == '/' || *p == ' ')
+            *p = '_';
+    config->job = job_id;
+    config->ops = choose_ops(plane);
+    config->context = plane;
+    plane->coordinator = coordinator_start(config);
+    if (!plane->coordinator) {
+        return error_set(error, ERROR_FAILED, "cannot start the coordinator: out of memory or threads");
+    }
+    epop__records_begin(
+        &(struct records_job){job_id, config->path, coordinator_backend_name(plane->coordinator), config->size});
+    if (control_serve(&server_ops, plane, plane->uri, plane->token, error))
+        return -1;
+    serving = true;
+    cJSON *message = hello(plane);
+    coordinator_message(plane->coordinator, 0, message);
+    cJSON_Delete(message);
+    return advertise(job_id, config, error);
+}
+
+/* ---- Every other process: the attachment -------------------------------------------- */
+
+/* The reason has been printed. Where process 0 is about to end, one that ended earlier would disturb it. */
+static void on_abort(void *context, const cJSON *message)
+{
+    struct plane *plane = context;
+    if (json_true(message, "wait"))
+        plane->aborting = true;
+    else
+        ending_end(NULL, json_int(message, "status", 1));
+}
+
+static void on_clock_answer(void *context, const cJSON *message)
+{
+    (void)context;
+    clock_answered(message);
+}
+
+static void on_records_wanted(void *context, const cJSON *message)
+{
+    (void)context;
+    records_give(message);
+}
+
+static void on_records_written(void *context, const cJSON *message)
+{
+    (void)context;
+    (void)message;
+    records_are_written();
+}
+
+static const struct message_row follower_rows[] = {
+    {{MESSAGE_ABORT, {{0}}}, on_abort},
+    {{MESSAGE_CLOCK, {{"question", cJSON_Number}}}, on_clock_answer},
+    {{MESSAGE_RECORD, {{"which", cJSON_Array}, {"round", cJSON_Number}}}, on_records_wanted},
+    {{MESSAGE_WRITTEN, {{0}}}, on_records_written},
+};
+
+static void on_message(void *context, const cJSON *message)
+{
+    member_receive(((struct plane *)context)->member, message);
+}
+
+static void on_server_lost(void *context)
+{
+    const struct plane *plane = context;
+    if (plane->aborting)
+        ending_end(NULL, 1);
+    if (!member_is_finished(plane->member))
+        ending_abort("the connection to rank 0's control plane is lost; this process ends");
+}
+
+static const struct control_member_ops member_ops = {.message = on_message, .lost = on_server_lost};
+
+/* Not in the background: PMIx reads the environment while it starts, and would crash if the program's INIT changed it
+ * meanwhile. */
+static void attach(struct plane *plane)
+{
+    struct error error = {0};
+    if (control_attach(plane->uri, plane->token, plane->member->process, &member_ops, plane, ATTACH_TIMEOUT_MS, &error))
+        ending_abort(error.text);
+    cJSON *message = hello(plane), *kept;
+    control_tell(message);
+    cJSON_Delete(message);
+    pthread_mutex_lock(&plane->lock);
+    cJSON_ArrayForEach(kept, plane->undelivered) control_tell(kept);
+    cJSON_Delete(plane->undelivered);
+    plane->undelivered = NULL;
+    plane->attached = true;
+    pthread_mutex_unlock(&plane->lock);
+}
+
+/* ---- All -------------------------------------------------------------------------------- */
+
+int plane_tell(struct plane *plane, const cJSON *message)
+{
+    if (plane->member->process == 0) {
+        coordinator_message(plane->coordinator, 0, message);
+        return 0;
+    }
+    int result = 0;
+    pthread_mutex_lock(&plane->lock);
+    if (plane->attached)
+        result = control_tell(message);
+    else
+        cJSON_AddItemToArray(plane->undelivered, cJSON_Duplicate(message, 1));
+    pthread_mutex_unlock(&plane->lock);
+    return result;
+}
+
+static void init(struct plane *plane, struct member *member)
+{
+    cpu_set_t cores;
+    if (binding_own(&cores))
+        binding_text(&cores, plane->cores);
+    ending_set(&ending_hooks);
+    plane->member = member;
+    pthread_mutex_init(&plane->lock, NULL);
+    plane->undelivered = cJSON_CreateArray();
+}
+
+static int follow(struct plane *plane, struct error *error)
+{
+    member_understand(plane->member, follower_rows, sizeof follower_rows / sizeof *follower_rows, plane);
+    if (!plane->uri[0] || !plane->token[0]) {
+        return error_set(error, ERROR_FAILED, "cannot attach to the control plane");
+    }
+    attach(plane);
+    return 0;
+}
+
+/* Does the launch span hosts? Collective over it. */
+static bool spans_hosts(void)
+{
+    MPI_Comm host;
+    int here, all;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &here);
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    MPI_Comm_free(&host);
+    return here != all;
+}
+
+int plane_start(struct plane *plane, struct member *member, struct coordinator_config *config, struct error *error)
+{
+    int failed = 0;
+    init(plane, member);
+    bool other_hosts = spans_hosts();
+    if (member->process == 0 &&
+        (other_hosts || config->maximum > config->processes)) /* who joins later may be anywhere */
+        control_reach_hosts();
+    if (member->process == 0)
+        failed = serve(plane, config, error);
+    MPI_Bcast(plane->uri, sizeof plane->uri, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(plane->token, sizeof plane->token, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return member->process == 0 ? failed : follow(plane, error);
+}
+
+int plane_follow(struct plane *plane, struct member *member, const char *uri, const char *token, struct error *error)
+{
+    init(plane, member);
+    snprintf(plane->uri, sizeof plane->uri, "%s", uri);
+    snprintf(plane->token, sizeof plane->token, "%s", token);
+    return follow(plane, error);
+}
+
+int plane_stop(struct plane *plane)
+{
+    int stuck = 0;
+    if (plane->member->process == 0) {
+        stuck = coordinator_wait(plane->coordinator);
+        bar_close();
+        if (!stuck) {
+            serving = false;
+            control_unserve(DETACH_TIMEOUT_MS);
+            coordinator_destroy(plane->coordinator);
+        }
+    } else {
+        control_detach();
+    }
+    pthread_mutex_destroy(&plane->lock);
+    return stuck;
+}

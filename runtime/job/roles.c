@@ -1,0 +1,200 @@
+/* The roles that a process plays, one after the other, and its end: see job.h. */
+#include "runtime/job/job.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "interpose/interpose.h"
+#include "runtime/backends/gathering.h"
+#include "runtime/backends/launcher.h"
+#include "runtime/backends/preconnect.h"
+#include "runtime/base/ending.h"
+#include "runtime/hydra/holders.h"
+#include "runtime/hydra/keeper.h"
+#include "runtime/hydra/leftovers.h"
+#include "runtime/hydra/pmi.h"
+#include "runtime/job/signals.h"
+#include "runtime/job/state.h"
+#include "runtime/world/backend.h"
+#include "runtime/world/world.h"
+
+enum job_role epop__job_next(void)
+{
+    bool starts = job.first_role && !job.joins && job.process < job.start;
+    job.first_role = false;
+    if (starts)
+        return JOB_START;
+    return member_standby(&job.member) == TASK_JOIN ? JOB_JOIN : JOB_OVER;
+}
+
+/* Where the first of several groups accepts the others. */
+static cJSON *open_ports(int count)
+{
+    cJSON *ports = cJSON_CreateArray();
+    while (count-- > 0) {
+        char *port = world.backend->port();
+        cJSON_AddItemToArray(ports, cJSON_CreateString(port ? port : ""));
+        free(port);
+    }
+    return ports;
+}
+
+/* Joiners of several launches sleep until all have come, and are connected then. MPI_COMM_NULL if that is off. */
+static MPI_Comm come_together(const struct gathering *joiners, MPI_Comm group)
+{
+    cJSON *own = joiners->index == 0 ? open_ports(joiners->groups - 1) : NULL;
+    cJSON *meeting = member_meet(&job.member, joiners->adaptation, own);
+    MPI_Comm all = MPI_COMM_NULL;
+    if (meeting) {
+        job.entangled = true;
+        all = gathering_all(joiners, group, cJSON_GetObjectItemCaseSensitive(meeting, "ports"));
+    } else {
+        MPI_Comm_free(&group);
+    }
+    cJSON_Delete(meeting);
+    cJSON_Delete(own);
+    return all;
+}
+
+int epop__job_join(const char *failure)
+{
+    struct gathering joiners;
+    int mine = failure || job.joining.failure.code, any;
+    job.connected = false;
+    if (gathering_read(&joiners, job.member.wake, job.member.process))
+        epop__job_fail("out of memory");
+    MPI_Comm comm = world.backend->joiners_world(&world, &joiners);
+    if (joiners.groups > 1)
+        comm = come_together(&joiners, comm);
+    gathering_free(&joiners);
+    job_begin_world(comm, EPOP_JOINING);
+    if (comm == MPI_COMM_NULL)
+        return 0;
+    /* A joiner that cannot load the program must not leave the others waiting for it in INIT. */
+    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, comm);
+    return !any;
+}
+
+void epop__job_ended(void)
+{
+    fflush(NULL); /* the end may be an abort, if a process is stuck */
+    member_end(&job.member);
+}
+
+void epop__job_parked(int reusable)
+{
+    if (world.comm != MPI_COMM_NULL)
+        MPI_Comm_free(&world.comm);
+    world_set(MPI_COMM_NULL, EPOP_LEAVING);
+    keeper_expendable(true);
+    member_parked(&job.member, reusable);
+}
+
+/* ---- Leaving ---------------------------------------------------------------------- */
+
+/* Where both can be, a process parks if it comes out of the world; one whose first joining is called off ends. */
+int epop__job_leaves(int reusable)
+{
+    bool parks = job.adapted && !job.entangled && reusable && job.leave == LEAVE_PARK;
+    return (world.backend->flags & BACKEND_ENDS) && !((world.backend->flags & BACKEND_PARKS) && parks);
+}
+
+void epop__job_keep(void)
+{
+    if (pmi_can_leave())
+        keeper_start();
+}
+
+int epop__job_hosts(void)
+{
+    if (job.member.process || !(world.backend->flags & BACKEND_ENDS))
+        return 0;
+    member_hosts(&job.member);
+    return 1;
+}
+
+void epop__job_detach(void)
+{
+    if (!job.adapted && world.backend->abandon)
+        world.backend->abandon();
+    member_gone(&job.member);
+    plane_stop(&job.plane);
+}
+
+void epop__job_spare(int pid)
+{
+    holders_spare(pid);
+}
+
+void epop__job_leave(void)
+{
+    epop__job_detach();
+    holders_end();
+    pmi_leave(0);
+}
+
+/* ---- The end ---------------------------------------------------------------------- */
+
+/* The control plane's end; the status that comes of the job's and those of the launchers. */
+static int come_down(void)
+{
+    int status = job.member.status;
+    signals_install(NULL);
+    int stuck = plane_stop(&job.plane);
+    if (stuck) {
+        char note[120];
+        snprintf(note, sizeof note,
+                 "note: %d process%s still in INIT of a resize that was called off; ended with the job", stuck,
+                 stuck == 1 ? " was" : "es were");
+        ending_end(note, status);
+    }
+    world_request = NULL;
+    if (job.member.process == 0)
+        leftovers_remove(); /* mpiexec may have ended before its processes */
+    if (status || !launcher_status())
+        return status;
+    fprintf(stderr, "epop: note: a launcher of joining processes ended with status %d; so does the job\n",
+            launcher_status());
+    return launcher_status();
+}
+
+/* Processes of other launches, and those that left, would be missed in MPI_Finalize; and a helper thread may be in a
+ * call of MPI for ever. */
+static bool ends_without_mpi(void)
+{
+    bool helped = job.options.spawn.async || preconnect_tried();
+    return (job.adapted || helped) && (world.backend->flags & BACKEND_ENDS);
+}
+
+static void finalize(void)
+{
+    if (world.comm != MPI_COMM_NULL)
+        MPI_Comm_free(&world.comm);
+    preconnect_end();
+    interpose_set_world(MPI_COMM_WORLD); /* for callbacks of MPI_Finalize */
+    MPI_Comm_free(&world.launch);
+    MPI_Finalize();
+    member_destroy(&job.member);
+}
+
+int epop__job_close(void)
+{
+    int status = come_down();
+    holders_end();
+    if (ends_without_mpi())
+        pmi_leave(status);
+    finalize();
+    return status;
+}
+
+int epop__job_finalize(void)
+{
+    int status = come_down();
+    if (ends_without_mpi())
+        pmi_finalize();
+    else
+        finalize();
+    signals_remove();
+    return status;
+}

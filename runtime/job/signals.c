@@ -1,0 +1,82 @@
+/* SIGTERM and SIGINT: see signals.h. */
+#include "runtime/job/signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+
+#include "runtime/coordinator/coordinator.h"
+
+static struct coordinator *volatile present;
+static volatile sig_atomic_t terminated, interrupted;
+
+static void end_here(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void on_terminate(int number)
+{
+    if (++terminated > 2)
+        end_here(number);
+    else if (present)
+        coordinator_terminate(present);
+}
+
+static void on_interrupt(int number)
+{
+    if (++interrupted > 1)
+        end_here(number);
+    else if (present)
+        coordinator_interrupt(present);
+}
+
+/* A program that has a handler of its own, or is to ignore the signal, keeps that. */
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction old, action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(number, &action, NULL);
+}
+
+/* They are not for children that the program forks. */
+static void watch_children(void)
+{
+    pthread_atfork(NULL, NULL, signals_remove);
+}
+
+static void only_here(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_children);
+}
+
+void signals_install_joining(void)
+{
+    only_here();
+    handle(SIGTERM, on_terminate);
+}
+
+void signals_install(struct coordinator *coordinator)
+{
+    present = coordinator;
+    only_here();
+    handle(SIGTERM, on_terminate);
+    handle(SIGINT, on_interrupt);
+}
+
+static void restore(int number, void (*handler)(int))
+{
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler == handler)
+        signal(number, SIG_DFL);
+}
+
+void signals_remove(void)
+{
+    present = NULL;
+    restore(SIGTERM, on_terminate);
+    restore(SIGINT, on_interrupt);
+}

@@ -1,0 +1,98 @@
+/* A program that runs alone: no MPI, no control plane, one process that cannot be resized. SIGTERM stops it at
+ * the next probe, a second one at once. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "runtime/base/error.h"
+#include "runtime/crash/crash.h"
+#include "runtime/job/job.h"
+
+static struct ceiling ceiling;
+static struct where where;
+static volatile sig_atomic_t terminations;
+static bool stopped;
+
+static void on_terminate(int number)
+{
+    if (terminations++) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    atomic_store(&ceiling.limit, 0);
+}
+
+const char *epop__solo_stopped_by(void)
+{
+    return stopped ? "SIGTERM" : NULL;
+}
+
+static void solo_world(void *context, int *rank, int *size)
+{
+    (void)context;
+    *rank = 0;
+    *size = 1;
+}
+
+static enum action solo_hold(void *context, const struct position *at, int needs)
+{
+    (void)context;
+    (void)at;
+    (void)needs;
+    stopped = terminations;
+    return stopped ? ACTION_STOP : ACTION_CONTINUE;
+}
+
+static void solo_progress(void *context, const epop_progress_t *progress)
+{
+    (void)context;
+    (void)progress;
+}
+
+static bool solo_join(void *context, const char *failure, struct position *at)
+{
+    (void)context;
+    (void)failure;
+    (void)at;
+    return false;
+}
+
+static int solo_open(void *context, struct error *error)
+{
+    (void)context;
+    return error_set(error, ERROR_FAILED, "a program that runs alone cannot adapt");
+}
+
+static enum window_result solo_close(void *context, struct error *error)
+{
+    solo_open(context, error);
+    return WINDOW_BROKEN;
+}
+
+static const epop_adapted_t *solo_adapted(void *context)
+{
+    static const epop_adapted_t nothing;
+    (void)context;
+    return &nothing;
+}
+
+const struct elastic *epop__solo_elastic(void)
+{
+    static const struct elastic solo = {
+        .ceiling = &ceiling,
+        .where = &where,
+        .world = solo_world,
+        .hold = solo_hold,
+        .report_progress = solo_progress,
+        .join = solo_join,
+        .window_open = solo_open,
+        .window_close = solo_close,
+        .adapted = solo_adapted,
+    };
+    ceiling_init(&ceiling);
+    atomic_init(&where.pc, -1);
+    crash_install(&where, 0, NULL);
+    struct sigaction action = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    return &solo;
+}

@@ -1,0 +1,153 @@
+/* The present world and the window: see world.h and epop/elastic.h. */
+#include "runtime/world/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "interpose/interpose.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/error.h"
+#include "runtime/member/member.h"
+#include "runtime/world/backend.h"
+
+struct world world = {.launch = MPI_COMM_NULL, .comm = MPI_COMM_NULL, .rank = -1};
+int (*world_request)(const epop_request_t *request);
+static void nobody_listens(void)
+{
+}
+void (*world_connected)(void) = nobody_listens;
+
+void world_set(MPI_Comm comm, epop_status_t status)
+{
+    world.comm = comm;
+    world.status = status;
+    world.rank = -1;
+    world.size = 0;
+    interpose_set_world(comm);
+    if (comm != MPI_COMM_NULL) {
+        MPI_Comm_rank(comm, &world.rank);
+        MPI_Comm_size(comm, &world.size);
+    }
+}
+
+MPI_Comm epop_world(void)
+{
+    int initialized, finalized;
+    if (world.launch != MPI_COMM_NULL)
+        return world.comm;
+    /* No job around: a program's code in a plain executable, a test, a debugger. */
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    if (!initialized)
+        MPI_Init(NULL, NULL);
+    return finalized ? MPI_COMM_NULL : MPI_COMM_WORLD;
+}
+
+epop_status_t epop_status(void)
+{
+    return world.status;
+}
+
+static const struct window_watch *watch;
+
+void epop__watch_window(const struct window_watch *watcher)
+{
+    watch = watcher;
+}
+
+/* ---- The window ------------------------------------------------------------- */
+
+void world_window(const struct plan *plan, int process, epop_window_t *window)
+{
+    int index = plan_index(plan, process);
+    bool old = index < plan->old_size;
+    *window = (epop_window_t){
+        .old_rank = old ? index : -1,
+        .old_size = plan->old_size,
+        .new_rank = plan->new_ranks[index],
+        .new_size = plan_new_size(plan),
+        .staying = plan->staying,
+        .leaving = plan->old_size - plan->staying,
+        .joining = plan->joining,
+        .before = MPI_COMM_NULL,
+        .after = MPI_COMM_NULL,
+        .all = MPI_COMM_NULL,
+        .intercomm = MPI_COMM_NULL,
+        .new_ranks = plan->new_ranks,
+    };
+    window->status = !old ? EPOP_JOINING : window->new_rank < 0 ? EPOP_LEAVING : EPOP_STAYING;
+}
+
+int world_offer_window(struct plan *plan, int process, struct error *error)
+{
+    world.plan = plan;
+    world_window(plan, process, &world.window);
+    world.window.before = world.comm;
+    if (world.backend->connect(&world, error))
+        return -1;
+    world.state = WINDOW_OFFERED;
+    return 0;
+}
+
+int epop_adapt_begin(epop_window_t *window)
+{
+    if (!window)
+        return EPOP_ERR_ARGUMENT;
+    /* Its status is looked at after a failure too, by blocks that free what a leaving rank has. */
+    *window = (epop_window_t){
+        .before = MPI_COMM_NULL, .after = MPI_COMM_NULL, .all = MPI_COMM_NULL, .intercomm = MPI_COMM_NULL};
+    if (world.state != WINDOW_OFFERED)
+        return EPOP_ERR_STATE;
+    world.state = WINDOW_OPEN;
+    world.status = world.window.status;
+    *window = world.window;
+    if (watch)
+        watch->begun(window);
+    return EPOP_OK;
+}
+
+int epop_adapt_commit(void)
+{
+    if (world.state != WINDOW_OPEN)
+        return EPOP_ERR_STATE;
+    const epop_window_t window = world.window;
+    if (watch)
+        watch->commits(&window);
+    world.state = WINDOW_COMMITTED;
+    world.commit_begin = monotonic_ns();
+    interpose_inherit(world.window.before, world.window.after);
+    world.backend->commit(&world);
+    world_set(world.window.after, world.window.status);
+    world.commit_end = monotonic_ns();
+    if (watch)
+        watch->committed(&window);
+    return EPOP_OK;
+}
+
+int world_close_window(struct error *error)
+{
+    enum window_state state = world.state;
+    world.state = WINDOW_NONE;
+    if (state == WINDOW_COMMITTED)
+        return 0;
+    return error_set(error, ERROR_FAILED, "its adapt block returned without calling epop_adapt_%s",
+                     state == WINDOW_OPEN ? "commit" : "begin");
+}
+
+/* ---- Requests ---------------------------------------------------------------- */
+
+int epop_request(const epop_request_t *request)
+{
+    if (!request || request->size < 0 || request->release_count < 0 ||
+        (request->release_count && !request->release_ranks))
+        return EPOP_ERR_ARGUMENT;
+    if (!request->size && !request->release_count && !request->release_hosts)
+        return EPOP_ERR_ARGUMENT;
+    return world_request ? world_request(request) : EPOP_ERR_STATE;
+}
+
+int epop_request_resize(int size)
+{
+    epop_request_t request = {.size = size};
+    return size < 1 ? EPOP_ERR_ARGUMENT : epop_request(&request);
+}

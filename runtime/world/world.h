@@ -1,0 +1,67 @@
+/*
+ * The present world of this process, its status, and the window of an adaptation. One per process: MPI has one
+ * state per process too, and the functions of epop/elastic.h name none.
+ */
+#ifndef EPOP_WORLD_H
+#define EPOP_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "epop/elastic.h"
+#include "runtime/base/error.h"
+#include "runtime/member/plan.h"
+
+struct backend;
+struct member;
+
+enum window_state { WINDOW_NONE, WINDOW_OFFERED, WINDOW_OPEN, WINDOW_COMMITTED };
+
+struct world {
+    const struct backend *backend;
+    struct member *member; /* this process's */
+    MPI_Comm launch;       /* all processes of this launch, in the order of their process numbers */
+    int first;             /* the process number of its rank 0 */
+    MPI_Comm comm;         /* what epop_world() returns */
+    int rank, size;        /* in comm; -1 and 0 without one */
+    epop_status_t status;
+    enum window_state state;
+    epop_window_t window;
+    struct plan *plan;                /* of the window; borrowed from the member */
+    int64_t commit_begin, commit_end; /* of the last window, CLOCK_MONOTONIC, ns */
+    const char *failure;              /* why this process cannot join, though it takes part in connecting; NULL */
+};
+
+extern struct world world;
+
+/* Makes `comm` (MPI_COMM_NULL: none) the present world. */
+void world_set(MPI_Comm comm, epop_status_t status);
+
+/* Fills in the window that `plan` means for process number `process`, without the communicators. */
+void world_window(const struct plan *plan, int process, epop_window_t *window);
+
+/*
+ * Who is told of the window's calls, in the program's thread: the debug driver. All mandatory. `commits` comes before
+ * anything is freed, `committed` behind it, with the window as it was.
+ */
+struct window_watch {
+    void (*begun)(const epop_window_t *window);
+    void (*commits)(const epop_window_t *window);
+    void (*committed)(const epop_window_t *window);
+};
+/* NULL: nobody. */
+EPOP_API void epop__watch_window(const struct window_watch *watch);
+
+/* Set by the job. For backends: the processes are connected, and from here on nothing can be taken back. */
+extern void (*world_connected)(void);
+
+/* The window's communicators are made; begin may be called. */
+int world_offer_window(struct plan *plan, int process, struct error *error);
+
+/* After the adapt block: 0, or -1 with text if it forgot begin or commit. */
+int world_close_window(struct error *error);
+
+/* Set by the job: how epop_request reaches the coordinator. NULL: the job cannot resize. */
+extern int (*world_request)(const epop_request_t *request);
+
+#endif

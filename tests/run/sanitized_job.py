@@ -1,0 +1,37 @@
+"""Whole jobs of a build with the address and undefined-behaviour sanitizers, for what the coordinator, the pool and the
+control plane do in them. Space.close looks for reports. Any other file of this folder runs like this, too."""
+
+import signal
+
+from scenario import Scenario, Switch
+
+
+def test_resized_paused_and_asked(space):
+    it = Scenario(space, "memory=1", start=1, ranks=3)
+    it.wait_until_here()
+    assert it.resize(3) == "done: 1 -> 3"
+    it.done("where")
+    it.done("pause")
+    it.done("resume")
+    assert it.resize(2, "--release-ranks", "1") == "done: 3 -> 2"
+    assert it.resize(1) == "done: 2 -> 1"
+    it.refused("resize", "4")
+    it.stop(ranks=1, windows=3)
+
+
+def test_told_to_end_while_a_resize_is_prepared(space):
+    """What was prepared is dropped in the midst of looking at what is due."""
+    slow = Switch(space, "slow").on()
+    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=3)
+    it.wait_until_here()
+    waiting = it.start_ctl("resize", "3", "--wait")
+    it.it.wait_for_line("joining in process")
+    it.it.signal(signal.SIGTERM)
+    assert waiting.wait().err == "epopctl: the job was told to stop\n"
+    slow.off()
+    it.finish(ranks=1, windows=0)
+
+
+def test_a_good_end_of_its_own(space):
+    it = Scenario(space, "iterations=50", "windows=1", "ask=10:2:0", start=1, ranks=3)
+    it.finish(ranks=2, windows=1)

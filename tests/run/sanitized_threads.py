@@ -1,0 +1,60 @@
+"""Whole jobs of a build with ThreadSanitizer, for the threads of the control plane, of the records and of those that
+connect processes beside the program. Space.close looks for reports. Any other file of this folder runs like this, too."""
+
+import joining
+from joins import JoinScenario
+from profiling import profiled, read
+from scenario import REFUSED, Switch
+
+pytestmark = joining.needed
+
+
+def test_grow_and_shrink_while_records_are_written(space):
+    it = JoinScenario(space, options=profiled(space, "--quiet", "--checkpoint", "0.05"))
+    it.wait_until_here()
+    it.resize(4)
+    it.done("where")
+    it.done("pause")
+    it.done("resume")
+    it.resize(3, "--release-ranks", "2")
+    it.resize(2)
+    it.stop(ranks=2, windows=3)
+    assert len(read(space)["adaptations"]) == 3
+
+
+def resize_and_call_off(it, wait):
+    waiting = it.start_ctl("resize", "4", "--wait")
+    wait()
+    it.done("cancel")
+    assert waiting.wait().status == REFUSED
+
+
+def check_goes_on(it):
+    it.resize(4)
+    it.resize(2)
+    it.stop(ranks=2, windows=2)
+
+
+def test_called_off_before_processes_are_connected(space):
+    slow = Switch(space, "slow").on()
+    it = JoinScenario(space, f"join-waits-while={slow}")
+    resize_and_call_off(it, lambda: it.it.wait_for_line("joining in process"))
+    slow.off()
+    check_goes_on(it)
+
+
+def test_called_off_when_processes_are_connected(space):
+    """The program stands in an iteration, so that nobody agrees where to adapt."""
+    slow = Switch(space, "slow").on()
+    it = JoinScenario(space, f"work-waits-while={slow}")
+    resize_and_call_off(it, lambda: it.wait_for_adaptation("prepared"))
+    slow.off()
+    check_goes_on(it)
+
+
+def test_a_joiner_dies_while_processes_connect(space):
+    it = JoinScenario(space)
+    it.launcher.preload("accept:kill:1")
+    assert it.ctl("resize", "4", "--wait").status == REFUSED
+    it.launcher.repair()
+    check_goes_on(it)

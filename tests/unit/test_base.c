@@ -1,0 +1,138 @@
+/* The base room: errors, growing arrays, hashes, deadlines, and threads that leave signals to the program. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/base/array.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/error.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/thread.h"
+
+static void test_error_has_code_and_text(void **state)
+{
+    struct error error = {0};
+    (void)state;
+    assert_int_equal(error_set(&error, ERROR_TIMEOUT, "no answer within %d s", 3), -1);
+    assert_int_equal(error.code, ERROR_TIMEOUT);
+    assert_string_equal(error.text, "no answer within 3 s");
+    assert_int_equal(error_memory(&error), -1);
+    assert_int_equal(error.code, ERROR_MEMORY);
+}
+
+static void test_error_can_be_added_to(void **state)
+{
+    struct error error = {0};
+    (void)state;
+    error_set(&error, ERROR_FAILED, "one");
+    error_set(&error, ERROR_FAILED, "%s; two", error.text);
+    assert_string_equal(error.text, "one; two");
+}
+
+static void test_error_is_cut_off(void **state)
+{
+    struct error error;
+    char *text = malloc(2 * ERROR_TEXT_MAX);
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'x', 2 * ERROR_TEXT_MAX - 1);
+    text[2 * ERROR_TEXT_MAX - 1] = 0;
+    error_set(&error, ERROR_FAILED, "%s", text);
+    assert_int_equal(strlen(error.text), ERROR_TEXT_MAX - 1);
+    free(text);
+}
+
+static void test_array_keeps_what_it_has(void **state)
+{
+    int *items = NULL;
+    size_t room = 0;
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(array_reserve(&items, &room, (size_t)i + 1, sizeof *items), 0);
+        items[i] = i;
+    }
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(items[i], i);
+    assert_true(room >= 1000 && room < 4000);
+    free(items);
+}
+
+static void test_array_that_is_too_large_stays_as_it_was(void **state)
+{
+    int *items = NULL;
+    size_t room = 0;
+    (void)state;
+    assert_int_equal(array_reserve(&items, &room, 4, sizeof *items), 0);
+    int *before = items;
+    size_t room_before = room;
+    assert_int_equal(array_reserve(&items, &room, SIZE_MAX / 2, sizeof *items), -1);
+    assert_ptr_equal(items, before);
+    assert_int_equal(room, room_before);
+    free(items);
+}
+
+/* Published values of FNV-1a, 64 bits. */
+static void test_hash_is_fnv_1a(void **state)
+{
+    (void)state;
+    assert_true(hash_bytes(HASH_BEGIN, "", 0) == UINT64_C(0xcbf29ce484222325));
+    assert_true(hash_bytes(HASH_BEGIN, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
+    assert_true(hash_bytes(HASH_BEGIN, "foobar", 6) == UINT64_C(0x85944171f73967e8));
+    assert_true(hash_bytes(hash_bytes(HASH_BEGIN, "foo", 3), "bar", 3) == UINT64_C(0x85944171f73967e8));
+}
+
+static double seconds_of(struct timespec time)
+{
+    assert_in_range(time.tv_nsec, 0, 999999999);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void test_deadlines(void **state)
+{
+    (void)state;
+    double before = monotonic_seconds(), at = seconds_of(clock_in(CLOCK_MONOTONIC, 1.75));
+    assert_true(at >= before + 1.75 - 1e-6 && at <= monotonic_seconds() + 1.75);
+    assert_true(seconds_of(clock_in(CLOCK_MONOTONIC, -5)) >= before - 1e-6);
+    assert_true(seconds_of(clock_in(CLOCK_REALTIME, 1e300)) > wall_seconds() + 1e8);
+}
+
+static void *report_mask(void *argument)
+{
+    pthread_sigmask(SIG_SETMASK, NULL, argument);
+    return NULL;
+}
+
+static void test_threads_leave_signals_to_the_program(void **state)
+{
+    pthread_t thread;
+    sigset_t inside, before, after;
+    (void)state;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    assert_int_equal(thread_start(&thread, report_mask, &inside), 0);
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    assert_true(sigismember(&inside, SIGUSR1) && sigismember(&inside, SIGTERM) && sigismember(&inside, SIGPIPE));
+    assert_false(sigismember(&inside, SIGSEGV));
+    assert_int_equal(sigismember(&after, SIGUSR1), sigismember(&before, SIGUSR1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_error_has_code_and_text),
+        cmocka_unit_test(test_error_can_be_added_to),
+        cmocka_unit_test(test_error_is_cut_off),
+        cmocka_unit_test(test_array_keeps_what_it_has),
+        cmocka_unit_test(test_array_that_is_too_large_stays_as_it_was),
+        cmocka_unit_test(test_hash_is_fnv_1a),
+        cmocka_unit_test(test_deadlines),
+        cmocka_unit_test(test_threads_leave_signals_to_the_program),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
