@@ -51,6 +51,13 @@ def test_pool(program):
     soak("--backend", "pool", "--resizes", "20", "--most", "3", "--program", program)
 
 
+@joining.needed
+@pytest.mark.parametrize("fault", ["pause epopctl", "pause rank 0"])
+def test_faults(fault):
+    """Those that change nothing, wherever they strike."""
+    soak("--faults", "--only", fault, "--resizes", "5", "--most", "4", "--seed", "2", "--program", "ledger")
+
+
 def test_a_soak_that_finds_something(tmp_path):
     """The control case: a launcher that fails."""
     broken = tmp_path / "mpiexec"
