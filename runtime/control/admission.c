@@ -98,18 +98,36 @@ static bool has_been_read(int end)
     return !ioctl(end, FIONREAD, &unread) && unread == 0;
 }
 
-/* In PMIx's progress thread, with the newcomer's first message read from our end: puts its connection in the place
- * of ours. Corked, because PMIx must not learn of a newcomer that dies now before it has put it on its lists. */
+/* Under the lock, in PMIx's progress thread, with the newcomer's first message read: PMIx's end of our connection. -1: the
+ * newcomer that PMIx asks for has been given up. */
+static int end_asked_for(void)
+{
+    int end = handover.fd < 0 ? -1 : control_socket_of_peer(&handover.inner, handover.inner_size);
+    return end >= 0 && has_been_read(end) ? end : -1;
+}
+
+/* Puts the newcomer's connection in the place of ours. Corked, because PMIx must not learn of a newcomer that dies now
+ * before it has put it on its lists. */
 int control_admission_swap(void)
 {
-    int result = -1;
     pthread_mutex_lock(&handover.lock);
-    if (handover.fd >= 0 && still_there(handover.fd))
-        result = control_socket_of_peer(&handover.inner, handover.inner_size);
-    if (result >= 0 && (!has_been_read(result) || dup3(handover.fd, result, O_CLOEXEC) < 0))
-        result = -1;
+    int end = end_asked_for();
+    if (end >= 0 && (!still_there(handover.fd) || dup3(handover.fd, end, O_CLOEXEC) < 0)) {
+        shutdown(end, SHUT_RDWR);
+        end = -1;
+    }
     pthread_mutex_unlock(&handover.lock);
-    return result;
+    return end;
+}
+
+/* The next newcomer need not wait until the handover's time is up. */
+void control_admission_refuse(void)
+{
+    pthread_mutex_lock(&handover.lock);
+    int end = end_asked_for();
+    if (end >= 0)
+        shutdown(end, SHUT_RDWR);
+    pthread_mutex_unlock(&handover.lock);
 }
 
 void control_admission_uncork(int fd)

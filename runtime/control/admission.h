@@ -8,8 +8,10 @@
  * errno. */
 int control_admission_open(char uri[CONTROL_URI_MAX], const char *directory);
 void control_admission_close(void);
-/* Called by tool_connected: gives PMIx the newcomer's own connection. Its descriptor, or -1. */
+/* One of these is called by tool_connected. Swap gives PMIx the newcomer's own connection: its descriptor, or -1 when the
+ * newcomer has gone. Refuse ends the handover of one that may not attach. */
 int control_admission_swap(void);
+void control_admission_refuse(void);
 /* PMIx has answered the newcomer: the answer may go out. */
 void control_admission_uncork(int fd);
 

@@ -51,14 +51,15 @@ static void tool_connected(pmix_info_t *info, size_t count, pmix_tool_connection
     int process = -1, fd;
     if (control_server_enter())
         return;
-    if (!may_attach(info, count, &process) || (fd = control_admission_swap()) < 0)
-        goto leave;
-    control_namespaces_forget();
-    control_peers_add(nspace, process);
-    PMIX_LOAD_PROCID(&proc, nspace, 0);
-    done(PMIX_SUCCESS, &proc, cbdata);
-    control_progress_call(answered, (void *)(intptr_t)fd);
-leave:
+    if (!may_attach(info, count, &process)) {
+        control_admission_refuse();
+    } else if ((fd = control_admission_swap()) >= 0) {
+        control_namespaces_forget();
+        control_peers_add(nspace, process);
+        PMIX_LOAD_PROCID(&proc, nspace, 0);
+        done(PMIX_SUCCESS, &proc, cbdata);
+        control_progress_call(answered, (void *)(intptr_t)fd);
+    }
     control_server_leave();
 }
 
