@@ -92,7 +92,7 @@ $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GE
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O2 -g0 -fno-plt -c $< -o $@
 # What programs meet instead of MPI: in the executable, and in a library for plain executables.
-layer_obj := $(OBJ)/interpose/wrappers.o $(OBJ)/interpose/adapt/calls.o
+layer_obj := $(OBJ)/interpose/wrappers.o $(patsubst %,$(OBJ)/interpose/layer/%.o,calls exit)
 $(lib_obj) $(epop_obj) $(layer_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
 mpi_obj := $(filter-out $(OBJ)/runtime/control/% $(OBJ)/runtime/base/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(patsubst %,$(OBJ)/driver/epop/%.o,run trial probe_mpi)

@@ -15,6 +15,9 @@ EPOP_API int epop__instead_MPI_Finalize(void);
 EPOP_API int epop__instead_MPI_Finalized(int *flag);
 EPOP_API int epop__instead_MPI_Abort(MPI_Comm comm, int code);
 
+/* Ends the process as _exit does, with what interpose_life makes of the status. */
+EPOP_API void epop__instead__exit(int status) __attribute__((noreturn));
+
 /* The present world is no more the program's to free than MPI_COMM_WORLD is: MPI_ERR_COMM, by its error handler. */
 EPOP_API int epop__instead_MPI_Comm_free(MPI_Comm *comm);
 EPOP_API int epop__instead_MPI_Comm_disconnect(MPI_Comm *comm);

@@ -123,6 +123,8 @@ struct interpose_life {
     int (*finalize)(void);
     int (*finalized)(int *flag);
     int (*abort)(MPI_Comm comm, int code);
+    int (*exit)(
+        int status); /* of a _exit: what the process ends with; in any thread or signal handler, or in a child */
 };
 extern struct interpose_life interpose_life;
 

@@ -11,6 +11,7 @@
 #include "driver/epop/launch.h"
 #include "driver/epop/recording.h"
 #include "driver/epop/walk.h"
+#include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/job/job.h"
 #include "runtime/records/records.h"
@@ -60,8 +61,16 @@ static void on_exit_of_program(int status)
     fprintf(stderr, "epop: %s\n", walk->error);
     epop__records_fail(walk->error);
     fflush(NULL);
-    _exit(EXIT_FAILED);
+    ending_quit(EXIT_FAILED);
 }
+
+static const char *what_quits(const char *call)
+{
+    struct walk *walk = walking;
+    return walk && walk_quits(walk, call) ? walk->error : NULL;
+}
+
+static const struct job_exits exits = {.exits = on_exit_of_program, .quits = what_quits};
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
@@ -105,7 +114,7 @@ int run_serial(const struct options *options, struct drivers *drivers, struct lo
     }
     begin_records(program, drivers, options->job.quiet);
     alone = true;
-    epop__job_watch_exit(on_exit_of_program);
+    epop__job_watch_exit(&exits);
     struct walk walk = {.program = program->program, .elastic = epop__solo_elastic(), .drivers = drivers};
     if (walk_program(options, &walk, false) != WALK_FAILED) {
         epop__records_hand_over();
@@ -217,7 +226,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
         program = &none;
     if (epop__job_start(&job, program->program))
         return EXIT_USAGE;
-    epop__job_watch_exit(on_exit_of_program);
+    epop__job_watch_exit(&exits);
     take_roles(options, drivers, program);
     drivers_close(drivers);
     unload_program(program);

@@ -16,14 +16,19 @@ static const epop_element_t *element_at(const struct walk *w)
 
 /* ---- Failures ------------------------------------------------------------------- */
 
-static int fail(struct walk *w, int error, const char *what)
+static void describe(struct walk *w, const char *what)
 {
     const epop_position_t *p = &w->position;
     const epop_element_t *element = element_at(w);
     snprintf(w->error, sizeof w->error, "%s: element %d '%s' (%s), iteration %lld, rank %d of %d: %s", w->program->name,
              p->pc, element->name ? element->name : epop_element_type_name(element->type),
              epop_element_type_name(element->type), (long long)p->iteration, p->rank, p->size, what);
-    drivers_failed(w->drivers, p, error);
+}
+
+static int fail(struct walk *w, int error, const char *what)
+{
+    describe(w, what);
+    drivers_failed(w->drivers, &w->position, error);
     return WALK_FAILED;
 }
 
@@ -36,16 +41,26 @@ static int fail_block(struct walk *w, const char *block, int error)
     return fail(w, error, what);
 }
 
-bool walk_exits(struct walk *w, int status)
+bool walk_quits(struct walk *w, const char *call)
 {
     static const char *const names[] = {"init", "adapt", "exec", "loop_condition", "branch_condition"};
     char what[100];
     int block = atomic_load_explicit(&w->block, memory_order_relaxed);
     if (!block)
         return false;
-    snprintf(what, sizeof what, "its %s block called exit(%d)", names[block - 1], status);
-    fail(w, EPOP_ERR_STATE, what);
+    snprintf(what, sizeof what, "its %s block called %s", names[block - 1], call);
+    describe(w, what);
     return true;
+}
+
+bool walk_exits(struct walk *w, int status)
+{
+    char call[32];
+    snprintf(call, sizeof call, "exit(%d)", status);
+    bool inside = walk_quits(w, call);
+    if (inside)
+        drivers_failed(w->drivers, &w->position, EPOP_ERR_STATE);
+    return inside;
 }
 
 /* ---- Position --------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "interpose/interpose.h"
 #include "runtime/adapt/command.h"
 #include "runtime/adapt/shape.h"
+#include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/pmi.h"
@@ -95,7 +96,7 @@ static void exit_with(int status) __attribute__((noreturn));
 static void exit_with(int status)
 {
     fflush(NULL);
-    _exit(status);
+    ending_quit(status);
 }
 
 /* MPI_Finalize cannot tell what became of the others, and main() knows nothing of it. Handlers that main() registered
@@ -118,6 +119,15 @@ static void on_exit_of_main(int status)
         exit_with(others_status);
 }
 
+static const char *what_quits(const char *call)
+{
+    static char text[80];
+    snprintf(text, sizeof text, "rank %d called %s before MPI_Finalize", world.rank, call);
+    return part == MEMBER ? text : NULL;
+}
+
+static const struct job_exits exits = {.exits = on_exit_of_main, .quits = what_quits};
+
 static int start(int *argc, char ***argv)
 {
     static char path[PATH_MAX];
@@ -136,7 +146,7 @@ static int start(int *argc, char ***argv)
     const epop_program_t *program = description(path);
     if (!options.command || epop__job_start(&options, program))
         exit(EXIT_FAILURE); /* it has said why */
-    epop__job_watch_exit(on_exit_of_main);
+    epop__job_watch_exit(&exits);
     interpose_life.finalize = finalize;
     interpose_life.finalized = finalized;
     const struct elastic *e = epop__job_elastic();

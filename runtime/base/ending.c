@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define READ_TIMEOUT_MS 200
@@ -39,6 +40,14 @@ void ending_say(const char *text)
     wait_until_read(STDERR_FILENO);
 }
 
+void ending_write(const char *text)
+{
+    char line[640];
+    int length = snprintf(line, sizeof line, "epop: %s\n", text);
+    if (write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1) > 0)
+        wait_until_read(STDERR_FILENO);
+}
+
 /* A report on a crash has more than the one line that is the reason. */
 void ending_say_failing(const char *text)
 {
@@ -54,6 +63,12 @@ bool ending_here(void)
     return here;
 }
 
+void ending_quit(int status)
+{
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
 void ending_end(const char *text, int status)
 {
     static atomic_flag begun = ATOMIC_FLAG_INIT;
@@ -65,7 +80,7 @@ void ending_end(const char *text, int status)
         ending_say_failing(text);
     if (present && present->end)
         present->end(status);
-    _exit(status);
+    ending_quit(status);
 }
 
 void ending_abort(const char *text)

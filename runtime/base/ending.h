@@ -24,11 +24,18 @@ void ending_say(const char *text);
 /* The same of what the job will not survive: it is noted as the reason. */
 void ending_say_failing(const char *text);
 
+/* The text behind "epop: ", where nothing may be waited for but that: in a signal handler, perhaps. */
+void ending_write(const char *text);
+
 /* Prints the text (NULL: none) and ends the job with that status. The first one counts. Any thread. */
 void ending_end(const char *text, int status) __attribute__((noreturn));
 
 /* The same with status 1. */
 void ending_abort(const char *text) __attribute__((noreturn));
+
+/* Ends this process, as _exit does; what has that name is what programs meet (interpose/layer). Any thread, signal
+ * handlers. */
+void ending_quit(int status) __attribute__((noreturn));
 
 /* Is the calling thread at it? */
 bool ending_here(void);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/ending.h"
 #include "runtime/base/thread.h"
 #include "runtime/crash/code.h"
 #include "runtime/crash/trace.h"
@@ -167,7 +168,7 @@ static void __attribute__((noreturn)) end_by(int number)
     sigaddset(&only, number);
     pthread_sigmask(SIG_UNBLOCK, &only, NULL);
     raise(number);
-    _exit(128 + number);
+    ending_quit(128 + number);
 }
 
 static void nap(void)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/child.h"
+#include "runtime/base/ending.h"
 
 #define ANSWER_TIMEOUT_MS 2000
 
@@ -62,5 +63,5 @@ void pmi_leave(int status)
 {
     fflush(NULL);
     pmi_finalize();
-    _exit(status);
+    ending_quit(status);
 }

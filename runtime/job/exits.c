@@ -2,6 +2,7 @@
 #include "runtime/job/job.h"
 
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,23 +12,55 @@
 #include "runtime/job/state.h"
 #include "runtime/world/world.h"
 
-static void (*told)(int status);
+static const struct job_exits *told;
 static pid_t self;
 
-/* A child that the program forked has this handler too. */
+/* A child that the program forked has these handlers too. */
+static bool of_program(void)
+{
+    bool in_mpi = atomic_load_explicit(&interpose_present()->function, memory_order_relaxed) != 0;
+    return getpid() == self && !in_mpi && !ending_here();
+}
+
 static void on_end(int status, void *unused)
 {
     (void)unused;
-    bool in_mpi = atomic_load_explicit(&interpose_present()->function, memory_order_relaxed) != 0;
-    if (getpid() == self && !in_mpi && !ending_here())
-        told(status);
+    if (of_program())
+        told->exits(status);
 }
 
-void epop__job_watch_exit(void (*exits)(int status))
+/* The process is ending, and nothing can be done for it but to say so, and that it failed: Hydra may take a job whose
+ * processes end with 0 for done. */
+static int quit(const char *call, int status)
+{
+    const char *text = of_program() && !job_does_without() ? told->quits(call) : NULL;
+    if (!text)
+        return status;
+    ending_write(text);
+    return status ? status : EXIT_FAILURE;
+}
+
+static int on_quit(int status)
+{
+    char call[32];
+    snprintf(call, sizeof call, "_exit(%d)", status);
+    return quit(call, status);
+}
+
+static void on_quick_exit(void)
+{
+    int status = quit("quick_exit", EXIT_SUCCESS);
+    if (status)
+        ending_quit(status);
+}
+
+void epop__job_watch_exit(const struct job_exits *exits)
 {
     told = exits;
     self = getpid();
     on_exit(on_end, NULL);
+    at_quick_exit(on_quick_exit);
+    interpose_life.exit = on_quit;
 }
 
 void epop__job_child_without(const int *fd)
@@ -37,7 +70,7 @@ void epop__job_child_without(const int *fd)
 
 bool job_does_without(void)
 {
-    return (world.backend->flags & BACKEND_ENDS) && world.status == EPOP_JOINING && !job.connected;
+    return world.backend && (world.backend->flags & BACKEND_ENDS) && world.status == EPOP_JOINING && !job.connected;
 }
 
 void epop__job_exits(const char *text)

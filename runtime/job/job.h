@@ -139,9 +139,17 @@ EPOP_PRIVATE void epop__job_fail(const char *text) __attribute__((noreturn));
 /*
  * Who walks a program, or the elastic MPI calls, is told of an exit() that the job does not expect: in this process,
  * not in one that it forked, on a thread that is in no function of MPI (where the library gave up, and has said why),
- * and not where it ends the job. Once per process; before INIT, so that handlers of the program have run by then.
+ * and not where it ends the job.
  */
-EPOP_PRIVATE void epop__job_watch_exit(void (*exits)(int status));
+struct job_exits {
+    void (*exits)(int status);
+    /* The process ends at once, perhaps in a signal handler, by such a call: "_exit(0)". What is to be said of it, or
+     * NULL where it may. */
+    const char *(*quits)(const char *call);
+};
+
+/* Once per process; before INIT, so that handlers of the program have run by then. The structure stays the caller's. */
+EPOP_PRIVATE void epop__job_watch_exit(const struct job_exits *exits);
 
 /* The program called exit() here, as one line of text says: as epop__job_fail; but a joining process that is not
  * connected yet is missed like any that dies. Returns in that one alone. */

@@ -123,8 +123,8 @@ static int check_life(MPI_Comm present)
 {
     int wrong = 0, provided = -1, initialized = 0, finalized = 0;
     MPI_Errhandler handler;
-    interpose_life =
-        (struct interpose_life){count_init, count_init_thread, count_flag, count_finalize, count_flag, note_abort};
+    interpose_life = (struct interpose_life){count_init, count_init_thread, count_flag, count_finalize,
+                                             count_flag, note_abort,        NULL};
     EXPECT(MPI_Init(NULL, NULL) == MPI_SUCCESS && MPI_Init_thread(NULL, NULL, 3, &provided) == MPI_SUCCESS);
     EXPECT(provided == 3 && MPI_Finalize() == MPI_SUCCESS && calls == 3);
     MPI_Initialized(&initialized);

@@ -5,8 +5,8 @@
  * The probe stands at the start or the end of the loop; joining processes go straight to begin, probe first, or do that
  * in the loop; the iteration is handed on after the commit (late) or before. A joining process calls MPI_Abort if it
  * finds FILE.abort; one that leaves returns $LEAVE_WITH from main, and the last rank of those at the end $END_WITH. The
- * rank $EXIT_RANK calls exit(0) in its loop, and $ABORT_RANK MPI_Abort with code 0; one that leaves does not call
- * MPI_Finalize if $FORGETS is set.
+ * rank $EXIT_RANK calls exit(0) in its loop, $QUIT_RANK _exit(0), and $ABORT_RANK MPI_Abort with code 0; one that
+ * leaves does not call MPI_Finalize if $FORGETS is set.
  */
 #include <epop/mpi_adapt.h>
 #include <stdio.h>
@@ -161,6 +161,8 @@ static int compute(const char *file)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     more = access(file, F_OK) != 0;
+    if (is_number("QUIT_RANK", rank))
+        _exit(0);
     if (is_number("EXIT_RANK", rank))
         exit(0);
     if (is_number("ABORT_RANK", rank))

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <epop/program.h>
 
@@ -32,12 +33,18 @@ static inline int fault_is(const char *name)
     return fault && strcmp(fault, name) == 0;
 }
 
-/* Ends the process in a block of that name, if the fault is "exit-BLOCK". */
+/* Ends the process in a block of that name, if the fault is "exit-BLOCK", "_exit-BLOCK" or "quick_exit-BLOCK". */
 static inline void exit_if_asked(const char *block)
 {
-    const char *fault = getenv("EPOP_TEST_FAULT");
-    if (fault && strncmp(fault, "exit-", 5) == 0 && strcmp(fault + 5, block) == 0)
+    const char *fault = getenv("EPOP_TEST_FAULT"), *where = fault ? strchr(fault, '-') : NULL;
+    if (!where || strcmp(where + 1, block) != 0)
+        return;
+    if (strncmp(fault, "exit-", 5) == 0)
         exit(0);
+    if (strncmp(fault, "_exit-", 6) == 0)
+        _exit(0);
+    if (strncmp(fault, "quick_exit-", 11) == 0)
+        quick_exit(0);
 }
 
 #endif

@@ -173,6 +173,29 @@ def test_exit_of_a_program_that_runs_alone(space, fault):
     only_line(result.err, f"its {fault.removeprefix('exit-')} block called exit(0)", "rank 0 of 1")
 
 
+# Without exit's handlers, and so without the drivers: one line, from the process itself.
+QUITS = {"_exit": "_exit(0)", "quick_exit": "quick_exit"}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("rank", [None, 0, 1])
+@pytest.mark.parametrize("call", QUITS)
+def test_quick_exit_in_a_block(space, call, rank, backend):
+    """Hydra may take a process that ends with 0 for one that is done, and a job of such ones, too."""
+    result = space.epop("--backend", backend, job.test_program("mpi_faults"), ranks=2,
+                        env={"EPOP_TEST_FAULT": f"{call}-exec", "EPOP_TEST_RANK": rank})
+    assert result.status != 0, result
+    assert f"rank {'' if rank is None else rank}" in result.err, result
+    assert f"its exec block called {QUITS[call]}" in result.err, result
+
+
+@pytest.mark.parametrize("call", QUITS)
+def test_quick_exit_of_a_program_that_runs_alone(space, call):
+    result = space.epop(job.test_program("faults"), env={"EPOP_TEST_FAULT": f"{call}-exec"})
+    assert result.status == 1, result
+    only_line(result.err, f"its exec block called {QUITS[call]}", "rank 0 of 1")
+
+
 def test_nobody_exits(space):
     """The control case: a fault for a rank that there is not."""
     result = space.epop(job.test_program("mpi_faults"), ranks=2,

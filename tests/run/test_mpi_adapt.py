@@ -221,6 +221,12 @@ def test_exit_while_the_job_runs(space, loop, variable, what, rank):
     assert result.status == 1 and result.err == f"epop: rank {rank} {what}\n", result
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_quick_exit_while_the_job_runs(space, loop, rank):
+    result = space.start([job.MPIEXEC, "-n", 2, loop, space.directory / "end"], env={"QUIT_RANK": rank}).wait()
+    assert result.status != 0 and f"epop: rank {rank} called _exit(0) before MPI_Finalize\n" in result.err, result
+
+
 def test_growth_is_refused_with_the_reason(space, loop):
     if joining.WORKS:
         pytest.skip("this MPI can connect processes")
