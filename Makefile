@@ -59,7 +59,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(BIN)/epop $(BIN)/epopctl $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -123,6 +123,10 @@ $(LIB)/epop/backtrace: $(OBJ)/driver/helpers/backtrace.o
 $(LIB)/epop/tether: $(OBJ)/driver/helpers/tether.o
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ -o $@
+# Ends what a process that was killed left running.
+$(LIB)/epop/orphans: $(OBJ)/driver/helpers/orphans.o $(patsubst %,$(OBJ)/runtime/hydra/%.o,holders orphans hydra) $(base_obj)
+	$(announce)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -ldl -pthread -lm -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
 $(BIN)/epopctl: $(ctl_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
 	$(announce)
@@ -266,7 +270,7 @@ install: all $(BUILD)/epop.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema"
 	install $(BIN)/epop $(BIN)/epopctl "$(root)/bin"
-	install $(LIB)/epop/backtrace $(LIB)/epop/tether "$(root)/lib/epop"
+	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans "$(root)/lib/epop"
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"
 	ln -sf libepop.so.$(SOVERSION) "$(root)/lib/libepop.so"

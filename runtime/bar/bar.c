@@ -77,7 +77,7 @@ static bool start_guard(void)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    guard = fork();
+    guard = _Fork();
     if (guard == 0) {
         close(ends[1]);
         watch_over(ends[0]);

@@ -1,6 +1,6 @@
 /*
- * The stack is unwound here, in the crashed thread; the addresses are turned into names by a helper (driver/backtrace),
- * a process of its own, since reading debug information needs a heap that can be trusted.
+ * The stack is unwound here, in the crashed thread; the addresses are turned into names by a helper
+ * (driver/helpers/backtrace.c), a process of its own, since reading debug information needs a heap that can be trusted.
  */
 #include "runtime/crash/trace.h"
 

@@ -17,6 +17,7 @@
 #include "runtime/base/child.h"
 #include "runtime/base/ending.h"
 #include "runtime/hydra/hydra.h"
+#include "runtime/hydra/orphans.h"
 
 #define ANCESTORS_MAX 64
 #define MOMENT_MS     200  /* for one that is about to end */
@@ -25,8 +26,13 @@
 /* Standard output and error, of this process and of the proxy; st_ino 0: none. */
 enum { OWN = 2, ALL = 4 };
 static struct stat pipes[ALL];
+static pid_t owner; /* the process whose pipes they are: this one, but in the helper */
 static pid_t proxy; /* 0: not under Hydra */
 static _Atomic pid_t spared;
+
+/* The owner, the proxy, and the device and number of each own pipe. */
+#define WHAT "%ld %ld %lu:%lu %lu:%lu"
+static char what[6 * 24];
 
 void holders_spare(pid_t pid)
 {
@@ -66,8 +72,8 @@ static bool has_output(pid_t pid)
 static bool is_ours(pid_t pid)
 {
     for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++, pid = hydra_parent(pid)) {
-        if (pid == getpid())
-            return true;
+        if (pid == owner)
+            return true; /* of one that is just dying, too */
         if (pid == proxy)
             return false;
     }
@@ -103,6 +109,7 @@ static void hide_copies(void)
 
 void holders_begin(void)
 {
+    owner = getpid();
     proxy = hydra_proxy();
     for (int i = 0; i < ALL; i++) {
         char path[64];
@@ -110,14 +117,34 @@ void holders_begin(void)
         if (stat(path, &pipes[i]) || !S_ISFIFO(pipes[i].st_mode))
             pipes[i].st_ino = 0;
     }
-    if (proxy)
-        hide_copies();
+    if (!proxy)
+        return;
+    hide_copies();
+    snprintf(what, sizeof what, WHAT, (long)owner, (long)proxy, (unsigned long)pipes[0].st_dev,
+             (unsigned long)pipes[0].st_ino, (unsigned long)pipes[1].st_dev, (unsigned long)pipes[1].st_ino);
+    if (pipes[0].st_ino || pipes[1].st_ino)
+        orphans_begin(what);
+}
+
+int holders_adopt(const char *text)
+{
+    long process, manager;
+    unsigned long numbers[2 * OWN];
+    if (sscanf(text, WHAT, &process, &manager, &numbers[0], &numbers[1], &numbers[2], &numbers[3]) != 2 + 2 * OWN)
+        return -1;
+    owner = (pid_t)process;
+    proxy = (pid_t)manager;
+    for (int i = 0; i < OWN; i++) {
+        pipes[i].st_dev = numbers[2 * i];
+        pipes[i].st_ino = numbers[2 * i + 1];
+    }
+    return 0;
 }
 
 /* ---- All of them --------------------------------------------------------------------------- */
 
-/* Calls `what` for each; how many there are. */
-static int each(void (*what)(pid_t pid))
+/* Calls this for each; how many there are. */
+static int each(void (*done)(pid_t pid))
 {
     int count = 0;
     DIR *processes = opendir("/proc");
@@ -125,7 +152,7 @@ static int each(void (*what)(pid_t pid))
         pid_t pid = atoi(entry->d_name);
         if (!is_holder(pid))
             continue;
-        what(pid);
+        done(pid);
         count++;
     }
     if (processes)
@@ -165,14 +192,19 @@ static void end_at_once(pid_t pid)
     kill(pid, SIGKILL);
 }
 
-void holders_end(void)
+static void end_each(void)
 {
-    if (!proxy || (!pipes[0].st_ino && !pipes[1].st_ino))
-        return;
     wait_ms = MOMENT_MS;
     if (!each(await) || !each(tell))
         return;
     wait_ms = PATIENCE_MS;
     if (each(await) && each(end_at_once))
         each(await);
+}
+
+void holders_end(void)
+{
+    if (proxy && (pipes[0].st_ino || pipes[1].st_ino))
+        end_each();
+    orphans_end();
 }

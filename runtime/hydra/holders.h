@@ -7,8 +7,12 @@
 
 #include <sys/types.h>
 
-/* Looks which pipes lead to Hydra, before the program can redirect them. */
+/* Looks which pipes lead to Hydra, before the program can redirect them. What holds them when this process is killed is
+ * ended by a helper (orphans.h). */
 void holders_begin(void);
+
+/* For that helper: from here on this process stands for the one whose pipes WHAT names. 0, or -1 if it names none. */
+int holders_adopt(const char *what);
 
 /* A child of ours that may outlive us; 0: none. Any thread. */
 void holders_spare(pid_t pid);

@@ -60,16 +60,16 @@ def test_it_is_stopped(space, end, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_process_with_a_child_is_killed(space, rank, backend):
-    """The child has copies of no connection that would keep its death from being noticed."""
-    running = start(space, ENDLESS, "fork", backend=backend)
+@pytest.mark.parametrize("how", ["fork", "setsid", "orphan setsid ignore"])
+def test_a_process_with_a_child_is_killed(space, how, rank, backend):
+    """The child has copies of no connection that would keep its death from being noticed, and does not keep the job either."""
+    running = start(space, ENDLESS, *how.split(), backend=backend)
     joining.wait_for_status(space, lambda status: all(it["pid"] for it in status["processes"]))
     begin = time.monotonic()
     os.kill(joining.processes(space)[rank]["pid"], signal.SIGKILL)
     result = running.wait()
     assert result.status != 0 and space.in_time(time.monotonic() - begin, LIMIT), result
-    for pid in space.processes():
-        os.kill(pid, signal.SIGKILL)
+    assert space._wait_gone(LIMIT) == []
 
 
 @joining.needed

@@ -10,7 +10,7 @@ import pytest
 
 import joining
 from joins import JoinScenario
-from scenario import REFUSED, Switch
+from scenario import DONE, REFUSED, Switch
 
 pytestmark = joining.needed
 
@@ -112,7 +112,7 @@ def test_control_c_while_joiners_start(space):
     begin = time.monotonic()
     os.killpg(it.it.pid, signal.SIGINT)
     check_all_ended(space, it, begin)
-    assert waiting.wait().status != REFUSED
+    assert waiting.wait().status != DONE # that a joiner is gone, or that the job is: the signal reaches both
 
 
 def test_first_launcher_is_killed_while_joiners_start(space):

@@ -16,7 +16,7 @@ FILES = [
     *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "mpi_adapt", "visibility")],
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")], "lib/pkgconfig/epop.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").glob("*.c")],
-    "lib/epop/backtrace", "lib/epop/tether", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
+    "lib/epop/backtrace", "lib/epop/tether", "lib/epop/orphans", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epop-report")],
     *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
 ]
@@ -53,7 +53,7 @@ def test_nothing_else_is_there(tree):
 def test_modes(tree):
     for path in tree.rglob("*"):
         mode = path.stat().st_mode & 0o777
-        executable = path.is_dir() or path.parent.name == "bin" or path.name in ("backtrace", "tether")
+        executable = path.is_dir() or path.parent.name == "bin" or path.name in ("backtrace", "orphans", "tether")
         assert mode == (0o755 if executable else 0o644), f"{path}: {mode:o}"
 
 
