@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "driver/epop/launch.h"
 #include "driver/epop/trial.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/spawn.h"
 #include "runtime/hydra/mpiexec.h"
 
 #define LIMIT 20.0 /* seconds for one attempt */
@@ -44,14 +44,8 @@ static int start(struct attempt *attempt, int ranks, const char *thing, const ch
     char *argv[] = {mpiexec, "-n", count, self, TRIAL_ARGUMENT, (char *)thing, (char *)argument, NULL};
     if (pipe(ends))
         return -1;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    int error = posix_spawn(&attempt->pid, mpiexec, &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
+    const struct spawn what = {.argv = argv, .in = SPAWN_NOTHING, .out = ends[1], .err = ends[1]};
+    int error = spawn_program(&what, &attempt->pid);
     close(ends[1]);
     attempt->output = ends[0];
     return error ? -1 : 0;

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "driver/trace/merge.h"
 #include "driver/trace/out.h"
 #include "runtime/base/error.h"
+#include "runtime/base/spawn.h"
 #include "runtime/job/job.h"
 
 #define WRITTEN     'w'
@@ -42,27 +42,6 @@ static void remove_files(const char *directory, const char *output)
 
 /* ---- In process 0 ---------------------------------------------------------------------- */
 
-/* With the socket as its input, and nothing else of ours but stderr and the mark that the directory is in use. */
-static int spawn(char **argv, int lifeline, int in_use, pid_t *pid)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, lifeline, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, in_use, 3);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-    int error = posix_spawn(pid, argv[0], &actions, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 int collector_start(struct collector *collector, const char *directory, int in_use, const char *output, int64_t limit,
                     struct error *error)
 {
@@ -73,7 +52,13 @@ int collector_start(struct collector *collector, const char *directory, int in_u
     char *argv[] = {
         (char *)launch_self(self, sizeof self, "epop"), TRACE_ARGUMENT, (char *)directory, (char *)output, bytes, NULL};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
-        result = spawn(argv, ends[0], in_use, &collector->pid);
+        const struct spawn what = {.argv = argv,
+                                   .in = ends[0],
+                                   .out = SPAWN_NOTHING,
+                                   .err = STDERR_FILENO,
+                                   .mark = in_use, /* that the directory is */
+                                   .session = true};
+        result = spawn_program(&what, &collector->pid);
         close(ends[0]);
         collector->lifeline = ends[1];
     }

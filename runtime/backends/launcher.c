@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
+#include "runtime/base/spawn.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/events.h"
@@ -167,24 +167,15 @@ static char **command(char *count, char *self)
  * the job ends it too. */
 static int spawn(char **argv, char **environment, struct launch *launch)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
-    posix_spawn_file_actions_adddup2(&actions, launch->relay.out[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, launch->relay.err[1], 2);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    if (state.conditions.directory[0])
-        posix_spawn_file_actions_addchdir_np(&actions, state.conditions.directory);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    int error = posix_spawn(&launch->pid, argv[0], &actions, &attributes, argv, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    const struct spawn what = {
+        .argv = argv,
+        .environment = environment,
+        .directory = state.conditions.directory[0] ? state.conditions.directory : NULL,
+        .in = SPAWN_NOTHING,
+        .out = launch->relay.out[1],
+        .err = launch->relay.err[1],
+    };
+    return spawn_program(&what, &launch->pid);
 }
 
 static int run(struct launch *launch, cJSON *wake)

@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/wait.h>
@@ -13,6 +11,7 @@
 
 #include "runtime/base/child.h"
 #include "runtime/base/helper.h"
+#include "runtime/base/spawn.h"
 
 static char helper[PATH_MAX];
 static const char *argument;
@@ -23,22 +22,14 @@ static int lifeline = -1; /* the helper reads from its other end */
 static int spawn(int lifeline_end)
 {
     char *const argv[] = {helper, (char *)argument, NULL}, *const environment[] = {NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
+    const struct spawn what = {.argv = argv,
+                               .environment = environment,
+                               .in = lifeline_end,
+                               .out = SPAWN_NOTHING,
+                               .err = SPAWN_NOTHING,
+                               .session = true};
     pid_t pid;
-    sigemptyset(&none);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, lifeline_end, STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-    int error = posix_spawn(&pid, helper, &actions, &attributes, argv, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
+    int error = spawn_program(&what, &pid);
     if (!error)
         waitpid(pid, NULL, 0);
     return error;
