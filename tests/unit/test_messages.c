@@ -13,6 +13,7 @@
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/member/member.h"
 #include "runtime/world/backend.h"
+#include "tests/unit/one_phase.h"
 
 /* ---- What is printed ------------------------------------------------------------ */
 
@@ -285,27 +286,6 @@ static void requests_are_refused_by_name(void **state)
     assert_string_equal(seen.fatal, "");
 }
 
-static int never(int *argc, char ***argv, void **data)
-{
-    (void)argc, (void)argv, (void)data;
-    return -1;
-}
-
-static int set_up(void **state)
-{
-    epop_program_t *program = epop_program_create("test");
-    epop_add_init(program, "init", never);
-    epop_add_elastic(program, "phase", NULL, NULL, NULL);
-    *state = program;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    epop_program_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     alarm(60);
@@ -317,5 +297,5 @@ int main(void)
         cmocka_unit_test(the_coordinator_refuses_by_name),
         cmocka_unit_test(requests_are_refused_by_name),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, one_phase_set_up, one_phase_tear_down);
 }

@@ -14,6 +14,7 @@
 #include "runtime/base/json.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/world/backend.h"
+#include "tests/unit/one_phase.h"
 
 /* ---- No memory, in this thread (the linker's --wrap) ------------------------------ */
 
@@ -174,26 +175,10 @@ static void a_message_that_cannot_be_kept_ends_the_job(void **state)
     assert_non_null(strstr(fatal, "out of memory"));
 }
 
-static int never(int *argc, char ***argv, void **data)
-{
-    (void)argc, (void)argv, (void)data;
-    return -1;
-}
-
 static int set_up(void **state)
 {
     cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = cjson_malloc, .free_fn = free});
-    epop_program_t *program = epop_program_create("test");
-    epop_add_init(program, "init", never);
-    epop_add_elastic(program, "phase", NULL, NULL, NULL);
-    *state = program;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    epop_program_free(*state);
-    return 0;
+    return one_phase_set_up(state);
 }
 
 int main(void)
@@ -205,5 +190,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(more_than_the_reserve_ends_the_job, start, stop),
         cmocka_unit_test_setup_teardown(a_message_that_cannot_be_kept_ends_the_job, start, stop),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, one_phase_tear_down);
 }
