@@ -98,8 +98,8 @@ static bool has_been_read(int end)
     return !ioctl(end, FIONREAD, &unread) && unread == 0;
 }
 
-/* Under the lock, in PMIx's progress thread, with the newcomer's first message read: PMIx's end of our connection. -1: the
- * newcomer that PMIx asks for has been given up. */
+/* Under the lock, in PMIx's progress thread, with the newcomer's first message read: PMIx's end of our connection. -1:
+ * the newcomer that PMIx asks for has been given up. */
 static int end_asked_for(void)
 {
     int end = handover.fd < 0 ? -1 : control_socket_of_peer(&handover.inner, handover.inner_size);
@@ -113,20 +113,21 @@ int control_admission_swap(void)
     pthread_mutex_lock(&handover.lock);
     int end = end_asked_for();
     if (end >= 0 && (!still_there(handover.fd) || dup3(handover.fd, end, O_CLOEXEC) < 0)) {
-        shutdown(end, SHUT_RDWR);
+        close(end);
         end = -1;
     }
     pthread_mutex_unlock(&handover.lock);
     return end;
 }
 
-/* The next newcomer need not wait until the handover's time is up. */
+/* The next newcomer need not wait until the handover's time is up. PMIx does not look at a connection again about which
+ * it is not answered, and would not close it. */
 void control_admission_refuse(void)
 {
     pthread_mutex_lock(&handover.lock);
     int end = end_asked_for();
     if (end >= 0)
-        shutdown(end, SHUT_RDWR);
+        close(end);
     pthread_mutex_unlock(&handover.lock);
 }
 
