@@ -67,7 +67,10 @@ static void on_exit_of_program(int status)
 static const char *what_quits(const char *call)
 {
     struct walk *walk = walking;
-    return walk && walk_quits(walk, call) ? walk->error : NULL;
+    if (!walk)
+        return NULL;
+    walk_quits(walk, call);
+    return walk->error;
 }
 
 static const struct job_exits exits = {.exits = on_exit_of_program, .quits = what_quits};

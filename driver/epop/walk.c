@@ -41,26 +41,27 @@ static int fail_block(struct walk *w, const char *block, int error)
     return fail(w, error, what);
 }
 
-bool walk_quits(struct walk *w, const char *call)
+void walk_quits(struct walk *w, const char *call)
 {
     static const char *const names[] = {"init", "adapt", "exec", "loop_condition", "branch_condition"};
     char what[100];
     int block = atomic_load_explicit(&w->block, memory_order_relaxed);
-    if (!block)
-        return false;
-    snprintf(what, sizeof what, "its %s block called %s", names[block - 1], call);
+    if (block)
+        snprintf(what, sizeof what, "its %s block called %s", names[block - 1], call);
+    else
+        snprintf(what, sizeof what, "%s was called between its blocks", call);
     describe(w, what);
-    return true;
 }
 
 bool walk_exits(struct walk *w, int status)
 {
     char call[32];
     snprintf(call, sizeof call, "exit(%d)", status);
-    bool inside = walk_quits(w, call);
-    if (inside)
-        drivers_failed(w->drivers, &w->position, EPOP_ERR_STATE);
-    return inside;
+    if (!atomic_load_explicit(&w->block, memory_order_relaxed))
+        return false;
+    walk_quits(w, call);
+    drivers_failed(w->drivers, &w->position, EPOP_ERR_STATE);
+    return true;
 }
 
 /* ---- Position --------------------------------------------------------------------- */

@@ -33,8 +33,8 @@ enum walk_outcome walk_from_start(struct walk *walk, int *argc, char ***argv);
 /* The process exits now, with that status. In the midst of a block? Then error says so, and the drivers know. */
 bool walk_exits(struct walk *walk, int status);
 
-/* The same of any call that ends the process, where the drivers cannot be told: in a signal handler, perhaps. */
-bool walk_quits(struct walk *walk, const char *call);
+/* The process ends by such a call, perhaps in a signal handler, and between two blocks: error says so. */
+void walk_quits(struct walk *walk, const char *call);
 
 /* Runs INIT, joins the running ranks where they are, and goes on from there. */
 enum walk_outcome walk_joining(struct walk *walk, int *argc, char ***argv);

@@ -18,19 +18,19 @@ static pid_t self;
 /* A child that the program forked has these handlers too. */
 static bool of_program(void)
 {
-    bool in_mpi = atomic_load_explicit(&interpose_present()->function, memory_order_relaxed) != 0;
-    return getpid() == self && !in_mpi && !ending_here();
+    return getpid() == self && !ending_here();
 }
 
 static void on_end(int status, void *unused)
 {
+    bool in_mpi = atomic_load_explicit(&interpose_present()->function, memory_order_relaxed) != 0;
     (void)unused;
-    if (of_program())
+    if (of_program() && !in_mpi)
         told->exits(status);
 }
 
-/* The process is ending, and nothing can be done for it but to say so, and that it failed: Hydra may take a job whose
- * processes end with 0 for done. */
+/* Not MPI's own way to give up, so it may be in MPI: in a handler of a signal. The process is ending, and nothing can
+ * be done for it but to say so, and that it failed: Hydra may take a job whose processes end with 0 for done. */
 static int quit(const char *call, int status)
 {
     const char *text = of_program() && !job_does_without() ? told->quits(call) : NULL;

@@ -3,6 +3,7 @@
  * says, while the others wait for it in a barrier. Alone it asks for a second rank until that is there, or for
  * EPOP_TEST_ALONE seconds.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -25,6 +26,21 @@ static int my_fault_is(const char *name)
     return fault_is(name) && (!chosen || atoi(chosen) == rank());
 }
 
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+/* A limit of the program's own, which it meets within MPI. */
+static void end_by_alarm(void)
+{
+    char byte;
+    signal(SIGALRM, on_alarm);
+    ualarm(20000, 0);
+    MPI_Recv(&byte, 1, MPI_CHAR, MPI_ANY_SOURCE, 7, epop_world(), MPI_STATUS_IGNORE);
+}
+
 /* Not by returning from the block. */
 static void end_if_asked(const char *block)
 {
@@ -32,6 +48,8 @@ static void end_if_asked(const char *block)
     if (chosen && atoi(chosen) != rank())
         return;
     exit_if_asked(block);
+    if (fault_is("alarm") && strcmp(block, "exec") == 0)
+        end_by_alarm();
     if (fault_is("abort") && strcmp(block, "exec") == 0)
         MPI_Abort(MPI_COMM_WORLD, 0);
 }
