@@ -10,10 +10,11 @@
 
 static _Atomic(const int *) closed[MOST];
 
+/* Once: in children of this child the numbers are those of its own files. */
 static void in_child(void)
 {
     for (int i = 0; i < MOST; i++) {
-        const int *fd = atomic_load(&closed[i]);
+        const int *fd = atomic_exchange(&closed[i], NULL);
         if (fd && *fd >= 0)
             close(*fd);
     }

@@ -1,15 +1,19 @@
 /* The base room: errors, growing arrays, hashes, deadlines, and threads that leave signals to the program. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/child.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
@@ -122,6 +126,37 @@ static void test_threads_leave_signals_to_the_program(void **state)
     assert_int_equal(sigismember(&after, SIGUSR1), sigismember(&before, SIGUSR1));
 }
 
+/* ---- Children ------------------------------------------------------------------------------------ */
+
+/* In a child: whether the file is closed here, and a pipe that takes its number is the grandchild's, too. */
+static int look_in_child(int closed)
+{
+    int ends[2], status;
+    char byte;
+    if (fcntl(closed, F_GETFD) >= 0 || pipe(ends) || ends[0] != closed || write(ends[1], "x", 1) != 1)
+        return 1;
+    pid_t grandchild = fork();
+    if (grandchild == 0)
+        _exit(read(ends[0], &byte, 1) != 1);
+    return waitpid(grandchild, &status, 0) != grandchild || status;
+}
+
+static void test_children_are_without_a_file_of_ours_and_keep_their_own(void **state)
+{
+    static int fd;
+    int status;
+    (void)state;
+    fd = dup(STDIN_FILENO);
+    child_without(&fd);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(look_in_child(fd));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(fd);
+    fd = -1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +168,7 @@ int main(void)
         cmocka_unit_test(test_hash_is_fnv_1a),
         cmocka_unit_test(test_deadlines),
         cmocka_unit_test(test_threads_leave_signals_to_the_program),
+        cmocka_unit_test(test_children_are_without_a_file_of_ours_and_keep_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
