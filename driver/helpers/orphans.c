@@ -3,8 +3,10 @@
  * so; what any other left running, and would keep the job from ending, is ended here. EPOP starts it
  * (runtime/hydra/orphans.c); WHAT is how that process's output is recognised (runtime/hydra/holders.h).
  */
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "runtime/hydra/holders.h"
@@ -12,13 +14,17 @@
 int main(int argc, char **argv)
 {
     char byte;
-    if (argc != 2 || holders_adopt(argv[1])) {
+    pid_t owner = argc == 2 ? holders_adopt(argv[1]) : -1;
+    struct pollfd end = {.fd = owner > 0 ? pidfd_open(owner, 0) : -1, .events = POLLIN};
+    if (end.fd < 0) {
         fprintf(stderr, "usage: orphans WHAT (epop starts it)\n");
         return 2;
     }
     for (int number = 1; number < 32; number++)
         signal(number, SIG_IGN); /* those that the user sends are for the job */
-    if (fork() == 0 && read(STDIN_FILENO, &byte, 1) == 0)
+    if (fork() == 0 && read(STDIN_FILENO, &byte, 1) == 0) {
+        poll(&end, 1, -1); /* it may have become another program */
         holders_end();
+    }
     return 0;
 }

@@ -25,7 +25,6 @@
 #define NOT_WRITTEN 'n' /* the reason has been told */
 #define PATIENCE    60  /* seconds */
 
-extern char **environ;
 
 /* What is left of the buffers, and of a trace that was not finished. */
 static void remove_files(const char *directory, const char *output)
@@ -63,8 +62,10 @@ int collector_start(struct collector *collector, const char *directory, int in_u
         collector->lifeline = ends[1];
     }
     epop__job_child_without(&collector->lifeline);
-    if (result == 0)
+    if (result == 0) {
+        epop__job_spare(collector->pid); /* it is busy when this process is gone */
         return 0;
+    }
     error_set(error, ERROR_FAILED, "cannot start the process that writes the trace: %s",
               strerror(result > 0 ? result : errno));
     if (collector->lifeline >= 0)
@@ -99,10 +100,10 @@ int collector_finish(struct collector *collector)
     if (answer < 0) {
         fprintf(stderr, "epop: trace: it takes more than %d s to write; process %ld goes on with it\n", PATIENCE,
                 (long)collector->pid);
-        epop__job_spare(collector->pid);
         return -1;
     }
     waitpid(collector->pid, NULL, 0);
+    epop__job_spare(0);
     if (answer == 0) {
         fprintf(stderr, "epop: trace: the process that writes it was killed: there is no trace\n");
         remove_files(collector->directory, collector->output);

@@ -30,10 +30,6 @@ static pid_t owner; /* the process whose pipes they are: this one, but in the he
 static pid_t proxy; /* 0: not under Hydra */
 static _Atomic pid_t spared;
 
-/* The owner, the proxy, and the device and number of each own pipe. */
-#define WHAT "%ld %ld %lu:%lu %lu:%lu"
-static char what[6 * 24];
-
 void holders_spare(pid_t pid)
 {
     atomic_store(&spared, pid);
@@ -85,6 +81,34 @@ static bool is_holder(pid_t pid)
     return pid > 1 && pid != getpid() && pid != atomic_load(&spared) && has_output(pid) && is_ours(pid);
 }
 
+/* ---- As text, for the helper ---------------------------------------------------------------- */
+
+/* The owner, the proxy, whom to spare, and the device and number of each own pipe. */
+#define WHAT "%ld %ld %ld %lu:%lu %lu:%lu"
+
+static void describe(char *text, size_t size)
+{
+    snprintf(text, size, WHAT, (long)owner, (long)proxy, (long)atomic_load(&spared), (unsigned long)pipes[0].st_dev,
+             (unsigned long)pipes[0].st_ino, (unsigned long)pipes[1].st_dev, (unsigned long)pipes[1].st_ino);
+}
+
+pid_t holders_adopt(const char *text)
+{
+    long process, manager, another;
+    unsigned long numbers[2 * OWN];
+    if (sscanf(text, WHAT, &process, &manager, &another, &numbers[0], &numbers[1], &numbers[2], &numbers[3]) !=
+        3 + 2 * OWN)
+        return -1;
+    owner = (pid_t)process;
+    proxy = (pid_t)manager;
+    holders_spare((pid_t)another);
+    for (int i = 0; i < OWN; i++) {
+        pipes[i].st_dev = numbers[2 * i];
+        pipes[i].st_ino = numbers[2 * i + 1];
+    }
+    return owner;
+}
+
 /* ---- The beginning ------------------------------------------------------------------------- */
 
 /* Hydra leaves descriptors open: those that it made standard output and error of, and the proxy's own. Who redirects
@@ -120,25 +144,8 @@ void holders_begin(void)
     if (!proxy)
         return;
     hide_copies();
-    snprintf(what, sizeof what, WHAT, (long)owner, (long)proxy, (unsigned long)pipes[0].st_dev,
-             (unsigned long)pipes[0].st_ino, (unsigned long)pipes[1].st_dev, (unsigned long)pipes[1].st_ino);
     if (pipes[0].st_ino || pipes[1].st_ino)
-        orphans_begin(what);
-}
-
-int holders_adopt(const char *text)
-{
-    long process, manager;
-    unsigned long numbers[2 * OWN];
-    if (sscanf(text, WHAT, &process, &manager, &numbers[0], &numbers[1], &numbers[2], &numbers[3]) != 2 + 2 * OWN)
-        return -1;
-    owner = (pid_t)process;
-    proxy = (pid_t)manager;
-    for (int i = 0; i < OWN; i++) {
-        pipes[i].st_dev = numbers[2 * i];
-        pipes[i].st_ino = numbers[2 * i + 1];
-    }
-    return 0;
+        orphans_begin(describe);
 }
 
 /* ---- All of them --------------------------------------------------------------------------- */

@@ -11,8 +11,8 @@
  * ended by a helper (orphans.h). */
 void holders_begin(void);
 
-/* For that helper: from here on this process stands for the one whose pipes WHAT names. 0, or -1 if it names none. */
-int holders_adopt(const char *what);
+/* For that helper: from here on this process stands for the one that WHAT describes. That one's number, or -1. */
+pid_t holders_adopt(const char *what);
 
 /* A child of ours that may outlive us; 0: none. Any thread. */
 void holders_spare(pid_t pid);

@@ -1,37 +1,42 @@
 /* The helper that ends what a killed process left running: see orphans.h. */
 #include "runtime/hydra/orphans.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/child.h"
 #include "runtime/base/helper.h"
 #include "runtime/base/spawn.h"
+#include "runtime/base/thread.h"
 
 static char helper[PATH_MAX];
-static const char *argument;
+static void (*describe)(char *text, size_t size);
 static pid_t self;
 static int lifeline = -1; /* the helper reads from its other end */
 
-/* It becomes nobody's child at once: the program may wait for all of its own. */
+/* It becomes nobody's child at once: the program may wait for all of its own, and should not see this one. */
 static int spawn(int lifeline_end)
 {
-    char *const argv[] = {helper, (char *)argument, NULL}, *const environment[] = {NULL};
+    char text[256], *const argv[] = {helper, text, NULL}, *const environment[] = {NULL};
     const struct spawn what = {.argv = argv,
                                .environment = environment,
                                .in = lifeline_end,
                                .out = SPAWN_NOTHING,
                                .err = SPAWN_NOTHING,
                                .session = true};
+    sigset_t before;
     pid_t pid;
+    describe(text, sizeof text);
+    thread_mask_signals(&before);
     int error = spawn_program(&what, &pid);
     if (!error)
         waitpid(pid, NULL, 0);
+    thread_unmask_signals(&before);
     return error;
 }
 
@@ -41,7 +46,8 @@ static void start(void)
 {
     static atomic_flag begun = ATOMIC_FLAG_INIT;
     int ends[2];
-    if (getpid() != self || atomic_flag_test_and_set(&begun) || pipe2(ends, O_CLOEXEC))
+    if (getpid() != self || atomic_flag_test_and_set(&begun) ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return;
     lifeline = ends[1];
     child_without(&lifeline);
@@ -52,18 +58,19 @@ static void start(void)
     close(ends[0]);
 }
 
-void orphans_begin(const char *what)
+void orphans_begin(void (*what)(char *text, size_t size))
 {
     self = getpid();
-    argument = what;
+    describe = what;
     if (!helper_find("orphans", helper, sizeof helper))
         pthread_atfork(NULL, start, NULL);
 }
 
 void orphans_end(void)
 {
-    if (lifeline >= 0 && write(lifeline, "", 1) == 1) {
-        close(lifeline);
-        lifeline = -1;
-    }
+    if (lifeline < 0)
+        return;
+    send(lifeline, "", 1, MSG_NOSIGNAL);
+    close(lifeline);
+    lifeline = -1;
 }

@@ -5,8 +5,10 @@
 #ifndef EPOP_ORPHANS_H
 #define EPOP_ORPHANS_H
 
-/* `what` is the helper's argument; it stays the caller's. Before the program runs; once. */
-void orphans_begin(const char *what);
+#include <stddef.h>
+
+/* `describe` makes the helper's argument, when it is started. Before the program runs; once. */
+void orphans_begin(void (*describe)(char *text, size_t size));
 
 /* This process ends well: the helper goes home. Local. */
 void orphans_end(void);
