@@ -13,7 +13,7 @@
 
 static void ask(struct coordinator *c)
 {
-    c->position.due = true;
+    c->position.awaited = true;
     timers_set(&c->timers, &c->position.limit, ANSWER_TIMEOUT);
     processes_send(c, c->processes.world[0], json_message(MESSAGE_POSITION));
 }
@@ -21,18 +21,18 @@ static void ask(struct coordinator *c)
 /* In a pause, or stopped for a debugger, nobody would answer. */
 static void ask_progress(struct coordinator *c)
 {
-    if (c->position.progress_due || c->pause.on || stops_are_on(c) || process_of_rank(c, 0)->ended)
+    if (c->position.progress_awaited || c->pause.on || stops_are_on(c) || process_of_rank(c, 0)->ended)
         return;
-    c->position.progress_due = true;
+    c->position.progress_awaited = true;
     processes_send(c, c->processes.world[0], json_message(MESSAGE_PROGRESS));
 }
 
 void position_wait(struct coordinator *c, struct event *event, bool progress)
 {
-    bool first = !c->position.first;
+    bool first = !c->position.waiting.first;
     event->next = NULL;
-    *(first ? &c->position.first : &c->position.last->next) = event;
-    c->position.last = event;
+    *(first ? &c->position.waiting.first : &c->position.waiting.last->next) = event;
+    c->position.waiting.last = event;
     if (first)
         ask(c);
     if (progress)
@@ -42,9 +42,9 @@ void position_wait(struct coordinator *c, struct event *event, bool progress)
 /* All that is waited for is there, or needs no longer wait than this. */
 static void look(struct coordinator *c)
 {
-    if (!c->position.due && !c->position.progress_due)
+    if (!c->position.awaited && !c->position.progress_awaited)
         position_give_up(c);
-    else if (!c->position.due && timers_left(&c->timers, &c->position.limit) > PROGRESS_TIMEOUT)
+    else if (!c->position.awaited && timers_left(&c->timers, &c->position.limit) > PROGRESS_TIMEOUT)
         timers_set(&c->timers, &c->position.limit, PROGRESS_TIMEOUT);
 }
 
@@ -53,27 +53,27 @@ void position_came(struct coordinator *c, int process, const cJSON *message)
     if (process != c->processes.world[0])
         return;
     c->position.at = position_from_json(message);
-    c->position.due = false;
+    c->position.awaited = false;
     look(c);
 }
 
 void position_progress_came(struct coordinator *c)
 {
-    c->position.progress_due = false;
+    c->position.progress_awaited = false;
     look(c);
 }
 
 void position_ask_again(struct coordinator *c)
 {
-    if (c->position.first)
+    if (c->position.waiting.first)
         ask(c);
 }
 
 void position_give_up(struct coordinator *c)
 {
-    struct event *event = c->position.first, *next;
-    c->position.first = NULL;
-    c->position.due = c->position.progress_due = false;
+    struct event *event = c->position.waiting.first, *next;
+    c->position.waiting.first = NULL;
+    c->position.awaited = c->position.progress_awaited = false;
     timers_cancel(&c->timers, &c->position.limit);
     for (; event; event = next) {
         next = event->next;

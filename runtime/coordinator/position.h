@@ -15,12 +15,14 @@
 struct coordinator;
 struct event;
 
-struct position_queue {
-    struct position at;         /* of rank 0, when it was asked last; pc -1: in no element */
-    struct event *first, *last; /* those that wait for its answer, in their order */
+struct position_inquiry {
+    struct position at; /* of rank 0, when it was asked last; pc -1: in no element */
+    struct {
+        struct event *first, *last;
+    } waiting; /* the requests that need its answer, in their order */
     void (*go_on)(struct coordinator *c, struct event *event);
     struct timer limit;
-    bool due, progress_due; /* of the answers that they wait for */
+    bool awaited, progress_awaited; /* answers that it owes */
 };
 
 /* go_on: what becomes of those that waited. */

@@ -46,7 +46,7 @@ struct coordinator {
     struct stop stop;
     struct stops stops; /* with the debug driver */
     struct rollcall rollcall;
-    struct position_queue position;
+    struct position_inquiry position;
     struct progress progress;
     struct silence silence;
     struct survey survey;
