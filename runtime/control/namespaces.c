@@ -11,24 +11,24 @@
 
 #define KEEP_SECONDS 3
 
-struct departed {
-    struct departed *next;
-    double when;
+struct gone_tool {
+    struct gone_tool *next;
+    double when; /* it went */
     pmix_nspace_t nspace;
 };
 
 /* Of PMIx's progress thread. The oldest is first. */
-static struct departed *first, **end = &first;
+static struct gone_tool *first, **end = &first;
 
 void control_namespaces_gone(const char *nspace)
 {
-    struct departed *one = calloc(1, sizeof *one);
-    if (!one)
+    struct gone_tool *tool = calloc(1, sizeof *tool);
+    if (!tool)
         return;
-    one->when = monotonic_seconds();
-    PMIX_LOAD_NSPACE(one->nspace, nspace);
-    *end = one;
-    end = &one->next;
+    tool->when = monotonic_seconds();
+    PMIX_LOAD_NSPACE(tool->nspace, nspace);
+    *end = tool;
+    end = &tool->next;
 }
 
 static void forgotten(pmix_status_t status, void *cbdata)
@@ -41,10 +41,10 @@ void control_namespaces_forget(void)
 {
     double now = monotonic_seconds();
     while (first && now - first->when > KEEP_SECONDS) {
-        struct departed *one = first;
-        first = one->next;
+        struct gone_tool *tool = first;
+        first = tool->next;
         if (!first)
             end = &first;
-        PMIx_server_deregister_nspace(one->nspace, forgotten, one);
+        PMIx_server_deregister_nspace(tool->nspace, forgotten, tool);
     }
 }
