@@ -17,7 +17,7 @@ struct control_request {
     pmix_info_cbfunc_t done;
     void *cbdata;
     pmix_info_t *answer; /* on its way; NULL: there was no memory for it */
-    bool told;           /* its client has gone, and the coordinator knows */
+    bool abandoned;      /* its client has gone, and the coordinator knows */
     struct control_request *next;
 };
 
@@ -95,15 +95,15 @@ void control_answer(struct control_request *handle, const cJSON *answer)
     control_server_leave();
 }
 
-/* The first open request that nobody was told to be abandoned; of `client`, or of anyone. */
-static struct control_request *next_untold(const char *client)
+/* The first open request of this client that is not abandoned yet; it is from here on. */
+static struct control_request *next_to_abandon(const char *client)
 {
     pthread_mutex_lock(&requests.lock);
     struct control_request *request = requests.first;
-    while (request && (request->told || strcmp(request->client, client)))
+    while (request && (request->abandoned || strcmp(request->client, client)))
         request = request->next;
     if (request)
-        request->told = true;
+        request->abandoned = true;
     pthread_mutex_unlock(&requests.lock);
     return request;
 }
@@ -111,7 +111,7 @@ static struct control_request *next_untold(const char *client)
 void control_requests_abandon(const char *client, void (*tell)(void *context, struct control_request *handle),
                               void *context)
 {
-    for (struct control_request *request; tell && (request = next_untold(client));)
+    for (struct control_request *request; tell && (request = next_to_abandon(client));)
         tell(context, request);
 }
 

@@ -169,8 +169,8 @@ int control_tool_attach(const char *uri, const char *nspace, const struct contro
     return 0;
 }
 
-static void told(pmix_status_t status, pmix_info_t *info, size_t count, void *cbdata, pmix_release_cbfunc_t release,
-                 void *release_cbdata)
+static void release_answer(pmix_status_t status, pmix_info_t *info, size_t count, void *cbdata,
+                           pmix_release_cbfunc_t release, void *release_cbdata)
 {
     (void)status, (void)info, (void)count, (void)cbdata;
     if (release)
@@ -185,7 +185,7 @@ int control_tool_tell(const char *key, const cJSON *json, int wait_ms)
         return -1;
     struct control_waiter *waiter = wait_ms > 0 ? control_waiter_new() : NULL;
     if (!waiter)
-        status = PMIx_Job_control_nb(NULL, 0, &info, 1, told, NULL);
+        status = PMIx_Job_control_nb(NULL, 0, &info, 1, release_answer, NULL);
     else
         status = PMIx_Job_control_nb(NULL, 0, &info, 1, control_waiter_answered, waiter);
     PMIX_INFO_DESTRUCT(&info);

@@ -12,7 +12,7 @@
 #include "runtime/job/state.h"
 #include "runtime/world/world.h"
 
-static const struct job_exits *told;
+static const struct job_exits *hooks;
 static pid_t self;
 
 /* A child that the program forked has these handlers too. */
@@ -26,14 +26,14 @@ static void on_end(int status, void *unused)
     bool in_mpi = atomic_load_explicit(&interpose_present()->function, memory_order_relaxed) != 0;
     (void)unused;
     if (of_program() && !in_mpi)
-        told->exits(status);
+        hooks->exits(status);
 }
 
 /* Not MPI's own way to give up, so it may be in MPI: in a handler of a signal. The process is ending, and nothing can
  * be done for it but to say so, and that it failed: Hydra may take a job whose processes end with 0 for done. */
 static int quit(const char *call, int status)
 {
-    const char *text = of_program() && !job_does_without() ? told->quits(call) : NULL;
+    const char *text = of_program() && !job_does_without() ? hooks->quits(call) : NULL;
     if (!text)
         return status;
     ending_write(text);
@@ -56,7 +56,7 @@ static void on_quick_exit(void)
 
 void epop__job_watch_exit(const struct job_exits *exits)
 {
-    told = exits;
+    hooks = exits;
     self = getpid();
     on_exit(on_end, NULL);
     at_quick_exit(on_quick_exit);

@@ -175,8 +175,8 @@ bool recorder_runs(void)
 
 void recorder_fail(const char *reason)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&told))
+    static atomic_flag failed = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&failed))
         return; /* the first reason counts */
     strncpy(recorder.reason, reason, sizeof recorder.reason - 1);
     recorder.fail = true;
