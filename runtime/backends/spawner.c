@@ -75,7 +75,7 @@ static void broadcast(MPI_Comm intercomm, bool root, const char *text)
     MPI_Bcast((void *)text, length, MPI_CHAR, from, intercomm);
 }
 
-static MPI_Info where(void)
+static MPI_Info spawn_info(void)
 {
     MPI_Info info;
     MPI_Info_create(&info);
@@ -86,7 +86,7 @@ static MPI_Info where(void)
 
 static int spawn(MPI_Comm comm, int count, MPI_Comm *intercomm)
 {
-    MPI_Info info = where();
+    MPI_Info info = spawn_info();
     MPI_Errhandler of_program;
     MPI_Comm_get_errhandler(comm, &of_program);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
