@@ -72,7 +72,7 @@ static bool *flag_of(const struct ctl_command *command, const struct option *opt
         return &arguments->once;
     if ((command->takes & CTL_TAKES_WAIT) && is_option(option, "--wait"))
         return &arguments->wait;
-    if ((command->takes & CTL_TAKES_PLACE) && is_option(option, "--remove"))
+    if ((command->takes & CTL_TAKES_BREAKPOINT) && is_option(option, "--remove"))
         return &arguments->remove;
     return is_option(option, "--help") || is_option(option, "-h") ? &arguments->help : NULL;
 }
@@ -103,22 +103,22 @@ static int take_option(const struct ctl_command *command, char **words, int coun
     return option.value ? 1 : 2;
 }
 
-/* The words that are no options: [JOB], and behind it for resize the size, for break the place. */
+/* The words that are no options: [JOB], and behind it for resize the size, for break the breakpoint. */
 static int take_words(const struct ctl_command *command, char **words, int count, struct ctl_arguments *arguments)
 {
-    bool resize = command->takes & CTL_TAKES_RESIZE, place = command->takes & CTL_TAKES_PLACE;
-    int most = ((command->takes & CTL_TAKES_JOB) != 0) + (resize || place);
+    bool resize = command->takes & CTL_TAKES_RESIZE, breakpoint = command->takes & CTL_TAKES_BREAKPOINT;
+    int most = ((command->takes & CTL_TAKES_JOB) != 0) + (resize || breakpoint);
     if (count > most) {
         ctl_complain("%s: \"%s\" is one argument too many (see epopctl %s --help)", command->name, words[most],
                      command->name);
         return -1;
     }
-    if (place && count == 0 && !arguments->help) {
+    if (breakpoint && count == 0 && !arguments->help) {
         ctl_complain("%s: where? PHASE[:ITERATION][@RANK] (see epopctl %s --help)", command->name, command->name);
         return -1;
     }
-    if (place && count > 0)
-        arguments->place = words[--count];
+    if (breakpoint && count > 0)
+        arguments->breakpoint = words[--count];
     if (!resize) {
         arguments->job = count > 0 ? words[0] : NULL;
         return 0;

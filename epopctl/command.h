@@ -13,7 +13,7 @@ struct ctl_arguments {
     const char *hosts;         /* resize: where joining ranks come from */
     const char *release;       /* resize: hosts to give up */
     const char *release_ranks; /* resize: ranks to give up */
-    const char *place;         /* break: PHASE[:ITERATION][@RANK] */
+    const char *breakpoint;    /* break: PHASE[:ITERATION][@RANK] */
     bool remove;               /* break: that one goes */
     bool wait, json, help, once;
     int timeout_ms;
@@ -26,7 +26,7 @@ enum {
     CTL_TAKES_TIMEOUT = 4,
     CTL_TAKES_RESIZE = 8,
     CTL_TAKES_JOB = 16,
-    CTL_TAKES_PLACE = 32,
+    CTL_TAKES_BREAKPOINT = 32,
     CTL_TAKES_ONCE = 64
 };
 

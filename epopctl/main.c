@@ -54,7 +54,7 @@ const struct ctl_command ctl_commands[] = {
      "  RANK                only this rank stops\n"
      "  --wait              come back when they are stopped, and print how to attach a debugger\n"
      "  --remove            do not stop there any more\n" TIMEOUT_HELP,
-     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_PLACE, ctl_break},
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_BREAKPOINT, ctl_break},
     {"step", "[JOB] [--timeout SECONDS]", "let stopped ranks run one iteration", TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_step},
     {"continue", "[JOB] [--timeout SECONDS]", "let stopped ranks go on", TIMEOUT_HELP,

@@ -52,7 +52,7 @@ static int ask(const struct ctl_arguments *arguments, cJSON *request, const char
 int ctl_break(const struct ctl_arguments *arguments)
 {
     cJSON *request = json_message(REQUEST_BREAK);
-    cJSON_AddStringToObject(request, "at", arguments->place);
+    cJSON_AddStringToObject(request, "at", arguments->breakpoint);
     if (arguments->remove)
         cJSON_AddTrueToObject(request, "remove");
     if (arguments->wait)

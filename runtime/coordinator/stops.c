@@ -23,7 +23,7 @@ static bool same_position(const struct position *a, const struct position *b)
 /* Once per visit: without an iteration at the first one that comes by. */
 static bool meets(const struct stop_place *place, const struct position *at, int rank)
 {
-    const struct breakpoint *b = &place->where;
+    const struct breakpoint *b = &place->breakpoint;
     return b->pc == at->pc && (b->iteration < 0 || b->iteration == at->iteration) && (b->rank < 0 || b->rank == rank) &&
            place->met != at->visit;
 }
@@ -153,7 +153,7 @@ static void look_at(struct coordinator *c, int rank)
     cJSON_AddBoolToObject(claim, "seen", 1);
     if (place) {
         place->met = at.visit;
-        stop(c, &at, place->where.rank, place->where.text);
+        stop(c, &at, place->breakpoint.rank, place->breakpoint.text);
     } else if (s->stepping && !same_position(&at, &s->at)) {
         stop(c, &at, -1, "step");
     }
@@ -203,7 +203,7 @@ void stops_release(struct coordinator *c, bool step)
 static int find_place(const struct stops *s, const struct breakpoint *b)
 {
     for (int i = 0; i < s->count; i++) {
-        const struct breakpoint *other = &s->places[i].where;
+        const struct breakpoint *other = &s->places[i].breakpoint;
         if (other->pc == b->pc && other->iteration == b->iteration && other->rank == b->rank)
             return i;
     }
@@ -217,7 +217,7 @@ int stops_add(struct coordinator *c, const struct breakpoint *b)
         return 0;
     if (s->count == ROLLCALL_BREAKS_MAX)
         return -1;
-    s->places[s->count++] = (struct stop_place){.where = *b};
+    s->places[s->count++] = (struct stop_place){.breakpoint = *b};
     return 0;
 }
 
@@ -262,13 +262,13 @@ void stops_init(struct coordinator *c)
 {
     const struct rollcall_options *options = c->config.rollcall;
     for (int i = 0; options && i < options->count; i++)
-        c->stops.places[c->stops.count++].where = options->breaks[i];
+        c->stops.places[c->stops.count++].breakpoint = options->breaks[i];
 }
 
 cJSON *stops_json(const struct coordinator *c)
 {
     cJSON *list = cJSON_CreateArray();
     for (int i = 0; i < c->stops.count; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(c->stops.places[i].where.text));
+        cJSON_AddItemToArray(list, cJSON_CreateString(c->stops.places[i].breakpoint.text));
     return list;
 }

@@ -11,7 +11,7 @@ struct coordinator;
 
 /* A break, and the visit of its element in which the ranks stopped there last. */
 struct stop_place {
-    struct breakpoint where;
+    struct breakpoint breakpoint;
     int64_t met; /* 0: none yet */
 };
 
