@@ -69,19 +69,19 @@ bool walk_exits(struct walk *w, int status)
 static void look_at_world(struct walk *w)
 {
     w->elastic->world(w->elastic->context, &w->position.rank, &w->position.size);
-    atomic_store(&w->elastic->where->rank, w->position.rank);
-    atomic_store(&w->elastic->where->size, w->position.size);
+    atomic_store(&w->elastic->live->rank, w->position.rank);
+    atomic_store(&w->elastic->live->size, w->position.size);
 }
 
 static void publish_iteration(const struct walk *w)
 {
-    atomic_store_explicit(&w->elastic->where->iteration, w->position.iteration, memory_order_relaxed);
+    atomic_store_explicit(&w->elastic->live->iteration, w->position.iteration, memory_order_relaxed);
 }
 
 static void publish_position(const struct walk *w)
 {
-    atomic_store_explicit(&w->elastic->where->pc, w->position.pc, memory_order_relaxed);
-    atomic_store_explicit(&w->elastic->where->visit, w->position.visit, memory_order_relaxed);
+    atomic_store_explicit(&w->elastic->live->pc, w->position.pc, memory_order_relaxed);
+    atomic_store_explicit(&w->elastic->live->visit, w->position.visit, memory_order_relaxed);
     publish_iteration(w);
 }
 
@@ -333,7 +333,7 @@ static enum walk_outcome walk_on(struct walk *w, bool joined)
     }
     if (result == WALK_ON && stop)
         result = run_finalizer(w);
-    atomic_store(&w->elastic->where->pc, -1);
+    atomic_store(&w->elastic->live->pc, -1);
     if (result != WALK_ON)
         return (enum walk_outcome)result;
     drivers_finished(w->drivers, &w->position);
@@ -388,9 +388,9 @@ static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
 /* The program may be unloaded after the walk. */
 static enum walk_outcome walk(struct walk *w, int *argc, char ***argv, bool joining)
 {
-    atomic_store(&w->elastic->where->program, w->program);
+    atomic_store(&w->elastic->live->program, w->program);
     enum walk_outcome outcome = joining ? walk_join(w, argc, argv) : walk_start(w, argc, argv);
-    atomic_store(&w->elastic->where->program, NULL);
+    atomic_store(&w->elastic->live->program, NULL);
     return outcome;
 }
 

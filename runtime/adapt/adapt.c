@@ -150,9 +150,9 @@ static int start(int *argc, char ***argv)
     interpose_life.finalize = finalize;
     interpose_life.finalized = finalized;
     const struct elastic *e = epop__job_elastic();
-    atomic_store(&e->where->program, program);
-    atomic_store(&e->where->visit, 1);
-    atomic_store(&e->where->pc, 0);
+    atomic_store(&e->live->program, program);
+    atomic_store(&e->live->visit, 1);
+    atomic_store(&e->live->pc, 0);
     part = MEMBER;
     if (epop__job_joins())
         become_joiner();
@@ -256,7 +256,7 @@ static void probe(void)
         return;
     bool holds = ceiling_probe(e->ceiling);
     int64_t count = (int64_t)atomic_load_explicit(&e->ceiling->count, memory_order_relaxed);
-    atomic_store_explicit(&e->where->iteration, count, memory_order_relaxed);
+    atomic_store_explicit(&e->live->iteration, count, memory_order_relaxed);
     if (holds)
         hold(e, count);
 }

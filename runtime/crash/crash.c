@@ -26,7 +26,7 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 #define SIGNAL_COUNT (sizeof signals / sizeof *signals)
 
 static struct {
-    const struct where *where;
+    const struct live_position *live;
     int process;
     crash_deliver_t deliver;
     char host[64];
@@ -51,7 +51,7 @@ static void add_element(struct crash_text *text, const epop_program_t *program, 
     text_add(text, "' (");
     text_add(text, type);
     text_add(text, "), iteration ");
-    text_add_number(text, atomic_load(&crash.where->iteration));
+    text_add_number(text, atomic_load(&crash.live->iteration));
 }
 
 static void add_process(struct crash_text *text)
@@ -63,7 +63,7 @@ static void add_process(struct crash_text *text)
 
 static void add_unloaded(struct crash_text *text, const char *path)
 {
-    if (crash.where)
+    if (crash.live)
         add_process(text);
     text_add(text, "in code of ");
     text_add(text, path);
@@ -73,15 +73,15 @@ static void add_unloaded(struct crash_text *text, const char *path)
 /* A process that stands by has no position in the program, and no rank; neither has one that has not loaded it yet. */
 static void add_idle(struct crash_text *text)
 {
-    if (crash.where)
+    if (crash.live)
         add_process(text);
-    text_add(text, crash.where ? "while no program runs in it: " : "before a program runs: ");
+    text_add(text, crash.live ? "while no program runs in it: " : "before a program runs: ");
 }
 
 /* "cannon: element 1 'multiply' (EP), iteration 3, rank 1 of 4: " */
 static void add_position(struct crash_text *text, const epop_program_t *program)
 {
-    int pc = atomic_load(&crash.where->pc);
+    int pc = atomic_load(&crash.live->pc);
     text_add(text, program->name);
     text_add(text, ": ");
     if (pc >= 0 && pc < program->size)
@@ -89,9 +89,9 @@ static void add_position(struct crash_text *text, const epop_program_t *program)
     else
         text_add(text, "outside of the program's elements");
     text_add(text, ", rank ");
-    text_add_number(text, atomic_load(&crash.where->rank));
+    text_add_number(text, atomic_load(&crash.live->rank));
     text_add(text, " of ");
-    text_add_number(text, atomic_load(&crash.where->size));
+    text_add_number(text, atomic_load(&crash.live->size));
     text_add(text, ": ");
 }
 
@@ -103,7 +103,7 @@ static uintptr_t unmapped_address(const siginfo_t *info)
 
 static void add_what(struct crash_text *text, const siginfo_t *info)
 {
-    const epop_program_t *program = crash.where ? atomic_load(&crash.where->program) : NULL;
+    const epop_program_t *program = crash.live ? atomic_load(&crash.live->program) : NULL;
     const char *unloaded = code_unloaded(unmapped_address(info));
     if (unloaded)
         add_unloaded(text, unloaded);
@@ -266,11 +266,11 @@ void crash_prepare(void)
             sigaction(signals[i], &ours, NULL);
 }
 
-void crash_install(const struct where *where, int process, crash_deliver_t deliver)
+void crash_install(const struct live_position *live, int process, crash_deliver_t deliver)
 {
     crash.process = process;
     sem_init(&crash.ready, 0, 0);
     crash.deliver = deliver && thread_start(NULL, deliver_main, NULL) == 0 ? deliver : NULL;
-    crash.where = where;
+    crash.live = live;
     crash_prepare();
 }

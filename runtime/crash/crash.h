@@ -18,11 +18,11 @@
 typedef int (*crash_deliver_t)(const char *text, bool core);
 
 /*
- * From here on; `where` is the position of the thread that calls, `process` this process's number in the job. Signals
+ * From here on; `live` is the position of the thread that calls, `process` this process's number in the job. Signals
  * for which something is installed already are left alone, and so are those for which the program installs a handler of
  * its own later. deliver NULL: the process prints its report itself, and ends with the signal.
  */
-void crash_install(const struct where *where, int process, crash_deliver_t deliver);
+void crash_install(const struct live_position *live, int process, crash_deliver_t deliver);
 
 /* The handlers alone, before there is a job: the process prints its own report. Local. */
 void crash_prepare(void);

@@ -15,7 +15,7 @@ enum window_result { WINDOW_STAY, WINDOW_LEAVE, WINDOW_BROKEN };
 struct elastic {
     void *context;
     struct ceiling *ceiling;
-    struct where *where;
+    struct live_position *live;
 
     /* The present rank and size. Local. */
     void (*world)(void *context, int *rank, int *size);

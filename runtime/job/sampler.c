@@ -15,7 +15,7 @@
 /* What was seen when it had changed last. */
 static struct {
     pthread_mutex_t lock;
-    const struct where *where;
+    const struct live_position *live;
     const struct interpose_present *present; /* of the program's thread */
     int64_t visit, iteration;
     uint64_t calls;
@@ -27,8 +27,8 @@ static struct {
 static double look(void)
 {
     double now = monotonic_seconds();
-    int64_t visit = atomic_load_explicit(&seen.where->visit, memory_order_relaxed);
-    int64_t iteration = atomic_load_explicit(&seen.where->iteration, memory_order_relaxed);
+    int64_t visit = atomic_load_explicit(&seen.live->visit, memory_order_relaxed);
+    int64_t iteration = atomic_load_explicit(&seen.live->iteration, memory_order_relaxed);
     uint64_t calls = atomic_load_explicit(&seen.present->calls, memory_order_relaxed);
     int function = atomic_load_explicit(&seen.present->function, memory_order_relaxed);
     if (visit != seen.visit || iteration != seen.iteration)
@@ -55,9 +55,9 @@ static void *look_on(void *unused)
     return unused;
 }
 
-int sampler_start(const struct where *where)
+int sampler_start(const struct live_position *live)
 {
-    seen.where = where;
+    seen.live = live;
     seen.present = interpose_present();
     seen.iteration_since = seen.call_since = monotonic_seconds();
     return thread_start(NULL, look_on, NULL) ? -1 : 0;

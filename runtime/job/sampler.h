@@ -9,8 +9,8 @@
 
 #include "runtime/member/member.h"
 
-/* The calling thread is the program's. `where` stays. -1: no thread can be started. */
-int sampler_start(const struct where *where);
+/* The calling thread is the program's. `live` stays. -1: no thread can be started. */
+int sampler_start(const struct live_position *live);
 
 /* Adds "seconds" in this iteration and, if the program's thread is in MPI, "mpi" and "mpi_seconds": at least so long,
  * and less than a second longer. Any thread. */

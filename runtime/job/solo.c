@@ -8,7 +8,7 @@
 #include "runtime/job/job.h"
 
 static struct ceiling ceiling;
-static struct where where;
+static struct live_position live;
 static volatile sig_atomic_t terminations;
 static bool stopped;
 
@@ -79,7 +79,7 @@ const struct elastic *epop__solo_elastic(void)
 {
     static const struct elastic solo = {
         .ceiling = &ceiling,
-        .where = &where,
+        .live = &live,
         .world = solo_world,
         .hold = solo_hold,
         .report_progress = solo_progress,
@@ -89,8 +89,8 @@ const struct elastic *epop__solo_elastic(void)
         .adapted = solo_adapted,
     };
     ceiling_init(&ceiling);
-    atomic_init(&where.pc, -1);
-    crash_install(&where, 0, NULL);
+    atomic_init(&live.pc, -1);
+    crash_install(&live, 0, NULL);
     struct sigaction action = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);

@@ -185,8 +185,8 @@ static void make_member(int process)
     member_understand(&job.member, messages, sizeof messages / sizeof *messages, NULL);
     member_understand(&job.member, world.backend->messages, world.backend->message_count, NULL);
     job.member.describe = sampler_describe;
-    sampler_start(&job.member.where);
-    crash_install(&job.member.where, process, job_deliver_crash);
+    sampler_start(&job.member.live);
+    crash_install(&job.member.live, process, job_deliver_crash);
 }
 
 static int tell_coordinator(const cJSON *message)

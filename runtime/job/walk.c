@@ -137,6 +137,6 @@ const struct elastic *epop__job_elastic(void)
         .adapted = elastic_adapted,
     };
     elastic.ceiling = &job.member.ceiling;
-    elastic.where = &job.member.where;
+    elastic.live = &job.member.live;
     return &elastic;
 }

@@ -13,7 +13,7 @@ int member_init(struct member *member, int process)
 {
     *member = (struct member){.process = process};
     ceiling_init(&member->ceiling);
-    atomic_init(&member->where.pc, -1);
+    atomic_init(&member->live.pc, -1);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -113,9 +113,9 @@ static void on_decide(struct member *member, const cJSON *message)
 static struct position present_position(const struct member *member)
 {
     return (struct position){
-        .pc = atomic_load_explicit(&member->where.pc, memory_order_relaxed),
-        .visit = atomic_load_explicit(&member->where.visit, memory_order_relaxed),
-        .iteration = atomic_load_explicit(&member->where.iteration, memory_order_relaxed),
+        .pc = atomic_load_explicit(&member->live.pc, memory_order_relaxed),
+        .visit = atomic_load_explicit(&member->live.visit, memory_order_relaxed),
+        .iteration = atomic_load_explicit(&member->live.iteration, memory_order_relaxed),
     };
 }
 
@@ -137,7 +137,7 @@ static const char *activity(struct member *member)
     pthread_mutex_unlock(&member->lock);
     if (ended)
         return "ended";
-    return !atomic_load(&member->where.program) ? "standby" : holding ? "holding" : "running";
+    return !atomic_load(&member->live.program) ? "standby" : holding ? "holding" : "running";
 }
 
 static void on_locate(struct member *member, const cJSON *message)

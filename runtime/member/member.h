@@ -25,7 +25,7 @@ enum action {
 enum task { TASK_JOIN, TASK_FINISH };
 
 /* Where the program's thread is, for the other threads to read. */
-struct where {
+struct live_position {
     _Atomic int pc; /* -1: in no element */
     _Atomic int64_t visit, iteration;
     _Atomic int rank, size;
@@ -36,7 +36,7 @@ struct where {
 
 struct member {
     struct ceiling ceiling;
-    struct where where;
+    struct live_position live;
     int process;                                      /* this process's number in the job */
     int (*tell)(void *context, const cJSON *message); /* sends to the coordinator; must not block */
     void (*poke)(void *context);                      /* keeps MPI moving while the program's thread waits */

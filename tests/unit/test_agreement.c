@@ -302,7 +302,7 @@ static void start(struct network *n, int count, int size)
         struct rank *rank = &n->ranks[r];
         member_init(&rank->member, r);
         rank->member.tell = tell;
-        atomic_store(&rank->member.where.pc, 1);
+        atomic_store(&rank->member.live.pc, 1);
         rank->member.context = rank;
         rank->network = n;
         rank->seed = (unsigned)r + 1;
@@ -524,7 +524,7 @@ static void all_ranks_are_replaced(void **state)
     wait_until_running(&n);
     for (int i = 0; i < 50; i++) {
         int zero = rank_0(&n);
-        atomic_store(&n.ranks[zero].member.where.iteration, 1000 + i);
+        atomic_store(&n.ranks[zero].member.live.iteration, 1000 + i);
         const cJSON *element =
             cJSON_GetObjectItem(cJSON_GetObjectItem(ask(&n, "{\"op\":\"status\"}"), "job"), "element");
         assert_int_equal(json_int(element, "iteration", -1), 1000 + i);

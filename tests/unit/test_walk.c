@@ -36,7 +36,7 @@ struct event {
 
 static struct {
     struct ceiling ceiling;
-    struct where where;
+    struct live_position live;
     struct event events[8];
     size_t next;
     int rank, size, size_after;
@@ -111,7 +111,7 @@ static const epop_adapted_t *mock_adapted(void *context)
 }
 
 static const struct elastic elastic = {.ceiling = &mock.ceiling,
-                                       .where = &mock.where,
+                                       .live = &mock.live,
                                        .world = mock_world,
                                        .hold = mock_hold,
                                        .report_progress = mock_progress,
@@ -259,7 +259,7 @@ static void from_start_to_end(void **state)
     assert_string_equal(story, "init " ONCE ONCE "last ");
     assert_int_equal(atomic_load(&mock.ceiling.count), 4); /* probes: only of the elastic phase */
     assert_int_equal(walk.position.visit, 7);
-    assert_int_equal(atomic_load(&mock.where.pc), -1);
+    assert_int_equal(atomic_load(&mock.live.pc), -1);
 }
 
 static void a_branch_may_end_the_program(void **state)
@@ -373,7 +373,7 @@ static void a_rank_that_leaves_runs_nothing_more(void **state)
     mock.window = WINDOW_LEAVE;
     assert_int_equal(start(), WALK_LEFT);
     assert_string_equal(story, "init exec loop hold(1.1.1) open adapt close ");
-    assert_int_equal(atomic_load(&mock.where.pc), -1);
+    assert_int_equal(atomic_load(&mock.live.pc), -1);
 }
 
 static void stop(void **state)
