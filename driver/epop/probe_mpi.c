@@ -6,17 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
-static int rank, size;
+#include "runtime/base/clock.h"
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+static int rank, size;
 
 static double cpu_seconds(void)
 {
@@ -32,7 +26,7 @@ static int answer(const char *thing, int error, double begin)
     char text[MPI_MAX_ERROR_STRING];
     int length;
     if (error == MPI_SUCCESS) {
-        printf("%s yes, in %.1f ms\n", thing, 1e3 * (now() - begin));
+        printf("%s yes, in %.1f ms\n", thing, 1e3 * (monotonic_seconds() - begin));
         return 0;
     }
     MPI_Error_string(error, text, &length);
@@ -87,7 +81,7 @@ static int talk(MPI_Comm other, int receiver)
 
 static int try_spawn(char *self, char *arguments[])
 {
-    double begin = now();
+    double begin = monotonic_seconds();
     MPI_Comm children;
     int error = MPI_Comm_spawn(self, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
     if (error == MPI_SUCCESS)
@@ -125,7 +119,7 @@ static int accept_one(void)
 
 static int try_connect(const char *port)
 {
-    double begin = now();
+    double begin = monotonic_seconds();
     MPI_Comm other;
     int error = MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other);
     if (error == MPI_SUCCESS)
@@ -137,7 +131,7 @@ static int try_files(const char *path)
 {
     MPI_File file;
     int value = 7 + rank, read = 0;
-    double begin = now();
+    double begin = monotonic_seconds();
     int error = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                               MPI_INFO_NULL, &file);
     if (error == MPI_SUCCESS)
@@ -161,9 +155,9 @@ static int try_wait(void)
         nanosleep(&half, NULL);
         return MPI_Send(&message, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
     }
-    double begin = now(), cpu = cpu_seconds();
+    double begin = monotonic_seconds(), cpu = cpu_seconds();
     MPI_Recv(&message, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    int percent = (int)(100 * (cpu_seconds() - cpu) / (now() - begin) + 0.5);
+    int percent = (int)(100 * (cpu_seconds() - cpu) / (monotonic_seconds() - begin) + 0.5);
     printf("waiting %s: %d %% of a core\n", percent < 10 ? "sleeps" : "spins", percent);
     return 0;
 }
@@ -182,21 +176,21 @@ int probe_mpi_begin(void)
 
 int probe_mpi(const char *thing, const char *argument, char *self, char *child[], int provided)
 {
-    if (strcmp(thing, "version") == 0)
+    if (!strcmp(thing, "version"))
         return try_version();
-    if (strcmp(thing, "threads") == 0)
+    if (!strcmp(thing, "threads"))
         return try_threads(provided);
-    if (strcmp(thing, "spawn") == 0)
+    if (!strcmp(thing, "spawn"))
         return try_spawn(self, child);
-    if (strcmp(thing, "child") == 0)
+    if (!strcmp(thing, "child"))
         return talk_to_parent();
-    if (strcmp(thing, "accept") == 0)
+    if (!strcmp(thing, "accept"))
         return accept_one();
-    if (strcmp(thing, "connect") == 0 && argument)
+    if (!strcmp(thing, "connect") && argument)
         return try_connect(argument);
-    if (strcmp(thing, "files") == 0 && argument)
+    if (!strcmp(thing, "files") && argument)
         return try_files(argument);
-    if (strcmp(thing, "wait") == 0 && size == 2)
+    if (!strcmp(thing, "wait") && size == 2)
         return try_wait();
     return 2;
 }
