@@ -28,7 +28,7 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static struct {
     const struct live_position *live;
     int process;
-    crash_deliver_t deliver;
+    crash_deliver_fn deliver;
     char host[64];
     pid_t program_thread;
     _Atomic pid_t crashed; /* the thread whose crash is reported; 0: none */
@@ -266,7 +266,7 @@ void crash_prepare(void)
             sigaction(signals[i], &ours, NULL);
 }
 
-void crash_install(const struct live_position *live, int process, crash_deliver_t deliver)
+void crash_install(const struct live_position *live, int process, crash_deliver_fn deliver)
 {
     crash.process = process;
     sem_init(&crash.ready, 0, 0);

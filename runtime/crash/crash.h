@@ -15,14 +15,14 @@
 /* What becomes of a report, on a thread of its own, the crashed one being stopped. 0: somebody will print it, and end
  * this process. -1, or no return within a second: this process does both. core: it wants to dump its memory first, and
  * waits for crash_dump. */
-typedef int (*crash_deliver_t)(const char *text, bool core);
+typedef int (*crash_deliver_fn)(const char *text, bool core);
 
 /*
  * From here on; `live` is the position of the thread that calls, `process` this process's number in the job. Signals
  * for which something is installed already are left alone, and so are those for which the program installs a handler of
  * its own later. deliver NULL: the process prints its report itself, and ends with the signal.
  */
-void crash_install(const struct live_position *live, int process, crash_deliver_t deliver);
+void crash_install(const struct live_position *live, int process, crash_deliver_fn deliver);
 
 /* The handlers alone, before there is a job: the process prints its own report. Local. */
 void crash_prepare(void);
