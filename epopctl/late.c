@@ -27,7 +27,7 @@ void ctl_complain_late(const cJSON *request, int timeout_ms)
     cJSON *question = json_message(REQUEST_STATUS), *answer = NULL;
     char resize[200];
     int code;
-    if (strcmp(ctl_text(request, "op", ""), REQUEST_STATUS) != 0)
+    if (strcmp(ctl_text(request, "op", ""), REQUEST_STATUS))
         answer = ctl_ask_quietly(question, STATUS_LIMIT_MS, &code);
     const cJSON *status = cJSON_GetObjectItem(answer, "job");
     describe_last_resize(status, resize);

@@ -181,7 +181,7 @@ static int check_option(void *state, const char *name, const char *value)
     struct check *check = state;
     (void)name; /* there is only --format */
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (strcmp(formats[i].name, value) == 0) {
+        if (!strcmp(formats[i].name, value)) {
             check->format = &formats[i];
             return 0;
         }

@@ -21,7 +21,7 @@ static int debug_open(void **state)
 static int debug_option(void *state, const char *name, const char *value)
 {
     struct debug *d = state;
-    if (strcmp(name, "warn") == 0) {
+    if (!strcmp(name, "warn")) {
         d->rolls.warns = true;
         return 0;
     }

@@ -17,7 +17,7 @@ static const char *name_of(const epop_element_t *element)
 static void say(const struct debug *debug, const epop_position_t *position, const char *words, const void *next)
 {
     struct claim claim = {.at = {.pc = position->pc, .visit = position->visit, .iteration = position->iteration},
-                          .begins = next != NULL,
+                          .begins = next,
                           .words = words,
                           .block = next};
     if (!debug->joining)

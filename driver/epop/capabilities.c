@@ -116,8 +116,8 @@ static void free_answer(struct answer *answer)
 static struct answer read_answer(char *text)
 {
     struct answer answer = {.works = true, .milliseconds = -1};
-    if (text && sscanf(text, "yes, in %lf ms", &answer.milliseconds) != 1 && strcmp(text, "yes") != 0) {
-        answer.works = strncmp(text, "no: ", 4) != 0;
+    if (text && sscanf(text, "yes, in %lf ms", &answer.milliseconds) != 1 && strcmp(text, "yes")) {
+        answer.works = strncmp(text, "no: ", 4);
         *(answer.works ? &answer.value : &answer.reason) = strdup(text + (answer.works ? 0 : 4));
     }
     free(text);

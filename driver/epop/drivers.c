@@ -19,7 +19,7 @@ static const epop_driver_t *const builtin[] = {&driver_run, &driver_check, &driv
 static const epop_driver_t *find_builtin(const char *name)
 {
     for (size_t i = 0; i < BUILTIN_COUNT; i++) {
-        if (strcmp(builtin[i]->name, name) == 0)
+        if (!strcmp(builtin[i]->name, name))
             return builtin[i];
     }
     return NULL;
@@ -65,7 +65,7 @@ static int check_table(const char *given, const epop_driver_t *table, struct err
 static const epop_driver_option_t *find_option(const epop_driver_t *table, const char *name)
 {
     for (const epop_driver_option_t *option = table->options; option && option->name; option++) {
-        if (strcmp(option->name, name) == 0)
+        if (!strcmp(option->name, name))
             return option;
     }
     return NULL;
@@ -76,7 +76,7 @@ static int check_conflicts(const struct drivers *drivers, const epop_driver_t *t
 {
     for (int i = 0; i < drivers->count; i++) {
         const epop_driver_t *other = &drivers->slots[i].table;
-        if (strcmp(other->name, table->name) == 0) {
+        if (!strcmp(other->name, table->name)) {
             return error_set(error, ERROR_FAILED, "the driver '%s' is named twice", table->name);
         }
         for (const epop_driver_option_t *option = table->options; option && option->name; option++) {
@@ -95,7 +95,7 @@ static void note_flags(struct drivers *drivers, const epop_driver_t *table)
     drivers->no_walk |= (table->flags & EPOP_DRIVER_NO_WALK) != 0;
     drivers->iteration_hooks |= table->iteration_begin || table->iteration_end;
     drivers->element_hooks |= table->element_enter || table->element_leave;
-    drivers->adapted_hooks |= table->adapted != NULL;
+    drivers->adapted_hooks |= !!table->adapted;
     drivers->block_hooks |= table->block_enter || table->block_leave || table->decided;
 }
 

@@ -209,7 +209,7 @@ static const char *symbol_name(const struct elf_file *file, const ElfW(Sym) * sy
 int elf_defines(const struct elf_file *file, const char *name)
 {
     for (size_t i = 0; i < file->symbol_count; i++) {
-        if (file->symbols[i].st_shndx != SHN_UNDEF && strcmp(symbol_name(file, &file->symbols[i]), name) == 0)
+        if (file->symbols[i].st_shndx != SHN_UNDEF && !strcmp(symbol_name(file, &file->symbols[i]), name))
             return 1;
     }
     return 0;

@@ -67,7 +67,7 @@ static char *name_of_file(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strlen(name);
-    if (length > 3 && strcmp(name + length - 3, ".so") == 0)
+    if (length > 3 && !strcmp(name + length - 3, ".so"))
         length -= 3;
     return strndup(name, length);
 }

@@ -29,20 +29,20 @@ struct scan {
 
 static int starts_with(const char *text, const char *start)
 {
-    return strncmp(text, start, strlen(start)) == 0;
+    return !strncmp(text, start, strlen(start));
 }
 
 static int is_pmpi_init(const char *name)
 {
-    return strcmp(name, "PMPI_Init") == 0;
+    return !strcmp(name, "PMPI_Init");
 }
 
 static int makes_error_handlers(const char *name)
 {
     static const char end[] = "_create_errhandler";
     size_t length = strlen(name);
-    return strcmp(name, "MPI_Errhandler_create") == 0 ||
-           (starts_with(name, "MPI_") && length > sizeof end && strcmp(name + length - (sizeof end - 1), end) == 0);
+    return !strcmp(name, "MPI_Errhandler_create") ||
+           (starts_with(name, "MPI_") && length > sizeof end && !strcmp(name + length - (sizeof end - 1), end));
 }
 
 /* Symbols that only a program with MPI refers to; Fortran's are in small letters with an underscore at the end. */
@@ -74,7 +74,7 @@ static int same_file(const char *a, const char *b)
 static void scan_add(struct scan *scan, const char *path)
 {
     for (int i = 0; i < scan->count; i++) {
-        if (strcmp(scan->paths[i], path) == 0)
+        if (!strcmp(scan->paths[i], path))
             return;
     }
     if (scan->count < OBJECTS_MAX && (scan->paths[scan->count] = strdup(path)))
@@ -296,5 +296,5 @@ int object_close(void *handle, const char *path)
         epop__crash_still_loaded(range.begin);
         dlclose(still);
     }
-    return still != NULL;
+    return !!still;
 }

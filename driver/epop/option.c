@@ -30,8 +30,8 @@ static int set_seconds(const struct option_row *row, double *seconds, const char
 
 static int set_choice(const struct option_row *row, bool *second, const char *value, struct error *error)
 {
-    *second = strcmp(value, row->words[1]) == 0;
-    if (*second || strcmp(value, row->words[0]) == 0)
+    *second = !strcmp(value, row->words[1]);
+    if (*second || !strcmp(value, row->words[0]))
         return 0;
     return error_set(error, ERROR_FAILED, "--%s wants %s or %s, not '%s'", row->name, row->words[0], row->words[1],
                      value);
@@ -71,7 +71,7 @@ bool option_is_set(const struct option_row *row, const void *options)
     case OPTION_SECONDS:
         return *(const double *)target > 0;
     case OPTION_TEXT:
-        return *(const char *const *)target != NULL;
+        return *(const char *const *)target;
     case OPTION_ACTION:
         break;
     }

@@ -88,7 +88,7 @@ static int __attribute__((format(printf, 1, 2))) usage_error(const char *format,
 static int find_in_table(const struct option *table, const char *name)
 {
     for (int i = 0; table[i].name; i++) {
-        if (strcmp(table[i].name, name) == 0)
+        if (!strcmp(table[i].name, name))
             return 1;
     }
     return 0;
@@ -102,7 +102,7 @@ static int add_driver_options(struct parse *parse, const epop_driver_t *driver, 
             return usage_error("the driver '%s' has an option --%s, which is epop's own", driver->name, option->name);
         if (*count == TABLE_MAX - 1)
             return usage_error("the drivers have too many options");
-        parse->table[(*count)++] = (struct option){option->name, option->argument != NULL, NULL, OF_DRIVER};
+        parse->table[(*count)++] = (struct option){option->name, !!option->argument, NULL, OF_DRIVER};
     }
     return OPTIONS_GO_ON;
 }
@@ -116,7 +116,7 @@ static int fill_table(struct parse *parse)
     memcpy(parse->letters, BEGIN, letters);
     for (; count < OWN_COUNT; count++) {
         const struct option_row *row = &own_options[count];
-        parse->table[count] = (struct option){row->name, row->argument != NULL, NULL, OF_TABLE + count};
+        parse->table[count] = (struct option){row->name, !!row->argument, NULL, OF_TABLE + count};
         if (row->letter)
             parse->letters[letters++] = row->letter;
     }
@@ -189,7 +189,7 @@ static int parse_words(struct parse *parse, int argc, char **argv)
 static const struct option_row *find_own(const char *name)
 {
     const struct option_row *row = own_options;
-    while (strcmp(row->name, name) != 0)
+    while (strcmp(row->name, name))
         row++;
     return row;
 }

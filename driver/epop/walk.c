@@ -371,7 +371,6 @@ static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
     bool ready = run_init(w, argc, argv) == WALK_ON;
     if (!w->elastic->join(w->elastic->context, ready ? NULL : w->error, &position))
         return WALK_CALLED_OFF;
-
     w->position.visit = position.visit;
     w->position.iteration = position.iteration;
     w->position.pc = position.pc;

@@ -30,7 +30,7 @@ static Dwfl *open_process(pid_t pid)
 static char *demangle(const char *name)
 {
     char *(*readable)(const char *, char *, size_t *, int *);
-    void *library = strncmp(name, "_Z", 2) == 0 ? dlopen("libstdc++.so.6", RTLD_NOW) : NULL;
+    void *library = !strncmp(name, "_Z", 2) ? dlopen("libstdc++.so.6", RTLD_NOW) : NULL;
     *(void **)&readable = library ? dlsym(library, "__cxa_demangle") : NULL;
     return readable ? readable(name, NULL, NULL, NULL) : NULL;
 }
@@ -61,7 +61,7 @@ static bool describe(Dwfl *dwfl, uintptr_t address, char text[LINE_MAX_])
         snprintf(text, LINE_MAX_, "%s at %.250s:%d", shown, base_name(source), number);
     else
         snprintf(text, LINE_MAX_, "%s in %.250s", shown, file ? base_name(file) : "no file");
-    return name && strcmp(name, "main") == 0;
+    return name && !strcmp(name, "main");
 }
 
 static void print_repeats(int repeats)
@@ -77,7 +77,7 @@ static void print_frames(Dwfl *dwfl, const uintptr_t *frames, size_t count)
     int repeats = 0, shown = 0;
     for (size_t i = 0; i < count && !end && shown < SHOWN_MAX; i++) {
         end = describe(dwfl, frames[i] - (i > 0), text);
-        if (strcmp(text, last) == 0) {
+        if (!strcmp(text, last)) {
             repeats++;
             continue;
         }

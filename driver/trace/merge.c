@@ -110,7 +110,7 @@ static cJSON *about_trace(const struct trace_buffers *all, const cJSON *job, con
     const char *end = json_text(job, "end"), *reason = json_text(job, "reason");
     cJSON_AddNumberToObject(json, "version", 1);
     cJSON_AddStringToObject(json, "program", all->count ? all->buffers[0]->program : "");
-    cJSON_AddBoolToObject(json, "partial", !end || strcmp(end, "ended") != 0);
+    cJSON_AddBoolToObject(json, "partial", !end || strcmp(end, "ended"));
     if (!end)
         reason = "the job was ended from outside";
     if (reason)

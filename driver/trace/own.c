@@ -53,7 +53,7 @@ int own_begin(struct trace_own *own, const char *directory, int process, size_t 
         close(file);
     if (memory == MAP_FAILED)
         return -1;
-    *own = (struct trace_own){.buffer = memory, .shared = directory != NULL, .busy = ATOMIC_FLAG_INIT};
+    *own = (struct trace_own){.buffer = memory, .shared = directory, .busy = ATOMIC_FLAG_INIT};
     lanes_init(own->buffer, size, least_call);
     own->buffer->process = process;
     own->buffer->pid = (int32_t)getpid();

@@ -29,7 +29,7 @@ static bool own_terminal(char path[PATH_MAX])
 static bool can_move_cursor(void)
 {
     const char *kind = getenv("TERM");
-    return kind && kind[0] && strcmp(kind, "dumb") != 0;
+    return kind && kind[0] && strcmp(kind, "dumb");
 }
 
 static struct winsize window(void)

@@ -120,7 +120,7 @@ unsigned long long control_process_start(long pid)
     text[length] = '\0';
     /* Field 22, counted behind the name, which may hold anything. */
     char *field = strrchr(text, ')');
-    if (field && (strncmp(field, ") Z", 3) == 0 || strncmp(field, ") X", 3) == 0))
+    if (field && (!strncmp(field, ") Z", 3) || !strncmp(field, ") X", 3)))
         return 0;
     for (int number = 2; field && number < 22; number++)
         field = strchr(field + 1, ' ');

@@ -295,7 +295,6 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     if (a->unconnected)
         timers_set(&c->timers, &c->adaptations.connect_limit, connect_limit(c));
     a->agreed = wall_seconds();
-
     cJSON *message = json_message(MESSAGE_DECIDE);
     cJSON_AddStringToObject(message, "action", "adapt");
     cJSON_AddNumberToObject(message, "count", (double)count);
@@ -494,7 +493,6 @@ void adaptation_for_phase(struct coordinator *c, int needs)
              names_element(c, at.pc), c->processes.size, needs);
     if (c->adaptations.pending)
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", reason);
-
     struct adaptation *a = adaptation_new(c, BY_PHASE, needs, needs);
     if (!a) {
         fatal_memory(c);

@@ -26,7 +26,7 @@
 static void check_identity(struct coordinator *c, struct process *p, const char *identity)
 {
     char text[480];
-    p->identified = identity != NULL;
+    p->identified = identity;
     if (!identity || !c->processes.identity[0] || !strcmp(identity, c->processes.identity))
         return;
     if (p->state == PROCESS_RETURNING && c->config.backend->flags & BACKEND_ENDS)
@@ -47,7 +47,7 @@ static void on_hello(struct coordinator *c, int process, const cJSON *message)
     snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
     p->pid = json_int(message, "pid", 0);
     p->here = true;
-    p->bound = cores != NULL;
+    p->bound = cores;
     if (cores)
         binding_parse(cores, &p->cores);
     if (process == 0)

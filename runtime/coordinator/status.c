@@ -62,7 +62,7 @@ static cJSON *adaptation_json(const struct adaptation *a)
 static cJSON *adaptations_json(const struct coordinator *c)
 {
     cJSON *list = cJSON_CreateArray();
-    int past = c->adaptations.count - (c->adaptations.pending != NULL);
+    int past = c->adaptations.count - !!c->adaptations.pending;
     for (int id = past > ADAPTATION_HISTORY ? past - ADAPTATION_HISTORY + 1 : 1; id <= past; id++)
         cJSON_AddItemToArray(list, adaptation_json(&c->adaptations.history[id % ADAPTATION_HISTORY]));
     if (c->adaptations.pending)

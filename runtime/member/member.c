@@ -56,7 +56,6 @@ static void on_freeze(struct member *member, const cJSON *message)
     uint64_t count = update_ceiling(member);
     bool ended = member->ended;
     pthread_mutex_unlock(&member->lock);
-
     cJSON *answer = json_message(MESSAGE_COUNT);
     cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
     cJSON_AddNumberToObject(answer, "count", (double)count);

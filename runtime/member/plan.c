@@ -104,7 +104,6 @@ struct plan *plan_from_json(const cJSON *json)
     int total = cJSON_GetArraySize(processes), old_size = json_int(json, "old_size", -1);
     if (old_size < 1 || total < old_size || cJSON_GetArraySize(new_ranks) != total)
         return NULL;
-
     struct plan *plan = plan_alloc(old_size, total - old_size);
     if (!plan)
         return NULL;

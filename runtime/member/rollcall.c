@@ -39,11 +39,9 @@ void member_rollcall(struct member *member, const struct claim *claim)
     bool behind = member->called > member->passed;
     member->called++;
     pthread_mutex_unlock(&member->lock);
-
     cJSON *message = claim_json(claim);
     member->tell(member->context, message);
     cJSON_Delete(message);
-
     pthread_mutex_lock(&member->lock);
     double until = monotonic_seconds() + ROLLCALL_PATIENCE;
     while (waits(member, behind, until)) {
