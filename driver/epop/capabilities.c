@@ -20,7 +20,6 @@
 
 #define LIMIT 20.0 /* seconds for one attempt */
 
-
 /* One launch, and what it has said so far, on either stream. */
 struct attempt {
     pid_t pid;
