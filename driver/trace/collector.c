@@ -25,7 +25,6 @@
 #define NOT_WRITTEN 'n' /* the reason has been told */
 #define PATIENCE    60  /* seconds */
 
-
 /* What is left of the buffers, and of a trace that was not finished. */
 static void remove_files(const char *directory, const char *output)
 {

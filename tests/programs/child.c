@@ -1,6 +1,7 @@
 /*
  * Every process starts a child in INIT, which stays: child ITERATIONS HOW... Of HOW: fork (no exec), orphan (of a
- * parent that has ended), setsid, ignore (SIGTERM), quiet (its output leads elsewhere). Rank 0 prints "running" when all have.
+ * parent that has ended), setsid, ignore (SIGTERM), quiet (its output leads elsewhere). Rank 0 prints "running" when
+ * all have.
  */
 #include <fcntl.h>
 #include <signal.h>
