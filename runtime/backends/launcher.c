@@ -95,9 +95,10 @@ static char **with_variables(char *joining)
 }
 
 /* A parked process keeps its cores, for when it joins again. */
-static bool uses_cores(const struct process *p)
+static bool uses_cores(const struct coordinator *c, int process)
 {
-    return p->bound && (p->rank >= 0 || p->state == PROCESS_STANDBY);
+    return processes_cores(c, process) &&
+           (processes_is_rank(c, process) || processes_state(c, process) == PROCESS_STANDBY);
 }
 
 /* By host, where running ranks are bound: the cores that they use, and how many one of them has. */
@@ -105,18 +106,18 @@ static cJSON *used_cores(const struct coordinator *c)
 {
     cJSON *hosts = cJSON_CreateObject();
     for (int p = 0; p < processes_count(c); p++) {
-        const struct process *process = process_at(c, p);
+        const char *name = processes_host(c, p);
         char text[BINDING_TEXT_MAX];
-        if (!uses_cores(process) || cJSON_HasObjectItem(hosts, process->host))
+        if (!uses_cores(c, p) || cJSON_HasObjectItem(hosts, name))
             continue;
-        cpu_set_t used = process->cores;
+        cpu_set_t used = *processes_cores(c, p);
         for (int other = p + 1; other < processes_count(c); other++)
-            if (uses_cores(process_at(c, other)) && !strcmp(process_at(c, other)->host, process->host))
-                CPU_OR(&used, &used, &process_at(c, other)->cores);
+            if (uses_cores(c, other) && !strcmp(processes_host(c, other), name))
+                CPU_OR(&used, &used, processes_cores(c, other));
         binding_text(&used, text);
-        cJSON *host = cJSON_AddObjectToObject(hosts, process->host);
+        cJSON *host = cJSON_AddObjectToObject(hosts, name);
         cJSON_AddStringToObject(host, "used", text);
-        cJSON_AddNumberToObject(host, "each", CPU_COUNT(&process->cores));
+        cJSON_AddNumberToObject(host, "each", CPU_COUNT(processes_cores(c, p)));
     }
     return hosts;
 }
@@ -245,7 +246,7 @@ static bool ends_for_ranks(const struct coordinator *c, const struct launch *lau
 {
     bool had = false;
     for (int p = launch->first; p < launch->first + launch->count; p++)
-        had |= process_at(c, p)->state == PROCESS_RUNNING && process_at(c, p)->rank >= 0;
+        had |= processes_state(c, p) == PROCESS_RUNNING && processes_is_rank(c, p);
     return job_is_over(c) && had && !launch->off && !launch->own_fault;
 }
 
@@ -269,9 +270,9 @@ void launcher_event(struct coordinator *c, void *handle, int status)
         adaptation_fail(c, reason);
     }
     for (int p = launch->first; p < launch->first + launch->count; p++) {
-        enum process_state was = process_at(c, p)->state;
+        enum process_state was = processes_state(c, p);
         if (was == PROCESS_RETURNING || was == PROCESS_STANDBY || (was == PROCESS_JOINING && !in_window))
-            process_at(c, p)->state = PROCESS_GONE;
+            processes_gone(c, p);
     }
     free(launch);
 }
@@ -288,8 +289,8 @@ static void insist(struct coordinator *c, struct launch *launch)
         return;
     }
     for (int p = launch->first; p < launch->first + launch->count; p++)
-        if (parking_is_here(process_at(c, p)) && process_at(c, p)->state != PROCESS_GONE)
-            kill(process_at(c, p)->pid, SIGKILL);
+        if (parking_is_local(c, p) && processes_state(c, p) != PROCESS_GONE)
+            kill(processes_pid(c, p), SIGKILL);
     if (launch->insistence > 10)
         kill(launch->pid, SIGKILL);
 }
@@ -378,22 +379,19 @@ int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hos
     }
     if (conditions_suffice(a->joining, error))
         return -1;
-    int first = processes_add(c, a->joining - a->parked);
+    int first = processes_add(c, a->joining - a->parked, a->id);
     if (first < 0) {
         return error_memory(error);
     }
-    for (int j = a->parked, p = first; j < a->joining; j++, p++) {
+    for (int j = a->parked, p = first; j < a->joining; j++, p++)
         a->joiners[j] = p;
-        process_at(c, p)->launch = a->id;
-    }
     return 0;
 }
 
 bool launcher_start(struct coordinator *c, const struct adaptation *a)
 {
-    for (int r = 0; r < processes_ranks(c); r++)
-        if (!process_of_rank(c, r)->here)
-            return false; /* it has not said yet which cores it uses */
+    if (!processes_all_attached(c))
+        return false; /* one has not said yet which cores it uses */
     struct launch *launch = calloc(1, sizeof *launch);
     if (!launch) {
         fatal_memory(c);

@@ -33,7 +33,7 @@ void parking_choose(const struct coordinator *c, struct adaptation *a, const cha
 {
     a->parked = 0;
     for (int p = 0; p < processes_count(c) && a->parked < a->joining; p++)
-        if (process_at(c, p)->state == PROCESS_STANDBY && (!hosts || hosts_has(hosts, process_at(c, p)->host)))
+        if (processes_state(c, p) == PROCESS_STANDBY && (!hosts || hosts_has(hosts, processes_host(c, p))))
             a->joiners[a->parked++] = p;
 }
 
@@ -42,7 +42,7 @@ static cJSON *groups(const struct coordinator *c, const struct adaptation *a)
 {
     cJSON *sizes = cJSON_CreateArray();
     for (int j = 0, begin = 0; j < a->joining; j++)
-        if (j + 1 == a->joining || process_at(c, a->joiners[j])->launch != process_at(c, a->joiners[j + 1])->launch) {
+        if (j + 1 == a->joining || processes_launch(c, a->joiners[j]) != processes_launch(c, a->joiners[j + 1])) {
             cJSON_AddItemToArray(sizes, cJSON_CreateNumber(j + 1 - begin));
             begin = j + 1;
         }
@@ -101,19 +101,20 @@ void parking_cancel(struct coordinator *c, const struct adaptation *a)
         r->due = monotonic_seconds() + GRACE;
 }
 
-bool parking_is_here(const struct process *process)
+bool parking_is_local(const struct coordinator *c, int process)
 {
     char host[64] = "";
     gethostname(host, sizeof host - 1);
-    return process->pid > 0 && !strcmp(process->host, host);
+    return processes_pid(c, process) > 0 && !strcmp(processes_host(c, process), host);
 }
 
 /* Is it one of those that have to end? It may have come back, and may be joining again by now. */
-static bool awaited(const struct coordinator *c, const struct recall *r, const struct process *p)
+static bool awaited(const struct coordinator *c, const struct recall *r, int process)
 {
     const struct adaptation *a = adaptation_pending(c);
     bool of_this = a && a->id == r->adaptation;
-    return p->state == PROCESS_RETURNING || (of_this && p->state == PROCESS_JOINING);
+    enum process_state state = processes_state(c, process);
+    return state == PROCESS_RETURNING || (of_this && state == PROCESS_JOINING);
 }
 
 /* They are asked first: a control thread hears it wherever the program's thread is. Returns how many there are still.
@@ -122,13 +123,13 @@ static int end_those_left(struct coordinator *c, struct recall *r)
 {
     int left = 0;
     for (int i = 0; i < r->count; i++) {
-        struct process *p = process_at(c, r->processes[i]);
+        int p = r->processes[i];
         if (!awaited(c, r, p))
             continue;
         left++;
-        processes_send(c, r->processes[i], json_message(MESSAGE_JOIN_END));
-        if (r->attempts && parking_is_here(p))
-            kill(p->pid, SIGKILL);
+        processes_send(c, p, json_message(MESSAGE_JOIN_END));
+        if (r->attempts && parking_is_local(c, p))
+            kill(processes_pid(c, p), SIGKILL);
     }
     r->due = monotonic_seconds() + AGAIN;
     r->attempts++;

@@ -19,6 +19,6 @@ void parking_kill(struct coordinator *c, const struct adaptation *a);
 double parking_tick(struct coordinator *c);
 
 /* Has it said where it is, and is that here? */
-bool parking_is_here(const struct process *process);
+bool parking_is_local(const struct coordinator *c, int process);
 
 #endif

@@ -20,19 +20,21 @@
 enum readiness { NOT_AT_ALL, LATER, AT_ONCE };
 
 /* One that is not in standby yet, or not attached, may well be soon; or it hangs in an INIT that was called off. */
-static enum readiness can_join(const struct process *p, const char *hosts)
+static enum readiness can_join(const struct coordinator *c, int process, const char *hosts)
 {
-    if ((p->state != PROCESS_STANDBY && p->state != PROCESS_RETURNING) ||
-        (hosts && !(p->here && hosts_has(hosts, p->host))))
+    enum process_state state = processes_state(c, process);
+    bool attached = processes_is_attached(c, process);
+    if ((state != PROCESS_STANDBY && state != PROCESS_RETURNING) ||
+        (hosts && !(attached && hosts_has(hosts, processes_host(c, process)))))
         return NOT_AT_ALL;
-    return p->state == PROCESS_STANDBY && p->here ? AT_ONCE : LATER;
+    return state == PROCESS_STANDBY && attached ? AT_ONCE : LATER;
 }
 
 static void explain(const struct coordinator *c, int needed, int found, const char *hosts, struct error *error)
 {
     int spent = 0;
     for (int p = 0; p < processes_count(c); p++)
-        spent += process_at(c, p)->state == PROCESS_SPENT;
+        spent += processes_state(c, p) == PROCESS_SPENT;
     error_set(error, ERROR_FAILED, "%d more process%s needed, but %d stand%s by%s%.60s", needed,
               needed == 1 ? " is" : "es are", found, found == 1 ? "s" : "", hosts ? " on " : "", hosts ? hosts : "");
     if (spent)
@@ -46,7 +48,7 @@ static int pool_choose(struct coordinator *c, struct adaptation *a, const char *
     int found = 0;
     for (enum readiness wanted = AT_ONCE; wanted > NOT_AT_ALL; wanted--)
         for (int p = 0; p < processes_count(c) && found < a->joining; p++)
-            if (can_join(process_at(c, p), hosts) == wanted)
+            if (can_join(c, p, hosts) == wanted)
                 a->joiners[found++] = p;
     if (found == a->joining)
         return 0;
@@ -58,7 +60,7 @@ static int pool_choose(struct coordinator *c, struct adaptation *a, const char *
 static bool pool_start(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = 0; j < a->joining; j++)
-        if (can_join(process_at(c, a->joiners[j]), NULL) != AT_ONCE)
+        if (can_join(c, a->joiners[j], NULL) != AT_ONCE)
             return false;
     cJSON *message = json_message(MESSAGE_WAKE);
     cJSON_AddNumberToObject(message, "adaptation", a->id);

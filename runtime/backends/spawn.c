@@ -41,7 +41,7 @@ static bool slots_suffice(const struct coordinator *c, int joining, struct error
 {
     int taken = 0;
     for (int p = 0; p < processes_count(c); p++)
-        taken += process_at(c, p)->state != PROCESS_GONE;
+        taken += processes_state(c, p) != PROCESS_GONE;
     if (!state.slots || taken + joining <= state.slots)
         return true;
     error_set(error, ERROR_FAILED, "not enough slots: %d more processes beside %d are more than mpiexec's -usize %d",
@@ -57,7 +57,7 @@ static int spawn_choose(struct coordinator *c, struct adaptation *a, const char 
     }
     if (!slots_suffice(c, a->joining, error) || spawner_check(error))
         return -1;
-    int first = processes_add(c, a->joining);
+    int first = processes_add(c, a->joining, a->id);
     if (first < 0) {
         return error_memory(error);
     }
@@ -70,7 +70,7 @@ static int spawn_choose(struct coordinator *c, struct adaptation *a, const char 
 static void tell_helpers(struct coordinator *c, cJSON *message)
 {
     if (state.options.single)
-        processes_send(c, process_number(c, process_of_rank(c, 0)), message);
+        processes_send(c, processes_of_rank(c, 0), message);
     else
         processes_send_world(c, message);
 }

@@ -12,6 +12,7 @@
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/reply.h"
@@ -324,7 +325,7 @@ static void one_through(struct coordinator *c, int process)
     p->through = true;
     if (--a->outstanding)
         return;
-    processes_make_world(c, a->id, a->leaves, a->joiners, a->joining);
+    process_make_world(c, a->id, a->leaves, a->joiners, a->joining);
     preconnect_new_world(c);
     a->state = ADAPTATION_COMMITTED;
     a->committed = wall_seconds();

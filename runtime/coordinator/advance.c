@@ -9,6 +9,7 @@
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/resize.h"
@@ -20,14 +21,14 @@
 
 /* But for those that were called off and may never come, and those that have a number, and are not started: the end of
  * the program forestalls that. */
-static bool all_are_here(const struct coordinator *c, bool in_time)
+static bool all_are_attached(const struct coordinator *c, bool in_time)
 {
     bool to_start = c->adaptations.pending && !adaptation_pending(c)->started;
     for (int p = 0; p < c->processes.count; p++) {
         enum process_state state = process_at(c, p)->state;
         bool comes =
             state != PROCESS_GONE && (in_time || state != PROCESS_RETURNING) && !(to_start && state == PROCESS_JOINING);
-        if (!process_at(c, p)->here && comes)
+        if (!process_at(c, p)->attached && comes)
             return false;
     }
     return true;
@@ -69,7 +70,7 @@ static bool may_finish(struct coordinator *c)
     if (!e->begun)
         timers_set(&c->timers, &e->limit, c->config.finish_timeout);
     e->begun = true;
-    return all_are_here(c, e->limit.set);
+    return all_are_attached(c, e->limit.set);
 }
 
 void advance_world(struct coordinator *c)

@@ -11,6 +11,7 @@
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
 
@@ -298,7 +299,7 @@ static bool is_wanted(const struct coordinator *c)
 
 void agreement_advance(struct coordinator *c)
 {
-    if (c->agreement.state == AGREEMENT_NONE && is_wanted(c) && processes_all_here(c))
+    if (c->agreement.state == AGREEMENT_NONE && is_wanted(c) && processes_all_attached(c))
         begin(c);
     else if (c->agreement.state == AGREEMENT_GATE && !c->pause.on)
         decide(c);

@@ -13,6 +13,7 @@
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/resize.h"
@@ -46,7 +47,7 @@ static void on_hello(struct coordinator *c, int process, const cJSON *message)
     const char *cores = json_text(message, "cores");
     snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
     p->pid = json_int(message, "pid", 0);
-    p->here = true;
+    p->attached = true;
     p->bound = cores;
     if (cores)
         binding_parse(cores, &p->cores);

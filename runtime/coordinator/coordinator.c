@@ -16,7 +16,7 @@
 #include "runtime/coordinator/losses.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/preconnect.h"
-#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/requests.h"
 #include "runtime/coordinator/rollcall.h"
@@ -36,7 +36,7 @@ static int count_stuck(const struct coordinator *c)
     int stuck = 0;
     for (int p = 0; p < c->processes.count; p++) {
         enum process_state state = process_at(c, p)->state;
-        stuck += process_at(c, p)->here && (state == PROCESS_RETURNING || state == PROCESS_LEAVING);
+        stuck += process_at(c, p)->attached && (state == PROCESS_RETURNING || state == PROCESS_LEAVING);
     }
     if (c->config.backend->busy)
         stuck += c->config.backend->busy();

@@ -4,6 +4,7 @@
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
 
@@ -26,7 +27,7 @@ static bool others_have_heard(const struct coordinator *c)
 {
     for (int p = 1; p < c->processes.count; p++) {
         enum process_state state = process_at(c, p)->state;
-        bool there = process_at(c, p)->here && state != PROCESS_GONE && state != PROCESS_LOST;
+        bool there = process_at(c, p)->attached && state != PROCESS_GONE && state != PROCESS_LOST;
         if (there && !process_at(c, p)->answered)
             return false;
     }

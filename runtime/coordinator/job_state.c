@@ -22,7 +22,7 @@ const char *job_state_name(const struct coordinator *c)
         return "agreeing";
     if (adaptation_pending(c))
         return "preparing";
-    return processes_all_here(c) ? "running" : "starting";
+    return processes_all_attached(c) ? "running" : "starting";
 }
 
 bool job_is_over(const struct coordinator *c)

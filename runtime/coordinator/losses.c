@@ -6,7 +6,7 @@
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/fatal.h"
-#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/state.h"
 
 /* One that stood by. Has it been chosen, and not been woken yet? */

@@ -4,6 +4,7 @@
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/events.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"

@@ -3,42 +3,10 @@
 
 #include <stdlib.h>
 
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/state.h"
 
-int processes_init(struct processes *s, int count, int size)
-{
-    s->table = calloc((size_t)count, sizeof *s->table);
-    s->world = calloc((size_t)count, sizeof *s->world);
-    if (!s->table || !s->world)
-        return -1;
-    s->count = count;
-    s->size = size;
-    for (int p = 0; p < count; p++) {
-        s->table[p].state = p < size ? PROCESS_RUNNING : PROCESS_STANDBY;
-        s->table[p].rank = p < size ? p : -1;
-        s->world[p] = p;
-    }
-    return 0;
-}
-
-/* It is no rank any more, so its claims count no more. */
-static void forget_claims(struct process *p)
-{
-    cJSON_Delete(p->claims);
-    p->claims = NULL;
-}
-
-void processes_destroy(struct processes *s)
-{
-    for (int p = 0; p < s->count; p++) {
-        forget_claims(&s->table[p]);
-        cJSON_Delete(s->table[p].place);
-    }
-    free(s->table);
-    free(s->world);
-}
-
-int processes_add(struct coordinator *c, int count)
+int processes_add(struct coordinator *c, int count, int adaptation)
 {
     struct processes *s = &c->processes;
     int first = s->count;
@@ -52,7 +20,7 @@ int processes_add(struct coordinator *c, int count)
     if (!table || !world)
         return -1;
     for (int p = first; p < first + count; p++)
-        s->table[p] = (struct process){.state = PROCESS_JOINING, .rank = -1};
+        s->table[p] = (struct process){.state = PROCESS_JOINING, .rank = -1, .launch = adaptation};
     s->count = (int)total;
     return first;
 }
@@ -62,54 +30,58 @@ int processes_count(const struct coordinator *c)
     return c->processes.count;
 }
 
-struct process *process_at(const struct coordinator *c, int process)
+enum process_state processes_state(const struct coordinator *c, int process)
 {
-    return &c->processes.table[process];
+    return process_at(c, process)->state;
 }
 
-int process_number(const struct coordinator *c, const struct process *p)
+bool processes_is_rank(const struct coordinator *c, int process)
 {
-    return (int)(p - c->processes.table);
+    return process_at(c, process)->rank >= 0;
 }
 
-int processes_ranks(const struct coordinator *c)
+bool processes_is_attached(const struct coordinator *c, int process)
 {
-    return c->processes.size;
+    return process_at(c, process)->attached;
 }
 
-struct process *process_of_rank(const struct coordinator *c, int rank)
+const char *processes_host(const struct coordinator *c, int process)
 {
-    return &c->processes.table[c->processes.world[rank]];
+    return process_at(c, process)->host;
 }
 
-bool processes_all_here(const struct coordinator *c)
+int processes_pid(const struct coordinator *c, int process)
+{
+    return process_at(c, process)->pid;
+}
+
+const cpu_set_t *processes_cores(const struct coordinator *c, int process)
+{
+    const struct process *p = process_at(c, process);
+    return p->bound ? &p->cores : NULL;
+}
+
+int processes_launch(const struct coordinator *c, int process)
+{
+    return process_at(c, process)->launch;
+}
+
+void processes_gone(struct coordinator *c, int process)
+{
+    process_at(c, process)->state = PROCESS_GONE;
+}
+
+int processes_of_rank(const struct coordinator *c, int rank)
+{
+    return c->processes.world[rank];
+}
+
+bool processes_all_attached(const struct coordinator *c)
 {
     for (int r = 0; r < c->processes.size; r++)
-        if (!process_of_rank(c, r)->here)
+        if (!process_of_rank(c, r)->attached)
             return false;
     return true;
-}
-
-void processes_make_world(struct coordinator *c, int id, const char *leaves, const int *joiners, int joining)
-{
-    struct processes *s = &c->processes;
-    int size = 0;
-    for (int r = 0; r < s->size; r++) {
-        struct process *p = process_of_rank(c, r);
-        p->rank = leaves[r] ? -1 : size;
-        if (leaves[r])
-            forget_claims(p);
-        else
-            s->world[size++] = s->world[r];
-    }
-    for (int j = 0; j < joining; j++) {
-        struct process *p = &s->table[joiners[j]];
-        p->state = PROCESS_RUNNING;
-        p->rank = size;
-        s->world[size++] = joiners[j];
-    }
-    s->size = size;
-    s->world_id = id;
 }
 
 void processes_send_copy(struct coordinator *c, int process, const cJSON *message)

@@ -1,6 +1,6 @@
 /*
  * The processes of the job, by their numbers, and which of them are the ranks of the present world; what is sent to
- * them. Also for the backends' coordinator side.
+ * them. Also for the backends' coordinator side: what is known of a process is asked for here.
  */
 #ifndef EPOP_COORDINATOR_PROCESSES_H
 #define EPOP_COORDINATOR_PROCESSES_H
@@ -8,9 +8,6 @@
 #include <cjson/cJSON.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <stdint.h>
-
-#include "runtime/member/plan.h"
 
 struct coordinator;
 
@@ -26,64 +23,29 @@ enum process_state {
     PROCESS_LOST
 };
 
-struct process {
-    enum process_state state;
-    int rank;   /* in the world, -1 outside */
-    int launch; /* the adaptation that it was started for; 0: the job's start */
-    char host[64];
-    int pid;
-    bool here;       /* its hello has come */
-    bool identified; /* and said what it runs */
-    bool bound;      /* to these cores of its host */
-    cpu_set_t cores;
-    /* agreement */
-    bool answered, ended, arrived;
-    uint64_t count; /* of its answer or arrival */
-    struct position at;
-    int needs;
-    double held; /* since when it stands still there, monotonic */
-    /* signs of life */
-    int unanswered; /* questions for one since it last said something */
-    bool through;   /* the window: it is not waited for */
-    /* preparing */
-    bool met, ready;
-    /* roll calls */
-    cJSON *claims; /* not passed yet, in order; owned; NULL: none so far */
-    bool halts;    /* it is stopped while others go on */
-    bool kept;     /* and its claim has passed, of which it is told when it goes on */
-    /* where it is */
-    cJSON *place;                       /* its last answer to where it is; owned; NULL: none */
-    int surveyed, placed;               /* the survey that it was asked in, that this is the answer to */
-    int64_t seen_visit, seen_iteration; /* of the watchdog's last look */
-};
-
-struct processes {
-    struct process *table;
-    int count;          /* numbers given out so far; a number is used once */
-    char identity[200]; /* of process 0 */
-    int size;           /* of the present world */
-    int *world;         /* process numbers by rank */
-    int world_id;       /* the adaptation that made it; 0: the first world */
-};
-
-/* The first `size` of `count` are ranks. 0, or -1: out of memory. */
-int processes_init(struct processes *processes, int count, int size);
-void processes_destroy(struct processes *processes);
-
-/* The first of `count` new numbers; -1: out of memory. Invalidates pointers to processes. */
-int processes_add(struct coordinator *c, int count);
+/* The first of `count` new numbers, of processes that an adaptation starts; -1: out of memory. Invalidates pointers to
+ * processes. */
+int processes_add(struct coordinator *c, int count, int adaptation);
 
 int processes_count(const struct coordinator *c);
-struct process *process_at(const struct coordinator *c, int process);
-int process_number(const struct coordinator *c, const struct process *p);
+
+/* One of them, by its number. */
+enum process_state processes_state(const struct coordinator *c, int process);
+bool processes_is_rank(const struct coordinator *c, int process);
+/* Its hello has come: where it runs is known. */
+bool processes_is_attached(const struct coordinator *c, int process);
+const char *processes_host(const struct coordinator *c, int process);
+int processes_pid(const struct coordinator *c, int process); /* 0: not known */
+/* The cores of its host that it is bound to; NULL: to none. */
+const cpu_set_t *processes_cores(const struct coordinator *c, int process);
+/* The adaptation that it was started for; 0: the job's start. */
+int processes_launch(const struct coordinator *c, int process);
+/* It has ended for real. */
+void processes_gone(struct coordinator *c, int process);
 
 /* The present world. */
-int processes_ranks(const struct coordinator *c);
-struct process *process_of_rank(const struct coordinator *c, int rank);
-bool processes_all_here(const struct coordinator *c);
-
-/* The world after an adaptation: staying ranks in their order, then the joining ones. */
-void processes_make_world(struct coordinator *c, int id, const char *leaves, const int *joiners, int joining);
+int processes_of_rank(const struct coordinator *c, int rank);
+bool processes_all_attached(const struct coordinator *c);
 
 void processes_send(struct coordinator *c, int process, cJSON *message); /* takes the message */
 void processes_send_copy(struct coordinator *c, int process, const cJSON *message);

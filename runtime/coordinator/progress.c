@@ -5,6 +5,7 @@
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/job_state.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
 
@@ -70,7 +71,7 @@ static void show(void *context)
         };
         c->config.ops->show(c->config.context, &state);
     }
-    if (!c->pause.on && process_of_rank(c, 0)->here)
+    if (!c->pause.on && process_of_rank(c, 0)->attached)
         processes_send(c, c->processes.world[0], json_message(MESSAGE_PROGRESS));
 }
 

@@ -9,7 +9,7 @@
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/hosts.h"
-#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/state.h"

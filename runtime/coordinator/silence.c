@@ -9,6 +9,7 @@
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
 
@@ -21,7 +22,7 @@ static bool in_window(const struct process *p)
 
 static bool is_awaited(const struct coordinator *c, const struct process *p)
 {
-    if (!p->here || p->state == PROCESS_GONE || p->state == PROCESS_LOST || c->ending.finished)
+    if (!p->attached || p->state == PROCESS_GONE || p->state == PROCESS_LOST || c->ending.finished)
         return false;
     if (adaptation_is(c, ADAPTATION_WINDOW))
         return in_window(p);

@@ -17,7 +17,7 @@
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/preconnect.h"
-#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"

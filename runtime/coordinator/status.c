@@ -6,7 +6,7 @@
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/job_state.h"
 #include "runtime/coordinator/names.h"
-#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"

@@ -8,6 +8,7 @@
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/names.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/reply.h"

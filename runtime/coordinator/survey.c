@@ -6,6 +6,7 @@
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/job_state.h"
 #include "runtime/coordinator/names.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/state.h"
@@ -27,12 +28,12 @@ void survey_begin(struct coordinator *c)
     c->survey.round++;
     timers_set(&c->timers, &c->survey.limit, ANSWER_TIMEOUT);
     for (int p = 0; p < c->processes.count; p++) {
-        if (!is_listed(c, p) || !process_at(c, p)->here)
+        if (!is_listed(c, p) || !process_at(c, p)->attached)
             continue;
         cJSON *message = json_message(MESSAGE_LOCATE);
         cJSON_AddNumberToObject(message, "round", c->survey.round);
         processes_send(c, p, message);
-        process_at(c, p)->surveyed = c->survey.round;
+        process_at(c, p)->survey_asked = c->survey.round;
     }
 }
 
@@ -63,7 +64,7 @@ void survey_abandoned(struct coordinator *c, const void *handle)
 
 static bool answered(const struct coordinator *c, int process)
 {
-    return process_at(c, process)->place && process_at(c, process)->placed == c->survey.round;
+    return process_at(c, process)->survey_answer && process_at(c, process)->survey_answered == c->survey.round;
 }
 
 static void add_answer(struct coordinator *c, cJSON *json, const cJSON *place)
@@ -89,7 +90,7 @@ static cJSON *process_json(struct coordinator *c, int process)
     cJSON_AddNumberToObject(json, "pid", p->pid);
     cJSON_AddStringToObject(json, "state", names_process_state(p->state));
     if (answered(c, process))
-        add_answer(c, json, p->place);
+        add_answer(c, json, p->survey_answer);
     else
         cJSON_AddStringToObject(json, "activity", "no answer");
     return json;
@@ -135,11 +136,11 @@ void survey_came(struct coordinator *c, int process, const cJSON *message)
     struct process *p = process_at(c, process);
     if (!c->survey.open || json_int(message, "round", 0) != c->survey.round)
         return;
-    cJSON_Delete(p->place);
-    p->place = cJSON_Duplicate(message, 1);
-    p->placed = c->survey.round;
+    cJSON_Delete(p->survey_answer);
+    p->survey_answer = cJSON_Duplicate(message, 1);
+    p->survey_answered = c->survey.round;
     for (int other = 0; other < c->processes.count; other++)
-        if (process_at(c, other)->surveyed == c->survey.round && !answered(c, other))
+        if (process_at(c, other)->survey_asked == c->survey.round && !answered(c, other))
             return;
     finish(c);
 }

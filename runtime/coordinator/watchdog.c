@@ -10,7 +10,7 @@
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/job_state.h"
-#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
@@ -45,9 +45,9 @@ static bool any_moved(struct coordinator *c)
     bool moved = false;
     for (int r = 0; r < c->processes.size; r++) {
         struct process *p = process_of_rank(c, r);
-        if (!p->place)
+        if (!p->survey_answer)
             continue;
-        const struct position at = position_from_json(p->place);
+        const struct position at = position_from_json(p->survey_answer);
         moved |= at.visit != p->seen_visit || at.iteration != p->seen_iteration;
         p->seen_visit = at.visit;
         p->seen_iteration = at.iteration;

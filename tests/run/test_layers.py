@@ -3,6 +3,7 @@ see the public headers alone."""
 
 import re
 import subprocess
+from pathlib import Path
 
 import job
 import pytest
@@ -181,9 +182,18 @@ def test_a_module_includes_what_it_calls():
     assert missing == []
 
 
-def test_backends_do_not_see_the_coordinators_structure():
-    for path in sources("runtime/backends"):
-        assert "runtime/coordinator/state.h" not in [name for _, name in includes(path)], path
+# The coordinator's own: its structure, and that of a process. Others ask by the headers of its modules.
+ITS_STATE = ["runtime/coordinator/state.h", "runtime/coordinator/process.h"]
+
+
+@pytest.mark.parametrize("header", ITS_STATE)
+def test_nobody_else_sees_the_coordinators_state(header):
+    """Not by way of a header that others do include, either."""
+    assert (job.ROOT / header).is_file()
+    seen = {path.relative_to(job.ROOT) for folder in ["runtime", "driver", "epopctl", "tests/unit"]
+            for path in sources(folder) if header in [name for _, name in includes(path)]}
+    assert seen and {path for path in seen if path.suffix == ".h"} <= {Path("runtime/coordinator/state.h")}
+    assert {path for path in seen if path.parent != Path("runtime/coordinator")} == set()
 
 
 # The same of all other files, by what their objects define and use: two files that use each other explain it in a header;

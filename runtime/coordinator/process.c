@@ -1,0 +1,76 @@
+/* The table of the processes: see process.h. */
+#include "runtime/coordinator/process.h"
+
+#include <stdlib.h>
+
+#include "runtime/coordinator/state.h"
+
+int processes_init(struct processes *s, int count, int size)
+{
+    s->table = calloc((size_t)count, sizeof *s->table);
+    s->world = calloc((size_t)count, sizeof *s->world);
+    if (!s->table || !s->world)
+        return -1;
+    s->count = count;
+    s->size = size;
+    for (int p = 0; p < count; p++) {
+        s->table[p].state = p < size ? PROCESS_RUNNING : PROCESS_STANDBY;
+        s->table[p].rank = p < size ? p : -1;
+        s->world[p] = p;
+    }
+    return 0;
+}
+
+/* It is no rank any more, so its claims count no more. */
+static void forget_claims(struct process *p)
+{
+    cJSON_Delete(p->claims);
+    p->claims = NULL;
+}
+
+void processes_destroy(struct processes *s)
+{
+    for (int p = 0; p < s->count; p++) {
+        forget_claims(&s->table[p]);
+        cJSON_Delete(s->table[p].survey_answer);
+    }
+    free(s->table);
+    free(s->world);
+}
+
+struct process *process_at(const struct coordinator *c, int process)
+{
+    return &c->processes.table[process];
+}
+
+int process_number(const struct coordinator *c, const struct process *p)
+{
+    return (int)(p - c->processes.table);
+}
+
+struct process *process_of_rank(const struct coordinator *c, int rank)
+{
+    return &c->processes.table[c->processes.world[rank]];
+}
+
+void process_make_world(struct coordinator *c, int id, const char *leaves, const int *joiners, int joining)
+{
+    struct processes *s = &c->processes;
+    int size = 0;
+    for (int r = 0; r < s->size; r++) {
+        struct process *p = process_of_rank(c, r);
+        p->rank = leaves[r] ? -1 : size;
+        if (leaves[r])
+            forget_claims(p);
+        else
+            s->world[size++] = s->world[r];
+    }
+    for (int j = 0; j < joining; j++) {
+        struct process *p = &s->table[joiners[j]];
+        p->state = PROCESS_RUNNING;
+        p->rank = size;
+        s->world[size++] = joiners[j];
+    }
+    s->size = size;
+    s->world_id = id;
+}

@@ -1,0 +1,69 @@
+/*
+ * What the coordinator knows of each process, and which of them are the ranks of the present world. For the files of
+ * this folder; others ask by processes.h.
+ */
+#ifndef EPOP_COORDINATOR_PROCESS_H
+#define EPOP_COORDINATOR_PROCESS_H
+
+#include <cjson/cJSON.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/coordinator/processes.h"
+#include "runtime/member/plan.h"
+
+struct coordinator;
+
+struct process {
+    enum process_state state;
+    int rank;   /* in the world, -1 outside */
+    int launch; /* the adaptation that it was started for; 0: the job's start */
+    char host[64];
+    int pid;
+    bool attached;   /* to the control plane: its hello has come */
+    bool identified; /* and said what it runs */
+    bool bound;      /* to these cores of its host */
+    cpu_set_t cores;
+    /* agreement */
+    bool answered, ended, arrived;
+    uint64_t count; /* of its answer or arrival */
+    struct position at;
+    int needs;
+    double held; /* since when it stands still there, monotonic */
+    /* signs of life */
+    int unanswered; /* questions for one since it last said something */
+    bool through;   /* the window: it is not waited for */
+    /* preparing */
+    bool met, ready;
+    /* roll calls */
+    cJSON *claims; /* not passed yet, in order; owned; NULL: none so far */
+    bool halts;    /* it is stopped while others go on */
+    bool kept;     /* and its claim has passed, of which it is told when it goes on */
+    /* where it is */
+    cJSON *survey_answer;               /* its last one; owned; NULL: none */
+    int survey_asked, survey_answered;  /* the survey that it was asked in, that this is the answer to */
+    int64_t seen_visit, seen_iteration; /* of the watchdog's last look */
+};
+
+struct processes {
+    struct process *table;
+    int count;          /* numbers given out so far; a number is used once */
+    char identity[200]; /* of process 0 */
+    int size;           /* of the present world */
+    int *world;         /* process numbers by rank */
+    int world_id;       /* the adaptation that made it; 0: the first world */
+};
+
+/* The first `size` of `count` are ranks. 0, or -1: out of memory. */
+int processes_init(struct processes *processes, int count, int size);
+void processes_destroy(struct processes *processes);
+
+struct process *process_at(const struct coordinator *c, int process);
+int process_number(const struct coordinator *c, const struct process *p);
+struct process *process_of_rank(const struct coordinator *c, int rank);
+
+/* The world after an adaptation: staying ranks in their order, then the joining ones. */
+void process_make_world(struct coordinator *c, int id, const char *leaves, const int *joiners, int joining);
+
+#endif
