@@ -134,7 +134,7 @@ void adaptation_start_joiners(struct coordinator *c)
     a->started = true;
     for (int j = 0; j < a->joining; j++) {
         struct process *p = process_at(c, a->joiners[j]);
-        p->state = PROCESS_JOINING;
+        process_become(p, PROCESS_JOINING);
         p->met = p->ready = false;
     }
 }
@@ -231,7 +231,8 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     /* Late ones have not been started yet, or end by themselves: the ranks told them. */
     for (int j = 0; (a->started || adaptation_joiners_come_late(c)) && j < a->joining; j++)
         if (process_at(c, a->joiners[j])->state != PROCESS_GONE)
-            process_at(c, a->joiners[j])->state = adaptation_joiners_come_late(c) ? PROCESS_GONE : PROCESS_RETURNING;
+            process_become(process_at(c, a->joiners[j]),
+                           adaptation_joiners_come_late(c) ? PROCESS_GONE : PROCESS_RETURNING);
     a->state = state;
     snprintf(a->reason, sizeof a->reason, "%s", reason);
     publish_event(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);
@@ -253,7 +254,7 @@ void adaptation_unstarted(struct coordinator *c, int process, const cJSON *messa
     if (!a || a->state != ADAPTATION_PREPARING)
         return;
     for (int j = 0; j < a->joining; j++)
-        process_at(c, a->joiners[j])->state = PROCESS_GONE;
+        processes_gone(c, a->joiners[j]);
     adaptation_fail(c, json_text(message, "failure"));
 }
 
@@ -306,9 +307,10 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
         if (i < told)
             processes_send_copy(c, plan->processes[i], message);
         struct process *p = process_at(c, plan->processes[i]);
-        p->arrived = p->ended = p->through = false; /* what they say from here on is of the new world */
+        process_forget_answers(p);
+        p->through = false;
         if (plan->new_ranks[i] < 0)
-            p->state = PROCESS_LEAVING;
+            process_become(p, PROCESS_LEAVING);
     }
     cJSON_Delete(message);
     plan_free(plan);
@@ -342,7 +344,7 @@ static void one_through(struct coordinator *c, int process)
 static void undo(struct coordinator *c, struct adaptation *a, const char *reason)
 {
     for (int r = 0; r < c->processes.size; r++)
-        process_of_rank(c, r)->state = PROCESS_RUNNING;
+        process_become(process_of_rank(c, r), PROCESS_RUNNING);
     a->state = ADAPTATION_PREPARED;
     adaptation_fail(c, reason);
 }
@@ -450,8 +452,7 @@ void adaptation_gone(struct coordinator *c, int process, const cJSON *message)
     (void)message;
     struct process *p = process_at(c, process);
     bool leaving = p->state == PROCESS_LEAVING;
-    p->state = PROCESS_GONE;
-    p->rank = -1;
+    process_end(p);
     if (leaving)
         one_through(c, process);
 }
@@ -461,7 +462,7 @@ void adaptation_hosts(struct coordinator *c, int process, const cJSON *message)
     (void)message;
     struct process *p = process_at(c, process);
     bool leaving = p->state == PROCESS_LEAVING;
-    p->state = PROCESS_HOSTING;
+    process_become(p, PROCESS_HOSTING);
     if (leaving)
         one_through(c, process);
 }
@@ -470,8 +471,8 @@ void adaptation_parked(struct coordinator *c, int process, const cJSON *message)
 {
     struct process *p = process_at(c, process);
     bool awaited = p->state == PROCESS_LEAVING && !p->through;
-    p->state = json_true(message, "reusable") ? PROCESS_STANDBY : PROCESS_SPENT;
-    p->arrived = p->ended = p->answered = false;
+    process_become(p, json_true(message, "reusable") ? PROCESS_STANDBY : PROCESS_SPENT);
+    process_forget_answers(p);
     if (awaited)
         one_through(c, process);
     else

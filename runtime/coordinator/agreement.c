@@ -123,6 +123,11 @@ static void publish_target(struct coordinator *c)
     processes_send_world(c, message);
 }
 
+void agreement_pong(struct coordinator *c, int process)
+{
+    process_at(c, process)->answered = true;
+}
+
 void agreement_count(struct coordinator *c, int process, const cJSON *message)
 {
     struct process *p = process_at(c, process);

@@ -35,6 +35,8 @@ void agreement_check(struct coordinator *c);
 /* Not all ranks come to the target: what they were to come for is off, and those that have come go on. */
 void agreement_give_up(struct coordinator *c, const char *reason);
 /* From a rank: */
+/* A joiner that was asked for a sign of life has given it. */
+void agreement_pong(struct coordinator *c, int process);
 void agreement_count(struct coordinator *c, int process, const cJSON *message);
 void agreement_arrived(struct coordinator *c, int process, const cJSON *message);
 void agreement_ended(struct coordinator *c, int process, const cJSON *message);

@@ -86,10 +86,12 @@ static void on_crashed(struct coordinator *c, int process, const cJSON *message)
         dump_begin(c, process);
 }
 
+/* It does not say which of the two has asked. */
 static void on_pong(struct coordinator *c, int process, const cJSON *message)
 {
     (void)message;
-    process_at(c, process)->answered = true;
+    agreement_pong(c, process);
+    dump_pong(c, process);
 }
 
 /* That it has come is all it says. */

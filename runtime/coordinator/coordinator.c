@@ -153,14 +153,12 @@ void coordinator_lost(struct coordinator *c, int process)
 
 void coordinator_terminate(struct coordinator *c)
 {
-    c->events.terminations++;
-    sem_post(&c->events.wake);
+    events_terminate(c);
 }
 
 void coordinator_interrupt(struct coordinator *c)
 {
-    c->events.interrupted = true;
-    sem_post(&c->events.wake);
+    events_interrupt(c);
 }
 
 /* ---- Start and end -------------------------------------------------------- */

@@ -18,7 +18,7 @@ static void tell_others(struct coordinator *c)
         cJSON *message = json_message(MESSAGE_ABORT);
         cJSON_AddBoolToObject(message, "wait", 1);
         processes_send(c, p, message);
-        process_at(c, p)->answered = false;
+        process_at(c, p)->heard = false;
         processes_send(c, p, json_message(MESSAGE_PING));
     }
 }
@@ -28,7 +28,7 @@ static bool others_have_heard(const struct coordinator *c)
     for (int p = 1; p < c->processes.count; p++) {
         enum process_state state = process_at(c, p)->state;
         bool there = process_at(c, p)->attached && state != PROCESS_GONE && state != PROCESS_LOST;
-        if (there && !process_at(c, p)->answered)
+        if (there && !process_at(c, p)->heard)
             return false;
     }
     return true;
@@ -49,6 +49,11 @@ void dump_begin(struct coordinator *c, int process)
         tell_others(c);
     else
         let_it_dump(c);
+}
+
+void dump_pong(struct coordinator *c, int process)
+{
+    process_at(c, process)->heard = true;
 }
 
 bool dump_is_on(const struct coordinator *c)

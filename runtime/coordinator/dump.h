@@ -21,6 +21,8 @@ void dump_init(struct coordinator *c);
 void dump_begin(struct coordinator *c, int process);
 bool dump_is_on(const struct coordinator *c);
 bool dump_is_of(const struct coordinator *c, int process);
+/* That process has heard what was sent to it before the ping. */
+void dump_pong(struct coordinator *c, int process);
 /* Lets it, once all others have heard. */
 void dump_advance(struct coordinator *c);
 

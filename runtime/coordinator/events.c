@@ -82,6 +82,18 @@ void events_post_backend(struct coordinator *c, void *handle, int status)
     events_post(c, (struct event){.type = EVENT_BACKEND, .handle = handle, .process = status});
 }
 
+void events_terminate(struct coordinator *c)
+{
+    c->events.terminations++;
+    sem_post(&c->events.wake);
+}
+
+void events_interrupt(struct coordinator *c)
+{
+    c->events.interrupted = true;
+    sem_post(&c->events.wake);
+}
+
 struct event *events_take(struct coordinator *c)
 {
     struct events *e = &c->events;

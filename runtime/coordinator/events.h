@@ -39,6 +39,9 @@ void events_post(struct coordinator *c, struct event event);
 void events_post_backend(struct coordinator *c, void *handle, int status);
 
 /* The next one, for events_free; NULL: there is none. */
+/* A signal has come. Async-signal-safe. */
+void events_terminate(struct coordinator *c);
+void events_interrupt(struct coordinator *c);
 struct event *events_take(struct coordinator *c);
 void events_free(struct coordinator *c, struct event *event);
 

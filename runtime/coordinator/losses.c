@@ -7,13 +7,14 @@
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/process.h"
+#include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
 
 /* One that stood by. Has it been chosen, and not been woken yet? */
 static void parked_is_gone(struct coordinator *c, int process)
 {
     struct adaptation *a = adaptation_pending(c);
-    process_at(c, process)->state = PROCESS_GONE;
+    processes_gone(c, process);
     for (int j = 0; a && a->state == ADAPTATION_PREPARING && !a->started && j < a->parked; j++)
         if (a->joiners[j] == process) {
             adaptation_fail(c, "a process that stood by, and was to join, is gone");
@@ -32,9 +33,9 @@ void losses_take(struct coordinator *c, int process)
     if (dump_is_of(c, process))
         fatal(c, NULL);
     if (own_launch && p->state == PROCESS_RETURNING)
-        p->state = PROCESS_GONE;
+        processes_gone(c, process);
     if (own_launch && p->state == PROCESS_LEAVING && p->through) /* given up, as it did not answer */
-        p->state = PROCESS_GONE;
+        processes_gone(c, process);
     if (own_launch && p->state == PROCESS_STANDBY)
         parked_is_gone(c, process);
     if (c->ending.finished || p->state == PROCESS_LOST || (own_launch && p->state == PROCESS_GONE))
@@ -43,14 +44,14 @@ void losses_take(struct coordinator *c, int process)
     bool can_do_without = !(in_window || merges) || (in_window && a->connected == 0 && c->config.backend->kill);
     if (p->state == PROCESS_JOINING && own_launch && a && can_do_without) {
         snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
-        p->state = PROCESS_GONE;
+        processes_gone(c, process);
         if (in_window)
             adaptation_end_joiners(c); /* the old ranks' connect then fails, and they go on */
         else
             adaptation_fail(c, text);
         return;
     }
-    p->state = PROCESS_LOST;
+    process_become(p, PROCESS_LOST);
     snprintf(text, sizeof text, "process %d (rank %d, pid %d on %s) is gone; the job cannot go on without it", process,
              p->rank, p->pid, p->host);
     fatal(c, text);

@@ -53,6 +53,22 @@ struct process *process_of_rank(const struct coordinator *c, int rank)
     return &c->processes.table[c->processes.world[rank]];
 }
 
+void process_become(struct process *p, enum process_state state)
+{
+    p->state = state;
+}
+
+void process_end(struct process *p)
+{
+    process_become(p, PROCESS_GONE);
+    p->rank = -1;
+}
+
+void process_forget_answers(struct process *p)
+{
+    p->answered = p->ended = p->arrived = false;
+}
+
 void process_make_world(struct coordinator *c, int id, const char *leaves, const int *joiners, int joining)
 {
     struct processes *s = &c->processes;
@@ -67,7 +83,7 @@ void process_make_world(struct coordinator *c, int id, const char *leaves, const
     }
     for (int j = 0; j < joining; j++) {
         struct process *p = &s->table[joiners[j]];
-        p->state = PROCESS_RUNNING;
+        process_become(p, PROCESS_RUNNING);
         p->rank = size;
         s->world[size++] = joiners[j];
     }

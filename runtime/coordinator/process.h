@@ -15,35 +15,44 @@
 
 struct coordinator;
 
+/* Each field is written by the file named before it alone. */
 struct process {
+    /* process.c; processes.c where its number is given out */
     enum process_state state;
     int rank;   /* in the world, -1 outside */
     int launch; /* the adaptation that it was started for; 0: the job's start */
+    /* arrivals.c, from its hello */
     char host[64];
     int pid;
     bool attached;   /* to the control plane: its hello has come */
     bool identified; /* and said what it runs */
     bool bound;      /* to these cores of its host */
     cpu_set_t cores;
-    /* agreement */
-    bool answered, ended, arrived;
+    /* agreement.c; for others process_forget_answers */
+    bool answered;  /* to a freeze or, a joiner, to a ping */
+    bool ended;     /* the program */
+    bool arrived;   /* at the target, or before a phase that needs another size */
     uint64_t count; /* of its answer or arrival */
     struct position at;
     int needs;
     double held; /* since when it stands still there, monotonic */
-    /* signs of life */
-    int unanswered; /* questions for one since it last said something */
-    bool through;   /* the window: it is not waited for */
-    /* preparing */
-    bool met, ready;
-    /* roll calls */
+    /* adaptation.c */
+    bool met, ready; /* preparing */
+    bool through;    /* the window: it is not waited for */
+    /* silence.c */
+    int unanswered; /* questions for a sign of life since it last said something */
+    /* dump.c */
+    bool heard; /* that the job ends */
+    /* rollcall.c; process.c when it is no rank any more */
     cJSON *claims; /* not passed yet, in order; owned; NULL: none so far */
-    bool halts;    /* it is stopped while others go on */
-    bool kept;     /* and its claim has passed, of which it is told when it goes on */
-    /* where it is */
-    cJSON *survey_answer;               /* its last one; owned; NULL: none */
-    int survey_asked, survey_answered;  /* the survey that it was asked in, that this is the answer to */
-    int64_t seen_visit, seen_iteration; /* of the watchdog's last look */
+    /* stops.c */
+    bool halts; /* it is stopped while others go on */
+    bool kept;  /* and its claim has passed, of which it is told when it goes on */
+    /* survey.c */
+    cJSON *survey_answer;              /* its last one; owned; NULL: none */
+    int survey_asked, survey_answered; /* the survey that it was asked in, that this is the answer to */
+    /* watchdog.c, at its last look */
+    int64_t seen_visit, seen_iteration;
 };
 
 struct processes {
@@ -62,6 +71,12 @@ void processes_destroy(struct processes *processes);
 struct process *process_at(const struct coordinator *c, int process);
 int process_number(const struct coordinator *c, const struct process *p);
 struct process *process_of_rank(const struct coordinator *c, int rank);
+
+void process_become(struct process *p, enum process_state state);
+/* It said itself that it ends: it is no rank any more. */
+void process_end(struct process *p);
+/* What it said for an agreement: what it says from here on is of another world. */
+void process_forget_answers(struct process *p);
 
 /* The world after an adaptation: staying ranks in their order, then the joining ones. */
 void process_make_world(struct coordinator *c, int id, const char *leaves, const int *joiners, int joining);

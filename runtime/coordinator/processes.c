@@ -68,7 +68,7 @@ int processes_launch(const struct coordinator *c, int process)
 
 void processes_gone(struct coordinator *c, int process)
 {
-    process_at(c, process)->state = PROCESS_GONE;
+    process_become(process_at(c, process), PROCESS_GONE);
 }
 
 int processes_of_rank(const struct coordinator *c, int rank)

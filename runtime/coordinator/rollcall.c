@@ -141,7 +141,7 @@ static void differ(struct coordinator *c, const cJSON *majority, const cJSON *od
 static void pass(struct coordinator *c, struct process *p, bool kept)
 {
     cJSON_Delete(cJSON_DetachItemFromArray(p->claims, 0));
-    p->kept = kept;
+    stops_note_kept(p, kept);
     if (!kept)
         processes_send(c, process_number(c, p), json_message(MESSAGE_PASSED));
 }

@@ -1,6 +1,7 @@
 /*
  * The coordinator's state: a part for each of its modules, which alone writes it; the others ask or tell by the
- * functions of the module's header. For the files of this folder; backends see processes.h and adaptation.h.
+ * functions of the module's header. Of a process, process.h says field by field whose it is. For the files of this
+ * folder; backends see processes.h and adaptation.h.
  */
 #ifndef EPOP_COORDINATOR_STATE_H
 #define EPOP_COORDINATOR_STATE_H

@@ -177,6 +177,11 @@ bool stops_hold_all(struct coordinator *c)
     return true;
 }
 
+void stops_note_kept(struct process *p, bool kept)
+{
+    p->kept = kept;
+}
+
 static void go_on(struct coordinator *c, struct process *p)
 {
     if (p->kept)

@@ -8,6 +8,7 @@
 #include "runtime/member/claim.h"
 
 struct coordinator;
+struct process;
 
 /* A break, and the visit of its element in which the ranks stopped there last. */
 struct stop_place {
@@ -36,6 +37,8 @@ bool stops_are_on(const struct coordinator *c);
 bool stops_hold_all(struct coordinator *c);
 /* Is this rank kept where it is, while the others pass? */
 bool stops_keep(const struct coordinator *c, int rank);
+/* Its claim has passed; kept: it is told when it goes on. */
+void stops_note_kept(struct process *p, bool kept);
 /* The ranks go on, as for `continue`, where they are stopped; then what they claim is to be checked. step: up to the
  * next iteration. */
 void stops_release(struct coordinator *c, bool step);

@@ -20,10 +20,12 @@ struct survey {
     struct timer limit;
     void *askers[SURVEY_ASKERS];
     int asker_count;
-    void (*surveyed)(struct coordinator *c); /* called at the end of each, whoever asked; NULL: nobody */
+    void (*surveyed)(struct coordinator *c); /* who is told of the end of each; NULL: nobody */
 };
 
 void survey_init(struct coordinator *c);
+/* Called at the end of each, whoever asked. */
+void survey_tell(struct coordinator *c, void (*surveyed)(struct coordinator *c));
 /* All processes are asked, unless they are already. */
 void survey_begin(struct coordinator *c);
 void survey_came(struct coordinator *c, int process, const cJSON *message);

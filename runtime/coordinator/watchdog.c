@@ -145,6 +145,6 @@ void watchdog_init(struct coordinator *c)
     timer_init(&c->watchdog.look, look, c, NULL);
     if (!c->config.watchdog)
         return;
-    c->survey.surveyed = surveyed;
+    survey_tell(c, surveyed);
     timers_set(&c->timers, &c->watchdog.look, 0);
 }
