@@ -141,7 +141,7 @@ void connecting_merge(epop_window_t *w)
 
 int connecting_meet(struct world *world, const char *port, struct error *error)
 {
-    bool can_kill = world->backend->kill;
+    bool can_kill = world->backend->flags & BACKEND_KILLS;
     if (connecting_connect(&world->window, port, can_kill, error))
         return -1;
     if (can_kill)

@@ -107,7 +107,7 @@ static int join_connect(struct world *world, struct error *error)
 
 const struct backend backend_join = {
     .name = "join",
-    .flags = BACKEND_ENDS | BACKEND_PARKS,
+    .flags = BACKEND_ENDS | BACKEND_PARKS | BACKEND_KILLS | BACKEND_PRECONNECTS,
     .merit = "this MPI library can connect processes at run time, and its launcher lets single ones end",
     .available = connecting_available,
     .choose = join_choose,

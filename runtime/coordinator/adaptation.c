@@ -395,7 +395,7 @@ static void connect_timeout(void *context)
 {
     struct coordinator *c = context;
     struct adaptation *a = c->adaptations.pending;
-    if (!c->config.backend->kill || !a->joining || a->connected)
+    if (!(c->config.backend->flags & BACKEND_KILLS) || !a->joining || a->connected)
         fatal(c, "the ranks did not come together for an adaptation in time");
     else if (a->kills)
         fatal(c, "the ranks are stuck in connecting to processes that were ended");

@@ -41,7 +41,8 @@ void losses_take(struct coordinator *c, int process)
     if (c->ending.finished || p->state == PROCESS_LOST || (own_launch && p->state == PROCESS_GONE))
         return;
     bool in_window = adaptation_is(c, ADAPTATION_WINDOW), merges = a && a->preconnect == PRECONNECT_MERGES;
-    bool can_do_without = !(in_window || merges) || (in_window && a->connected == 0 && c->config.backend->kill);
+    bool can_do_without =
+        !(in_window || merges) || (in_window && a->connected == 0 && c->config.backend->flags & BACKEND_KILLS);
     if (p->state == PROCESS_JOINING && own_launch && a && can_do_without) {
         snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
         processes_gone(c, process);

@@ -47,7 +47,7 @@ static void make_communicators(struct coordinator *c)
 bool preconnect_start(struct coordinator *c)
 {
     struct adaptation *a = adaptation_pending(c);
-    bool possible = c->config.backend->preconnects && c->config.backend->preconnects();
+    bool possible = c->config.backend->flags & BACKEND_PRECONNECTS && c->config.backend->preconnects();
     if (!possible || c->preconnect.off || a->by == BY_PHASE)
         return false;
     timers_cancel(&c->timers, &c->adaptations.prepare_limit); /* the joiners are ready */

@@ -145,7 +145,7 @@ static void choose_start(const epop_program_t *program, struct error *error)
 void job_begin_world(MPI_Comm comm, epop_status_t status)
 {
     world_set(comm, status);
-    if (world.backend->preconnects && comm != MPI_COMM_NULL)
+    if (world.backend->flags & BACKEND_PRECONNECTS && comm != MPI_COMM_NULL)
         preconnect_begin(&job.member, comm);
 }
 

@@ -82,7 +82,7 @@ static int elastic_open(void *context, struct error *error)
     if (!failed && job.joins)
         signals_install(NULL);
     /* A connect that failed leaves something behind, which MPI_Finalize would wait for. */
-    job.adapted |= !failed || world.backend->kill;
+    job.adapted |= !failed || world.backend->flags & BACKEND_KILLS;
     if (!failed)
         redist_traffic_begin(plan_total(job.member.plan));
     job.entangled = failed != 0;

@@ -30,8 +30,10 @@ struct world;
 #define BACKEND_ENDS                                                                                                   \
     2u /* processes that leave end, and so do all at the end of the job, without MPI_Finalize; a window may fail to    \
           connect */
-#define BACKEND_ASKED 4u /* taken only when it is asked for by name */
-#define BACKEND_PARKS 8u /* with BACKEND_ENDS: they can also stand by and join again, where that is wanted */
+#define BACKEND_ASKED       4u  /* taken only when it is asked for by name */
+#define BACKEND_PARKS       8u  /* with BACKEND_ENDS: they can also stand by and join again, where that is wanted */
+#define BACKEND_KILLS       16u /* it can end joiners that do not answer a connect, which then fails in time */
+#define BACKEND_PRECONNECTS 32u /* with BACKEND_KILLS: it can connect processes before the ranks stand still */
 
 /* Seconds after which joiners that do not answer a connect are ended. MPI's own limit is one more, so the ranks have to
  * be back some time after that. */
@@ -65,10 +67,10 @@ struct backend {
     bool (*late)(void);
     /* Do all ranks leave in every adaptation, and new ones take their place? NULL: no. */
     bool (*replaces)(void);
-    /* Can processes be connected before the ranks stand still? NULL: no, in no process. Who can has `kill`, too. */
+    /* With BACKEND_PRECONNECTS: are processes connected ahead in this job? NULL without. */
     bool (*preconnects)(void);
-    /* The joiners do not answer a connect: ends them at once. May be called again. NULL: it cannot, and joiners
-     * that do not answer end the job. */
+    /* The joiners do not answer a connect: ends them at once. May be called again. With BACKEND_KILLS; NULL
+     * without, and joiners that do not answer end the job. */
     void (*kill)(struct coordinator *coordinator, const struct adaptation *adaptation);
     /* What the backend posted with events_post_backend has arrived. NULL: it posts nothing. */
     void (*event)(struct coordinator *coordinator, void *handle, int status);
@@ -79,23 +81,26 @@ struct backend {
 
     /* ---- Every process. Mandatory, and collective over the processes named ---- */
 
-    /* The world of the first ranks: processes 0 .. size-1. Collective over those. */
+    /* The world of the first ranks: processes 0 .. size-1. Collective over those, and blocks until all have come. */
     MPI_Comm (*first_world)(struct world *world, int size);
 
     /* The joiners' own world, or that of those of this launch where they come from several: these are connected then
-     * (runtime/backends/gathering.h). Collective over those. */
+     * (runtime/backends/gathering.h). Collective over those, and blocks until all have come. */
     MPI_Comm (*joiners_world)(struct world *world, const struct gathering *joiners);
 
-    /* Where the joiners can be connected to, for the plan, or NULL; on their first rank. The caller frees it. Local. */
+    /* Where the joiners can be connected to, for the plan, or NULL; on their first rank. The caller frees it. Local:
+     * waits for no other process. */
     char *(*port)(void);
 
     /*
-     * Makes all, after and intercomm of world->window by world->plan. Collective over old and joining ranks.
-     * 0, or -1 with one line of text; then nothing was made and the adaptation is off on every rank.
+     * Makes all, after and intercomm of world->window by world->plan. Collective over old and joining ranks, and blocks
+     * until all have come; with BACKEND_KILLS not longer than MPI's limit for joiners that do not answer, else without
+     * one. 0, or -1 with one line of text; then nothing was made and the adaptation is off on every rank.
      */
     int (*connect)(struct world *world, struct error *error);
 
-    /* Frees what connect made and the old world, but not `after`. Cannot fail. */
+    /* Frees what connect made and the old world, but not `after`. Collective over old and joining ranks: may
+     * block until the others have come, those that leave included. Cannot fail. */
     void (*commit)(struct world *world);
 
     /* ---- Every process. May be NULL ---- */
@@ -107,7 +112,7 @@ struct backend {
     size_t message_count;
 
     /* A joiner whose joining is off ends: lets go of what holds it. The program's thread. Collective over the joiners
-     * and who started them. NULL: nothing does. */
+     * and who started them, and may block until all of them have come. NULL: nothing does. */
     void (*abandon)(void);
 };
 

@@ -622,7 +622,7 @@ static void ranks_stuck_in_connecting_are_ended_in_time(void **state)
 {
     (void)state;
     struct backend backend = backend_pool;
-    backend.flags |= BACKEND_ENDS;
+    backend.flags |= BACKEND_ENDS | BACKEND_KILLS;
     backend.kill = ends_nothing;
     struct network n = {.sleeper = -1, .visits = 1000000, .backend = &backend, .stuck = true};
     start(&n, MOST, 2);
