@@ -1,6 +1,6 @@
 /*
  * tether ARGUMENT...: becomes the command that EPOP_TETHERED names (ssh, say), which then ends with the process that
- * started it. Given to the mpiexec of joining processes as its -launcher-exec (runtime/backends/hydra.c).
+ * started it. Given to the mpiexec of joining processes as its -launcher-exec (runtime/hydra/hydra.c).
  */
 #include <errno.h>
 #include <signal.h>

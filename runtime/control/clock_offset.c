@@ -1,4 +1,4 @@
-/* Reading another process's clock: see clock.h. */
+/* Reading another process's clock: see clock_offset.h. */
 #include "runtime/control/clock_offset.h"
 
 #include <pthread.h>

@@ -42,7 +42,7 @@ enum job_role {
     JOB_OVER   /* the program has ended everywhere */
 };
 
-/* Processes may park in launches of which others run on: gives this one a keeper (runtime/backends/keeper.h). Before
+/* Processes may park in launches of which others run on: gives this one a keeper (runtime/hydra/keeper.h). Before
  * there are other threads. Local. */
 EPOP_PRIVATE void epop__job_keep(void);
 
@@ -89,7 +89,7 @@ EPOP_PRIVATE void epop__job_ended(void);
  * here on, with the program loaded, which the coordinator reads. Local. */
 EPOP_PRIVATE int epop__job_hosts(void);
 
-/* How this process's clock and that of process 0 differ; see clock.h. 0 or -1. Local. */
+/* How this process's clock and that of process 0 differ (runtime/control/clock_offset.h). 0 or -1. Local. */
 EPOP_PRIVATE int epop__job_clock(struct clock_reading *reading);
 
 /* The directory for files of this job on this host, for its user alone: the same in all its processes here. Made if it
@@ -125,7 +125,7 @@ int epop__job_finalize(void);
 /* With the debug driver, before the job starts: roll calls are held, as *options says (it stays the caller's). */
 EPOP_PRIVATE void epop__job_call_rolls(const struct rollcall_options *options);
 
-/* A roll call (runtime/rollcall.h). Nothing happens in a program that runs alone. The program's thread. */
+/* A roll call (runtime/member/rollcall.h). Nothing happens in a program that runs alone. The program's thread. */
 EPOP_PRIVATE void epop__job_rollcall(const struct claim *claim);
 
 /* This process breaks the contract, as one line of text says: the job ends with it. With rollcall_options.warns

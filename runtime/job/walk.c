@@ -1,4 +1,4 @@
-/* The table that the walk through a program runs on, in a job: see runtime/elastic.h. */
+/* The table that the walk through a program runs on, in a job: see runtime/job/elastic.h. */
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/job/elastic.h"

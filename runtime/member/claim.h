@@ -1,9 +1,10 @@
 /*
- * Roll calls: with the debug driver every rank says where it is and what its block answered, and all have to say the
- * same. The coordinator compares, names who differs, and is where ranks are stopped for a debugger. No MPI here.
+ * What a rank claims at a roll call: with the debug driver each says where it is and what its block answered, and all
+ * have to say the same. The coordinator compares, names who differs, and is where ranks are stopped for a debugger. No
+ * MPI here.
  */
-#ifndef EPOP_ROLLCALL_H
-#define EPOP_ROLLCALL_H
+#ifndef EPOP_MEMBER_CLAIM_H
+#define EPOP_MEMBER_CLAIM_H
 
 #include <stdbool.h>
 #include <stddef.h>

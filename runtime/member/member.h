@@ -51,7 +51,7 @@ struct member {
     /* the agreement in progress */
     bool frozen, asked, ended;
     uint64_t target;   /* 0: none */
-    uint64_t reported; /* the probe for which "at" was sent */
+    uint64_t reported; /* the probe for which MESSAGE_ARRIVED was sent */
     bool decided;
     enum action decision;
     uint64_t decided_at; /* the probe to which the decision belongs */

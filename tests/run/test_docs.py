@@ -132,3 +132,28 @@ def test_files_that_are_named_are_there():
              for name in re.findall(FILES, page.read_text())}
     assert len(named) > 30
     assert [name for name in sorted(named) if "NAME" not in name and not (job.ROOT / name).exists()] == []
+
+
+PATH = r"(?<![\w./-])((?:runtime|driver|epopctl|interpose|epop_api|tests|report|programs|examples)/[\w./-]*\w\.(?:c|h|py|sh))\b"
+
+
+def is_there(name):
+    """Also as a file that the build makes."""
+    return "NAME" in name or (job.ROOT / name).exists() or (job.BUILD / name).exists()
+
+
+def paths_of_comments(path):
+    text = path.read_text()
+    comments = re.findall(r"/\*.*?\*/", text, flags=re.S) if path.suffix in (".c", ".h") else [text]
+    return {name for comment in comments for name in re.findall(PATH, comment)}
+
+
+def test_files_that_comments_name_are_there():
+    """By their whole path, in the comments of C, and anywhere in scripts and tests; without the quotes of a page, too."""
+    folders = ["runtime", "driver", "epopctl", "interpose", "epop_api", "programs", "examples", "tests"]
+    sources = [path for folder in folders for path in (job.ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".py", ".sh")]
+    pages_too = [path for path in ALL if path.is_file()]
+    named = {(path.relative_to(job.ROOT), name) for path in [*sources, *pages_too] for name in paths_of_comments(path)}
+    assert len(named) > 100
+    assert sorted(f"{path}: {name}" for path, name in named if not is_there(name)) == []
+    assert not is_there("runtime/base/" + "feathers.h")
