@@ -1,5 +1,5 @@
 /* A program that calls exit() in the midst of its job: see job.h. */
-#include "runtime/job/job.h"
+#include "runtime/job/exits.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include "interpose/interpose.h"
 #include "runtime/base/child.h"
 #include "runtime/base/ending.h"
+#include "runtime/job/job.h"
 #include "runtime/job/state.h"
 #include "runtime/world/world.h"
 

@@ -24,6 +24,8 @@
 #include "runtime/job/sampler.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
+#include "runtime/job/tell.h"
+#include "runtime/job/walk.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 

@@ -34,23 +34,7 @@ struct job {
 
 extern struct job job;
 
-/* start.c */
-/* The world of the processes that start together is there. Collective over it. */
+/* The world of the processes that start together is there: start.c. Collective over it. */
 void job_begin_world(MPI_Comm comm, epop_status_t status);
-
-/* tell.c */
-int job_tell(void *context, const cJSON *message); /* the coordinator; context: none */
-/* As the hooks of world.h, interpose.h and crash.h want them. */
-int job_request(const epop_request_t *request);
-int job_abort(MPI_Comm comm, int code);
-int job_deliver_crash(const char *text, bool core);
-
-/* exits.c */
-/* Is this process joining, in a launch of its own, and not connected yet? Then its end only calls the joining off. */
-bool job_does_without(void);
-
-/* walk.c */
-/* The hook of world.h: the window's processes are connected. */
-void job_connected(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* What this process tells the coordinator, and how it asks it: requests, failures, breaches, the time. See job.h. */
-#include "runtime/job/job.h"
+#include "runtime/job/tell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 #include "runtime/base/ending.h"
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
+#include "runtime/job/exits.h"
+#include "runtime/job/job.h"
 #include "runtime/job/state.h"
 #include "runtime/member/rollcall.h"
 #include "runtime/records/records.h"

@@ -1,12 +1,13 @@
 /* The table that the walk through a program runs on, in a job: see runtime/job/elastic.h. */
-#include "runtime/base/clock.h"
-#include "runtime/base/error.h"
-#include "runtime/job/elastic.h"
+#include "runtime/job/walk.h"
 
 #include <stdlib.h>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/hydra/keeper.h"
+#include "runtime/job/elastic.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
 #include "runtime/redist/traffic.h"
