@@ -41,6 +41,7 @@ void control_directories_sweep(void);
 /* A request of epopctl that waits for its answer. Freed by control_answer. */
 struct control_request;
 
+/* Any of them may be NULL, but for request: an epopctl waits for its answer. */
 struct control_server_ops {
     /* process `process` of the job has attached / its connection is gone without control_detach */
     void (*attached)(void *context, int process);
