@@ -122,7 +122,8 @@ static void wait_for_end(int lifeline)
 
 int collector_main(int argc, char **argv)
 {
-    char text[4800];
+    char summary[TRACE_SUMMARY_MAX];
+    struct error error;
     if (argc != 3)
         return 2;
     signal(SIGINT, SIG_IGN); /* what ends the job is the reason to write */
@@ -131,8 +132,8 @@ int collector_main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* too long a file is an error like others */
     wait_for_end(STDIN_FILENO);
-    int result = merge_trace(argv[0], argv[1], strtoll(argv[2], NULL, 10), text, sizeof text);
-    fprintf(stderr, "epop: %s%s\n", result ? "trace: " : "", text);
+    int result = merge_trace(argv[0], argv[1], strtoll(argv[2], NULL, 10), summary, &error);
+    fprintf(stderr, "epop: %s%s\n", result ? "trace: " : "", result ? error.text : summary);
     remove_files(argv[0], argv[1]);
     send(STDIN_FILENO, result ? (char[]){NOT_WRITTEN} : (char[]){WRITTEN}, 1, MSG_NOSIGNAL);
     return result != 0;

@@ -141,8 +141,8 @@ static void sampled(const struct trace_buffers *all, enum trace_lane_name lane, 
         snprintf(text + length, size - length, "; of %llu %s one in %u", (unsigned long long)seen, what, stride);
 }
 
-static void summarize(const struct trace_buffers *all, const struct trace_out *out, const cJSON *about, char *text,
-                      size_t size)
+static void summarize(const struct trace_buffers *all, const struct trace_out *out, const cJSON *about,
+                      char text[TRACE_SUMMARY_MAX])
 {
     char parts[400] = "";
     const char *reason = json_text(about, "reason");
@@ -154,9 +154,9 @@ static void summarize(const struct trace_buffers *all, const struct trace_out *o
     if (out->dropped)
         snprintf(parts + length, sizeof parts - length, "; %lld events had no room", (long long)out->dropped);
     bool partial = json_true(about, "partial");
-    snprintf(text, size, "trace: %s: %.1f MB, %d process%s%s%s%s%s", out->path, (double)out->written / 1e6, all->count,
-             all->count == 1 ? "" : "es", parts, partial ? "; partial: " : "", partial && reason ? reason : "",
-             partial && !reason ? "the job did not come to its end" : "");
+    snprintf(text, TRACE_SUMMARY_MAX, "trace: %s: %.1f MB, %d process%s%s%s%s%s", out->path, (double)out->written / 1e6,
+             all->count, all->count == 1 ? "" : "es", parts, partial ? "; partial: " : "",
+             partial && reason ? reason : "", partial && !reason ? "the job did not come to its end" : "");
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------ */
@@ -196,7 +196,8 @@ static int64_t first_time(const struct trace_buffers *all, const cJSON *job)
     return first;
 }
 
-static int write_all(const struct trace_buffers *all, const cJSON *job, struct trace_out *out, char *text, size_t size)
+static int write_all(const struct trace_buffers *all, const cJSON *job, struct trace_out *out, char *summary,
+                     struct error *error)
 {
     out->base = first_time(all, job);
     events_of_job(out, all);
@@ -205,30 +206,25 @@ static int write_all(const struct trace_buffers *all, const cJSON *job, struct t
         events_of_process(out, all->buffers[i]);
     events_of_flows(out, all);
     cJSON *about = about_trace(all, job, out);
-    struct error error;
-    int result = out_close(out, about, &error);
-    if (result)
-        snprintf(text, size, "%s", error.text);
-    else
-        summarize(all, out, about, text, size);
+    int result = out_close(out, about, error);
+    if (!result)
+        summarize(all, out, about, summary);
     cJSON_Delete(about);
     return result;
 }
 
-int merge_trace(const char *directory, const char *path, int64_t limit, char *text, size_t text_size)
+int merge_trace(const char *directory, const char *path, int64_t limit, char summary[TRACE_SUMMARY_MAX],
+                struct error *error)
 {
     struct trace_buffers all;
     struct trace_out out;
-    struct error error;
-    if (out_open(&out, path, limit, &error)) {
-        snprintf(text, text_size, "%s", error.text);
+    if (out_open(&out, path, limit, error))
         return -1;
-    }
     cJSON *job = read_job(directory);
     buffers_open(&all, directory);
     level_structure(&all);
     fit(&all, limit - limit / 16);
-    int result = write_all(&all, job, &out, text, text_size);
+    int result = write_all(&all, job, &out, summary, error);
     buffers_close(&all);
     cJSON_Delete(job);
     return result;
