@@ -6,21 +6,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
+
 /* main's own argv is not at hand: its pointers may be NULL in MPI_Init_adapt, or have been changed. */
 char **command_line(void)
 {
     char *argument = NULL, **all = NULL;
-    size_t room = 0, count = 0;
+    size_t length = 0, room = 0, count = 0;
     FILE *file = fopen("/proc/self/cmdline", "r");
-    while (file && getdelim(&argument, &room, 0, file) >= 0) {
-        char **more = realloc(all, (count + 2) * sizeof *all);
-        if (!more)
+    while (file && getdelim(&argument, &length, 0, file) >= 0) {
+        if (array_reserve(&all, &room, count + 2, sizeof *all))
             break;
-        all = more;
         all[count++] = argument;
         all[count] = NULL;
         argument = NULL;
-        room = 0;
+        length = 0;
     }
     free(argument);
     if (file)

@@ -2,23 +2,19 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "runtime/base/array.h"
 #include "runtime/redist/check.h"
 
 typedef struct map {
     epop_redist_move_t *moves;
-    int count, room;
+    size_t room;
+    int count;
 } map;
 
 static int add(map *m, int from, int to, int64_t count)
 {
-    if (m->count == m->room) {
-        int room = m->room == 0 ? 16 : 2 * m->room;
-        epop_redist_move_t *moves = realloc(m->moves, (size_t)room * sizeof *moves);
-        if (!moves)
-            return EPOP_ERR_MEMORY;
-        m->moves = moves;
-        m->room = room;
-    }
+    if (array_reserve(&m->moves, &m->room, (size_t)m->count + 1, sizeof *m->moves))
+        return EPOP_ERR_MEMORY;
     m->moves[m->count++] = (epop_redist_move_t){.from = from, .to = to, .count = count};
     return EPOP_OK;
 }
