@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 
@@ -86,13 +87,38 @@ static void tell_failed(struct member *member, const char *text)
     tell(member, message);
 }
 
+/* 0, or -1: there is none of that name. */
+static int action_of(const char *name, enum action *action)
+{
+    static const char *const names[] = {
+        [ACTION_CONTINUE] = "continue", [ACTION_ADAPT] = "adapt", [ACTION_STOP] = "stop"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) {
+            *action = (enum action)i;
+            return 0;
+        }
+    return -1;
+}
+
+/* What is decided, and for an adaptation its plan. 0, or -1 with text. */
+static int read_decision(const cJSON *message, enum action *action, struct plan **plan, struct error *error)
+{
+    const char *name = json_text(message, "action");
+    const cJSON *json = cJSON_GetObjectItemCaseSensitive(message, "plan");
+    if (action_of(name, action))
+        return error_set(error, ERROR_FAILED, "a process does not know the action '%.40s' of a decision", name);
+    if (*action == ACTION_ADAPT && !(*plan = plan_from_json(json)))
+        return error_set(error, ERROR_FAILED, "a process cannot read the plan of an adaptation");
+    return 0;
+}
+
 static void on_decide(struct member *member, const cJSON *message)
 {
-    bool stops = !strcmp(json_text(message, "action"), "stop");
-    const cJSON *json = cJSON_GetObjectItemCaseSensitive(message, "plan");
-    struct plan *plan = json ? plan_from_json(json) : NULL;
-    if (json && !plan) { /* it would wait for its decision for ever */
-        tell_failed(member, "a process cannot read the plan of an adaptation");
+    enum action action = ACTION_CONTINUE;
+    struct plan *plan = NULL;
+    struct error error;
+    if (read_decision(message, &action, &plan, &error)) { /* it would wait for its decision for ever */
+        tell_failed(member, error.text);
         return;
     }
     pthread_mutex_lock(&member->lock);
@@ -100,7 +126,7 @@ static void on_decide(struct member *member, const cJSON *message)
         plan_free(member->plan);
         member->plan = plan;
     }
-    member->decision = plan ? ACTION_ADAPT : stops ? ACTION_STOP : ACTION_CONTINUE;
+    member->decision = action;
     member->decided = true;
     member->decided_at = (uint64_t)json_int64(message, "count", 0);
     member->target = 0;

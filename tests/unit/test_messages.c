@@ -126,6 +126,34 @@ static void a_plan_that_cannot_be_read_ends_the_job(void **state)
     member_destroy(&member);
 }
 
+/* It is not taken for one that is known. */
+static void an_unknown_action_ends_the_job(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"{\"op\":\"decide\",\"action\":\"fly\",\"count\":1}",
+                                      "{\"op\":\"decide\",\"action\":\"adapt\",\"count\":1}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct member member;
+        start_member(&member);
+        receive(&member, bad[i]);
+        assert_string_equal(told, "failed");
+        assert_false(member.decided);
+        member_destroy(&member);
+    }
+}
+
+static void a_decision_is_taken_by_its_name(void **state)
+{
+    (void)state;
+    struct member member;
+    start_member(&member);
+    receive(&member, "{\"op\":\"decide\",\"action\":\"stop\",\"count\":1}");
+    assert_true(member.decided && member.decision == ACTION_STOP);
+    receive(&member, "{\"op\":\"decide\",\"action\":\"continue\",\"count\":2}");
+    assert_true(member.decided && member.decision == ACTION_CONTINUE);
+    member_destroy(&member);
+}
+
 static void look_at_the_lock(void *context, const cJSON *message)
 {
     struct member *member = context;
@@ -293,6 +321,8 @@ int main(void)
         cmocka_unit_test(a_member_refuses_by_name),
         cmocka_unit_test(a_member_takes_what_is_complete),
         cmocka_unit_test(a_plan_that_cannot_be_read_ends_the_job),
+        cmocka_unit_test(an_unknown_action_ends_the_job),
+        cmocka_unit_test(a_decision_is_taken_by_its_name),
         cmocka_unit_test(others_messages_are_taken_without_a_lock),
         cmocka_unit_test(the_coordinator_refuses_by_name),
         cmocka_unit_test(requests_are_refused_by_name),
