@@ -9,7 +9,7 @@
 static void time_left(const struct bar_state *state, char text[40])
 {
     long seconds = (long)(state->left + 0.5);
-    if (strcmp(state->state, "running"))
+    if (!state->running)
         snprintf(text, 40, "%.30s", state->state);
     else if (state->left < 0)
         snprintf(text, 40, "? left");

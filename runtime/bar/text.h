@@ -2,6 +2,7 @@
 #ifndef EPOP_BAR_TEXT_H
 #define EPOP_BAR_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,8 +10,9 @@ struct bar_state {
     const char *program;
     int size; /* ranks */
     int64_t iteration, bound;
-    double left;       /* seconds; negative: not known */
-    const char *state; /* "running", or why it does not go on */
+    double left; /* seconds; negative: not known */
+    bool running;
+    const char *state; /* if it is not running: why it does not go on */
 };
 
 /* At most `width` columns, in ASCII: "heat  4 ranks [=====>     ]  45 %  450/1000  2 min 3 s left". */

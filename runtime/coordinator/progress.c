@@ -67,7 +67,8 @@ static void show(void *context)
             .iteration = c->progress.last.iteration,
             .bound = c->progress.last.bound,
             .left = estimate_left(&c->progress.estimate, monotonic_seconds()),
-            .state = job_state_name(c),
+            .running = job_state(c) == JOB_IS_RUNNING,
+            .state = job_state_name(job_state(c)),
         };
         c->config.ops->show(c->config.context, &state);
     }

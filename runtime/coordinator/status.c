@@ -95,7 +95,7 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddStringToObject(json, "job", c->job);
     cJSON_AddStringToObject(json, "program", c->config.program->name);
     cJSON_AddStringToObject(json, "path", c->path);
-    cJSON_AddStringToObject(json, "state", job_state_name(c));
+    cJSON_AddStringToObject(json, "state", job_state_name(job_state(c)));
     cJSON_AddNumberToObject(json, "size", c->processes.size);
     cJSON_AddNumberToObject(json, "standby", count_standby(c));
     cJSON_AddNumberToObject(json, "maximum", c->config.maximum);

@@ -103,7 +103,7 @@ cJSON *survey_json(struct coordinator *c)
     cJSON_AddNumberToObject(json, "version", 1);
     cJSON_AddStringToObject(json, "job", c->job);
     cJSON_AddStringToObject(json, "program", c->config.program->name);
-    cJSON_AddStringToObject(json, "state", job_state_name(c));
+    cJSON_AddStringToObject(json, "state", job_state_name(job_state(c)));
     cJSON_AddNumberToObject(json, "size", c->processes.size);
     cJSON_AddNumberToObject(json, "time", wall_seconds());
     list = cJSON_AddArrayToObject(json, "processes");

@@ -29,7 +29,7 @@ static bool excused(const struct coordinator *c)
 {
     bool other_world = c->watchdog.world_id != c->processes.world_id;
     return !c->watchdog.moved || c->pause.on || stops_are_on(c) || adaptation_is(c, ADAPTATION_WINDOW) || other_world ||
-           !strcmp(job_state_name(c), "starting");
+           job_state(c) == JOB_IS_STARTING;
 }
 
 static void note_moved(struct coordinator *c)

@@ -11,7 +11,7 @@
 static struct bar_state at(int64_t iteration, double left)
 {
     return (struct bar_state){
-        .program = "heat", .size = 4, .iteration = iteration, .bound = 1000, .left = left, .state = "running"};
+        .program = "heat", .size = 4, .iteration = iteration, .bound = 1000, .left = left, .running = true};
 }
 
 static const char *text_of(struct bar_state state, int width)
@@ -51,6 +51,7 @@ static void not_running(void **state)
 {
     struct bar_state paused = at(450, 12);
     (void)state;
+    paused.running = false;
     paused.state = "paused";
     assert_non_null(strstr(text_of(paused, 80), "450/1000  paused"));
 }
