@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,50 +49,50 @@ static bool is_option(const struct option *option, const char *name)
     return strlen(name) == option->length && !strncmp(option->word, name, option->length);
 }
 
-/* Where the value of an option goes, if the command takes it and it has one. */
-static const char **value_of(const struct ctl_command *command, const struct option *option,
-                             struct ctl_arguments *arguments, const char **timeout)
-{
-    if ((command->takes & CTL_TAKES_TIMEOUT) && is_option(option, "--timeout"))
-        return timeout;
-    if (!(command->takes & CTL_TAKES_RESIZE))
-        return NULL;
-    if (is_option(option, "--hosts"))
-        return &arguments->hosts;
-    if (is_option(option, "--release"))
-        return &arguments->release;
-    return is_option(option, "--release-ranks") ? &arguments->release_ranks : NULL;
-}
+/* The options: which commands take them (0: all), and where in the arguments they go: a value as the word that it is,
+ * a flag as true. */
+static const struct option_row {
+    const char *name;
+    int takes;
+    enum { FLAG, VALUE } kind;
+    size_t offset;
+} option_rows[] = {
+    {"--timeout", CTL_TAKES_TIMEOUT, VALUE, offsetof(struct ctl_arguments, timeout)},
+    {"--hosts", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, hosts)},
+    {"--release", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, release)},
+    {"--release-ranks", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, release_ranks)},
+    {"--json", CTL_TAKES_JSON, FLAG, offsetof(struct ctl_arguments, json)},
+    {"--once", CTL_TAKES_ONCE, FLAG, offsetof(struct ctl_arguments, once)},
+    {"--wait", CTL_TAKES_WAIT, FLAG, offsetof(struct ctl_arguments, wait)},
+    {"--remove", CTL_TAKES_BREAKPOINT, FLAG, offsetof(struct ctl_arguments, remove)},
+    {"--help", 0, FLAG, offsetof(struct ctl_arguments, help)},
+    {"-h", 0, FLAG, offsetof(struct ctl_arguments, help)},
+};
 
-/* Likewise for one without. */
-static bool *flag_of(const struct ctl_command *command, const struct option *option, struct ctl_arguments *arguments)
+/* Of this command; NULL: it has none of that name. */
+static const struct option_row *find_option(const struct ctl_command *command, const struct option *option)
 {
-    if ((command->takes & CTL_TAKES_JSON) && is_option(option, "--json"))
-        return &arguments->json;
-    if ((command->takes & CTL_TAKES_ONCE) && is_option(option, "--once"))
-        return &arguments->once;
-    if ((command->takes & CTL_TAKES_WAIT) && is_option(option, "--wait"))
-        return &arguments->wait;
-    if ((command->takes & CTL_TAKES_BREAKPOINT) && is_option(option, "--remove"))
-        return &arguments->remove;
-    return is_option(option, "--help") || is_option(option, "-h") ? &arguments->help : NULL;
+    for (const struct option_row *row = option_rows; row < option_rows + sizeof option_rows / sizeof *option_rows;
+         row++)
+        if ((!row->takes || command->takes & row->takes) && is_option(option, row->name))
+            return row;
+    return NULL;
 }
 
 /* Takes an option, and its value from the next word if it has none. The words used up, or -1. */
-static int take_option(const struct ctl_command *command, char **words, int count, struct ctl_arguments *arguments,
-                       const char **timeout)
+static int take_option(const struct ctl_command *command, char **words, int count, struct ctl_arguments *arguments)
 {
     const char *equals = strchr(words[0], '=');
     struct option option = {.word = words[0],
                             .length = equals ? (size_t)(equals - words[0]) : strlen(words[0]),
                             .value = equals ? equals + 1 : NULL};
-    bool *flag = flag_of(command, &option, arguments);
-    const char **value = value_of(command, &option, arguments, timeout);
-    if (flag && !option.value) {
-        *flag = true;
+    const struct option_row *row = find_option(command, &option);
+    void *target = row ? (char *)arguments + row->offset : NULL;
+    if (row && row->kind == FLAG && !option.value) {
+        *(bool *)target = true;
         return 1;
     }
-    if (!value) {
+    if (!row || row->kind == FLAG) {
         ctl_complain("%s: unknown option \"%s\" (see epopctl %s --help)", command->name, words[0], command->name);
         return -1;
     }
@@ -99,7 +100,7 @@ static int take_option(const struct ctl_command *command, char **words, int coun
         ctl_complain("%s: %s needs a value", command->name, words[0]);
         return -1;
     }
-    *value = option.value ? option.value : words[1];
+    *(const char **)target = option.value ? option.value : words[1];
     return option.value ? 1 : 2;
 }
 
@@ -140,7 +141,6 @@ static int take_words(const struct ctl_command *command, char **words, int count
 int ctl_parse(const struct ctl_command *command, int argc, char **argv, struct ctl_arguments *arguments)
 {
     char *words[3];
-    const char *timeout = NULL;
     int count = 0;
     bool options = true;
     *arguments = (struct ctl_arguments){0};
@@ -149,7 +149,7 @@ int ctl_parse(const struct ctl_command *command, int argc, char **argv, struct c
             options = false;
             i++;
         } else if (options && argv[i][0] == '-' && !((command->takes & CTL_TAKES_RESIZE) && is_size(argv[i]))) {
-            int used = take_option(command, argv + i, argc - i, arguments, &timeout);
+            int used = take_option(command, argv + i, argc - i, arguments);
             if (used < 0)
                 return -1;
             i += used;
@@ -162,7 +162,7 @@ int ctl_parse(const struct ctl_command *command, int argc, char **argv, struct c
     /* pause and step are answered when all ranks hold, so they wait like the others with --wait. */
     bool waits = arguments->wait || command->run == ctl_pause || command->run == ctl_step;
     arguments->timeout_ms = waits ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS;
-    if (timeout && parse_timeout(timeout, &arguments->timeout_ms))
+    if (arguments->timeout && parse_timeout(arguments->timeout, &arguments->timeout_ms))
         return -1;
     return take_words(command, words, count, arguments);
 }

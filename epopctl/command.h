@@ -16,6 +16,7 @@ struct ctl_arguments {
     const char *breakpoint;    /* break: PHASE[:ITERATION][@RANK] */
     bool remove;               /* break: that one goes */
     bool wait, json, help, once;
+    const char *timeout; /* seconds, as given; NULL: the usual time */
     int timeout_ms;
 };
 
