@@ -140,7 +140,9 @@ def test_rank_that_dies_ends_all_launches(space, backend):
     resize(space, 4)
     victim = [process["pid"] for process in processes(space) if process["rank"] == 3][0]
     os.kill(victim, signal.SIGKILL)
-    assert running.wait(10).status != 0
+    result = running.wait(10)
+    # A proxy of Hydra's that fails itself reports no status, and mpiexec takes that for 0 (docs/faults.md).
+    assert result.status != 0 or "demux engine error" in result.err, result
 
 
 @each_backend
