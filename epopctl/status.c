@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "epopctl/client.h"
 #include "epopctl/command.h"
-#include "epopctl/jobs.h"
 #include "epopctl/output.h"
+#include "epopctl/show.h"
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 
@@ -147,22 +146,7 @@ static void print_status(const cJSON *status)
 
 int ctl_status(const struct ctl_arguments *arguments)
 {
-    struct ctl_job job;
-    int code = ctl_job_select(arguments->job, &job);
-    if (code != CTL_DONE)
-        return code;
-    cJSON *request = json_message(REQUEST_STATUS);
-    cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
-    const cJSON *status = cJSON_GetObjectItem(answer, "job");
-    cJSON_Delete(request);
-    if (status && arguments->json) {
-        ctl_print_json(status);
-    } else if (status) {
-        print_status(status);
-    } else if (answer) {
-        ctl_complain("%s", ctl_text(answer, "reason", "the job gave no status"));
-        code = CTL_REFUSED;
-    }
-    cJSON_Delete(answer);
-    return code;
+    static const struct ctl_view view = {
+        .op = REQUEST_STATUS, .member = "job", .none = "the job gave no status", .print = print_status};
+    return ctl_show(arguments, &view);
 }

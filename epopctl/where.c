@@ -2,10 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "epopctl/client.h"
 #include "epopctl/command.h"
-#include "epopctl/jobs.h"
 #include "epopctl/output.h"
+#include "epopctl/show.h"
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 
@@ -57,22 +56,7 @@ static void print_where(const cJSON *where)
 
 int ctl_where(const struct ctl_arguments *arguments)
 {
-    struct ctl_job job;
-    int code = ctl_job_select(arguments->job, &job);
-    if (code != CTL_DONE)
-        return code;
-    cJSON *request = json_message(REQUEST_WHERE);
-    cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
-    const cJSON *where = cJSON_GetObjectItem(answer, "where");
-    cJSON_Delete(request);
-    if (where && arguments->json) {
-        ctl_print_json(where);
-    } else if (where) {
-        print_where(where);
-    } else if (answer) {
-        ctl_complain("%s", ctl_text(answer, "reason", "the job gave no answer"));
-        code = CTL_REFUSED;
-    }
-    cJSON_Delete(answer);
-    return code;
+    static const struct ctl_view view = {
+        .op = REQUEST_WHERE, .member = "where", .none = "the job gave no answer", .print = print_where};
+    return ctl_show(arguments, &view);
 }
