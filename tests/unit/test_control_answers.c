@@ -25,6 +25,7 @@
 #include "runtime/control/token.h"
 #include "runtime/control/tool.h"
 #include "runtime/control/waiter.h"
+#include "tests/unit/own_directory.h"
 
 #define LIMIT_S       120
 #define QUESTIONS     40000
@@ -172,14 +173,5 @@ static void test_every_request_gets_its_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_request_gets_its_answer)};
-    char directory[] = "/tmp/epop-test-XXXXXX", epop[64];
-    if (!mkdtemp(directory))
-        return 1;
-    setenv("XDG_RUNTIME_DIR", directory, 1);
-    unsetenv("EPOP_RUNTIME_DIR");
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    snprintf(epop, sizeof epop, "%s/epop", directory);
-    rmdir(epop);
-    rmdir(directory);
-    return failed;
+    return cmocka_run_group_tests(tests, own_directory_set_up, own_directory_tear_down);
 }

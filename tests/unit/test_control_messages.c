@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "runtime/control/control.h"
+#include "tests/unit/own_directory.h"
 
 #define MEMBERS    8
 #define MESSAGES   1000
@@ -419,14 +420,5 @@ int main(void)
         cmocka_unit_test(test_nothing_left),    cmocka_unit_test(test_address_file_errors),
         cmocka_unit_test(test_no_server_there),
     };
-    char directory[] = "/tmp/epop-test-XXXXXX", epop[64];
-    if (!mkdtemp(directory))
-        return 1;
-    setenv("XDG_RUNTIME_DIR", directory, 1);
-    unsetenv("EPOP_RUNTIME_DIR");
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    snprintf(epop, sizeof epop, "%s/epop", directory);
-    rmdir(epop);
-    rmdir(directory);
-    return failed;
+    return cmocka_run_group_tests(tests, own_directory_set_up, own_directory_tear_down);
 }
