@@ -45,6 +45,8 @@ base_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/base/*.c))
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
+sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(filter-out scheduler/epopsim/%,$(wildcard scheduler/*/*.c)))
+sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
@@ -52,6 +54,7 @@ plain    := $(patsubst programs/plain/%.c,$(BUILD)/plain/%,$(wildcard programs/p
 examples := $(patsubst examples/%/,$(LIB)/epop/examples/%.so,$(dir $(wildcard examples/*/*.c)))
 examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
 drivers  := $(patsubst programs/drivers/%.c,$(BUILD)/drivers/%.so,$(wildcard programs/drivers/*.c))
+policies := $(patsubst programs/policies/%.c,$(BUILD)/policies/%.so,$(wildcard programs/policies/*.c))
 units    := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 mpitests := $(patsubst tests/mpi/%.c,$(BUILD)/tests/mpi/%,$(wildcard tests/mpi/test_*.c))
 testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename $(wildcard tests/programs/*.c tests/programs/*.cpp)))
@@ -59,7 +62,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(if $(sim_obj),$(BIN)/epopsim) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -132,6 +135,14 @@ $(BIN)/epopctl: $(ctl_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runt
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
+# What decides knows no MPI either. Policies of one's own find what they call in the executable.
+$(OBJ)/scheduler/%.o: scheduler/%.c
+	$(announce)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+$(BIN)/epopsim: $(sim_obj) $(sched_obj) $(base_obj)
+	$(announce)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread -o $@
+
 # epop-report is neither. Its charts are JavaScript, bundled into one script that the executable contains.
 BUNDLE := $(BUILD)/report
 $(BUNDLE)/report.js $(BUNDLE)/THIRD-PARTY.txt &: $(wildcard report/web/* report/web/src/* report/web/src/charts/*) schema/profile.schema.json
@@ -156,6 +167,10 @@ $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/l
 $(BUILD)/drivers/%.so: programs/drivers/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
+# Policies of one's own need no library.
+$(BUILD)/policies/%.so: programs/policies/%.c epop_api/epop/policy.h
+	$(announce)
+	$(Q)$(CC) -Iepop_api -std=c11 $(OPT) $(WARN) -fPIC -shared $(SANITIZE) $(LDFLAGS) $< -o $@
 # Executables: libepop_mpi comes before MPI, which the compiler command puts last.
 plain_libs = -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB) -lm
 $(BUILD)/plain/%: programs/plain/%.c epop_api/epop/mpi_adapt.h | $(LIB)/libepop_mpi.so
@@ -182,6 +197,9 @@ $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+$(BUILD)/tests/unit/test_scheduler_%: tests/unit/test_scheduler_%.c $(sched_obj) $(base_obj)
+	$(announce)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread $(CMOCKA)
 $(BUILD)/tests/mpi/test_interpose: $(OBJ)/interpose/wrappers.o
 $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 	$(announce)
@@ -213,14 +231,14 @@ $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
 
-tests: $(units) $(mpitests) $(testprogs) $(helpers) $(drivers)
+tests: $(units) $(mpitests) $(testprogs) $(helpers) $(drivers) $(policies)
 units: $(units)
 benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
-PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev libopenblas-dev
+PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev zlib1g-dev libopenblas-dev
 TEST_PACKAGES  := git g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc gdb util-linux iproute2
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin

@@ -4,5 +4,8 @@
 
 #define EPOP_API    __attribute__((visibility("default"))) /* a function of libepop */
 #define EPOP_EXPORT __attribute__((visibility("default"))) /* a function that a plug-in must export */
+#define EPOP_HOST                                                                                                      \
+    __attribute__((visibility("default"))) /* a function that the executable which loads a plug-in has                 \
+                                            */
 
 #endif

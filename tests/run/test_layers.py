@@ -15,12 +15,15 @@ ALLOWED = {
     "runtime": ["epop/", "epop_api/", "runtime/", "interpose/"],
     "driver": ["epop/", "runtime/", "driver/", "interpose/"],
     "epopctl": ["epopctl/", "runtime/base/", "runtime/control/"],
+    "scheduler/core": ["epop/policy.h", "scheduler/core/", "runtime/base/"],
+    "scheduler/policies": ["epop/policy.h", "scheduler/policies/"],
+    "scheduler/simulated": ["epop/policy.h", "scheduler/simulated/", "scheduler/core/", "runtime/base/"],
     "report": ["report/"],
     "programs": ["epop/"],
     "examples": ["epop/"],
 }
 # The program model is for programs without MPI, too.
-WITHOUT_MPI = ["program.h", "driver.h", "visibility.h"]
+WITHOUT_MPI = ["program.h", "driver.h", "policy.h", "visibility.h"]
 
 
 def sources(folder):

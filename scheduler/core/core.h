@@ -1,0 +1,96 @@
+/*
+ * The scheduler core: what a site (simulated nodes, a list of hosts, Slurm) tells it makes up the state; a policy makes
+ * a plan of it; the core checks the plan, chooses the nodes, and gives decisions, which the site carries out. It has no
+ * clock, socket, thread or file: the site hands the time in, and the same calls give the same decisions.
+ */
+#ifndef SCHEDULER_CORE_CORE_H
+#define SCHEDULER_CORE_CORE_H
+
+#include <epop/policy.h>
+#include <stdbool.h>
+
+#include "runtime/base/error.h"
+#include "scheduler/core/policy.h"
+
+struct core;
+
+/* What a resize is taken to cost where nothing was measured, as in epop_policy_state_t. */
+struct core_costs {
+    double base, per_node, per_byte;
+};
+
+/* All nodes idle. NULL: no memory. */
+struct core *core_create(int nodes, const struct core_costs *costs, double power_cap);
+void core_destroy(struct core *core);
+void core_set_watts(struct core *core, int node, double idle, double busy);
+
+/* ---- What the site tells ------------------------------------------------------------------ */
+/* Each returns 0, or -1 with the reason when that cannot be (no such job, not in that state, more nodes than there are
+ * in the machine): then nothing has changed. */
+
+/* A job as it is submitted; all is copied. range.sizes ascending. The site may name phases: all of the program. */
+struct core_job {
+    int64_t id;
+    const char *name;
+    int user;
+    epop_policy_kind_t kind;
+    int wanted;
+    epop_policy_range_t range;
+    double limit, bytes;
+    const epop_policy_phase_t *phases; /* `begins` is not looked at */
+    int phase_count;
+};
+int core_submit(struct core *core, double now, const struct core_job *job, struct error *error);
+
+/* It ended, by itself or not: its nodes are idle. It is forgotten. Also for one that waits (withdrawn). */
+int core_ended(struct core *core, double now, int64_t job, struct error *error);
+/* It could not be started, or it was stopped, and is to be started again: back to its place in the queue. */
+int core_requeued(struct core *core, double now, int64_t job, struct error *error);
+/* The resize that was decided is over, with the seconds that it took and made the job stand still. */
+int core_committed(struct core *core, double now, int64_t job, double latency, double stall, struct error *error);
+/* It was refused or failed: the job is as before, nodes that it was to get are idle. */
+int core_refused(struct core *core, double now, int64_t job, struct error *error);
+/* Seconds that it still needs at its present size, by its own progress; counted down from then on. */
+int core_told(struct core *core, double now, int64_t job, double left, struct error *error);
+/* It is in this phase now; `begins`: seconds from now to each phase's begin, from the present one on, or NULL. */
+int core_phase(struct core *core, double now, int64_t job, int phase, const double *begins, struct error *error);
+/* Replaces the sample of the same phase and size. */
+int core_measured(struct core *core, int64_t job, const epop_policy_sample_t *sample, struct error *error);
+/* EVOLVING: the program asks for a size; 0: no longer. */
+int core_asked(struct core *core, int64_t job, int nodes, struct error *error);
+/* Down or up again. A job on a node that goes down is the site's to end or requeue, before it says this. */
+int core_node(struct core *core, int node, bool up, struct error *error);
+
+/* ---- What the core gives ------------------------------------------------------------------ */
+
+enum decision_kind { DECISION_START, DECISION_RESIZE, DECISION_RESERVE };
+
+#define DECISION_REASON_MAX 200
+
+struct decision {
+    enum decision_kind kind;
+    int64_t job;
+    int from, to;     /* nodes; from is 0 for START and RESERVE */
+    const int *nodes; /* START: where; RESIZE: taken or given back; ascending; NULL for RESERVE */
+    int count;
+    double time; /* RESERVE: the start */
+    char reason[DECISION_REASON_MAX];
+};
+
+struct decisions {
+    const struct decision *items;
+    int count;
+    double wake; /* when to ask again at the latest; infinite: no need */
+};
+
+/* Asks the policy, checks its plan, and takes it into the state: jobs that start run, jobs that resize adapt. What is
+ * given is valid until the next call. -1: the plan is refused (the reason names the policy), nothing has changed. */
+int core_decide(struct core *core, double now, const struct policy *policy, struct decisions *decisions,
+                struct error *error);
+
+/* The state as policies see it; valid until the next call that changes it. */
+const epop_policy_state_t *core_state(struct core *core, double now);
+/* NULL: there is none. */
+const epop_policy_job_t *core_job(const struct core *core, int64_t job);
+
+#endif

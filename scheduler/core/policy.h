@@ -1,0 +1,24 @@
+/* A policy with its options set, found by its name or loaded from a shared object. */
+#ifndef SCHEDULER_CORE_POLICY_H
+#define SCHEDULER_CORE_POLICY_H
+
+#include <epop/policy.h>
+
+#include "runtime/base/error.h"
+
+struct policy {
+    epop_policy_t table;
+    void *settings;
+    void *handle;     /* of the shared object; NULL: built in */
+    const char *spec; /* as it was given; owned */
+};
+
+/*
+ * spec: NAME or PATH.so, and options as in "ers,upper=0.2,balance=no". `builtin` ends with NULL. 0, or -1 with a line
+ * that names the policy and what is wrong: not found, another ABI version (says both), no decide, unknown option,
+ * value.
+ */
+int policy_open(struct policy *policy, const char *spec, const epop_policy_t *const *builtin, struct error *error);
+void policy_close(struct policy *policy);
+
+#endif

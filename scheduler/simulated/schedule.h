@@ -1,0 +1,77 @@
+/* What happened in a simulated run, and the field's figures of it. */
+#ifndef SCHEDULER_SIMULATED_SCHEDULE_H
+#define SCHEDULER_SIMULATED_SCHEDULE_H
+
+#include <cjson/cJSON.h>
+#include <epop/policy.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/core/core.h"
+#include "scheduler/simulated/workload.h"
+
+/* A job on the same nodes for a while. */
+struct stay {
+    double begin, end;
+    int *nodes; /* ascending; owned */
+    int count;
+};
+
+enum outcome { OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_NEVER };
+
+struct job_record {
+    const struct work *work;
+    double start, end; /* the last start; negative: it did not */
+    enum outcome outcome;
+    int resizes, requeues;
+    double stalled; /* seconds */
+    struct stay *stays;
+    int stay_count, stay_room;
+};
+
+struct decision_record {
+    double time;
+    struct decision decision; /* its nodes are owned */
+};
+
+struct event_record {
+    double time;
+    char *text; /* "node 3 fails", ... */
+};
+
+struct metrics {
+    double makespan;            /* from the first submission to the last end */
+    double mean_wait, max_wait; /* seconds from submission to (last) start */
+    double mean_response;       /* to the end */
+    double mean_slowdown, p95_slowdown,
+        max_slowdown;            /* bounded: (wait + run) / max(run at `wanted` nodes alone, 10 s), at least 1 */
+    double utilisation;          /* node seconds held / (nodes * makespan) */
+    double efficiency;           /* seconds of the work on one node / node seconds held */
+    double user_slowdown_spread; /* of the users' mean bounded slowdowns: largest / mean */
+    double joules;               /* 0: watts not known */
+    double peak_watts;
+    int jobs, done, resizes, grown, shrunk, refused, backfilled, requeues;
+    double stalled;        /* node seconds lost in resizes */
+    double decide_seconds; /* CPU time in the policy, and the longest decision */
+    double decide_longest;
+    long decides;
+};
+
+struct schedule {
+    char *policy;            /* its name */
+    char *options;           /* as given, "" */
+    struct job_record *jobs; /* as the works of the workload */
+    size_t job_count;
+    struct decision_record *decisions;
+    size_t decision_count, decision_room;
+    struct event_record *events;
+    size_t event_count, event_room;
+    struct metrics metrics;
+};
+
+void schedule_free(struct schedule *schedule);
+
+/* By schema/schedule.schema.json, one run of it; NULL: no memory. */
+cJSON *schedule_json(const struct schedule *schedule);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * A workload in virtual time: jobs come, run, are resized and end, as the decisions of the scheduler core say. The core
+ * and the policies are those that rule real nodes; only who carries decisions out is another.
+ */
+#ifndef SCHEDULER_SIMULATED_SIMULATE_H
+#define SCHEDULER_SIMULATED_SIMULATE_H
+
+#include "runtime/base/error.h"
+#include "scheduler/core/core.h"
+#include "scheduler/simulated/schedule.h"
+#include "scheduler/simulated/script.h"
+#include "scheduler/simulated/workload.h"
+
+struct simulation {
+    const struct workload *workload;
+    const struct policy *policy;
+    const struct script *script; /* faults to inject; NULL: none */
+    struct core_costs
+        costs;      /* of a resize: the job stands still for base + per_node * larger + per_byte * bytes / smaller */
+    double latency; /* from a decision to the stand-still: processes are started meanwhile */
+    double noise;   /* of measured MTCT and seconds, relative; 0: none */
+    uint64_t seed;
+    bool exact; /* all limits are true: reservations are held against backfilled jobs */
+    /* Called now and then; NULL: not. */
+    void (*progress)(void *context, size_t ended, size_t jobs, double now);
+    void *context;
+    const struct schedule *replay; /* a recorded run whose decisions must come again; NULL: none */
+};
+
+/* The whole run; the schedule is the caller's to free. -1: an invariant did not hold, the policy's plan made no sense,
+ * or nothing can ever happen again while jobs wait; the line says when and what. */
+int simulate(const struct simulation *simulation, struct schedule *schedule, struct error *error);
+
+#endif
