@@ -4,8 +4,6 @@
 
 #define EPOP_API    __attribute__((visibility("default"))) /* a function of libepop */
 #define EPOP_EXPORT __attribute__((visibility("default"))) /* a function that a plug-in must export */
-#define EPOP_HOST                                                                                                      \
-    __attribute__((visibility("default"))) /* a function that the executable which loads a plug-in has                 \
-                                            */
+#define EPOP_HOST   __attribute__((visibility("default"))) /* a function of the executable that loads a plug-in */
 
 #endif

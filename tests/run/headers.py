@@ -13,7 +13,7 @@ def without_comments(text):
 
 def one_line(declaration):
     """With one space between words and none beside punctuation, without what is of no interest to a reader."""
-    text = re.sub(r"\bEPOP_API\b|\bEPOP_EXPORT\b|\bextern\b(?!\s*\")", " ", declaration)
+    text = re.sub(r"\bEPOP_(?:API|EXPORT|HOST)\b|\bextern\b(?!\s*\")|__attribute__\(\(format\([^)]*\)\)\)", " ", declaration)
     text = re.sub(r"\s+", " ", text).strip()
     return re.sub(r"\s*([^\w\s])\s*", r"\1", text)
 
@@ -21,7 +21,7 @@ def one_line(declaration):
 def macros(text):
     """The #define lines but include guards, without their values: NAME or NAME(arguments)."""
     found = re.findall(r"^\s*#\s*define\s+(\w+(?:\([^)]*\))?)", without_comments(text), flags=re.M)
-    return {name for name in found if not re.fullmatch(r"EPOP_\w+_H|EPOP_API|EPOP_EXPORT", name)}
+    return {name for name in found if not re.fullmatch(r"EPOP_\w+_H|EPOP_(?:API|EXPORT|HOST)", name)}
 
 
 def declarations(text):
@@ -47,7 +47,7 @@ def functions(marker="EPOP_API"):
 
 def names():
     """Every function, type, constant and macro that a program may use."""
-    found = functions() | functions("EPOP_EXPORT")
+    found = functions() | functions("EPOP_EXPORT") | functions("EPOP_HOST")
     for path in PUBLIC:
         found |= {name.split("(")[0] for name in macros(path.read_text())}
         for declaration in declarations(path.read_text()):

@@ -13,7 +13,7 @@ def of_the_headers():
     found = set()
     for path in headers.PUBLIC:
         found |= headers.declarations(path.read_text()) | headers.macros(path.read_text())
-    return found | {"EPOP_API", "EPOP_EXPORT"}
+    return found | {"EPOP_API", "EPOP_EXPORT", "EPOP_HOST"}
 
 
 def of_the_page():
@@ -49,11 +49,11 @@ def info_keys():
 
 
 def struct_tags():
-    return {tag for path in headers.PUBLIC for tag in re.findall(r"(?:struct|enum) (\w+) {", path.read_text())}
+    return {tag for path in headers.PUBLIC for tag in re.findall(r"(?:struct|enum) (\w+) (?:{|\w+;)", path.read_text())}
 
 
 def test_public_functions_are_commented():
     """Each stands behind a comment, alone or in a group."""
     for path in headers.PUBLIC:
-        for match in re.finditer(r"\n\n((?:EPOP_API|EPOP_EXPORT)\b[^\n]*)", path.read_text()):
+        for match in re.finditer(r"\n\n((?:EPOP_API|EPOP_EXPORT|EPOP_HOST)\b[^\n]*)", path.read_text()):
             raise AssertionError(f"{path.name}: no comment: {match.group(1)}")
