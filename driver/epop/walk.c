@@ -92,17 +92,32 @@ static void next_iteration(struct walk *w)
     publish_iteration(w);
 }
 
+/* Its iterations are counted from here on, in time. */
+static void count_on(struct walk *w)
+{
+    epop_element_type type = element_at(w)->type;
+    if (type == EPOP_EP || type == EPOP_RP)
+        epop__tally_begin(&w->elastic->live->tally, &w->position);
+}
+
+static void count_off(struct walk *w)
+{
+    epop__tally_end(&w->elastic->live->tally, w->position.iteration);
+}
+
 static void enter(struct walk *w, int pc)
 {
     w->position.pc = pc;
     w->position.iteration = 0;
     publish_position(w);
+    count_on(w);
     if (w->drivers->element_hooks)
         drivers_element_enter(w->drivers, &w->position);
 }
 
 static void leave(struct walk *w)
 {
+    count_off(w);
     if (w->drivers->element_hooks)
         drivers_element_leave(w->drivers, &w->position);
 }
@@ -182,6 +197,7 @@ static int hold(struct walk *w, int needs, bool *stop)
 {
     struct position position = {.pc = w->position.pc, .visit = w->position.visit, .iteration = w->position.iteration};
     enum action action;
+    count_off(w);
     drivers_hold_begin(w->drivers, &w->position);
     while ((action = w->elastic->hold(w->elastic->context, &position, needs)) == ACTION_PROGRESS)
         report_progress(w);
@@ -189,6 +205,8 @@ static int hold(struct walk *w, int needs, bool *stop)
     int result = action == ACTION_ADAPT ? adapt(w) : WALK_ON;
     if (result != WALK_FAILED)
         drivers_hold_end(w->drivers, &w->position);
+    if (!*stop && (result == WALK_ON || result == WALK_CALLED_OFF))
+        count_on(w);
     return result == WALK_CALLED_OFF ? WALK_ON : result;
 }
 
@@ -379,8 +397,10 @@ static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
         drivers_element_enter(w->drivers, &w->position);
     drivers_hold_begin(w->drivers, &w->position);
     int result = adapt(w);
-    if (result == WALK_ON)
+    if (result == WALK_ON) {
         drivers_hold_end(w->drivers, &w->position);
+        count_on(w);
+    }
     return result == WALK_ON ? walk_on(w, true) : (enum walk_outcome)result;
 }
 
@@ -388,8 +408,10 @@ static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
 static enum walk_outcome walk(struct walk *w, int *argc, char ***argv, bool joining)
 {
     atomic_store(&w->elastic->live->program, w->program);
+    epop__tally_open(&w->elastic->live->tally, w->program->size);
     enum walk_outcome outcome = joining ? walk_join(w, argc, argv) : walk_start(w, argc, argv);
     atomic_store(&w->elastic->live->program, NULL);
+    epop__tally_close(&w->elastic->live->tally);
     return outcome;
 }
 

@@ -153,6 +153,7 @@ static int start(int *argc, char ***argv)
     atomic_store(&e->live->program, program);
     atomic_store(&e->live->visit, 1);
     atomic_store(&e->live->pc, 0);
+    epop__tally_open(&e->live->tally, program->size);
     part = MEMBER;
     if (epop__job_joins())
         become_joiner();
@@ -225,17 +226,28 @@ static void stop(void)
     exit(status);
 }
 
+/* From one probe to the next is an iteration: all there is to be counted. */
+static void count_on(const struct elastic *e)
+{
+    epop_position_t at = {.pc = 0, .visit = 1, .iteration = (int64_t)atomic_load(&e->ceiling->count)};
+    e->world(e->context, &at.rank, &at.size);
+    epop__tally_begin(&e->live->tally, &at);
+}
+
 static void hold(const struct elastic *e, int64_t count)
 {
     struct error unheard;
     struct position at = {.pc = 0, .visit = 1, .iteration = count};
     enum action action;
+    epop__tally_end(&e->live->tally, count);
     while ((action = e->hold(e->context, &at, 0)) == ACTION_PROGRESS)
         e->report_progress(e->context, &(epop_progress_t){.iteration = count});
     if (action == ACTION_STOP)
         stop();
     if (action == ACTION_ADAPT)
         e->window_open(e->context, &unheard); /* if it cannot be, it is off everywhere */
+    if (world.state == WINDOW_NONE)
+        count_on(e);
 }
 
 /* A joiner waits here for its window. If that is called off, the process has nothing to do in the world. */
@@ -259,6 +271,8 @@ static void probe(void)
     atomic_store_explicit(&e->live->iteration, count, memory_order_relaxed);
     if (holds)
         hold(e, count);
+    else if (count == 1) /* what was before is no iteration */
+        count_on(e);
 }
 
 /* What is pending, for a process that does not want to open the window to see it. */
@@ -346,5 +360,7 @@ int epop__instead_MPI_Comm_adapt_commit(void)
     }
     if (e->window_close(e->context, &unheard) == WINDOW_LEAVE)
         depart();
+    else
+        count_on(e);
     return MPI_SUCCESS;
 }

@@ -90,6 +90,7 @@ const struct elastic *epop__solo_elastic(void)
     };
     ceiling_init(&ceiling);
     atomic_init(&live.pc, -1);
+    tally_init(&live.tally);
     crash_install(&live, 0, NULL);
     struct sigaction action = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);

@@ -99,7 +99,7 @@ static enum window_result elastic_close(void *context, struct error *error)
     if (world.status == EPOP_LEAVING)
         return WINDOW_LEAVE;
     double stall = world.status == EPOP_STAYING ? monotonic_seconds() - job.member.held : 0;
-    member_committed(&job.member, plan->adaptation, stall);
+    member_committed(&job.member, plan->adaptation, stall, redist_traffic_all_received());
     return WINDOW_STAY;
 }
 

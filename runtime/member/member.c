@@ -15,6 +15,7 @@ int member_init(struct member *member, int process)
     *member = (struct member){.process = process};
     ceiling_init(&member->ceiling);
     atomic_init(&member->live.pc, -1);
+    tally_init(&member->live.tally);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -25,6 +26,7 @@ int member_init(struct member *member, int process)
 
 void member_destroy(struct member *member)
 {
+    epop__tally_close(&member->live.tally);
     plan_free(member->plan);
     cJSON_Delete(member->wake);
     cJSON_Delete(member->meeting);
@@ -151,6 +153,7 @@ static void on_position(struct member *member, const cJSON *message)
     const struct position at = present_position(member);
     cJSON *answer = json_message(MESSAGE_POSITION);
     position_to_json(&at, answer);
+    tally_tell(&member->live.tally, &member->live.iteration, answer);
     tell(member, answer);
 }
 
@@ -369,6 +372,7 @@ static void report_at(struct member *member, uint64_t count, const struct positi
     cJSON *message = json_message(MESSAGE_ARRIVED);
     cJSON_AddNumberToObject(message, "count", (double)count);
     position_to_json(at, message);
+    tally_tell(&member->live.tally, &member->live.iteration, message);
     cJSON_AddNumberToObject(message, "needs", needs);
     cJSON_AddNumberToObject(message, "held", monotonic_seconds() - member->held);
     pthread_mutex_unlock(&member->lock);
@@ -510,11 +514,12 @@ void member_connected(struct member *member, int adaptation, const char *failure
     tell(member, message);
 }
 
-void member_committed(struct member *member, int adaptation, double stall)
+void member_committed(struct member *member, int adaptation, double stall, int64_t bytes)
 {
     cJSON *message = json_message(MESSAGE_COMMITTED);
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     cJSON_AddNumberToObject(message, "stall", stall);
+    cJSON_AddNumberToObject(message, "bytes", (double)bytes);
     tell(member, message);
 }
 
@@ -534,7 +539,10 @@ void member_parked(struct member *member, bool reusable)
 
 void member_report_progress(struct member *member, const epop_progress_t *progress, double mpi_seconds)
 {
+    const struct position at = present_position(member);
     cJSON *message = json_message(MESSAGE_PROGRESS);
+    cJSON_AddNumberToObject(message, "pc", at.pc);
+    cJSON_AddNumberToObject(message, "visit", (double)at.visit);
     cJSON_AddNumberToObject(message, "iteration", (double)progress->iteration);
     cJSON_AddNumberToObject(message, "bound", (double)progress->bound);
     if (mpi_seconds >= 0) {

@@ -12,6 +12,7 @@
 #include "runtime/control/messages.h"
 #include "runtime/member/ceiling.h"
 #include "runtime/member/plan.h"
+#include "runtime/member/tally.h"
 
 /* What a probe that held is told to do. */
 enum action {
@@ -30,6 +31,7 @@ struct live_position {
     _Atomic int64_t visit, iteration;
     _Atomic int rank, size;
     _Atomic(const epop_program_t *) program; /* NULL: none is loaded */
+    struct tally tally;
 };
 
 #define MEMBER_TABLES 3
@@ -122,8 +124,8 @@ void member_linked(struct member *member, int adaptation);
 /* The window's communicators are made in this process, or cannot be, for the reason given (else NULL). */
 void member_connected(struct member *member, int adaptation, const char *failure);
 
-/* This process is through the window; stood still for `stall` seconds. */
-void member_committed(struct member *member, int adaptation, double stall);
+/* This process is through the window; stood still for `stall` seconds, and was sent so many bytes of data. */
+void member_committed(struct member *member, int adaptation, double stall, int64_t bytes);
 
 /* This process left the program, or its joining is off, and it can be asked to join again.
  * reusable is false where the program could not be unloaded. */

@@ -29,6 +29,14 @@ void redist_traffic_moved(void)
     redist_traffic.end = monotonic_ns();
 }
 
+int64_t redist_traffic_all_received(void)
+{
+    int64_t bytes = 0;
+    for (int rank = 0; rank < redist_traffic.size; rank++)
+        bytes += redist_traffic.received[rank];
+    return bytes;
+}
+
 epop_traffic_t *redist_traffic_list(const int *processes, int *count)
 {
     const struct redist_traffic *t = &redist_traffic;

@@ -23,6 +23,9 @@ void redist_traffic_begin(int size);
 /* What is above 0, with the process numbers of the ranks; the caller frees it. NULL with *count 0: nothing. */
 epop_traffic_t *redist_traffic_list(const int *processes, int *count);
 
+/* Bytes, from all ranks. */
+int64_t redist_traffic_all_received(void);
+
 /* Around every redistribution. */
 void redist_traffic_moves(void);
 void redist_traffic_moved(void);

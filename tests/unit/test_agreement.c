@@ -213,7 +213,7 @@ static bool adapt(struct rank *rank, const struct position *at)
         member_parked(&rank->member, true);
         return false;
     }
-    member_committed(&rank->member, plan->adaptation, 0);
+    member_committed(&rank->member, plan->adaptation, 0, 0);
     return true;
 }
 
