@@ -78,6 +78,42 @@ static void print_where(const cJSON *status)
         print_progress(progress);
 }
 
+/* "report (RP, pc 2), after 140 iterations, in 1.2 s" */
+static void print_next(const cJSON *next)
+{
+    double iterations = json_number(next, "iterations", -1), seconds = json_number(next, "seconds", -1);
+    char text[400], when[32];
+    if (!cJSON_IsObject(next))
+        return;
+    int used = snprintf(text, sizeof text, "%.200s (%.8s, pc %.0f)", ctl_text(next, "name", "?"),
+                        ctl_text(next, "type", "?"), json_number(next, "pc", 0));
+    if (iterations >= 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", after %.0f iterations", iterations);
+    ctl_duration(seconds, when);
+    if (seconds >= 0)
+        snprintf(text + used, sizeof text - (size_t)used, ", in %s", when);
+    line("next", text);
+}
+
+/* "10/s with 1, 36.9/s with 4", of the present element: as many sizes as there is room for */
+static void print_speeds(const cJSON *status)
+{
+    const cJSON *speed;
+    int pc = (int)json_number(cJSON_GetObjectItem(status, "element"), "pc", -1);
+    const cJSON *element = cJSON_GetArrayItem(cJSON_GetObjectItem(status, "elements"), pc);
+    char text[200] = "";
+    size_t used = 0;
+    cJSON_ArrayForEach(speed, cJSON_GetObjectItem(element, "speeds"))
+    {
+        if (!cJSON_HasObjectItem(speed, "rate") || used + 48 > sizeof text)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.3g/s with %.0f", used ? ", " : "",
+                                 json_number(speed, "rate", 0), json_number(speed, "size", 0));
+    }
+    if (used)
+        line("speed", text);
+}
+
 static void print_processes(const cJSON *processes)
 {
     static const char *const titles[] = {"PROCESS", "RANK", "STATE", "HOST", "PID"};
@@ -138,6 +174,8 @@ static void print_status(const cJSON *status)
     print_rule(cJSON_GetObjectItem(status, "sizes"));
     line("backend", ctl_text(status, "backend", "?"));
     print_where(status);
+    print_next(cJSON_GetObjectItem(status, "next"));
+    print_speeds(status);
     ctl_duration(json_number(status, "uptime", 0), uptime);
     line("uptime", uptime);
     print_processes(cJSON_GetObjectItem(status, "processes"));

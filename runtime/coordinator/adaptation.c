@@ -423,6 +423,7 @@ void adaptation_through(struct coordinator *c, int process, const cJSON *message
     double stall = adaptation_replaces_all(c) ? standstill(c, a) : json_number(message, "stall", 0);
     if (stall > a->stall)
         a->stall = stall;
+    a->bytes += json_int64(message, "bytes", 0);
     one_through(c, process);
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
 
 static void clear_arrivals(struct coordinator *c)
@@ -282,6 +283,7 @@ void agreement_arrived(struct coordinator *c, int process, const cJSON *message)
     p->at = position_from_json(message);
     p->needs = json_int(message, "needs", 0);
     p->held = monotonic_seconds() - json_number(message, "held", 0);
+    speeds_take(&c->speeds, message);
     agreement_check(c);
 }
 

@@ -21,6 +21,7 @@
 #include "runtime/coordinator/requests.h"
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/silence.h"
+#include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
@@ -167,6 +168,7 @@ static void coordinator_free(struct coordinator *c)
 {
     cJSON_Delete(c->requests.deferred);
     processes_destroy(&c->processes);
+    speeds_destroy(&c->speeds);
     events_destroy(&c->events);
     free(c->job);
     free(c->path);

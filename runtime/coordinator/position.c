@@ -6,6 +6,7 @@
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
 
@@ -51,6 +52,7 @@ static void look(struct coordinator *c)
 
 void position_came(struct coordinator *c, int process, const cJSON *message)
 {
+    speeds_take(&c->speeds, message);
     if (process != c->processes.world[0])
         return;
     c->position.at = position_from_json(message);

@@ -29,6 +29,7 @@ void progress_came(struct coordinator *c, const cJSON *message)
 {
     c->progress.last.iteration = json_int64(message, "iteration", 0);
     c->progress.last.bound = json_int64(message, "bound", 0);
+    c->progress.at = (struct position){.pc = json_int(message, "pc", -1), .visit = json_int64(message, "visit", 0)};
     c->progress.known = true;
     c->progress.time = monotonic_seconds();
     look_at_mpi(c, message);
@@ -36,19 +37,25 @@ void progress_came(struct coordinator *c, const cJSON *message)
                  c->processes.size);
 }
 
+double progress_left(const struct coordinator *c)
+{
+    return c->pause.on ? -1 : estimate_left(&c->progress.estimate, monotonic_seconds());
+}
+
 cJSON *progress_json(const struct coordinator *c)
 {
-    double rate = estimate_rate(&c->progress.estimate),
-           left = estimate_left(&c->progress.estimate, monotonic_seconds());
+    double rate = estimate_rate(&c->progress.estimate), left = progress_left(c);
     if (!c->progress.known)
         return cJSON_CreateNull();
     cJSON *json = cJSON_CreateObject();
+    if (c->progress.at.pc >= 0)
+        cJSON_AddNumberToObject(json, "pc", c->progress.at.pc);
     cJSON_AddNumberToObject(json, "iteration", (double)c->progress.last.iteration);
     cJSON_AddNumberToObject(json, "bound", (double)c->progress.last.bound);
     cJSON_AddNumberToObject(json, "age", monotonic_seconds() - c->progress.time);
     if (rate > 0)
         cJSON_AddNumberToObject(json, "rate", rate);
-    if (left >= 0 && !c->pause.on)
+    if (left >= 0)
         cJSON_AddNumberToObject(json, "left", left);
     return json;
 }

@@ -11,6 +11,7 @@
 #include "epop/program.h"
 #include "runtime/base/timers.h"
 #include "runtime/coordinator/estimate.h"
+#include "runtime/member/plan.h"
 
 struct coordinator;
 
@@ -20,6 +21,7 @@ struct progress {
     double mpi_seconds, mpi_clock; /* of rank 0, when its MPI time was last looked at; the clock is its own */
     double mtct;                   /* its share of time in MPI between the last two looks; negative: not known */
     epop_progress_t last;
+    struct position at; /* of rank 0 when it said so */
     bool known;
     double time; /* when it came, monotonic */
 };
@@ -29,6 +31,8 @@ void progress_init(struct coordinator *c);
 void progress_came(struct coordinator *c, const cJSON *message);
 /* The program stood still for so long up to now. */
 void progress_stood(struct coordinator *c, double seconds);
+/* Seconds to the end of what was told; negative: not known. */
+double progress_left(const struct coordinator *c);
 /* By schema/control.schema.json. */
 cJSON *progress_json(const struct coordinator *c);
 

@@ -45,6 +45,7 @@ struct adaptation {
     char reason[200];
     double requested, prepared, agreed, committed; /* epoch seconds, 0: not yet */
     double stall;                                  /* as in struct epop_adaptation */
+    int64_t bytes;                                 /* of data that ranks were sent by the redistribution library */
     enum preconnect_state preconnect;
     char *port;              /* where the joiners accept; owned; NULL: none */
     int unconnected;         /* processes whose connect has not been reported yet */

@@ -23,6 +23,7 @@
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/silence.h"
+#include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
 #include "runtime/coordinator/watchdog.h"
@@ -49,6 +50,7 @@ struct coordinator {
     struct rollcall rollcall;
     struct position_inquiry position;
     struct progress progress;
+    struct speeds speeds;
     struct silence silence;
     struct survey survey;
     struct watchdog watchdog;

@@ -1,13 +1,15 @@
 /* The job's status: see status.h. */
 #include "runtime/coordinator/status.h"
 
-#include "epop_api/sizes.h"
 #include "runtime/base/clock.h"
 #include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/costs.h"
 #include "runtime/coordinator/job_state.h"
 #include "runtime/coordinator/names.h"
+#include "runtime/coordinator/outlook.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/rules.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
 
@@ -54,8 +56,10 @@ static cJSON *adaptation_json(const struct adaptation *a)
     add_time(times, "prepared", a->prepared);
     add_time(times, "agreed", a->agreed);
     add_time(times, "committed", a->committed);
-    if (a->state == ADAPTATION_COMMITTED)
+    if (a->state == ADAPTATION_COMMITTED) {
         cJSON_AddNumberToObject(json, "stall", a->stall);
+        cJSON_AddNumberToObject(json, "bytes", (double)a->bytes);
+    }
     return json;
 }
 
@@ -68,16 +72,6 @@ static cJSON *adaptations_json(const struct coordinator *c)
     if (c->adaptations.pending)
         cJSON_AddItemToArray(list, adaptation_json(c->adaptations.pending));
     return list;
-}
-
-static cJSON *sizes_json(const epop_sizes_t *sizes)
-{
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "kind", size_kind_name(sizes->kind));
-    cJSON_AddNumberToObject(json, "min", sizes->min);
-    cJSON_AddNumberToObject(json, "max", sizes->max);
-    cJSON_AddNumberToObject(json, "preferred", sizes->preferred);
-    return json;
 }
 
 static int count_standby(const struct coordinator *c)
@@ -104,9 +98,12 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddItemToObject(json, "progress", progress_json(c));
     if (c->progress.mtct >= 0)
         cJSON_AddNumberToObject(json, "mtct", c->progress.mtct);
-    cJSON_AddItemToObject(json, "sizes", sizes_json(&c->config.program->sizes));
+    cJSON_AddItemToObject(json, "sizes", rules_json(&c->config.program->sizes, c->config.maximum));
+    cJSON_AddItemToObject(json, "elements", outlook_elements_json(c));
+    cJSON_AddItemToObject(json, "next", outlook_next_json(c));
     cJSON_AddItemToObject(json, "processes", processes_json(c));
     cJSON_AddItemToObject(json, "adaptations", adaptations_json(c));
+    cJSON_AddItemToObject(json, "costs", costs_json(c->adaptations.history, ADAPTATION_HISTORY));
     if (c->config.rollcall)
         cJSON_AddItemToObject(json, "breaks", stops_json(c));
     cJSON_AddNumberToObject(json, "started", c->started);
