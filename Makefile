@@ -199,7 +199,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
 $(BUILD)/tests/unit/test_scheduler_%: tests/unit/test_scheduler_%.c $(sched_obj) $(base_obj)
 	$(announce)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread $(CMOCKA)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread $(CMOCKA)
 $(BUILD)/tests/mpi/test_interpose: $(OBJ)/interpose/wrappers.o
 $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 	$(announce)

@@ -80,7 +80,8 @@ typedef struct epop_policy_job {
     int target;              /* ADAPTS: to; else as `nodes` */
     const int *node_list;    /* what it holds: max(nodes, target) numbers */
     /* Seconds that it still needs at `nodes` nodes (one that waits: at `wanted`), all phases: by its progress where it
-     * reports that, else by its user's limit, which then is taken to scale linearly with the nodes. */
+     * reports that, else by its user's limit, which then is taken to scale linearly with the nodes. Above 0, also of a
+     * job that should be over. */
     double left;
     double reserved; /* the start that it was promised first */
     int asked;       /* EVOLVING: nodes that the program asks for now; 0: nothing */
@@ -130,8 +131,8 @@ EPOP_HOST int epop_policy_fit(const epop_policy_range_t *range, int nodes);
 /*
  * What is to happen now. `reason` and what follows are as in printf; one short line that a user understands, with the
  * figures that decided. A call that cannot be carried out (a job that does not wait, a size that it does not accept,
- * more nodes than there are) is not taken, makes the plan invalid, and returns non-zero: a plan that holds one is
- * refused as a whole, in the policy's name. Which nodes are taken, or given back, is not the policy's matter.
+ * more nodes than there are, a second decision on a job) is not taken, makes the plan invalid, and returns non-zero: a
+ * plan that holds one is refused as a whole, in the policy's name. Which nodes are taken, or given back, is not the policy's matter.
  */
 typedef struct epop_plan epop_plan_t;
 
@@ -139,8 +140,9 @@ typedef struct epop_plan epop_plan_t;
 EPOP_HOST int epop_plan_start(epop_plan_t *plan, const epop_policy_job_t *job, int nodes, const char *reason, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A running malleable or evolving job that is not adapting gets another size. A growth takes idle nodes at once; what a
- * shrink gives back is idle when it has committed: not in this plan. */
+/* A running malleable or evolving job that is not adapting gets another size, which its present phase, an elastic one,
+ * accepts as well. A growth takes idle nodes at once; what a shrink gives back is idle when it has committed: not in
+ * this plan. */
 EPOP_HOST int epop_plan_resize(epop_plan_t *plan, const epop_policy_job_t *job, int nodes, const char *reason, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -152,7 +154,7 @@ EPOP_HOST int epop_plan_reserve(epop_plan_t *plan, const epop_policy_job_t *job,
 /* Nodes that are idle still, after what the plan has. */
 EPOP_HOST int epop_plan_idle(const epop_plan_t *plan);
 
-/* Ask again at that time, if nothing happens before. The earliest of several calls counts. */
+/* Ask again at that time, which lies ahead, if nothing happens before. The earliest of several calls counts. */
 EPOP_HOST void epop_plan_wake(epop_plan_t *plan, double time);
 
 /* ---- The table ---------------------------------------------------------------------------- */

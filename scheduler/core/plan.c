@@ -1,0 +1,207 @@
+/* What a policy says of a plan: see plan.h and <epop/policy.h>. */
+#include "scheduler/core/plan.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/base/array.h"
+#include "scheduler/core/text.h"
+
+void plan_begin(struct epop_plan *plan, const struct jobs *jobs, const epop_policy_state_t *state)
+{
+    plan->jobs = jobs;
+    plan->state = state;
+    plan->count = 0;
+    plan->number++;
+    plan->idle = state->idle;
+    plan->changed = 0;
+    plan->wake = INFINITY;
+    plan->wrong = false;
+    plan->complaint[0] = '\0';
+}
+
+void plan_end(struct epop_plan *plan)
+{
+    plan->state = NULL;
+}
+
+void plan_free(struct epop_plan *plan)
+{
+    free(plan->items);
+    plan->items = NULL;
+    plan->count = plan->room = 0;
+}
+
+/* Always -1; the first complaint counts. */
+__attribute__((format(printf, 2, 3))) static int wrong(struct epop_plan *plan, const char *format, ...)
+{
+    va_list arguments;
+    if (plan->wrong)
+        return -1;
+    plan->wrong = true;
+    va_start(arguments, format);
+    vsnprintf(plan->complaint, sizeof plan->complaint, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+static const char *const verbs[] = {
+    [DECISION_START] = "start", [DECISION_RESIZE] = "resize", [DECISION_RESERVE] = "reserve"};
+
+/* The core's own record of the job, whatever the policy gave; NULL, with a complaint. */
+static struct job *find(struct epop_plan *plan, enum decision_kind kind, const epop_policy_job_t *given)
+{
+    struct job *job;
+    if (!given) {
+        wrong(plan, "%s: no job is named", verbs[kind]);
+        return NULL;
+    }
+    job = jobs_find(plan->jobs, given->id);
+    if (!job)
+        wrong(plan, "%s job %lld: there is no such job", verbs[kind], (long long)given->id);
+    else if (job->planned == plan->number)
+        wrong(plan, "%s job %lld: the plan has a decision on it already", verbs[kind], (long long)given->id);
+    else
+        return job;
+    return NULL;
+}
+
+/* It waits, and would run at that size. */
+static int check_waiting(struct epop_plan *plan, const char *verb, const epop_policy_job_t *job, int nodes)
+{
+    char range[RANGE_TEXT_MAX];
+    if (job->state != EPOP_POLICY_WAITS)
+        return wrong(plan, "%s job %lld: it runs already, on %d nodes", verb, (long long)job->id, job->nodes);
+    if (!epop_policy_accepts(&job->range, nodes))
+        return wrong(plan, "%s job %lld at %d nodes: it accepts %s", verb, (long long)job->id, nodes,
+                     range_text(&job->range, range));
+    return 0;
+}
+
+static int check_idle(struct epop_plan *plan, const char *verb, const epop_policy_job_t *job, int nodes, int taken)
+{
+    if (taken <= plan->idle)
+        return 0;
+    return wrong(plan, "%s job %lld at %d nodes: that takes %d, and %d are idle", verb, (long long)job->id, nodes,
+                 taken, plan->idle);
+}
+
+/* The job changes its size, and to that one. */
+static int check_running(struct epop_plan *plan, const epop_policy_job_t *job, int nodes)
+{
+    long long id = (long long)job->id;
+    char range[RANGE_TEXT_MAX];
+    if (job->state == EPOP_POLICY_WAITS)
+        return wrong(plan, "resize job %lld: it waits", id);
+    if (job->kind != EPOP_MALLEABLE && job->kind != EPOP_EVOLVING)
+        return wrong(plan, "resize job %lld: it is %s", id, kind_text(job->kind));
+    if (job->state == EPOP_POLICY_ADAPTS)
+        return wrong(plan, "resize job %lld: it is on its way from %d to %d nodes", id, job->nodes, job->target);
+    if (!epop_policy_accepts(&job->range, nodes))
+        return wrong(plan, "resize job %lld to %d nodes: it accepts %s", id, nodes, range_text(&job->range, range));
+    if (nodes == job->nodes)
+        return wrong(plan, "resize job %lld to %d nodes: it has that many", id, nodes);
+    return 0;
+}
+
+/* The element that it is in allows it. */
+static int check_phase(struct epop_plan *plan, const epop_policy_job_t *job, int nodes)
+{
+    char range[RANGE_TEXT_MAX];
+    const epop_policy_phase_t *phase = job->phases;
+    if (job->phase_count < 1)
+        return 0;
+    if (!phase->elastic)
+        return wrong(plan, "resize job %lld: it is in its rigid phase %s", (long long)job->id, phase->name);
+    if (!epop_policy_accepts(&phase->range, nodes))
+        return wrong(plan, "resize job %lld to %d nodes: its phase %s accepts %s", (long long)job->id, nodes,
+                     phase->name, range_text(&phase->range, range));
+    return 0;
+}
+
+/* Takes the decision; `taken`: idle nodes that it needs, or, negative, those that it will give back. */
+static int take(struct epop_plan *plan, struct decision decision, struct job *job, int taken, const char *reason,
+                va_list arguments)
+{
+    if (!reason)
+        return wrong(plan, "%s job %lld: no reason is given", verbs[decision.kind], (long long)decision.job);
+    if (array_reserve(&plan->items, &plan->room, plan->count + 1, sizeof *plan->items))
+        return wrong(plan, "out of memory");
+    reason_text(decision.reason, sizeof decision.reason, reason, arguments);
+    plan->items[plan->count++] = decision;
+    plan->changed += taken > 0 ? taken : -taken;
+    plan->idle -= taken > 0 ? taken : 0;
+    job->planned = plan->number;
+    return 0;
+}
+
+int epop_plan_start(epop_plan_t *plan, const epop_policy_job_t *given, int nodes, const char *reason, ...)
+{
+    struct job *job = plan && plan->state ? find(plan, DECISION_START, given) : NULL;
+    va_list arguments;
+    int result;
+    if (!job || check_waiting(plan, "start", &job->view, nodes) || check_idle(plan, "start", &job->view, nodes, nodes))
+        return -1;
+    va_start(arguments, reason);
+    result = take(plan, (struct decision){.kind = DECISION_START, .job = job->view.id, .to = nodes}, job, nodes, reason,
+                  arguments);
+    va_end(arguments);
+    return result;
+}
+
+int epop_plan_resize(epop_plan_t *plan, const epop_policy_job_t *given, int nodes, const char *reason, ...)
+{
+    struct job *job = plan && plan->state ? find(plan, DECISION_RESIZE, given) : NULL;
+    va_list arguments;
+    int result, from = job ? job->view.nodes : 0;
+    if (!job || check_running(plan, &job->view, nodes) || check_phase(plan, &job->view, nodes) ||
+        check_idle(plan, "resize", &job->view, nodes, nodes - from))
+        return -1;
+    va_start(arguments, reason);
+    result = take(plan, (struct decision){.kind = DECISION_RESIZE, .job = job->view.id, .from = from, .to = nodes}, job,
+                  nodes - from, reason, arguments);
+    va_end(arguments);
+    return result;
+}
+
+static int check_promise(struct epop_plan *plan, const epop_policy_job_t *job, int nodes, double time)
+{
+    if (!isfinite(time) || time < plan->state->now)
+        return wrong(plan, "reserve job %lld at time %g: now is %.3f", (long long)job->id, time, plan->state->now);
+    if (nodes > plan->state->node_count)
+        return wrong(plan, "reserve job %lld at %d nodes: there are %d", (long long)job->id, nodes,
+                     plan->state->node_count);
+    return 0;
+}
+
+int epop_plan_reserve(epop_plan_t *plan, const epop_policy_job_t *given, int nodes, double time, const char *reason,
+                      ...)
+{
+    struct job *job = plan && plan->state ? find(plan, DECISION_RESERVE, given) : NULL;
+    va_list arguments;
+    int result;
+    if (!job || check_waiting(plan, "reserve", &job->view, nodes) || check_promise(plan, &job->view, nodes, time))
+        return -1;
+    va_start(arguments, reason);
+    result = take(plan, (struct decision){.kind = DECISION_RESERVE, .job = job->view.id, .to = nodes, .time = time},
+                  job, 0, reason, arguments);
+    va_end(arguments);
+    return result;
+}
+
+int epop_plan_idle(const epop_plan_t *plan)
+{
+    return plan && plan->state ? plan->idle : 0;
+}
+
+void epop_plan_wake(epop_plan_t *plan, double time)
+{
+    if (!plan || !plan->state)
+        return;
+    if (!(time > plan->state->now))
+        wrong(plan, "wake at time %g: now is %.3f", time, plan->state->now);
+    else if (time < plan->wake)
+        plan->wake = time;
+}

@@ -1,0 +1,173 @@
+/* Finding, checking and setting a policy: see policy.h. */
+#include "scheduler/core/policy.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first policy interface ended with `close`; a table that is shorter is broken. */
+#define SMALLEST_TABLE (offsetof(epop_policy_t, close) + sizeof(((epop_policy_t *)0)->close))
+#define LIST_TEXT_MAX  400
+
+static bool is_path(const char *name)
+{
+    size_t length = strlen(name);
+    return strchr(name, '/') || (length > 3 && !strcmp(name + length - 3, ".so"));
+}
+
+/* dlopen would look for a name without a slash where the libraries are. */
+static void *load(const char *path, struct error *error)
+{
+    char here[4096];
+    void *handle;
+    snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
+    handle = dlopen(here, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        error_set(error, ERROR_FAILED, "policy %s: %s", path, dlerror());
+    return handle;
+}
+
+static const epop_policy_t *table_of(void *handle, const char *path, struct error *error)
+{
+    const epop_policy_t *(*get)(void), *table;
+    *(void **)&get = dlsym(handle, "epop_get_policy");
+    if (!get) {
+        error_set(error, ERROR_FAILED, "policy %s: it has no function epop_get_policy; is it a policy?", path);
+        return NULL;
+    }
+    table = get();
+    if (!table)
+        error_set(error, ERROR_FAILED, "policy %s: its epop_get_policy returned NULL instead of a policy", path);
+    return table;
+}
+
+static void add_name(char *list, const char *name)
+{
+    size_t length = strlen(list);
+    snprintf(list + length, LIST_TEXT_MAX - length, "%s%s", length ? ", " : "", name);
+}
+
+static const epop_policy_t *find(const epop_policy_t *const *builtin, const char *name, struct error *error)
+{
+    char list[LIST_TEXT_MAX] = "";
+    for (; *builtin; builtin++) {
+        if (!strcmp((*builtin)->name, name))
+            return *builtin;
+        add_name(list, (*builtin)->name);
+    }
+    error_set(error, ERROR_FAILED,
+              "no policy '%s'; there are %s, and one of your own is named by its path, as ./mine.so", name, list);
+    return NULL;
+}
+
+/* What every policy must be, built in or not. */
+static int check_table(const char *given, const epop_policy_t *table, struct error *error)
+{
+    if (table->abi_version != EPOP_POLICY_ABI_VERSION)
+        return error_set(
+            error, ERROR_FAILED,
+            "policy %s: it has version %u of the policy interface, but this program has version %u; compile "
+            "it against the epop/policy.h of this version",
+            given, table->abi_version, EPOP_POLICY_ABI_VERSION);
+    if (table->struct_size < SMALLEST_TABLE)
+        return error_set(error, ERROR_FAILED,
+                         "policy %s: its struct_size is %u, less than the %zu of the smallest table", given,
+                         table->struct_size, SMALLEST_TABLE);
+    if (!table->name || !table->name[0])
+        return error_set(error, ERROR_FAILED, "policy %s: its table has no name", given);
+    if (!table->decide)
+        return error_set(error, ERROR_FAILED, "policy %s: its table has no decide", given);
+    return 0;
+}
+
+static const epop_policy_option_t *find_option(const epop_policy_t *table, const char *name, char *list)
+{
+    for (const epop_policy_option_t *option = table->options; option && option->name; option++) {
+        if (!strcmp(option->name, name))
+            return option;
+        add_name(list, option->name);
+    }
+    return NULL;
+}
+
+/* One "name=value", which is cut in two. */
+static int set_option(const struct policy *policy, char *setting, struct error *error)
+{
+    const epop_policy_t *table = &policy->table;
+    char list[LIST_TEXT_MAX] = "", *value = strchr(setting, '=');
+    const epop_policy_option_t *option;
+    if (!value)
+        return error_set(error, ERROR_FAILED, "policy %s: '%s' is no option, which has the form name=value",
+                         table->name, setting);
+    *value++ = '\0';
+    option = find_option(table, setting, list);
+    if (!option)
+        return error_set(error, ERROR_FAILED, "policy %s: it has no option %s; it has %s", table->name, setting,
+                         list[0] ? list : "none");
+    if (table->option && !table->option(policy->settings, setting, value))
+        return 0;
+    return error_set(error, ERROR_FAILED, "policy %s: it refuses %s=%s (%s; default %s)", table->name, setting, value,
+                     option->help ? option->help : "no help", option->value ? option->value : "none");
+}
+
+static int set_options(const struct policy *policy, char *settings, struct error *error)
+{
+    char *setting;
+    while ((setting = strsep(&settings, ","))) {
+        if (set_option(policy, setting, error))
+            return -1;
+    }
+    return 0;
+}
+
+static int open_table(struct policy *policy, const char *name, const epop_policy_t *table, struct error *error)
+{
+    int result;
+    if (check_table(name, table, error))
+        return -1;
+    memcpy(&policy->table, table,
+           table->struct_size < sizeof policy->table ? table->struct_size : sizeof policy->table);
+    result = table->open ? table->open(&policy->settings) : 0;
+    if (!result)
+        return 0;
+    policy->table.close = NULL; /* there is nothing to close */
+    return error_set(error, ERROR_FAILED, "policy %s: it cannot be opened (its open returned %d)", table->name, result);
+}
+
+/* `words`: the name, and behind a comma the options. */
+static int open_words(struct policy *policy, char *words, const epop_policy_t *const *builtin, struct error *error)
+{
+    const char *name = strsep(&words, ",");
+    const epop_policy_t *table;
+    if (is_path(name) && !(policy->handle = load(name, error)))
+        return -1;
+    table = policy->handle ? table_of(policy->handle, name, error) : find(builtin, name, error);
+    if (!table || open_table(policy, name, table, error))
+        return -1;
+    return set_options(policy, words, error);
+}
+
+int policy_open(struct policy *policy, const char *spec, const epop_policy_t *const *builtin, struct error *error)
+{
+    char *words = strdup(spec);
+    int result;
+    *policy = (struct policy){.spec = strdup(spec)};
+    result = words && policy->spec ? open_words(policy, words, builtin, error) : error_memory(error);
+    free(words);
+    if (result)
+        policy_close(policy);
+    return result;
+}
+
+void policy_close(struct policy *policy)
+{
+    if (policy->table.close)
+        policy->table.close(policy->settings);
+    if (policy->handle)
+        dlclose(policy->handle);
+    free((char *)policy->spec);
+    *policy = (struct policy){0};
+}

@@ -1,0 +1,525 @@
+/* The scheduler's core: what the site tells becomes the state that policies see, and what cannot be changes nothing. */
+#include "tests/unit/scheduler_machine.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static struct core *core;
+static struct error error;
+static int to; /* what change_size resizes the first running job to */
+
+static int set_up(void **state)
+{
+    (void)state;
+    error = (struct error){0};
+    core = core_create(8, &no_costs, 0);
+    return core ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    core_destroy(core);
+    return 0;
+}
+
+static void start_all(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings;
+    for (int i = 0; i < state->waiting_count; i++) {
+        if (state->waiting[i]->wanted <= epop_plan_idle(plan))
+            epop_plan_start(plan, state->waiting[i], state->waiting[i]->wanted, "it fits");
+    }
+}
+
+static void change_size(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings;
+    epop_plan_resize(plan, state->running[0], to, "to %d", to);
+}
+
+static void start(double now, struct core_job job)
+{
+    struct policy policy = of(start_all);
+    submit(core, now, job);
+    decide_at(core, now, &policy);
+    assert_int_equal(core_job(core, job.id)->state, EPOP_POLICY_RUNS);
+}
+
+static struct decision resize(double now, int nodes)
+{
+    struct policy policy = of(change_size);
+    to = nodes;
+    return decide_at(core, now, &policy).items[0];
+}
+
+static void assert_left(double now, int64_t id, double left)
+{
+    core_state(core, now);
+    assert_true(fabs(core_job(core, id)->left - left) < 1e-9);
+}
+
+static void test_a_new_machine_is_idle(void **state)
+{
+    const epop_policy_state_t *view = core_state(core, 5);
+    (void)state;
+    assert_true(view->now == 5 && view->node_count == 8 && view->idle == 8 && !view->down && !view->coming);
+    assert_true(!view->running_count && !view->waiting_count);
+    for (int i = 0; i < 8; i++)
+        assert_true(view->nodes[i].state == EPOP_NODE_IDLE && view->nodes[i].job == -1);
+    assert_null(core_job(core, 1));
+}
+
+static void test_waiting_jobs_are_by_submission_then_number(void **state)
+{
+    const epop_policy_state_t *view;
+    (void)state;
+    submit(core, 1, rigid(9, 1, 10));
+    submit(core, 1, rigid(3, 1, 10));
+    submit(core, 2, rigid(1, 1, 10));
+    view = core_state(core, 2);
+    assert_int_equal(view->waiting_count, 3);
+    assert_int_equal(view->waiting[0]->id, 3);
+    assert_int_equal(view->waiting[1]->id, 9);
+    assert_int_equal(view->waiting[2]->id, 1);
+    assert_true(view->waiting[0]->submitted == 1 && view->waiting[0]->left == 10 && view->waiting[0]->reserved < 0);
+}
+
+static void test_all_of_a_job_is_copied(void **state)
+{
+    int sizes[] = {1, 4};
+    char name[] = "cannon", inner[] = "multiply";
+    epop_policy_phase_t phases[] = {{.name = inner, .elastic = 1, .range = {1, 4, sizes, 2}},
+                                    {.range = {1, 8, NULL, 0}}};
+    struct core_job job = malleable(1, 4, 1, 4, 100);
+    const epop_policy_job_t *view;
+    (void)state;
+    job.name = name;
+    job.range.sizes = sizes;
+    job.range.count = 2;
+    job.phases = phases;
+    job.phase_count = 2;
+    submit(core, 0, job);
+    memset(sizes, 0, sizeof sizes);
+    memset(name, 'x', 3);
+    memset(inner, 'x', 3);
+    memset(phases, 0, sizeof phases);
+    view = core_job(core, 1);
+    assert_string_equal(view->name, "cannon");
+    assert_int_equal(view->range.sizes[1], 4);
+    assert_int_equal(view->phase_count, 2);
+    assert_string_equal(view->phases[0].name, "multiply");
+    assert_int_equal(view->phases[0].range.sizes[0], 1);
+    assert_true(view->phases[0].begins == 0 && view->phases[1].begins < 0);
+}
+
+static void test_jobs_that_cannot_be(void **state)
+{
+    int falling[] = {4, 2};
+    struct core_job job = rigid(1, 9, 10);
+    (void)state;
+    refused(core_submit(core, 0, &job, &error), &error, "wants 9 nodes, and the machine has 8");
+    job = rigid(1, 0, 10);
+    refused(core_submit(core, 0, &job, &error), &error, "from 0 to 0 nodes");
+    job = rigid(1, 2, -1);
+    refused(core_submit(core, 0, &job, &error), &error, "limit of -1 s");
+    job = rigid(1, 2, NAN);
+    refused(core_submit(core, 0, &job, &error), &error, "limit of");
+    job = malleable(1, 5, 1, 4, 10);
+    refused(core_submit(core, 0, &job, &error), &error, "wants 5 nodes, but accepts 1 to 4");
+    job.kind = EPOP_RIGID;
+    job.wanted = 2;
+    refused(core_submit(core, 0, &job, &error), &error, "it is rigid, but accepts 1 to 4");
+    job = malleable(1, 4, 1, 4, 10);
+    job.range.sizes = falling;
+    job.range.count = 2;
+    refused(core_submit(core, 0, &job, &error), &error, "size 2 in a list");
+    job = rigid(1, 1, 10);
+    submit(core, 3, job);
+    refused(core_submit(core, 3, &job, &error), &error, "there is one of that number");
+    job.id = 2;
+    refused(core_submit(core, 2, &job, &error), &error, "time goes from 3.0");
+    assert_int_equal(core_state(core, 3)->waiting_count, 1);
+}
+
+static void test_a_start_takes_the_shortest_run_that_fits(void **state)
+{
+    struct policy policy = of(start_all);
+    struct decisions decisions;
+    (void)state;
+    told(core_node(core, 3, false, &error), &error); /* runs of 3 and 4 */
+    submit(core, 0, rigid(1, 2, 10));
+    submit(core, 0, rigid(2, 4, 10));
+    submit(core, 0, rigid(3, 1, 10));
+    decisions = decide_at(core, 1, &policy);
+    assert_int_equal(decisions.count, 3);
+    assert_nodes(&decisions.items[0], (int[]){0, 1}, 2);
+    assert_nodes(&decisions.items[1], (int[]){4, 5, 6, 7}, 4);
+    assert_nodes(&decisions.items[2], (int[]){2}, 1);
+    assert_string_equal(decisions.items[0].reason, "it fits");
+    assert_true(isinf(decisions.wake));
+    assert_int_equal(core_state(core, 1)->idle, 0);
+    assert_int_equal(core_state(core, 1)->nodes[5].job, 2);
+}
+
+static void test_nodes_apart_where_no_run_fits(void **state)
+{
+    struct policy policy = of(start_all);
+    struct decisions decisions;
+    (void)state;
+    told(core_node(core, 2, false, &error), &error);
+    told(core_node(core, 5, false, &error), &error);
+    submit(core, 0, rigid(1, 5, 10));
+    decisions = decide_at(core, 1, &policy);
+    assert_nodes(&decisions.items[0], (int[]){0, 1, 3, 4, 6}, 5);
+}
+
+static void test_a_job_that_ends_is_forgotten(void **state)
+{
+    (void)state;
+    start(0, rigid(1, 3, 10));
+    submit(core, 1, rigid(2, 8, 10));
+    told(core_ended(core, 2, 1, &error), &error);
+    assert_null(core_job(core, 1));
+    assert_int_equal(core_state(core, 2)->idle, 8);
+    told(core_ended(core, 3, 2, &error), &error);
+    assert_int_equal(core_state(core, 3)->waiting_count, 0);
+    refused(core_ended(core, 3, 2, &error), &error, "there is none");
+}
+
+static void test_a_growth_takes_nodes_at_once(void **state)
+{
+    struct decision decision;
+    (void)state;
+    start(0, malleable(1, 2, 1, 8, 100));
+    decision = resize(10, 5);
+    assert_true(decision.kind == DECISION_RESIZE && decision.from == 2 && decision.to == 5);
+    assert_nodes(&decision, (int[]){2, 3, 4}, 3);
+    assert_string_equal(decision.reason, "to 5");
+    assert_int_equal(core_job(core, 1)->state, EPOP_POLICY_ADAPTS);
+    assert_int_equal(core_job(core, 1)->nodes, 2);
+    assert_int_equal(core_job(core, 1)->target, 5);
+    assert_int_equal(core_state(core, 10)->idle, 3);
+    told(core_committed(core, 12, 1, 2, 0.5, &error), &error);
+    assert_int_equal(core_job(core, 1)->nodes, 5);
+    assert_true(core_job(core, 1)->resized == 12 && core_job(core, 1)->resizes == 1);
+    assert_true(core_job(core, 1)->resize_cost == 0.5 && core_job(core, 1)->resize_latency == 2);
+}
+
+static void test_a_shrink_gives_nodes_back_when_it_commits(void **state)
+{
+    struct decision decision;
+    (void)state;
+    start(0, malleable(1, 2, 1, 8, 100));
+    resize(10, 5);
+    told(core_committed(core, 10, 1, 0, 0, &error), &error);
+    decision = resize(20, 1);
+    assert_nodes(&decision, (int[]){1, 2, 3, 4}, 4);
+    assert_int_equal(core_state(core, 20)->idle, 3);
+    assert_int_equal(core_state(core, 20)->coming, 4);
+    told(core_committed(core, 21, 1, 1, 0, &error), &error);
+    assert_int_equal(core_state(core, 21)->idle, 7);
+    assert_int_equal(core_state(core, 21)->coming, 0);
+    assert_int_equal(core_job(core, 1)->node_list[0], 0);
+}
+
+static void test_a_resize_that_is_refused(void **state)
+{
+    (void)state;
+    start(0, malleable(1, 4, 1, 8, 100));
+    resize(1, 6);
+    told(core_refused(core, 2, 1, &error), &error);
+    assert_true(core_job(core, 1)->state == EPOP_POLICY_RUNS && core_job(core, 1)->target == 4);
+    assert_int_equal(core_state(core, 2)->idle, 4);
+    resize(3, 2);
+    told(core_refused(core, 4, 1, &error), &error);
+    assert_int_equal(core_state(core, 4)->idle, 4);
+    assert_int_equal(core_state(core, 4)->coming, 0);
+    assert_int_equal(core_job(core, 1)->resizes, 0);
+    refused(core_refused(core, 4, 1, &error), &error, "no resize of it is under way");
+    refused(core_committed(core, 4, 1, 0, 0, &error), &error, "no resize of it is under way");
+}
+
+static void test_a_job_may_end_while_it_adapts(void **state)
+{
+    (void)state;
+    start(0, malleable(1, 4, 1, 8, 100));
+    resize(1, 6);
+    told(core_ended(core, 2, 1, &error), &error);
+    assert_int_equal(core_state(core, 2)->idle, 8);
+    start(3, malleable(1, 4, 1, 8, 100));
+    resize(4, 2);
+    told(core_ended(core, 5, 1, &error), &error);
+    assert_int_equal(core_state(core, 5)->idle, 8);
+    assert_int_equal(core_state(core, 5)->coming, 0);
+}
+
+static void test_a_requeued_job_has_its_place_again(void **state)
+{
+    const epop_policy_state_t *view;
+    (void)state;
+    start(0, malleable(2, 4, 1, 8, 100));
+    submit(core, 1, rigid(1, 8, 10));
+    told(core_requeued(core, 5, 2, &error), &error);
+    view = core_state(core, 5);
+    assert_true(view->waiting_count == 2 && !view->running_count && view->idle == 8);
+    assert_int_equal(view->waiting[0]->id, 2);
+    assert_true(view->waiting[0]->started < 0 && !view->waiting[0]->nodes && view->waiting[0]->left == 100);
+    refused(core_requeued(core, 5, 2, &error), &error, "it does not run");
+}
+
+static void test_left_by_the_limit(void **state)
+{
+    (void)state;
+    start(0, malleable(1, 4, 1, 8, 100));
+    assert_left(0, 1, 100);
+    assert_left(40, 1, 60);
+    resize(40, 8);
+    assert_left(50, 1, 50); /* it computes at 4 nodes still */
+    told(core_committed(core, 50, 1, 10, 2, &error), &error);
+    assert_left(50, 1, 26); /* of the 10 s it stood still for 2 */
+    assert_left(60, 1, 16);
+    assert_left(76, 1, 0.001);
+    assert_left(500, 1, 0.001);
+}
+
+static void test_left_of_another_size_than_wanted(void **state)
+{
+    struct core_job job = malleable(1, 4, 1, 8, 100);
+    (void)state;
+    start(0, job);
+    resize(0, 8);
+    told(core_committed(core, 0, 1, 0, 0, &error), &error);
+    assert_left(0, 1, 50);
+    resize(10, 1);
+    told(core_committed(core, 10, 1, 0, 0, &error), &error);
+    assert_left(10, 1, 320);
+}
+
+static void test_left_as_it_is_told(void **state)
+{
+    (void)state;
+    start(0, malleable(1, 4, 1, 8, 100));
+    told(core_told(core, 10, 1, 20, &error), &error);
+    assert_left(15, 1, 15);
+    refused(core_told(core, 15, 1, -1, &error), &error, "-1 s left");
+    refused(core_told(core, 15, 1, INFINITY, &error), &error, "inf s left");
+    refused(core_told(core, 14, 1, 3, &error), &error, "time goes");
+    assert_left(15, 1, 15);
+}
+
+static void test_phases(void **state)
+{
+    epop_policy_phase_t phases[] = {{.name = "a", .elastic = 1, .range = {1, 8, NULL, 0}},
+                                    {.name = "b", .range = {1, 8, NULL, 0}},
+                                    {.name = "c", .elastic = 1, .range = {1, 4, NULL, 0}}};
+    struct core_job job = malleable(1, 4, 1, 8, 100);
+    const epop_policy_job_t *view;
+    (void)state;
+    job.phases = phases;
+    job.phase_count = 3;
+    start(0, job);
+    view = core_job(core, 1);
+    told(core_phase(core, 10, 1, 0, (double[]){0, 20, 30}, &error), &error);
+    core_state(core, 15);
+    assert_true(view->phases[0].begins == 0 && view->phases[1].begins == 15 && view->phases[2].begins == 25);
+    told(core_phase(core, 30, 1, 1, NULL, &error), &error);
+    assert_true(view->phase == 1 && view->phase_count == 2 && view->phases[0].begins == 0 &&
+                view->phases[1].begins < 0);
+    assert_string_equal(view->phases[0].name, "b");
+    refused(core_phase(core, 30, 1, 3, NULL, &error), &error, "phase 3 of 3");
+    told(core_requeued(core, 31, 1, &error), &error);
+    assert_true(view->phase == 0 && view->phase_count == 3);
+}
+
+static void test_samples_are_kept_by_phase_and_size(void **state)
+{
+    epop_policy_sample_t sample = {.phase = 0, .nodes = 4, .seconds = 1, .mtct = 0.5};
+    (void)state;
+    start(0, malleable(1, 4, 1, 8, 100));
+    told(core_measured(core, 1, &sample, &error), &error);
+    sample.nodes = 8;
+    told(core_measured(core, 1, &sample, &error), &error);
+    sample.seconds = 3;
+    told(core_measured(core, 1, &sample, &error), &error);
+    assert_int_equal(core_job(core, 1)->sample_count, 2);
+    assert_true(core_job(core, 1)->samples[0].seconds == 1 && core_job(core, 1)->samples[1].seconds == 3);
+    sample.mtct = NAN;
+    refused(core_measured(core, 1, &sample, &error), &error, "a sample of phase 0 at 8 nodes");
+    refused(core_measured(core, 2, &sample, &error), &error, "there is none");
+}
+
+static void test_an_evolving_job_asks(void **state)
+{
+    struct core_job job = malleable(1, 4, 1, 8, 100);
+    (void)state;
+    job.kind = EPOP_EVOLVING;
+    start(0, job);
+    told(core_asked(core, 1, 6, &error), &error);
+    assert_int_equal(core_job(core, 1)->asked, 6);
+    refused(core_asked(core, 1, 9, &error), &error, "does not accept");
+    told(core_asked(core, 1, 0, &error), &error);
+    start(1, malleable(2, 4, 1, 8, 100));
+    refused(core_asked(core, 2, 6, &error), &error, "not evolving");
+}
+
+static void test_nodes_go_down_and_come_up(void **state)
+{
+    (void)state;
+    start(0, rigid(1, 2, 10));
+    refused(core_node(core, 1, false, &error), &error, "job 1 holds it");
+    refused(core_node(core, 8, false, &error), &error, "there are 8");
+    told(core_node(core, 5, false, &error), &error);
+    told(core_node(core, 5, false, &error), &error);
+    assert_int_equal(core_state(core, 0)->down, 1);
+    assert_int_equal(core_state(core, 0)->idle, 5);
+    told(core_node(core, 5, true, &error), &error);
+    assert_int_equal(core_state(core, 0)->idle, 6);
+}
+
+static void test_many_jobs_are_found(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5000; i++)
+        submit(core, i, rigid(i * 7919LL, 1, 10));
+    for (int i = 0; i < 5000; i += 2)
+        told(core_ended(core, 5000, i * 7919LL, &error), &error);
+    for (int i = 0; i < 5000; i++)
+        assert_int_equal(!core_job(core, i * 7919LL), i % 2 == 0);
+    assert_int_equal(core_state(core, 5000)->waiting_count, 2500);
+}
+
+/* ---- Any sequence of calls ---- */
+
+static uint64_t seed;
+
+static int any(int below)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int)((seed >> 33) % (unsigned)below);
+}
+
+static void decide_anything(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings;
+    for (int i = 0; i < state->running_count; i++) {
+        const epop_policy_job_t *job = state->running[i];
+        int nodes = epop_policy_fit(&job->range, 1 + any(state->node_count));
+        if (any(3) && job->kind == EPOP_MALLEABLE && job->state == EPOP_POLICY_RUNS && nodes != job->nodes &&
+            nodes - job->nodes <= epop_plan_idle(plan))
+            assert_int_equal(epop_plan_resize(plan, job, nodes, "any"), 0);
+    }
+    for (int i = 0; i < state->waiting_count; i++) {
+        const epop_policy_job_t *job = state->waiting[i];
+        int nodes = epop_policy_fit(&job->range, epop_plan_idle(plan));
+        if (any(2) && nodes > 0)
+            assert_int_equal(epop_plan_start(plan, job, nodes, "any"), 0);
+        else
+            assert_int_equal(epop_plan_reserve(plan, job, job->wanted, state->now + any(9), "any"), 0);
+    }
+}
+
+/* Each node that a job holds says so, no other does, and the counts are those of the lists. */
+static void check(struct core *any_core, double now)
+{
+    const epop_policy_state_t *view = core_state(any_core, now);
+    int held = 0, coming = 0, idle = 0, down = 0;
+    for (int i = 0; i < view->running_count; i++) {
+        const epop_policy_job_t *job = view->running[i];
+        int holds = job->nodes > job->target ? job->nodes : job->target;
+        assert_true(job->left > 0 && job->state != EPOP_POLICY_WAITS);
+        assert_true((job->state == EPOP_POLICY_RUNS) == (job->nodes == job->target));
+        assert_true(i == 0 || view->running[i - 1]->started <= job->started);
+        for (int k = 0; k < holds; k++)
+            assert_true(view->nodes[job->node_list[k]].job == job->id);
+        held += holds;
+        coming += job->target < job->nodes ? job->nodes - job->target : 0;
+    }
+    for (int i = 0; i < view->node_count; i++) {
+        idle += view->nodes[i].state == EPOP_NODE_IDLE;
+        down += view->nodes[i].state == EPOP_NODE_DOWN;
+        assert_true((view->nodes[i].state == EPOP_NODE_BUSY) == (view->nodes[i].job >= 0));
+    }
+    assert_int_equal(held + idle + down, view->node_count);
+    assert_true(view->idle == idle && view->down == down && view->coming == coming);
+}
+
+static void tell_anything(struct core *any_core, double now, int64_t id)
+{
+    struct error why = {0};
+    switch (any(6)) {
+    case 0:
+        core_ended(any_core, now, id, &why);
+        break;
+    case 1:
+        core_requeued(any_core, now, id, &why);
+        break;
+    case 2:
+        core_refused(any_core, now, id, &why);
+        break;
+    case 3:
+        core_told(any_core, now, id, any(50), &why);
+        break;
+    default:
+        core_committed(any_core, now, id, 1, any(2), &why);
+    }
+}
+
+static void any_sequence(void)
+{
+    struct policy policy = of(decide_anything);
+    int nodes = 1 + any(150);
+    struct core *any_core = core_create(nodes, &no_costs, 0);
+    struct error why;
+    int64_t last = 0;
+    for (double now = 0; now < 150; now += any(2)) {
+        int wanted = 1 + any(nodes);
+        if (any(3) == 0)
+            submit(any_core, now, any(3) ? malleable(++last, wanted, 1, nodes, 1 + any(40)) : rigid(++last, wanted, 9));
+        if (last)
+            tell_anything(any_core, now, 1 + any((int)last));
+        core_node(any_core, any(nodes), any(3), &why);
+        check(any_core, now);
+        decide_at(any_core, now, &policy);
+        check(any_core, now);
+    }
+    core_destroy(any_core);
+}
+
+static void test_any_sequence_of_calls(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        seed = (uint64_t)i + 1;
+        any_sequence();
+    }
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_new_machine_is_idle),
+        TEST(test_waiting_jobs_are_by_submission_then_number),
+        TEST(test_all_of_a_job_is_copied),
+        TEST(test_jobs_that_cannot_be),
+        TEST(test_a_start_takes_the_shortest_run_that_fits),
+        TEST(test_nodes_apart_where_no_run_fits),
+        TEST(test_a_job_that_ends_is_forgotten),
+        TEST(test_a_growth_takes_nodes_at_once),
+        TEST(test_a_shrink_gives_nodes_back_when_it_commits),
+        TEST(test_a_resize_that_is_refused),
+        TEST(test_a_job_may_end_while_it_adapts),
+        TEST(test_a_requeued_job_has_its_place_again),
+        TEST(test_left_by_the_limit),
+        TEST(test_left_of_another_size_than_wanted),
+        TEST(test_left_as_it_is_told),
+        TEST(test_phases),
+        TEST(test_samples_are_kept_by_phase_and_size),
+        TEST(test_an_evolving_job_asks),
+        TEST(test_nodes_go_down_and_come_up),
+        TEST(test_many_jobs_are_found),
+        cmocka_unit_test(test_any_sequence_of_calls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
