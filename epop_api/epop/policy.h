@@ -132,7 +132,8 @@ EPOP_HOST int epop_policy_fit(const epop_policy_range_t *range, int nodes);
  * What is to happen now. `reason` and what follows are as in printf; one short line that a user understands, with the
  * figures that decided. A call that cannot be carried out (a job that does not wait, a size that it does not accept,
  * more nodes than there are, a second decision on a job) is not taken, makes the plan invalid, and returns non-zero: a
- * plan that holds one is refused as a whole, in the policy's name. Which nodes are taken, or given back, is not the policy's matter.
+ * plan that holds one is refused as a whole, in the policy's name. Which nodes are taken, or given back, is not the
+ * policy's matter.
  */
 typedef struct epop_plan epop_plan_t;
 

@@ -28,8 +28,8 @@ void core_set_watts(struct core *core, int node, double idle, double busy);
 /* Each returns 0, or -1 with the reason when that cannot be (no such job, not in that state, more nodes than there are
  * in the machine): then nothing has changed. */
 
-/* A job as it is submitted; all is copied. `wanted` is in the range; range.sizes ascending, from min to max. The site may
- * name phases: all of the program. */
+/* A job as it is submitted; all is copied. `wanted` is in the range; range.sizes ascending, from min to max. The site
+ * may name phases: all of the program. */
 struct core_job {
     int64_t id;
     const char *name;
@@ -47,8 +47,8 @@ int core_submit(struct core *core, double now, const struct core_job *job, struc
 int core_ended(struct core *core, double now, int64_t job, struct error *error);
 /* It could not be started, or it was stopped, and is to be started again: back to its place in the queue. */
 int core_requeued(struct core *core, double now, int64_t job, struct error *error);
-/* The resize that was decided is over, with the seconds that it took and made the job stand still. What it has left, and
- * when its phases begin, scales with the nodes until the site tells better. */
+/* The resize that was decided is over, with the seconds that it took and made the job stand still. What it has left,
+ * and when its phases begin, scales with the nodes until the site tells better. */
 int core_committed(struct core *core, double now, int64_t job, double latency, double stall, struct error *error);
 /* It was refused or failed: the job is as before, nodes that it was to get are idle. */
 int core_refused(struct core *core, double now, int64_t job, struct error *error);

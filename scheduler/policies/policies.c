@@ -1,0 +1,6 @@
+/* The list of the built-in policies. */
+#include "scheduler/policies/policies.h"
+
+#include <stddef.h>
+
+const epop_policy_t *const policies[] = {&policy_easy, NULL};
