@@ -1,4 +1,7 @@
-/* What happened in a simulated run, and the field's figures of it. */
+/*
+ * What happened in a simulated run, and the field's figures of it. This is what others see of it; recording.h fills it,
+ * metrics.c sums it up, schedule_json.c and schedule_read.c write and read it.
+ */
 #ifndef SCHEDULER_SIMULATED_SCHEDULE_H
 #define SCHEDULER_SIMULATED_SCHEDULE_H
 
@@ -7,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/base/error.h"
 #include "scheduler/core/core.h"
 #include "scheduler/simulated/workload.h"
 
@@ -71,7 +75,16 @@ struct schedule {
 
 void schedule_free(struct schedule *schedule);
 
-/* By schema/schedule.schema.json, one run of it; NULL: no memory. */
+/* Of a job that is done: seconds from its submission to its (last) start; bounded slowdown. */
+double job_wait(const struct job_record *job);
+double job_slowdown(const struct job_record *job);
+
+/* One of the runs of schema/schedule.schema.json; NULL: no memory. The same run gives the same text: the CPU times of
+ * the metrics are not in it. */
 cJSON *schedule_json(const struct schedule *schedule);
+
+/* The policy, its options and the decisions of such a run, for struct simulation's `replay`; no jobs. -1: the line says
+ * which member is missing or makes no sense. */
+int schedule_read(struct schedule *schedule, const cJSON *run, struct error *error);
 
 #endif

@@ -19,7 +19,8 @@ struct speedup {
     enum speedup_model model;
     double serial;                /* AMDAHL: the share that does not speed up */
     double parallelism, sigma;    /* DOWNEY: A and sigma */
-    struct speedup_point *points; /* TABLE: ascending; between two of them a straight line; owned */
+    struct speedup_point *points; /* TABLE: ascending; 1 at one node; between two of them a straight line; beyond
+                                     the last it stays; owned */
     int count;
 };
 

@@ -17,7 +17,7 @@
 struct phase {
     char *name;
     bool elastic;
-    epop_policy_range_t range; /* its sizes, if any, are owned */
+    epop_policy_range_t range; /* its sizes, if any, are owned; max 0: as the job's */
     double iterations;         /* above 0 */
     double seconds;            /* of an iteration on one node */
     struct speedup speedup;
@@ -47,6 +47,14 @@ struct workload {
     size_t count, room;
     char *notes; /* what was left out or changed of the input, a line each; "" */
 };
+
+/* The nodes that compute in that phase of a job that has so many: the most that it accepts of them, the others wait;
+ * all if it accepts no such few. */
+int phase_nodes(const struct phase *phase, int nodes);
+bool phase_accepts(const struct phase *phase, int nodes);
+
+/* Seconds of one iteration. */
+double phase_iteration(const struct phase *phase, int nodes);
 
 /* Seconds that a job takes from beginning to end at that size, with nothing else there. */
 double work_seconds(const struct work *work, int nodes);

@@ -1,0 +1,91 @@
+/* A simulation under way: what its parts share. Each part's functions are in a header of its own. */
+#ifndef SCHEDULER_SIMULATED_RUN_H
+#define SCHEDULER_SIMULATED_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scheduler/core/core.h"
+#include "scheduler/simulated/events.h"
+#include "scheduler/simulated/ledger.h"
+#include "scheduler/simulated/schedule.h"
+#include "scheduler/simulated/simulate.h"
+
+enum play_state { PLAY_AHEAD, PLAY_WAITS, PLAY_RUNS, PLAY_OVER };
+
+enum resize_stage {
+    RESIZE_NONE,
+    RESIZE_PREPARES, /* processes are started; the job computes on */
+    RESIZE_WAITS,    /* ready, but in a rigid phase: until an elastic one begins */
+    RESIZE_STANDS    /* the job stands still */
+};
+
+/* Of the resize under way; all but `number` are of no meaning when there is none. */
+struct play_resize {
+    enum resize_stage stage;
+    int to;
+    int *nodes; /* that it gets or gives back; owned */
+    int count;
+    double decided, stands; /* when */
+    int number;             /* of the job's resizes, from 1 */
+};
+
+/* A job as it is played. */
+struct play {
+    const struct work *work;
+    struct job_record *record;
+    enum play_state state;
+    unsigned stamps[EVENT_KINDS]; /* of the events that are still to happen */
+    int nodes;                    /* at which it computes */
+    int phase;
+    double done, since, pace; /* iterations of the phase, done at that time; seconds of one */
+    struct play_resize resize;
+    double measured_from, sample_at; /* `done`: when the present size or phase began, of the next sample */
+    int samples;                     /* since then */
+    int asked;
+    bool promised;
+    double promise, promise_made, reserved; /* the first promise; when it was made; the latest */
+    int promise_nodes;
+};
+
+/* To find a job by its id. */
+struct play_id {
+    int64_t id;
+    size_t index;
+};
+
+struct run {
+    const struct simulation *simulation;
+    const struct workload *workload;
+    struct schedule *schedule;
+    struct core *core;
+    struct ledger ledger;
+    struct events events;
+    struct play *plays; /* as the works of the workload */
+    struct play_id *ids;
+    size_t count;
+    double now, wake;
+    size_t running, waiting, over;
+    bool news;            /* something happened that the policy is to see */
+    bool exact;           /* so far reservations must hold: see promise.h */
+    size_t compared;      /* decisions that were found in the recorded run */
+    double node_seconds;  /* held */
+    double joules, peak;  /* watts */
+    double round_began;   /* when `rounds` was 0 */
+    int rounds;           /* decisions without time moving */
+    int idle_rounds;      /* decisions in a row with nothing running and nothing due */
+    int unchecked;        /* changes since the ledger was counted */
+    size_t first_waiting; /* no job before it waits */
+};
+
+struct play *run_find(const struct run *run, int64_t id);
+
+/* An event of this job; those of the same kind that were there do not happen. */
+int run_expect(struct run *run, struct play *play, enum event_kind kind, double time, struct error *error);
+/* None of this kind. */
+void run_forget(struct play *play, enum event_kind kind);
+
+/* A line in the schedule's events. */
+int run_note(struct run *run, struct error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif
