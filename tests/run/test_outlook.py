@@ -3,6 +3,7 @@ of past adaptations. What the numbers are made of is exact where all ranks stand
 
 import re
 
+import joining
 import pytest
 from scenario import Scenario, Switch
 from test_mpi_adapt import loop, resize, start, status  # noqa: F401
@@ -106,6 +107,24 @@ def test_all_iterations_are_counted_by_size(space):
     assert again["elements"] == status["elements"], "time goes on in a pause"
     it.done("resume")
     it.done("stop", "--wait")
+
+
+@joining.needed
+@joining.each_backend
+def test_all_iterations_are_counted_where_processes_come_and_go(space, backend):
+    """Also where rank 0 is another process each time."""
+    it = Scenario(space, start=2, ranks=2, options=backend)
+    for size in (3, 1):
+        it.resize(size)
+    it.done("pause")
+    status = it.status()
+    validate("status", status)
+    speeds = of_element(status, 1)
+    assert set(speeds) <= {1, 2, 3} and sum(speeds.values()) == status["element"]["iteration"] > 0
+    assert {(cost["from"], cost["to"]) for cost in status["costs"]} == {(2, 3), (3, 1)}
+    assert next(cost for cost in status["costs"] if cost["to"] == 3)["bytes"] > 0
+    it.done("resume")
+    it.stop()
 
 
 def test_speedup(space):
