@@ -188,6 +188,7 @@ $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
 $(BUILD)/tests/unit/test_profile: $(addprefix $(OBJ)/driver/profile/,merge.o adaptations.o sums.o)
 $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
+$(BUILD)/tests/unit/test_fit: epopctl/fit.c
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
 $(BUILD)/tests/unit/test_timeline: report/timeline.c report/trace.c
 # The driver's objects are no part of the library.

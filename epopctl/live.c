@@ -4,18 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "epopctl/output.h"
 #include "runtime/base/json.h"
-
-/* Of the terminal. */
-static int columns_there(void)
-{
-    struct winsize size;
-    return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 /* "45 %", "450", "-" */
 static void progress_text(const cJSON *progress, char text[32])
@@ -68,7 +59,7 @@ void ctl_live_line(const cJSON *status, char *text, size_t size)
 {
     struct ctl_live live;
     char picture[32];
-    int columns = columns_there() - 1;
+    int columns = ctl_columns() - 1;
     double size_of_world = json_number(status, "size", 0);
     ctl_live(status, &live);
     bar(cJSON_GetObjectItem(status, "progress"), picture);

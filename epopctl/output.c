@@ -1,13 +1,16 @@
 /* What epopctl prints: tables for people, tab-separated lines for programs, JSON. */
 #include "epopctl/output.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "epopctl/command.h"
+#include "epopctl/fit.h"
 #include "runtime/base/array.h"
 #include "runtime/base/json.h"
 
@@ -26,6 +29,8 @@ struct ctl_table {
     int columns, rows;
     size_t room;
     char **cells; /* rows * columns; the first row are the titles */
+    const int *drop;
+    int drops;
 };
 
 bool ctl_for_people(void)
@@ -76,20 +81,65 @@ static int width_of(const struct ctl_table *table, int column)
     return (int)width;
 }
 
+void ctl_table_drop(struct ctl_table *table, const int *drop, int count)
+{
+    table->drop = drop;
+    table->drops = count;
+}
+
+int ctl_columns(void)
+{
+    struct winsize size;
+    return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static const char *cell_of(const struct ctl_table *table, int row, int column)
+{
+    const char *cell = table->cells[row * table->columns + column];
+    return cell ? cell : "";
+}
+
+static void print_tabs(const struct ctl_table *table, int row)
+{
+    for (int column = 0; column < table->columns; column++)
+        printf("%s%c", cell_of(table, row, column), column < table->columns - 1 ? '\t' : '\n');
+}
+
+/* No more than `room` characters. The last column that is shown is not filled up. */
+static void print_aligned(const struct ctl_table *table, int row, const int *widths, const bool *shown, int room)
+{
+    int gap = 0; /* owed before the next text */
+    for (int column = 0; column < table->columns && gap < room; column++) {
+        const char *text = cell_of(table, row, column);
+        if (!shown[column])
+            continue;
+        printf("%*s%.*s", gap, "", room - gap, text);
+        room -= gap + (int)strlen(text);
+        gap = widths[column] - (int)strlen(text) + CTL_GAP;
+    }
+    putchar('\n');
+}
+
+static void print_for_people(const struct ctl_table *table)
+{
+    int *widths = calloc((size_t)table->columns, sizeof *widths), room = table->drops ? ctl_columns() : INT_MAX;
+    bool *shown = calloc((size_t)table->columns, sizeof *shown);
+    for (int column = 0; widths && column < table->columns; column++)
+        widths[column] = width_of(table, column);
+    if (widths && shown)
+        ctl_fit(widths, table->columns, table->drop, table->drops, room, shown);
+    for (int row = 0; widths && shown && row < table->rows; row++)
+        print_aligned(table, row, widths, shown, room);
+    free(shown);
+    free(widths);
+}
+
 void ctl_table_print(struct ctl_table *table)
 {
-    bool people = ctl_for_people();
-    for (int row = 0; row < table->rows; row++)
-        for (int column = 0; column < table->columns; column++) {
-            char *cell = table->cells[row * table->columns + column];
-            const char *text = cell ? cell : "";
-            if (column == table->columns - 1)
-                printf("%s\n", text);
-            else if (people)
-                printf("%-*s  ", width_of(table, column), text);
-            else
-                printf("%s\t", text);
-        }
+    if (ctl_for_people())
+        print_for_people(table);
+    for (int row = 0; !ctl_for_people() && row < table->rows; row++)
+        print_tabs(table, row);
     for (int i = 0; i < table->rows * table->columns; i++)
         free(table->cells[i]);
     free(table->cells);

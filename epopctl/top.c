@@ -30,7 +30,9 @@ static void print_table(const struct ctl_job *jobs, cJSON **statuses, int count)
 {
     static const char *const titles[] = {"JOB",  "STATE",  "SIZE",    "DONE", "LEFT",
                                          "MTCT", "RESIZE", "ELEMENT", "HOST", "UPTIME"};
+    static const int drop[] = {9, 8, 6, 7, 4, 3, 5, 2}; /* the least important first */
     struct ctl_table *table = ctl_table_new(10, titles);
+    ctl_table_drop(table, drop, sizeof drop / sizeof *drop);
     for (int i = 0; i < count; i++)
         add_row(table, statuses[i], &jobs[i]);
     ctl_table_print(table);

@@ -8,6 +8,7 @@ import time
 
 import job
 import pytest
+from fake import FakeJob
 from scenario import DONE, Scenario
 from terminal import Terminal
 
@@ -130,6 +131,17 @@ def test_share_of_mpi(space):
     alone = Scenario(space, "iterations=1000000", program="progress", start=1, ranks=1, options=("--driver", "profile"))
     assert alone.wait_for_status(lambda status: "mtct" in status)["mtct"] < 0.2
     alone.done("stop", "--wait")
+
+
+@pytest.mark.parametrize("columns", [60, 30, 12])
+def test_top_on_a_narrow_terminal(space, columns):
+    """Less important columns go, and where that is not enough lines are cut."""
+    FakeJob(space)
+    it = Terminal(space, [job.BUILD / "bin/epopctl", "top", "--once"], columns=columns)
+    code, text = it.wait()
+    head, row, rest = text.split("\r\n")
+    assert code == DONE and rest == "" and max(len(head), len(row)) <= columns, text
+    assert head.startswith("JOB     STAT") and row.startswith("fake-1  runn") and "UPTIME" not in head
 
 
 def test_top(space):
