@@ -1,0 +1,83 @@
+/* Reading by zlib, which gives back as it is what is not compressed. */
+#include "scheduler/simulated/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define MOST_BYTES ((size_t)1 << 31)
+#define CHUNK      ((size_t)1 << 18)
+
+/* A file that was cut off is told by zlib at its end, as an error of the last read. */
+static int refuse(const struct input *input, gzFile file, struct error *error)
+{
+    int code = Z_OK;
+    const char *why = gzerror(file, &code);
+    if (code == Z_ERRNO)
+        why = strerror(errno);
+    else if (code == Z_BUF_ERROR || code == Z_DATA_ERROR)
+        why = "the compressed file is damaged or cut off: get it anew";
+    return error_set(error, ERROR_FAILED, "%s: cannot be read: %s", input->name, why);
+}
+
+static int make_room(struct input *input, size_t *room, struct error *error)
+{
+    if (input->size + CHUNK + 1 <= *room)
+        return 0;
+    *room = 2 * *room + CHUNK + 1;
+    if (*room > MOST_BYTES)
+        return error_set(error, ERROR_REFUSED, "%s: more than %zu MiB: cut it into parts", input->name,
+                         MOST_BYTES >> 20);
+    char *text = realloc(input->text, *room);
+    if (!text)
+        return error_memory(error);
+    input->text = text;
+    return 0;
+}
+
+static int read_all(struct input *input, gzFile file, struct error *error)
+{
+    size_t room = 0;
+    int got = 1;
+    while (got > 0) {
+        if (make_room(input, &room, error))
+            return -1;
+        got = gzread(file, input->text + input->size, (unsigned)CHUNK);
+        if (got > 0)
+            input->size += (size_t)got;
+        input->text[input->size] = 0;
+    }
+    int code = Z_OK;
+    gzerror(file, &code);
+    return got < 0 || code == Z_BUF_ERROR ? refuse(input, file, error) : 0;
+}
+
+int input_read(struct input *input, const char *path, struct error *error)
+{
+    int standard = !strcmp(path, "-");
+    *input = (struct input){.name = standard ? "the standard input" : path};
+    errno = 0;
+    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    gzFile file = fd < 0 ? NULL : gzdopen(fd, "rb");
+    if (!file) {
+        error_set(error, ERROR_FAILED, "%s: cannot be opened: %s", input->name, strerror(errno ? errno : ENOMEM));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    gzbuffer(file, (unsigned)CHUNK);
+    int failed = read_all(input, file, error);
+    gzclose(file);
+    if (failed)
+        input_free(input);
+    return failed;
+}
+
+void input_free(struct input *input)
+{
+    free(input->text);
+    *input = (struct input){0};
+}

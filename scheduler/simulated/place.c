@@ -1,0 +1,146 @@
+/* Values with their places: see place.h. */
+#include "scheduler/simulated/place.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct place place_in(const struct place *in, const char *key)
+{
+    return (struct place){.in = in, .key = key, .item = cJSON_GetObjectItemCaseSensitive(in->item, key)};
+}
+
+struct place place_at(const struct place *in, int index)
+{
+    return (struct place){.in = in, .index = index, .item = cJSON_GetArrayItem(in->item, index)};
+}
+
+/* Appends; what does not fit is cut off. */
+static void add(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+static void add_path(const struct place *place, char *text, size_t size)
+{
+    if (!place->in) {
+        add(text, size, "%s", place->key);
+        return;
+    }
+    add_path(place->in, text, size);
+    if (place->key)
+        add(text, size, "%s%s", place->in->in ? "." : ": ", place->key);
+    else
+        add(text, size, "[%d]", place->index);
+}
+
+int place_error(const struct place *place, struct error *error, const char *format, ...)
+{
+    char path[1000] = "", text[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    add_path(place, path, sizeof path);
+    return error_set(error, ERROR_REFUSED, "%s: %s", path, text);
+}
+
+static int unknown_key(const struct place *place, const char *key, const char *const *keys, struct error *error)
+{
+    char known[600] = "";
+    for (int i = 0; keys[i]; i++)
+        add(known, sizeof known, "%s%s", i ? ", " : "", keys[i]);
+    return place_error(place, error, "unknown key \"%.60s\"; there are %s", key, known);
+}
+
+int place_object(const struct place *place, const char *const *keys, struct error *error)
+{
+    if (!cJSON_IsObject(place->item))
+        return place_error(place, error, place->item ? "is no object {...}" : "is missing");
+    for (const cJSON *item = place->item->child; item; item = item->next) {
+        int i = 0;
+        while (keys[i] && strcmp(keys[i], item->string))
+            i++;
+        if (!keys[i])
+            return unknown_key(place, item->string, keys, error);
+        if (cJSON_GetObjectItemCaseSensitive(place->item, item->string) != item)
+            return place_error(place, error, "the key \"%.60s\" is there twice", item->string);
+    }
+    return 0;
+}
+
+int place_array(const struct place *place, struct error *error)
+{
+    if (!cJSON_IsArray(place->item))
+        return place_error(place, error, place->item ? "is no array [...]" : "is missing");
+    return cJSON_GetArraySize(place->item) > 0 ? 0 : place_error(place, error, "is empty");
+}
+
+static int missing(const struct place *place, bool required, struct error *error)
+{
+    return required ? place_error(place, error, "is missing") : 0;
+}
+
+int place_number(const struct place *in, const char *key, bool required, double least, double most, double *value,
+                 struct error *error)
+{
+    struct place place = place_in(in, key);
+    if (!place.item)
+        return missing(&place, required, error);
+    if (!cJSON_IsNumber(place.item))
+        return place_error(&place, error, "is no number");
+    double number = place.item->valuedouble;
+    if (!isfinite(number) || number < least)
+        return place_error(&place, error, "is %.12g: it must be %.12g at least", number, least);
+    if (number > most)
+        return place_error(&place, error, "is %.12g: it must be %.12g at most", number, most);
+    *value = number;
+    return 0;
+}
+
+int place_int(const struct place *in, const char *key, bool required, int least, int most, int *value,
+              struct error *error)
+{
+    struct place place = place_in(in, key);
+    double number = *value;
+    if (place_number(in, key, required, least, most, &number, error))
+        return -1;
+    if (number != floor(number))
+        return place_error(&place, error, "is %.12g: it must be a whole number", number);
+    *value = (int)number;
+    return 0;
+}
+
+int place_text(const struct place *in, const char *key, bool required, const char **value, struct error *error)
+{
+    struct place place = place_in(in, key);
+    if (!place.item)
+        return missing(&place, required, error);
+    if (!cJSON_IsString(place.item) || !place.item->valuestring[0])
+        return place_error(&place, error, "is no text, or empty");
+    *value = place.item->valuestring;
+    return 0;
+}
+
+int place_word(const struct place *in, const char *key, bool required, const char *const *words, int *value,
+               struct error *error)
+{
+    const char *word = NULL;
+    char known[600] = "";
+    struct place place = place_in(in, key);
+    if (place_text(in, key, required, &word, error))
+        return -1;
+    for (int i = 0; word && words[i]; i++) {
+        if (!strcmp(words[i], word)) {
+            *value = i;
+            return 0;
+        }
+        add(known, sizeof known, "%s%s", i ? ", " : "", words[i]);
+    }
+    return word ? place_error(&place, error, "is \"%.60s\"; there are %s", word, known) : 0;
+}
