@@ -87,19 +87,10 @@ int speedup_copy(struct speedup *copy, const struct speedup *speedup)
     return 0;
 }
 
-int range_set_sizes(epop_policy_range_t *range, const int *sizes, int count)
+void work_set_range(struct work *work, int min, int max)
 {
-    int *copy = NULL;
-    if (count > 0) {
-        copy = malloc((size_t)count * sizeof *copy);
-        if (!copy)
-            return -1;
-        memcpy(copy, sizes, (size_t)count * sizeof *copy);
-    }
-    free((void *)range->sizes);
-    range->sizes = copy;
-    range->count = count;
-    return 0;
+    free((int *)work->range.sizes);
+    work->range = (epop_policy_range_t){.min = min, .max = max};
 }
 
 /* Iterations of a second or less at the wanted size: so a job that is measured soon has figures. */
@@ -114,7 +105,6 @@ int work_one_phase(struct work *work, const char *name, double seconds, const st
     if (!phase->name || speedup_copy(&phase->speedup, speedup))
         return -1;
     phase->elastic = true;
-    phase->range = (epop_policy_range_t){.min = 1, .max = INT32_MAX};
     phase->iterations = seconds < 1 ? 1 : (double)(int64_t)(seconds + 0.5);
     phase->seconds = seconds / phase->iterations * speedup_at(speedup, work->wanted);
     return 0;

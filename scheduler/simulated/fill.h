@@ -20,8 +20,8 @@ bool workload_has_twins(const struct workload *workload, int64_t *id);
 
 /* A phase that takes `seconds` at `wanted` nodes, at any size; seconds > 0. The speedup is copied, its points too. */
 int work_one_phase(struct work *work, const char *name, double seconds, const struct speedup *speedup);
-/* Others in place of its sizes, or NULL and 0. */
-int range_set_sizes(epop_policy_range_t *range, const int *sizes, int count);
+/* Every size from min to max. */
+void work_set_range(struct work *work, int min, int max);
 int speedup_copy(struct speedup *copy, const struct speedup *speedup);
 
 /* Node seconds at the wanted sizes over what the machine has from the first submission to the last; infinite when all

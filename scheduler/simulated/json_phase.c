@@ -84,8 +84,8 @@ static int read_speedup(const struct place *in, struct speedup *speedup, struct 
 
 /* ---- A phase ------------------------------------------------------------------------------- */
 
-static int read_range(const struct place *place, struct phase *phase, const struct work *work, int nodes,
-                      struct error *error)
+/* One that names none has its job's. */
+static int read_range(const struct place *place, struct phase *phase, int nodes, struct error *error)
 {
     int min = 0, max = 0;
     struct place sizes = place_in(place, "sizes");
@@ -96,14 +96,16 @@ static int read_range(const struct place *place, struct phase *phase, const stru
         return place_error(place, error, "min is %d, above max, %d", min, max);
     if (sizes.item || min || max)
         return json_range(&sizes, &phase->range, error);
-    phase->range = (epop_policy_range_t){.min = work->range.min, .max = work->range.max};
-    return range_set_sizes(&phase->range, work->range.sizes, work->range.count) ? error_memory(error) : 0;
+    phase->range = (epop_policy_range_t){0};
+    return 0;
 }
 
 /* A job without a size for its phase could not run it. */
 static int check_range(const struct place *place, const struct phase *phase, const struct work *work,
                        struct error *error)
 {
+    if (phase->range.max == 0)
+        return 0;
     for (int size = work->range.min; size <= work->range.max; size++)
         if (epop_policy_accepts(&work->range, size) && epop_policy_accepts(&phase->range, size))
             return 0;
@@ -122,7 +124,7 @@ static int read_phase(const struct place *place, struct phase *phase, const stru
         place_word(place, "kind", false, kinds, &elastic, error) ||
         place_number(place, "iterations", false, LEAST, MOST_ITERATIONS, &phase->iterations, error) ||
         place_number(place, "seconds", true, LEAST, MOST_SECONDS, &phase->seconds, error) ||
-        read_speedup(place, &phase->speedup, error) || read_range(place, phase, work, nodes, error))
+        read_speedup(place, &phase->speedup, error) || read_range(place, phase, nodes, error))
         return -1;
     phase->elastic = elastic;
     phase->name = strdup(name);

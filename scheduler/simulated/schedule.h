@@ -83,6 +83,9 @@ double job_slowdown(const struct job_record *job);
  * the metrics are not in it. */
 cJSON *schedule_json(const struct schedule *schedule);
 
+/* Its metrics alone. */
+cJSON *metrics_json(const struct metrics *metrics);
+
 /* The policy, its options and the decisions of such a run, for struct simulation's `replay`; no jobs. -1: the line says
  * which member is missing or makes no sense. */
 int schedule_read(struct schedule *schedule, const cJSON *run, struct error *error);

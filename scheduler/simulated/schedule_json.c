@@ -42,7 +42,7 @@ static bool add_nodes(cJSON *object, const int *nodes, int count)
 
 /* ---- Metrics ------------------------------------------------------------------------------ */
 
-static cJSON *metrics_json(const struct metrics *m)
+cJSON *metrics_json(const struct metrics *m)
 {
     const struct {
         const char *name;
