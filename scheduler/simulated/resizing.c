@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/simulated/asking.h"
 #include "scheduler/simulated/measuring.h"
 #include "scheduler/simulated/progress.h"
 #include "scheduler/simulated/recording.h"
@@ -125,7 +126,9 @@ static int commit(struct run *run, struct play *play, struct error *error)
     run->news = true;
     if (core_committed(run->core, run->now, play->work->id, latency, stall, error))
         return -1;
-    return progress_go_on(run, play, error) ? -1 : measuring_begin(run, play, error);
+    if (progress_go_on(run, play, error) || measuring_begin(run, play, error))
+        return -1;
+    return asking(run, play, error);
 }
 
 int resizing_event(struct run *run, struct play *play, struct error *error)

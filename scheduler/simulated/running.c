@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "scheduler/simulated/asking.h"
 #include "scheduler/simulated/measuring.h"
 #include "scheduler/simulated/progress.h"
 #include "scheduler/simulated/recording.h"
@@ -65,32 +66,11 @@ static int check(const struct play *play, const struct decision *decision, struc
     return 0;
 }
 
-/* Which size this phase needs, where it does not accept the present one; 0: none. */
-static int needed(const struct play *play)
-{
-    const struct phase *phase = progress_phase(play);
-    int fits = phase_nodes(phase, play->nodes);
-    if (phase_accepts(phase, play->nodes))
-        return 0;
-    return fits != play->nodes ? fits : phase->range.count ? phase->range.sizes[0] : phase->range.min;
-}
-
-/* A program that evolves asks at the begin of a phase. */
-static int ask(struct run *run, struct play *play, struct error *error)
-{
-    int asked = play->work->kind == EPOP_EVOLVING ? needed(play) : 0;
-    if (asked == play->asked || (asked && !epop_policy_accepts(&play->work->range, asked)))
-        return 0;
-    play->asked = asked;
-    run->news = true;
-    return core_asked(run->core, play->work->id, asked, error);
-}
-
 static int begin(struct run *run, struct play *play, int phase, struct error *error)
 {
     if (progress_begin(run, play, phase, error) || measuring_begin(run, play, error))
         return -1;
-    return ask(run, play, error);
+    return asking(run, play, error);
 }
 
 int running_start(struct run *run, struct play *play, const struct decision *decision, struct error *error)

@@ -6,7 +6,7 @@ static double amdahl(double serial, double n)
     return 1 / (serial + (1 - serial) / n);
 }
 
-/* sigma <= 1: the parallelism is A most of the time, and between 1 and 2A - 1 in the rest of it. */
+/* sigma <= 1: the parallelism is A, but for sigma of the time: it is 1 in one half of that, 2A - 1 in the other. */
 static double downey_low(double a, double sigma, double n)
 {
     if (n <= a)
@@ -16,7 +16,7 @@ static double downey_low(double a, double sigma, double n)
     return a;
 }
 
-/* sigma >= 1: it is 1 in sigma of sigma + 1 parts, and A + A sigma - sigma in the other one. */
+/* sigma >= 1: it is 1 in sigma of sigma + 1 parts of the time, A + A sigma - sigma in the other. */
 static double downey_high(double a, double sigma, double n)
 {
     if (n < a + a * sigma - sigma)
