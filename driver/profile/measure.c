@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "driver/common/ticks.h"
 #include "driver/profile/cells.h"
 #include "interpose/interpose.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/ticks.h"
 #include "runtime/job/job.h"
 
 /* The stretch that is being measured: in an element at one size, or in an adapt block. */

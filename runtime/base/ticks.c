@@ -1,5 +1,5 @@
 /* Which clock, and how long its ticks are: see ticks.h. */
-#include "driver/common/ticks.h"
+#include "runtime/base/ticks.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
- * A clock for drivers that measure short things: the processor's counter where the kernel keeps its own time by it
+ * A clock for measuring short things: the processor's counter where the kernel keeps its own time by it
  * (then it runs alike on all cores), which takes half as long to read as clock_gettime; else that.
  */
-#ifndef DRIVER_TICKS_H
-#define DRIVER_TICKS_H
+#ifndef EPOP_BASE_TICKS_H
+#define EPOP_BASE_TICKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
