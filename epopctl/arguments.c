@@ -61,6 +61,8 @@ static const struct option_row {
     {"--hosts", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, hosts)},
     {"--release", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, release)},
     {"--release-ranks", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, release_ranks)},
+    {"--asker", CTL_TAKES_MEASURE, VALUE, offsetof(struct ctl_arguments, asker)},
+    {"--keep", CTL_TAKES_MEASURE, VALUE, offsetof(struct ctl_arguments, keep)},
     {"--json", CTL_TAKES_JSON, FLAG, offsetof(struct ctl_arguments, json)},
     {"--once", CTL_TAKES_ONCE, FLAG, offsetof(struct ctl_arguments, once)},
     {"--wait", CTL_TAKES_WAIT, FLAG, offsetof(struct ctl_arguments, wait)},

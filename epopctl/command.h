@@ -15,6 +15,8 @@ struct ctl_arguments {
     const char *release_ranks; /* resize: ranks to give up */
     const char *breakpoint;    /* break: PHASE[:ITERATION][@RANK] */
     bool remove;               /* break: that one goes */
+    const char *asker;         /* measure: since this one was answered last */
+    const char *keep;          /* measure: seconds, as given */
     bool wait, json, help, once;
     const char *timeout; /* seconds, as given; NULL: the usual time */
     int timeout_ms;
@@ -28,7 +30,8 @@ enum {
     CTL_TAKES_RESIZE = 8,
     CTL_TAKES_JOB = 16,
     CTL_TAKES_BREAKPOINT = 32,
-    CTL_TAKES_ONCE = 64
+    CTL_TAKES_ONCE = 64,
+    CTL_TAKES_MEASURE = 128
 };
 
 struct ctl_command {
@@ -49,6 +52,7 @@ int ctl_list(const struct ctl_arguments *arguments);
 int ctl_status(const struct ctl_arguments *arguments);
 int ctl_top(const struct ctl_arguments *arguments);
 int ctl_where(const struct ctl_arguments *arguments);
+int ctl_measure(const struct ctl_arguments *arguments);
 int ctl_resize(const struct ctl_arguments *arguments);
 int ctl_pause(const struct ctl_arguments *arguments);
 int ctl_resume(const struct ctl_arguments *arguments);

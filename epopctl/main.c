@@ -23,6 +23,13 @@ const struct ctl_command ctl_commands[] = {
      "  --json              print it as JSON\n" TIMEOUT_HELP
      "Answered also when ranks hang in a phase; FOR counts the seconds in this iteration, and in this call of MPI.\n",
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_where},
+    {"measure", "[JOB] [--asker NAME] [--keep SECONDS] [--json] [--timeout SECONDS]",
+     "show what each phase spends in MPI, since it was asked last",
+     "  --asker NAME        since NAME was answered last (what is asked from this terminal)\n"
+     "  --keep SECONDS      go on measuring for so long, unless asked again (30)\n"
+     "  --json              print it as JSON\n" TIMEOUT_HELP
+     "The first one begins to measure, and has nothing to show yet. MTCT is MPI time over compute time.\n",
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT | CTL_TAKES_MEASURE, ctl_measure},
     {"resize",
      "[JOB] N|+N|-N [--wait] [--timeout SECONDS] [--hosts HOST,...] [--release HOST,...] [--release-ranks R,...]",
      "ask for another number of ranks",

@@ -13,6 +13,11 @@ int ctl_show(const struct ctl_arguments *arguments, const struct ctl_view *view)
     if (code != CTL_DONE)
         return code;
     cJSON *request = json_message(view->op);
+    code = view->complete ? view->complete(request, arguments) : CTL_DONE;
+    if (code != CTL_DONE) {
+        cJSON_Delete(request);
+        return code;
+    }
     cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
     const cJSON *what = cJSON_GetObjectItem(answer, view->member);
     cJSON_Delete(request);

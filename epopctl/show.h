@@ -7,7 +7,9 @@
 #include "epopctl/command.h"
 
 struct ctl_view {
-    const char *op;                   /* the request */
+    const char *op; /* the request */
+    /* Puts more into the request; NULL: there is no more. The exit code of a wrong argument. */
+    int (*complete)(cJSON *request, const struct ctl_arguments *arguments);
     const char *member;               /* of the answer: what is shown */
     const char *none;                 /* said when it is not there, and the answer has no reason */
     void (*print)(const cJSON *what); /* without --json */

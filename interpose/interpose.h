@@ -17,9 +17,11 @@
 /* What every call of MPI looks at. Exported, as all names here with two underscores, for the wrappers alone. */
 struct interpose {
     _Atomic(MPI_Comm) world; /* what MPI_COMM_WORLD means: itself as long as nothing was adapted */
-    atomic_int observers;
+    atomic_int observers;    /* how many, and INTERPOSE_WATCHED if the runtime looks, too */
 };
 extern EPOP_API struct interpose epop__interpose;
+
+#define INTERPOSE_WATCHED 0x10000
 
 static inline MPI_Comm interpose_world(MPI_Comm comm)
 {
@@ -114,6 +116,13 @@ void interpose_inherit(MPI_Comm before, MPI_Comm after);
 
 /* The attributes of the world before are deleted here, in this thread, though it is freed in another one. Local. */
 void interpose_abandon(MPI_Comm before);
+
+/*
+ * The runtime's own observer, the one that can come and go while other threads call MPI: so its enter may come without
+ * a leave, and a leave without its enter. Called closest to MPI, so that what others do there is not MPI's time. NULL:
+ * none from here on. The hooks stay valid for ever. Any one thread.
+ */
+void interpose_watch(const struct interpose_hooks *hooks);
 
 /* What the runtime does in the place of these functions; NULL: MPI's own. */
 struct interpose_life {

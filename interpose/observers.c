@@ -8,26 +8,41 @@ extern const char *const interpose_names[INTERPOSE_FUNCTIONS];
 extern const char *const interpose_parameters[INTERPOSE_FUNCTIONS];
 
 static const struct interpose_hooks *observers[OBSERVERS_MAX];
+static _Atomic(const struct interpose_hooks *) watcher;
 static _Thread_local int depth;
 _Thread_local struct interpose_present epop__interpose_present;
 
+static int count_observers(void)
+{
+    return atomic_load(&epop__interpose.observers) & ~INTERPOSE_WATCHED;
+}
+
 int epop__interpose_observe(const struct interpose_hooks *hooks)
 {
-    int count = atomic_load(&epop__interpose.observers);
+    int count = count_observers();
     if (count == OBSERVERS_MAX)
         return -1;
     observers[count] = hooks;
-    atomic_store(&epop__interpose.observers, count + 1);
+    atomic_fetch_add(&epop__interpose.observers, 1);
     return 0;
 }
 
 void epop__interpose_unobserve(const struct interpose_hooks *hooks)
 {
-    int kept = 0, count = atomic_load(&epop__interpose.observers);
+    int kept = 0, count = count_observers();
     for (int i = 0; i < count; i++)
         if (observers[i] != hooks)
             observers[kept++] = observers[i];
-    atomic_store(&epop__interpose.observers, kept);
+    atomic_fetch_sub(&epop__interpose.observers, count - kept);
+}
+
+void interpose_watch(const struct interpose_hooks *hooks)
+{
+    atomic_store(&watcher, hooks);
+    if (hooks)
+        atomic_fetch_or(&epop__interpose.observers, INTERPOSE_WATCHED);
+    else
+        atomic_fetch_and(&epop__interpose.observers, ~INTERPOSE_WATCHED);
 }
 
 const char *epop__interpose_name(enum interpose_function function)
@@ -44,15 +59,26 @@ void epop__interpose_enter(enum interpose_function function, void *const argumen
 {
     if (depth++)
         return;
-    int count = atomic_load(&epop__interpose.observers);
+    int count = count_observers();
     for (int i = 0; i < count; i++)
         observers[i]->enter(observers[i]->context, function, arguments);
+    const struct interpose_hooks *watching = atomic_load_explicit(&watcher, memory_order_acquire);
+    if (watching)
+        watching->enter(watching->context, function, arguments);
+}
+
+static void leave(enum interpose_function function, void *const arguments[], int result)
+{
+    const struct interpose_hooks *watching = atomic_load_explicit(&watcher, memory_order_acquire);
+    if (watching)
+        watching->leave(watching->context, function, arguments, result);
+    for (int i = count_observers() - 1; i >= 0; i--)
+        observers[i]->leave(observers[i]->context, function, arguments, result);
 }
 
 void epop__interpose_leave(enum interpose_function function, void *const arguments[], int result)
 {
     if (depth == 1)
-        for (int i = atomic_load(&epop__interpose.observers) - 1; i >= 0; i--)
-            observers[i]->leave(observers[i]->context, function, arguments, result);
+        leave(function, arguments, result);
     depth--;
 }

@@ -228,6 +228,34 @@ static int check_size(struct walk *w, int *needs)
 
 /* ---- The elements --------------------------------------------------------------------- */
 
+/* While somebody measures. */
+static void begin_measured(const struct walk *w)
+{
+    if (meter_is_on(w->elastic->meter))
+        epop__meter_begin(w->elastic->meter, w->position.pc, w->position.size);
+}
+
+static void measure_iteration(const struct walk *w)
+{
+    struct meter *meter = w->elastic->meter;
+    epop_progress_t progress = {.iteration = w->position.iteration};
+    if (!epop__meter_iteration(meter, w->position.pc, w->position.size) || w->position.rank != 0)
+        return;
+    if (element_at(w)->progress)
+        element_at(w)->progress(w->data, &progress);
+    epop__meter_progress(meter, progress.iteration, progress.bound);
+}
+
+/* From the end of an exec block on: is there another iteration? */
+static bool comes_again(struct walk *w, const epop_element_t *element)
+{
+    next_iteration(w);
+    bool again = element->loop_condition && goes_on(w, element);
+    if (meter_is_on(w->elastic->meter))
+        measure_iteration(w);
+    return again;
+}
+
 static int exec_once(struct walk *w, const epop_element_t *element)
 {
     if (w->drivers->iteration_hooks)
@@ -250,19 +278,20 @@ static int run_elastic(struct walk *w, bool joined, bool *stop)
     int needs = 0, result = joined ? WALK_ON : check_size(w, &needs);
     if (result != WALK_ON)
         return result;
+    begin_measured(w);
     do {
         if (!joined && (ceiling_probe(ceiling) || needs)) {
             result = hold(w, needs, stop);
             if (result != WALK_ON || *stop)
                 return result;
             needs = 0;
+            begin_measured(w);
         }
         joined = false;
         result = exec_once(w, element);
         if (result != WALK_ON)
             return result;
-        next_iteration(w);
-    } while (goes_on(w, element));
+    } while (comes_again(w, element));
     return WALK_ON;
 }
 
@@ -272,10 +301,10 @@ static int run_rigid(struct walk *w)
     int needs, result = check_size(w, &needs);
     if (result != WALK_ON)
         return result;
+    begin_measured(w);
     do {
         result = exec_once(w, element);
-        next_iteration(w);
-    } while (result == WALK_ON && element->loop_condition && goes_on(w, element));
+    } while (result == WALK_ON && comes_again(w, element));
     return result;
 }
 

@@ -234,6 +234,15 @@ static void count_on(const struct elastic *e)
     epop__tally_begin(&e->live->tally, &at);
 }
 
+/* What was done in the hold is no iteration; neither is what the program does up to the next probe in a window. */
+static void measure_from_here(const struct elastic *e)
+{
+    if (meter_is_on(e->meter) && world.state == WINDOW_NONE)
+        epop__meter_begin(e->meter, 0, world.size);
+    else
+        epop__meter_forget(e->meter);
+}
+
 static void hold(const struct elastic *e, int64_t count)
 {
     struct error unheard;
@@ -248,6 +257,7 @@ static void hold(const struct elastic *e, int64_t count)
         e->window_open(e->context, &unheard); /* if it cannot be, it is off everywhere */
     if (world.state == WINDOW_NONE)
         count_on(e);
+    measure_from_here(e);
 }
 
 /* A joiner waits here for its window. If that is called off, the process has nothing to do in the world. */
@@ -261,11 +271,20 @@ static void join(void)
     part = MEMBER;
 }
 
+/* From probe to probe. */
+static void measure(const struct elastic *e, int64_t count)
+{
+    if (epop__meter_iteration(e->meter, 0, world.size) && world.rank == 0)
+        epop__meter_progress(e->meter, count, 0);
+}
+
 static void probe(void)
 {
     const struct elastic *e = epop__job_elastic();
     if (shape_looking && shape_passes())
         return;
+    if (meter_is_on(e->meter))
+        measure(e, (int64_t)atomic_load_explicit(&e->ceiling->count, memory_order_relaxed));
     bool holds = ceiling_probe(e->ceiling);
     int64_t count = (int64_t)atomic_load_explicit(&e->ceiling->count, memory_order_relaxed);
     atomic_store_explicit(&e->live->iteration, count, memory_order_relaxed);

@@ -15,6 +15,7 @@
 
 #define REQUEST_STATUS   "status"
 #define REQUEST_WHERE    "where"
+#define REQUEST_MEASURE  "measure"
 #define REQUEST_RESIZE   "resize"
 #define REQUEST_PAUSE    "pause"
 #define REQUEST_RESUME   "resume"
@@ -33,6 +34,7 @@
 #define MESSAGE_MEET     "meet"     /* joiners of several launches: one is here; all are */
 #define MESSAGE_CLOCK    "clock"    /* the clocks of two processes: asked, and answered */
 #define MESSAGE_RECORD   "record"   /* records: wanted, and a part of them */
+#define MESSAGE_GAUGE    "gauge"    /* what is measured, from here on: asked, and answered */
 
 /* ---- A process to the coordinator ----------------------------------------------- */
 
@@ -65,8 +67,9 @@
 #define MESSAGE_RELEASE    "release"
 #define MESSAGE_DECIDE     "decide"
 #define MESSAGE_PING       "ping"
-#define MESSAGE_LOCATE     "locate" /* where are you, and since when */
-#define MESSAGE_HEARD      "heard"  /* the request */
+#define MESSAGE_LOCATE     "locate"    /* where are you, and since when */
+#define MESSAGE_GAUGE_OFF  "gauge_off" /* measure no longer */
+#define MESSAGE_HEARD      "heard"     /* the request */
 #define MESSAGE_WAKE       "wake"
 #define MESSAGE_CALL_OFF   "call_off" /* the joining */
 #define MESSAGE_PASSED     "passed"   /* the roll call */

@@ -6,6 +6,7 @@
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/dump.h"
+#include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/preconnect.h"
@@ -52,6 +53,7 @@ static void finish(struct coordinator *c)
     c->ending.finished = true;
     position_give_up(c);
     survey_give_up(c);
+    measure_give_up(c);
     int status = c->config.ops->ended ? c->config.ops->ended(c->config.context, c->stop.sent ? c->stop.by : NULL) : 0;
     publish_event(c, "finished", NULL, NULL);
     for (int p = 0; p < c->processes.count; p++) {
@@ -81,6 +83,7 @@ void advance_world(struct coordinator *c)
     agreement_check(c);
     rollcall_check(c);
     resize_deferred(c);
+    measure_follow(c);
 }
 
 void advance(struct coordinator *c)

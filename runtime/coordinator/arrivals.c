@@ -11,6 +11,7 @@
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
@@ -143,6 +144,7 @@ static const struct arrival {
     {{MESSAGE_PARKED, {{"reusable", MESSAGE_BOOL}}}, adaptation_parked, false},
     {{MESSAGE_POSITION, {POSITION}}, position_came, false},
     {{MESSAGE_LOCATED, {{"round", cJSON_Number}, {"activity", cJSON_String}, POSITION}}, survey_came, false},
+    {{MESSAGE_GAUGE, {{"round", cJSON_Number}, {"elements", cJSON_Array}}}, measure_came, false},
     {{MESSAGE_PROGRESS, {{"iteration", cJSON_Number}}}, on_progress, false},
     {{MESSAGE_CLAIM, {{"words", cJSON_String}, POSITION}}, rollcall_claim, false},
     {{MESSAGE_BREACH, {{"text", cJSON_String}}}, rollcall_breach, false},

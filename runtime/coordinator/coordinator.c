@@ -14,6 +14,7 @@
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/losses.h"
+#include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
@@ -167,6 +168,7 @@ void coordinator_interrupt(struct coordinator *c)
 static void coordinator_free(struct coordinator *c)
 {
     cJSON_Delete(c->requests.deferred);
+    measure_destroy(c);
     processes_destroy(&c->processes);
     speeds_destroy(&c->speeds);
     events_destroy(&c->events);
@@ -187,6 +189,7 @@ static void init(struct coordinator *c)
     rollcall_init(c);
     silence_init(c);
     survey_init(c);
+    measure_init(c);
     watchdog_init(c);
     progress_init(c);
     dump_init(c);

@@ -46,3 +46,24 @@ cJSON *costs_json(const struct adaptation *history, int count)
             cJSON_AddItemToArray(list, mean_json(history, count, &history[i]));
     return list;
 }
+
+cJSON *costs_mean_json(const struct adaptation *history, int count)
+{
+    double times = 0, seconds = 0, stall = 0, bytes = 0;
+    for (int i = 0; i < count; i++) {
+        if (history[i].state != ADAPTATION_COMMITTED)
+            continue;
+        times++;
+        seconds += history[i].committed - history[i].requested;
+        stall += history[i].stall;
+        bytes += (double)history[i].bytes;
+    }
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "count", times);
+    if (!times)
+        return json;
+    cJSON_AddNumberToObject(json, "mean_seconds", seconds > 0 ? seconds / times : 0);
+    cJSON_AddNumberToObject(json, "mean_stall", stall / times);
+    cJSON_AddNumberToObject(json, "mean_bytes", bytes / times);
+    return json;
+}

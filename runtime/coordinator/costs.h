@@ -9,4 +9,7 @@
 /* Of those among `count` that were committed; by schema/control.schema.json. */
 cJSON *costs_json(const struct adaptation *history, int count);
 
+/* Likewise of all of them together. */
+cJSON *costs_mean_json(const struct adaptation *history, int count);
+
 #endif

@@ -33,6 +33,7 @@ void processes_destroy(struct processes *s)
     for (int p = 0; p < s->count; p++) {
         forget_claims(&s->table[p]);
         cJSON_Delete(s->table[p].survey_answer);
+        cJSON_Delete(s->table[p].measure_answer);
     }
     free(s->table);
     free(s->world);

@@ -51,6 +51,9 @@ struct process {
     /* survey.c */
     cJSON *survey_answer;              /* its last one; owned; NULL: none */
     int survey_asked, survey_answered; /* the survey that it was asked in, that this is the answer to */
+    /* measure.c */
+    cJSON *measure_answer;               /* as survey_answer */
+    int measure_asked, measure_answered; /* likewise */
     /* watchdog.c, at its last look */
     int64_t seen_visit, seen_iteration;
 };

@@ -27,11 +27,14 @@ static void look_at_mpi(struct coordinator *c, const cJSON *message)
 
 void progress_came(struct coordinator *c, const cJSON *message)
 {
+    double time = monotonic_seconds() - json_number(message, "age", 0);
+    if (time < c->progress.time)
+        return;
     c->progress.last.iteration = json_int64(message, "iteration", 0);
     c->progress.last.bound = json_int64(message, "bound", 0);
     c->progress.at = (struct position){.pc = json_int(message, "pc", -1), .visit = json_int64(message, "visit", 0)};
     c->progress.known = true;
-    c->progress.time = monotonic_seconds();
+    c->progress.time = time;
     look_at_mpi(c, message);
     estimate_add(&c->progress.estimate, c->progress.time, c->progress.last.iteration, c->progress.last.bound,
                  c->processes.size);

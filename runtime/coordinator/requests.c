@@ -7,6 +7,7 @@
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/breaks.h"
+#include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/publish.h"
@@ -106,6 +107,7 @@ static const struct request {
 } table[] = {
     {{REQUEST_STATUS, {{0}}}, take_status, WAITS_FOR_PROGRESS},
     {{REQUEST_WHERE, {{0}}}, survey_request, WAITS_NOT},
+    {{REQUEST_MEASURE, {{0}}}, measure_request, WAITS_NOT},
     {{REQUEST_RESIZE, {{0}}}, resize_request, WAITS_FOR_POSITION},
     {{REQUEST_PAUSE, {{0}}}, take_pause, WAITS_NOT},
     {{REQUEST_RESUME, {{0}}}, take_resume, WAITS_NOT},
@@ -145,6 +147,7 @@ void requests_abandoned(struct coordinator *c, const void *handle)
     if (a && a->handle == handle)
         reply_send(c, &a->handle, reply_refusal("failed", "the requester has gone"));
     survey_abandoned(c, handle);
+    measure_abandoned(c, handle);
     pause_abandoned(c, handle);
     stops_abandoned(c, handle);
 }

@@ -15,6 +15,7 @@
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/events.h"
+#include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/preconnect.h"
@@ -53,6 +54,7 @@ struct coordinator {
     struct speeds speeds;
     struct silence silence;
     struct survey survey;
+    struct measure measure;
     struct watchdog watchdog;
     struct dump dump;
     struct resize_requests requests;

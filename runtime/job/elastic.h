@@ -8,6 +8,7 @@
 #include "epop/driver.h"
 #include "runtime/base/error.h"
 #include "runtime/member/member.h"
+#include "runtime/member/meter.h"
 
 enum window_result { WINDOW_STAY, WINDOW_LEAVE, WINDOW_BROKEN };
 
@@ -16,6 +17,7 @@ struct elastic {
     void *context;
     struct ceiling *ceiling;
     struct live_position *live;
+    struct meter *meter;
 
     /* The present rank and size. Local. */
     void (*world)(void *context, int *rank, int *size);

@@ -9,6 +9,7 @@
 
 static struct ceiling ceiling;
 static struct live_position live;
+static struct meter meter; /* never on */
 static volatile sig_atomic_t terminations;
 static bool stopped;
 
@@ -80,6 +81,7 @@ const struct elastic *epop__solo_elastic(void)
     static const struct elastic solo = {
         .ceiling = &ceiling,
         .live = &live,
+        .meter = &meter,
         .world = solo_world,
         .hold = solo_hold,
         .report_progress = solo_progress,

@@ -20,6 +20,7 @@
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/pmi.h"
+#include "runtime/job/gauge.h"
 #include "runtime/job/identity.h"
 #include "runtime/job/sampler.h"
 #include "runtime/job/signals.h"
@@ -176,7 +177,11 @@ static void on_dump(void *context, const cJSON *message)
     crash_dump();
 }
 
-static const struct message_row messages[] = {{{MESSAGE_DUMP, {{0}}}, on_dump}};
+static const struct message_row messages[] = {
+    {{MESSAGE_DUMP, {{0}}}, on_dump},
+    {{MESSAGE_GAUGE, {{"round", cJSON_Number}}}, gauge_take_question},
+    {{MESSAGE_GAUGE_OFF, {{0}}}, gauge_take_end},
+};
 
 static void make_member(int process)
 {
@@ -188,6 +193,7 @@ static void make_member(int process)
     member_understand(&job.member, world.backend->messages, world.backend->message_count, NULL);
     job.member.describe = sampler_describe;
     sampler_start(&job.member.live);
+    gauge_start();
     crash_install(&job.member.live, process, job_deliver_crash);
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/job/job.h"
 #include "runtime/job/plane.h"
 #include "runtime/member/member.h"
+#include "runtime/member/meter.h"
 #include "runtime/world/backend.h"
 
 struct job {
@@ -20,6 +21,7 @@ struct job {
     struct job_options options;
     enum backend_leave leave; /* of the options */
     struct member member;
+    struct meter meter;
     bool first_role; /* epop__job_next has not been called yet */
     struct plane plane;
     bool joins; /* was started to join a running job */

@@ -139,5 +139,6 @@ const struct elastic *epop__job_elastic(void)
     };
     elastic.ceiling = &job.member.ceiling;
     elastic.live = &job.member.live;
+    elastic.meter = &job.meter;
     return &elastic;
 }

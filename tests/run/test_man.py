@@ -8,7 +8,7 @@ import pytest
 
 PAGES = job.ROOT / "docs/man"
 NAMES = ["epop", "epopctl", "epop-report"]
-COMMANDS = ["list", "top", "status", "where", "resize", "pause", "resume", "stop", "cancel", "watch", "break", "step",
+COMMANDS = ["list", "top", "status", "where", "measure", "resize", "pause", "resume", "stop", "cancel", "watch", "break", "step",
             "continue"]
 
 

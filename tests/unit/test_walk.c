@@ -37,6 +37,7 @@ struct event {
 static struct {
     struct ceiling ceiling;
     struct live_position live;
+    struct meter meter;
     struct event events[8];
     size_t next;
     int rank, size, size_after;
@@ -112,6 +113,7 @@ static const epop_adapted_t *mock_adapted(void *context)
 
 static const struct elastic elastic = {.ceiling = &mock.ceiling,
                                        .live = &mock.live,
+                                       .meter = &mock.meter,
                                        .world = mock_world,
                                        .hold = mock_hold,
                                        .report_progress = mock_progress,

@@ -1,0 +1,279 @@
+/* Measuring on demand: see measure.h. */
+#include "runtime/coordinator/measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/array.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/costs.h"
+#include "runtime/coordinator/names.h"
+#include "runtime/coordinator/process.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/state.h"
+
+#define ANSWER_TIMEOUT 1  /* seconds */
+#define KEEP           30 /* seconds without a request after which measuring ends, unless the request says otherwise */
+#define KEEP_MOST      3600 /* seconds */
+
+/* ---- Who has asked before --------------------------------------------------------------- */
+
+static void forget_asker(struct measure_asker *asker)
+{
+    for (size_t p = 0; p < asker->count; p++)
+        measured_forget(&asker->told[p]);
+    free(asker->told);
+    *asker = (struct measure_asker){0};
+}
+
+static void forget_askers(struct coordinator *c)
+{
+    for (int i = 0; i < MEASURE_ASKERS; i++)
+        forget_asker(&c->measure.askers[i]);
+}
+
+/* Its place, or that of the one that has not asked for longest. */
+static struct measure_asker *asker_of(struct coordinator *c, const char *name)
+{
+    struct measure_asker *oldest = c->measure.askers;
+    for (struct measure_asker *a = c->measure.askers; a < c->measure.askers + MEASURE_ASKERS; a++) {
+        if (a->asked > 0 && !strcmp(a->name, name))
+            return a;
+        if (a->asked < oldest->asked)
+            oldest = a;
+    }
+    forget_asker(oldest);
+    snprintf(oldest->name, sizeof oldest->name, "%s", name);
+    return oldest;
+}
+
+/* For all processes that there are. 0, or -1: out of memory. */
+static int make_room(const struct coordinator *c, struct measure_asker *asker)
+{
+    size_t count = (size_t)c->processes.count;
+    if (array_reserve(&asker->told, &asker->room, count, sizeof *asker->told))
+        return -1;
+    for (; asker->count < count; asker->count++)
+        asker->told[asker->count] = (struct measured_told){0};
+    return 0;
+}
+
+/* ---- The answer --------------------------------------------------------------------------- */
+
+static bool answered(const struct coordinator *c, int process)
+{
+    const struct process *p = process_at(c, process);
+    return p->measure_answer && p->measure_answered == c->measure.round;
+}
+
+static const char *name_of(const void *context, int pc)
+{
+    return names_element(context, pc);
+}
+
+/* NULL: out of memory. */
+static cJSON *elements_json(struct coordinator *c, struct measure_asker *asker)
+{
+    struct measured all = {0};
+    int failed = make_room(c, asker);
+    for (int r = 0; !failed && r < c->processes.size; r++) {
+        int p = c->processes.world[r];
+        const cJSON *elements = cJSON_GetObjectItemCaseSensitive(process_at(c, p)->measure_answer, "elements");
+        if (answered(c, p))
+            failed = measured_add(&all, &asker->told[p], elements, c->processes.size);
+    }
+    cJSON *json = failed ? NULL : measured_json(&all, name_of, c);
+    measured_free(&all);
+    return json;
+}
+
+static void add_ranks(const struct coordinator *c, cJSON *json)
+{
+    cJSON *memory = cJSON_AddArrayToObject(json, "memory"), *missing = cJSON_AddArrayToObject(json, "missing");
+    for (int r = 0; r < c->processes.size; r++) {
+        int p = c->processes.world[r];
+        if (!answered(c, p)) {
+            cJSON_AddItemToArray(missing, cJSON_CreateNumber(r));
+            continue;
+        }
+        cJSON *rank = cJSON_CreateObject();
+        cJSON_AddNumberToObject(rank, "rank", r);
+        cJSON_AddNumberToObject(rank, "process", p);
+        cJSON_AddNumberToObject(rank, "bytes", json_number(process_at(c, p)->measure_answer, "memory", 0));
+        cJSON_AddItemToArray(memory, rank);
+    }
+}
+
+/* What is true by now of a name that has not asked before is all since measuring began. */
+static cJSON *measure_json(struct coordinator *c, const char *name)
+{
+    struct measure_asker *asker = asker_of(c, name);
+    double now = wall_seconds(), since = asker->asked > 0 ? asker->asked : c->measure.began;
+    cJSON *elements = elements_json(c, asker);
+    if (!elements)
+        return NULL;
+    asker->asked = now;
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "version", 1);
+    cJSON_AddNumberToObject(json, "began", c->measure.began);
+    cJSON_AddNumberToObject(json, "since", since);
+    cJSON_AddNumberToObject(json, "time", now);
+    cJSON_AddNumberToObject(json, "size", c->processes.size);
+    cJSON_AddItemToObject(json, "elements", elements);
+    cJSON_AddItemToObject(json, "progress", progress_json(c));
+    cJSON_AddItemToObject(json, "adaptations", costs_mean_json(c->adaptations.history, ADAPTATION_HISTORY));
+    add_ranks(c, json);
+    return json;
+}
+
+static cJSON *reply_to(struct coordinator *c, const char *asker)
+{
+    cJSON *measure = measure_json(c, asker);
+    if (!measure)
+        return reply_refusal("failed", "out of memory");
+    cJSON *reply = cJSON_CreateObject();
+    cJSON_AddBoolToObject(reply, "ok", 1);
+    cJSON_AddItemToObject(reply, "measure", measure);
+    return reply;
+}
+
+/* All have answered, or the time is over. */
+static void finish(struct coordinator *c)
+{
+    c->measure.open = false;
+    timers_cancel(&c->timers, &c->measure.limit);
+    for (int i = 0; i < c->measure.waiting_count; i++)
+        reply_send(c, &c->measure.waiting[i].handle, reply_to(c, c->measure.waiting[i].asker));
+    c->measure.waiting_count = 0;
+}
+
+void measure_give_up(struct coordinator *c)
+{
+    if (c->measure.open)
+        finish(c);
+}
+
+static void timeout(void *context)
+{
+    measure_give_up(context);
+}
+
+/* ---- The question --------------------------------------------------------------------------- */
+
+static void ask(struct coordinator *c, int process, int round)
+{
+    cJSON *message = json_message(MESSAGE_GAUGE);
+    cJSON_AddNumberToObject(message, "round", round);
+    processes_send(c, process, message);
+}
+
+static void ask_all(struct coordinator *c)
+{
+    if (c->measure.open)
+        return;
+    c->measure.open = true;
+    c->measure.round++;
+    timers_set(&c->timers, &c->measure.limit, ANSWER_TIMEOUT);
+    for (int r = 0; r < c->processes.size; r++) {
+        if (!process_of_rank(c, r)->attached)
+            continue;
+        process_of_rank(c, r)->measure_asked = c->measure.round;
+        ask(c, c->processes.world[r], c->measure.round);
+    }
+}
+
+void measure_came(struct coordinator *c, int process, const cJSON *message)
+{
+    struct process *p = process_at(c, process);
+    const cJSON *progress = cJSON_GetObjectItemCaseSensitive(message, "progress");
+    if (!c->measure.open || json_int(message, "round", 0) != c->measure.round)
+        return;
+    if (progress && p->rank == 0)
+        progress_came(c, progress);
+    cJSON_Delete(p->measure_answer);
+    p->measure_answer = cJSON_Duplicate(message, 1);
+    p->measure_answered = c->measure.round;
+    for (int r = 0; r < c->processes.size; r++)
+        if (process_of_rank(c, r)->measure_asked == c->measure.round && !answered(c, c->processes.world[r]))
+            return;
+    finish(c);
+}
+
+/* An answer that nobody waits for. */
+void measure_follow(struct coordinator *c)
+{
+    for (int r = 0; c->measure.on && r < c->processes.size; r++)
+        ask(c, c->processes.world[r], 0);
+}
+
+/* ---- On and off ------------------------------------------------------------------------------ */
+
+static void switch_off(void *context)
+{
+    struct coordinator *c = context;
+    c->measure.on = false;
+    forget_askers(c);
+    for (int p = 0; p < c->processes.count; p++)
+        if (process_at(c, p)->attached)
+            processes_send(c, p, json_message(MESSAGE_GAUGE_OFF));
+}
+
+/* As long as the most patient of those who asked wants. */
+static void keep_on(struct coordinator *c, double seconds)
+{
+    double until = monotonic_seconds() + (seconds < KEEP_MOST ? seconds : KEEP_MOST);
+    if (!c->measure.on) {
+        c->measure.on = true;
+        c->measure.began = wall_seconds();
+        c->measure.until = 0;
+    }
+    if (until > c->measure.until)
+        c->measure.until = until;
+    timers_set(&c->timers, &c->measure.idle, c->measure.until - monotonic_seconds());
+}
+
+void measure_request(struct coordinator *c, void *handle, const cJSON *request)
+{
+    const char *asker = json_text(request, "asker");
+    double keep = json_number(request, "keep", KEEP);
+    const char *why = c->ending.finished                            ? "the job is ending"
+                      : c->measure.waiting_count == MEASURE_WAITING ? "too many ask at a time; try again"
+                      : asker && strlen(asker) >= MEASURE_NAME      ? "the asker's name is longer than 63 characters"
+                      : !(keep >= 0)                                ? "'keep' is no number of seconds"
+                                                                    : NULL;
+    if (why) {
+        reply_send(c, &handle, reply_refusal("refused", why));
+        return;
+    }
+    int i = c->measure.waiting_count++;
+    c->measure.waiting[i].handle = handle;
+    snprintf(c->measure.waiting[i].asker, MEASURE_NAME, "%s", asker ? asker : "");
+    keep_on(c, keep);
+    ask_all(c);
+}
+
+void measure_abandoned(struct coordinator *c, const void *handle)
+{
+    for (int i = 0; i < c->measure.waiting_count; i++)
+        if (c->measure.waiting[i].handle == handle) {
+            reply_send(c, &c->measure.waiting[i].handle, reply_refusal("failed", "the requester has gone"));
+            c->measure.waiting[i] = c->measure.waiting[--c->measure.waiting_count];
+            return;
+        }
+}
+
+void measure_init(struct coordinator *c)
+{
+    timer_init(&c->measure.limit, timeout, c, NULL);
+    timer_init(&c->measure.idle, switch_off, c, NULL);
+}
+
+void measure_destroy(struct coordinator *c)
+{
+    forget_askers(c);
+}

@@ -1,0 +1,125 @@
+/* The answers to what is measured: see gauge.h. */
+#include "runtime/job/gauge.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "interpose/interpose.h"
+#include "runtime/base/json.h"
+#include "runtime/base/ticks.h"
+#include "runtime/job/state.h"
+#include "runtime/job/tell.h"
+
+/* ---- Time in MPI: each thread its own, of which that of the program's counts ------------------ */
+
+#define FAST_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+
+static FAST_LOCAL int64_t entered, in_mpi; /* ticks */
+
+static void enter(void *context, enum interpose_function function, void *const arguments[])
+{
+    (void)context, (void)function, (void)arguments;
+    entered = ticks();
+}
+
+static void leave(void *context, enum interpose_function function, void *const arguments[], int result)
+{
+    (void)context, (void)function, (void)arguments, (void)result;
+    in_mpi += ticks() - entered;
+}
+
+static const struct interpose_hooks hooks = {.enter = enter, .leave = leave};
+
+static int64_t mpi_ticks(void)
+{
+    return in_mpi;
+}
+
+void gauge_start(void)
+{
+    ticks_start();
+    job.meter.mpi_ticks = mpi_ticks;
+}
+
+/* Of the present round of measuring: a better estimate in between would make sums shrink. */
+static double tick;
+
+/* ---- The answer -------------------------------------------------------------------------------- */
+
+/* Bytes; 0: not known. */
+static double resident(void)
+{
+    double pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%*s %lf", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    return pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static cJSON *element_json(const struct meter_reading *reading)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "pc", reading->pc);
+    cJSON_AddNumberToObject(json, "size", reading->size);
+    cJSON_AddNumberToObject(json, "iterations", (double)reading->iterations);
+    cJSON_AddNumberToObject(json, "loop", reading->loop);
+    cJSON_AddNumberToObject(json, "mpi", reading->mpi);
+    cJSON_AddItemToObject(json, "mtct", spread_to_message(&reading->mtct));
+    return json;
+}
+
+static void add_elements(cJSON *json)
+{
+    cJSON *list = cJSON_AddArrayToObject(json, "elements");
+    struct meter_reading reading;
+    for (int i = 0; i < METER_CELLS; i++)
+        if (meter_read(&job.meter, i, tick, &reading))
+            cJSON_AddItemToArray(list, element_json(&reading));
+}
+
+static void add_progress(cJSON *json)
+{
+    int64_t when, iteration, bound;
+    if (!meter_read_progress(&job.meter, &when, &iteration, &bound))
+        return;
+    cJSON *progress = cJSON_AddObjectToObject(json, "progress");
+    cJSON_AddNumberToObject(progress, "pc", atomic_load_explicit(&job.member.live.pc, memory_order_relaxed));
+    cJSON_AddNumberToObject(progress, "visit",
+                            (double)atomic_load_explicit(&job.member.live.visit, memory_order_relaxed));
+    cJSON_AddNumberToObject(progress, "iteration", (double)iteration);
+    cJSON_AddNumberToObject(progress, "bound", (double)bound);
+    cJSON_AddNumberToObject(progress, "age", (double)(ticks() - when) * tick);
+}
+
+/* The wrappers first: an iteration that is measured has its MPI calls measured. */
+static void begin(void)
+{
+    if (meter_is_on(&job.meter))
+        return;
+    tick = ticks_seconds();
+    interpose_watch(&hooks);
+    meter_switch(&job.meter, true, tick);
+}
+
+void gauge_take_question(void *context, const cJSON *message)
+{
+    (void)context;
+    begin();
+    cJSON *answer = json_message(MESSAGE_GAUGE);
+    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    cJSON_AddNumberToObject(answer, "memory", resident());
+    add_elements(answer);
+    add_progress(answer);
+    job_tell(NULL, answer);
+    cJSON_Delete(answer);
+}
+
+void gauge_take_end(void *context, const cJSON *message)
+{
+    (void)context, (void)message;
+    meter_switch(&job.meter, false, tick);
+    interpose_watch(NULL);
+}

@@ -1,0 +1,140 @@
+/* The sums of processes put together, since they were told last. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "runtime/base/json.h"
+#include "runtime/coordinator/measured.h"
+
+#define TEST(function) cmocka_unit_test_teardown(function, forget)
+
+static struct measured_told told[2];
+static struct measured measured;
+
+static int forget(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < 2; p++)
+        measured_forget(&told[p]);
+    measured_free(&measured);
+    return 0;
+}
+
+/* A process says so, in a world of that size. */
+static void say(int process, const char *text, int size)
+{
+    cJSON *json = cJSON_Parse(text);
+    assert_non_null(json);
+    assert_int_equal(measured_add(&measured, &told[process], json, size), 0);
+    cJSON_Delete(json);
+}
+
+static const char *name(const void *context, int pc)
+{
+    (void)context;
+    return pc == 1 ? "one" : "another";
+}
+
+/* The answer as text; what is told from then on is another one. */
+static void expect(const char *expected)
+{
+    cJSON *json = measured_json(&measured, name, NULL), *wanted = cJSON_Parse(expected);
+    char *text = cJSON_PrintUnformatted(json);
+    assert_non_null(wanted);
+    if (!cJSON_Compare(json, wanted, 1))
+        fail_msg("%s\nis not\n%s", text, expected);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    cJSON_Delete(wanted);
+    measured_free(&measured);
+}
+
+#define NO_MTCT "\"mtct\":{\"values\":0}"
+
+static void two_ranks(void **state)
+{
+    (void)state;
+    say(0, "[{\"pc\":1,\"size\":2,\"iterations\":10,\"loop\":2,\"mpi\":0.5}]", 2);
+    say(1, "[{\"pc\":1,\"size\":2,\"iterations\":6,\"loop\":2,\"mpi\":1}]", 2);
+    expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":2,\"iterations\":10,\"rate\":4,\"loop_seconds\":4,"
+           "\"mpi_seconds\":1.5," NO_MTCT "}]");
+}
+
+static void since_the_last_time(void **state)
+{
+    (void)state;
+    say(0, "[{\"pc\":1,\"size\":2,\"iterations\":10,\"loop\":2,\"mpi\":0.5}]", 2);
+    measured_free(&measured);
+    say(0, "[{\"pc\":1,\"size\":2,\"iterations\":14,\"loop\":4,\"mpi\":0.75}]", 2);
+    expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":4,\"rate\":2,\"loop_seconds\":2,"
+           "\"mpi_seconds\":0.25," NO_MTCT "}]");
+    say(0, "[{\"pc\":1,\"size\":2,\"iterations\":14,\"loop\":4,\"mpi\":0.75}]", 2); /* a rank that hangs */
+    expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":0,\"loop_seconds\":0,"
+           "\"mpi_seconds\":0," NO_MTCT "}]");
+}
+
+static void a_process_that_began_anew(void **state)
+{
+    (void)state;
+    say(0, "[{\"pc\":1,\"size\":2,\"iterations\":10,\"loop\":2,\"mpi\":0.5}]", 2);
+    measured_free(&measured);
+    say(0, "[{\"pc\":1,\"size\":2,\"iterations\":4,\"loop\":1,\"mpi\":0.5}]", 2);
+    expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":4,\"rate\":4,\"loop_seconds\":1,"
+           "\"mpi_seconds\":0.5," NO_MTCT "}]");
+}
+
+/* Of another size there is only what grew; in the program's order. */
+static void sizes_apart(void **state)
+{
+    static const char both[] = "[{\"pc\":2,\"size\":4,\"iterations\":1,\"loop\":1,\"mpi\":0},"
+                               "{\"pc\":1,\"size\":4,\"iterations\":2,\"loop\":1,\"mpi\":0},"
+                               "{\"pc\":1,\"size\":2,\"iterations\":8,\"loop\":2,\"mpi\":1}]";
+    (void)state;
+    say(0, both, 4);
+    expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":8,\"rate\":4,\"loop_seconds\":2,"
+           "\"mpi_seconds\":1," NO_MTCT "},"
+           "{\"pc\":1,\"name\":\"one\",\"size\":4,\"ranks\":1,\"iterations\":2,\"rate\":2,\"loop_seconds\":1,"
+           "\"mpi_seconds\":0," NO_MTCT "},"
+           "{\"pc\":2,\"name\":\"another\",\"size\":4,\"ranks\":1,\"iterations\":1,\"rate\":1,\"loop_seconds\":1,"
+           "\"mpi_seconds\":0," NO_MTCT "}]");
+    say(0, both, 4);
+    expect("[{\"pc\":1,\"name\":\"one\",\"size\":4,\"ranks\":1,\"iterations\":0,\"loop_seconds\":0,\"mpi_seconds\":"
+           "0," NO_MTCT "},{\"pc\":2,\"name\":\"another\",\"size\":4,\"ranks\":1,\"iterations\":0,\"loop_seconds\":0,"
+           "\"mpi_seconds\":0," NO_MTCT "}]");
+}
+
+static void the_mtct_of_two_ranks(void **state)
+{
+    (void)state;
+    say(0,
+        "[{\"pc\":1,\"size\":2,\"iterations\":1,\"loop\":1,\"mpi\":1,\"mtct\":{\"values\":3,\"weight\":1,\"mean\":1,"
+        "\"variance\":0,\"min\":1,\"max\":1,\"trend\":1}}]",
+        2);
+    say(1,
+        "[{\"pc\":1,\"size\":2,\"iterations\":1,\"loop\":1,\"mpi\":0,\"mtct\":{\"values\":1,\"weight\":3,\"mean\":0,"
+        "\"variance\":0,\"min\":0,\"max\":0,\"trend\":0}}]",
+        2);
+    expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":2,\"iterations\":1,\"rate\":1,\"loop_seconds\":2,"
+           "\"mpi_seconds\":1,\"mtct\":{\"values\":4,\"mean\":0.25,\"variance\":0.1875,\"min\":0,\"max\":1,"
+           "\"trend\":0.25}}]");
+}
+
+static void nobody_has_measured(void **state)
+{
+    (void)state;
+    say(0, "[]", 2);
+    expect("[]");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(two_ranks),   TEST(since_the_last_time),   TEST(a_process_that_began_anew),
+        TEST(sizes_apart), TEST(the_mtct_of_two_ranks), TEST(nobody_has_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,359 @@
+/* What a process measures: the sums, the window of MTCT, its spread, and reading while another thread writes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "runtime/member/meter.h"
+#include "runtime/member/spread.h"
+
+#define TEST(function) cmocka_unit_test_setup(function, new_meter)
+
+/* Every look at it finds so much more time in MPI. */
+#define MPI_STEP 7
+
+/* A tick this long makes every iteration a value of MTCT. */
+#define LONG_TICK  1e9
+#define SHORT_TICK 1e-9
+
+static struct meter meter;
+static int64_t mpi;
+
+static int64_t look_at_mpi(void)
+{
+    return mpi += MPI_STEP;
+}
+
+static int new_meter(void **state)
+{
+    (void)state;
+    memset(&meter, 0, sizeof meter);
+    meter.mpi_ticks = look_at_mpi;
+    return 0;
+}
+
+/* The reading of that element at that size; false: there is none. */
+static bool find(int pc, int size, struct meter_reading *reading)
+{
+    for (int i = 0; i < METER_CELLS; i++)
+        if (meter_read(&meter, i, SHORT_TICK, reading) && reading->pc == pc && reading->size == size)
+            return true;
+    return false;
+}
+
+static int count_readings(void)
+{
+    struct meter_reading reading;
+    int count = 0;
+    for (int i = 0; i < METER_CELLS; i++)
+        count += meter_read(&meter, i, SHORT_TICK, &reading);
+    return count;
+}
+
+static void iterate(int count, int pc, int size)
+{
+    while (count-- > 0)
+        epop__meter_iteration(&meter, pc, size);
+}
+
+static void assert_close(double found, double expected)
+{
+    if (fabs(found - expected) > 1e-9 * (1 + fabs(expected)))
+        fail_msg("%.12g is not %.12g", found, expected);
+}
+
+/* ---- The meter ----------------------------------------------------------------------------- */
+
+static void off_there_is_nothing(void **state)
+{
+    (void)state;
+    assert_false(meter_is_on(&meter));
+    iterate(3, 1, 4); /* it was switched off a moment ago */
+    assert_int_equal(count_readings(), 0);
+}
+
+static void iterations_are_counted(void **state)
+{
+    struct meter_reading reading;
+    (void)state;
+    meter_switch(&meter, true, SHORT_TICK);
+    assert_true(meter_is_on(&meter));
+    epop__meter_begin(&meter, 1, 4);
+    iterate(3, 1, 4);
+    assert_true(find(1, 4, &reading));
+    assert_int_equal(reading.iterations, 3);
+    assert_close(reading.mpi, 3 * MPI_STEP * SHORT_TICK);
+    assert_true(reading.loop >= 0);
+    assert_int_equal(reading.mtct.values, 0);
+}
+
+/* The one that was under way when it was switched on is not. */
+static void the_first_only_begins(void **state)
+{
+    struct meter_reading reading;
+    (void)state;
+    meter_switch(&meter, true, SHORT_TICK);
+    iterate(1, 1, 4);
+    assert_true(find(1, 4, &reading) && reading.iterations == 0);
+    iterate(1, 1, 4);
+    assert_true(find(1, 4, &reading) && reading.iterations == 1);
+    epop__meter_forget(&meter);
+    iterate(1, 1, 4);
+    assert_true(find(1, 4, &reading) && reading.iterations == 1);
+}
+
+static void elements_and_sizes_are_apart(void **state)
+{
+    struct meter_reading reading;
+    (void)state;
+    meter_switch(&meter, true, SHORT_TICK);
+    epop__meter_begin(&meter, 1, 4);
+    iterate(2, 1, 4);
+    epop__meter_begin(&meter, 3, 4);
+    iterate(5, 3, 4);
+    epop__meter_begin(&meter, 1, 8);
+    iterate(1, 1, 8);
+    assert_int_equal(count_readings(), 3);
+    assert_true(find(1, 4, &reading) && reading.iterations == 2);
+    assert_true(find(3, 4, &reading) && reading.iterations == 5);
+    assert_true(find(1, 8, &reading) && reading.iterations == 1);
+}
+
+static void sums_go_on_and_the_window_does_not(void **state)
+{
+    struct meter_reading reading;
+    (void)state;
+    meter_switch(&meter, true, LONG_TICK);
+    epop__meter_begin(&meter, 1, 4);
+    iterate(3, 1, 4);
+    assert_true(find(1, 4, &reading) && reading.mtct.values == 3);
+    epop__meter_begin(&meter, 2, 4);
+    epop__meter_begin(&meter, 1, 4); /* the same world */
+    iterate(1, 1, 4);
+    assert_true(find(1, 4, &reading) && reading.mtct.values == 4);
+    epop__meter_begin(&meter, 1, 8);
+    epop__meter_begin(&meter, 1, 4);
+    iterate(1, 1, 4);
+    assert_true(find(1, 4, &reading) && reading.mtct.values == 1);
+    assert_int_equal(reading.iterations, 5);
+}
+
+static void the_window_has_an_end(void **state)
+{
+    struct meter_reading reading;
+    (void)state;
+    meter_switch(&meter, true, LONG_TICK);
+    epop__meter_begin(&meter, 1, 4);
+    iterate(METER_WINDOW + 5, 1, 4);
+    assert_true(find(1, 4, &reading) && reading.mtct.values == METER_WINDOW);
+    assert_int_equal(reading.iterations, METER_WINDOW + 5);
+}
+
+static void each_value_asks_for_the_progress(void **state)
+{
+    int64_t when, iteration, bound;
+    (void)state;
+    assert_false(meter_read_progress(&meter, &when, &iteration, &bound));
+    meter_switch(&meter, true, LONG_TICK);
+    epop__meter_begin(&meter, 1, 4);
+    assert_true(epop__meter_iteration(&meter, 1, 4));
+    epop__meter_progress(&meter, 5, 100);
+    assert_true(meter_read_progress(&meter, &when, &iteration, &bound));
+    assert_true(when > 0 && iteration == 5 && bound == 100);
+}
+
+static void switched_on_again_it_is_new(void **state)
+{
+    struct meter_reading reading;
+    (void)state;
+    meter_switch(&meter, true, SHORT_TICK);
+    epop__meter_begin(&meter, 1, 4);
+    iterate(3, 1, 4);
+    meter_switch(&meter, true, SHORT_TICK); /* it is */
+    assert_int_equal(count_readings(), 1);
+    meter_switch(&meter, false, SHORT_TICK);
+    assert_int_equal(count_readings(), 0);
+    iterate(1, 1, 4);
+    meter_switch(&meter, true, SHORT_TICK);
+    assert_int_equal(count_readings(), 0);
+    iterate(2, 1, 4);
+    assert_true(find(1, 4, &reading) && reading.iterations == 1);
+}
+
+/* The earlier ones go; that of the present is there. */
+static void more_than_there_is_room_for(void **state)
+{
+    struct meter_reading reading;
+    (void)state;
+    meter_switch(&meter, true, SHORT_TICK);
+    for (int pc = 0; pc < METER_CELLS + 20; pc++) {
+        epop__meter_begin(&meter, pc, 4);
+        iterate(2, pc, 4);
+        assert_true(find(pc, 4, &reading) && reading.iterations == 2);
+    }
+    assert_int_equal(count_readings(), METER_CELLS);
+}
+
+/* ---- Two threads ----------------------------------------------------------------------------- */
+
+#define READINGS 20000
+
+static atomic_bool enough;
+
+static void *read_on(void *wrong)
+{
+    struct meter_reading reading;
+    int64_t when, iteration, bound;
+    for (int i = 0; i < READINGS; i++) {
+        if (find(1, 4, &reading))
+            *(int *)wrong += fabs(reading.mpi - (double)reading.iterations * MPI_STEP * SHORT_TICK) > 1e-12;
+        if (meter_read_progress(&meter, &when, &iteration, &bound))
+            *(int *)wrong += bound != 2 * iteration;
+        meter_switch(&meter, i % 100 != 0, LONG_TICK);
+    }
+    atomic_store(&enough, true);
+    return NULL;
+}
+
+/* What belongs together is read together. */
+static void read_while_it_is_written(void **state)
+{
+    pthread_t reader;
+    int wrong = 0;
+    (void)state;
+    atomic_store(&enough, false);
+    assert_int_equal(pthread_create(&reader, NULL, read_on, &wrong), 0);
+    for (int64_t i = 1; !atomic_load(&enough); i++)
+        if (meter_is_on(&meter) && epop__meter_iteration(&meter, 1, i / 1000 % 2 ? 8 : 4))
+            epop__meter_progress(&meter, i, 2 * i);
+    pthread_join(reader, NULL);
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- The spread -------------------------------------------------------------------------------- */
+
+static void no_values(void **state)
+{
+    struct spread spread;
+    (void)state;
+    spread_of(&spread, NULL, NULL, 0);
+    assert_int_equal(spread.values, 0);
+    spread_merge(&spread, &(struct spread){0});
+    assert_int_equal(spread.values, 0);
+}
+
+static void one_value(void **state)
+{
+    struct spread s;
+    (void)state;
+    spread_of(&s, (double[]){1}, (double[]){4}, 1);
+    assert_int_equal(s.values, 1);
+    assert_close(s.mean, 0.25);
+    assert_close(s.variance, 0);
+    assert_close(s.least, 0.25);
+    assert_close(s.most, 0.25);
+    assert_close(s.trend, 0.25);
+}
+
+static void on_a_line(void **state)
+{
+    struct spread s;
+    (void)state;
+    spread_of(&s, (double[]){1, 2, 3, 4}, (double[]){10, 10, 10, 10}, 4);
+    assert_close(s.mean, 0.25);
+    assert_close(s.variance, 0.0125);
+    assert_close(s.least, 0.1);
+    assert_close(s.most, 0.4);
+    assert_close(s.trend, 0.5);
+}
+
+static void no_trend_below_zero(void **state)
+{
+    struct spread s;
+    (void)state;
+    spread_of(&s, (double[]){4, 2, 0}, (double[]){10, 10, 10}, 3);
+    assert_close(s.trend, 0);
+}
+
+/* The mean is all MPI time over all compute time. */
+static void longer_ones_count_more(void **state)
+{
+    struct spread s;
+    (void)state;
+    spread_of(&s, (double[]){3, 1}, (double[]){1, 9}, 2);
+    assert_close(s.mean, 0.4);
+    assert_close(s.variance, (1 * (3 - 0.4) * (3 - 0.4) + 9 * (1. / 9 - 0.4) * (1. / 9 - 0.4)) / 10);
+}
+
+/* Of two ranks as of one that has all the values. */
+static void ranks_together(void **state)
+{
+    struct spread one, other, all;
+    (void)state;
+    spread_of(&one, (double[]){1, 2}, (double[]){10, 20}, 2);
+    spread_of(&other, (double[]){5, 1, 3}, (double[]){2, 4, 30}, 3);
+    spread_of(&all, (double[]){1, 2, 5, 1, 3}, (double[]){10, 20, 2, 4, 30}, 5);
+    double trend = (30 * one.trend + 36 * other.trend) / 66;
+    spread_merge(&one, &other);
+    assert_int_equal(one.values, 5);
+    assert_close(one.mean, all.mean);
+    assert_close(one.variance, all.variance);
+    assert_close(one.least, all.least);
+    assert_close(one.most, all.most);
+    assert_close(one.trend, trend);
+}
+
+/* One that only waits has a ratio that can be written down. */
+static void no_compute_time(void **state)
+{
+    struct spread s;
+    (void)state;
+    spread_of(&s, (double[]){1, 1}, (double[]){0, 0}, 2);
+    assert_true(isfinite(s.mean) && s.mean > 1e6 && isfinite(s.trend) && isfinite(s.variance));
+}
+
+static void told_and_read(void **state)
+{
+    struct spread s, again;
+    (void)state;
+    spread_of(&s, (double[]){1, 2, 4}, (double[]){10, 20, 10}, 3);
+    cJSON *json = spread_to_message(&s);
+    spread_from_message(&again, json);
+    cJSON_Delete(json);
+    assert_int_equal(again.values, 3);
+    assert_close(again.weight, s.weight);
+    assert_close(again.mean, s.mean);
+    assert_close(again.variance, s.variance);
+    assert_close(again.least, s.least);
+    assert_close(again.most, s.most);
+    assert_close(again.trend, s.trend);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(off_there_is_nothing),
+        TEST(iterations_are_counted),
+        TEST(the_first_only_begins),
+        TEST(elements_and_sizes_are_apart),
+        TEST(sums_go_on_and_the_window_does_not),
+        TEST(the_window_has_an_end),
+        TEST(each_value_asks_for_the_progress),
+        TEST(switched_on_again_it_is_new),
+        TEST(more_than_there_is_room_for),
+        TEST(read_while_it_is_written),
+        TEST(no_values),
+        TEST(one_value),
+        TEST(on_a_line),
+        TEST(no_trend_below_zero),
+        TEST(longer_ones_count_more),
+        TEST(ranks_together),
+        TEST(no_compute_time),
+        TEST(told_and_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
