@@ -16,25 +16,39 @@ static bool was_before(const struct adaptation *history, int i)
     return false;
 }
 
-/* The mean of all that changed the same sizes. */
-static cJSON *mean_json(const struct adaptation *history, int count, const struct adaptation *first)
+struct mean {
+    int times;
+    double seconds, stall, bytes;
+};
+
+/* Of all that changed the same sizes as that one; NULL: of all. */
+static struct mean mean_of(const struct adaptation *history, int count, const struct adaptation *one)
 {
-    double times = 0, seconds = 0, stall = 0, bytes = 0;
+    struct mean mean = {0};
     for (int i = 0; i < count; i++) {
-        if (!is_same(first, &history[i]))
+        const struct adaptation *a = &history[i];
+        if (a->state != ADAPTATION_COMMITTED || (one && !is_same(one, a)))
             continue;
-        times++;
-        seconds += history[i].committed - history[i].requested;
-        stall += history[i].stall;
-        bytes += (double)history[i].bytes;
+        mean.times++;
+        mean.seconds += (a->committed - a->requested - mean.seconds) / mean.times;
+        mean.stall += (a->stall - mean.stall) / mean.times;
+        mean.bytes += ((double)a->bytes - mean.bytes) / mean.times;
     }
+    if (mean.seconds < 0) /* the clock was set back */
+        mean.seconds = 0;
+    return mean;
+}
+
+static cJSON *cost_json(const struct adaptation *history, int count, const struct adaptation *one)
+{
+    const struct mean mean = mean_of(history, count, one);
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "from", first->from);
-    cJSON_AddNumberToObject(json, "to", first->to);
-    cJSON_AddNumberToObject(json, "times", times);
-    cJSON_AddNumberToObject(json, "seconds", seconds > 0 ? seconds / times : 0); /* the clock may have been set back */
-    cJSON_AddNumberToObject(json, "stall", stall / times);
-    cJSON_AddNumberToObject(json, "bytes", bytes / times);
+    cJSON_AddNumberToObject(json, "from", one->from);
+    cJSON_AddNumberToObject(json, "to", one->to);
+    cJSON_AddNumberToObject(json, "times", mean.times);
+    cJSON_AddNumberToObject(json, "seconds", mean.seconds);
+    cJSON_AddNumberToObject(json, "stall", mean.stall);
+    cJSON_AddNumberToObject(json, "bytes", mean.bytes);
     return json;
 }
 
@@ -43,27 +57,19 @@ cJSON *costs_json(const struct adaptation *history, int count)
     cJSON *list = cJSON_CreateArray();
     for (int i = 0; i < count; i++)
         if (history[i].state == ADAPTATION_COMMITTED && !was_before(history, i))
-            cJSON_AddItemToArray(list, mean_json(history, count, &history[i]));
+            cJSON_AddItemToArray(list, cost_json(history, count, &history[i]));
     return list;
 }
 
 cJSON *costs_mean_json(const struct adaptation *history, int count)
 {
-    double times = 0, seconds = 0, stall = 0, bytes = 0;
-    for (int i = 0; i < count; i++) {
-        if (history[i].state != ADAPTATION_COMMITTED)
-            continue;
-        times++;
-        seconds += history[i].committed - history[i].requested;
-        stall += history[i].stall;
-        bytes += (double)history[i].bytes;
-    }
+    const struct mean mean = mean_of(history, count, NULL);
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "count", times);
-    if (!times)
+    cJSON_AddNumberToObject(json, "count", mean.times);
+    if (!mean.times)
         return json;
-    cJSON_AddNumberToObject(json, "mean_seconds", seconds > 0 ? seconds / times : 0);
-    cJSON_AddNumberToObject(json, "mean_stall", stall / times);
-    cJSON_AddNumberToObject(json, "mean_bytes", bytes / times);
+    cJSON_AddNumberToObject(json, "mean_seconds", mean.seconds);
+    cJSON_AddNumberToObject(json, "mean_stall", mean.stall);
+    cJSON_AddNumberToObject(json, "mean_bytes", mean.bytes);
     return json;
 }

@@ -71,7 +71,7 @@ def check_one_sleeps(element, ranks):
     """All but one are in MPI most of the time. The machine may be busy, so the bounds are wide."""
     share = (ranks - 1) / ranks
     assert element["ranks"] == ranks and element["name"] == "exchange"
-    assert 0 < element["rate"] <= 1e6 / SLEEP_US
+    assert 0 < element["rate"] <= 1.5e6 / SLEEP_US  # the first one waits for nobody
     assert 0.5 * share < element["mpi_seconds"] / element["loop_seconds"] <= 1.0, element
     spread = element["mtct"]
     assert 0 <= spread["min"] < spread["mean"] < spread["max"], element
