@@ -55,6 +55,7 @@ examples := $(patsubst examples/%/,$(LIB)/epop/examples/%.so,$(dir $(wildcard ex
 examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
 drivers  := $(patsubst programs/drivers/%.c,$(BUILD)/drivers/%.so,$(wildcard programs/drivers/*.c))
 policies := $(patsubst programs/policies/%.c,$(BUILD)/policies/%.so,$(wildcard programs/policies/*.c))
+testpolicies := $(patsubst tests/policies/%.c,$(BUILD)/tests/policies/%.so,$(wildcard tests/policies/*.c))
 units    := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 mpitests := $(patsubst tests/mpi/%.c,$(BUILD)/tests/mpi/%,$(wildcard tests/mpi/test_*.c))
 testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename $(wildcard tests/programs/*.c tests/programs/*.cpp)))
@@ -168,9 +169,13 @@ $(BUILD)/drivers/%.so: programs/drivers/%.c $(wildcard epop_api/epop/*.h) | $(LI
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
 # Policies of one's own need no library.
+policy_command = $(CC) -Iepop_api -std=c11 $(OPT) $(WARN) -fPIC -shared $(SANITIZE) $(LDFLAGS) $< -o $@
 $(BUILD)/policies/%.so: programs/policies/%.c epop_api/epop/policy.h
 	$(announce)
-	$(Q)$(CC) -Iepop_api -std=c11 $(OPT) $(WARN) -fPIC -shared $(SANITIZE) $(LDFLAGS) $< -o $@
+	$(Q)$(policy_command)
+$(BUILD)/tests/policies/%.so: tests/policies/%.c epop_api/epop/policy.h
+	$(announce)
+	$(Q)$(policy_command)
 # Executables: libepop_mpi comes before MPI, which the compiler command puts last.
 plain_libs = -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB) -lm
 $(BUILD)/plain/%: programs/plain/%.c epop_api/epop/mpi_adapt.h | $(LIB)/libepop_mpi.so
@@ -198,6 +203,7 @@ $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+$(BUILD)/tests/unit/test_scheduler_policy: | $(testpolicies)
 $(BUILD)/tests/unit/test_scheduler_%: tests/unit/test_scheduler_%.c $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread $(CMOCKA)
@@ -232,7 +238,7 @@ $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
 
-tests: $(units) $(mpitests) $(testprogs) $(helpers) $(drivers) $(policies)
+tests: $(units) $(mpitests) $(testprogs) $(helpers) $(drivers) $(policies) $(testpolicies)
 units: $(units)
 benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 

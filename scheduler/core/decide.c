@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/array.h"
+#include "scheduler/core/guard.h"
 #include "scheduler/core/left.h"
 #include "scheduler/core/state.h"
 
@@ -91,7 +92,9 @@ static void carry_out(struct core *core)
 static void ask(struct core *core, const struct policy *policy)
 {
     plan_begin(&core->plan, &core->jobs, &core->view);
+    guard_enter(policy->spec ? policy->spec : policy->table.name, "deciding at %.3f", core->now);
     policy->table.decide(policy->settings, &core->view, &core->plan);
+    guard_leave();
     plan_end(&core->plan);
 }
 

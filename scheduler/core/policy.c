@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/core/guard.h"
+
 /* The first policy interface ended with `close`; a table that is shorter is broken. */
 #define SMALLEST_TABLE (offsetof(epop_policy_t, close) + sizeof(((epop_policy_t *)0)->close))
 #define LIST_TEXT_MAX  400
@@ -155,7 +157,9 @@ int policy_open(struct policy *policy, const char *spec, const epop_policy_t *co
     char *words = strdup(spec);
     int result;
     *policy = (struct policy){.spec = strdup(spec)};
+    guard_enter(spec, "when it is opened");
     result = words && policy->spec ? open_words(policy, words, builtin, error) : error_memory(error);
+    guard_leave();
     free(words);
     if (result)
         policy_close(policy);
@@ -164,10 +168,12 @@ int policy_open(struct policy *policy, const char *spec, const epop_policy_t *co
 
 void policy_close(struct policy *policy)
 {
+    guard_enter(policy->spec ? policy->spec : "", "when it is closed");
     if (policy->table.close)
         policy->table.close(policy->settings);
     if (policy->handle)
         dlclose(policy->handle);
+    guard_leave();
     free((char *)policy->spec);
     *policy = (struct policy){0};
 }

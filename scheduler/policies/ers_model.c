@@ -1,0 +1,121 @@
+/*
+ * The SPMD-phase model and the resource range vector. What was measured at other sizes is no part of the average, but
+ * it is remembered: a job does not grow again to a size at which it was above the upper threshold.
+ */
+#include "scheduler/policies/ers_model.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "scheduler/policies/ers_sizes.h"
+
+static bool above(const struct ers_settings *settings, const epop_policy_sample_t *sample)
+{
+    return sample->mtct > settings->upper || sample->trend > settings->upper;
+}
+
+/* Averages begin anew with a resize. A sample from an earlier stay at this size took more time than has passed since;
+ * twice that, as seconds are measured, too. */
+static bool is_recent(const epop_policy_job_t *job, const epop_policy_sample_t *sample, double now)
+{
+    return sample->iterations * sample->seconds <= 2 * (now - job->resized);
+}
+
+static const epop_policy_sample_t *sample_of(const struct ers_settings *settings, const epop_policy_job_t *job,
+                                             double now)
+{
+    for (int i = 0; i < job->sample_count; i++) {
+        const epop_policy_sample_t *sample = &job->samples[i];
+        if (sample->phase != job->phase || sample->nodes != job->nodes)
+            continue;
+        bool counts = sample->mtct >= 0 && sample->iterations >= settings->values && is_recent(job, sample, now);
+        return counts ? sample : NULL;
+    }
+    return NULL;
+}
+
+/* The largest size that is not known to be inefficient. */
+static int known_limit(const struct ers_settings *settings, const epop_policy_job_t *job)
+{
+    int limit = 2 * job->nodes;
+    for (int i = 0; i < job->sample_count; i++) {
+        const epop_policy_sample_t *sample = &job->samples[i];
+        bool counts = sample->phase == job->phase && sample->iterations >= settings->values;
+        if (counts && sample->nodes > job->nodes && sample->nodes <= limit && above(settings, sample))
+            limit = sample->nodes - 1;
+    }
+    return limit;
+}
+
+static int half_of(const epop_policy_job_t *job)
+{
+    int half = ers_fit(job, job->nodes / 2);
+    return half > 0 ? half : ers_least(job);
+}
+
+/* What the program asks for comes before what was measured. */
+static struct ers_range asked_range(const epop_policy_job_t *job)
+{
+    int fit = ers_fit(job, job->asked);
+    int size = fit > 0 ? fit : ers_least(job);
+    if (size <= 0 || size == job->nodes)
+        return (struct ers_range){.verdict = ERS_STAYS, .low = job->nodes, .high = job->nodes};
+    if (size < job->nodes)
+        return (struct ers_range){.verdict = ERS_REDUCED, .low = size, .high = size};
+    return (struct ers_range){.verdict = ERS_FREE, .low = job->nodes, .high = size};
+}
+
+static struct ers_range measured_range(const struct ers_settings *settings, const epop_policy_job_t *job,
+                                       const epop_policy_sample_t *sample)
+{
+    struct ers_range range = {.verdict = ERS_STAYS, .low = job->nodes, .high = job->nodes, .sample = sample};
+    int half = half_of(job);
+    if (above(settings, sample)) {
+        if (half <= 0 || half >= job->nodes)
+            return range;
+        return (struct ers_range){.verdict = ERS_REDUCED, .low = half, .high = half, .sample = sample};
+    }
+    if (sample->mtct >= settings->lower || sample->trend >= settings->lower)
+        return range;
+    int high = ers_fit(job, known_limit(settings, job));
+    range.low = half > 0 && half < job->nodes ? half : job->nodes;
+    range.high = high > job->nodes ? high : job->nodes;
+    range.verdict = range.low < range.high ? ERS_FREE : ERS_STAYS;
+    return range;
+}
+
+struct ers_range ers_range_of(const struct ers_settings *settings, const epop_policy_job_t *job, double now)
+{
+    struct ers_range unknown = {.verdict = ERS_UNKNOWN, .low = job->nodes, .high = job->nodes};
+    if (job->state != EPOP_POLICY_RUNS || !ers_is_elastic(job))
+        return unknown;
+    if (job->kind == EPOP_EVOLVING && job->asked > 0)
+        return asked_range(job);
+    const epop_policy_sample_t *sample = sample_of(settings, job, now);
+    return sample ? measured_range(settings, job, sample) : unknown;
+}
+
+void ers_range_text(const struct ers_settings *settings, const epop_policy_job_t *job, const struct ers_range *range,
+                    char *text, int size)
+{
+    const epop_policy_sample_t *sample = range->sample;
+    if (!sample)
+        snprintf(text, (size_t)size, "the program asks for %d nodes", job->asked);
+    else if (range->verdict == ERS_FREE)
+        snprintf(text, (size_t)size, "MTCT %.2g below %g", sample->mtct, settings->lower);
+    else if (sample->mtct > settings->upper)
+        snprintf(text, (size_t)size, "MTCT %.2g above %g", sample->mtct, settings->upper);
+    else
+        snprintf(text, (size_t)size, "MTCT %.2g, its trend %.2g above %g", sample->mtct, sample->trend,
+                 settings->upper);
+}
+
+/* Half or double the size, whichever is to come: the world is at most double, the data on at least half. */
+double ers_cost(const epop_policy_state_t *state, const epop_policy_job_t *job)
+{
+    if (job->resizes > 0 && (job->resize_latency > 0 || job->resize_cost > 0))
+        return fmax(job->resize_latency, job->resize_cost);
+    double bytes = fmax(job->bytes, 0) / fmax(job->nodes / 2.0, 1);
+    return state->resize_base + state->resize_per_node * 2 * job->nodes + state->resize_per_byte * bytes;
+}

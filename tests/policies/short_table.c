@@ -1,0 +1,8 @@
+/* A table that ends before it should. */
+#include <epop/policy.h>
+
+const epop_policy_t *epop_get_policy(void)
+{
+    static const epop_policy_t policy = {.abi_version = EPOP_POLICY_ABI_VERSION, .struct_size = 8, .name = "short"};
+    return &policy;
+}
