@@ -203,7 +203,7 @@ $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
-$(BUILD)/tests/unit/test_scheduler_policy: | $(testpolicies)
+$(BUILD)/tests/unit/test_scheduler_policy: | $(testpolicies) $(policies)
 $(BUILD)/tests/unit/test_scheduler_%: tests/unit/test_scheduler_%.c $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread $(CMOCKA)

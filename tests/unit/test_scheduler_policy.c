@@ -80,6 +80,54 @@ static void test_objects_that_are_no_policies(void **state)
     refuse(path("no_open.so"), "policy closed: it cannot be opened (its open returned 7)");
 }
 
+/* ---- The one that the documentation shows ---- */
+
+static struct core *machine_of_8(void)
+{
+    struct core *core = core_create(8, &no_costs, 0);
+    assert_non_null(core);
+    told(policy_open(&policy, path("../../policies/shortest.so"), policies, &error), &error);
+    return core;
+}
+
+static void test_the_shortest_job_is_first(void **state)
+{
+    struct core *core = machine_of_8();
+    (void)state;
+    told(core_node(core, 7, false, &error), &error);
+    submit(core, 0, rigid(1, 5, 300));
+    submit(core, 1, rigid(2, 4, 200));
+    submit(core, 2, rigid(3, 3, 100));
+    submit(core, 3, rigid(4, 8, 10)); /* not before all nodes are up */
+    struct decisions decisions = decide_at(core, 3, &policy);
+    assert_int_equal(decisions.count, 2);
+    assert_int_equal(decisions.items[0].job, 3);
+    assert_int_equal(decisions.items[1].job, 2);
+    assert_string_equal(decisions.items[1].reason, "the shortest: 200 s, 4 of 4 idle nodes");
+    policy_close(&policy);
+    core_destroy(core);
+}
+
+static void test_malleable_jobs_make_room_for_it(void **state)
+{
+    struct core *core = machine_of_8();
+    (void)state;
+    submit(core, 0, malleable(1, 4, 3, 8, 300));
+    submit(core, 0, malleable(2, 4, 1, 8, 300));
+    decide_at(core, 0, &policy);
+    submit(core, 1, rigid(3, 2, 100));
+    struct decisions decisions = decide_at(core, 1, &policy);
+    assert_int_equal(decisions.count, 2);
+    assert_true(decisions.items[0].job == 1 && decisions.items[0].to == 3);
+    assert_true(decisions.items[1].job == 2 && decisions.items[1].to == 3);
+    assert_int_equal(decide_at(core, 2, &policy).count, 0); /* they come */
+    told(core_committed(core, 3, 1, 1, 1, &error), &error);
+    told(core_committed(core, 3, 2, 1, 1, &error), &error);
+    assert_int_equal(decide_at(core, 3, &policy).items[0].job, 3);
+    policy_close(&policy);
+    core_destroy(core);
+}
+
 /* ---- In a process of its own, as it ends ---- */
 
 #define NEVER 1000 /* seconds */
@@ -191,6 +239,8 @@ int main(void)
         cmocka_unit_test(test_names_that_nobody_has),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_objects_that_are_no_policies),
+        cmocka_unit_test(test_the_shortest_job_is_first),
+        cmocka_unit_test(test_malleable_jobs_make_room_for_it),
         cmocka_unit_test(test_a_policy_that_crashes),
         cmocka_unit_test(test_a_policy_that_exits),
         cmocka_unit_test(test_a_policy_that_does_not_return),
