@@ -36,7 +36,7 @@ typedef enum epop_policy_job_state {
     EPOP_POLICY_ADAPTS /* runs, and a resize that was decided has not committed */
 } epop_policy_job_state_t;
 
-/* Which node counts are accepted: `sizes`, ascending; count 0: every one from min to max. */
+/* Which node counts are accepted: `sizes`, ascending, from min to max; count 0: every one from min to max. */
 typedef struct epop_policy_range {
     int min, max;
     const int *sizes;

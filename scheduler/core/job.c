@@ -6,7 +6,7 @@
 
 #include "runtime/base/array.h"
 
-/* The sizes of a range are the copy's own. */
+/* The sizes of a range are the copy's own; the first and the last are its ends. */
 static int copy_range(epop_policy_range_t *range)
 {
     size_t bytes = (size_t)range->count * sizeof *range->sizes;
@@ -15,8 +15,11 @@ static int copy_range(epop_policy_range_t *range)
         range->sizes = NULL;
         return -1;
     }
-    if (sizes)
+    if (sizes) {
         memcpy(sizes, range->sizes, bytes);
+        range->min = sizes[0];
+        range->max = sizes[range->count - 1];
+    }
     range->sizes = sizes;
     return 0;
 }

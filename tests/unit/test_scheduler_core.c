@@ -95,8 +95,7 @@ static void test_all_of_a_job_is_copied(void **state)
     const epop_policy_job_t *view;
     (void)state;
     job.name = name;
-    job.range.sizes = sizes;
-    job.range.count = 2;
+    job.range = (epop_policy_range_t){1, 8, sizes, 2}; /* the sizes say it better */
     job.phases = phases;
     job.phase_count = 2;
     submit(core, 0, job);
@@ -107,6 +106,7 @@ static void test_all_of_a_job_is_copied(void **state)
     view = core_job(core, 1);
     assert_string_equal(view->name, "cannon");
     assert_int_equal(view->range.sizes[1], 4);
+    assert_true(view->range.min == 1 && view->range.max == 4);
     assert_int_equal(view->phase_count, 2);
     assert_string_equal(view->phases[0].name, "multiply");
     assert_int_equal(view->phases[0].range.sizes[0], 1);
