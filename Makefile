@@ -234,6 +234,9 @@ $(BUILD)/bench/loop.so: bench/programs/loop.c $(wildcard epop_api/epop/*.h) | $(
 $(BUILD)/bench/loop_plain: bench/programs/loop.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -DPLAIN $< -o $@ $(LIB)/libepop.a $(LDLIBS)
+$(BUILD)/bench/scheduler: bench/scheduler.c $(sched_obj) $(base_obj)
+	$(announce)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)

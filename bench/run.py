@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [debug] [resize] [methods] [redist] [cannon] [gauss]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [debug] [resize] [methods] [redist] [cannon] [gauss] [scheduler]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -187,10 +187,17 @@ def bench_gauss(quick):
         note(bench="gauss", n=order, ranks=ranks, gauss_gflops=ours, pdgesv_gflops=theirs, ratio=ratio)
 
 
+def bench_scheduler(quick):
+    """No ranks: what decides knows no MPI."""
+    done = subprocess.run([BENCH / "scheduler"], stdout=subprocess.PIPE, text=True, timeout=600, check=True)
+    for line in done.stdout.splitlines():
+        note(**json.loads(line))
+
+
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "redist": bench_redist,
-               "cannon": bench_cannon, "gauss": bench_gauss}
+               "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")
