@@ -19,23 +19,47 @@
 
 #define ANSWER_LIMIT_MS 5000
 
-/* The child's side: the job's status to the pipe. */
-static void ask_to_pipe(const struct ctl_job *job, int out)
+/* Takes the request. What the answer has under that name; NULL: nothing. */
+static cJSON *ask(cJSON *request, const char *member)
 {
-    cJSON *request = json_message(REQUEST_STATUS);
-    FILE *stream = fdopen(out, "w");
     int code;
-    if (!freopen("/dev/null", "w", stderr) || !stream)
+    cJSON *answer = ctl_ask(request, ANSWER_LIMIT_MS, &code);
+    cJSON *what = answer ? cJSON_DetachItemFromObject(answer, member) : NULL;
+    cJSON_Delete(request);
+    cJSON_Delete(answer);
+    return what;
+}
+
+/* One that cannot measure, or not now, has a status all the same. Tops of one terminal are one asker. */
+static void add_measure(cJSON *status, double keep)
+{
+    char asker[48];
+    cJSON *request = json_message(REQUEST_MEASURE), *measure;
+    snprintf(asker, sizeof asker, "top-%ld", (long)getsid(0));
+    cJSON_AddStringToObject(request, "asker", asker);
+    cJSON_AddNumberToObject(request, "keep", keep);
+    if ((measure = ask(request, "measure")))
+        cJSON_AddItemToObject(status, "measure", measure);
+}
+
+/* The child's side: the job's status to the pipe. */
+static void ask_to_pipe(const struct ctl_job *job, double keep, int out)
+{
+    FILE *stream = fdopen(out, "w");
+    if (!freopen("/dev/null", "w", stderr) || !stream || ctl_connect(job, NULL, NULL, ANSWER_LIMIT_MS) != CTL_DONE)
         return; /* the line for this job says all there is to say */
-    cJSON *answer = ctl_ask_job(job, request, ANSWER_LIMIT_MS, &code);
-    char *text = answer ? cJSON_PrintUnformatted(cJSON_GetObjectItem(answer, "job")) : NULL;
+    cJSON *status = ask(json_message(REQUEST_STATUS), "job");
+    if (status && keep > 0)
+        add_measure(status, keep);
+    ctl_disconnect();
+    char *text = status ? cJSON_PrintUnformatted(status) : NULL;
     if (text)
         fputs(text, stream);
     fflush(stream);
 }
 
 /* Starts the question; where its answer will come from, or -1. */
-static int begin(const struct ctl_job *job, pid_t *child)
+static int begin(const struct ctl_job *job, double keep, pid_t *child)
 {
     int ends[2];
     fflush(NULL);
@@ -44,7 +68,7 @@ static int begin(const struct ctl_job *job, pid_t *child)
     *child = fork();
     if (*child == 0) {
         close(ends[0]);
-        ask_to_pipe(job, ends[1]);
+        ask_to_pipe(job, keep, ends[1]);
         _exit(0);
     }
     close(ends[1]);
@@ -116,7 +140,7 @@ static void print_all(const struct ctl_job *jobs, cJSON **statuses, int count, b
     cJSON_Delete(array);
 }
 
-int ctl_ask_all(struct ctl_job **all, cJSON ***answers)
+int ctl_ask_all(struct ctl_job **all, cJSON ***answers, double keep)
 {
     struct ctl_job *jobs;
     int count = ctl_jobs(&jobs), shown = 0;
@@ -124,7 +148,7 @@ int ctl_ask_all(struct ctl_job **all, cJSON ***answers)
     int *pipes = calloc((size_t)count + 1, sizeof *pipes);
     cJSON **statuses = calloc((size_t)count + 1, sizeof(cJSON *));
     for (int i = 0; children && pipes && statuses && i < count; i++)
-        pipes[i] = begin(&jobs[i], &children[i]);
+        pipes[i] = begin(&jobs[i], keep, &children[i]);
     for (int i = 0; children && pipes && statuses && i < count; i++) {
         cJSON *status = collect(pipes[i], children[i]);
         if (!status && !ctl_job_alive(&jobs[i]))
@@ -146,7 +170,7 @@ int ctl_list(const struct ctl_arguments *arguments)
 {
     struct ctl_job *jobs;
     cJSON **statuses;
-    int count = ctl_ask_all(&jobs, &statuses);
+    int count = ctl_ask_all(&jobs, &statuses, 0);
     if (count == 0 && !arguments->json && ctl_for_people())
         puts("no job is running (of this user, on this host)");
     else if (count >= 0)

@@ -31,16 +31,23 @@ static void resize_text(const cJSON *status, char text[64])
     }
 }
 
+/* The share of its time that rank 0 spends in MPI, which a driver has measured, as MPI time over compute time. */
+static void mtct_text(const cJSON *status, char text[32])
+{
+    double share = json_number(status, "mtct", -1);
+    strcpy(text, share < 1 ? "-" : "inf");
+    if (share >= 0 && share < 1)
+        snprintf(text, 32, "%.3g", share / (1 - share));
+}
+
 void ctl_live(const cJSON *status, struct ctl_live *live)
 {
     const cJSON *progress = cJSON_GetObjectItem(status, "progress");
     progress_text(progress, live->progress);
     strcpy(live->left, "-");
-    strcpy(live->mtct, "-");
     if (cJSON_HasObjectItem(progress, "left"))
         ctl_duration(json_number(progress, "left", 0), live->left);
-    if (cJSON_HasObjectItem(status, "mtct"))
-        snprintf(live->mtct, sizeof live->mtct, "%.1f %%", 100 * json_number(status, "mtct", 0));
+    mtct_text(status, live->mtct);
     resize_text(status, live->resize);
 }
 

@@ -8,7 +8,6 @@ import time
 
 import job
 import pytest
-from fake import FakeJob
 from scenario import DONE, Scenario
 from terminal import Terminal
 
@@ -126,22 +125,11 @@ def test_share_of_mpi(space):
     it = Scenario(space, "how=none", "nap=20000", "sleeper=1", program="deadlock", start=2, ranks=2,
                   options=("--driver", "profile"))
     assert it.wait_for_status(lambda status: status.get("mtct", 0) > 0.5)["mtct"] <= 1
-    assert float(space.epopctl("top").out.splitlines()[1].split("\t")[5].removesuffix(" %")) > 30
+    assert float(space.epopctl("top").out.splitlines()[1].split("\t")[6]) > 0.4
     it.done("stop", "--wait")
     alone = Scenario(space, "iterations=1000000", program="progress", start=1, ranks=1, options=("--driver", "profile"))
     assert alone.wait_for_status(lambda status: "mtct" in status)["mtct"] < 0.2
     alone.done("stop", "--wait")
-
-
-@pytest.mark.parametrize("columns", [60, 30, 12])
-def test_top_on_a_narrow_terminal(space, columns):
-    """Less important columns go, and where that is not enough lines are cut."""
-    FakeJob(space)
-    it = Terminal(space, [job.BUILD / "bin/epopctl", "top", "--once"], columns=columns)
-    code, text = it.wait()
-    head, row, rest = text.split("\r\n")
-    assert code == DONE and rest == "" and max(len(head), len(row)) <= columns, text
-    assert head.startswith("JOB     STAT") and row.startswith("fake-1  runn") and "UPTIME" not in head
 
 
 def test_top(space):
@@ -149,8 +137,9 @@ def test_top(space):
     it.wait_for_status(lambda status: (status["progress"] or {}).get("left"))
     result = space.epopctl("top")
     head, row = [line.split("\t") for line in result.out.splitlines()]
-    assert head == ["JOB", "STATE", "SIZE", "DONE", "LEFT", "MTCT", "RESIZE", "ELEMENT", "HOST", "UPTIME"]
-    assert row[:4] == [it.id, "running", "1", "0 %"] and row[4] != "-" and row[5:8] == ["-", "-", "work"]
+    found = dict(zip(head, row, strict=True))
+    assert {"JOB": it.id, "STATE": "running", "SIZE": "1", "DONE": "0 %", "RESIZE": "-", "ELEMENT": "work"}.items() <= found.items()
+    assert found["LEFT"] != "-"
     found, = json.loads(space.epopctl("top", "--json").out)
     assert found["job"] == it.id and found["progress"]["bound"] == 1000000
     once = Terminal(space, [job.BUILD / "bin/epopctl", "top", "--once"])
