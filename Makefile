@@ -63,7 +63,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(if $(sim_obj),$(BIN)/epopsim) $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -297,7 +297,7 @@ root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 install: all $(BUILD)/epop.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema"
-	install $(BIN)/epop $(BIN)/epopctl "$(root)/bin"
+	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim "$(root)/bin"
 	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans "$(root)/lib/epop"
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"

@@ -257,7 +257,7 @@ static int read_lines(struct reader *reader, struct input *input)
 int swf_read(struct workload *workload, struct input *input, int nodes, struct error *error)
 {
     struct reader reader = {.workload = workload, .file = input->name, .error = error};
-    *workload = (struct workload){.nodes = nodes, .name = strdup(input->name), .notes = strdup("")};
+    *workload = (struct workload){.nodes = nodes, .name = strdup(basename(input->name)), .notes = strdup("")};
     int failed = workload->name && workload->notes ? read_lines(&reader, input) : error_memory(error);
     if (failed)
         workload_free(workload);

@@ -81,7 +81,7 @@ int workload_json_read(struct workload *workload, const struct input *input, int
     if (!json)
         return error_set(error, ERROR_REFUSED, "%s:%d: no JSON from here on", input->name, line_of(input, end));
     reader.document = (struct place){.key = input->name, .item = json};
-    const char *name = input->name;
+    const char *name = basename(input->name);
     int failed = place_text(&reader.document, "name", false, &name, error) || read_document(&reader, seed) ? -1 : 0;
     workload->name = strdup(name);
     if (!failed && (!workload->name || !workload->notes))

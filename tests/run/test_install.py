@@ -12,12 +12,12 @@ import pytest
 
 PREFIX = "/opt/epop"
 FILES = [
-    "bin/epop", "bin/epopctl", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
-    *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "mpi_adapt", "visibility")],
+    "bin/epop", "bin/epopctl", "bin/epopsim", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
+    *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "mpi_adapt", "policy", "visibility")],
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")], "lib/pkgconfig/epop.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").glob("*.c")],
     "lib/epop/backtrace", "lib/epop/tether", "lib/epop/orphans", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
-    *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epop-report")],
+    *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epopsim", "epop-report")],
     *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
 ]
 
@@ -62,7 +62,7 @@ def test_no_path_of_the_build_is_left(tree):
     for path in tree.rglob("*"):
         if path.suffix in (".pc", ".1", ".h", ".json"):
             assert str(job.ROOT) not in path.read_text(), path
-    for name in ("bin/epop", "bin/epopctl", "bin/epop-report", "lib/libepop.so", "lib/epop/examples/cannon.so"):
+    for name in ("bin/epop", "bin/epopctl", "bin/epopsim", "bin/epop-report", "lib/libepop.so", "lib/epop/examples/cannon.so"):
         dynamic = subprocess.run(["readelf", "-dW", tree / name], capture_output=True, text=True, check=True).stdout
         assert str(job.ROOT) not in dynamic, name
 
@@ -214,6 +214,6 @@ def test_version_of_pkg_config_is_that_of_epop(space, tree):
 def test_man_pages_are_found(space, tree):
     if not shutil.which("man"):
         pytest.skip("there is no man here")
-    for name in ("epop", "epopctl", "epop-report"):
+    for name in ("epop", "epopctl", "epopsim", "epop-report"):
         result = bare(space, tree, "man", "-M", tree / "share/man", "-P", "cat", name).wait()
         assert result.status == 0 and name in result.out, result

@@ -18,6 +18,7 @@ ALLOWED = {
     "scheduler/core": ["epop/policy.h", "scheduler/core/", "runtime/base/"],
     "scheduler/policies": ["epop/policy.h", "scheduler/policies/"],
     "scheduler/simulated": ["epop/policy.h", "scheduler/simulated/", "scheduler/core/", "runtime/base/"],
+    "scheduler/epopsim": ["epop/policy.h", "scheduler/", "runtime/base/"],
     "report": ["report/"],
     "programs": ["epop/"],
     "examples": ["epop/"],

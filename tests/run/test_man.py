@@ -7,7 +7,7 @@ import job
 import pytest
 
 PAGES = job.ROOT / "docs/man"
-NAMES = ["epop", "epopctl", "epop-report"]
+NAMES = ["epop", "epopctl", "epopsim", "epop-report"]
 COMMANDS = ["list", "top", "status", "where", "measure", "resize", "pause", "resume", "stop", "cancel", "watch", "break", "step",
             "continue"]
 
@@ -63,6 +63,11 @@ def test_options_of_epop_report(space):
     text = space.start([job.BUILD / "bin/epop-report", "--help"]).wait().out
     own = re.sub(r"`epop .*?`", "", text)
     assert own != text and options_of_page("epop-report") == options_of_help(own)
+
+
+def test_options_of_epopsim(space):
+    text = space.start([job.BUILD / "bin/epopsim", "--help"]).wait().out
+    assert options_of_page("epopsim") == options_of_help(text)
 
 
 def test_commands_of_epopctl(space):

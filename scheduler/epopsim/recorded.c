@@ -1,0 +1,62 @@
+/* Reading what --output wrote: see recorded.h. */
+#include "scheduler/epopsim/recorded.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/simulated/input.h"
+
+static int read_runs(struct recorded *recorded, const cJSON *runs, struct error *error)
+{
+    struct error why;
+    recorded->runs = calloc((size_t)cJSON_GetArraySize(runs), sizeof *recorded->runs);
+    if (!recorded->runs)
+        return error_memory(error);
+    for (const cJSON *run = runs->child; run; run = run->next, recorded->count++)
+        if (schedule_read(&recorded->runs[recorded->count], run, &why))
+            return error_set(error, ERROR_REFUSED, "%s: runs[%zu]: %s", recorded->path, recorded->count, why.text);
+    return 0;
+}
+
+int recorded_read(struct recorded *recorded, const char *path, struct error *error)
+{
+    struct input input;
+    *recorded = (struct recorded){.path = path};
+    if (input_read(&input, path, error))
+        return -1;
+    cJSON *json = cJSON_ParseWithLength(input.text, input.size);
+    const cJSON *runs = cJSON_GetObjectItemCaseSensitive(json, "runs");
+    int failed = cJSON_IsArray(runs) && runs->child
+                     ? read_runs(recorded, runs, error)
+                     : error_set(error, ERROR_REFUSED,
+                                 "%s: is no recorded run: give a file that `epopsim --output FILE` wrote", path);
+    cJSON_Delete(json);
+    input_free(&input);
+    return failed;
+}
+
+void recorded_free(struct recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->count; i++)
+        schedule_free(&recorded->runs[i]);
+    free(recorded->runs);
+    *recorded = (struct recorded){0};
+}
+
+/* "upper=0.2" of "ers,upper=0.2". */
+static const char *options_of(const char *spec)
+{
+    const char *comma = strchr(spec, ',');
+    return comma ? comma + 1 : "";
+}
+
+int recorded_find(const struct recorded *recorded, const char *name, const char *spec, const struct schedule **run,
+                  struct error *error)
+{
+    for (size_t i = 0; i < recorded->count; i++)
+        if (!strcmp(recorded->runs[i].policy, name) && !strcmp(recorded->runs[i].options, options_of(spec))) {
+            *run = &recorded->runs[i];
+            return 0;
+        }
+    return error_set(error, ERROR_REFUSED, "policy %s: %s has no run of it with these options", spec, recorded->path);
+}

@@ -1,0 +1,24 @@
+/* A file of recorded runs, whose decisions are to come again. */
+#ifndef SCHEDULER_EPOPSIM_RECORDED_H
+#define SCHEDULER_EPOPSIM_RECORDED_H
+
+#include <stddef.h>
+
+#include "runtime/base/error.h"
+#include "scheduler/simulated/schedule.h"
+
+struct recorded {
+    const char *path;
+    struct schedule *runs;
+    size_t count;
+};
+
+/* -1: recorded_free may be called, and need not. */
+int recorded_read(struct recorded *recorded, const char *path, struct error *error);
+void recorded_free(struct recorded *recorded);
+
+/* The run of the policy of that name, with those options. -1: there is none. */
+int recorded_find(const struct recorded *recorded, const char *name, const char *spec, const struct schedule **run,
+                  struct error *error);
+
+#endif

@@ -1,0 +1,100 @@
+/* Opening policies, then running them: see trials.h. */
+#include "scheduler/epopsim/trials.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "scheduler/core/guard.h"
+#include "scheduler/epopsim/bar.h"
+#include "scheduler/epopsim/recorded.h"
+#include "scheduler/policies/policies.h"
+#include "scheduler/simulated/simulate.h"
+
+/* All that is opened before the first run, so that what is wrong is said at once. */
+struct cast {
+    const struct options *options;
+    struct policy *policies;
+    size_t count; /* of those that are open */
+    struct recorded recorded;
+};
+
+static void dismiss(struct cast *cast)
+{
+    for (size_t i = 0; i < cast->count; i++)
+        policy_close(&cast->policies[i]);
+    free(cast->policies);
+    recorded_free(&cast->recorded);
+}
+
+static int gather(struct cast *cast, const struct options *options, struct error *error)
+{
+    *cast = (struct cast){.options = options, .policies = calloc(options->policy_count, sizeof *cast->policies)};
+    if (!cast->policies)
+        return error_memory(error);
+    for (; cast->count < options->policy_count; cast->count++)
+        if (policy_open(&cast->policies[cast->count], options->policies[cast->count], policies, error))
+            return -1;
+    return options->replay ? recorded_read(&cast->recorded, options->replay, error) : 0;
+}
+
+static int run(struct trial *trial, const struct cast *cast, size_t place, const struct workload *workload,
+               struct error *error)
+{
+    const struct options *options = cast->options;
+    struct bar bar = {.label = options->policies[place], .shown = !options->quiet};
+    struct simulation simulation = {.workload = workload,
+                                    .policy = &cast->policies[place],
+                                    .costs = options->costs,
+                                    .latency = options->latency,
+                                    .noise = options->noise,
+                                    .seed = options->transform.seed,
+                                    .exact = limits_are_exact(workload),
+                                    .progress = bar_show,
+                                    .context = &bar};
+    *trial = (struct trial){.spec = options->policies[place]};
+    if (options->replay &&
+        recorded_find(&cast->recorded, cast->policies[place].table.name, trial->spec, &simulation.replay, error))
+        return -1;
+    int failed = simulate(&simulation, &trial->schedule, error);
+    bar_clear(&bar);
+    return failed;
+}
+
+static void run_all(struct trials *trials, const struct cast *cast, const struct workload *workload, size_t *failed)
+{
+    struct error error;
+    for (size_t i = 0; i < cast->count; i++) {
+        if (!run(&trials->trials[trials->count], cast, i, workload, &error)) {
+            trials->count++;
+            continue;
+        }
+        fprintf(stderr, "epopsim: %s\n", error.text);
+        ++*failed;
+    }
+}
+
+int trials_run(struct trials *trials, const struct options *options, const struct workload *workload, size_t *failed,
+               struct error *error)
+{
+    struct cast cast;
+    *trials = (struct trials){.trials = calloc(options->policy_count, sizeof *trials->trials)};
+    guard_install(GUARD_BUSY, GUARD_ALONE);
+    int wrong = gather(&cast, options, error);
+    *failed = 0;
+    if (!wrong && !trials->trials)
+        wrong = error_memory(error);
+    if (!wrong)
+        run_all(trials, &cast, workload, failed);
+    dismiss(&cast);
+    if (wrong)
+        trials_free(trials);
+    return wrong;
+}
+
+void trials_free(struct trials *trials)
+{
+    for (size_t i = 0; i < trials->count; i++)
+        schedule_free(&trials->trials[i].schedule);
+    free(trials->trials);
+    *trials = (struct trials){0};
+}

@@ -1,0 +1,37 @@
+/* The workload under each policy. */
+#ifndef SCHEDULER_EPOPSIM_TRIALS_H
+#define SCHEDULER_EPOPSIM_TRIALS_H
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+#include "runtime/base/error.h"
+#include "scheduler/epopsim/options.h"
+#include "scheduler/simulated/schedule.h"
+#include "scheduler/simulated/workload.h"
+
+struct trial {
+    const char *spec; /* of its policy; not owned */
+    struct schedule schedule;
+};
+
+/* Those that came to their end. */
+struct trials {
+    struct trial *trials;
+    size_t count;
+};
+
+/* One after the other. A policy that cannot be had: -1 before anything runs. What fails in a run is said on standard
+ * error, and counted in *failed. */
+int trials_run(struct trials *trials, const struct options *options, const struct workload *workload, size_t *failed,
+               struct error *error);
+void trials_free(struct trials *trials);
+
+/* By schema/schedule.schema.json, and the metrics alone by schema/metrics.schema.json. NULL: no memory. */
+cJSON *trials_json(const struct trials *trials, const struct options *options, const struct workload *workload);
+cJSON *trials_metrics_json(const struct trials *trials, const struct options *options, const struct workload *workload);
+
+/* The metrics of one, with the policy's CPU time. */
+cJSON *trial_metrics(const struct trial *trial);
+
+#endif

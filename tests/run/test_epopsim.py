@@ -1,0 +1,368 @@
+"""epopsim: workloads and bad input, tables and JSON, policies that misbehave, and how it ends."""
+
+import gzip
+import json
+import os
+import pty
+import signal
+
+import job
+import jsonschema
+import pytest
+
+EPOPSIM = job.BUILD / "bin/epopsim"
+NASA = job.ROOT / "tests/data/NASA-iPSC-1993-3.1-cln.swf.gz"
+EXAMPLES = job.ROOT / "schema/examples/workload"
+PHASES = EXAMPLES / "valid/phases.json"
+BAD = job.BUILD / "tests/policies/bad.so"
+
+
+def epopsim(space, *arguments, **how):
+    return space.start([EPOPSIM, *arguments], **how).wait()
+
+
+def check(name, value):
+    schema = json.loads((job.ROOT / "schema" / f"{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(value)
+
+
+def refused(result, *words, status=2):
+    """One line that says it, and nothing else."""
+    assert result.status == status and result.out == "", result
+    assert result.err.startswith("epopsim: ") and result.err.count("\n") == 1, result
+    for word in words:
+        assert word in result.err, result
+
+
+def swf(*jobs, header="; MaxProcs: 16\n"):
+    """(number, submit, run time, processors) each."""
+    rows = [f"{number} {submit} -1 {run} {size} -1 -1 {size} {run} -1 1 1 1 -1 -1 -1 -1 -1" for number, submit, run, size in jobs]
+    return header + "\n".join(rows) + "\n"
+
+
+def trace(space, *jobs, name="trace.swf"):
+    path = space.directory / name
+    path.write_text(swf(*jobs))
+    return path
+
+
+def rows(text):
+    """A table by its columns' names."""
+    lines = [line.split("\t") for line in text.splitlines()]
+    return [dict(zip(lines[0], line)) for line in lines[1:]]
+
+
+# ---- It runs ----
+
+def test_a_small_trace_by_hand(space):
+    """The second job waits for the first, the third fits beside it: 0-10, 10-30, 1-9."""
+    path = trace(space, (1, 0, 10, 12), (2, 1, 20, 16), (3, 1, 8, 4))
+    result = epopsim(space, "--policy", "easy", "--tsv", path)
+    assert result.status == 0 and result.err == "", result
+    [row] = rows(result.out)
+    assert row["policy"] == "easy" and float(row["makespan"]) == 30 and float(row["mean_wait"]) == 3
+    assert float(row["utilisation"]) == pytest.approx((120 + 320 + 32) / (16 * 30))
+
+
+def test_the_standard_input(space):
+    path = trace(space, (1, 0, 10, 4))
+    with open(path) as text:
+        result = epopsim(space, "--policy", "easy", "-", stdin=text)
+    assert result.status == 0 and "easy" in result.out, result
+
+
+def test_gzip_or_not_is_the_same(space):
+    path = trace(space, (1, 0, 10, 12), (2, 1, 20, 16))
+    packed = space.directory / "packed"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    plain = epopsim(space, "--policy", "easy", "--tsv", path)
+    assert plain.status == 0
+    strip = lambda text: [[row["makespan"], row["mean_wait"]] for row in rows(text)]
+    assert strip(epopsim(space, "--policy", "easy", "--tsv", packed).out) == strip(plain.out)
+
+
+def test_the_table_has_every_policy(space):
+    result = epopsim(space, PHASES)
+    names = [line.split()[0] for line in epopsim(space, "--list-policies").out.splitlines() if not line.startswith(" ")]
+    assert result.status == 0 and {"easy"} <= set(names), result
+    lines = result.out.splitlines()
+    assert lines[0].split()[:2] == ["policy", "makespan/s"] and "energy/MJ" in lines[0]
+    assert [line.split()[0] for line in lines[1:]] == names
+    assert all("(" in line for line in lines[2:]) and "(" not in lines[1]
+
+
+def test_policies_with_options(space):
+    """What has no '=' begins a policy."""
+    result = epopsim(space, "--policy", "easy,ers,upper=0.2", "--policy", "easy", "--tsv", PHASES)
+    assert [row["policy"] for row in rows(result.out)] == ["easy", "ers,upper=0.2", "easy"], result
+
+
+@pytest.mark.parametrize("path", sorted((EXAMPLES / "valid").glob("*.json")), ids=lambda path: path.stem)
+def test_valid_examples_run(space, path):
+    result = epopsim(space, "--policy", "easy,ers", path)
+    assert result.status == 0 and result.err == "", result
+
+
+def test_the_schedule_is_by_its_schema(space):
+    result = epopsim(space, "--jobs", "300", "--malleable", "0.5", "--load", "1.2", "--output", "out.json", NASA)
+    assert result.status == 0, result
+    value = json.loads((space.directory / "out.json").read_text())
+    check("schedule", value)
+    assert value["machine"]["nodes"] == 128 and value["workload"]["jobs"] == 300
+    assert any("no run time" in note for note in value["workload"]["notes"])
+    for run in value["runs"]:
+        assert len(run["jobs"]) == 300 == run["metrics"]["done"]
+        assert all(decision["reason"] for decision in run["decisions"])
+
+
+def test_the_schedule_instead_of_the_table(space):
+    result = epopsim(space, "--policy", "easy", "-o", "-", PHASES)
+    assert result.status == 0, result
+    check("schedule", json.loads(result.out))
+
+
+def test_the_metrics_are_by_their_schema(space):
+    result = epopsim(space, "--json", PHASES)
+    assert result.status == 0, result
+    value = json.loads(result.out)
+    check("metrics", value)
+    assert value["runs"][0]["policy"] == "easy" and value["runs"][0]["metrics"]["joules"] > 0
+
+
+def test_the_same_seed_gives_the_same(space):
+    words = ["--jobs", "400", "--malleable", "0.5", "--limit-factor", "3", "--noise", "0.1", "--load", "1", NASA]
+    outs = [epopsim(space, "--seed", seed, "-o", "-", *words).out for seed in ("5", "5", "6")]
+    assert outs[0] and outs[0] == outs[1] != outs[2]
+
+
+def test_random_jobs_follow_the_seed(space):
+    path = EXAMPLES / "valid/random.json"
+    outs = [epopsim(space, "--policy", "easy", "-o", "-", *words, path).out
+            for words in ([], ["--seed", "3"], ["--seed", "4"])]
+    starts = [[entry["submit"] for entry in json.loads(out)["runs"][0]["jobs"]] for out in outs]
+    assert starts[0] == starts[1] != starts[2] and len(starts[0]) == 50
+
+
+def test_a_replay_gives_the_same_decisions(space):
+    words = ["--jobs", "300", "--load", "1.2", NASA]
+    assert epopsim(space, "--malleable", "0.5", "--output", "run.json", *words).status == 0
+    again = epopsim(space, "-q", "--malleable", "0.5", "--replay", "run.json", *words)
+    assert again.status == 0 and again.err == "", again
+    other = epopsim(space, "-q", "--policy", "easy", "--load", "1.3", "--replay", "run.json", "--jobs", "300", NASA)
+    refused(other, "easy", status=1)
+
+
+def test_what_cannot_be_simulated_is_told(space):
+    path = trace(space, (1, 0, 10, 4), (2, 1, 0, 4), (3, 2, -1, 4))
+    result = epopsim(space, "--policy", "easy", path)
+    assert result.status == 0 and result.err == (
+        "note: 2 of 3 lines left out: no run time (0 or not known; cancelled before they ran)\n"), result
+    assert epopsim(space, "-q", "--policy", "easy", path).err == ""
+
+
+def test_description(space):
+    result = epopsim(space, "--describe", "--load", "0.9", "--malleable", "0.25", "--limit-factor", "2", NASA)
+    assert result.status == 0 and result.err == "", result
+    for words in ("128 nodes", "load         0.900", "4517 malleable (25 %)", "no run time", "nodes wanted", "####"):
+        assert words in result.out, result
+    before = epopsim(space, "-v", "--policy", "easy", "--jobs", "100", NASA)
+    assert before.status == 0 and "nodes wanted" in before.err and "nodes wanted" not in before.out, before
+
+
+def test_power(space):
+    result = epopsim(space, "--policy", "easy", "--watts", "100,300", "--tsv", trace(space, (1, 0, 10, 4)))
+    [row] = rows(result.out)
+    assert float(row["joules"]) == 10 * (4 * 300 + 12 * 100) and float(row["peak_watts"]) == 2400
+
+
+def test_help_and_version(space):
+    result = epopsim(space, "--help")
+    assert result.status == 0 and result.out.startswith("Usage: epopsim") and result.err == ""
+    assert max(map(len, result.out.splitlines())) <= 120
+    assert epopsim(space, "--version").out.startswith("epopsim ")
+
+
+# ---- The real trace ----
+
+def test_the_whole_trace(space):
+    result = epopsim(space, "--policy", "easy", "--tsv", NASA, limit=240)
+    assert result.status == 0, result
+    [row] = rows(result.out)
+    assert row["jobs"] == row["done"] == "18066" and 0.4 < float(row["utilisation"]) < 0.5
+
+
+def test_two_thousand_jobs_under_every_policy(space):
+    result = epopsim(space, "--jobs", "2000", "--load", "0.9", "--malleable", "1", "--tsv", NASA, limit=240)
+    assert result.status == 0, result
+    assert {row["done"] for row in rows(result.out)} == {"2000"}
+
+
+# ---- Bad input ----
+
+BAD_LINES = {
+    "1 0 -1 10 4\n": ":2: field 6 (CPU time) is missing",
+    "1 0 -1 ten 4 -1 -1 4 9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 4 (run time) is \"ten\"",
+    "1 -9 -1 9 4 -1 -1 4 9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 2 (submit time) is negative",
+    "1 0 -1 9 4 -1 -1 99 9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 8 (requested processors) is 99, and the machine has 16",
+    "": "has no job",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_a_bad_trace(space, line):
+    path = space.directory / "bad.swf"
+    path.write_text("; MaxProcs: 16\n" + line)
+    refused(epopsim(space, path), "bad.swf", BAD_LINES[line])
+
+
+def test_a_trace_that_goes_backwards(space):
+    refused(epopsim(space, trace(space, (1, 9, 10, 4), (2, 8, 10, 4))), "trace.swf:3", "is 8, before line 2's 9", "sort")
+
+
+def test_files_that_are_none(space):
+    refused(epopsim(space, "missing.swf"), "missing.swf: cannot be opened")
+    refused(epopsim(space, space.directory), "cannot be read")
+    cut = space.directory / "cut.gz"
+    cut.write_bytes(NASA.read_bytes()[:5000])
+    refused(epopsim(space, cut), "cut.gz", "damaged or cut off")
+
+
+JSON = {"schema": "epop.workload", "version": 1, "machine": {"nodes": 4}, "jobs": [{"nodes": 2, "phases": [{"seconds": 1}]}]}
+BAD_JSON = [
+    ({"jobs": [JSON["jobs"][0], {"nodes": 2}]}, "jobs[1]: has no phases"),
+    ({"jobs": [{**JSON["jobs"][0], "submit": -1}]}, "jobs[0].submit: is -1"),
+    ({"jobs": [{**JSON["jobs"][0], "nodes": 5}]}, "jobs[0].nodes: is 5, and the machine has 4"),
+    ({"jobs": [{**JSON["jobs"][0], "sumbit": 1}]}, 'jobs[0]: unknown key "sumbit"; there are id, submit'),
+    ({"jobs": [{"nodes": 2, "phases": [{"seconds": "1"}]}]}, "jobs[0].phases[0].seconds: is no number"),
+    ({"jobs": [{"nodes": 2, "phases": [{"seconds": 1, "speedup": {"model": "best"}}]}]},
+     'jobs[0].phases[0].speedup.model: is "best"; there are linear, amdahl, downey, table'),
+    ({"jobs": [{"nodes": 2, "application": "x"}]}, 'jobs[0].application: there is no application "x"'),
+    ({"jobs": [{**JSON["jobs"][0], "kind": "malleable", "sizes": [1, 4]}]}, "jobs[0].nodes: is 2, a size that"),
+    ({"jobs": [{**JSON["jobs"][0], "id": 1}, {**JSON["jobs"][0], "id": 1}]}, "two jobs have the id 1"),
+    ({"machine": {}}, "machine.nodes: is missing"),
+    ({"random": {"count": 1, "interarrival": 1, "mix": [{"application": "x"}]}}, 'random.mix[0].application: there is no'),
+    ({"applications": {"a": {"nodes": -1}}}, "applications.a.nodes: is -1"),
+]
+
+
+@pytest.mark.parametrize("change,words", BAD_JSON, ids=[words for _, words in BAD_JSON])
+def test_bad_json(space, change, words):
+    path = space.directory / "bad.json"
+    path.write_text(json.dumps({**JSON, **change}))
+    refused(epopsim(space, path), "bad.json: ", words)
+
+
+def test_no_json(space):
+    path = space.directory / "bad.json"
+    path.write_text('{\n"schema": 1,\n]')
+    refused(epopsim(space, path), "bad.json:3: no JSON")
+
+
+@pytest.mark.parametrize("path", sorted((EXAMPLES / "invalid").glob("*.json")), ids=lambda path: path.stem)
+def test_what_the_schema_refuses_is_refused(space, path):
+    refused(epopsim(space, path), path.name)
+
+
+BAD_USAGE = [
+    ([], "which workload?"),
+    (["a", "b"], 'one workload, and then "b"'),
+    (["--load", "high", "x"], '--load: "high" is no number'),
+    (["--load", "0", "x"], "--load"),
+    (["--malleable", "1.1", "x"], "--malleable"),
+    (["--malleable", "0.6", "--moldable", "0.6", "x"], "more than all jobs"),
+    (["--speedup", "best", "x"], "is no model of speedup"),
+    (["--resize-cost", "1,2,3,4", "x"], "--resize-cost"),
+    (["--resize-cost", "-1", "x"], "--resize-cost"),
+    (["--watts", "5", "x"], "--watts"),
+    (["--seed", "-1", "x"], "--seed"),
+    (["--policy", "upper=1", "x"], "--policy"),
+    (["--feathers", "x"], '"--feathers" is no option'),
+    (["--load"], "--load needs a value"),
+    (["--json", "--tsv", "x"], "not both"),
+    (["--power-cap", "100", str(NASA)], "give --watts"),
+    (["--policy", "best", str(NASA)], "no policy 'best'; there are easy"),
+    (["--policy", "./missing.so", str(NASA)], "missing.so"),
+    (["--policy", "easy,x=1", str(NASA)], "it has no option x"),
+    (["--replay", "missing", str(NASA)], "missing"),
+    (["--replay", str(PHASES), str(NASA)], "is no recorded run"),
+]
+
+
+@pytest.mark.parametrize("words,said", BAD_USAGE, ids=[" ".join(words)[:40] or "nothing" for words, _ in BAD_USAGE])
+def test_wrong_usage(space, words, said):
+    refused(epopsim(space, "-q", *words), said)
+
+
+# ---- Policies that misbehave ----
+
+@pytest.mark.parametrize("how", ["crash", "abort", "exit"])
+def test_a_policy_that_dies(space, how):
+    result = epopsim(space, "-q", "--policy", f"{BAD},how={how}", trace(space, (1, 0, 10, 4)))
+    refused(result, "bad.so", status=1)
+
+
+@pytest.mark.parametrize("how", ["nonsense"])
+def test_a_policy_that_plans_nonsense(space, how):
+    result = epopsim(space, "-q", "--policy", f"{BAD},how={how}", trace(space, (1, 0, 10, 4)))
+    refused(result, "bad", status=1)
+
+
+# ---- How it ends ----
+
+def test_an_output_that_cannot_be_written(space):
+    refused(epopsim(space, "-q", "--policy", "easy", "--output", "no/such/file", PHASES), "no/such/file: cannot be written", status=1)
+    with open("/dev/full", "w") as full:
+        ended = space.start(["sh", "-c", 'exec "$@" > /dev/full', "sh", EPOPSIM, "-q", "--policy", "easy", PHASES]).wait()
+        assert full
+    assert ended.status == 1 and "cannot write" in ended.err, ended
+
+
+def test_a_reader_that_goes(space):
+    """No message, and no hang."""
+    result = space.start(["bash", "-c", f"{EPOPSIM} -q --policy easy --output - --jobs 3000 {NASA} | head -c 100 | wc -c"]).wait()
+    assert result.out.strip() == "100" and result.err == "", result
+
+
+def test_an_interrupt_ends_it(space):
+    running = space.start([EPOPSIM, "-q", "--policy", f"{BAD},how=spin", trace(space, (1, 0, 10, 4))])
+    wait_for_cpu(running)
+    running.signal(signal.SIGINT)
+    assert running.wait().status == -signal.SIGINT
+
+
+def wait_for_cpu(running):
+    """Until it computes: the policy that never returns was called."""
+    while running.running():
+        fields = open(f"/proc/{running.pid}/stat").read().rsplit(")", 1)[1].split()
+        if int(fields[11]) >= 5:  # ticks of 10 ms
+            return
+    raise AssertionError(running.wait())
+
+
+def on_terminal(space, *arguments, **environment):
+    """What standard error has, where that is a terminal."""
+    primary, secondary = pty.openpty()
+    command = " ".join(map(str, [EPOPSIM, *arguments]))
+    running = space.start(["sh", "-c", f"exec {command} 2> {os.ttyname(secondary)}"], env=environment)
+    result = running.wait()
+    os.close(secondary)
+    text = b""
+    while True:
+        try:
+            part = os.read(primary, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    os.close(primary)
+    assert result.status == 0, result
+    return text.decode()
+
+
+def test_progress_is_shown_on_a_terminal_only(space):
+    words = ["--policy", "easy", "--jobs", "3000", NASA]
+    assert "jobs  day" in on_terminal(space, *words, TERM="xterm")
+    assert "jobs  day" not in on_terminal(space, *words, TERM="dumb")
+    assert "jobs  day" not in on_terminal(space, "-q", *words, TERM="xterm")
+    assert "jobs  day" not in epopsim(space, *words, env={"TERM": "xterm"}).err
