@@ -146,7 +146,7 @@ $(BIN)/epopsim: $(sim_obj) $(sched_obj) $(base_obj)
 
 # epop-report is neither. Its charts are JavaScript, bundled into one script that the executable contains.
 BUNDLE := $(BUILD)/report
-$(BUNDLE)/report.js $(BUNDLE)/THIRD-PARTY.txt &: $(wildcard report/web/* report/web/src/* report/web/src/charts/*) schema/profile.schema.json
+$(BUNDLE)/report.js $(BUNDLE)/THIRD-PARTY.txt &: $(wildcard report/web/* report/web/src/* report/web/src/*/*) schema/profile.schema.json
 	$(announce)
 	$(Q)modules=$$(report/web/modules.sh) && node report/web/build.mjs "$$modules" schema/profile.schema.json $(BUNDLE)
 $(OBJ)/report/assets.o: report/assets.S $(BUNDLE)/report.js

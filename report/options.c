@@ -16,8 +16,10 @@ static const char *const formats[] = {[FORMAT_HTML] = "html", [FORMAT_SVG] = "sv
 
 static const char help[] =
     "Usage: epop-report [OPTIONS] PROFILE [TRACE]\n"
+    "       epop-report [OPTIONS] SCHEDULE\n"
     "Makes a page, drawings or tables of what `epop --driver profile --output PROFILE` measured;\n"
-    "with the trace of the same run (`epop --driver profile,trace`) it also shows what each process did when.\n\n"
+    "with the trace of the same run (`epop --driver profile,trace`) it also shows what each process did when.\n"
+    "Or of a schedule: which jobs were when on which nodes, by one policy or several, and why.\n\n"
     "  -o, --output PATH   where to: a file, or a folder for the files of svg and csv; - is the standard output\n"
     "                      (report.html; folder report; with --chart the standard output)\n"
     "  --format FORMAT     html: one page with all charts; svg: drawings; csv: their figures (html)\n"
@@ -26,7 +28,8 @@ static const char help[] =
     "  -h, --help          print this\n"
     "  --version           print the version\n\n"
     "Charts: world, resizes, phases, functions, scaling, efficiency, fit (csv only), graph, traffic, timeline.\n"
-    "PROFILE may be - for the standard input.\n"
+    "Of a schedule: metrics (csv only), gantt, queue, utilisation, slowdown, decisions (csv only).\n"
+    "PROFILE and SCHEDULE may be - for the standard input.\n"
     "Exit status: 0 done, 1 could not write, 2 wrong usage, or a file that is none of epop's.\n";
 
 static int complain(const char *text, const char *word)
@@ -60,12 +63,12 @@ static int parse_width(struct options *options, const char *word)
 static int finish(struct options *options, int count, char **files)
 {
     if (count < 1)
-        return complain("which profile?", NULL);
+        return complain("which profile or schedule?", NULL);
     if (count > 2)
         return complain("a profile and a trace, and then", files[2]);
-    options->profile = files[0];
+    options->file = files[0];
     options->trace = count > 1 ? files[1] : NULL;
-    if (options->trace != NULL && strcmp(options->profile, "-") == 0 && strcmp(options->trace, "-") == 0)
+    if (options->trace != NULL && strcmp(options->file, "-") == 0 && strcmp(options->trace, "-") == 0)
         return complain("only one file can be", "-");
     if (options->chart != NULL && options->format == FORMAT_HTML)
         return complain("--chart needs --format svg or csv", NULL);

@@ -6,11 +6,11 @@ enum format { FORMAT_HTML, FORMAT_SVG, FORMAT_CSV };
 
 struct options {
     enum format format;
-    const char *profile; /* "-": the standard input */
-    const char *trace;   /* NULL: none */
-    const char *output;  /* a file, or with FORMAT_SVG and FORMAT_CSV and no chart a folder; "-": the standard output */
-    const char *chart;   /* NULL: all */
-    int width;           /* of a drawing, in pixels */
+    const char *file;   /* a profile or a schedule; "-": the standard input */
+    const char *trace;  /* NULL: none */
+    const char *output; /* a file, or with FORMAT_SVG and FORMAT_CSV and no chart a folder; "-": the standard output */
+    const char *chart;  /* NULL: all */
+    int width;          /* of a drawing, in pixels */
 };
 
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG };

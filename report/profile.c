@@ -15,7 +15,8 @@ static int check_kind(const cJSON *json, char *error, size_t error_size)
     if (cJSON_IsArray(json) || cJSON_HasObjectItem(json, "traceEvents"))
         snprintf(error, error_size, "looks like a trace, not a profile; a trace comes after the profile");
     else if (!cJSON_IsString(schema))
-        snprintf(error, error_size, "is not a profile (epop --driver profile --output FILE writes one)");
+        snprintf(error, error_size,
+                 "is not a profile (epop --driver profile --output FILE writes one), nor a schedule");
     else if (strcmp(schema->valuestring, SCHEMA) != 0)
         snprintf(error, error_size, "is not a profile, but %.60s", schema->valuestring);
     else if (!cJSON_IsNumber(version))

@@ -78,7 +78,7 @@ def test_the_place_of_a_mistake_is_told(space):
 
 
 @pytest.mark.parametrize("arguments,words", [
-    ([], "which profile?"),
+    ([], "which profile or schedule?"),
     (["no-such.json"], "no-such.json cannot be read: No such file"),
     (["/"], "Is a directory"),
     (["a", "b", "c"], '"c"'),

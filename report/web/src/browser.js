@@ -1,16 +1,18 @@
 // Draws the page's charts, and again when their width or the colour scheme changes.
-import { chartNamed } from './charts/index.js';
 import { init } from './echarts.js';
+import { addFilter } from './filter.js';
+import { chartNamed, kindNamed } from './kinds.js';
 import { dark, light } from './theme.js';
 
 const model = JSON.parse(document.getElementById('model').textContent);
+const kind = kindNamed(model.kind);
 const scheme = window.matchMedia('(prefers-color-scheme: dark)');
 const drawings = {};
 
 function draw(name, theme) {
     const place = document.getElementById(`chart-${name}`);
     const width = place.clientWidth;
-    const { height, option } = chartNamed(name).option(model, { width, theme });
+    const { height, option } = chartNamed(kind, name).option(model, { width, theme });
     place.style.height = `${height}px`;
     if (!drawings[name])
         drawings[name] = init(place, null, { renderer: 'svg' });
@@ -22,6 +24,8 @@ function drawAll(theme = scheme.matches ? dark : light) {
     model.drawn.forEach((name) => draw(name, theme));
     document.documentElement.setAttribute('data-drawn', String(model.drawn.length));
 }
+
+document.querySelectorAll('.filter').forEach(addFilter);
 
 let width = document.documentElement.clientWidth;
 drawAll();

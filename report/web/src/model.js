@@ -67,7 +67,7 @@ function functionsOf(elements) {
 
 export function model({ profile, fits, timeline }) {
     return {
-        name: nameOf(profile), file: profile.program.path.replace(/^.*\//, ''), job: profile.job, epop: profile.epop, mpi: profile.mpi,
+        kind: 'profile', name: nameOf(profile), file: profile.program.path.replace(/^.*\//, ''), job: profile.job, epop: profile.epop, mpi: profile.mpi,
         backend: profile.backend, started: profile.started, duration: profile.duration,
         partial: profile.partial, reason: profile.reason,
         world: profile.world, refusals: profile.refusals, efficiency: profile.efficiency,

@@ -2,12 +2,11 @@
 import 'core-js/actual/map';
 import 'core-js/actual/set';
 import 'core-js/actual/object/assign';
-import { charts, chartNamed, isDrawn } from './charts/index.js';
 import { init, measureTexts } from './echarts.js';
 import { csv } from './csv.js';
 import { escape } from './format.js';
+import { chartNamed, isDrawn, kindNamed, kindOf } from './kinds.js';
 import { light } from './theme.js';
-import { model } from './model.js';
 import { page } from './page.js';
 import validate from 'made:validate';
 
@@ -35,6 +34,18 @@ function svg(chart, it, width) {
 
 measureTexts(1.15); // there is no font here to ask; the widest usual one, DejaVu Sans, is that much wider than Helvetica
 
+/* The last text and what came of it: it is the same for all charts of a report. */
+let last = { text: null };
+
+function read(text) {
+    if (text !== last.text) {
+        const report = JSON.parse(text);
+        const kind = kindOf(report);
+        last = { text, kind, model: kind.model(report) };
+    }
+    return last;
+}
+
 globalThis.report = {
     /* What is wrong with a profile; empty: nothing. */
     problem(text) {
@@ -43,13 +54,19 @@ globalThis.report = {
         const [{ instancePath, message }] = validate.errors;
         return `${instancePath || 'it'} ${message}`;
     },
-    charts: () => charts.map(({ name }) => name).join('\n'),
-    page: (text) => page(model(JSON.parse(text))),
-    csv: (text, name) => csv(chartNamed(name).table(model(JSON.parse(text)))),
+    charts: (kind) => kindNamed(kind).charts.map(({ name }) => name).join('\n'),
+    page(text) {
+        const { kind, model } = read(text);
+        return page(kind, model);
+    },
+    csv(text, name) {
+        const { kind, model } = read(text);
+        return csv(chartNamed(kind, name).table(model));
+    },
     /* Empty where there is nothing to draw. */
     svg(text, name, width) {
-        const it = model(JSON.parse(text));
-        const chart = chartNamed(name);
-        return isDrawn(chart, it) ? svg(chart, it, width) : '';
+        const { kind, model } = read(text);
+        const chart = chartNamed(kind, name);
+        return isDrawn(chart, model) ? svg(chart, model, width) : '';
     },
 };

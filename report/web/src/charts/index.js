@@ -1,7 +1,9 @@
-// All charts, in the order of the page. A chart has
+// All charts of a profile, in the order of the page. A chart has
 //   name, title, caption   texts
 //   lead(model)            one sentence: what the figures say
-//   table(model)           { columns: [[title, unit]], rows, notes }; unit: s, B, % or none; null: no such value
+//   table(model)           { columns: [[title, unit]], rows, notes, more }; null: no such value; more: how many rows are left out
+//                          unit: s, B, %, J, W or none; time: a moment; list: a text that a page may shorten; 'row': that of its row, which stands in the column with 'unit'
+//   mostRows, filters      optional; how many rows the page has; columns by which one may choose there
 //   missing(model)         optional; why there is nothing to draw, null if there is
 //   option(model, { width, theme })   { height, option }, option as ECharts takes it; not there: the table is all
 import efficiency from './efficiency.js';
@@ -16,5 +18,3 @@ import traffic from './traffic.js';
 import world from './world.js';
 
 export const charts = [world, resizes, phases, functions, scaling, efficiency, fit, graph, traffic, timeline];
-export const chartNamed = (name) => charts.filter((chart) => chart.name === name)[0];
-export const isDrawn = (chart, model) => Boolean(chart.option) && !(chart.missing && chart.missing(model));

@@ -1,0 +1,262 @@
+/* What the charts compute with is checked here, with its place; what they only show is looked at by those who show it.
+ */
+#include "report/schedule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/fields.h"
+#include "report/ranges.h"
+
+#define FORMAT     "epop-schedule"
+#define VERSION    1
+#define MOST_NODES 1000000
+
+static const char *const kinds[] = {"rigid", "moldable", "malleable", "evolving", NULL};
+static const char *const outcomes[] = {"done", "failed", "never", "running", "waiting", NULL};
+static const char *const decision_kinds[] = {"start", "resize", "reserve", NULL};
+
+bool schedule_is(const cJSON *json)
+{
+    const cJSON *format = cJSON_GetObjectItemCaseSensitive(json, "format");
+    return cJSON_IsString(format) && !strcmp(format->valuestring, FORMAT);
+}
+
+static const cJSON *number_item(const cJSON *item, double *number)
+{
+    if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+        return NULL;
+    *number = item->valuedouble;
+    return item->next;
+}
+
+/* [begin, end, "0-3,7"] */
+static bool read_stay(struct schedule_stay *stay, const cJSON *json, double since, int nodes)
+{
+    const cJSON *item = number_item(cJSON_IsArray(json) ? json->child : NULL, &stay->begin);
+    item = number_item(item, &stay->end);
+    if (!cJSON_IsString(item) || stay->begin < since || stay->end < stay->begin)
+        return false;
+    stay->nodes = item->valuestring;
+    return ranges_count(stay->nodes, nodes, &stay->size, &stay->pieces);
+}
+
+static void read_stays(struct fields *at, struct schedule_job *job, const cJSON *list, int nodes)
+{
+    char key[40];
+    const cJSON *json;
+    double since = -HUGE_VAL;
+    job->stays = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *job->stays);
+    if (!job->stays)
+        fields_fail(at, "stays", "does not fit into memory");
+    cJSON_ArrayForEach(json, list)
+    {
+        struct schedule_stay *stay = job->stays ? &job->stays[job->stay_count] : NULL;
+        snprintf(key, sizeof key, "stays/%zu", job->stay_count++);
+        if (at->failed)
+            return;
+        if (!read_stay(stay, json, since, nodes))
+            fields_fail(at, key, "must be [begin, end, nodes], in order, with nodes of the machine as in \"0-3,7\"");
+        since = stay->end;
+    }
+}
+
+static void read_job(struct fields *at, struct schedule_job *job, const cJSON *json, int nodes)
+{
+    job->json = json;
+    job->id = fields_number(at, json, "id");
+    job->name = fields_text_or_none(at, json, "name");
+    job->kind = fields_word(at, json, "kind", kinds);
+    job->outcome = fields_word(at, json, "outcome", outcomes);
+    job->submit = fields_number(at, json, "submit");
+    job->end = fields_number_or_none(at, json, "end");
+    job->slowdown = fields_number_or_none(at, json, "slowdown");
+    job->wanted = fields_count(at, json, "wanted", 1, MOST_NODES);
+    fields_number_or_none(at, json, "wait");
+    read_stays(at, job, fields_array(at, json, "stays"), nodes);
+    if (job->stay_count && job->stays && job->stays[0].begin < job->submit)
+        fields_fail(at, "stays/0", "begins before the job is submitted");
+}
+
+static int by_id(const void *a, const void *b)
+{
+    double left = ((const struct schedule_job *)a)->id, right = ((const struct schedule_job *)b)->id;
+    return (left > right) - (left < right);
+}
+
+static void read_jobs(struct fields *at, struct schedule_run *run, int nodes)
+{
+    const cJSON *json, *list = fields_array(at, run->json, "jobs");
+    run->jobs = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *run->jobs);
+    if (!run->jobs)
+        fields_fail(at, "jobs", "do not fit into memory");
+    at->list = "jobs";
+    cJSON_ArrayForEach(json, list)
+    {
+        at->item = (int)run->job_count;
+        if (at->failed)
+            return;
+        read_job(at, &run->jobs[run->job_count++], json, nodes);
+    }
+    qsort(run->jobs, run->job_count, sizeof *run->jobs, by_id);
+    at->item = -1;
+    for (size_t i = 1; i < run->job_count; i++)
+        if (run->jobs[i].id == run->jobs[i - 1].id)
+            fields_fail(at, "", "has two jobs of the same id");
+    at->list = NULL;
+}
+
+static void read_decision(struct fields *at, struct schedule_run *run, const cJSON *json)
+{
+    struct schedule_decision *decision = &run->decisions[run->decision_count++];
+    decision->json = json;
+    decision->time = fields_number(at, json, "time");
+    decision->job = fields_number(at, json, "job");
+    decision->kind = fields_word(at, json, "kind", decision_kinds);
+    decision->reason = fields_text_or_none(at, json, "reason");
+    fields_text_or_none(at, json, "nodes");
+    fields_number_or_none(at, json, "from");
+    decision->to = fields_number_or_none(at, json, "to");
+    fields_number_or_none(at, json, "at");
+    if (run->decision_count > 1 && decision->time < decision[-1].time)
+        fields_fail(at, "time", "is before that of the decision before it");
+    if (!schedule_job(run, decision->job))
+        fields_fail(at, "job", "is none of the jobs");
+}
+
+static void read_decisions(struct fields *at, struct schedule_run *run)
+{
+    const cJSON *json, *list = fields_array(at, run->json, "decisions");
+    run->decisions = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *run->decisions);
+    if (!run->decisions)
+        fields_fail(at, "decisions", "do not fit into memory");
+    at->list = "decisions";
+    cJSON_ArrayForEach(json, list)
+    {
+        at->item = (int)run->decision_count;
+        if (at->failed)
+            return;
+        read_decision(at, run, json);
+    }
+}
+
+static void read_events(struct fields *at, const struct schedule_run *run)
+{
+    const cJSON *json, *list = fields_array(at, run->json, "events");
+    at->list = "events";
+    at->item = 0;
+    cJSON_ArrayForEach(json, list)
+    {
+        fields_number(at, json, "time");
+        fields_text(at, json, "text");
+        at->item++;
+    }
+}
+
+/* The stay that a decision leads to is the next one of that size; if it was refused, a later decision may claim it. */
+static void give_reasons(struct schedule_run *run)
+{
+    for (size_t i = 0; i < run->decision_count; i++) {
+        const struct schedule_decision *decision = &run->decisions[i];
+        const struct schedule_job *job = schedule_job(run, decision->job);
+        for (size_t j = 0; strcmp(decision->kind, "reserve") && j < job->stay_count; j++)
+            if (job->stays[j].begin >= decision->time && job->stays[j].size == decision->to) {
+                job->stays[j].reason = decision->reason;
+                break;
+            }
+    }
+}
+
+static void read_run(struct fields *at, struct schedule_run *run, const cJSON *json, int nodes)
+{
+    const cJSON *metric, *metrics = fields_object(at, json, "metrics");
+    run->json = json;
+    run->policy = fields_text(at, json, "policy");
+    run->options = fields_text_or_none(at, json, "policy_options");
+    at->list = "metrics";
+    cJSON_ArrayForEach(metric, metrics) if (metric->string) fields_number_or_none(at, metrics, metric->string);
+    at->list = NULL;
+    read_jobs(at, run, nodes);
+    if (!at->failed)
+        read_decisions(at, run);
+    at->list = NULL;
+    at->item = -1;
+    if (!at->failed)
+        read_events(at, run);
+    if (!at->failed)
+        give_reasons(run);
+}
+
+static void find_times(struct schedule *schedule)
+{
+    double begin = HUGE_VAL, end = 0;
+    for (size_t i = 0; i < schedule->run_count; i++)
+        for (size_t j = 0; j < schedule->runs[i].job_count; j++) {
+            const struct schedule_job *job = &schedule->runs[i].jobs[j];
+            begin = fmin(begin, job->submit);
+            end = fmax(end, fmax(job->submit, job->end));
+            if (job->stay_count)
+                end = fmax(end, job->stays[job->stay_count - 1].end);
+        }
+    schedule->begin = isfinite(begin) && (begin < 0 || begin > end / 10) ? begin : 0;
+    schedule->end = end > schedule->begin ? end : schedule->begin + 1;
+}
+
+static int read_all(struct schedule *schedule, struct fields *at)
+{
+    const cJSON *json, *list = fields_array(at, schedule->json, "runs");
+    schedule->nodes = fields_count(at, fields_object(at, schedule->json, "machine"), "nodes", 1, MOST_NODES);
+    fields_object(at, schedule->json, "workload");
+    schedule->runs = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *schedule->runs);
+    if (!schedule->runs)
+        fields_fail(at, "runs", "do not fit into memory");
+    else if (!cJSON_GetArraySize(list))
+        fields_fail(at, "runs", "must have one run at least");
+    cJSON_ArrayForEach(json, list)
+    {
+        if (at->failed)
+            return -1;
+        at->run = (int)schedule->run_count;
+        at->list = NULL;
+        at->item = -1;
+        read_run(at, &schedule->runs[schedule->run_count++], json, schedule->nodes);
+    }
+    find_times(schedule);
+    return at->failed ? -1 : 0;
+}
+
+int schedule_read(struct schedule *schedule, const cJSON *json, char *error, size_t error_size)
+{
+    struct fields at = {.run = -1, .item = -1, .error = error, .error_size = error_size};
+    *schedule = (struct schedule){.json = json};
+    double version = fields_number(&at, json, "version");
+    if (!at.failed && version != VERSION) {
+        snprintf(error, error_size, "is a schedule of version %g; this epop-report reads version %d", version, VERSION);
+        return -1;
+    }
+    if (!read_all(schedule, &at))
+        return 0;
+    schedule_free(schedule);
+    return -1;
+}
+
+void schedule_free(struct schedule *schedule)
+{
+    for (size_t i = 0; i < schedule->run_count; i++) {
+        struct schedule_run *run = &schedule->runs[i];
+        for (size_t j = 0; j < run->job_count; j++)
+            free(run->jobs[j].stays);
+        free(run->jobs);
+        free(run->decisions);
+    }
+    free(schedule->runs);
+    *schedule = (struct schedule){0};
+}
+
+const struct schedule_job *schedule_job(const struct schedule_run *run, double id)
+{
+    const struct schedule_job key = {.id = id};
+    return bsearch(&key, run->jobs, run->job_count, sizeof key, by_id);
+}
