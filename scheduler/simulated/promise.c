@@ -15,7 +15,8 @@ bool promise_exact(const struct run *run)
     if (!run->simulation->exact || run->simulation->script)
         return false;
     for (const struct work *work = run->workload->works; work < run->workload->works + run->count; work++)
-        if (work->limit < work_seconds(work, work->wanted) * (1 - 1e-9))
+        if (work->limit < work_seconds(work, work->wanted) * (1 - 1e-9) ||
+            (work->progress && run->simulation->noise > 0))
             return false;
     return true;
 }

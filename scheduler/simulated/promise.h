@@ -1,8 +1,9 @@
 /*
  * Starts that were promised. With true limits no job that was started from behind may keep another from its first
  * promise: when that time has come and the job waits, the idle nodes and those of jobs submitted later and started
- * since the promise must be too few for it. Held as long as no limit is too short, no fault was injected, all jobs
- * start as large as they wanted, and none is resized: else no limit says when nodes become idle.
+ * since the promise must be too few for it. Held as long as no limit is too short, what jobs say of their progress is
+ * right, no fault was injected, all jobs start as large as they wanted, and none is resized: else nobody can know when
+ * nodes become idle.
  */
 #ifndef SCHEDULER_SIMULATED_PROMISE_H
 #define SCHEDULER_SIMULATED_PROMISE_H
