@@ -35,17 +35,16 @@ static const epop_policy_sample_t *sample_of(const struct ers_settings *settings
     return NULL;
 }
 
-/* The largest size that is not known to be inefficient. */
-static int known_limit(const struct ers_settings *settings, const epop_policy_job_t *job)
+/* The largest size up to `most` that is not known to be inefficient. */
+static int known_limit(const struct ers_settings *settings, const epop_policy_job_t *job, int most)
 {
-    int limit = 2 * job->nodes;
     for (int i = 0; i < job->sample_count; i++) {
         const epop_policy_sample_t *sample = &job->samples[i];
         bool counts = sample->phase == job->phase && sample->iterations >= settings->values;
-        if (counts && sample->nodes > job->nodes && sample->nodes <= limit && above(settings, sample))
-            limit = sample->nodes - 1;
+        if (counts && sample->nodes > job->nodes && sample->nodes <= most && above(settings, sample))
+            most = sample->nodes - 1;
     }
-    return limit;
+    return most;
 }
 
 static int half_of(const epop_policy_job_t *job)
@@ -66,22 +65,34 @@ static struct ers_range asked_range(const epop_policy_job_t *job)
     return (struct ers_range){.verdict = ERS_FREE, .low = job->nodes, .high = size};
 }
 
+static bool below(const struct ers_settings *settings, const epop_policy_sample_t *sample)
+{
+    return sample->mtct < settings->lower && sample->trend < settings->lower;
+}
+
+/* Below the band: twice the nodes, or what its user wanted of one that started on fewer. In the band only the latter,
+ * and nothing where it was reduced. */
+static int largest(const struct ers_settings *settings, const epop_policy_job_t *job, bool is_below)
+{
+    int most = is_below && job->wanted < 2 * job->nodes ? 2 * job->nodes : job->wanted;
+    int known = known_limit(settings, job, most);
+    int fit = is_below || known == most ? ers_fit(job, known) : 0;
+    return fit > job->nodes ? fit : job->nodes;
+}
+
 static struct ers_range measured_range(const struct ers_settings *settings, const epop_policy_job_t *job,
                                        const epop_policy_sample_t *sample)
 {
     struct ers_range range = {.verdict = ERS_STAYS, .low = job->nodes, .high = job->nodes, .sample = sample};
+    bool is_below = below(settings, sample), is_above = above(settings, sample);
     int half = half_of(job);
-    if (above(settings, sample)) {
-        if (half <= 0 || half >= job->nodes)
-            return range;
-        return (struct ers_range){.verdict = ERS_REDUCED, .low = half, .high = half, .sample = sample};
-    }
-    if (sample->mtct >= settings->lower || sample->trend >= settings->lower)
-        return range;
-    int high = ers_fit(job, known_limit(settings, job));
-    range.low = half > 0 && half < job->nodes ? half : job->nodes;
-    range.high = high > job->nodes ? high : job->nodes;
-    range.verdict = range.low < range.high ? ERS_FREE : ERS_STAYS;
+    if ((is_below || is_above) && half > 0 && half < job->nodes)
+        range.low = half;
+    range.high = is_above ? range.low : largest(settings, job, is_below);
+    if (is_above && range.low < job->nodes)
+        range.verdict = ERS_REDUCED;
+    else if (range.low < range.high)
+        range.verdict = ERS_FREE;
     return range;
 }
 
@@ -102,6 +113,9 @@ void ers_range_text(const struct ers_settings *settings, const epop_policy_job_t
     const epop_policy_sample_t *sample = range->sample;
     if (!sample)
         snprintf(text, (size_t)size, "the program asks for %d nodes", job->asked);
+    else if (range->verdict == ERS_FREE && !below(settings, sample))
+        snprintf(text, (size_t)size, "MTCT %.2g below %g, started below the %d nodes wanted", sample->mtct,
+                 settings->upper, job->wanted);
     else if (range->verdict == ERS_FREE)
         snprintf(text, (size_t)size, "MTCT %.2g below %g", sample->mtct, settings->lower);
     else if (sample->mtct > settings->upper)

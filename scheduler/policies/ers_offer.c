@@ -35,8 +35,17 @@ int ers_offer_size(const struct ers_view *view)
     return view->spare;
 }
 
-/* The wait has to be long enough for the dearest of the adaptations. */
-bool ers_offer_open(struct ers_view *view, int need)
+/* What the job would win, in seconds: by a start with all that can be spared, over the best without it. */
+static double gain(struct ers_view *view, const epop_policy_job_t *job)
+{
+    struct ers_gap best = ers_gap_best(view, job);
+    int size = ers_size_on(job, view->idle + view->coming + view->spare, view->settings->moldable);
+    if (!size)
+        return 0;
+    return best.size ? best.start + ers_work(job) / best.size - ers_work(job) / size : INFINITY;
+}
+
+bool ers_offer_open(struct ers_view *view, const epop_policy_job_t *job)
 {
     double cost = 0;
     for (int i = 0; view->evaluation && i < view->count; i++) {
@@ -46,7 +55,7 @@ bool ers_offer_open(struct ers_view *view, int need)
         view->spare += entry->nodes - entry->range.low;
         cost = fmax(cost, entry->cost);
     }
-    if (!view->spare || ers_gap_find(view, need).start <= view->settings->worth * cost)
+    if (view->spare && gain(view, job) <= view->settings->worth * cost)
         view->spare = 0;
     ers_sort_longest_first(view);
     return view->spare > 0;

@@ -10,9 +10,9 @@
 /* The mandatory reductions. */
 void ers_offer_mandatory(struct ers_view *view);
 
-/* Whether optional reductions are in question for a job that needs so many nodes: it would have to wait long enough.
- * Before the next two. */
-bool ers_offer_open(struct ers_view *view, int need);
+/* Whether optional reductions are in question for a job that waits: with them it ends earlier by enough. Before the
+ * next two. */
+bool ers_offer_open(struct ers_view *view, const epop_policy_job_t *job);
 
 /* Nodes that optional reductions would still give. */
 int ers_offer_size(const struct ers_view *view);

@@ -1,31 +1,23 @@
 /*
- * The batch part. A job takes the largest size up to what its user asked for. It does not start on less than half of
- * what it can have as soon as resizes that are under way have committed.
+ * The batch part. A job gets what its user asked for, or less if it ends no later so than by waiting for more. One that
+ * can grow is not held to that: it may do with a quarter, which two doublings make good.
  */
 #include "scheduler/policies/ers_queue.h"
-
-#include <math.h>
 
 #include "scheduler/policies/ers_offer.h"
 #include "scheduler/policies/ers_sizes.h"
 
-static bool is_moldable(const struct ers_view *view, const epop_policy_job_t *job)
-{
-    return view->settings->moldable && job->kind != EPOP_RIGID;
-}
-
-int ers_queue_need(const struct ers_view *view, const epop_policy_job_t *job)
-{
-    return is_moldable(view, job) ? ers_least(job) : ers_wanted(job);
-}
-
-/* The size at which it would start on so many nodes; 0: it would not. */
 static int size_on(const struct ers_view *view, const epop_policy_job_t *job, int nodes)
 {
-    int wanted = ers_wanted(job);
-    if (wanted <= nodes)
-        return wanted;
-    return is_moldable(view, job) ? ers_fit(job, nodes) : 0;
+    return ers_size_on(job, nodes, view->settings->moldable);
+}
+
+#define GROWTH 4
+
+/* On so many nodes, beside an end that waiting would give it. */
+static bool is_soon_enough(const epop_policy_job_t *job, int size, double end)
+{
+    return ers_work(job) / size <= end * (job->kind >= EPOP_MALLEABLE ? GROWTH : 1);
 }
 
 static void take(struct ers_view *view, const epop_policy_job_t *job, int nodes)
@@ -46,13 +38,22 @@ static void start(struct ers_view *view, const epop_policy_job_t *job, int nodes
     take(view, job, nodes);
 }
 
-/* From nodes that are idle, or that come in a moment. */
+/* What it is to have of the nodes that are idle, or that resizes under way give back in a moment; 0: it waits. */
+static int size_soon(struct ers_view *view, const epop_policy_job_t *job)
+{
+    int size = size_on(view, job, view->idle + view->coming);
+    if (size <= 0 || size == ers_wanted(job))
+        return size;
+    struct ers_gap best = ers_gap_best(view, job);
+    return is_soon_enough(job, size, best.start + ers_work(job) / best.size) ? size : 0;
+}
+
+/* Half of it now is better than all in a moment, as resizes may be refused. */
 static bool place(struct ers_view *view, const epop_policy_job_t *job)
 {
-    int now = size_on(view, job, view->idle);
-    int soon = size_on(view, job, view->idle + view->coming);
-    if (now > 0 && 2 * now >= soon)
-        start(view, job, now, "");
+    int now = size_on(view, job, view->idle), soon = size_soon(view, job);
+    if (soon > 0 && 2 * now >= soon)
+        start(view, job, now < soon ? now : soon, "");
     else if (soon > 0)
         take(view, job, soon);
     return soon > 0;
@@ -76,22 +77,28 @@ int ers_queue_start(struct ers_view *view)
     int i = 0, count = view->state->waiting_count;
     while (i < count && place(view, waiting[i]))
         i++;
-    if (i < count && ers_offer_open(view, ers_queue_need(view, waiting[i]))) {
-        while (i < count && (place(view, waiting[i]) || offer(view, waiting[i])))
+    if (i < count && ers_offer_open(view, waiting[i])) {
+        while (i < count && (offer(view, waiting[i]) || place(view, waiting[i])))
             i++;
     }
     return i;
 }
 
+/* Where it does not end before, it is as if it started together with the first. */
+static int size_beside(const struct ers_view *view, const epop_policy_job_t *job, const struct ers_gap *gap)
+{
+    int size = size_on(view, job, view->idle < gap->extra ? view->idle : gap->extra);
+    return size > 0 && is_soon_enough(job, size, gap->start + ers_work(job) / ers_wanted(job)) ? size : 0;
+}
+
 static void backfill(struct ers_view *view, const epop_policy_job_t *job, struct ers_gap *gap)
 {
     int size = size_on(view, job, view->idle);
-    double seconds = job->left > 0 ? job->left : job->limit;
-    if (size > 0 && seconds * job->wanted / size <= gap->start) {
+    if (size > 0 && ers_work(job) / size <= gap->start) {
         start(view, job, size, ", and it ends before an earlier job can start");
         return;
     }
-    size = size_on(view, job, view->idle < gap->extra ? view->idle : gap->extra);
+    size = size_beside(view, job, gap);
     if (size <= 0)
         return;
     start(view, job, size, ", and an earlier job does not need these");

@@ -12,9 +12,6 @@
  * queue's length. */
 int ers_queue_start(struct ers_view *view);
 
-/* The nodes without which a job cannot start. */
-int ers_queue_need(const struct ers_view *view, const epop_policy_job_t *job);
-
 /* Starts jobs behind the first that waits, where they do not delay it. */
 void ers_queue_backfill(struct ers_view *view, int head, struct ers_gap *gap);
 

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 
 #include "scheduler/policies/ers_balance.h"
-#include "scheduler/policies/ers_queue.h"
 #include "scheduler/policies/ers_sizes.h"
+
+#define NOTABLE 0.05 /* of the wait: what is less may be an error of the estimates */
 
 struct set {
     struct ers_entry **entries; /* longest first */
@@ -92,11 +93,11 @@ static void undo(const struct set *set)
 }
 
 /* When the job can start with the new targets; `left` nodes are over. */
-static double balanced_start(struct ers_view *view, int need, int left)
+static double balanced_start(struct ers_view *view, int size, int left)
 {
     int idle = view->idle;
     view->idle = left;
-    struct ers_gap gap = ers_gap_find(view, need);
+    struct ers_gap gap = ers_gap_find(view, size);
     view->idle = idle;
     return gap.start;
 }
@@ -125,10 +126,9 @@ static void explain(const struct set *set, const struct ers_gap *before, double 
 static void balance_set(struct ers_view *view, const struct set *set, struct ers_share *shares,
                         const struct ers_gap *gap, const epop_policy_job_t *job)
 {
-    int need = ers_queue_need(view, job);
     int left = share_rest(set, share_out(view, set, shares));
-    double start = balanced_start(view, need, left);
-    if (gap->start - start <= view->settings->worth * set->cost) {
+    double start = balanced_start(view, gap->size, left), gain = gap->start - start;
+    if (gain <= view->settings->worth * set->cost || gain <= NOTABLE * gap->start) {
         undo(set);
         return;
     }
@@ -153,14 +153,15 @@ struct ers_gap ers_reserve(struct ers_view *view, int head)
     if (head >= view->state->waiting_count)
         return ers_gap_none();
     const epop_policy_job_t *job = view->state->waiting[head];
-    int need = ers_queue_need(view, job), idle = view->idle;
-    struct ers_gap gap = ers_gap_find(view, need);
-    if (view->grows && view->settings->balance) {
+    struct ers_gap gap = ers_gap_best(view, job);
+    int idle = view->idle;
+    if (view->grows && view->settings->balance && isfinite(gap.start)) {
         balance(view, &gap, job);
-        gap = ers_gap_find(view, need);
+        gap = ers_gap_find(view, gap.size);
     }
     if (isfinite(gap.start))
-        epop_plan_reserve(view->plan, job, need, view->state->now + gap.start,
-                          "needs %d nodes, %d idle; %d jobs end by then", need, idle, gap.ended);
+        epop_plan_reserve(view->plan, job, gap.size, view->state->now + gap.start,
+                          "starts on %d nodes, %d are idle; %d job%s by then", gap.size, idle, gap.ended,
+                          gap.ended == 1 ? " ends" : "s end");
     return gap;
 }

@@ -63,3 +63,16 @@ int ers_wanted(const epop_policy_job_t *job)
     int fit = ers_fit(job, job->wanted);
     return fit > 0 ? fit : ers_least(job);
 }
+
+int ers_size_on(const epop_policy_job_t *job, int nodes, bool moldable)
+{
+    int wanted = ers_wanted(job);
+    if (wanted <= nodes)
+        return wanted;
+    return moldable && job->kind != EPOP_RIGID ? ers_fit(job, nodes) : 0;
+}
+
+double ers_work(const epop_policy_job_t *job)
+{
+    return (job->left > 0 ? job->left : job->limit) * job->wanted;
+}

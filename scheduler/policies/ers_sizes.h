@@ -17,4 +17,11 @@ int ers_least(const epop_policy_job_t *job);
 /* At which it is to start: what its user asked for, or the next smaller accepted size, or its least. */
 int ers_wanted(const epop_policy_job_t *job);
 
+/* The size at which it would start on so many nodes; 0: it would not. `moldable`: below what its user asked for, too.
+ */
+int ers_size_on(const epop_policy_job_t *job, int nodes, bool moldable);
+
+/* Node seconds that one that waits needs. */
+double ers_work(const epop_policy_job_t *job);
+
 #endif

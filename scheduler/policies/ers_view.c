@@ -10,7 +10,8 @@
 
 #include "scheduler/policies/ers_sizes.h"
 
-#define TOLERANCE 0.01
+#define TOLERANCE  0.01
+#define LEAST_LEFT 0.001 /* seconds */
 
 static bool is_due(const struct ers_settings *settings, double now)
 {
@@ -52,7 +53,7 @@ static struct ers_entry *append(struct ers_view *view, const epop_policy_job_t *
 static void append_running(struct ers_view *view, const epop_policy_job_t *job)
 {
     struct ers_entry *entry = append(view, job);
-    entry->work = fmax(job->left, 1) * job->nodes;
+    entry->work = fmax(job->left, LEAST_LEFT) * job->nodes;
     entry->cost = ers_cost(view->state, job);
     entry->nodes = entry->target = job->state == EPOP_POLICY_ADAPTS ? job->target : job->nodes;
 }
@@ -60,7 +61,7 @@ static void append_running(struct ers_view *view, const epop_policy_job_t *job)
 void ers_view_add(struct ers_view *view, const epop_policy_job_t *job, int nodes)
 {
     struct ers_entry *entry = append(view, job);
-    entry->work = (job->left > 0 ? job->left : job->limit) * job->wanted;
+    entry->work = ers_work(job);
     entry->nodes = entry->target = nodes;
 }
 

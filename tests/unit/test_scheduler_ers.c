@@ -288,7 +288,7 @@ static void test_jobs_start_at_what_is_offered(void **state)
     decide(0);
     assert_decided(DECISION_START, 1, 20, "20 nodes wanted");
     assert_decided(DECISION_START, 2, 12, "12 of the 16 nodes wanted");
-    assert_decided(DECISION_RESERVE, 3, 1, "needs 1 nodes, 0 idle");
+    assert_decided(DECISION_RESERVE, 3, 8, "starts on 8 nodes, 0 are idle; 1 job ends by then");
     assert_true(decision_on(3)->time == 100);
 }
 
@@ -313,6 +313,44 @@ static void test_a_start_keeps_to_accepted_sizes(void **state)
     assert_decided(DECISION_START, 2, 11, "11 of the 16 nodes wanted: 12 idle");
 }
 
+/* 4 of 16 nodes now take 400 s; in 50 s all are there. A malleable one can grow again. */
+static void test_a_small_start_is_weighed_against_waiting(void **state)
+{
+    (void)state;
+    running(rigid(1, 28, 50));
+    submit(core, 0, moldable(2, 16, 1, 16, 100));
+    decide(0);
+    assert_decided(DECISION_RESERVE, 2, 16, "");
+    assert_true(decision_on(2)->time == 50);
+    told(core_ended(core, 0, 2, &error), &error);
+    submit(core, 0, malleable(3, 16, 1, 16, 100));
+    decide(0);
+    assert_decided(DECISION_START, 3, 4, "4 of the 16 nodes wanted");
+}
+
+static void test_a_malleable_job_does_not_start_on_next_to_nothing(void **state)
+{
+    (void)state;
+    running(rigid(1, 31, 50));
+    submit(core, 0, malleable(2, 16, 1, 16, 100));
+    decide(0);
+    assert_decided(DECISION_RESERVE, 2, 16, "");
+}
+
+/* In the band it grows to what its user wanted, and no further. */
+static void test_a_small_start_is_made_good(void **state)
+{
+    (void)state;
+    running(rigid(1, 24, 50));
+    submit(core, 0, malleable(2, 16, 1, 32, 1000));
+    decide(0);
+    assert_decided(DECISION_START, 2, 8, "");
+    measured(2, 0.05);
+    told(core_ended(core, 50, 1, &error), &error);
+    decide(60);
+    assert_decided(DECISION_RESIZE, 2, 16, "MTCT 0.05 below 0.1, started below the 16 nodes wanted, 24 nodes idle");
+}
+
 /* Rule 2a: what ends before, or needs what is over; nothing else passes the first. */
 static void test_backfill_does_not_delay_the_first(void **state)
 {
@@ -324,7 +362,7 @@ static void test_backfill_does_not_delay_the_first(void **state)
     submit(core, 1, rigid(5, 3, 900));
     submit(core, 1, rigid(6, 1, 1000));
     decide(10);
-    assert_decided(DECISION_RESERVE, 2, 28, "needs 28 nodes, 8 idle");
+    assert_decided(DECISION_RESERVE, 2, 28, "starts on 28 nodes, 8 are idle; 1 job ends by then");
     assert_true(decision_on(2)->time == 1000);
     assert_null(decision_on(3));
     assert_decided(DECISION_START, 4, 4, "an earlier job does not need these");
@@ -337,9 +375,11 @@ static void test_backfill_shrinks_to_what_is_over(void **state)
     (void)state;
     running(rigid(1, 24, 1000));
     submit(core, 1, rigid(2, 28, 100));
-    submit(core, 1, moldable(3, 8, 1, 8, 5000));
+    submit(core, 1, moldable(3, 5, 1, 8, 3000));
+    submit(core, 1, moldable(4, 4, 1, 8, 9000));
     decide(10);
-    assert_decided(DECISION_START, 3, 4, "4 of the 8 nodes wanted");
+    assert_decided(DECISION_START, 3, 4, "4 of the 5 nodes wanted");
+    assert_int_equal(decisions.count, 2);
 }
 
 /* Rule 2b: a job that would still run then takes no node that the first is to have. */
@@ -381,7 +421,7 @@ static void test_efficient_jobs_make_room_for_the_first(void **state)
     measured(2, 0.001);
     submit_named(1, malleable(3, 6, 4, 8, 500), "gauss");
     decide(30);
-    assert_decided(DECISION_RESERVE, 3, 4, "");
+    assert_decided(DECISION_RESERVE, 3, 6, "");
     decide(60);
     assert_int_equal(decisions.count, 1);
     assert_decided(DECISION_RESIZE, 2, 10, "MTCT 0.001 below 0.01: it can do with less, and gauss waits");
@@ -399,7 +439,7 @@ static void test_a_job_in_the_band_makes_no_room(void **state)
     submit(core, 1, malleable(2, 6, 4, 8, 500));
     decide(60);
     assert_int_equal(decisions.count, 1);
-    assert_decided(DECISION_RESERVE, 2, 4, "");
+    assert_decided(DECISION_RESERVE, 2, 6, "");
 }
 
 /* The reduction is mandatory: who waits gets all of it, not the two nodes that are idle now. */
@@ -629,6 +669,9 @@ int main(void)
                                        TEST(test_jobs_start_at_what_is_offered),
                                        TEST(test_starts_can_be_rigid),
                                        TEST(test_a_start_keeps_to_accepted_sizes),
+                                       TEST(test_a_small_start_is_weighed_against_waiting),
+                                       TEST(test_a_malleable_job_does_not_start_on_next_to_nothing),
+                                       TEST(test_a_small_start_is_made_good),
                                        TEST(test_backfill_does_not_delay_the_first),
                                        TEST(test_backfill_shrinks_to_what_is_over),
                                        TEST(test_filling_does_not_delay_the_first),

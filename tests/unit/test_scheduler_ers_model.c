@@ -160,6 +160,19 @@ static void test_sizes_that_two_lists_have_in_common(void **state)
     assert_int_equal(ers_least(&job), 3);
 }
 
+/* Started on fewer nodes than its user wanted: it may have those unless it was above the upper threshold there. */
+static void test_a_small_start_is_made_good(void **state)
+{
+    epop_policy_sample_t samples[] = {measured(4, 0.05, 0.05), measured(16, 0.3, 0.3)};
+    epop_policy_job_t job = runs(4, 1, 64);
+    (void)state;
+    job.wanted = 16;
+    assert_range(range_at(job, 0.001, 0.001), ERS_FREE, 2, 16);
+    assert_range(range_of(job, samples, 1), ERS_FREE, 4, 16);
+    assert_range(range_of(job, samples, 2), ERS_STAYS, 4, 4);
+    assert_range(range_at(job, 0.2, 0.2), ERS_REDUCED, 2, 2);
+}
+
 /* A size at which it was above the upper threshold is not tried again: no endless cycle of growth and reduction. */
 static void test_what_was_inefficient_is_remembered(void **state)
 {
@@ -367,6 +380,7 @@ int main(void)
                                        TEST(test_a_range_has_accepted_sizes_alone),
                                        TEST(test_the_phase_has_its_own_sizes),
                                        TEST(test_sizes_that_two_lists_have_in_common),
+                                       TEST(test_a_small_start_is_made_good),
                                        TEST(test_what_was_inefficient_is_remembered),
                                        TEST(test_without_data_there_is_no_range),
                                        TEST(test_averages_begin_anew_with_a_resize),
