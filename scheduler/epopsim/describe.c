@@ -83,6 +83,32 @@ static void describe_kinds(FILE *file, const struct workload *workload)
     fputc('\n', file);
 }
 
+#define MOST_NAMES 12
+
+/* By name; nothing where there are many. */
+static void describe_names(FILE *file, const struct workload *workload)
+{
+    struct {
+        const char *name;
+        size_t count;
+    } names[MOST_NAMES];
+    size_t known = 0, at;
+    for (size_t i = 0; i < workload->count; i++) {
+        for (at = 0; at < known && strcmp(names[at].name, workload->works[i].name); at++)
+            ;
+        if (at == MOST_NAMES)
+            return;
+        if (at == known) {
+            names[known].name = workload->works[i].name;
+            names[known++].count = 0;
+        }
+        names[at].count++;
+    }
+    for (at = 0; at < known; at++)
+        fprintf(file, "%s%zu %s", at == 0 ? "names        " : ", ", names[at].count, names[at].name);
+    fputc('\n', file);
+}
+
 static void describe_ranges(FILE *file, const struct workload *workload)
 {
     double least = 0, most = 0, bytes = 0;
@@ -138,6 +164,7 @@ void describe(FILE *file, const struct workload *workload, const struct options 
     if (isfinite(load))
         fprintf(file, "load         %.3f of the machine is asked for in that time\n", load);
     describe_kinds(file, workload);
+    describe_names(file, workload);
     describe_ranges(file, workload);
     describe_limits(file, workload);
     fprintf(file, "resizes      %g s + %g s a node + %g s a byte, %g s after the decision\n", options->costs.base,

@@ -50,7 +50,7 @@ static void say_before(const struct options *options, const struct workload *wor
         describe_notes(stderr, workload);
 }
 
-static int run(const struct options *options, const struct workload *workload)
+static int run(struct options *options, const struct workload *workload)
 {
     struct trials trials;
     struct error error;
@@ -73,9 +73,6 @@ static int load_and_run(struct options *options)
 {
     struct workload workload;
     struct error error;
-    if (options->policy_count == 0 &&
-        policy_words_default(&options->policies, &options->policy_count, &options->policy_room, &error))
-        return complain(EXIT_FAILED, &error);
     if (load_workload(&workload, options, &error))
         return complain(EXIT_USAGE, &error);
     int status = run(options, &workload);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/core/guard.h"
 #include "scheduler/epopsim/policies.h"
 
 /*
@@ -78,9 +79,9 @@ static int take_seed(struct options *options, const char *text, struct error *er
     char *end;
     options->transform.seed = strtoull(text, &end, 10);
     options->seeded = true;
-    if (strspn(text, "0123456789") == strlen(text) && *text && strlen(text) < 20)
+    if (strspn(text, "0123456789") == strlen(text) && *text && strlen(text) <= 15)
         return 0;
-    return error_set(error, ERROR_REFUSED, "--seed: \"%s\" is no whole number from 0 on", text);
+    return error_set(error, ERROR_REFUSED, "--seed: \"%s\" is no whole number from 0 to 999999999999999", text);
 }
 
 /* ---- The table ----------------------------------------------------------------------------- */
@@ -102,6 +103,8 @@ static const struct row {
      "NAME or ./MINE.so, each with [,OPTION=VALUE...]; several, by commas or\nby repeating it, are shown side by side "
      "(all that are built in)",
      0, 0, 0, take_policy, "What decides:"},
+    {"patience", 0, NUMBER, "SECONDS", "of CPU time that a policy may take for a decision (10)", AT(patience), 0.01,
+     1e6, NULL, NULL},
     {"list-policies", 0, FLAG, NULL, "list them with their options, and do no more", AT(list_policies), 0, 0, NULL,
      NULL},
     {"nodes", 0, WHOLE, "N", "of the machine (as the workload says)", AT(nodes), 1, MOST_NODES, NULL,
@@ -279,6 +282,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
     fill_known(known);
     *options = (struct options){
         .latency = LATENCY,
+        .patience = GUARD_BUSY,
         .power_cap = -1,
         .idle_watts = -1,
         .busy_watts = -1,

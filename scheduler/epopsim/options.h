@@ -18,7 +18,7 @@ struct options {
     bool json, tsv, describe, list_policies, quiet, verbose, help, version;
     int nodes;
     bool seeded; /* --seed was given */
-    double latency, noise;
+    double latency, noise, patience;
     double power_cap, idle_watts, busy_watts; /* negative: as the workload says */
     struct core_costs costs;
     struct transform transform;

@@ -1,9 +1,11 @@
 /* Reading what --output wrote: see recorded.h. */
 #include "scheduler/epopsim/recorded.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "scheduler/simulated/input.h"
 
 static int read_runs(struct recorded *recorded, const cJSON *runs, struct error *error)
@@ -41,6 +43,19 @@ void recorded_free(struct recorded *recorded)
         schedule_free(&recorded->runs[i]);
     free(recorded->runs);
     *recorded = (struct recorded){0};
+}
+
+int recorded_policies(const struct recorded *recorded, char ***words, size_t *count, size_t *room, struct error *error)
+{
+    for (size_t i = 0; i < recorded->count; i++) {
+        const struct schedule *run = &recorded->runs[i];
+        char *word;
+        if (array_reserve(words, room, *count + 1, sizeof **words) ||
+            asprintf(&word, "%s%s%s", run->policy, run->options[0] ? "," : "", run->options) < 0)
+            return error_memory(error);
+        (*words)[(*count)++] = word;
+    }
+    return 0;
 }
 
 /* "upper=0.2" of "ers,upper=0.2". */

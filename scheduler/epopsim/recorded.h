@@ -17,6 +17,9 @@ struct recorded {
 int recorded_read(struct recorded *recorded, const char *path, struct error *error);
 void recorded_free(struct recorded *recorded);
 
+/* As --policy would name the recorded ones. Each is the caller's to free. */
+int recorded_policies(const struct recorded *recorded, char ***words, size_t *count, size_t *room, struct error *error);
+
 /* The run of the policy of that name, with those options. -1: there is none. */
 int recorded_find(const struct recorded *recorded, const char *name, const char *spec, const struct schedule **run,
                   struct error *error);

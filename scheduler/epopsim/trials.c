@@ -6,6 +6,7 @@
 
 #include "scheduler/core/guard.h"
 #include "scheduler/epopsim/bar.h"
+#include "scheduler/epopsim/policies.h"
 #include "scheduler/epopsim/recorded.h"
 #include "scheduler/policies/policies.h"
 #include "scheduler/simulated/simulate.h"
@@ -26,15 +27,30 @@ static void dismiss(struct cast *cast)
     recorded_free(&cast->recorded);
 }
 
-static int gather(struct cast *cast, const struct options *options, struct error *error)
+/* Without any named: those of the replay, or all that are built in. */
+static int name_policies(struct cast *cast, struct options *options, struct error *error)
 {
-    *cast = (struct cast){.options = options, .policies = calloc(options->policy_count, sizeof *cast->policies)};
+    if (options->policy_count > 0)
+        return 0;
+    if (options->replay)
+        return recorded_policies(&cast->recorded, &options->policies, &options->policy_count, &options->policy_room,
+                                 error);
+    return policy_words_default(&options->policies, &options->policy_count, &options->policy_room, error);
+}
+
+static int gather(struct cast *cast, struct options *options, struct error *error)
+{
+    *cast = (struct cast){.options = options};
+    if ((options->replay && recorded_read(&cast->recorded, options->replay, error)) ||
+        name_policies(cast, options, error))
+        return -1;
+    cast->policies = calloc(options->policy_count, sizeof *cast->policies);
     if (!cast->policies)
         return error_memory(error);
     for (; cast->count < options->policy_count; cast->count++)
         if (policy_open(&cast->policies[cast->count], options->policies[cast->count], policies, error))
             return -1;
-    return options->replay ? recorded_read(&cast->recorded, options->replay, error) : 0;
+    return 0;
 }
 
 static int run(struct trial *trial, const struct cast *cast, size_t place, const struct workload *workload,
@@ -73,15 +89,15 @@ static void run_all(struct trials *trials, const struct cast *cast, const struct
     }
 }
 
-int trials_run(struct trials *trials, const struct options *options, const struct workload *workload, size_t *failed,
+int trials_run(struct trials *trials, struct options *options, const struct workload *workload, size_t *failed,
                struct error *error)
 {
     struct cast cast;
-    *trials = (struct trials){.trials = calloc(options->policy_count, sizeof *trials->trials)};
-    guard_install(GUARD_BUSY, GUARD_ALONE);
+    *trials = (struct trials){0};
+    guard_install(options->patience, options->patience * (GUARD_ALONE / GUARD_BUSY));
     int wrong = gather(&cast, options, error);
     *failed = 0;
-    if (!wrong && !trials->trials)
+    if (!wrong && !(trials->trials = calloc(cast.count, sizeof *trials->trials)))
         wrong = error_memory(error);
     if (!wrong)
         run_all(trials, &cast, workload, failed);

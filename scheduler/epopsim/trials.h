@@ -21,9 +21,9 @@ struct trials {
     size_t count;
 };
 
-/* One after the other. A policy that cannot be had: -1 before anything runs. What fails in a run is said on standard
- * error, and counted in *failed. */
-int trials_run(struct trials *trials, const struct options *options, const struct workload *workload, size_t *failed,
+/* One after the other; options get the policies' names, if none was given. A policy that cannot be had: -1 before
+ * anything runs. What fails in a run is said on standard error, and counted in *failed. */
+int trials_run(struct trials *trials, struct options *options, const struct workload *workload, size_t *failed,
                struct error *error);
 void trials_free(struct trials *trials);
 

@@ -76,6 +76,32 @@ int input_read(struct input *input, const char *path, struct error *error)
     return failed;
 }
 
+/* The bytes of the character at `at`; 0: it is none. Longer forms than needed and surrogates are none. */
+static size_t character(const unsigned char *at)
+{
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = *at < 0x80 ? 1 : *at >> 5 == 6 ? 2 : *at >> 4 == 14 ? 3 : *at >> 3 == 30 ? 4 : 0;
+    unsigned code = length == 1 ? *at : *at & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if (at[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (at[i] & 0x3fu);
+    }
+    return length > 0 && code >= least[length] && code <= 0x10ffff && code >> 11 != 27 ? length : 0;
+}
+
+const char *input_no_utf8(const struct input *input)
+{
+    const char *at = input->text;
+    while (at < input->text + input->size) {
+        size_t length = character((const unsigned char *)at);
+        if (length == 0)
+            return at;
+        at += length;
+    }
+    return NULL;
+}
+
 void input_free(struct input *input)
 {
     free(input->text);

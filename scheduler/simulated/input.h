@@ -14,6 +14,8 @@ struct input {
 
 /* path: "-" is the standard input. -1: nothing is to be freed. */
 int input_read(struct input *input, const char *path, struct error *error);
+/* Where the text stops being UTF-8; NULL: it is. */
+const char *input_no_utf8(const struct input *input);
 void input_free(struct input *input);
 
 #endif

@@ -71,15 +71,25 @@ static int line_of(const struct input *input, const char *place)
     return line;
 }
 
+static int refuse(struct workload *workload, const struct input *input, const char *place, const char *what,
+                  struct error *error)
+{
+    workload_free(workload);
+    return error_set(error, ERROR_REFUSED, "%s:%d: %s", input->name, line_of(input, place), what);
+}
+
 int workload_json_read(struct workload *workload, const struct input *input, int nodes, const uint64_t *seed,
                        struct error *error)
 {
     const char *end = input->text;
     struct json_reader reader = {.workload = workload, .error = error};
     *workload = (struct workload){.nodes = nodes, .notes = strdup("")};
+    const char *wrong = input_no_utf8(input);
+    if (wrong)
+        return refuse(workload, input, wrong, "this is not UTF-8", error);
     cJSON *json = cJSON_ParseWithLengthOpts(input->text, input->size + 1, &end, 1);
     if (!json)
-        return error_set(error, ERROR_REFUSED, "%s:%d: no JSON from here on", input->name, line_of(input, end));
+        return refuse(workload, input, end, "no JSON from here on", error);
     reader.document = (struct place){.key = input->name, .item = json};
     const char *name = basename(input->name);
     int failed = place_text(&reader.document, "name", false, &name, error) || read_document(&reader, seed) ? -1 : 0;

@@ -148,6 +148,10 @@ def test_a_replay_gives_the_same_decisions(space):
     assert epopsim(space, "--malleable", "0.5", "--output", "run.json", *words).status == 0
     again = epopsim(space, "-q", "--malleable", "0.5", "--replay", "run.json", *words)
     assert again.status == 0 and again.err == "", again
+    assert epopsim(space, "--policy", "ers,upper=0.2", "--output", "one.json", *words).status == 0
+    one = epopsim(space, "-q", "--replay", "one.json", *words)
+    assert one.status == 0 and len(one.out.splitlines()) == 2 and "ers,upper=0.2" in one.out, one
+    refused(epopsim(space, "-q", "--policy", "easy", "--replay", "one.json", *words), "easy", "no run", status=1)
     other = epopsim(space, "-q", "--policy", "easy", "--load", "1.3", "--replay", "run.json", "--jobs", "300", NASA)
     refused(other, "easy", status=1)
 
@@ -252,6 +256,12 @@ def test_bad_json(space, change, words):
     refused(epopsim(space, path), "bad.json: ", words)
 
 
+def test_json_that_is_not_utf_8(space):
+    path = space.directory / "bad.json"
+    path.write_bytes(b'{\n"schema": "\xff"}')
+    refused(epopsim(space, path), "bad.json:2: this is not UTF-8")
+
+
 def test_no_json(space):
     path = space.directory / "bad.json"
     path.write_text('{\n"schema": 1,\n]')
@@ -299,6 +309,18 @@ def test_wrong_usage(space, words, said):
 def test_a_policy_that_dies(space, how):
     result = epopsim(space, "-q", "--policy", f"{BAD},how={how}", trace(space, (1, 0, 10, 4)))
     refused(result, "bad.so", status=1)
+
+
+@pytest.mark.parametrize("how", ["spin", "wait"])
+def test_a_policy_that_does_not_return(space, how):
+    result = epopsim(space, "-q", "--patience", "0.1", "--policy", f"{BAD},how={how}", trace(space, (1, 0, 10, 4)))
+    refused(result, "bad.so", "does not return" if how == "spin" else "not return", status=1)
+
+
+def test_a_policy_that_does_nothing(space):
+    """Jobs wait, and nothing can ever happen."""
+    result = epopsim(space, "-q", "--policy", f"{BAD},how=nothing", trace(space, (1, 0, 10, 4)))
+    refused(result, "bad", status=1)
 
 
 @pytest.mark.parametrize("how", ["nonsense"])
