@@ -3,4 +3,4 @@
 
 #include <stddef.h>
 
-const epop_policy_t *const policies[] = {&policy_easy, &policy_ers, NULL};
+const epop_policy_t *const policies[] = {&policy_easy, &policy_ers, &policy_gain, NULL};

@@ -1,0 +1,240 @@
+/*
+ * Each size that the job could have is weighed: its own delay, that of the jobs which give nodes for it, and what the
+ * nodes that all of them hold are worth to those that wait (the round's price). Weighted seconds throughout.
+ */
+#include "scheduler/policies/gain_room.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "scheduler/policies/gain_round.h"
+
+#define SIZES 12
+
+struct offer {
+    int nodes;
+    int needed;    /* of others */
+    double during; /* seconds that it takes */
+    bool past;     /* it may run into the promised start */
+    double cost;
+    double done; /* seconds until it ends */
+};
+
+static double seconds_to_end(const struct gain_job *job)
+{
+    return job->work / job->speed + (job->held ? job->latency : 0);
+}
+
+static bool is_donor(const struct gain_job *job)
+{
+    return job->movable || (!job->from && job->job->kind >= EPOP_MALLEABLE);
+}
+
+/* Before a promised start a donor that ends later than it gives freely: it holds no more nodes then than before. One
+ * that ends before may be delayed up to the deadline, for a job that ends before, too. */
+static bool may_give(const struct gain_round *round, const struct gain_job *job, int to, bool past)
+{
+    if (!round->blocked || seconds_to_end(job) > round->shadow)
+        return true;
+    double cost = job->from ? job->latency + gain_job_cost(job, round->state, to) : 0;
+    return !past && cost + gain_job_seconds(job, to) <= round->deadline;
+}
+
+/* What it loses when it has `to` nodes for so long: seconds, less the node-seconds that it saves. */
+static double loss_of(const struct gain_round *round, const struct gain_job *job, int to, double during)
+{
+    double speed = gain_speedup(&job->model, to), left = job->work / job->speed;
+    double slow = during * (1 - speed / job->speed);
+    double late = job->work / speed - left;
+    double delay = fmin(slow, late);
+    double saved =
+        slow < late ? during * (job->nodes - to) - job->nodes * delay : job->nodes * left - to * (left + late);
+    if (job->from && job->nodes == job->from)
+        delay += 2 * gain_job_cost(job, round->state, to);
+    return job->weight * delay - round->price * saved;
+}
+
+/* The next smaller size of a donor, about a quarter less at most; 0: it has none. */
+static int less(const struct gain_job *job, int needed)
+{
+    int step = job->trial / 4 > 1 ? job->trial / 4 : 1;
+    return gain_job_fit(job, job->trial - (step < needed ? step : needed));
+}
+
+struct step {
+    int job, to;
+    double loss, price;
+};
+
+static struct step cheapest(const struct gain_round *round, int needed, const struct offer *offer)
+{
+    struct step best = {.job = -1, .price = INFINITY};
+    for (int i = 0; i < round->count; i++) {
+        const struct gain_job *job = &round->jobs[i];
+        int to = is_donor(job) ? less(job, needed) : 0;
+        if (to <= 0 || !may_give(round, job, to, offer->past))
+            continue;
+        double loss = loss_of(round, job, to, offer->during);
+        if (job->trial != job->nodes)
+            loss -= loss_of(round, job, job->trial, offer->during);
+        if (loss / (job->trial - to) < best.price)
+            best = (struct step){i, to, loss, loss / (job->trial - to)};
+    }
+    return best;
+}
+
+/* Sets the trials so that the nodes are given. What the others lose; infinite: it cannot be. */
+static double collect(struct gain_round *round, const struct offer *offer)
+{
+    double loss = 0;
+    int needed = offer->needed;
+    for (int i = 0; i < round->count; i++)
+        round->jobs[i].trial = round->jobs[i].nodes;
+    while (needed > 0) {
+        struct step step = cheapest(round, needed, offer);
+        if (step.job < 0)
+            return INFINITY;
+        struct gain_job *job = &round->jobs[step.job];
+        loss += step.loss;
+        needed -= job->trial - step.to;
+        job->trial = step.to;
+    }
+    return loss;
+}
+
+/* Nodes that starts of this plan give up: they are there at once. */
+static int spared_now(const struct gain_round *round)
+{
+    int spared = 0;
+    for (int i = round->running; i < round->count; i++)
+        if (!round->jobs[i].held)
+            spared += round->jobs[i].nodes - round->jobs[i].trial;
+    return spared;
+}
+
+/* Nodes that nobody has to give: one that runs into a promised start may have what that leaves. */
+static int available(const struct gain_round *round, bool past)
+{
+    int there = round->free + round->coming;
+    return past && there > round->extra ? round->extra : there;
+}
+
+static double cost_of(const struct gain_round *round, const struct gain_job *job, int nodes, double done)
+{
+    return job->weight * done + round->price * nodes * gain_job_seconds(job, nodes);
+}
+
+static struct offer weigh(struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    struct offer offer = {.nodes = nodes, .during = gain_job_seconds(job, nodes)};
+    offer.past = round->blocked && job->latency + gain_job_at_most(job, nodes) > round->shadow;
+    offer.needed = nodes - available(round, offer.past);
+    double loss = collect(round, &offer);
+    double wait = nodes > round->free + spared_now(round) ? job->latency : 0;
+    offer.done = wait + offer.during;
+    offer.cost = cost_of(round, job, nodes, offer.done) + (loss > 0 ? round->options->margin * loss : loss);
+    return offer;
+}
+
+/* When it is done if nobody is resized for it. */
+static double without(struct gain_round *round, const struct gain_job *job)
+{
+    double wait = gain_round_when(round, job->top, NULL);
+    if (round->blocked)
+        wait = fmax(wait, round->shadow);
+    return wait + gain_job_seconds(job, job->top);
+}
+
+/* From the wanted size down to the smallest. */
+static int sizes_of(const struct gain_job *job, int there, int sizes[SIZES])
+{
+    int count = 0, wanted = job->top;
+    sizes[count++] = wanted;
+    if (!gain_job_flexible(job->job))
+        return count;
+    int all = gain_job_fit(job, there < wanted ? there : wanted);
+    if (all > 0 && all < wanted)
+        sizes[count++] = all;
+    for (int size = gain_job_fit(job, wanted * 3 / 4); size > 0 && count < SIZES;
+         size = gain_job_fit(job, size * 2 / 3))
+        sizes[count++] = size;
+    return count;
+}
+
+/* The cheapest one; a job that cannot grow does not start at a size at which it would be done later. */
+static struct offer best_offer(struct gain_round *round, const struct gain_job *job, double done)
+{
+    int sizes[SIZES], count = sizes_of(job, round->free, sizes);
+    struct offer best = {.cost = INFINITY};
+    for (int i = 0; i < count; i++) {
+        struct offer offer = weigh(round, job, sizes[i]);
+        bool later = job->job->kind == EPOP_MOLDABLE && offer.done > done;
+        if (!later && offer.cost < best.cost)
+            best = offer;
+    }
+    return best;
+}
+
+static void tell(const struct gain_round *round, struct gain_job *donor, const char *why)
+{
+    snprintf(donor->reason, GAIN_REASON, "%d -> %d: %s; %.2f times as fast, costs %.2f s of %.0f s left", donor->from,
+             donor->trial, why, gain_speedup(&donor->model, donor->trial) / gain_speedup(&donor->model, donor->from),
+             gain_job_cost(donor, round->state, donor->trial), gain_job_left(donor->job));
+}
+
+static void take(struct gain_round *round, const char *why, int *now, int *later)
+{
+    for (int i = 0; i < round->count; i++) {
+        struct gain_job *donor = &round->jobs[i];
+        int given = donor->nodes - donor->trial;
+        if (given <= 0)
+            continue;
+        *(donor->from || donor->held ? later : now) += given;
+        round->extra += round->blocked && seconds_to_end(donor) > round->shadow ? given : 0;
+        if (donor->from)
+            tell(round, donor, why);
+        gain_job_set(donor, donor->trial);
+    }
+}
+
+static bool settle(struct gain_round *round, struct gain_job *job, const struct offer *offer)
+{
+    int now = round->free, later = round->coming;
+    collect(round, offer);
+    char why[64];
+    snprintf(why, sizeof why, "makes room for job %lld", (long long)job->job->id);
+    take(round, why, &now, &later);
+    struct gain_job *made = gain_round_start(round, job, offer->nodes);
+    if (!made)
+        return false;
+    made->held = offer->nodes > now;
+    round->free = made->held ? 0 : now - offer->nodes;
+    round->coming = made->held ? now + later - offer->nodes : later;
+    if (offer->past)
+        round->extra -= offer->nodes;
+    made->why = round->blocked ? "room behind the first of the queue" : "its turn";
+    return true;
+}
+
+bool gain_room_make(struct gain_round *round, struct gain_job *job)
+{
+    if (round->tries-- <= 0)
+        return false;
+    double done = without(round, job);
+    struct offer best = best_offer(round, job, done);
+    if (!isfinite(best.cost) || best.cost > cost_of(round, job, job->top, done))
+        return false;
+    return settle(round, job, &best);
+}
+
+bool gain_room_free(struct gain_round *round, int nodes, bool some, const char *why)
+{
+    struct offer offer = {.needed = nodes, .during = INFINITY};
+    int given = 0;
+    bool all = isfinite(collect(round, &offer));
+    if (!all && !some)
+        return false;
+    take(round, why, &given, &given);
+    round->coming += given > nodes ? given - nodes : 0;
+    return all;
+}

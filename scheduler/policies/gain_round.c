@@ -1,0 +1,144 @@
+/* The working set of a decision. */
+#include "scheduler/policies/gain_round.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "scheduler/policies/gain_power.h"
+#include "scheduler/policies/gain_users.h"
+
+/* A node that is held for a second keeps all that wait, each by its weight, from that part of the machine. */
+static double price_of(const epop_policy_state_t *state)
+{
+    double waiting = 0;
+    for (int i = 0; i < state->waiting_count; i++)
+        waiting += gain_job_weight(state->waiting[i]);
+    int up = state->node_count - state->down;
+    return up > 0 ? waiting / up : 0;
+}
+
+int gain_round_begin(struct gain_round *round, const struct gain_options *options, const epop_policy_state_t *state,
+                     epop_plan_t *plan)
+{
+    *round = (struct gain_round){.options = options, .state = state, .plan = plan, .shadow = INFINITY};
+    round->room = state->running_count + 64;
+    round->jobs = calloc((size_t)round->room, sizeof *round->jobs);
+    if (!round->jobs)
+        return -1;
+    for (int i = 0; i < state->running_count; i++)
+        round->jobs[i] = gain_job_of(state->running[i], state, options);
+    round->count = round->running = state->running_count;
+    gain_power_begin(round);
+    round->tries = 60000 / (state->running_count + 500) + 4;
+    round->price = price_of(state);
+    gain_users_weigh(round);
+    return 0;
+}
+
+void gain_round_end(struct gain_round *round)
+{
+    free(round->jobs);
+    free(round->ends);
+}
+
+struct gain_job *gain_round_start(struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    if (round->count == round->room) {
+        struct gain_job *more = realloc(round->jobs, 2 * (size_t)round->room * sizeof *more);
+        if (!more)
+            return NULL;
+        round->jobs = more;
+        round->room *= 2;
+    }
+    struct gain_job *made = &round->jobs[round->count++];
+    *made = *job;
+    made->from = 0;
+    gain_job_set(made, nodes);
+    round->end_count = 0;
+    return made;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct gain_end *x = a, *y = b;
+    return x->time < y->time ? -1 : x->time > y->time;
+}
+
+/* Nodes that an adapting job gives back are among those that come: its end gives the others. */
+static bool list_ends(struct gain_round *round)
+{
+    free(round->ends);
+    round->ends = calloc((size_t)round->count + 1, sizeof *round->ends);
+    if (!round->ends)
+        return false;
+    for (int i = 0; i < round->count; i++) {
+        const struct gain_job *job = &round->jobs[i];
+        bool kept = job->from && job->nodes == job->from && job->job->left >= 0;
+        double time = kept ? job->job->left : job->work / job->speed; /* the same to the last bit as `easy` has it */
+        round->ends[i] = (struct gain_end){time + (job->held ? job->latency : 0), job->nodes};
+    }
+    round->end_count = round->count;
+    qsort(round->ends, (size_t)round->count, sizeof *round->ends, by_time);
+    return true;
+}
+
+double gain_round_when(struct gain_round *round, int nodes, int *extra)
+{
+    int there = round->free + round->coming, i = 0;
+    double time = 0;
+    if (round->end_count != round->count && !list_ends(round))
+        return INFINITY;
+    for (; there < nodes && i < round->end_count; i++)
+        there += round->ends[i].nodes, time = round->ends[i].time;
+    for (; i < round->end_count && round->ends[i].time <= time; i++)
+        there += round->ends[i].nodes;
+    if (extra)
+        *extra = there < nodes ? there : there - nodes;
+    return there < nodes ? INFINITY : time;
+}
+
+static void write_one(const struct gain_round *round, const struct gain_job *job)
+{
+    if (!job->from && job->held)
+        return;
+    if (!job->from)
+        epop_plan_start(round->plan, job->job, job->nodes, "starts with %d of %d nodes, %s: %d idle, %d wait",
+                        job->nodes, job->job->wanted, job->why, round->state->idle, round->state->waiting_count);
+    else if (job->nodes != job->job->target)
+        epop_plan_resize(round->plan, job->job, job->nodes, "%s", job->reason);
+}
+
+/* A job that may not be resized yet could give or take nodes when it may. */
+static double until_stay(const struct gain_round *round, const struct gain_job *job)
+{
+    bool grows = round->free > 0 && gain_job_above(job, job->nodes) > 0;
+    return job->bound > 1e-6 && (round->blocked || grows) ? job->bound : INFINITY;
+}
+
+/* A phase comes near that cannot use all of the job's nodes. */
+static double until_phase(const struct gain_job *job)
+{
+    const epop_policy_phase_t *next = &job->job->phases[1];
+    if (job->job->phase_count < 2 || job->ending || job->job->kind < EPOP_MALLEABLE)
+        return INFINITY;
+    return next->begins < 0 || next->range.max >= job->nodes ? INFINITY : next->begins - job->near;
+}
+
+static void wake(const struct gain_round *round)
+{
+    double first = INFINITY;
+    for (int i = 0; i < round->running; i++)
+        first = fmin(first, fmin(until_stay(round, &round->jobs[i]), until_phase(&round->jobs[i])));
+    if (isfinite(first))
+        epop_plan_wake(round->plan, round->state->now + fmax(first, 1e-3));
+}
+
+/* Those that start first: in the order of the queue. */
+void gain_round_write(const struct gain_round *round)
+{
+    for (int i = round->running; i < round->count; i++)
+        write_one(round, &round->jobs[i]);
+    for (int i = 0; i < round->running; i++)
+        write_one(round, &round->jobs[i]);
+    wake(round);
+}

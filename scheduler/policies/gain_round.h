@@ -1,0 +1,52 @@
+/*
+ * One decision of `gain`: the jobs that run and those that this plan starts, and the nodes that are left. Its steps
+ * (phases, requests, queue, growth) change the sizes; at the end it is written into the plan.
+ */
+#ifndef SCHEDULER_POLICIES_GAIN_ROUND_H
+#define SCHEDULER_POLICIES_GAIN_ROUND_H
+
+#include <epop/policy.h>
+#include <stdbool.h>
+
+#include "scheduler/policies/gain_job.h"
+#include "scheduler/policies/gain_options.h"
+
+struct gain_end {
+    double time; /* seconds from now */
+    int nodes;
+};
+
+struct gain_round {
+    const struct gain_options *options;
+    const epop_policy_state_t *state;
+    epop_plan_t *plan;
+    struct gain_job *jobs; /* first those that run, as in the state */
+    int count, running, room;
+    struct gain_end *ends; /* of the jobs, by time */
+    int end_count;
+    int free;        /* nodes that may be taken now */
+    int coming;      /* that will be given back soon, and are nobody's yet */
+    int over;        /* nodes over the power cap: jobs have to give them back */
+    double shadow;   /* seconds to the start that the first job of the queue is promised; infinite: nobody waits */
+    int extra;       /* nodes that it leaves at that time */
+    double deadline; /* seconds to what it was promised first: others' shrinking may delay it until then */
+    bool blocked;    /* a job waits that cannot be helped */
+    double price;    /* what a node-second is worth to the jobs that wait */
+    int tries;       /* how often room is looked for still: bounds the time that a decision takes */
+};
+
+/* 0, or -1: no memory. */
+int gain_round_begin(struct gain_round *round, const struct gain_options *options, const epop_policy_state_t *state,
+                     epop_plan_t *plan);
+void gain_round_end(struct gain_round *round);
+
+/* A job that waits becomes one of the jobs, at so many nodes. NULL: no memory. */
+struct gain_job *gain_round_start(struct gain_round *round, const struct gain_job *job, int nodes);
+
+/* Seconds until so many nodes are there, if nobody is resized; infinite: never. `extra`: those beyond; may be NULL. */
+double gain_round_when(struct gain_round *round, int nodes, int *extra);
+
+/* What has been decided, into the plan. */
+void gain_round_write(const struct gain_round *round);
+
+#endif
