@@ -14,6 +14,7 @@
 #define NODES   10000
 #define RUNNING 1000
 #define WAITING 10000
+#define NOW     7200 /* policies that act at regular times do so now */
 #define ROUNDS  15
 
 static uint64_t seed;
@@ -79,9 +80,9 @@ static struct core *machine(void)
     for (int i = 0; i < RUNNING; i++)
         submit(core, i + 1, any(5, 14), i);
     must(core_decide(core, RUNNING, &all, &decisions, &error), &error);
-    measure(core, RUNNING + 1);
     for (int i = 0; i < WAITING; i++)
         submit(core, RUNNING + 1 + i, any(1, 200), RUNNING + 1 + i / 10.);
+    measure(core, NOW - 1);
     return core;
 }
 
@@ -108,9 +109,9 @@ static void one_round(const struct policy *policy, double *first, double *next, 
 {
     struct core *core = machine();
     struct error error;
-    *first = decide(core, 5000, policy, &counts[0]);
-    must(core_ended(core, 5001, 1, &error), &error);
-    *next = decide(core, 5001, policy, &counts[1]);
+    *first = decide(core, NOW, policy, &counts[0]);
+    must(core_ended(core, NOW + 1, 1, &error), &error);
+    *next = decide(core, NOW + 1, policy, &counts[1]);
     core_destroy(core);
 }
 

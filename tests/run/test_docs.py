@@ -9,7 +9,7 @@ import pages
 import pytest
 
 ALL = [job.ROOT / "README.md", job.ROOT / "CONTRIBUTING.md", *sorted((job.ROOT / "docs").glob("*.md"))]
-EXECUTED = ["README.md", "docs/debug.md", "docs/drivers.md"]
+EXECUTED = ["README.md", "docs/debug.md", "docs/drivers.md", "docs/policies.md"]
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_the_readme_shows_the_tree():
 def texts_of_the_sources():
     """The string literals of what prints messages, adjacent ones joined, with ... for what is filled in."""
     found = []
-    for folder in ("driver", "epopctl", "runtime", "epop_api", "interpose"):
+    for folder in ("driver", "epopctl", "runtime", "epop_api", "interpose", "scheduler"):
         for path in (job.ROOT / folder).rglob("*.c"):
             found += re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', path.read_text())
     joined = [re.sub(r'"\s*"', "", text)[1:-1] for text in found]
@@ -123,7 +123,7 @@ def test_messages_are_those_of_the_sources():
     assert not is_printed("the ... has no feathers; buy some", sources)
 
 
-FILES = r"`((?:runtime|driver|epopctl|interpose|epop_api|tests|mpich|report|schema|programs|examples|demo)/[\w./-]+\.\w+)`"
+FILES = r"`((?:runtime|driver|scheduler|epopctl|interpose|epop_api|tests|mpich|report|schema|programs|examples|demo)/[\w./-]+\.\w+)`"
 
 
 def test_files_that_are_named_are_there():
@@ -134,7 +134,7 @@ def test_files_that_are_named_are_there():
     assert [name for name in sorted(named) if "NAME" not in name and not (job.ROOT / name).exists()] == []
 
 
-PATH = r"(?<![\w./-])((?:runtime|driver|epopctl|interpose|epop_api|tests|report|programs|examples)/[\w./-]*\w\.(?:c|h|py|sh))\b"
+PATH = r"(?<![\w./-])((?:runtime|driver|scheduler|epopctl|interpose|epop_api|tests|report|programs|examples)/[\w./-]*\w\.(?:c|h|py|sh))\b"
 
 
 def is_there(name):
@@ -150,7 +150,7 @@ def paths_of_comments(path):
 
 def test_files_that_comments_name_are_there():
     """By their whole path, in the comments of C, and anywhere in scripts and tests; without the quotes of a page, too."""
-    folders = ["runtime", "driver", "epopctl", "interpose", "epop_api", "programs", "examples", "tests"]
+    folders = ["runtime", "driver", "scheduler", "epopctl", "interpose", "epop_api", "programs", "examples", "tests"]
     sources = [path for folder in folders for path in (job.ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".py", ".sh")]
     pages_too = [path for path in ALL if path.is_file()]
     named = {(path.relative_to(job.ROOT), name) for path in [*sources, *pages_too] for name in paths_of_comments(path)}
