@@ -140,6 +140,8 @@ static const struct row {
     {"noise", 0, NUMBER, "SHARE", "of what is measured, as 0.05 (0)", AT(noise), 0, 1, NULL, NULL},
     {"watts", 0, OWN, "IDLE,BUSY", "of a node", 0, 0, 0, take_watts, NULL},
     {"power-cap", 0, NUMBER, "WATTS", "of all nodes, for policies that keep it", AT(power_cap), 0, 1e15, NULL, NULL},
+    {"script", 0, TEXT, "FILE", "nodes that fail and resizes that are refused, one a line", AT(script), 0, 0, NULL,
+     NULL},
     {"replay", 0, TEXT, "FILE", "a recorded run (--output): the same decisions must come again", AT(replay), 0, 0, NULL,
      NULL},
     {"output", 'o', TEXT, "FILE",

@@ -14,7 +14,7 @@ struct options {
     const char *workload;
     char **policies; /* NAME[,OPTION=VALUE...] each; owned */
     size_t policy_count, policy_room;
-    const char *output, *replay;
+    const char *output, *script, *replay;
     bool json, tsv, describe, list_policies, quiet, verbose, help, version;
     int nodes;
     bool seeded; /* --seed was given */

@@ -9,6 +9,7 @@
 #include "scheduler/epopsim/policies.h"
 #include "scheduler/epopsim/recorded.h"
 #include "scheduler/policies/policies.h"
+#include "scheduler/simulated/script.h"
 #include "scheduler/simulated/simulate.h"
 
 /* All that is opened before the first run, so that what is wrong is said at once. */
@@ -16,6 +17,7 @@ struct cast {
     const struct options *options;
     struct policy *policies;
     size_t count; /* of those that are open */
+    struct script script;
     struct recorded recorded;
 };
 
@@ -24,7 +26,36 @@ static void dismiss(struct cast *cast)
     for (size_t i = 0; i < cast->count; i++)
         policy_close(&cast->policies[i]);
     free(cast->policies);
+    script_free(&cast->script);
     recorded_free(&cast->recorded);
+}
+
+static bool has_job(const struct workload *workload, int64_t id)
+{
+    for (size_t i = 0; i < workload->count; i++)
+        if (workload->works[i].id == id)
+            return true;
+    return false;
+}
+
+/* The script, and that it is one for this workload. */
+static int read_script(struct cast *cast, const struct workload *workload, struct error *error)
+{
+    const char *path = cast->options->script;
+    const struct script *script = &cast->script;
+    if (!path)
+        return 0;
+    if (script_read(&cast->script, path, error))
+        return -1;
+    for (size_t i = 0; i < script->node_count; i++)
+        if (script->nodes[i].node >= workload->nodes)
+            return error_set(error, ERROR_REFUSED, "%s: there is no node %d: the machine has 0 to %d", path,
+                             script->nodes[i].node, workload->nodes - 1);
+    for (size_t i = 0; i < script->resize_count; i++)
+        if (!has_job(workload, script->resizes[i].job))
+            return error_set(error, ERROR_REFUSED, "%s: there is no job %lld in the workload", path,
+                             (long long)script->resizes[i].job);
+    return 0;
 }
 
 /* Without any named: those of the replay, or all that are built in. */
@@ -38,11 +69,13 @@ static int name_policies(struct cast *cast, struct options *options, struct erro
     return policy_words_default(&options->policies, &options->policy_count, &options->policy_room, error);
 }
 
-static int gather(struct cast *cast, struct options *options, struct error *error)
+static int gather(struct cast *cast, struct options *options, const struct workload *workload, struct error *error)
 {
     *cast = (struct cast){.options = options};
     if ((options->replay && recorded_read(&cast->recorded, options->replay, error)) ||
         name_policies(cast, options, error))
+        return -1;
+    if (read_script(cast, workload, error))
         return -1;
     cast->policies = calloc(options->policy_count, sizeof *cast->policies);
     if (!cast->policies)
@@ -60,11 +93,12 @@ static int run(struct trial *trial, const struct cast *cast, size_t place, const
     struct bar bar = {.label = options->policies[place], .shown = !options->quiet};
     struct simulation simulation = {.workload = workload,
                                     .policy = &cast->policies[place],
+                                    .script = options->script ? &cast->script : NULL,
                                     .costs = options->costs,
                                     .latency = options->latency,
                                     .noise = options->noise,
                                     .seed = options->transform.seed,
-                                    .exact = limits_are_exact(workload),
+                                    .exact = !options->script && limits_are_exact(workload),
                                     .progress = bar_show,
                                     .context = &bar};
     *trial = (struct trial){.spec = options->policies[place]};
@@ -95,7 +129,7 @@ int trials_run(struct trials *trials, struct options *options, const struct work
     struct cast cast;
     *trials = (struct trials){0};
     guard_install(options->patience, options->patience * (GUARD_ALONE / GUARD_BUSY));
-    int wrong = gather(&cast, options, error);
+    int wrong = gather(&cast, options, workload, error);
     *failed = 0;
     if (!wrong && !(trials->trials = calloc(cast.count, sizeof *trials->trials)))
         wrong = error_memory(error);

@@ -156,6 +156,41 @@ def test_a_replay_gives_the_same_decisions(space):
     refused(other, "easy", status=1)
 
 
+def test_faults_by_a_script(space):
+    (space.directory / "faults").write_text("at 5 node 3 fails # it does\n\nat 50 node 3 returns\n")
+    path = trace(space, (1, 0, 20, 16))
+    result = epopsim(space, "--policy", "easy", "--script", "faults", "--json", path)
+    assert result.status == 0, result
+    metrics = json.loads(result.out)["runs"][0]["metrics"]
+    assert metrics["requeues"] == 1 and metrics["makespan"] == 70
+
+
+BAD_FAULTS = ["at -1 node 3 fails", "at x node 3 fails", "at 1 node 3", "at 1 node 3 fails now", "node 3 fails", "at 1 node -3 fails",
+              "resize of job 7", "resize 0 of job 7 refused", "resize of job x refused", "resize of 7 refused"]
+
+
+@pytest.mark.parametrize("line", BAD_FAULTS)
+def test_a_bad_script(space, line):
+    (space.directory / "faults").write_text(f"# once\n\n{line} # here\n")
+    refused(epopsim(space, "-q", "--script", "faults", PHASES), "faults:3: ", "at 120 node 3 fails")
+
+
+@pytest.mark.parametrize("line,said", [("at 1 node 32 fails", "no node 32"), ("resize of job 3 refused", "no job 3")])
+def test_a_script_for_another_workload(space, line, said):
+    (space.directory / "faults").write_text(line)
+    refused(epopsim(space, "-q", "--script", "faults", PHASES), "faults: there is " + said)
+
+
+def test_a_resize_that_is_refused(space):
+    words = ["-q", "--policy", "ers", "--json", "--jobs", "50", "--load", "1.5", "--malleable", "1", NASA]
+    result = epopsim(space, "-o", "plain.json", *words)
+    plain = json.loads(result.out)["runs"][0]["metrics"]
+    jobs = json.loads((space.directory / "plain.json").read_text())["runs"][0]["jobs"]
+    (space.directory / "faults").write_text("".join(f"resize of job {entry['id']} refused\n" for entry in jobs))
+    faulty = json.loads(epopsim(space, "--script", "faults", *words).out)["runs"][0]["metrics"]
+    assert plain["refused"] == 0 < plain["resizes"] and faulty["refused"] > 0 and faulty["done"] == 50
+
+
 def test_what_cannot_be_simulated_is_told(space):
     path = trace(space, (1, 0, 10, 4), (2, 1, 0, 4), (3, 2, -1, 4))
     result = epopsim(space, "--policy", "easy", path)
@@ -293,6 +328,7 @@ BAD_USAGE = [
     (["--policy", "best", str(NASA)], "no policy 'best'; there are easy"),
     (["--policy", "./missing.so", str(NASA)], "missing.so"),
     (["--policy", "easy,x=1", str(NASA)], "it has no option x"),
+    (["--script", "missing", str(NASA)], "missing"),
     (["--replay", "missing", str(NASA)], "missing"),
     (["--replay", str(PHASES), str(NASA)], "is no recorded run"),
 ]
