@@ -196,6 +196,8 @@ $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
 $(BUILD)/tests/unit/test_fit: epopctl/fit.c
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
 $(BUILD)/tests/unit/test_timeline: report/timeline.c report/trace.c
+$(BUILD)/tests/unit/test_steps: report/steps.c
+$(BUILD)/tests/unit/test_gantt: report/gantt.c report/ranges.c
 # The driver's objects are no part of the library.
 $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj))
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)

@@ -73,6 +73,10 @@ static void read_job(struct fields *at, struct schedule_job *job, const cJSON *j
     job->submit = fields_number(at, json, "submit");
     job->end = fields_number_or_none(at, json, "end");
     job->slowdown = fields_number_or_none(at, json, "slowdown");
+    if (job->slowdown < 1)
+        fields_fail(at, "slowdown", "must be 1 at least");
+    if (!strcmp(job->outcome, "done") && isnan(job->end))
+        fields_fail(at, "end", "must be a number, as the job is done");
     job->wanted = fields_count(at, json, "wanted", 1, MOST_NODES);
     fields_number_or_none(at, json, "wait");
     read_stays(at, job, fields_array(at, json, "stays"), nodes);
@@ -111,15 +115,19 @@ static void read_jobs(struct fields *at, struct schedule_run *run, int nodes)
 static void read_decision(struct fields *at, struct schedule_run *run, const cJSON *json)
 {
     struct schedule_decision *decision = &run->decisions[run->decision_count++];
+    int size, pieces;
     decision->json = json;
     decision->time = fields_number(at, json, "time");
     decision->job = fields_number(at, json, "job");
     decision->kind = fields_word(at, json, "kind", decision_kinds);
     decision->reason = fields_text_or_none(at, json, "reason");
-    fields_text_or_none(at, json, "nodes");
+    decision->to = fields_count(at, json, "to", 1, MOST_NODES);
     fields_number_or_none(at, json, "from");
-    decision->to = fields_number_or_none(at, json, "to");
-    fields_number_or_none(at, json, "at");
+    if (isnan(fields_number_or_none(at, json, "at")) && !strcmp(decision->kind, "reserve"))
+        fields_fail(at, "at", "must be a number, as this is a reservation");
+    const char *nodes = fields_text_or_none(at, json, "nodes");
+    if (*nodes && !ranges_count(nodes, MOST_NODES, &size, &pieces))
+        fields_fail(at, "nodes", "must be nodes in order, as in \"0-3,7\"");
     if (run->decision_count > 1 && decision->time < decision[-1].time)
         fields_fail(at, "time", "is before that of the decision before it");
     if (!schedule_job(run, decision->job))

@@ -32,7 +32,7 @@ struct schedule_job {
 
 struct schedule_decision {
     double time, job;
-    double to; /* nodes; NAN: not said */
+    int to; /* nodes */
     const char *kind, *reason;
     const cJSON *json;
 };

@@ -1,13 +1,20 @@
-"""Schedules for the tests of epop-report: small ones by hand, one that is recorded nowhere, and one as large as a trace."""
+"""Schedules for the tests of epop-report: small ones by hand, and one as large as a trace; all of them valid."""
 
 import json
 import random
 
+import job
+import jsonschema
 import profiles
 
-METRICS = ["makespan", "mean_wait", "max_wait", "mean_response", "mean_slowdown", "p95_slowdown", "max_slowdown", "utilisation", "efficiency",
-           "user_slowdown_spread", "joules", "peak_watts", "jobs", "done", "resizes", "grown", "shrunk", "refused", "backfilled", "requeues",
-           "stalled", "decide_seconds", "decide_longest", "decides"]
+SCHEMA = json.loads((job.ROOT / "schema/schedule.schema.json").read_text())
+METRICS = SCHEMA["$defs"]["metrics"]["required"]
+
+
+def checked(schedule):
+    """A schedule that epopsim itself could have written."""
+    jsonschema.Draft202012Validator(SCHEMA).validate(schedule)
+    return schedule
 
 
 def nodes(*numbers):
@@ -25,15 +32,16 @@ def size_of(text):
     return sum(int((part.split("-") * 2)[1]) - int(part.split("-")[0]) + 1 for part in text.split(","))
 
 
-def job(number, submit, stays, kind="rigid", wanted=None, outcome="done", name=None, user=1):
+def work(number, submit, stays, kind="rigid", wanted=None, outcome="done", name=None, user=1):
     """As the simulator writes it; the slowdown is one of its own words."""
-    start, end = (stays[0][0], stays[-1][1]) if stays else (None, None)
     wanted = wanted or (size_of(stays[0][2]) if stays else 1)
-    wait = None if start is None else start - submit
-    run = None if start is None else end - start
-    return {"id": number, "name": name or f"job {number}", "user": user, "kind": kind, "submit": submit, "start": start, "end": end,
-            "wanted": wanted, "min": 1, "max": 16, "outcome": outcome, "wait": wait,
-            "slowdown": None if start is None else max(1, (wait + run) / max(run, 10)), "resizes": max(0, len(stays) - 1), "stays": stays}
+    course = {}
+    if stays:
+        start, end = stays[0][0], stays[-1][1]
+        course = {"start": start, "end": end, "wait": start - submit, "slowdown": max(1, (end - submit) / max(end - start, 10))}
+    return {"id": number, "name": f"job {number}" if name is None else name, "user": user, "kind": kind, "submit": submit, **course,
+            "wanted": wanted, "min": 1, "max": 16, "outcome": outcome, "resizes": max(0, len(stays) - 1), "requeues": 0, "stalled": 0,
+            "stays": stays}
 
 
 def decisions_of(jobs):
@@ -72,15 +80,15 @@ def schedule(runs, machine, name="small", notes=()):
     return {"format": "epop-schedule", "version": 1, "program": "epopsim 1.2.3",
             "workload": {"name": name, "jobs": len(runs[0]["jobs"]), "notes": list(notes)},
             "machine": {"nodes": machine, "idle_watts": 100, "busy_watts": 300, "power_cap": 0},
-            "options": {"seed": 1, "load": 0.9}, "runs": runs}
+            "options": {"seed": 1, "latency": 0.5, "resize_base": 0.01, "resize_per_node": 0, "resize_per_byte": 0, "load": 0.9}, "runs": runs}
 
 
 def small():
     """Two policies, four jobs on eight nodes: under the second one a job grows, gives back, and another is backfilled."""
-    easy = [job(1, 0, [[0, 100, "0-3"]], "malleable"), job(2, 10, [[100, 180, "0-7"]]), job(3, 20, [[20, 60, "4-5"]]),
-            job(4, 30, [[180, 240, "0-3"]], "moldable", outcome="failed", user=2)]
-    gain = [job(1, 0, [[0, 20, "0-3"], [20, 30, "0-3,6-7"], [30, 90, "0-1"]], "malleable"), job(2, 10, [[90, 170, "0-7"]]),
-            job(3, 20, [[20, 60, "4-5"]]), job(4, 30, [[30, 80, "2-3,6-7"]], "moldable", user=2)]
+    easy = [work(1, 0, [[0, 100, "0-3"]], "malleable"), work(2, 10, [[100, 180, "0-7"]]), work(3, 20, [[20, 60, "4-5"]]),
+            work(4, 30, [[180, 240, "0-3"]], "moldable", outcome="failed", user=2)]
+    gain = [work(1, 0, [[0, 20, "0-3"], [20, 30, "0-3,6-7"], [30, 90, "0-1"]], "malleable"), work(2, 10, [[90, 170, "0-7"]]),
+            work(3, 20, [[20, 60, "4-5"]]), work(4, 30, [[30, 80, "2-3,6-7"]], "moldable", user=2)]
     decisions = decisions_of(gain)
     reserve = {"time": 12, "kind": "reserve", "job": 2, "from": 0, "to": 8, "nodes": "", "at": 100, "reason": "job 2: 8 nodes at 100 s"}
     decisions = sorted([*decisions, reserve], key=lambda it: it["time"])
@@ -88,7 +96,8 @@ def small():
                     notes=["2 jobs have no run time: left out"])
 
 
-EXAMPLE = {  # number: name, kind, wanted, submitted; stays under easy, stays under gain
+EXAMPLES = job.ROOT / "schema/examples/schedule/valid"
+EIGHT = {  # number: name, kind, wanted, submitted; stays under easy, stays under gain
     1: ("gauss", "malleable", 8, 0, [[0, 120, "0-7"]], [[0, 30, "0-7"], [30, 80, "0-3"], [80, 140, "0-7"]]),
     2: ("cannon", "malleable", 8, 5, [[5, 150, "8-15"]], [[5, 70, "8-15"], [70, 90, "10-15"], [90, 135, "8-15"]]),
     3: ("heat", "malleable", 12, 20, [[150, 230, "4-15"]], [[140, 190, "0-11"], [190, 200, "0-11,14-15"]]),
@@ -101,15 +110,22 @@ EXAMPLE = {  # number: name, kind, wanted, submitted; stays under easy, stays un
 
 
 def example():
-    """That of docs/report.md."""
+    """That of docs/report.md, report-two-policies.json among the schema's examples."""
     def jobs(which):
-        return [job(number, it[3], it[which], it[1], it[2], name=it[0], user=number % 3) for number, it in EXAMPLE.items()]
+        return [work(number, it[3], it[which], it[1], it[2], name=it[0], user=number % 3) for number, it in EIGHT.items()]
     return schedule([run("easy", jobs(4), 16), run("gain", jobs(5), 16)], 16, name="eight jobs on sixteen nodes")
 
 
 def single():
     """One policy; a job that never came to run."""
-    return schedule([run("easy", [job(1, 0, [[5, 50, "0"]]), job(2, 0, [], outcome="never", wanted=2)], 1)], 1, name="one")
+    return schedule([run("easy", [work(1, 0, [[5, 50, "0"]]), work(2, 0, [], outcome="never", wanted=2)], 1)], 1, name="one")
+
+
+def many(runs=7):
+    """As many policies; a job with a large number, at a late time."""
+    jobs = [work(1, 0, [[0, 100, "0"]]), work(12345, 1000, [[1234567.5, 1300000, "0"]])]
+    return schedule([run(f"policy {number}", jobs if number == 0 else jobs[:1], 1, "with=an option that is long") for number in range(runs)], 1,
+                    name="many policies")
 
 
 def hostile():
@@ -146,7 +162,7 @@ def filled(count, machine, span, chance, resized):
             stays = [[begin, middle, nodes(*order)], [middle, end, nodes(*order[:size // 2])]]
         for node in order:
             free[node] = end
-        found.append(job(number, submit, stays, "malleable" if resized else "rigid", user=number % 70))
+        found.append(work(number, submit, stays, "malleable" if resized else "rigid", user=number % 70))
     return found
 
 

@@ -6,6 +6,8 @@ function element(name, properties, ...children) {
     return it;
 }
 
+/* As one would write it: without the narrow spaces between thousands. */
+const plain = (text) => text.replace(/\u202f/g, '').trim().toLowerCase();
 const textOf = (row, index) => row.cells[index].textContent;
 
 function choices(rows, index, title) {
@@ -18,13 +20,13 @@ function choices(rows, index, title) {
 export function addFilter(place) {
     const rows = [...place.nextElementSibling.querySelectorAll('tbody tr')];
     const heads = [...place.nextElementSibling.querySelectorAll('thead th')].map((head) => head.textContent);
-    const texts = rows.map((row) => [...row.cells].map((cell) => cell.textContent).join(' ').toLowerCase());
+    const texts = rows.map((row) => [...row.cells].map((cell) => cell.textContent).join(' ')).map(plain);
     const columns = place.dataset.columns.split(',').map((title) => ({ title, index: heads.indexOf(title) }));
     const selects = columns.map(({ title, index }) => choices(rows, index, title));
     const search = element('input', { type: 'search', placeholder: 'as in: job 7' });
     const status = element('output', {});
     const apply = () => {
-        const words = search.value.trim().toLowerCase();
+        const words = plain(search.value);
         let shown = 0;
         rows.forEach((row, number) => {
             const fits = texts[number].includes(words) &&

@@ -19,7 +19,7 @@ export const timeUnit = (values) => unitFor(TIMES, values);
 export const byteUnit = (values) => values.some((value) => value > 0) ? unitFor(SIZES, values) : { factor: 1, name: 'B' };
 export const unitOf = {
     s: timeUnit, B: byteUnit, J: (values) => unitFor(JOULES, values), W: (values) => unitFor(WATTS, values),
-    '%': () => ({ factor: 0.01, name: '%' }), time: () => ({ factor: 1, name: 's', exact: true }), list: () => ({ factor: 1, name: '', most: 120 }),
+    '%': () => ({ factor: 0.01, name: '%' }), time: () => ({ factor: 1, name: 's', text: moment }), id: () => ({ factor: 1, name: '', text: String }), list: () => ({ factor: 1, name: '', most: 120 }),
     '': (values) => unitFor(PLAIN, values),
 };
 

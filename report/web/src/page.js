@@ -1,5 +1,5 @@
 // The page: all of it but the charts' drawings, which its script adds. Readable without them.
-import { count, escape, moment, plural, shorten, digits, unitOf } from './format.js';
+import { count, escape, plural, shorten, digits, unitOf } from './format.js';
 import { isDrawn } from './kinds.js';
 import texts from 'made:page';
 import style from './style.css';
@@ -14,7 +14,7 @@ function cell(value, unit, isNumber) {
         return `<td class="none${isNumber ? ' number' : ''}">\u2013</td>`;
     if (typeof value !== 'number')
         return `<td${value.length > 40 ? ' class="long"' : ''}>${escape(unit.most ? shorten(value, unit.most) : value)}</td>`;
-    const text = unit.exact ? moment(value) : unit.name === '' ? (value % 1 === 0 ? count(value) : digits(value, 4)) : digits(value / unit.factor, 4);
+    const text = unit.text ? unit.text(value) : unit.name === '' ? (value % 1 === 0 ? count(value) : digits(value, 4)) : digits(value / unit.factor, 4);
     return `<td class="number"><data value="${value}">${text}</data></td>`;
 }
 
@@ -32,14 +32,14 @@ function tableRow(row, columns, units, numbers) {
     return `<tr>${cells.join('')}</tr>`;
 }
 
-function table({ columns, rows, notes, more }, { title, mostRows, filters }) {
+function table({ columns, rows, notes, more }, { title, mostRows, filters, whole }) {
     const numbers = columns.map((_, index) => rows.map((row) => row[index]).filter((value) => typeof value === 'number'));
     const units = unitsOf(columns, rows, numbers);
     const heads = columns.map(([name], index) => `<th scope="col"${numbers[index].length > 0 ? ' class="number"' : ''}>` +
         `${escape(name)}${units.heads[index].name ? ` (${units.heads[index].name})` : ''}</th>`);
     const lines = rows.slice(0, mostRows || MOST_ROWS).map((row) => tableRow(row, columns, units.of(row), numbers));
     const left = rows.length - lines.length + (more || 0);
-    return `${filters ? `<div class="filter" data-columns="${filters.join(',')}"></div>` : ''}<div class="scroll" role="region" tabindex="0" aria-label="Table: ${escape(title)}"><table><caption>${escape(title)}</caption>
+    return `${filters ? `<div class="filter" data-columns="${filters.join(',')}"></div>` : ''}<div class="${whole ? 'scroll whole' : 'scroll'}" role="region" tabindex="0" aria-label="Table: ${escape(title)}"><table><caption>${escape(title)}</caption>
 <thead><tr>${heads.join('')}</tr></thead>
 <tbody>${lines.join('\n')}</tbody></table></div>
 ${left > 0 ? `<p class="note">${plural(left, 'more row is', 'more rows are')} left out here; epop-report --format csv has all.</p>` : ''}

@@ -11,12 +11,13 @@ function lead(model) {
 
 function table(model) {
     return {
-        columns: [['policy'], ['time', 'time'], ['kind'], ['job'], ['name'], ['from'], ['to'], ['at', 'time'], ['reason'], ['nodes', 'list']],
+        columns: [['policy'], ['time', 'time'], ['kind'], ['job', 'id'], ['name'], ['from'], ['to'], ['at', 'time'], ['reason'], ['nodes', 'list']],
         rows: rowsOf(model, (run) => run.decisions), more: total(model, 'decisionsLeft'),
     };
 }
 
 export default {
     name: 'decisions', title: 'Decisions', lead, table, mostRows: 4000, filters: ['policy', 'kind'],
-    caption: 'start: a job is given its nodes. resize: it is given more, or gives some back. reserve: it waits, and is to start at that time.',
+    caption: 'start: a job is given its nodes. resize: it is given more, or gives some back. reserve: it waits, and is ' +
+        'to start at that time. nodes: where it starts, or which it gets or gives back.',
 };

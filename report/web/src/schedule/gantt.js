@@ -25,7 +25,7 @@ function lead(model) {
 
 function table(model) {
     return {
-        columns: [['policy'], ['job'], ['name'], ['kind'], ['begin', 'time'], ['end', 'time'], ['size'], ['outcome'], ['reason'], ['nodes', 'list']],
+        columns: [['policy'], ['job', 'id'], ['name'], ['kind'], ['begin', 'time'], ['end', 'time'], ['size'], ['outcome'], ['reason'], ['nodes', 'list']],
         rows: rowsOf(model, (run) => run.stays.map((it) => [it.job, it.name, it.kind, it.begin, it.end, it.size, it.outcome, it.reason, it.nodes])
             .concat(run.events.map(([time, text]) => [null, null, 'event', time, time, null, null, text, null]))),
         more: total(model, 'staysLeft') + total(model, 'eventsLeft'),

@@ -55,7 +55,7 @@ function table(model) {
 }
 
 export default {
-    name: 'metrics', title: 'Metrics', lead, table,
+    name: 'metrics', title: 'Metrics', lead, table, whole: true,
     caption: 'Bounded slowdown: wait and run time, divided by the run time at the wanted nodes, but by 10 s at least. Utilisation: node seconds ' +
         'held. Efficiency: what of them was as good as on one node.',
 };

@@ -17,7 +17,7 @@ function lead(model) {
 
 function table(model) {
     return {
-        columns: [['policy'], ['job'], ['name'], ['user'], ['kind'], ['submit', 'time'], ['wait', 'time'], ['slowdown'], ['share', '%'], ['resizes'], ['outcome']],
+        columns: [['policy'], ['job', 'id'], ['name'], ['user', 'id'], ['kind'], ['submit', 'time'], ['wait', 'time'], ['slowdown'], ['share', '%'], ['resizes'], ['outcome']],
         rows: rowsOf(model, (run) => run.jobs), more: total(model, 'jobsLeft'),
         notes: 'The jobs that fared worst come first. share: of the jobs, those whose slowdown is not larger.',
     };
