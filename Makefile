@@ -226,8 +226,8 @@ $(BUILD)/tests/programs/%.so: tests/programs/%.cpp $(wildcard epop_api/epop/*.h)
 	$(announce)
 	$(Q)$(CXX) -Iepop_api $(filter -I%,$(shell $(MPICC) -show)) -DMPICH_SKIP_MPICXX $(OPT) $(WARN) -fPIC -shared $(LDFLAGS) \
 	    $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib'
-$(BUILD)/bench/interpose: $(LIB)/libepop_mpi.so
-$(BUILD)/bench/interpose: LDLIBS += -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB)
+$(addprefix $(BUILD)/bench/,interpose measure): $(LIB)/libepop_mpi.so
+$(addprefix $(BUILD)/bench/,interpose measure): LDLIBS += -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB)
 $(BUILD)/bench/pdgemm $(BUILD)/bench/pdgesv: LDLIBS += -lscalapack-mpich $(BLAS)
 # The same program twice: for epop, and with a main() written by hand.
 $(BUILD)/bench/loop.so: bench/programs/loop.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
@@ -239,6 +239,9 @@ $(BUILD)/bench/loop_plain: bench/programs/loop.c $(LIB)/libepop.a
 $(BUILD)/bench/scheduler: bench/scheduler.c $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
+$(BUILD)/bench/ask: bench/ask.c $(filter-out %/main.o,$(ctl_obj)) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
+	$(announce)
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(LDLIBS)
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)

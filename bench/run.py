@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [debug] [resize] [methods] [redist] [cannon] [gauss] [scheduler]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [redist] [cannon] [gauss] [scheduler]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import measuring
 import methods
 from job import Job
 
@@ -120,6 +121,16 @@ def bench_trace(quick):
                      run_ns=statistics.median(each["run"] for each in rounds) / iterations * 1e9, **ratios)
 
 
+def bench_measure(quick):
+    """Measuring on demand: in one process, in whole jobs, and how soon the reports are there."""
+    for ranks in (1, 2):
+        for result in lines(ranks, BENCH / "measure"):
+            note(ranks=ranks, **result)
+    measuring.bench_jobs(BUILD, MPIEXEC, steps_per_us(), 3 if quick else 11, note)
+    for ranks in (2, measuring.RANKS):
+        measuring.bench_reports(BUILD, MPIEXEC, ranks, 21 if quick else 101, note)
+
+
 def relaunch(size, bytes_):
     """The alternative without malleability: end the job, start another one of the new size. Without writing the data
     to files and reading it again, so less than what it really costs."""
@@ -195,7 +206,7 @@ def bench_scheduler(quick):
 
 
 def main():
-    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace,
+    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "redist": bench_redist,
                "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

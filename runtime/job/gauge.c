@@ -4,41 +4,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "interpose/interpose.h"
 #include "runtime/base/json.h"
 #include "runtime/base/ticks.h"
 #include "runtime/job/state.h"
+#include "runtime/job/stopwatch.h"
 #include "runtime/job/tell.h"
-
-/* ---- Time in MPI: each thread its own, of which that of the program's counts ------------------ */
-
-#define FAST_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
-
-static FAST_LOCAL int64_t entered, in_mpi; /* ticks */
-
-static void enter(void *context, enum interpose_function function, void *const arguments[])
-{
-    (void)context, (void)function, (void)arguments;
-    entered = ticks();
-}
-
-static void leave(void *context, enum interpose_function function, void *const arguments[], int result)
-{
-    (void)context, (void)function, (void)arguments, (void)result;
-    in_mpi += ticks() - entered;
-}
-
-static const struct interpose_hooks hooks = {.enter = enter, .leave = leave};
-
-static int64_t mpi_ticks(void)
-{
-    return in_mpi;
-}
 
 void gauge_start(void)
 {
     ticks_start();
-    job.meter.mpi_ticks = mpi_ticks;
+    job.meter.mpi_ticks = stopwatch_ticks;
 }
 
 /* Of the present round of measuring: a better estimate in between would make sums shrink. */
@@ -100,7 +75,7 @@ static void begin(void)
     if (meter_is_on(&job.meter))
         return;
     tick = ticks_seconds();
-    interpose_watch(&hooks);
+    stopwatch_watch(true);
     meter_switch(&job.meter, true, tick);
 }
 
@@ -121,5 +96,5 @@ void gauge_take_end(void *context, const cJSON *message)
 {
     (void)context, (void)message;
     meter_switch(&job.meter, false, tick);
-    interpose_watch(NULL);
+    stopwatch_watch(false);
 }

@@ -22,6 +22,17 @@ def test_grow_and_shrink_while_records_are_written(space):
     assert len(read(space)["adaptations"]) == 3
 
 
+def test_measured_while_it_is_resized(space):
+    """The program's thread writes what the control thread reads, and switches on and off."""
+    it = JoinScenario(space)
+    it.wait_until_here()
+    for size in (4, 2, 3, 2):
+        it.done("measure", "--json", "--keep", "0")
+        it.resize(size)
+        it.done("measure", "--json")
+    it.stop(ranks=2, windows=4)
+
+
 def resize_and_call_off(it, wait):
     waiting = it.start_ctl("resize", "4", "--wait")
     wait()

@@ -264,6 +264,48 @@ static void from_start_to_end(void **state)
     assert_int_equal(atomic_load(&mock.live.pc), -1);
 }
 
+static int64_t no_mpi(void)
+{
+    return 0;
+}
+
+static int64_t iterations_measured(int pc)
+{
+    struct meter_reading reading;
+    for (int i = 0; i < METER_CELLS; i++)
+        if (meter_read(&mock.meter, i, 1e-9, &reading) && reading.pc == pc)
+            return reading.iterations;
+    return -1;
+}
+
+/* Phases, elastic and rigid, with or without a condition; nothing else. */
+static void each_iteration_is_measured(void **state)
+{
+    (void)state;
+    mock.meter.mpi_ticks = no_mpi;
+    meter_switch(&mock.meter, true, 1e9);
+    script.turns = 1;
+    mock.events[0] = (struct event){2, ACTION_CONTINUE};
+    assert_int_equal(start(), WALK_ENDED);
+    assert_int_equal(iterations_measured(0), -1);
+    assert_int_equal(iterations_measured(1), 4);
+    assert_int_equal(iterations_measured(2), 4);
+    assert_int_equal(iterations_measured(3), -1);
+    assert_int_equal(iterations_measured(4), 1);
+}
+
+/* Once each value is there, without a hold. */
+static void progress_is_asked_for_while_it_is_measured(void **state)
+{
+    int64_t when, iteration, bound;
+    (void)state;
+    mock.meter.mpi_ticks = no_mpi;
+    meter_switch(&mock.meter, true, 1e9);
+    assert_int_equal(start(), WALK_ENDED);
+    assert_null(strstr(story, "hold"));
+    assert_true(meter_read_progress(&mock.meter, &when, &iteration, &bound));
+}
+
 static void a_branch_may_end_the_program(void **state)
 {
     (void)state;
@@ -690,6 +732,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(from_start_to_end),
+        TEST(each_iteration_is_measured),
+        TEST(progress_is_asked_for_while_it_is_measured),
         TEST(a_branch_may_end_the_program),
         TEST(a_program_of_init_alone),
         TEST(a_probe_that_holds_for_nothing),
