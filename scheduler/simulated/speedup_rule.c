@@ -1,8 +1,6 @@
 /* Parsing: see speedup_rule.h. */
 #include "scheduler/simulated/speedup_rule.h"
 
-#include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +8,12 @@
 static const struct figure {
     const char *model, *name;
     double least, most;
-    size_t offset;
+    enum { SERIAL, PARALLELISM, SIGMA } member;
     bool relative; /* may end with w */
 } figures[] = {
-    {"amdahl", "serial", 0, 1, offsetof(struct speedup, serial), false},
-    {"downey", "A", 0, 1e9, offsetof(struct speedup, parallelism), true},
-    {"downey", "sigma", 0, 1e9, offsetof(struct speedup, sigma), false},
+    {"amdahl", "serial", 0, 1, SERIAL, false},
+    {"downey", "A", 0, 1e9, PARALLELISM, true},
+    {"downey", "sigma", 0, 1e9, SIGMA, false},
 };
 
 #define FIGURES (sizeof figures / sizeof *figures)
@@ -38,6 +36,13 @@ static const struct model *find_model(const char *text, size_t length)
     return NULL;
 }
 
+static double *member_of(struct speedup *speedup, const struct figure *figure)
+{
+    if (figure->member == SERIAL)
+        return &speedup->serial;
+    return figure->member == SIGMA ? &speedup->sigma : &speedup->parallelism;
+}
+
 /* NAME=VALUE up to a comma or the end; the figure's number, or -1. */
 static int take_figure(struct speedup_rule *rule, const struct model *model, const char *text)
 {
@@ -52,7 +57,7 @@ static int take_figure(struct speedup_rule *rule, const struct model *model, con
         bool right = end > text + length + 1 && value >= figure->least && value <= figure->most;
         if (!right || (figure->relative && value <= 0) || (figure->relative && !relative && value < 1))
             return -1;
-        *(double *)((char *)&rule->speedup + figure->offset) = value;
+        *member_of(&rule->speedup, figure) = value;
         rule->relative |= relative;
         end += relative;
         return *end && *end != ',' ? -1 : (int)i;
