@@ -435,6 +435,11 @@ static void check(struct core *any_core, double now)
         held += holds;
         coming += job->target < job->nodes ? job->nodes - job->target : 0;
     }
+    for (int i = 1; i < view->waiting_count; i++) {
+        const epop_policy_job_t *one = view->waiting[i - 1], *next = view->waiting[i];
+        assert_true(one->submitted < next->submitted || (one->submitted == next->submitted && one->id < next->id));
+        assert_true(next->state == EPOP_POLICY_WAITS && !next->nodes);
+    }
     for (int i = 0; i < view->node_count; i++) {
         idle += view->nodes[i].state == EPOP_NODE_IDLE;
         down += view->nodes[i].state == EPOP_NODE_DOWN;
