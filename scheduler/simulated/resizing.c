@@ -162,13 +162,13 @@ void resizing_drop(struct play *play)
     run_forget(play, EVENT_RESIZE);
 }
 
-int resizing_awaits(const struct play *play, int node)
+bool resizing_awaits(const struct play *play, int node)
 {
     const struct play_resize *resize = &play->resize;
     if ((resize->stage != RESIZE_PREPARES && resize->stage != RESIZE_WAITS) || resize->to < play->nodes)
-        return 0;
+        return false;
     for (int i = 0; i < resize->count; i++)
         if (resize->nodes[i] == node)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }

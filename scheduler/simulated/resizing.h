@@ -23,6 +23,6 @@ int resizing_refuse(struct run *run, struct play *play, const char *why, struct 
 void resizing_drop(struct play *play);
 
 /* It gets this node, and does not compute on it yet. */
-int resizing_awaits(const struct play *play, int node);
+bool resizing_awaits(const struct play *play, int node);
 
 #endif
