@@ -96,7 +96,7 @@ void gain_queue_serve(struct gain_round *round)
     if (i == state->waiting_count)
         return;
     promise(round, state->waiting[i]);
-    for (i++; i < state->waiting_count && (round->free > 0 || round->tries > 0); i++)
+    for (i++; i < state->waiting_count && (round->free > 0 || round->effort > 0); i++)
         if (!is_too_large(round, state->waiting[i]))
             backfill(round, state->waiting[i]);
 }

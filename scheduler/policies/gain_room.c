@@ -61,25 +61,38 @@ static int less(const struct gain_job *job, int needed)
     return gain_job_fit(job, job->trial - (step < needed ? step : needed));
 }
 
-struct step {
-    int job, to;
-    double loss, price;
-};
-
-static struct step cheapest(const struct gain_round *round, int needed, const struct offer *offer)
+/* What a donor could give next. */
+static struct gain_step step_of(const struct gain_round *round, int index, int needed, const struct offer *offer)
 {
-    struct step best = {.job = -1, .price = INFINITY};
+    const struct gain_job *job = &round->jobs[index];
+    struct gain_step step = {.job = index, .to = less(job, needed), .asked = needed, .price = INFINITY};
+    if (step.to <= 0 || !may_give(round, job, step.to, offer->past))
+        return step;
+    step.loss = loss_of(round, job, step.to, offer->during);
+    if (job->trial != job->nodes)
+        step.loss -= loss_of(round, job, job->trial, offer->during);
+    step.price = step.loss / (job->trial - step.to);
+    return step;
+}
+
+static int list_steps(struct gain_round *round, const struct offer *offer)
+{
+    int count = 0;
     for (int i = 0; i < round->count; i++) {
-        const struct gain_job *job = &round->jobs[i];
-        int to = is_donor(job) ? less(job, needed) : 0;
-        if (to <= 0 || !may_give(round, job, to, offer->past))
-            continue;
-        double loss = loss_of(round, job, to, offer->during);
-        if (job->trial != job->nodes)
-            loss -= loss_of(round, job, job->trial, offer->during);
-        if (loss / (job->trial - to) < best.price)
-            best = (struct step){i, to, loss, loss / (job->trial - to)};
+        round->jobs[i].trial = round->jobs[i].nodes;
+        if (offer->needed > 0 && is_donor(&round->jobs[i]))
+            round->steps[count++] = step_of(round, i, offer->needed, offer);
     }
+    round->effort -= round->count;
+    return count;
+}
+
+static struct gain_step *cheapest(const struct gain_round *round, int count)
+{
+    struct gain_step *best = round->steps;
+    for (int i = 1; i < count; i++)
+        if (round->steps[i].price < best->price)
+            best = &round->steps[i];
     return best;
 }
 
@@ -87,17 +100,19 @@ static struct step cheapest(const struct gain_round *round, int needed, const st
 static double collect(struct gain_round *round, const struct offer *offer)
 {
     double loss = 0;
-    int needed = offer->needed;
-    for (int i = 0; i < round->count; i++)
-        round->jobs[i].trial = round->jobs[i].nodes;
+    int count = list_steps(round, offer), needed = offer->needed;
     while (needed > 0) {
-        struct step step = cheapest(round, needed, offer);
-        if (step.job < 0)
+        struct gain_step *step = count ? cheapest(round, count) : NULL;
+        if (!step || !isfinite(step->price))
             return INFINITY;
-        struct gain_job *job = &round->jobs[step.job];
-        loss += step.loss;
-        needed -= job->trial - step.to;
-        job->trial = step.to;
+        struct gain_job *job = &round->jobs[step->job];
+        if (job->trial - step->to <= needed || step->asked == needed) {
+            loss += step->loss;
+            needed -= job->trial - step->to;
+            job->trial = step->to;
+        }
+        if (needed > 0)
+            *step = step_of(round, step->job, needed, offer);
     }
     return loss;
 }
@@ -218,7 +233,7 @@ static bool settle(struct gain_round *round, struct gain_job *job, const struct 
 
 bool gain_room_make(struct gain_round *round, struct gain_job *job)
 {
-    if (round->tries-- <= 0)
+    if (round->effort <= 0)
         return false;
     double done = without(round, job);
     struct offer best = best_offer(round, job, done);

@@ -7,6 +7,8 @@
 #include "scheduler/policies/gain_power.h"
 #include "scheduler/policies/gain_users.h"
 
+#define EFFORT 250000
+
 /* A node that is held for a second keeps all that wait, each by its weight, from that part of the machine. */
 static double price_of(const epop_policy_state_t *state)
 {
@@ -23,13 +25,16 @@ int gain_round_begin(struct gain_round *round, const struct gain_options *option
     *round = (struct gain_round){.options = options, .state = state, .plan = plan, .shadow = INFINITY};
     round->room = state->running_count + 64;
     round->jobs = calloc((size_t)round->room, sizeof *round->jobs);
-    if (!round->jobs)
+    round->steps = calloc((size_t)round->room, sizeof *round->steps);
+    if (!round->jobs || !round->steps) {
+        gain_round_end(round);
         return -1;
+    }
     for (int i = 0; i < state->running_count; i++)
         round->jobs[i] = gain_job_of(state->running[i], state, options);
     round->count = round->running = state->running_count;
     gain_power_begin(round);
-    round->tries = 60000 / (state->running_count + 500) + 4;
+    round->effort = EFFORT;
     round->price = price_of(state);
     gain_users_weigh(round);
     return 0;
@@ -38,18 +43,29 @@ int gain_round_begin(struct gain_round *round, const struct gain_options *option
 void gain_round_end(struct gain_round *round)
 {
     free(round->jobs);
+    free(round->steps);
     free(round->ends);
+}
+
+static bool enlarge(struct gain_round *round)
+{
+    size_t room = 2 * (size_t)round->room;
+    struct gain_job *jobs = realloc(round->jobs, room * sizeof *jobs);
+    if (!jobs)
+        return false;
+    round->jobs = jobs;
+    struct gain_step *steps = realloc(round->steps, room * sizeof *steps);
+    if (!steps)
+        return false;
+    round->steps = steps;
+    round->room = (int)room;
+    return true;
 }
 
 struct gain_job *gain_round_start(struct gain_round *round, const struct gain_job *job, int nodes)
 {
-    if (round->count == round->room) {
-        struct gain_job *more = realloc(round->jobs, 2 * (size_t)round->room * sizeof *more);
-        if (!more)
-            return NULL;
-        round->jobs = more;
-        round->room *= 2;
-    }
+    if (round->count == round->room && !enlarge(round))
+        return NULL;
     struct gain_job *made = &round->jobs[round->count++];
     *made = *job;
     made->from = 0;

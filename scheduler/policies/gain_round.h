@@ -16,6 +16,13 @@ struct gain_end {
     int nodes;
 };
 
+/* What a job could give next, and what that costs. */
+struct gain_step {
+    int job, to;
+    int asked; /* nodes that were needed when it was looked for */
+    double loss, price;
+};
+
 struct gain_round {
     const struct gain_options *options;
     const epop_policy_state_t *state;
@@ -32,7 +39,8 @@ struct gain_round {
     double deadline; /* seconds to what it was promised first: others' shrinking may delay it until then */
     bool blocked;    /* a job waits that cannot be helped */
     double price;    /* what a node-second is worth to the jobs that wait */
-    int tries;       /* how often room is looked for still: bounds the time that a decision takes */
+    int effort;      /* donors that may be looked at still: bounds the time that a decision takes */
+    struct gain_step *steps; /* of donors: room for all jobs */
 };
 
 /* 0, or -1: no memory. */
