@@ -23,11 +23,11 @@ struct left {
     int free, extra;
 };
 
-/* Behind a promised start only what it leaves may be taken, unless it is back before. */
-static int available(const struct gain_round *round, const struct gain_job *job, int to, const struct left *left)
+/* Behind a promised start only what it leaves may be taken, but by those whose end it waits for. */
+static int available(const struct gain_round *round, const struct gain_job *job, const struct left *left)
 {
-    double end = job->latency + gain_job_cost(job, round->state, to) + gain_job_seconds(job, to);
-    return !round->blocked || end <= round->shadow || left->free < left->extra ? left->free : left->extra;
+    bool before = !round->blocked || gain_round_fast(job) <= round->shadow;
+    return before || left->free < left->extra ? left->free : left->extra;
 }
 
 /* The next size, about an eighth more; 0: none within what is free, or it is not worth the nodes. */
@@ -36,7 +36,7 @@ static int more(const struct gain_round *round, const struct gain_job *job, cons
     int to = gain_job_fit(job, job->trial + job->trial / 8);
     if (to <= job->trial)
         to = gain_job_above(job, job->trial);
-    if (to <= job->trial || to - job->trial > available(round, job, to, left))
+    if (to <= job->trial || to - job->trial > available(round, job, left))
         return 0;
     double brings = gain_speedup(&job->model, to) - gain_speedup(&job->model, job->trial);
     return brings >= round->options->marginal * (to - job->trial) ? to : 0;

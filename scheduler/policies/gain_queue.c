@@ -25,6 +25,14 @@ static bool any_donor(const struct gain_round *round)
     return false;
 }
 
+static bool any_malleable(const struct gain_round *round)
+{
+    for (int i = 0; i < round->count; i++)
+        if (round->jobs[i].job->kind >= EPOP_MALLEABLE)
+            return true;
+    return false;
+}
+
 /* At its turn: what it wants if that is free, else what can be had. */
 static bool serve(struct gain_round *round, const epop_policy_job_t *waiting)
 {
@@ -51,16 +59,26 @@ static int size_to_wait_for(struct gain_round *round, const struct gain_job *job
     return best;
 }
 
+/* Until the start that it was promised first, jobs behind it may use nodes; then those that it waits for get them. */
+static void set_shadow(struct gain_round *round, const epop_policy_job_t *first, int nodes)
+{
+    double now = gain_round_when(round, nodes, &round->extra), soon = now;
+    if (any_malleable(round))
+        soon = gain_round_soon(round, nodes, &round->extra);
+    double slack = any_malleable(round) ? 1 + round->options->slack : 1;
+    double promised = first->reserved >= 0 ? first->reserved - round->state->now : soon * slack;
+    round->shadow = fmin(now, fmax(promised, soon));
+    round->deadline = fmax(promised, round->shadow);
+}
+
 static void promise(struct gain_round *round, const epop_policy_job_t *waiting)
 {
     struct gain_job job = gain_job_of(waiting, round->state, round->options);
     int nodes = size_to_wait_for(round, &job);
     round->blocked = true;
-    round->shadow = gain_round_when(round, nodes, &round->extra);
-    double slack = any_donor(round) ? round->options->slack * round->shadow : 0;
-    round->deadline = waiting->reserved >= 0 ? waiting->reserved - round->state->now : round->shadow + slack;
+    set_shadow(round, waiting, nodes);
     if (isfinite(round->shadow))
-        epop_plan_reserve(round->plan, waiting, nodes, round->state->now + fmax(round->shadow, round->deadline),
+        epop_plan_reserve(round->plan, waiting, nodes, round->state->now + round->deadline,
                           "first in the queue: %d nodes are free in %.0f s", nodes, round->shadow);
 }
 

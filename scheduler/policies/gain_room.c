@@ -20,11 +20,6 @@ struct offer {
     double done; /* seconds until it ends */
 };
 
-static double seconds_to_end(const struct gain_job *job)
-{
-    return job->work / job->speed + (job->held ? job->latency : 0);
-}
-
 static bool is_donor(const struct gain_job *job)
 {
     return job->movable || (!job->from && job->job->kind >= EPOP_MALLEABLE);
@@ -34,7 +29,7 @@ static bool is_donor(const struct gain_job *job)
  * that ends before may be delayed up to the deadline, for a job that ends before, too. */
 static bool may_give(const struct gain_round *round, const struct gain_job *job, int to, bool past)
 {
-    if (!round->blocked || seconds_to_end(job) > round->shadow)
+    if (!round->blocked || gain_round_fast(job) > round->shadow)
         return true;
     double cost = job->from ? job->latency + gain_job_cost(job, round->state, to) : 0;
     return !past && cost + gain_job_seconds(job, to) <= round->deadline;
@@ -154,7 +149,8 @@ static struct offer weigh(struct gain_round *round, const struct gain_job *job, 
 /* When it is done if nobody is resized for it. */
 static double without(struct gain_round *round, const struct gain_job *job)
 {
-    double wait = gain_round_when(round, job->top, NULL);
+    bool grows = job->job->kind >= EPOP_MALLEABLE || job->job->kind == EPOP_RIGID;
+    double wait = grows ? gain_round_when(round, job->top, NULL) : gain_round_soon(round, job->top, NULL);
     if (round->blocked)
         wait = fmax(wait, round->shadow);
     return wait + gain_job_seconds(job, job->top);
@@ -205,7 +201,7 @@ static void take(struct gain_round *round, const char *why, int *now, int *later
         if (given <= 0)
             continue;
         *(donor->from || donor->held ? later : now) += given;
-        round->extra += round->blocked && seconds_to_end(donor) > round->shadow ? given : 0;
+        round->extra += round->blocked && gain_round_fast(donor) > round->shadow ? given : 0;
         if (donor->from)
             tell(round, donor, why);
         gain_job_set(donor, donor->trial);

@@ -80,8 +80,22 @@ static int by_time(const void *a, const void *b)
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
+/* As it is told, to the last bit, where the plan does not change it: so does `easy`. */
+static double seconds_to_end(const struct gain_job *job)
+{
+    if (job->from && job->nodes == job->from && job->job->left >= 0)
+        return job->job->left;
+    return job->work / job->speed + (job->held ? job->latency : 0);
+}
+
+double gain_round_fast(const struct gain_job *job)
+{
+    double seconds = seconds_to_end(job);
+    return job->job->kind < EPOP_MALLEABLE || job->top < 1 ? seconds : fmin(seconds, gain_job_seconds(job, job->top));
+}
+
 /* Nodes that an adapting job gives back are among those that come: its end gives the others. */
-static bool list_ends(struct gain_round *round)
+static bool list_ends(struct gain_round *round, bool fast)
 {
     free(round->ends);
     round->ends = calloc((size_t)round->count + 1, sizeof *round->ends);
@@ -89,20 +103,19 @@ static bool list_ends(struct gain_round *round)
         return false;
     for (int i = 0; i < round->count; i++) {
         const struct gain_job *job = &round->jobs[i];
-        bool kept = job->from && job->nodes == job->from && job->job->left >= 0;
-        double time = kept ? job->job->left : job->work / job->speed; /* the same to the last bit as `easy` has it */
-        round->ends[i] = (struct gain_end){time + (job->held ? job->latency : 0), job->nodes};
+        round->ends[i] = (struct gain_end){fast ? gain_round_fast(job) : seconds_to_end(job), job->nodes};
     }
     round->end_count = round->count;
+    round->fast = fast;
     qsort(round->ends, (size_t)round->count, sizeof *round->ends, by_time);
     return true;
 }
 
-double gain_round_when(struct gain_round *round, int nodes, int *extra)
+static double when(struct gain_round *round, int nodes, bool fast, int *extra)
 {
     int there = round->free + round->coming, i = 0;
     double time = 0;
-    if (round->end_count != round->count && !list_ends(round))
+    if ((round->end_count != round->count || round->fast != fast) && !list_ends(round, fast))
         return INFINITY;
     for (; there < nodes && i < round->end_count; i++)
         there += round->ends[i].nodes, time = round->ends[i].time;
@@ -111,6 +124,33 @@ double gain_round_when(struct gain_round *round, int nodes, int *extra)
     if (extra)
         *extra = there < nodes ? there : there - nodes;
     return there < nodes ? INFINITY : time;
+}
+
+double gain_round_when(struct gain_round *round, int nodes, int *extra)
+{
+    return when(round, nodes, false, extra);
+}
+
+/* All that runs, on the whole machine. */
+static double drain(const struct gain_round *round)
+{
+    double area = 0;
+    int up = round->state->node_count - round->state->down;
+    for (int i = 0; i < round->count; i++)
+        area += round->jobs[i].nodes * round->jobs[i].work / round->jobs[i].speed;
+    return up > 0 ? area / up : INFINITY;
+}
+
+double gain_round_soon(struct gain_round *round, int nodes, int *extra)
+{
+    double now = when(round, nodes, false, extra);
+    int left;
+    double fast = when(round, nodes, true, &left);
+    if (!(fast < now))
+        return now;
+    if (extra)
+        *extra = left;
+    return fmin(now, fmax(fast, drain(round)));
 }
 
 static void write_one(const struct gain_round *round, const struct gain_job *job)

@@ -31,6 +31,7 @@ struct gain_round {
     int count, running, room;
     struct gain_end *ends; /* of the jobs, by time */
     int end_count;
+    bool fast;       /* the ends are as for gain_round_soon */
     int free;        /* nodes that may be taken now */
     int coming;      /* that will be given back soon, and are nobody's yet */
     int over;        /* nodes over the power cap: jobs have to give them back */
@@ -53,6 +54,12 @@ struct gain_job *gain_round_start(struct gain_round *round, const struct gain_jo
 
 /* Seconds until so many nodes are there, if nobody is resized; infinite: never. `extra`: those beyond; may be NULL. */
 double gain_round_when(struct gain_round *round, int nodes, int *extra);
+
+/* The same if the jobs that can be resized have what they want until they end, as far as the machine allows it. */
+double gain_round_soon(struct gain_round *round, int nodes, int *extra);
+
+/* Seconds that a job needs then. */
+double gain_round_fast(const struct gain_job *job);
 
 /* What has been decided, into the plan. */
 void gain_round_write(const struct gain_round *round);
