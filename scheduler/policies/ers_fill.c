@@ -30,14 +30,20 @@ static void fill(struct ers_view *view, struct ers_entry *entry, struct ers_gap 
     gap->extra -= ends_before ? 0 : fit - entry->nodes;
 }
 
+/* What a program asks for is no filling. */
+static bool is_candidate(const struct ers_view *view, const struct ers_entry *entry)
+{
+    return ers_is_free(entry) && (view->settings->fill || !entry->range.sample);
+}
+
 void ers_fill(struct ers_view *view, const struct ers_gap *gap)
 {
     struct ers_gap left = *gap;
-    if (!view->grows || !view->settings->fill || view->idle <= 0)
+    if (view->idle <= 0)
         return;
     ers_sort_longest_first(view);
     for (int i = 0; i < view->count && view->idle > 0; i++) {
-        if (ers_is_free(view->order[i]))
+        if (is_candidate(view, view->order[i]))
             fill(view, view->order[i], &left);
     }
 }

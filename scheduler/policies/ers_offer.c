@@ -15,9 +15,10 @@ static void reduce(struct ers_view *view, struct ers_entry *entry, int nodes)
 
 void ers_offer_mandatory(struct ers_view *view)
 {
-    for (int i = 0; view->evaluation && i < view->count; i++) {
+    for (int i = 0; i < view->count; i++) {
         struct ers_entry *entry = &view->entries[i];
-        if (entry->range.verdict != ERS_REDUCED)
+        bool asked = !entry->range.sample;
+        if (entry->range.verdict != ERS_REDUCED || !(view->evaluation || asked))
             continue;
         ers_range_text(view->settings, entry->job, &entry->range, entry->why, sizeof entry->why);
         reduce(view, entry, entry->range.low);

@@ -71,16 +71,22 @@ static bool offer(struct ers_view *view, const epop_policy_job_t *job)
     return true;
 }
 
+/* Nodes that are down may come back: it keeps its place, and lets the others pass. */
+static bool is_too_large(const struct ers_view *view, const epop_policy_job_t *job)
+{
+    return !size_on(view, job, view->state->node_count - view->state->down);
+}
+
 int ers_queue_start(struct ers_view *view)
 {
     const epop_policy_job_t *const *waiting = view->state->waiting;
     int i = 0, count = view->state->waiting_count;
-    while (i < count && place(view, waiting[i]))
+    while (i < count && (place(view, waiting[i]) || is_too_large(view, waiting[i])))
         i++;
-    if (i < count && ers_offer_open(view, waiting[i])) {
-        while (i < count && (offer(view, waiting[i]) || place(view, waiting[i])))
-            i++;
-    }
+    if (i >= count || !ers_offer_open(view, waiting[i]))
+        return i;
+    while (i < count && (offer(view, waiting[i]) || place(view, waiting[i]) || is_too_large(view, waiting[i])))
+        i++;
     return i;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The first rule of elastic backfilling. Of all sets of jobs whose nodes are enough, the one that is balanced has those
- * that end first: it has the earliest common end. It is balanced only if that is worth the adaptations.
+ * The first rule of elastic backfilling. The set that is balanced has the jobs that end until the waiting one can
+ * start: without that it would wait for the last of them. It is balanced only if that is worth the adaptations.
  */
 #include "scheduler/policies/ers_reserve.h"
 

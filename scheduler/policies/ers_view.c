@@ -49,13 +49,21 @@ static struct ers_entry *append(struct ers_view *view, const epop_policy_job_t *
     return entry;
 }
 
+/* A resize that was decided too late for the elastic phase waits for the next one: it is as if it were not. */
+static bool is_stuck(const epop_policy_job_t *job)
+{
+    return job->state == EPOP_POLICY_ADAPTS && !ers_is_elastic(job);
+}
+
 /* One that is past its limit ends any moment. */
 static void append_running(struct ers_view *view, const epop_policy_job_t *job)
 {
     struct ers_entry *entry = append(view, job);
+    bool holds_more = is_stuck(job) && job->nodes > job->target;
     entry->work = fmax(job->left, LEAST_LEFT) * job->nodes;
     entry->cost = ers_cost(view->state, job);
-    entry->nodes = entry->target = job->state == EPOP_POLICY_ADAPTS ? job->target : job->nodes;
+    entry->nodes = entry->target = holds_more ? job->nodes : job->target;
+    view->coming += !holds_more && job->nodes > job->target ? job->nodes - job->target : 0;
 }
 
 void ers_view_add(struct ers_view *view, const epop_policy_job_t *job, int nodes)
@@ -72,11 +80,27 @@ static bool is_steady(const struct ers_view *view, bool *since)
     *since = false;
     for (int i = 0; i < view->state->running_count; i++) {
         const epop_policy_job_t *job = view->state->running[i];
-        if (job->state == EPOP_POLICY_ADAPTS)
+        if (job->state == EPOP_POLICY_ADAPTS && !is_stuck(job))
             return false;
         *since = *since || (job->resizes > 0 && job->resized >= least);
     }
     return true;
+}
+
+/* It would be too late before the next rigid phase. */
+static bool is_rigid_soon(const struct ers_entry *entry)
+{
+    const epop_policy_phase_t *next = entry->job->phase_count > 1 ? &entry->job->phases[1] : NULL;
+    return next && !next->elastic && next->begins >= 0 && next->begins <= entry->cost;
+}
+
+/* What a program asks for is looked at when all is steady, what was measured at the moments for that. */
+static void set_range(const struct ers_view *view, struct ers_entry *entry)
+{
+    struct ers_range range = ers_range_of(view->settings, entry->job, view->state->now);
+    if (is_rigid_soon(entry) || (range.sample && !(view->grows && ers_is_worth(view, entry))))
+        return;
+    entry->range = range;
 }
 
 static void set_moment(struct ers_view *view)
@@ -84,11 +108,9 @@ static void set_moment(struct ers_view *view)
     bool since, steady = is_steady(view, &since);
     view->evaluation = steady && is_due(view->settings, view->state->now);
     view->grows = view->evaluation || (steady && since);
-    for (int i = 0; view->grows && i < view->count; i++) {
-        struct ers_entry *entry = &view->entries[i];
-        entry->range = ers_range_of(view->settings, entry->job, view->state->now);
-        if (entry->range.sample && !ers_is_worth(view, entry))
-            entry->range.verdict = ERS_STAYS;
+    for (int i = 0; steady && i < view->count; i++) {
+        if (view->grows || view->entries[i].job->asked > 0)
+            set_range(view, &view->entries[i]);
     }
 }
 
@@ -106,7 +128,6 @@ int ers_view_open(struct ers_view *view, const struct ers_settings *settings, co
         return -1;
     }
     view->idle = state->idle;
-    view->coming = state->coming;
     for (int i = 0; i < state->running_count; i++)
         append_running(view, state->running[i]);
     set_moment(view);

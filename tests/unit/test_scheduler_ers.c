@@ -238,6 +238,64 @@ static void test_an_evolving_job_gets_what_it_asks_for(void **state)
     assert_decided(DECISION_RESIZE, 1, 3, "the program asks for 3 nodes");
 }
 
+static void test_what_is_asked_for_does_not_wait_for_an_evaluation(void **state)
+{
+    struct core_job job = malleable(1, 8, 1, 32, 3600);
+    (void)state;
+    use("ers,fill=no");
+    job.kind = EPOP_EVOLVING;
+    running(job);
+    told(core_asked(core, 1, 20, &error), &error);
+    decide(13);
+    assert_decided(DECISION_RESIZE, 1, 20, "the program asks for 20 nodes");
+}
+
+static epop_policy_phase_t two_phases[] = {{.name = "loop", .elastic = 1, .range = {1, 32, NULL, 0}},
+                                           {.name = "write", .elastic = 0, .range = {1, 32, NULL, 0}}};
+
+/* Its resize waits for the next elastic phase; meanwhile the others go on. */
+static void test_a_resize_that_is_stuck_keeps_nobody(void **state)
+{
+    struct core_job job = malleable(1, 16, 1, 32, 3600);
+    (void)state;
+    job.phases = two_phases;
+    job.phase_count = 2;
+    running(job);
+    running(malleable(2, 16, 1, 32, 3600));
+    measured(1, 0.4);
+    decide(60);
+    assert_decided(DECISION_RESIZE, 1, 8, "");
+    measured(2, 0.4);
+    decide(120);
+    assert_int_equal(decisions.count, 0);
+    told(core_phase(core, 130, 1, 1, NULL, &error), &error);
+    submit(core, 170, malleable(3, 8, 1, 8, 100));
+    decide(180);
+    assert_decided(DECISION_RESIZE, 2, 8, "above"); /* for the third; what the first has to give back does not count */
+    assert_int_equal(decisions.count, 1);
+}
+
+static void test_no_resize_just_before_a_rigid_phase(void **state)
+{
+    double begins[] = {0, 0.2};
+    struct core_job job = malleable(1, 16, 1, 32, 3600);
+    (void)state;
+    job.phases = two_phases;
+    job.phase_count = 2;
+    running(job);
+    measured(1, 0.4);
+    decide(60);
+    committed(61, 1); /* that took 0.25 s */
+    measured(1, 0.4);
+    told(core_phase(core, 120, 1, 0, begins, &error), &error);
+    decide(120);
+    assert_int_equal(decisions.count, 0);
+    begins[1] = 0.3;
+    told(core_phase(core, 120, 1, 0, begins, &error), &error);
+    decide(120);
+    assert_decided(DECISION_RESIZE, 1, 4, "");
+}
+
 /* ---- Filling ------------------------------------------------------------------------------- */
 
 static void test_filling_takes_the_longest_first(void **state)
@@ -405,9 +463,12 @@ static void test_a_job_that_never_fits_keeps_nobody(void **state)
     submit(core, 0, rigid(1, 32, 100));
     told(core_node(core, 0, false, &error), &error);
     submit(core, 0, rigid(2, 4, 5000));
+    submit(core, 0, rigid(3, 31, 100));
+    submit(core, 0, rigid(4, 4, 9000));
     decide(0);
-    assert_int_equal(decisions.count, 1);
+    assert_int_equal(decisions.count, 2);
     assert_decided(DECISION_START, 2, 4, "");
+    assert_decided(DECISION_RESERVE, 3, 31, "");
 }
 
 /* ---- Offers -------------------------------------------------------------------------------- */
@@ -663,6 +724,9 @@ int main(void)
                                        TEST(test_no_wake_without_a_job_that_can_change),
                                        TEST(test_an_adaptation_has_to_be_worth_it),
                                        TEST(test_an_evolving_job_gets_what_it_asks_for),
+                                       TEST(test_what_is_asked_for_does_not_wait_for_an_evaluation),
+                                       TEST(test_a_resize_that_is_stuck_keeps_nobody),
+                                       TEST(test_no_resize_just_before_a_rigid_phase),
                                        TEST(test_filling_takes_the_longest_first),
                                        TEST(test_filling_keeps_to_accepted_sizes),
                                        TEST(test_filling_can_be_off),
