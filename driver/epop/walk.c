@@ -184,11 +184,17 @@ static int adapt(struct walk *w)
     return result == WINDOW_LEAVE ? WALK_LEFT : WALK_ON;
 }
 
-static void report_progress(struct walk *w)
+static epop_progress_t present_progress(const struct walk *w)
 {
     epop_progress_t progress = {.iteration = w->position.iteration};
     if (element_at(w)->progress)
         element_at(w)->progress(w->data, &progress);
+    return progress;
+}
+
+static void report_progress(struct walk *w)
+{
+    epop_progress_t progress = present_progress(w);
     w->elastic->report_progress(w->elastic->context, &progress);
 }
 
@@ -235,14 +241,14 @@ static void begin_measured(const struct walk *w)
         epop__meter_begin(w->elastic->meter, w->position.pc, w->position.size);
 }
 
+/* Rigid phases tell no progress: they have no probe where others could ask for it. */
 static void measure_iteration(const struct walk *w)
 {
     struct meter *meter = w->elastic->meter;
-    epop_progress_t progress = {.iteration = w->position.iteration};
-    if (!epop__meter_iteration(meter, w->position.pc, w->position.size) || w->position.rank != 0)
+    bool wanted = epop__meter_iteration(meter, w->position.pc, w->position.size);
+    if (!wanted || w->position.rank != 0 || element_at(w)->type != EPOP_EP)
         return;
-    if (element_at(w)->progress)
-        element_at(w)->progress(w->data, &progress);
+    epop_progress_t progress = present_progress(w);
     epop__meter_progress(meter, progress.iteration, progress.bound);
 }
 

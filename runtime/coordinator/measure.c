@@ -217,7 +217,6 @@ static void switch_off(void *context)
 {
     struct coordinator *c = context;
     c->measure.on = false;
-    forget_askers(c);
     for (int p = 0; p < c->processes.count; p++)
         if (process_at(c, p)->attached)
             processes_send(c, p, json_message(MESSAGE_GAUGE_OFF));
@@ -228,6 +227,7 @@ static void keep_on(struct coordinator *c, double seconds)
 {
     double until = monotonic_seconds() + (seconds < KEEP_MOST ? seconds : KEEP_MOST);
     if (!c->measure.on) {
+        forget_askers(c); /* also one that was answered when it was off already */
         c->measure.on = true;
         c->measure.began = wall_seconds();
         c->measure.until = 0;

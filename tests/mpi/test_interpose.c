@@ -188,6 +188,36 @@ static int check_observers(void)
     return wrong;
 }
 
+/* The runtime's own: closest to MPI, beside as many others as there may be, and idle when it is off. */
+static int check_watching(void)
+{
+    int wrong = 0, rank;
+    static const struct interpose_hooks watch = {note_enter, note_leave, "w"};
+    struct interpose_hooks hooks[8];
+    interpose_watch(&watch);
+    interpose_watch(&watch);
+    order[0] = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    EXPECT(strcmp(order, "ww.") == 0 && !interpose_idle());
+    hooks[0] = (struct interpose_hooks){note_enter, note_leave, "a"};
+    for (int i = 1; i < 8; i++)
+        hooks[i] = (struct interpose_hooks){note_enter, note_leave, ""};
+    for (int i = 0; i < 8; i++)
+        EXPECT(!epop__interpose_observe(&hooks[i]));
+    for (int i = 1; i < 8; i++)
+        epop__interpose_unobserve(&hooks[i]);
+    order[0] = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    EXPECT(strcmp(order, "aww.a.") == 0);
+    interpose_watch(NULL);
+    order[0] = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    EXPECT(strcmp(order, "aa.") == 0);
+    epop__interpose_unobserve(&hooks[0]);
+    EXPECT(interpose_idle());
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm present = MPI_COMM_WORLD;
@@ -198,7 +228,7 @@ int main(int argc, char **argv)
     change_world(&present, rank % 2);
     wrong += check_world(present, NULL) + check_inheritance(&present);
     change_world(&present, 0);
-    wrong += check_world(present, NULL) + check_observers() + check_life(present);
+    wrong += check_world(present, NULL) + check_observers() + check_watching() + check_life(present);
     interpose_set_world(MPI_COMM_WORLD);
     PMPI_Comm_free(&present);
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -10,6 +10,7 @@ import time
 import job
 import jsonschema
 import joining
+import pytest
 import test_mpi_adapt as plain
 from joins import JoinScenario
 from scenario import DONE, REFUSED, USAGE, Scenario, Switch
@@ -201,15 +202,23 @@ def test_several_at_a_time(space):
     it.done("stop", "--wait")
 
 
-def test_beside_drivers_that_look_at_mpi(space):
+@pytest.mark.parametrize("driver, option", [("profile", "--output"), ("trace", "--trace-output")])
+def test_beside_drivers_that_look_at_mpi(space, driver, option):
     """Each sees what it would see alone."""
-    output = space.directory / "profile.json"
-    it = one_sleeps(space, options=("--driver", "profile", "--output", output))
+    output = space.directory / "output.json"
+    it = one_sleeps(space, options=("--driver", driver, option, output))
     check_one_sleeps(at(wait_for(it, lambda result: has(result, 2, iterations=8, values=6)), 2), 2)
     it.done("stop", "--wait")
+    assert it.it.wait().status == 0 and "MPI_Barrier" in output.read_text()
+
+
+def test_beside_roll_calls(space):
+    """In which the ranks wait for each other, rather than in MPI."""
+    it = one_sleeps(space, options=("--driver", "debug"))
+    element = at(wait_for(it, lambda result: has(result, 2, iterations=8, values=6)), 2)
+    assert element["ranks"] == 2 and 0 < element["mpi_seconds"] < element["loop_seconds"]
+    it.done("stop", "--wait")
     assert it.it.wait().status == 0
-    profile = json.loads(output.read_text())
-    assert "MPI_Barrier" in json.dumps(profile)
 
 
 def test_as_a_table(space):
