@@ -470,6 +470,18 @@ static void tell_anything(struct core *any_core, double now, int64_t id)
     }
 }
 
+/* As many nodes as it says, ascending. */
+static void check_decisions(struct decisions decisions)
+{
+    for (int i = 0; i < decisions.count; i++) {
+        const struct decision *decision = &decisions.items[i];
+        int change = decision->kind == DECISION_RESERVE ? 0 : decision->to - decision->from;
+        assert_int_equal(decision->count, change > 0 ? change : -change);
+        for (int k = 1; k < decision->count; k++)
+            assert_true(decision->nodes[k - 1] < decision->nodes[k]);
+    }
+}
+
 static void any_sequence(void)
 {
     struct policy policy = of(decide_anything);
@@ -485,7 +497,7 @@ static void any_sequence(void)
             tell_anything(any_core, now, 1 + any((int)last));
         core_node(any_core, any(nodes), any(3), &why);
         check(any_core, now);
-        decide_at(any_core, now, &policy);
+        check_decisions(decide_at(any_core, now, &policy));
         check(any_core, now);
     }
     core_destroy(any_core);
