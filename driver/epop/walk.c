@@ -249,7 +249,10 @@ static void measure_iteration(const struct walk *w)
     if (!wanted || w->position.rank != 0 || element_at(w)->type != EPOP_EP)
         return;
     epop_progress_t progress = present_progress(w);
-    epop__meter_progress(meter, progress.iteration, progress.bound);
+    epop__meter_progress(meter, &(struct meter_progress){.pc = w->position.pc,
+                                                         .visit = w->position.visit,
+                                                         .iteration = progress.iteration,
+                                                         .bound = progress.bound});
 }
 
 /* From the end of an exec block on: is there another iteration? */

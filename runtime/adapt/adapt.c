@@ -275,7 +275,7 @@ static void join(void)
 static void measure(const struct elastic *e, int64_t count)
 {
     if (epop__meter_iteration(e->meter, 0, world.size) && world.rank == 0)
-        epop__meter_progress(e->meter, count, 0);
+        epop__meter_progress(e->meter, &(struct meter_progress){.visit = 1, .iteration = count});
 }
 
 static void probe(void)

@@ -57,15 +57,15 @@ static void add_elements(cJSON *json)
 
 static void add_progress(cJSON *json)
 {
-    int64_t when, iteration, bound;
-    if (!meter_read_progress(&job.meter, &when, &iteration, &bound))
+    struct meter_progress recorded;
+    int64_t when;
+    if (!meter_read_progress(&job.meter, &when, &recorded))
         return;
     cJSON *progress = cJSON_AddObjectToObject(json, "progress");
-    cJSON_AddNumberToObject(progress, "pc", atomic_load_explicit(&job.member.live.pc, memory_order_relaxed));
-    cJSON_AddNumberToObject(progress, "visit",
-                            (double)atomic_load_explicit(&job.member.live.visit, memory_order_relaxed));
-    cJSON_AddNumberToObject(progress, "iteration", (double)iteration);
-    cJSON_AddNumberToObject(progress, "bound", (double)bound);
+    cJSON_AddNumberToObject(progress, "pc", recorded.pc);
+    cJSON_AddNumberToObject(progress, "visit", (double)recorded.visit);
+    cJSON_AddNumberToObject(progress, "iteration", (double)recorded.iteration);
+    cJSON_AddNumberToObject(progress, "bound", (double)recorded.bound);
     cJSON_AddNumberToObject(progress, "age", (double)(ticks() - when) * tick);
 }
 

@@ -115,11 +115,13 @@ bool epop__meter_iteration(struct meter *meter, int pc, int size)
     return valued;
 }
 
-void epop__meter_progress(struct meter *meter, int64_t iteration, int64_t bound)
+void epop__meter_progress(struct meter *meter, const struct meter_progress *progress)
 {
     open_writing(&meter->progress.sequence);
-    PUT(meter->progress.iteration, iteration);
-    PUT(meter->progress.bound, bound);
+    PUT(meter->progress.pc, progress->pc);
+    PUT(meter->progress.visit, progress->visit);
+    PUT(meter->progress.iteration, progress->iteration);
+    PUT(meter->progress.bound, progress->bound);
     PUT(meter->progress.ticks, ticks());
     close_writing(&meter->progress.sequence);
 }
@@ -184,13 +186,15 @@ bool meter_read(const struct meter *meter, int index, double tick, struct meter_
     return false;
 }
 
-bool meter_read_progress(const struct meter *meter, int64_t *when, int64_t *iteration, int64_t *bound)
+bool meter_read_progress(const struct meter *meter, int64_t *when, struct meter_progress *progress)
 {
     for (int i = 0; i < READING_ATTEMPTS; i++) {
         uint32_t before = GET(meter->progress.sequence);
         *when = GET(meter->progress.ticks);
-        *iteration = GET(meter->progress.iteration);
-        *bound = GET(meter->progress.bound);
+        progress->pc = GET(meter->progress.pc);
+        progress->visit = GET(meter->progress.visit);
+        progress->iteration = GET(meter->progress.iteration);
+        progress->bound = GET(meter->progress.bound);
         if (is_undisturbed(&meter->progress.sequence, before))
             return *when > 0;
     }

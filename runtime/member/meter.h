@@ -37,7 +37,8 @@ struct meter {
     struct meter_cell cells[METER_CELLS];
     struct {
         _Atomic uint32_t sequence;
-        _Atomic int64_t ticks, iteration, bound; /* ticks 0: not known */
+        _Atomic int pc;
+        _Atomic int64_t ticks, visit, iteration, bound; /* ticks 0: not known */
     } progress;
     /* for the control thread alone */
     int rounds;
@@ -58,9 +59,15 @@ static inline bool meter_is_on(const struct meter *meter)
 /* While it is on: an iteration of that element begins here; what was before it is not counted. */
 EPOP_API void epop__meter_begin(struct meter *meter, int pc, int size);
 
+/* How far the program was in the element that it was in then. */
+struct meter_progress {
+    int pc;
+    int64_t visit, iteration, bound;
+};
+
 /* While it is on: one has ended, and the next begins. True now and then: the progress is wanted. */
 EPOP_API bool epop__meter_iteration(struct meter *meter, int pc, int size);
-EPOP_API void epop__meter_progress(struct meter *meter, int64_t iteration, int64_t bound);
+EPOP_API void epop__meter_progress(struct meter *meter, const struct meter_progress *progress);
 
 /* The iteration that is under way is not counted. */
 EPOP_API void epop__meter_forget(struct meter *meter);
@@ -81,6 +88,6 @@ struct meter_reading {
 bool meter_read(const struct meter *meter, int cell, double tick, struct meter_reading *reading);
 
 /* False: not known. *when: ticks. */
-bool meter_read_progress(const struct meter *meter, int64_t *when, int64_t *iteration, int64_t *bound);
+bool meter_read_progress(const struct meter *meter, int64_t *when, struct meter_progress *progress);
 
 #endif

@@ -155,15 +155,31 @@ static void the_window_has_an_end(void **state)
 
 static void each_value_asks_for_the_progress(void **state)
 {
-    int64_t when, iteration, bound;
+    struct meter_progress progress;
+    int64_t when;
     (void)state;
-    assert_false(meter_read_progress(&meter, &when, &iteration, &bound));
+    assert_false(meter_read_progress(&meter, &when, &progress));
     meter_switch(&meter, true, LONG_TICK);
     epop__meter_begin(&meter, 1, 4);
     assert_true(epop__meter_iteration(&meter, 1, 4));
-    epop__meter_progress(&meter, 5, 100);
-    assert_true(meter_read_progress(&meter, &when, &iteration, &bound));
-    assert_true(when > 0 && iteration == 5 && bound == 100);
+    epop__meter_progress(&meter, &(struct meter_progress){1, 3, 5, 100});
+    assert_true(meter_read_progress(&meter, &when, &progress));
+    assert_true(when > 0 && progress.iteration == 5 && progress.bound == 100);
+}
+
+/* Whoever asks when the next phase has begun is told where the progress was made. */
+static void the_progress_stays_where_it_was_made(void **state)
+{
+    struct meter_progress progress;
+    int64_t when;
+    (void)state;
+    meter_switch(&meter, true, LONG_TICK);
+    epop__meter_begin(&meter, 1, 4);
+    epop__meter_progress(&meter, &(struct meter_progress){.pc = 1, .visit = 3, .iteration = 5, .bound = 5});
+    epop__meter_begin(&meter, 2, 4);
+    epop__meter_iteration(&meter, 2, 4);
+    assert_true(meter_read_progress(&meter, &when, &progress));
+    assert_true(progress.pc == 1 && progress.visit == 3 && progress.iteration == 5);
 }
 
 static void switched_on_again_it_is_new(void **state)
@@ -207,12 +223,14 @@ static atomic_bool enough;
 static void *read_on(void *wrong)
 {
     struct meter_reading reading;
-    int64_t when, iteration, bound;
+    struct meter_progress progress;
+    int64_t when;
     for (int i = 0; i < READINGS; i++) {
         if (find(1, 4, &reading))
             *(int *)wrong += fabs(reading.mpi - (double)reading.iterations * MPI_STEP * SHORT_TICK) > 1e-12;
-        if (meter_read_progress(&meter, &when, &iteration, &bound))
-            *(int *)wrong += bound != 2 * iteration;
+        if (meter_read_progress(&meter, &when, &progress))
+            *(int *)wrong += progress.bound != 2 * progress.iteration || progress.visit != 3 * progress.iteration ||
+                             progress.pc != progress.iteration % 1000;
         meter_switch(&meter, i % 100 != 0, LONG_TICK);
     }
     atomic_store(&enough, true);
@@ -229,7 +247,7 @@ static void read_while_it_is_written(void **state)
     assert_int_equal(pthread_create(&reader, NULL, read_on, &wrong), 0);
     for (int64_t i = 1; !atomic_load(&enough); i++)
         if (meter_is_on(&meter) && epop__meter_iteration(&meter, 1, i / 1000 % 2 ? 8 : 4))
-            epop__meter_progress(&meter, i, 2 * i);
+            epop__meter_progress(&meter, &(struct meter_progress){(int)(i % 1000), 3 * i, i, 2 * i});
     pthread_join(reader, NULL);
     assert_int_equal(wrong, 0);
 }
@@ -343,6 +361,7 @@ int main(void)
         TEST(sums_go_on_and_the_window_does_not),
         TEST(the_window_has_an_end),
         TEST(each_value_asks_for_the_progress),
+        TEST(the_progress_stays_where_it_was_made),
         TEST(switched_on_again_it_is_new),
         TEST(more_than_there_is_room_for),
         TEST(read_while_it_is_written),

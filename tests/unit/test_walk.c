@@ -294,16 +294,18 @@ static void each_iteration_is_measured(void **state)
     assert_int_equal(iterations_measured(4), 1);
 }
 
-/* Once each value is there, without a hold. */
+/* Once each value is there, without a hold; with the place where it was made, though the walk has gone on. */
 static void progress_is_asked_for_while_it_is_measured(void **state)
 {
-    int64_t when, iteration, bound;
+    struct meter_progress progress;
+    int64_t when;
     (void)state;
     mock.meter.mpi_ticks = no_mpi;
     meter_switch(&mock.meter, true, 1e9);
     assert_int_equal(start(), WALK_ENDED);
     assert_null(strstr(story, "hold"));
-    assert_true(meter_read_progress(&mock.meter, &when, &iteration, &bound));
+    assert_true(meter_read_progress(&mock.meter, &when, &progress));
+    assert_true(progress.pc == 1 && progress.visit == 1);
 }
 
 static void a_branch_may_end_the_program(void **state)
