@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define SCHEMA  "epop.profile"
-#define VERSION 1
+#define VERSION 2
 
 static int check_kind(const cJSON *json, char *error, size_t error_size)
 {

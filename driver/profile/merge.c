@@ -211,7 +211,7 @@ static void add_end(cJSON *profile, const epop_job_t *job)
 static void add_head(cJSON *profile, const epop_job_t *job, const cJSON *structure, const char *mpi)
 {
     cJSON_AddStringToObject(profile, "schema", "epop.profile");
-    cJSON_AddNumberToObject(profile, "version", 1);
+    cJSON_AddNumberToObject(profile, "version", 2);
     cJSON_AddStringToObject(profile, "job", job->id);
     cJSON_AddItemToObject(profile, "program", program_json(job, structure));
     cJSON_AddStringToObject(profile, "epop", EPOP_VERSION);

@@ -1,6 +1,7 @@
 /* Sums over ranks: see sums.h. */
 #include "driver/profile/sums.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/base/json.h"
@@ -205,7 +206,8 @@ cJSON *world_json(const struct world *world, const struct world *first)
     cJSON_AddNumberToObject(json, "iterations", world_iterations(world));
     cJSON_AddItemToObject(json, "loop_time", over_ranks_json(world->loop, world->size));
     cJSON_AddItemToObject(json, "mpi_time", over_ranks_json(world->mpi, world->size));
-    add_number_or_null(json, "mtct", loop > 0 ? mpi / loop : -1);
+    add_number_or_null(json, "mpi_share", loop > 0 ? fmin(mpi / loop, 1) : -1);
+    add_number_or_null(json, "mtct", loop > mpi ? mpi / (loop - mpi) : -1);
     add_number_or_null(json, "imbalance", imbalance(world));
     add_number_or_null(json, "iterations_per_second", seconds > 0 ? 1 / seconds : -1);
     add_number_or_null(json, "speedup", speedup);

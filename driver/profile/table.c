@@ -145,15 +145,15 @@ static void add_world(struct grid *grid, const cJSON *element, const cJSON *worl
     put_number(cells[5], world, "iterations", "%.0f", 1);
     put_seconds(cells[6], json_number(cJSON_GetObjectItem(world, "loop_time"), "mean", -1));
     put_number(cells[7], world, "iterations_per_second", "%.4g", 1);
-    put_number(cells[8], world, "mtct", "%.1f %%", 100);
+    put_number(cells[8], world, "mpi_share", "%.1f %%", 100);
     put_number(cells[9], world, "imbalance", "%.2f", 1);
     put_number(cells[10], world, "efficiency", "%.2f", 1);
 }
 
 static void print_elements(const cJSON *profile, bool bold, FILE *stream)
 {
-    static const char *const headings[] = {"pc",   "<element", "<type", "ranks",     "visits",     "iterations",
-                                           "time", "per s",    "MPI",   "imbalance", "efficiency", NULL};
+    static const char *const headings[] = {"pc",   "<element", "<type",     "ranks",     "visits",     "iterations",
+                                           "time", "per s",    "MPI share", "imbalance", "efficiency", NULL};
     struct grid grid = new_grid(headings);
     const cJSON *element, *world;
     cJSON_ArrayForEach(element, cJSON_GetObjectItem(profile, "elements"))

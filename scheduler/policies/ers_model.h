@@ -1,6 +1,6 @@
 /*
  * The SPMD-phase model and the resource range vector (dissertation 10.2.3, 10.3.2): which sizes a running job may have,
- * by the share of MPI time in its loop.
+ * by MTCT.
  */
 #ifndef SCHEDULER_POLICIES_ERS_MODEL_H
 #define SCHEDULER_POLICIES_ERS_MODEL_H

@@ -66,9 +66,9 @@ def world_of(template, size, iterations, time, time_at_least):
     world = copy.deepcopy(template)
     mean = iterations * time
     spread = {"total": mean * size, "mean": mean, "min": mean, "max": mean, "variance": 0}
-    world.update(size=size, iterations=iterations, loop_time=spread, mtct=0.25, iterations_per_second=1 / time,
+    world.update(size=size, iterations=iterations, loop_time=spread, mpi_share=0.25, mtct=1 / 3,
                  mpi_time={**{key: value / 4 for key, value in spread.items()}, "variance": 0},
-                 speedup=time_at_least / time, efficiency=time_at_least / time / size)
+                 iterations_per_second=1 / time, speedup=time_at_least / time, efficiency=time_at_least / time / size)
     return world
 
 

@@ -54,7 +54,7 @@ def test_the_same_with_balance(space):
     result = space.epop(*profiled(space), UNEVEN, f"iterations={COUNT}", f"sleep={SLEEP + MORE}", ranks=2)
     assert result.status == 0, result
     work = world(read(space), "work", 2)
-    assert work["imbalance"] < 1.5 and work["mtct"] < 0.5, work
+    assert work["imbalance"] < 1.5 and work["mpi_share"] < 0.5, work
 
 
 def test_mpi_calls_of_the_driver_and_the_runtime_are_not_the_programs(space):

@@ -47,9 +47,10 @@ BAD = {
     "other": (b'{"schema": "epop.program", "version": 1}', "is not a profile, but epop.program"),
     "trace": (b'{"traceEvents": []}', "looks like a trace"),
     "array": (b'[{"ph": "X"}]', "looks like a trace"),
-    "newer": (b'{"schema": "epop.profile", "version": 2}', "version 2"),
+    "older": (b'{"schema": "epop.profile", "version": 1}', "version 1; this epop-report reads version 2"),
+    "newer": (b'{"schema": "epop.profile", "version": 3}', "version 3"),
     "unversioned": (b'{"schema": "epop.profile"}', "without a version"),
-    "hollow": (b'{"schema": "epop.profile", "version": 1}', "is not a valid profile"),
+    "hollow": (b'{"schema": "epop.profile", "version": 2}', "is not a valid profile"),
 }
 
 
@@ -155,6 +156,8 @@ def test_table_of_phases(space, resized):
     expected = [(element["pc"], world["size"], world["iterations"], world["loop_time"]["total"], world["mpi_time"]["total"],
                  world["loop_time"]["max"]) for element in profile["elements"] for world in element["worlds"]]
     assert numbers(rows, "pc", "size", "iterations", "time_s", "mpi_s", "max_s") == expected and len(rows) > 3
+    assert numbers(rows, "mpi_share", "mtct") == [
+        (world["mpi_share"], world["mtct"]) for element in profile["elements"] for world in element["worlds"]]
     assert {row["phase"] for row in rows} == {element["name"] for element in profile["elements"] if element["worlds"]}
 
 

@@ -147,7 +147,7 @@ def test_a_tooltip_shows_a_name_as_text(browser, page):
 
 
 def test_a_timeline_of_a_trace(browser, tmp_path):
-    """Of a real job: bars of phases and resizes in as many colours as the legend has, and the share of MPI."""
+    """Of a real job: bars of phases and resizes in as many colours as the legend has, and the MPI share."""
     command = [job.BUILD / "bin/epop", "--start", "1", "--driver", "profile,trace", "--output", "prof.json", "--trace-output",
                "trace.json", job.program("ledger"), "elements=1000", "iterations=60", "work=2000", "resize=15", "max=2"]
     environment = {**os.environ, "EPOP_RUNTIME_DIR": str(tmp_path / "run")}
@@ -157,7 +157,7 @@ def test_a_timeline_of_a_trace(browser, tmp_path):
         browser.open(tmp_path / "page.html", width, scheme)
         drawing = browser.run(DRAWING, "timeline")
         assert browser.complaints() == [] and drawing["outside"] == [] and drawing["shapes"] > 12, drawing
-        assert {"share of MPI", "resize"} <= set(drawing["texts"]), drawing
+        assert {"MPI share", "resize"} <= set(drawing["texts"]), drawing
         assert ("#d55e00" if scheme == "light" else "#f0883e") in drawing["colours"], drawing
         assert browser.run("return document.documentElement.scrollWidth") == width
 

@@ -72,7 +72,8 @@ static void sums_over_ranks(void **state)
     assert_near(inside(world, "loop_time", "max"), 6);
     assert_near(inside(world, "loop_time", "variance"), 1);
     assert_near(inside(world, "mpi_time", "total"), 6);
-    assert_near(json_number(world, "mtct", -1), 0.6);
+    assert_near(json_number(world, "mpi_share", -1), 0.6);
+    assert_near(json_number(world, "mtct", -1), 1.5);          /* 6 to 4 */
     assert_near(json_number(world, "imbalance", -1), 3 / 2.0); /* 3 and 1 outside MPI */
     assert_near(json_number(world, "iterations_per_second", -1), 2);
     assert_int_equal(json_int(world, "iterations", 0), 10);
@@ -108,7 +109,9 @@ static void a_rank_that_is_not_known_is_not_a_rank_without_time(void **state)
     const cJSON *world = world_of(profile, 1, 2);
     assert_near(inside(world, "loop_time", "min"), 4);
     assert_near(inside(world, "loop_time", "mean"), 4);
-    assert_true(cJSON_IsNull(cJSON_GetObjectItem(world, "imbalance"))); /* no time outside MPI */
+    assert_near(json_number(world, "mpi_share", -1), 1);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(world, "mtct"))); /* no time outside MPI */
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(world, "imbalance")));
     cJSON_Delete(profile);
 }
 

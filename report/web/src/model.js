@@ -22,7 +22,7 @@ function elementOf(element, elements) {
         worlds: element.worlds.map((world) => ({
             size: world.size, visits: world.visits, iterations: world.iterations,
             time: world.loop_time.total, mean: world.loop_time.mean, least: world.loop_time.min, most: world.loop_time.max,
-            mpi: world.mpi_time.total, mtct: world.mtct, imbalance: world.imbalance,
+            mpi: world.mpi_time.total, mpiShare: world.mpi_share, mtct: world.mtct, imbalance: world.imbalance,
             speedup: world.speedup, efficiency: world.efficiency,
         })),
     };

@@ -32,11 +32,11 @@ function lead(model) {
 
 function table(model) {
     return {
-        columns: [['pc'], ['phase'], ['type'], ['size'], ['visits'], ['iterations'], ['time', 's'], ['mpi', 's'], ['mtct', '%'],
+        columns: [['pc'], ['phase'], ['type'], ['size'], ['visits'], ['iterations'], ['time', 's'], ['mpi', 's'], ['mpi share', '%'], ['mtct'],
             ['mean', 's'], ['min', 's'], ['max', 's'], ['imbalance']],
         rows: model.elements.reduce((all, { pc, label: name, type, worlds }) => all.concat(worlds.map((it) => [pc, name, type, it.size,
-            it.visits, it.iterations, it.time, it.mpi, it.mtct, it.mean, it.least, it.most, it.imbalance])), []),
-        notes: 'time and mpi: sums over ranks; mean, min, max: of a rank; mtct: mpi / time; imbalance: the busiest rank\u2019s time outside MPI / the mean.',
+            it.visits, it.iterations, it.time, it.mpi, it.mpiShare, it.mtct, it.mean, it.least, it.most, it.imbalance])), []),
+        notes: 'time and mpi: sums over ranks; mean, min, max: of a rank; mpi share: mpi / time; mtct: mpi / compute time; imbalance: the busiest rank\u2019s time outside MPI / the mean.',
     };
 }
 

@@ -4,10 +4,10 @@ import { FONT } from '../theme.js';
 import { axis, base, label, legend, NARROW, rows, tooltip } from './common.js';
 
 const MOST = 48;
-/* Phases are pale, so that the share of MPI stands out. */
+/* Phases are pale, so that the MPI share stands out. */
 const PHASE = 0.55;
 const OTHERS = 'other phases';
-const MPI = 'share of MPI';
+const MPI = 'MPI share';
 
 /* Spans of each process: from the trace what it did, else which rank it was. */
 function spansOf(model) {
@@ -67,7 +67,7 @@ function box(span, api, { unit, row, height, color, opacity, theme }) {
         textConfig: { position: 'inside' } };
 }
 
-/* The share of MPI: an area from the row's lower edge up. */
+/* The MPI share: an area from the row's lower edge up. */
 function area({ ratios }, step, api, { unit, row, height, theme }) {
     const points = [];
     const bottom = api.coord([0, row])[1] + height / 2 - 2;
@@ -129,5 +129,5 @@ function option(model, { width, theme }) {
 export default {
     name: 'timeline', title: 'Processes over time', lead, table, missing, option,
     caption: 'A row per process; it keeps its row when its rank changes. Where there is no bar it was not part of the world: not yet started, ' +
-        'standing by, or gone. With a trace, bars are phases and resizes, and the height of the orange area is the share of MPI at that time.',
+        'standing by, or gone. With a trace, bars are phases and resizes, and the height of the orange area is the MPI share at that time.',
 };
