@@ -1,4 +1,4 @@
-/* For each process: the ratio of MPI around each moment, the element at each moment, and its adaptations. */
+/* For each process: the MPI share around each moment, the element at each moment, and its adaptations. */
 #include "report/timeline.h"
 
 #include <math.h>
@@ -38,13 +38,13 @@ static double moment(const struct row *row, int index)
 }
 
 /* The mean of the process's ratios from `begin` to `end`; NAN where none is known. */
-static double mean_ratio(const struct row *row, double begin, double end)
+static double mean_share(const struct row *row, double begin, double end)
 {
     double sum = 0, known = 0;
     for (size_t i = 0; i + 1 < row->share_count && row->shares[i].time < end; i++) {
         double from = fmax(begin, row->shares[i].time), to = fmin(end, row->shares[i + 1].time);
         if (to > from) {
-            sum += (to - from) * row->shares[i].ratio;
+            sum += (to - from) * row->shares[i].share;
             known += to - from;
         }
     }
@@ -56,7 +56,7 @@ static void fill_ratios(struct row *row)
     for (int i = 0; i < TIMELINE_MOMENTS; i++) {
         double time = moment(row, i);
         row->ratios[i] =
-            slice_at(row, SLICE_RANK, time) != NULL ? mean_ratio(row, time - row->step / 2, time + row->step / 2) : NAN;
+            slice_at(row, SLICE_RANK, time) != NULL ? mean_share(row, time - row->step / 2, time + row->step / 2) : NAN;
     }
 }
 
@@ -88,7 +88,7 @@ static int add_span(cJSON *spans, const struct row *row, double begin, double en
         cJSON_AddNumberToObject(span, "begin", fmax(0, begin + row->shift)) &&
         cJSON_AddNumberToObject(span, "end", end + row->shift) && cJSON_AddStringToObject(span, "kind", kind) &&
         cJSON_AddStringToObject(span, "name", name) &&
-        add_item(span, "mpi", number_or_null(mean_ratio(row, begin, end))) == 0)
+        add_item(span, "mpi", number_or_null(mean_share(row, begin, end))) == 0)
         return append(spans, span);
     cJSON_Delete(span);
     return -1;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION     1
+#define VERSION     2
 #define MICROSECOND 1e-6
 
 static int fail(char *error, size_t error_size, const char *text)
@@ -107,13 +107,13 @@ static int pick_slice(struct trace *trace, const cJSON *event)
 
 static int pick_share(struct trace *trace, const cJSON *event)
 {
-    double process, time, ratio;
-    if (strcmp(string(event, "name"), "MTCT") != 0)
+    double process, time, share;
+    if (strcmp(string(event, "name"), "MPI") != 0)
         return 0;
     if (number(event, "pid", &process) != 0 || number(event, "ts", &time) != 0 ||
-        number(cJSON_GetObjectItemCaseSensitive(event, "args"), "ratio", &ratio) != 0)
+        number(cJSON_GetObjectItemCaseSensitive(event, "args"), "share", &share) != 0)
         return -1;
-    trace->shares[trace->share_count++] = (struct trace_share){(int)process, time * MICROSECOND, ratio};
+    trace->shares[trace->share_count++] = (struct trace_share){(int)process, time * MICROSECOND, share};
     return 0;
 }
 

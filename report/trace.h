@@ -1,4 +1,4 @@
-/* What the report takes from a trace: which element a process was in, its adaptations, its ranks, its share of MPI. */
+/* What the report takes from a trace: which element a process was in, its adaptations, its ranks, its MPI share. */
 #ifndef EPOP_REPORT_TRACE_H
 #define EPOP_REPORT_TRACE_H
 
@@ -19,7 +19,7 @@ struct trace_slice {
 struct trace_share {
     int process;
     double time;  /* seconds */
-    double ratio; /* time in MPI / time */
+    double share; /* time in MPI / time */
 };
 
 struct trace {

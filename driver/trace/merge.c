@@ -108,7 +108,7 @@ static cJSON *about_trace(const struct trace_buffers *all, const cJSON *job, con
 {
     cJSON *json = cJSON_CreateObject();
     const char *end = json_text(job, "end"), *reason = json_text(job, "reason");
-    cJSON_AddNumberToObject(json, "version", 1);
+    cJSON_AddNumberToObject(json, "version", 2);
     cJSON_AddStringToObject(json, "program", all->count ? all->buffers[0]->program : "");
     cJSON_AddBoolToObject(json, "partial", !end || strcmp(end, "ended"));
     if (!end)

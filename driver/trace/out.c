@@ -136,7 +136,7 @@ int out_prepare(const char *path, struct error *error)
 {
     struct trace_out out;
     cJSON *about = cJSON_CreateObject();
-    cJSON_AddNumberToObject(about, "version", 1);
+    cJSON_AddNumberToObject(about, "version", 2);
     cJSON_AddBoolToObject(about, "partial", 1);
     cJSON_AddStringToObject(about, "reason", "the job still runs, or it was ended with all that belongs to it");
     int result = out_open(&out, path, INT64_MAX, error);

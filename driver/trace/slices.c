@@ -214,17 +214,17 @@ static void name_tracks(struct trace_out *out, const struct trace_header *p, con
             name_track(out, p, track, "thread_name", "thread %d", track - RANK_TRACK);
 }
 
-/* Time in MPI over time, from one sample to the next. */
-static void write_mtct(struct trace_out *out, const struct trace_header *p)
+/* The MPI share, from one sample to the next. Perfetto shows the name and the key: "MPI share". */
+static void write_mpi_share(struct trace_out *out, const struct trace_header *p)
 {
     const struct trace_record *samples = lane_records(p, TRACE_SAMPLES);
     for (uint32_t i = 0; i < p->lanes[TRACE_SAMPLES].used; i++) {
         char more[80];
         bool last = i + 1 == p->lanes[TRACE_SAMPLES].used;
         int64_t time = last ? 0 : samples[i + 1].begin - samples[i].begin;
-        double ratio = time > 0 ? (double)(samples[i + 1].a - samples[i].a) / (double)time : 0;
-        snprintf(more, sizeof more, "\"args\":{\"ratio\":%.4f}", ratio < 1 ? ratio : 1);
-        out_event(out, &(struct trace_event){'C', p->process, p->process, clock_common(p, samples[i].begin), -1, "MTCT",
+        double share = time > 0 ? (double)(samples[i + 1].a - samples[i].a) / (double)time : 0;
+        snprintf(more, sizeof more, "\"args\":{\"share\":%.4f}", share < 1 ? share : 1);
+        out_event(out, &(struct trace_event){'C', p->process, p->process, clock_common(p, samples[i].begin), -1, "MPI",
                                              NULL, more});
     }
 }
@@ -242,6 +242,6 @@ void events_of_process(struct trace_out *out, const struct trace_header *process
         if (!twice)
             write_slice(out, process, &all.list[i]);
     }
-    write_mtct(out, process);
+    write_mpi_share(out, process);
     free(all.list);
 }

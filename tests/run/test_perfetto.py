@@ -100,7 +100,7 @@ def test_what_the_engine_sees_is_what_was_written(perfetto, trace):
     assert [row["value"] for row in counters if row["pid"] == traces.JOB] == trace.world_sizes()
     for number in trace.processes():
         seen = [row["value"] for row in counters if row["pid"] == number]
-        assert seen == [event["args"]["ratio"] for event in trace.of("C", pid=number)]
+        assert seen == [event["args"]["share"] for event in trace.of("C", pid=number)]
     parents = {(row["name"], row["parent"]) for row in depths}
     assert {("iteration", "work"), ("adaptation", "work"), ("hold", "adaptation"), ("connect", "adaptation"),
             ("adapt", "adaptation"), ("move", "adapt"), ("commit", "adapt"), ("wait for the window", None)} <= parents

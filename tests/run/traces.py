@@ -111,14 +111,14 @@ class Trace:
             seen = [(event["args"]["visit"], event["args"]["iteration"]) for event in
                     self.slices("iteration", pid=number)]
             assert seen == sorted(set(seen)) or not self.process(number)["finished"]
-            times = [event["ts"] for event in self.of("C", name="MTCT", pid=number)]
+            times = [event["ts"] for event in self.of("C", name="MPI", pid=number)]
             assert times == sorted(times)
 
     def _check_mpi_time(self):
         """The counter adds up to the time in MPI."""
         for number in self.processes():
-            points = [(event["ts"], event["args"]["ratio"]) for event in self.of("C", name="MTCT", pid=number)]
-            total = sum(ratio * (after - before) for (before, ratio), (after, _) in zip(points, points[1:]))
+            points = [(event["ts"], event["args"]["share"]) for event in self.of("C", name="MPI", pid=number)]
+            total = sum(share * (after - before) for (before, share), (after, _) in zip(points, points[1:]))
             process = self.process(number)
             if process["finished"] and process["kept"]["samples"]["one_in"] == 1 and points:
                 assert abs(total - process["mpi_time_us"]) < 100 + 1e-4 * (points[-1][0] - points[0][0]), number

@@ -16,13 +16,13 @@ static const char profile_text[] =
     "{\"process\":3,\"pid\":8,\"ranks\":[]}]}";
 
 #define ABOUT                                                                                                          \
-    "\"otherData\":{\"version\":1,\"partial\":false,\"processes\":[{\"process\":0,\"pid\":7,"                          \
+    "\"otherData\":{\"version\":2,\"partial\":false,\"processes\":[{\"process\":0,\"pid\":7,"                          \
     "\"kept\":{\"elements\":{\"one_in\":4}}}]}"
 #define SLICE(pid, cat, name, begin, duration)                                                                         \
     "{\"ph\":\"X\",\"pid\":" #pid ",\"tid\":0,\"cat\":\"" cat "\",\"name\":\"" name "\",\"ts\":" #begin                \
     ",\"dur\":" #duration "}"
-#define SHARE(pid, time, ratio)                                                                                        \
-    "{\"ph\":\"C\",\"pid\":" #pid ",\"tid\":0,\"name\":\"MTCT\",\"ts\":" #time ",\"args\":{\"ratio\":" #ratio "}}"
+#define SHARE(pid, time, share)                                                                                        \
+    "{\"ph\":\"C\",\"pid\":" #pid ",\"tid\":0,\"name\":\"MPI\",\"ts\":" #time ",\"args\":{\"share\":" #share "}}"
 
 /* The trace's clock begins 0.4 s after the profile's. Events are in no order. */
 static const char trace_text[] =
@@ -135,11 +135,11 @@ static void refused(void **state)
         {"[]", "is not a trace"},
         {"{\"schema\":\"epop.profile\"}", "is a profile"},
         {"{\"traceEvents\":[]}", "is not a trace"},
-        {"{\"traceEvents\":[],\"otherData\":{\"version\":2}}", "version 1"},
-        {"{\"traceEvents\":[],\"otherData\":{\"version\":1,\"reason\":\"it runs\"}}", "no events: it runs"},
-        {"{\"traceEvents\":[],\"otherData\":{\"version\":1,\"processes\":[{\"process\":0,\"pid\":9}]}}", "another run"},
+        {"{\"traceEvents\":[],\"otherData\":{\"version\":1}}", "version 2"},
+        {"{\"traceEvents\":[],\"otherData\":{\"version\":2,\"reason\":\"it runs\"}}", "no events: it runs"},
+        {"{\"traceEvents\":[],\"otherData\":{\"version\":2,\"processes\":[{\"process\":0,\"pid\":9}]}}", "another run"},
         {"{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"rank\",\"name\":\"r\"}]," ABOUT "}", "/traceEvents/0"},
-        {"{\"traceEvents\":[{\"ph\":\"M\"},{\"ph\":\"C\",\"name\":\"MTCT\",\"pid\":0,\"ts\":1}]," ABOUT "}",
+        {"{\"traceEvents\":[{\"ph\":\"M\"},{\"ph\":\"C\",\"name\":\"MPI\",\"pid\":0,\"ts\":1}]," ABOUT "}",
          "/traceEvents/1"},
         {"{\"traceEvents\":[" SLICE(0, "element", "x", 0, -1) "]," ABOUT "}", "/traceEvents/0"},
         {"{\"traceEvents\":[7]," ABOUT "}", "/traceEvents/0"},
