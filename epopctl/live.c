@@ -31,10 +31,10 @@ static void resize_text(const cJSON *status, char text[64])
     }
 }
 
-/* The share of its time that rank 0 spends in MPI, which a driver has measured, as MPI time over compute time. */
+/* Of rank 0, out of the MPI share that a driver has measured. */
 static void mtct_text(const cJSON *status, char text[32])
 {
-    double share = json_number(status, "mtct", -1);
+    double share = json_number(status, "mpi_share", -1);
     strcpy(text, share < 1 ? "-" : "inf");
     if (share >= 0 && share < 1)
         snprintf(text, 32, "%.3g", share / (1 - share));

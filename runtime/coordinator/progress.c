@@ -20,7 +20,7 @@ static void look_at_mpi(struct coordinator *c, const cJSON *message)
     if (seconds < 0 || (time >= 0 && time < LEAST_MPI_TIME))
         return;
     if (c->progress.mpi_clock > 0 && time > 0 && spent >= 0 && spent <= time)
-        c->progress.mtct = spent / time;
+        c->progress.mpi_share = spent / time;
     c->progress.mpi_seconds = seconds;
     c->progress.mpi_clock = now;
 }
@@ -93,7 +93,7 @@ void progress_stood(struct coordinator *c, double seconds)
 
 void progress_init(struct coordinator *c)
 {
-    c->progress.mtct = -1;
+    c->progress.mpi_share = -1;
     timer_init(&c->progress.show, show, c, NULL);
     if (c->config.ops->show)
         timers_set(&c->timers, &c->progress.show, 0);

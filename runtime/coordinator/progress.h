@@ -19,7 +19,7 @@ struct progress {
     struct estimate estimate;
     struct timer show;             /* to the user */
     double mpi_seconds, mpi_clock; /* of rank 0, when its MPI time was last looked at; the clock is its own */
-    double mtct;                   /* its share of time in MPI between the last two looks; negative: not known */
+    double mpi_share;              /* of its time between the last two looks; negative: not known */
     epop_progress_t last;
     struct position at; /* of rank 0 when it said so */
     bool known;

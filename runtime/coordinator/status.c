@@ -85,7 +85,7 @@ static int count_standby(const struct coordinator *c)
 cJSON *status_json(struct coordinator *c)
 {
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "version", 1);
+    cJSON_AddNumberToObject(json, "version", 2);
     cJSON_AddStringToObject(json, "job", c->job);
     cJSON_AddStringToObject(json, "program", c->config.program->name);
     cJSON_AddStringToObject(json, "path", c->path);
@@ -96,8 +96,8 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddStringToObject(json, "backend", c->config.backend->name);
     cJSON_AddItemToObject(json, "element", names_element_json(c, &c->position.at));
     cJSON_AddItemToObject(json, "progress", progress_json(c));
-    if (c->progress.mtct >= 0)
-        cJSON_AddNumberToObject(json, "mtct", c->progress.mtct);
+    if (c->progress.mpi_share >= 0)
+        cJSON_AddNumberToObject(json, "mpi_share", c->progress.mpi_share);
     cJSON_AddItemToObject(json, "sizes", rules_json(&c->config.program->sizes, c->config.maximum));
     cJSON_AddItemToObject(json, "elements", outlook_elements_json(c));
     cJSON_AddItemToObject(json, "next", outlook_next_json(c));

@@ -120,15 +120,15 @@ def test_watch_on_a_terminal(space):
     assert status == DONE and text.endswith("the job has ended\r\n") and "epopctl:" not in text, text
 
 
-def test_share_of_mpi(space):
+def test_mpi_share(space):
     """Under the driver that measures it: rank 0 waits in a barrier for rank 1, which naps; or nobody waits."""
     it = Scenario(space, "how=none", "nap=20000", "sleeper=1", program="deadlock", start=2, ranks=2,
                   options=("--driver", "profile"))
-    assert it.wait_for_status(lambda status: status.get("mtct", 0) > 0.5)["mtct"] <= 1
+    assert it.wait_for_status(lambda status: status.get("mpi_share", 0) > 0.5)["mpi_share"] <= 1
     assert float(space.epopctl("top").out.splitlines()[1].split("\t")[6]) > 0.4
     it.done("stop", "--wait")
     alone = Scenario(space, "iterations=1000000", program="progress", start=1, ranks=1, options=("--driver", "profile"))
-    assert alone.wait_for_status(lambda status: "mtct" in status)["mtct"] < 0.2
+    assert alone.wait_for_status(lambda status: "mpi_share" in status)["mpi_share"] < 0.2
     alone.done("stop", "--wait")
 
 

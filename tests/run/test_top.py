@@ -61,8 +61,8 @@ def test_another_element_where_nothing_is_known_of_the_present_one(space):
 
 
 def test_a_job_that_does_not_measure(space):
-    """What a driver has measured is a share of all time; MTCT is MPI time over compute time."""
-    FakeJob(space, status=status(mtct=0.2), measure={"ok": False, "code": "refused", "reason": "not now"})
+    """What a driver has measured is the MPI share, of all time; MTCT is MPI time over compute time."""
+    FakeJob(space, status=status(mpi_share=0.2), measure={"ok": False, "code": "refused", "reason": "not now"})
     found = row(space)
     assert {"MTCT": "0.25", "RATE": "-", "TREND": "-", "MEMORY": "-"}.items() <= found.items(), found
 
