@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/epopsim/complain.h"
 #include "scheduler/epopsim/describe.h"
 #include "scheduler/epopsim/load.h"
 #include "scheduler/epopsim/options.h"
@@ -9,14 +10,6 @@
 #include "scheduler/epopsim/table.h"
 #include "scheduler/epopsim/trials.h"
 #include "scheduler/epopsim/write.h"
-
-enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE };
-
-static int complain(int status, const struct error *error)
-{
-    fprintf(stderr, "epopsim: %s\n", error->text);
-    return status;
-}
 
 /* What has gone before is no success if it did not get there: `epopsim ... > /dev/full`. */
 static int finish(int status)

@@ -6,6 +6,7 @@
 
 #include "scheduler/core/guard.h"
 #include "scheduler/epopsim/bar.h"
+#include "scheduler/epopsim/complain.h"
 #include "scheduler/epopsim/policies.h"
 #include "scheduler/epopsim/recorded.h"
 #include "scheduler/policies/policies.h"
@@ -118,7 +119,7 @@ static void run_all(struct trials *trials, const struct cast *cast, const struct
             trials->count++;
             continue;
         }
-        fprintf(stderr, "epopsim: %s\n", error.text);
+        complain(EXIT_FAILED, &error);
         ++*failed;
     }
 }

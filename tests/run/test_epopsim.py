@@ -278,6 +278,7 @@ BAD_JSON = [
     ({"jobs": [{"nodes": 2, "application": "x"}]}, 'jobs[0].application: there is no application "x"'),
     ({"jobs": [{**JSON["jobs"][0], "kind": "malleable", "sizes": [1, 4]}]}, "jobs[0].nodes: is 2, a size that"),
     ({"jobs": [{**JSON["jobs"][0], "id": 1}, {**JSON["jobs"][0], "id": 1}]}, "two jobs have the id 1"),
+    ({"jobs": [{**JSON["jobs"][0], "kind": "mall\ne\x1bble"}]}, 'jobs[0].kind: is "mall?e?ble"'),
     ({"machine": {}}, "machine.nodes: is missing"),
     ({"random": {"count": 1, "interarrival": 1, "mix": [{"application": "x"}]}}, 'random.mix[0].application: there is no'),
     ({"applications": {"a": {"nodes": -1}}}, "applications.a.nodes: is -1"),
