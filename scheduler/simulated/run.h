@@ -74,6 +74,7 @@ struct run {
     double round_began;   /* when `rounds` was 0 */
     int rounds;           /* decisions without time moving */
     int idle_rounds;      /* decisions in a row with nothing running and nothing due */
+    long wakes;           /* in a row, for which the policy was asked and nothing had happened */
     int unchecked;        /* changes since the ledger was counted */
     size_t first_waiting; /* no job before it waits */
 };

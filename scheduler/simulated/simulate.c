@@ -16,7 +16,7 @@
 #include "scheduler/simulated/run.h"
 #include "scheduler/simulated/running.h"
 
-enum { IDLE_ROUNDS_MAX = 1000, PROGRESS_EVERY = 256 };
+enum { IDLE_ROUNDS_MAX = 1000, WAKES_MAX = 1000000, PROGRESS_EVERY = 256 };
 
 /* ---- The beginning ------------------------------------------------------------------------ */
 
@@ -214,7 +214,15 @@ static int next_time(struct run *run, double *time, struct error *error)
     run->idle_rounds = due ? 0 : run->idle_rounds + 1;
     if (!due && (isinf(run->wake) || run->idle_rounds > IDLE_ROUNDS_MAX))
         return stuck(run, error);
-    *time = event && event->time < run->wake ? event->time : fmax(run->wake, run->now);
+    bool happens = event && event->time <= run->wake;
+    run->wakes = happens ? 0 : run->wakes + 1;
+    if (run->wakes > WAKES_MAX)
+        return error_set(
+            error, ERROR_FAILED,
+            "it wanted to be asked %d times in a row, and nothing else happened: let it ask less often, or "
+            "look at the workload's times",
+            WAKES_MAX);
+    *time = happens ? event->time : fmax(run->wake, run->now);
     return 0;
 }
 
