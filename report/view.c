@@ -8,7 +8,7 @@
 #include "report/tables.h"
 
 const struct view_limits view_page = {
-    .stays = 1600, .jobs = 400, .decisions = 2000, .events = 600, .points = 1200, .rows = 64};
+    .stays = 2400, .jobs = 400, .decisions = 2000, .events = 600, .points = 1200, .rows = 64};
 const struct view_limits view_all = {
     .stays = SIZE_MAX, .jobs = SIZE_MAX, .decisions = SIZE_MAX, .events = SIZE_MAX, .points = SIZE_MAX, .rows = 64};
 

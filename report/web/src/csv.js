@@ -4,6 +4,8 @@ const UNITS = { s: '_s', time: '_s', B: '_bytes', '%': '' };
 const nameOf = ([title, unit]) => title.replace(/\W+/g, '_') + (title === 'bytes' ? '' : UNITS[unit] || '');
 
 function cell(value) {
+    if (typeof value === 'number')
+        return value;
     const text = value === null || value === undefined ? '' : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }

@@ -4,6 +4,12 @@ import { axis, label, legend, tooltip } from '../charts/common.js';
 
 export const flat = (lists) => lists.reduce((all, list) => all.concat(list), []);
 export const colorOf = (theme, index) => theme.series[index % theme.series.length];
+/* The seventh has the first one's colour, and is dashed. */
+const strokeOf = (theme, index) => ({ color: colorOf(theme, index), width: 1.5, type: index < theme.series.length ? 'solid' : 'dashed' });
+const MOST_SENTENCES = 4;
+
+/* What there is to say of each run, for not too many of them. */
+export const sentences = (all) => all.slice(0, MOST_SENTENCES).join(' ') + (all.length > MOST_SENTENCES ? ' The table has the others.' : '');
 export const unitOfTime = (model) => timeUnit([model.end]);
 
 /* Rows of each run with its label before them. */
@@ -35,7 +41,7 @@ export function steps(model, points, index) {
 }
 
 export function line(theme, run, index, data, more) {
-    return { name: run.short, type: 'line', step: 'end', symbol: 'none', data, lineStyle: { color: colorOf(theme, index), width: 1.5 },
+    return { name: run.short, type: 'line', step: 'end', symbol: 'none', data, lineStyle: strokeOf(theme, index),
         itemStyle: { color: colorOf(theme, index) }, ...more };
 }
 

@@ -1,5 +1,6 @@
 // The figures of each policy side by side, and their ratios to the first.
 import { percent, plural, seconds } from '../format.js';
+import { sentences } from './common.js';
 
 const METRICS = [
     ['makespan', 'makespan', 's'], ['mean_wait', 'mean wait', 's'], ['max_wait', 'longest wait', 's'],
@@ -36,8 +37,8 @@ function change(run, first, key) {
 function lead(model) {
     const [first, ...others] = model.runs;
     if (others.length > 0)
-        return others.map((run) => `${run.label} against ${first.label}: makespan ${change(run, first, 'makespan')}, ` +
-            `mean wait ${change(run, first, 'mean_wait')}, mean bounded slowdown ${change(run, first, 'mean_slowdown')}.`).join(' ');
+        return sentences(others.map((run) => `${run.label} against ${first.label}: makespan ${change(run, first, 'makespan')}, ` +
+            `mean wait ${change(run, first, 'mean_wait')}, mean bounded slowdown ${change(run, first, 'mean_slowdown')}.`));
     const wait = valueOf(first, 'mean_wait');
     const span = valueOf(first, 'makespan');
     return `${plural(first.count, 'job')} under ${first.label}` + (span !== null ? `, makespan ${seconds(span)}` : '') +

@@ -1,11 +1,11 @@
 // Jobs that wait, and the nodes that they want.
 import { count, digits, plural } from '../format.js';
 import { axis, base, label } from '../charts/common.js';
-import { flat, legendHeight, legendOf, line, meanNote, rowsOf, steps, timeAxis, timeTooltip } from './common.js';
+import { flat, legendHeight, legendOf, line, meanNote, rowsOf, sentences, steps, timeAxis, timeTooltip } from './common.js';
 
 function lead(model) {
-    return model.runs.map((run) => run.waiting.most_jobs === 0 ? `No job waited under ${run.label}.`
-        : `${run.label}: at most ${plural(run.waiting.most_jobs, 'waiting job')} at a time, and ${plural(run.waiting.most_nodes, 'waiting node')}.`).join(' ');
+    return sentences(model.runs.map((run) => run.waiting.most_jobs === 0 ? `No job waited under ${run.label}.`
+        : `${run.label}: at most ${plural(run.waiting.most_jobs, 'waiting job')} at a time, and ${plural(run.waiting.most_nodes, 'waiting node')}.`));
 }
 
 function table(model) {

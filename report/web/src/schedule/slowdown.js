@@ -1,7 +1,7 @@
 // How the jobs fared: the distribution of bounded slowdown.
 import { digits, percent } from '../format.js';
 import { axis, base, decades, label, tooltip } from '../charts/common.js';
-import { flat, legendHeight, legendOf, line, rowsOf, total } from './common.js';
+import { flat, legendHeight, legendOf, line, rowsOf, sentences, total } from './common.js';
 
 /* The smallest slowdown that so many of the jobs do not exceed. */
 function quantile({ slowdowns }, share) {
@@ -11,8 +11,8 @@ function quantile({ slowdowns }, share) {
 const known = (model) => model.runs.filter(({ slowdowns }) => slowdowns.length > 0);
 
 function lead(model) {
-    return known(model).map((run) => `${run.label}: half of the jobs have a slowdown of at most ${digits(quantile(run, 0.5))}, ` +
-        `95 % of at most ${digits(quantile(run, 0.95))}; the largest is ${digits(quantile(run, 1))}.`).join(' ') || 'No slowdown is known.';
+    return sentences(known(model).map((run) => `${run.label}: half of the jobs have a slowdown of at most ${digits(quantile(run, 0.5))}, ` +
+        `95 % of at most ${digits(quantile(run, 0.95))}; the largest is ${digits(quantile(run, 1))}.`)) || 'No slowdown is known.';
 }
 
 function table(model) {

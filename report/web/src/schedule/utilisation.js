@@ -1,11 +1,11 @@
 // How many nodes were held.
 import { count, digits, percent, plural } from '../format.js';
 import { axis, base, label } from '../charts/common.js';
-import { legendHeight, legendOf, line, meanNote, nodeScale, rowsOf, steps, timeAxis, timeTooltip } from './common.js';
+import { legendHeight, legendOf, line, meanNote, nodeScale, rowsOf, sentences, steps, timeAxis, timeTooltip } from './common.js';
 
 function lead(model) {
-    return model.runs.map(({ label: name, metrics }) => typeof metrics.utilisation === 'number'
-        ? `${name} kept ${percent(metrics.utilisation)} of ${plural(model.nodes, 'node')} busy.` : '').filter(Boolean).join(' ') ||
+    return sentences(model.runs.map(({ label: name, metrics }) => typeof metrics.utilisation === 'number'
+        ? `${name} kept ${percent(metrics.utilisation)} of ${plural(model.nodes, 'node')} busy.` : '').filter(Boolean)) ||
         `There are ${plural(model.nodes, 'node')}.`;
 }
 
