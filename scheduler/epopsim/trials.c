@@ -111,12 +111,21 @@ static int run(struct trial *trial, const struct cast *cast, size_t place, const
     return failed;
 }
 
+/* A job that could not even wait has an event that says why. */
+static void say_undone(const struct trial *trial)
+{
+    const struct metrics *metrics = &trial->schedule.metrics;
+    if (metrics->done < metrics->jobs)
+        fprintf(stderr, "note: %s: %d of %d jobs were not done (--output says why)\n", trial->spec,
+                metrics->jobs - metrics->done, metrics->jobs);
+}
+
 static void run_all(struct trials *trials, const struct cast *cast, const struct workload *workload, size_t *failed)
 {
     struct error error;
     for (size_t i = 0; i < cast->count; i++) {
         if (!run(&trials->trials[trials->count], cast, i, workload, &error)) {
-            trials->count++;
+            say_undone(&trials->trials[trials->count++]);
             continue;
         }
         complain(EXIT_FAILED, &error);

@@ -165,6 +165,12 @@ def test_faults_by_a_script(space):
     assert metrics["requeues"] == 1 and metrics["makespan"] == 70
 
 
+def test_a_job_that_cannot_be_done_is_told(space):
+    (space.directory / "faults").write_text("at 5 node 3 fails\n")
+    path = trace(space, (1, 10, 20, 16), (2, 11, 20, 4))
+    refused(epopsim(space, "--policy", "easy", "--script", "faults", path), "easy at 31: job 1 ", "waits for 16 nodes", status=1)
+
+
 BAD_FAULTS = ["at -1 node 3 fails", "at x node 3 fails", "at 1 node 3", "at 1 node 3 fails now", "node 3 fails", "at 1 node -3 fails",
               "resize of job 7", "resize 0 of job 7 refused", "resize of job x refused", "resize of 7 refused"]
 
@@ -425,3 +431,22 @@ def test_progress_is_shown_on_a_terminal_only(space):
     assert "jobs  day" not in on_terminal(space, *words, TERM="dumb")
     assert "jobs  day" not in on_terminal(space, "-q", *words, TERM="xterm")
     assert "jobs  day" not in epopsim(space, *words, env={"TERM": "xterm"}).err
+
+
+# ---- The page ----
+
+def test_the_workload_of_the_page_runs(space):
+    """As it stands there, and with the jobs that are drawn in place of its own."""
+    page = (job.ROOT / "docs/simulator.md").read_text()
+    whole, part = [block.split("```")[0] for block in page.split("```json\n")[1:3]]
+    value = json.loads(whole)
+    check("workload", value)
+    path = space.directory / "page.json"
+    path.write_text(whole)
+    assert epopsim(space, path).status == 0
+    value.pop("jobs")
+    value.update(json.loads("{" + part + "}"))
+    check("workload", value)
+    path.write_text(json.dumps(value))
+    result = epopsim(space, "--policy", "easy", "--tsv", path)
+    assert result.status == 0 and rows(result.out)[0]["done"] == "400", result
