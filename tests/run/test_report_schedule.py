@@ -227,7 +227,7 @@ def large(tmp_path_factory):
 
 def test_tables_of_a_large_schedule_have_everything(space, large):
     value, path = large
-    result = report(space, path, "--format", "csv", "-o", "tables")
+    result = report(space, path, "--format", "csv", "-o", "tables", limit=browsers.LIMIT)
     assert result.status == 0, result
 
     def rows(name):
@@ -244,7 +244,7 @@ def test_tables_of_a_large_schedule_have_everything(space, large):
 
 def test_a_page_of_a_large_schedule_is_small_and_says_what_is_left_out(space, large, browser):
     value, path = large
-    result = report(space, path, "-o", "page.html")
+    result = report(space, path, "-o", "page.html", limit=browsers.LIMIT)
     page = space.directory / "page.html"
     assert result.status == 0 and page.stat().st_size < MOST_BYTES, page.stat().st_size
     browser.open(page)
