@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import signal
+import threading
 
 import job
 import jsonschema
@@ -404,25 +405,28 @@ def wait_for_cpu(running):
     raise AssertionError(running.wait())
 
 
+def collect(terminal, parts):
+    """Until nobody has its other end any more."""
+    while True:
+        try:
+            parts.append(os.read(terminal, 4096))
+        except OSError:
+            return
+
+
 def on_terminal(space, *arguments, **environment):
     """What standard error has, where that is a terminal."""
     primary, secondary = pty.openpty()
+    parts = []
+    reader = threading.Thread(target=collect, args=(primary, parts))
+    reader.start()
     command = " ".join(map(str, [EPOPSIM, *arguments]))
-    running = space.start(["sh", "-c", f"exec {command} 2> {os.ttyname(secondary)}"], env=environment)
-    result = running.wait()
+    result = space.start(["sh", "-c", f"exec {command} 2> {os.ttyname(secondary)}"], env=environment).wait()
     os.close(secondary)
-    text = b""
-    while True:
-        try:
-            part = os.read(primary, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        text += part
+    reader.join()
     os.close(primary)
     assert result.status == 0, result
-    return text.decode()
+    return b"".join(parts).decode()
 
 
 def test_progress_is_shown_on_a_terminal_only(space):
