@@ -44,21 +44,6 @@ static bool serve(struct gain_round *round, const epop_policy_job_t *waiting)
     return gain_room_make(round, &job);
 }
 
-/* At which size it would be done first, if it waits for that. */
-static int size_to_wait_for(struct gain_round *round, const struct gain_job *job)
-{
-    int best = job->top;
-    if (!gain_job_flexible(job->job))
-        return best;
-    double done = gain_round_when(round, best, NULL) + gain_job_seconds(job, best);
-    for (int size = gain_job_fit(job, best / 2); size > 0; size = gain_job_fit(job, size / 2)) {
-        double other = gain_round_when(round, size, NULL) + gain_job_seconds(job, size);
-        if (other < done)
-            best = size, done = other;
-    }
-    return best;
-}
-
 /* Until the start that it was promised first, jobs behind it may use nodes; then those that it waits for get them. */
 static void set_shadow(struct gain_round *round, const epop_policy_job_t *first, int nodes)
 {
@@ -71,10 +56,11 @@ static void set_shadow(struct gain_round *round, const epop_policy_job_t *first,
     round->deadline = fmax(promised, round->shadow);
 }
 
+/* Of the nodes that its user wants: what makes sure that it starts then. It may start earlier with fewer. */
 static void promise(struct gain_round *round, const epop_policy_job_t *waiting)
 {
     struct gain_job job = gain_job_of(waiting, round->state, round->options);
-    int nodes = size_to_wait_for(round, &job);
+    int nodes = job.top;
     round->blocked = true;
     set_shadow(round, waiting, nodes);
     if (isfinite(round->shadow))

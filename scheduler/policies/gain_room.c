@@ -10,6 +10,7 @@
 #include "scheduler/policies/gain_round.h"
 
 #define SIZES 12
+#define WORTH 0.8
 
 struct offer {
     int nodes;
@@ -172,15 +173,20 @@ static int sizes_of(const struct gain_job *job, int there, int sizes[SIZES])
     return count;
 }
 
-/* The cheapest one; a job that cannot grow does not start at a size at which it would be done later. */
+/* A job that cannot grow waits, unless it is done earlier with fewer nodes. */
+static bool is_possible(const struct gain_job *job, const struct offer *offer, double done)
+{
+    return job->job->kind != EPOP_MOLDABLE || offer->nodes == job->top || offer->done <= WORTH * done;
+}
+
+/* The cheapest one. */
 static struct offer best_offer(struct gain_round *round, const struct gain_job *job, double done)
 {
     int sizes[SIZES], count = sizes_of(job, round->free, sizes);
     struct offer best = {.cost = INFINITY};
     for (int i = 0; i < count; i++) {
         struct offer offer = weigh(round, job, sizes[i]);
-        bool later = job->job->kind == EPOP_MOLDABLE && offer.done > done;
-        if (!later && offer.cost < best.cost)
+        if (is_possible(job, &offer, done) && offer.cost < best.cost)
             best = offer;
     }
     return best;

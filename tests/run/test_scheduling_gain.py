@@ -1,0 +1,128 @@
+"""The policy gain beside EASY backfilling: the same with rigid jobs alone, never much worse and mostly far better with
+malleable ones, on drawn workloads, on one as of the DMR library's articles, and on a real trace."""
+
+import json
+
+import job
+import pytest
+
+EPOPSIM = job.BUILD / "bin/epopsim"
+NASA = job.ROOT / "tests/data/NASA-iPSC-1993-3.1-cln.swf.gz"
+HEAD = {"schema": "epop.workload", "version": 1}
+WORSE = 1.02
+
+
+def loop(seconds, serial, iterations=100):
+    return [{"iterations": iterations, "seconds": seconds, "speedup": {"model": "amdahl", "serial": serial}}]
+
+
+def drawn(seed, interarrival=40, count=300):
+    """Jobs of 1 to 32 nodes and of seconds to an hour, on 64 nodes, more than these can do."""
+    mix = [{"nodes": nodes, "weight": weight, "kind": "rigid", "scale": [0.3, 3], "phases": loop(seconds * sum(nodes) / 3, 0.02)}
+           for weight, nodes in ((4, [1, 2, 4]), (4, [6, 8, 12]), (2, [16, 24, 32])) for seconds in (0.1, 1, 6)]
+    return {**HEAD, "machine": {"nodes": 64}, "random": {
+        "count": count, "seed": seed, "interarrival": interarrival, "arrival": "poisson", "users": 5, "mix": mix}}
+
+
+def quick_jobs(count):
+    """Conjugate gradients, Jacobi and N-body, which want 32 nodes and speed up so and so."""
+    applications = {name: {"kind": "malleable", "min": 1, "max": 32, "sizes": {"powers_of": 2}, "bytes": 1e9, "phases": loop(2, serial, 1000)}
+                    for name, serial in (("cg", 0.06), ("jacobi", 0.03), ("nbody", 0.01))}
+    return {**HEAD, "machine": {"nodes": 128}, "applications": applications, "random": {
+        "count": count, "seed": 1, "interarrival": 5, "arrival": "poisson", "users": 5,
+        "mix": [{"application": name, "nodes": 32, "scale": [0.5, 2]} for name in applications]}}
+
+
+def epopsim(space, workload, *options):
+    path = workload
+    if isinstance(workload, dict):
+        path = space.directory / "workload.json"
+        path.write_text(json.dumps(workload))
+    result = space.start([EPOPSIM, "--quiet", *options, path]).wait()
+    assert result.status == 0 and result.err == "", result
+    return result.out
+
+
+def metrics(space, workload, *options):
+    """Of each policy, by their names."""
+    lines = [line.split("\t") for line in epopsim(space, workload, "--tsv", *options).splitlines()]
+    return {line[0]: {name: float(value) for name, value in zip(lines[0][1:], line[1:])} for line in lines[1:]}
+
+
+def ratios(space, workload, *options):
+    """gain over easy: makespan, bounded slowdown, wait."""
+    found = metrics(space, workload, "--policy", "easy,gain", *options)
+    return [found["gain"][name] / found["easy"][name] for name in ("makespan", "mean_slowdown", "mean_wait")]
+
+
+def decisions(space, workload, policy, *options):
+    run = json.loads(epopsim(space, workload, "--policy", policy, "--output", "-", *options))["runs"][0]
+    return [(each["time"], each["kind"], each["job"], each["to"]) for each in run["decisions"]]
+
+
+def starts(space, *arguments):
+    return sorted(each for each in decisions(space, *arguments) if each[1] == "start")
+
+
+# ---- With rigid jobs alone ----
+
+@pytest.mark.parametrize("limits", ["1", "5"])
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_rigid_jobs_start_as_with_easy(space, seed, limits):
+    easy = starts(space, drawn(seed), "easy", "--limit-factor", limits)
+    assert len(easy) == 300 and starts(space, drawn(seed), "gain", "--limit-factor", limits) == easy
+
+
+# ---- With some that are malleable ----
+
+@pytest.mark.parametrize("share", ["0.5", "0.75", "1"])
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_never_worse_than_easy(space, seed, share):
+    assert max(ratios(space, drawn(seed), "--malleable", share)) <= WORSE
+
+
+@pytest.mark.parametrize("how", [["--malleable", "0.25"], ["--moldable", "1"]], ids=lambda how: " ".join(how))
+def test_better_where_less_can_be_done(space, how):
+    """One trace may have more luck with one policy than with the other: all of them together."""
+    found = [ratios(space, drawn(seed), *how) for seed in range(1, 11)]
+    assert all(sum(each) / len(found) < 1 for each in zip(*found)), found
+
+
+@pytest.mark.parametrize("how", [["--malleable", "0.5", "--limit-factor", "5"],
+                                 ["--malleable", "1", "--noise", "0.1"], ["--malleable", "1", "--resize-cost", "10,0.1"]],
+                         ids=lambda how: " ".join(how))
+def test_nor_where_less_is_known_or_resizes_are_dear(space, how):
+    assert max(ratios(space, drawn(1), *how)) <= WORSE
+
+
+@pytest.mark.parametrize("count", [100, 200])
+def test_jobs_that_come_quickly_are_done_much_earlier(space, count):
+    makespan, slowdown, wait = ratios(space, quick_jobs(count))
+    assert makespan <= 0.6 and slowdown <= 0.6 and wait <= 0.6
+
+
+def test_the_more_are_malleable_the_earlier(space):
+    found = [ratios(space, quick_jobs(100), "--malleable", share)[0] for share in ("0", "0.25", "0.5", "0.75", "1")]
+    assert found[0] == 1 and found == sorted(found, reverse=True), found
+
+
+def test_a_real_trace(space):
+    makespan, slowdown, wait = ratios(space, NASA, "--jobs", "3000", "--load", "0.9", "--malleable", "1")
+    assert makespan <= WORSE and slowdown <= 0.5 and wait <= 0.5
+
+
+# ---- What resizes cost ----
+
+def test_resizes_die_out_as_they_cost_more(space):
+    found = [metrics(space, quick_jobs(100), "--policy", "gain", "--resize-cost", cost)["gain"]["resizes"]
+             for cost in ("0.01", "10", "100", "3000")]
+    assert found == sorted(found, reverse=True) and found[0] > 100 and found[-1] == 0, found
+
+
+# ---- Always the same ----
+
+def test_the_same_again(space):
+    options = ["--malleable", "0.7"]
+    record = space.directory / "record.json"
+    epopsim(space, drawn(1), "--policy", "gain", "--output", record, *options)
+    epopsim(space, drawn(1), "--policy", "gain", "--replay", record, *options)
