@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "scheduler/epopsim/options.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/workload.h"
 
 void describe(FILE *file, const struct workload *workload, const struct options *options);
 

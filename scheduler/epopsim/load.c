@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "scheduler/simulated/input.h"
-#include "scheduler/simulated/swf.h"
-#include "scheduler/simulated/transform.h"
-#include "scheduler/simulated/workload_json.h"
+#include "scheduler/workload/input.h"
+#include "scheduler/workload/swf.h"
+#include "scheduler/workload/transform.h"
+#include "scheduler/workload/workload_json.h"
 
 /* A trace says nothing of these; see docs/simulator.md. */
 #define TRACE_BYTES_PER_NODE 1e9

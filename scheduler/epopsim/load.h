@@ -4,7 +4,7 @@
 
 #include "runtime/base/error.h"
 #include "scheduler/epopsim/options.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/workload.h"
 
 /* -1: there is nothing to free. */
 int load_workload(struct workload *workload, const struct options *options, struct error *error);

@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "scheduler/core/core.h"
-#include "scheduler/simulated/transform.h"
+#include "scheduler/workload/transform.h"
 
 struct options {
     const char *workload;

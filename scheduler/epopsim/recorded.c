@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/array.h"
-#include "scheduler/simulated/input.h"
+#include "scheduler/workload/input.h"
 
 static int read_runs(struct recorded *recorded, const cJSON *runs, struct error *error)
 {

@@ -8,7 +8,7 @@
 #include "runtime/base/error.h"
 #include "scheduler/epopsim/options.h"
 #include "scheduler/simulated/schedule.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/workload.h"
 
 struct trial {
     const char *spec; /* of its policy; not owned */

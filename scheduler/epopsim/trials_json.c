@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/simulated/fill.h"
+#include "scheduler/workload/fill.h"
 
 /* The item belongs to the object from now on, or is gone. */
 static bool attach(cJSON *object, const char *name, cJSON *item)

@@ -12,7 +12,7 @@
 
 #include "runtime/base/error.h"
 #include "scheduler/core/core.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/workload.h"
 
 /* A job on the same nodes for a while. */
 struct stay {

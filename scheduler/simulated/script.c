@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/array.h"
-#include "scheduler/simulated/input.h"
+#include "scheduler/workload/input.h"
 
 #define MOST_WORDS 8
 #define FORMS      "\"at 120 node 3 fails\", \"at 500 node 3 returns\" or \"resize of job 7 refused\""

@@ -9,7 +9,7 @@
 #include "scheduler/core/core.h"
 #include "scheduler/simulated/schedule.h"
 #include "scheduler/simulated/script.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/workload.h"
 
 struct simulation {
     const struct workload *workload;

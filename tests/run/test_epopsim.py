@@ -5,14 +5,13 @@ import json
 import os
 import pty
 import signal
-import threading
 
 import job
 import jsonschema
 import pytest
 
 EPOPSIM = job.BUILD / "bin/epopsim"
-NASA = job.ROOT / "tests/data/NASA-iPSC-1993-3.1-cln.swf.gz"
+NASA = job.ROOT / "scheduler/examples/NASA-iPSC-1993-3.1-cln.swf.gz"
 EXAMPLES = job.ROOT / "schema/examples/workload"
 PHASES = EXAMPLES / "valid/phases.json"
 BAD = job.BUILD / "tests/policies/bad.so"
@@ -405,28 +404,25 @@ def wait_for_cpu(running):
     raise AssertionError(running.wait())
 
 
-def collect(terminal, parts):
-    """Until nobody has its other end any more."""
-    while True:
-        try:
-            parts.append(os.read(terminal, 4096))
-        except OSError:
-            return
-
-
 def on_terminal(space, *arguments, **environment):
     """What standard error has, where that is a terminal."""
     primary, secondary = pty.openpty()
-    parts = []
-    reader = threading.Thread(target=collect, args=(primary, parts))
-    reader.start()
     command = " ".join(map(str, [EPOPSIM, *arguments]))
-    result = space.start(["sh", "-c", f"exec {command} 2> {os.ttyname(secondary)}"], env=environment).wait()
+    running = space.start(["sh", "-c", f"exec {command} 2> {os.ttyname(secondary)}"], env=environment)
+    result = running.wait()
     os.close(secondary)
-    reader.join()
+    text = b""
+    while True:
+        try:
+            part = os.read(primary, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
     os.close(primary)
     assert result.status == 0, result
-    return b"".join(parts).decode()
+    return text.decode()
 
 
 def test_progress_is_shown_on_a_terminal_only(space):

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "scheduler/simulated/speedup.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/speedup.h"
+#include "scheduler/workload/workload.h"
 
 #define COUNT(items) (sizeof(items) / sizeof *(items))
 

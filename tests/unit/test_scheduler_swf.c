@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "scheduler/simulated/swf.h"
+#include "scheduler/workload/swf.h"
 
 #define HEAD "; MaxNodes: 64\n; MaxProcs: 128\n"
 

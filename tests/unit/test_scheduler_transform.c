@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "scheduler/simulated/fill.h"
-#include "scheduler/simulated/transform.h"
+#include "scheduler/workload/fill.h"
+#include "scheduler/workload/transform.h"
 
 #define JOBS  200
 #define NODES 64

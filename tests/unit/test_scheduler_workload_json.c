@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "scheduler/simulated/workload_json.h"
+#include "scheduler/workload/workload_json.h"
 
 #define DOCUMENT(nodes, rest)                                                                                          \
     "{\"schema\": \"epop.workload\", \"version\": 1, \"machine\": {\"nodes\": " #nodes "}, " rest "}"

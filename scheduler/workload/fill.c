@@ -1,5 +1,5 @@
 /* Works, notes and random numbers: see fill.h. */
-#include "scheduler/simulated/fill.h"
+#include "scheduler/workload/fill.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* Jobs and applications: see json_work.h. */
-#include "scheduler/simulated/json_work.h"
+#include "scheduler/workload/json_work.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/simulated/fill.h"
-#include "scheduler/simulated/json_phase.h"
-#include "scheduler/simulated/json_range.h"
+#include "scheduler/workload/fill.h"
+#include "scheduler/workload/json_phase.h"
+#include "scheduler/workload/json_range.h"
 
 #define MOST_NODES   1000000
 #define MOST_SECONDS 1e12

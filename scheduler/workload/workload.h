@@ -2,8 +2,8 @@
  * What is simulated: a machine and the jobs that come to it. Filled by the readers of traces and of JSON workloads, and
  * by the options that change them.
  */
-#ifndef SCHEDULER_SIMULATED_WORKLOAD_H
-#define SCHEDULER_SIMULATED_WORKLOAD_H
+#ifndef SCHEDULER_WORKLOAD_WORKLOAD_H
+#define SCHEDULER_WORKLOAD_WORKLOAD_H
 
 #include <epop/policy.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "runtime/base/error.h"
-#include "scheduler/simulated/speedup.h"
+#include "scheduler/workload/speedup.h"
 
 /* An element of a program, as the simulator runs it. */
 struct phase {

@@ -1,11 +1,11 @@
 /* A speedup model by its name and figures, as in options. */
-#ifndef SCHEDULER_SIMULATED_SPEEDUP_RULE_H
-#define SCHEDULER_SIMULATED_SPEEDUP_RULE_H
+#ifndef SCHEDULER_WORKLOAD_SPEEDUP_RULE_H
+#define SCHEDULER_WORKLOAD_SPEEDUP_RULE_H
 
 #include <stdbool.h>
 
 #include "runtime/base/error.h"
-#include "scheduler/simulated/speedup.h"
+#include "scheduler/workload/speedup.h"
 
 /* The parallelism may be told as a multiple of the nodes that a job wants. */
 struct speedup_rule {

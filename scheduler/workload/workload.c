@@ -1,5 +1,5 @@
 /* Workloads: see workload.h. */
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/workload.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* Sizes, and the rules that they may come from: see json_range.h. */
-#include "scheduler/simulated/json_range.h"
+#include "scheduler/workload/json_range.h"
 
 #include <stdlib.h>
 
 #include "runtime/base/array.h"
-#include "scheduler/simulated/fill.h"
+#include "scheduler/workload/fill.h"
 
 #define MOST 1000000
 

@@ -1,6 +1,6 @@
 /* Whole input files in memory: plain or compressed by gzip, or the standard input. */
-#ifndef SCHEDULER_SIMULATED_INPUT_H
-#define SCHEDULER_SIMULATED_INPUT_H
+#ifndef SCHEDULER_WORKLOAD_INPUT_H
+#define SCHEDULER_WORKLOAD_INPUT_H
 
 #include <stddef.h>
 

@@ -2,15 +2,15 @@
  * Options that change a workload before it runs, each by a seed, so that the same options give the same jobs. They are
  * applied in the order of the fields.
  */
-#ifndef SCHEDULER_SIMULATED_TRANSFORM_H
-#define SCHEDULER_SIMULATED_TRANSFORM_H
+#ifndef SCHEDULER_WORKLOAD_TRANSFORM_H
+#define SCHEDULER_WORKLOAD_TRANSFORM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/base/error.h"
-#include "scheduler/simulated/speedup_rule.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/speedup_rule.h"
+#include "scheduler/workload/workload.h"
 
 struct transform {
     uint64_t seed;

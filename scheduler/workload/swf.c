@@ -1,5 +1,5 @@
 /* Line by line: see swf.h. */
-#include "scheduler/simulated/swf.h"
+#include "scheduler/workload/swf.h"
 
 #include <limits.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/simulated/fill.h"
+#include "scheduler/workload/fill.h"
 
 enum { ID, SUBMIT, WAIT, RUN, USED, CPU, MEMORY, REQUESTED, LIMIT, WANTED_MEMORY, STATUS, USER, GROUP, APPLICATION };
 

@@ -5,8 +5,8 @@
  * Amdahl: G. Amdahl, AFIPS 1967. Downey: A. Downey, "A model for speedup of parallel programs", UC Berkeley 1997: A is
  * the average parallelism, sigma the coefficient of its variance.
  */
-#ifndef SCHEDULER_SIMULATED_SPEEDUP_H
-#define SCHEDULER_SIMULATED_SPEEDUP_H
+#ifndef SCHEDULER_WORKLOAD_SPEEDUP_H
+#define SCHEDULER_WORKLOAD_SPEEDUP_H
 
 enum speedup_model { SPEEDUP_LINEAR, SPEEDUP_AMDAHL, SPEEDUP_DOWNEY, SPEEDUP_TABLE };
 

@@ -1,5 +1,5 @@
 /* Values with their places: see place.h. */
-#include "scheduler/simulated/place.h"
+#include "scheduler/workload/place.h"
 
 #include <math.h>
 #include <stdarg.h>

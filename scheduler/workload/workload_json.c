@@ -1,13 +1,13 @@
 /* The document: its machine, its jobs, and those that are drawn: see workload_json.h. */
-#include "scheduler/simulated/workload_json.h"
+#include "scheduler/workload/workload_json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/simulated/fill.h"
-#include "scheduler/simulated/json_jobs.h"
-#include "scheduler/simulated/json_random.h"
-#include "scheduler/simulated/place.h"
+#include "scheduler/workload/fill.h"
+#include "scheduler/workload/json_jobs.h"
+#include "scheduler/workload/json_random.h"
+#include "scheduler/workload/place.h"
 
 #define MOST_NODES 1000000
 

@@ -2,8 +2,8 @@
  * Reading a JSON document with errors that name the place in it: jobs[3].submit. A place knows the one that it is in,
  * so that the path is made only when there is something to say.
  */
-#ifndef SCHEDULER_SIMULATED_PLACE_H
-#define SCHEDULER_SIMULATED_PLACE_H
+#ifndef SCHEDULER_WORKLOAD_PLACE_H
+#define SCHEDULER_WORKLOAD_PLACE_H
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

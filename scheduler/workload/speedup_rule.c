@@ -1,5 +1,5 @@
 /* Parsing: see speedup_rule.h. */
-#include "scheduler/simulated/speedup_rule.h"
+#include "scheduler/workload/speedup_rule.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,12 +3,12 @@
  * beginning (S. Chapin and others, "Benchmarks and standards for the evaluation of parallel job schedulers", JSSPP
  * 1999; D. Feitelson's Parallel Workloads Archive). A node of the simulation is a processor of the trace.
  */
-#ifndef SCHEDULER_SIMULATED_SWF_H
-#define SCHEDULER_SIMULATED_SWF_H
+#ifndef SCHEDULER_WORKLOAD_SWF_H
+#define SCHEDULER_WORKLOAD_SWF_H
 
 #include "runtime/base/error.h"
-#include "scheduler/simulated/input.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/input.h"
+#include "scheduler/workload/workload.h"
 
 /*
  * nodes: of the machine; 0: as the trace says. Jobs are rigid, speed up linearly and have one phase. What cannot be

@@ -1,11 +1,11 @@
 /* Each option in a function of its own: see transform.h. */
-#include "scheduler/simulated/transform.h"
+#include "scheduler/workload/transform.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/simulated/fill.h"
+#include "scheduler/workload/fill.h"
 
 /* ---- Jobs and load ------------------------------------------------------------------------- */
 

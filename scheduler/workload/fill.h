@@ -1,11 +1,11 @@
 /* What the readers of workloads and the options that change them have in common: works are added, notes taken. */
-#ifndef SCHEDULER_SIMULATED_FILL_H
-#define SCHEDULER_SIMULATED_FILL_H
+#ifndef SCHEDULER_WORKLOAD_FILL_H
+#define SCHEDULER_WORKLOAD_FILL_H
 
 #include <stdint.h>
 
 #include "runtime/base/error.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/workload.h"
 
 /* Each returns -1 when out of memory. */
 

@@ -1,11 +1,11 @@
 /* The applications and the listed jobs of a JSON workload. */
-#ifndef SCHEDULER_SIMULATED_JSON_JOBS_H
-#define SCHEDULER_SIMULATED_JSON_JOBS_H
+#ifndef SCHEDULER_WORKLOAD_JSON_JOBS_H
+#define SCHEDULER_WORKLOAD_JSON_JOBS_H
 
 #include "runtime/base/error.h"
-#include "scheduler/simulated/json_work.h"
-#include "scheduler/simulated/place.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/json_work.h"
+#include "scheduler/workload/place.h"
+#include "scheduler/workload/workload.h"
 
 struct json_reader {
     struct workload *workload;

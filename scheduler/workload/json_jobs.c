@@ -1,9 +1,9 @@
 /* Applications and listed jobs: see json_jobs.h. */
-#include "scheduler/simulated/json_jobs.h"
+#include "scheduler/workload/json_jobs.h"
 
 #include <math.h>
 
-#include "scheduler/simulated/fill.h"
+#include "scheduler/workload/fill.h"
 
 #define MOST_SECONDS 1e12
 

@@ -1,10 +1,10 @@
 /* Drawing jobs from a mix of applications: see json_random.h. */
-#include "scheduler/simulated/json_random.h"
+#include "scheduler/workload/json_random.h"
 
 #include <limits.h>
 #include <math.h>
 
-#include "scheduler/simulated/fill.h"
+#include "scheduler/workload/fill.h"
 
 #define MOST_JOBS    1000000
 #define MOST_SECONDS 1e12

@@ -1,12 +1,12 @@
 /* Workloads by schema/workload.schema.json: a machine, applications with phases, jobs, and jobs that are drawn. */
-#ifndef SCHEDULER_SIMULATED_WORKLOAD_JSON_H
-#define SCHEDULER_SIMULATED_WORKLOAD_JSON_H
+#ifndef SCHEDULER_WORKLOAD_WORKLOAD_JSON_H
+#define SCHEDULER_WORKLOAD_WORKLOAD_JSON_H
 
 #include <stdint.h>
 
 #include "runtime/base/error.h"
-#include "scheduler/simulated/input.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/input.h"
+#include "scheduler/workload/workload.h"
 
 /* nodes: of the machine; 0: as the document says. seed: of jobs that are drawn; NULL: as the document says. -1: the
  * line names the place in the document; the workload is empty. */

@@ -1,5 +1,5 @@
 /* Speedups: see speedup.h. */
-#include "scheduler/simulated/speedup.h"
+#include "scheduler/workload/speedup.h"
 
 static double amdahl(double serial, double n)
 {

@@ -1,5 +1,5 @@
 /* Reading by zlib, which gives back as it is what is not compressed. */
-#include "scheduler/simulated/input.h"
+#include "scheduler/workload/input.h"
 
 #include <errno.h>
 #include <fcntl.h>

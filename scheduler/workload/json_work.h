@@ -1,10 +1,10 @@
 /* What JSON workloads say of a job, or of an application for all its jobs. */
-#ifndef SCHEDULER_SIMULATED_JSON_WORK_H
-#define SCHEDULER_SIMULATED_JSON_WORK_H
+#ifndef SCHEDULER_WORKLOAD_JSON_WORK_H
+#define SCHEDULER_WORKLOAD_JSON_WORK_H
 
 #include "runtime/base/error.h"
-#include "scheduler/simulated/place.h"
-#include "scheduler/simulated/workload.h"
+#include "scheduler/workload/place.h"
+#include "scheduler/workload/workload.h"
 
 /* A job in the making: what is read later goes before what was there. */
 struct draft {
