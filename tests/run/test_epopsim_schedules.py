@@ -7,7 +7,7 @@ import job
 import pytest
 
 EPOPSIM = job.BUILD / "bin/epopsim"
-NASA = job.ROOT / "tests/data/NASA-iPSC-1993-3.1-cln.swf.gz"
+NASA = job.ROOT / "scheduler/examples/NASA-iPSC-1993-3.1-cln.swf.gz"
 POLICIES = ["easy", "ers", "gain"]
 
 
