@@ -25,7 +25,7 @@ static const struct {
     double min, max;
 } slots[] = {
     {offsetof(struct gain_options, factor), 1, 1e6},      {offsetof(struct gain_options, margin), 1, 1e6},
-    {offsetof(struct gain_options, stay), 0, 1e9},        {offsetof(struct gain_options, stay_costs), 0, 1e6},
+    {offsetof(struct gain_options, stay), 1, 1e9},        {offsetof(struct gain_options, stay_costs), 0, 1e6},
     {offsetof(struct gain_options, slack), 0, 10},        {offsetof(struct gain_options, ahead), 0, 1e9},
     {offsetof(struct gain_options, efficiency), 0.01, 1}, {offsetof(struct gain_options, marginal), 0, 1},
     {offsetof(struct gain_options, fairness), 0, 1},

@@ -371,13 +371,13 @@ static void test_the_same_state_gives_the_same_plan(void **state)
 
 static void test_options(void **state)
 {
-    static const char *const wrong[] = {"gain,stay=-1",    "gain,factor=0.5", "gain,fairness=2",
+    static const char *const wrong[] = {"gain,stay=0",     "gain,factor=0.5", "gain,fairness=2",
                                         "gain,slack=much", "gain,marginal=",  "gain,speed=1"};
     (void)state;
     policy_close(&policy);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         refused(policy_open(&policy, wrong[i], policies, &error), &error, "policy gain");
-    use("gain,stay=0,factor=3,fairness=0.5");
+    use("gain,stay=1,factor=3,fairness=0.5");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
