@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""What policies do to whole machines: the tables of docs/scheduling.md, by epopsim.
+
+    bench/studies.py [bursts] [trace] [costs] [figures] [balance]
+
+Virtual time and seeded: the figures are the same on every machine. A test compares those that take seconds with the
+page.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
+EXAMPLES = ROOT / "scheduler/examples"
+TRACE = EXAMPLES / "NASA-iPSC-1993-3.1-cln.swf.gz"
+
+
+def simulate(workload, *options):
+    """The metrics of each policy that is named, or of all; by the policy as it was given."""
+    done = subprocess.run([BUILD / "bin/epopsim", "--quiet", "--json", *map(str, options), workload],
+                          stdout=subprocess.PIPE, text=True, check=True, timeout=600, stdin=subprocess.DEVNULL)
+    runs = json.loads(done.stdout)["runs"]
+    return {",".join(filter(None, [run["policy"], run["policy_options"]])): run["metrics"] for run in runs}
+
+
+def table(heads, rows):
+    """In Markdown, the columns filled up, so that the page reads as text, too."""
+    cells = [[str(cell) for cell in row] for row in [heads, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(heads))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def share(value):
+    return f"{100 * value:.0f} %"
+
+
+def bursts():
+    """Jobs that come quickly: how many of them are malleable decides."""
+    rows = []
+    for count in (50, 100, 200, 400):
+        easy = simulate(EXAMPLES / "bursts.json", "--jobs", count, "--malleable", 0, "--policy", "easy")["easy"]
+        row = [count, f"{easy['makespan']:.0f} s"]
+        for malleable in (0.25, 0.5, 0.75, 1):
+            gain = simulate(EXAMPLES / "bursts.json", "--jobs", count, "--malleable", malleable,
+                            "--policy", "gain")["gain"]
+            row.append(f"{gain['makespan']:.0f} s ({gain['makespan'] / easy['makespan']:.2f})")
+        rows.append(row)
+    return table(["jobs", "`easy`, rigid", "`gain`, 25 % malleable", "50 %", "75 %", "100 %"], rows)
+
+
+def trace():
+    """The NASA trace, at its own load and at 0.9."""
+    rows = []
+    for load in ([], ["--load", 0.9]):
+        for malleable in (0, 0.25, 0.5, 1):
+            for policy, metrics in simulate(TRACE, *load, "--malleable", malleable).items():
+                if policy == "easy" and malleable:
+                    continue  # to which all jobs are rigid
+                rows.append([load[1] if load else "its own", share(malleable), f"`{policy}`",
+                             f"{metrics['mean_slowdown']:.2f}", f"{metrics['mean_wait']:.0f} s",
+                             share(metrics["utilisation"]), share(metrics["efficiency"]), metrics["resizes"],
+                             f"{metrics['makespan'] / 86400:.2f} d"])
+    return table(["load", "malleable", "policy", "mean bounded slowdown", "mean wait", "utilisation", "efficiency",
+                  "resizes", "makespan"], rows)
+
+
+def costs():
+    """What is left of it when a resize costs more: bursts of 100 jobs, and the first 3000 jobs of the trace at 0.9."""
+    rows = []
+    cases = [("bursts", EXAMPLES / "bursts.json", ["--jobs", 100]),
+             ("trace", TRACE, ["--jobs", 3000, "--load", 0.9, "--malleable", 1])]
+    baseline = {name: simulate(path, *options, "--policy", "easy")["easy"] for name, path, options in cases}
+    for cost in (0.01, 0.1, 1, 10, 30, 100, 200, 1000, 10000):
+        row = [f"{cost} s"]
+        for name, path, options in cases:
+            easy = baseline[name]
+            gain = simulate(path, *options, "--policy", "gain", "--resize-cost", cost, "--latency", 0)["gain"]
+            key = "makespan" if name == "bursts" else "mean_slowdown"
+            row += [f"{gain[key] / easy[key]:.2f}", gain["resizes"], f"{gain['stalled'] / 3600:.2f} h"]
+        rows.append(row)
+    return table(["a resize costs", "bursts: makespan / `easy`", "resizes", "node hours lost",
+                  "trace: slowdown / `easy`", "resizes", "node hours lost"], rows)
+
+
+def runs(workload, *policies):
+    """The schedule of each policy, whole."""
+    words = [word for policy in policies for word in ("--policy", policy)]
+    done = subprocess.run([BUILD / "bin/epopsim", "--quiet", "--output", "-", *words, EXAMPLES / workload],
+                          stdout=subprocess.PIPE, text=True, check=True, timeout=600, stdin=subprocess.DEVNULL)
+    return json.loads(done.stdout)["runs"]
+
+
+def sizes(run, name):
+    """Of the job, one after the other, each with its time in minutes."""
+    [number] = [job["id"] for job in run["jobs"] if job["name"] == name]
+    own = [each for each in run["decisions"] if each["job"] == number and each["kind"] in ("start", "resize")]
+    return ", ".join(f"{each['to']} ({each['time'] / 60:.0f} min)" for each in own)
+
+
+def figures():
+    """The dissertation's figures 14.7 and 14.8: Gauss and Cannon beside each other on 32 nodes."""
+    rows = []
+    for workload, title in (("gauss-cannon-4096.json", "14.7: Cannon 4096^2"), ("gauss-cannon-1024.json", "14.8: Cannon 1024^2")):
+        [run] = runs(workload, "ers")
+        rows.append([title, sizes(run, "gauss"), sizes(run, "cannon")])
+    return table(["figure", "nodes of Gauss (from)", "nodes of Cannon (from)"], rows)
+
+
+def balance():
+    """The dissertation's figure 14.9: three Cannons with and without time balancing."""
+    rows = []
+    for run, title in zip(runs("three-cannon.json", "easy", "ers,balance=no,fill=no", "ers,balance=no", "ers", "gain"),
+                          ("`easy`", "`ers`, neither balancing nor filling", "`ers`, filling alone", "`ers`, both", "`gain`")):
+        metrics = run["metrics"]
+        idle = 32 * metrics["makespan"] * (1 - metrics["utilisation"]) / 3600
+        [third] = [job for job in run["jobs"] if job["name"] == "fifteen"]
+        rows.append([title, f"{idle:.2f} h", f"{third['wait']:.0f} s", f"{metrics['makespan']:.0f} s", metrics["resizes"]])
+    return table(["policy", "idle node hours", "wait of the third", "makespan", "resizes"], rows)
+
+
+STUDIES = {"bursts": bursts, "trace": trace, "costs": costs, "figures": figures, "balance": balance}
+
+
+def main():
+    names = sys.argv[1:] or list(STUDIES)
+    wrong = [name for name in names if name not in STUDIES]
+    if wrong:
+        sys.exit(f"studies.py: there is no study '{wrong[0]}', but {', '.join(STUDIES)}")
+    for name in names:
+        print(f"## {name}: {STUDIES[name].__doc__.splitlines()[0]}\n\n{STUDIES[name]()}\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
