@@ -10,7 +10,7 @@
 #include "report/fields.h"
 #include "report/ranges.h"
 
-#define FORMAT     "epop-schedule"
+#define SCHEMA     "epop.schedule"
 #define VERSION    1
 #define MOST_NODES 1000000
 
@@ -20,8 +20,8 @@ static const char *const decision_kinds[] = {"start", "resize", "reserve", NULL}
 
 bool schedule_is(const cJSON *json)
 {
-    const cJSON *format = cJSON_GetObjectItemCaseSensitive(json, "format");
-    return cJSON_IsString(format) && !strcmp(format->valuestring, FORMAT);
+    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(json, "schema");
+    return cJSON_IsString(schema) && !strcmp(schema->valuestring, SCHEMA);
 }
 
 static const cJSON *number_item(const cJSON *item, double *number)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/json.h"
 #include "scheduler/workload/input.h"
 
 static int read_runs(struct recorded *recorded, const cJSON *runs, struct error *error)
@@ -20,6 +21,13 @@ static int read_runs(struct recorded *recorded, const cJSON *runs, struct error 
     return 0;
 }
 
+/* Metrics alone have runs, too. */
+static bool is_schedule(const cJSON *json, const cJSON *runs)
+{
+    const char *schema = json_text(json, "schema");
+    return schema && !strcmp(schema, "epop.schedule") && cJSON_IsArray(runs) && runs->child;
+}
+
 int recorded_read(struct recorded *recorded, const char *path, struct error *error)
 {
     struct input input;
@@ -28,7 +36,7 @@ int recorded_read(struct recorded *recorded, const char *path, struct error *err
         return -1;
     cJSON *json = cJSON_ParseWithLength(input.text, input.size);
     const cJSON *runs = cJSON_GetObjectItemCaseSensitive(json, "runs");
-    int failed = cJSON_IsArray(runs) && runs->child
+    int failed = is_schedule(json, runs)
                      ? read_runs(recorded, runs, error)
                      : error_set(error, ERROR_REFUSED,
                                  "%s: is no recorded run: give a file that `epopsim --output FILE` wrote", path);

@@ -89,10 +89,10 @@ static cJSON *options_json(const struct workload *workload, const struct options
                                    add_number(json, "load", workload_load(workload)));
 }
 
-static cJSON *head_json(const char *format, const struct options *options, const struct workload *workload)
+static cJSON *head_json(const char *schema, const struct options *options, const struct workload *workload)
 {
     cJSON *json = cJSON_CreateObject();
-    return whole_or_none(json, add_text(json, "format", format) && add_number(json, "version", 1) &&
+    return whole_or_none(json, add_text(json, "schema", schema) && add_number(json, "version", 1) &&
                                    add_text(json, "program", "epopsim " EPOP_VERSION) &&
                                    attach(json, "workload", workload_json(workload)) &&
                                    attach(json, "machine", machine_json(workload)) &&
@@ -131,12 +131,12 @@ static bool add_runs(cJSON *json, const struct trials *trials, bool all)
 
 cJSON *trials_json(const struct trials *trials, const struct options *options, const struct workload *workload)
 {
-    cJSON *json = head_json("epop-schedule", options, workload);
+    cJSON *json = head_json("epop.schedule", options, workload);
     return whole_or_none(json, json && add_runs(json, trials, true));
 }
 
 cJSON *trials_metrics_json(const struct trials *trials, const struct options *options, const struct workload *workload)
 {
-    cJSON *json = head_json("epop-metrics", options, workload);
+    cJSON *json = head_json("epop.metrics", options, workload);
     return whole_or_none(json, json && add_runs(json, trials, false));
 }

@@ -77,7 +77,7 @@ def run(policy, jobs, machine, options="", events=(), decisions=None):
 
 
 def schedule(runs, machine, name="small", notes=()):
-    return {"format": "epop-schedule", "version": 1, "program": "epopsim 1.2.3",
+    return {"schema": "epop.schedule", "version": 1, "program": "epopsim 1.2.3",
             "workload": {"name": name, "jobs": len(runs[0]["jobs"]), "notes": list(notes)},
             "machine": {"nodes": machine, "idle_watts": 100, "busy_watts": 300, "power_cap": 0},
             "options": {"seed": 1, "latency": 0.5, "resize_base": 0.01, "resize_per_node": 0, "resize_per_byte": 0, "load": 0.9}, "runs": runs}
