@@ -113,9 +113,9 @@ static void on_request(void *context, struct control_request *handle, const cJSO
     char *json;
     long ms = late || hold ? strtol(text + 5, &json, 10) : 0;
     (void)context;
-    say("request", request);
     if (late || !strcmp(text, "never"))
-        keep_open(handle);
+        keep_open(handle); /* first: who reads the line may have it answered at once */
+    say("request", request);
     if (late)
         promise(&(struct late){.handle = handle, .ms = ms, .text = json + 1});
     if (hold)
