@@ -30,7 +30,8 @@ double ers_remaining(const struct ers_entry *entry)
     return entry->work / entry->target + (adapts ? entry->cost : 0);
 }
 
-bool ers_is_worth(const struct ers_view *view, const struct ers_entry *entry)
+/* Its time left is large enough for an adaptation. */
+static bool is_worth(const struct ers_view *view, const struct ers_entry *entry)
 {
     return entry->work / entry->nodes > view->settings->worth * entry->cost;
 }
@@ -98,7 +99,7 @@ static bool is_rigid_soon(const struct ers_entry *entry)
 static void set_range(const struct ers_view *view, struct ers_entry *entry)
 {
     struct ers_range range = ers_range_of(view->settings, entry->job, view->state->now);
-    if (is_rigid_soon(entry) || (range.sample && !(view->grows && ers_is_worth(view, entry))))
+    if (is_rigid_soon(entry) || (range.sample && !(view->grows && is_worth(view, entry))))
         return;
     entry->range = range;
 }

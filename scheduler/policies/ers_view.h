@@ -46,9 +46,6 @@ void ers_view_add(struct ers_view *view, const epop_policy_job_t *job, int nodes
 /* Seconds until it ends at its target, if it scales linearly. */
 double ers_remaining(const struct ers_entry *entry);
 
-/* Its time left is large enough for an adaptation. */
-bool ers_is_worth(const struct ers_view *view, const struct ers_entry *entry);
-
 /* It may be given another size between low and high, and was not by now. */
 bool ers_is_free(const struct ers_entry *entry);
 

@@ -41,17 +41,22 @@ static int ranges(const struct gain_job *job, const epop_policy_range_t *found[3
     return count;
 }
 
-int gain_job_fit(const struct gain_job *job, int nodes)
+/* From range to range, until all agree on a size; 0: they do not. */
+static int agreed(const struct gain_job *job, int nodes, int (*next)(const epop_policy_range_t *range, int nodes))
 {
     const epop_policy_range_t *found[3];
-    int count = ranges(job, found), agreed = 0, i = 0;
-    while (nodes > 0 && agreed < count) {
-        int fit = epop_policy_fit(found[i], nodes);
-        agreed = fit == nodes ? agreed + 1 : 1;
-        nodes = fit;
-        i = (i + 1) % count;
+    int count = ranges(job, found), agree = 0;
+    for (int i = 0; nodes > 0 && agree < count; i = (i + 1) % count) {
+        int size = next(found[i], nodes);
+        agree = size == nodes ? agree + 1 : 1;
+        nodes = size;
     }
     return nodes;
+}
+
+int gain_job_fit(const struct gain_job *job, int nodes)
+{
+    return agreed(job, nodes, epop_policy_fit);
 }
 
 /* The smallest size of the range that is `nodes` or more; 0: none. */
@@ -72,16 +77,7 @@ static int reach(const epop_policy_range_t *range, int nodes)
 
 int gain_job_above(const struct gain_job *job, int nodes)
 {
-    const epop_policy_range_t *found[3];
-    int count = ranges(job, found), agreed = 0, i = 0;
-    nodes++;
-    while (nodes > 0 && agreed < count) {
-        int next = reach(found[i], nodes);
-        agreed = next == nodes ? agreed + 1 : 1;
-        nodes = next;
-        i = (i + 1) % count;
-    }
-    return nodes;
+    return agreed(job, nodes + 1, reach);
 }
 
 static int top_of(const struct gain_job *job)

@@ -11,11 +11,6 @@ struct place place_in(const struct place *in, const char *key)
     return (struct place){.in = in, .key = key, .item = cJSON_GetObjectItemCaseSensitive(in->item, key)};
 }
 
-struct place place_at(const struct place *in, int index)
-{
-    return (struct place){.in = in, .index = index, .item = cJSON_GetArrayItem(in->item, index)};
-}
-
 /* Appends; what does not fit is cut off. */
 static void add(char *text, size_t size, const char *format, ...)
 {

@@ -17,9 +17,8 @@ struct place {
     const cJSON *item; /* NULL: there is none */
 };
 
-/* What is there under that key, or at that index. `in` must live as long. */
+/* What is there under that key. `in` must live as long. */
 struct place place_in(const struct place *in, const char *key);
-struct place place_at(const struct place *in, int index);
 
 /* Always -1: "FILE: jobs[3].submit: ...". */
 int place_error(const struct place *place, struct error *error, const char *format, ...)

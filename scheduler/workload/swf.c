@@ -27,6 +27,7 @@ struct reader {
     struct workload *workload;
     const char *file;
     int line;
+    bool asked;       /* --nodes was given */
     int procs, nodes; /* that the header says; 0: it does not */
     double last;      /* submission of the line before */
     int last_line;
@@ -150,8 +151,27 @@ static int check_size(struct reader *reader, int field, double size)
         return 0;
     if (size != floor(size))
         return complain(reader, field, "is no whole number");
-    snprintf(text, sizeof text, "is %.0f, and the machine has %d: correct it, or give --nodes", size, most);
+    if (reader->asked)
+        snprintf(text, sizeof text, "is %.0f, and the machine has %d: give --nodes %.0f or more, or leave it out", size,
+                 most, size);
+    else
+        snprintf(text, sizeof text, "is %.0f, and the machine has %d: correct it, or give --nodes", size, most);
     return complain(reader, field, text);
+}
+
+/* -1 is what is not known; any other negative number is a mistake in the trace. */
+static int check_known(struct reader *reader, const double *values)
+{
+    static const int fields[] = {RUN, USED, REQUESTED, LIMIT};
+    char text[200];
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        double value = values[fields[i]];
+        if (value >= 0 || value == -1)
+            continue;
+        snprintf(text, sizeof text, "is %g, below 0: correct it, or write -1 if it is not known", value);
+        return complain(reader, fields[i], text);
+    }
+    return 0;
 }
 
 /* Whether it is simulated; else it is counted. */
@@ -190,8 +210,8 @@ static int read_job(struct reader *reader, char *line)
 {
     double values[FIELDS];
     if (settle_machine(reader) || read_fields(reader, line, values) || check_id(reader, values[ID]) ||
-        check_submit(reader, values[SUBMIT]) || check_size(reader, REQUESTED, values[REQUESTED]) ||
-        check_size(reader, USED, values[USED]))
+        check_submit(reader, values[SUBMIT]) || check_known(reader, values) ||
+        check_size(reader, REQUESTED, values[REQUESTED]) || check_size(reader, USED, values[USED]))
         return -1;
     reader->counts.jobs++;
     return can_run(reader, values) ? add_job(reader, values) : 0;
@@ -221,14 +241,23 @@ static int note_counts(struct reader *reader)
            note_count(reader, reader->counts.parts, "parts of jobs that have a line of their own (status 2 to 4)");
 }
 
+static int refuse_empty(const struct reader *reader)
+{
+    if (reader->counts.jobs == 0)
+        return error_set(reader->error, ERROR_REFUSED, "%s: has no job: is it a trace in the Standard Workload Format?",
+                         reader->file);
+    return error_set(reader->error, ERROR_REFUSED,
+                     "%s: has no job that can be simulated: of %zu lines, %zu have no run time, %zu no processors, and "
+                     "%zu are parts of jobs (status 2 to 4)",
+                     reader->file, reader->counts.jobs, reader->counts.no_time, reader->counts.no_processors,
+                     reader->counts.parts);
+}
+
 static int check_workload(struct reader *reader)
 {
     int64_t id;
     if (reader->workload->count == 0)
-        return error_set(reader->error, ERROR_REFUSED,
-                         "%s: has no job that can be simulated (%zu lines with jobs): is it a trace in the Standard "
-                         "Workload Format?",
-                         reader->file, reader->counts.jobs);
+        return refuse_empty(reader);
     if (workload_has_twins(reader->workload, &id))
         return error_set(reader->error, ERROR_REFUSED, "%s: two jobs have the number %lld: number them anew",
                          reader->file, (long long)id);
@@ -256,7 +285,7 @@ static int read_lines(struct reader *reader, struct input *input)
 
 int swf_read(struct workload *workload, struct input *input, int nodes, struct error *error)
 {
-    struct reader reader = {.workload = workload, .file = input->name, .error = error};
+    struct reader reader = {.workload = workload, .file = input->name, .asked = nodes > 0, .error = error};
     *workload = (struct workload){.nodes = nodes, .name = strdup(basename(input->name)), .notes = strdup("")};
     int failed = workload->name && workload->notes ? read_lines(&reader, input) : error_memory(error);
     if (failed)

@@ -129,7 +129,7 @@ static void bad_files_are_named(void **state)
     refused(LINE(1, 0, 5, 4, 4, 9, 1), "says neither MaxProcs nor MaxNodes");
     refused("; MaxProcs: many\n", "trace.swf:1: MaxProcs is no number");
     refused(HEAD LINE(1, 0, 5, 4, 4, 9, 1) LINE(1, 0, 5, 4, 4, 9, 1), "two jobs have the number 1");
-    refused(HEAD LINE(1, 0, -1, 4, 4, 9, 1), "has no job that can be simulated (1 lines");
+    refused(HEAD LINE(1, 0, -1, 4, 4, 9, 1), "has no job that can be simulated: of 1 lines, 1 have no run time");
 }
 
 static void a_byte_0_is_no_text(void **state)
