@@ -301,7 +301,7 @@ endif
 root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 install: all $(BUILD)/epop.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
-	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema"
+	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim "$(root)/bin"
 	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans "$(root)/lib/epop"
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
@@ -313,6 +313,7 @@ install: all $(BUILD)/epop.pc
 	install -m 644 $(examples) "$(root)/lib/epop/examples"
 	install -m 644 docs/man/*.1 "$(root)/share/man/man1"
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"
+	install -m 644 scheduler/examples/*.json "$(root)/share/epop/workloads"
 ifneq ($(REPORT),no)
 	install $(BIN)/epop-report "$(root)/bin"
 	install -m 644 $(BUNDLE)/THIRD-PARTY.txt "$(root)/share/epop"

@@ -1,6 +1,6 @@
 /*
  * A workload in virtual time: jobs come, run, are resized and end, as the decisions of the scheduler core say. The core
- * and the policies are those that rule real nodes; only who carries decisions out is another.
+ * and the policies are made to rule real nodes as well; what carries decisions out there is not built yet.
  */
 #ifndef SCHEDULER_SIMULATED_SIMULATE_H
 #define SCHEDULER_SIMULATED_SIMULATE_H

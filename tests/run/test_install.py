@@ -18,6 +18,7 @@ FILES = [
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").glob("*.c")],
     "lib/epop/backtrace", "lib/epop/tether", "lib/epop/orphans", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epopsim", "epop-report")],
+    *[f"share/epop/workloads/{path.name}" for path in (job.ROOT / "scheduler/examples").glob("*.json")],
     *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
 ]
 
