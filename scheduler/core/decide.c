@@ -92,7 +92,7 @@ static void carry_out(struct core *core)
 static void ask(struct core *core, const struct policy *policy)
 {
     plan_begin(&core->plan, &core->jobs, &core->view);
-    guard_enter(policy->spec ? policy->spec : policy->table.name, "deciding at %.3f", core->now);
+    guard_enter(policy_called(policy), "deciding at %.3f", core->now);
     policy->table.decide(policy->settings, &core->view, &core->plan);
     guard_leave();
     plan_end(&core->plan);
@@ -106,7 +106,8 @@ int core_decide(struct core *core, double now, const struct policy *policy, stru
     state_show(core, now);
     ask(core, policy);
     if (core->plan.wrong)
-        return error_set(error, ERROR_REFUSED, "policy %s at %.3f: %s", policy->table.name, now, core->plan.complaint);
+        return error_set(error, ERROR_REFUSED, "policy %s at %.3f: %s", policy_called(policy), now,
+                         core->plan.complaint);
     if (reserve(core))
         return error_memory(error);
     carry_out(core);

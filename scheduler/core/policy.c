@@ -85,6 +85,11 @@ static int check_table(const char *given, const epop_policy_t *table, struct err
     return 0;
 }
 
+const char *policy_called(const struct policy *policy)
+{
+    return policy->spec ? policy->spec : policy->table.name;
+}
+
 static const epop_policy_option_t *find_option(const epop_policy_t *table, const char *name, char *list)
 {
     for (const epop_policy_option_t *option = table->options; option && option->name; option++) {
@@ -103,16 +108,16 @@ static int set_option(const struct policy *policy, char *setting, struct error *
     const epop_policy_option_t *option;
     if (!value)
         return error_set(error, ERROR_FAILED, "policy %s: '%s' is no option, which has the form name=value",
-                         table->name, setting);
+                         policy_called(policy), setting);
     *value++ = '\0';
     option = find_option(table, setting, list);
     if (!option)
-        return error_set(error, ERROR_FAILED, "policy %s: it has no option %s; it has %s", table->name, setting,
-                         list[0] ? list : "none");
+        return error_set(error, ERROR_FAILED, "policy %s: it has no option %s; it has %s", policy_called(policy),
+                         setting, list[0] ? list : "none");
     if (table->option && !table->option(policy->settings, setting, value))
         return 0;
-    return error_set(error, ERROR_FAILED, "policy %s: it refuses %s=%s (%s; default %s)", table->name, setting, value,
-                     option->help ? option->help : "no help", option->value ? option->value : "none");
+    return error_set(error, ERROR_FAILED, "policy %s: it refuses %s=%s (%s; default %s)", policy_called(policy),
+                     setting, value, option->help ? option->help : "no help", option->value ? option->value : "none");
 }
 
 static int set_options(const struct policy *policy, char *settings, struct error *error)
@@ -136,7 +141,8 @@ static int open_table(struct policy *policy, const char *name, const epop_policy
     if (!result)
         return 0;
     policy->table.close = NULL; /* there is nothing to close */
-    return error_set(error, ERROR_FAILED, "policy %s: it cannot be opened (its open returned %d)", table->name, result);
+    return error_set(error, ERROR_FAILED, "policy %s: it cannot be opened (its open returned %d)",
+                     policy_called(policy), result);
 }
 
 /* `words`: the name, and behind a comma the options. */

@@ -13,6 +13,9 @@ struct policy {
     const char *spec; /* as it was given; owned */
 };
 
+/* As messages call it: as it was given. */
+const char *policy_called(const struct policy *policy);
+
 /*
  * spec: NAME or PATH.so, and options as in "ers,upper=0.2,balance=no". `builtin` ends with NULL. 0, or -1 with a line
  * that names the policy and what is wrong: not found, another ABI version (says both), no decide, unknown option,

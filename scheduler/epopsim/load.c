@@ -42,6 +42,11 @@ static int set_power(struct workload *workload, const struct options *options, s
     if (workload->power_cap > 0 && workload->busy_watts <= 0)
         return error_set(error, ERROR_REFUSED, "--power-cap %g: the watts of a node are not known: give --watts",
                          workload->power_cap);
+    double idle = workload->nodes * workload->idle_watts;
+    if (workload->power_cap > 0 && workload->power_cap < idle)
+        return error_set(error, ERROR_REFUSED,
+                         "a power cap of %g W: %d idle nodes draw %g W already: give --power-cap above that",
+                         workload->power_cap, workload->nodes, idle);
     return 0;
 }
 

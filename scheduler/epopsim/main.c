@@ -35,12 +35,22 @@ static int show(const struct trials *trials, const struct options *options, cons
     return 0;
 }
 
+static bool all_rigid(const struct workload *workload)
+{
+    size_t i = 0;
+    while (i < workload->count && workload->works[i].kind == EPOP_RIGID)
+        i++;
+    return i == workload->count;
+}
+
 static void say_before(const struct options *options, const struct workload *workload)
 {
     if (options->verbose)
         describe(stderr, workload, options);
     else if (!options->quiet)
         describe_notes(stderr, workload);
+    if (!options->quiet && options->transform.malleable < 0 && all_rigid(workload))
+        fputs("note: all jobs are rigid: --malleable SHARE lets policies resize them\n", stderr);
 }
 
 static int run(struct options *options, const struct workload *workload)

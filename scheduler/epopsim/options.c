@@ -111,11 +111,14 @@ static const struct row {
      "What the workload is:"},
     {"jobs", 0, WHOLE, "N", "the first N jobs only (all)", AT(transform.jobs), 1, INT_MAX, NULL, NULL},
     {"load", 0, NUMBER, "LOAD",
-     "scale the times between submissions until the jobs ask for that share\nof the machine, as 0.9",
+     "scale the times between submissions until the jobs ask for that share\nof the machine, as 0.9 (as they are)",
      AT(transform.load), 1e-6, 1000, NULL, NULL},
-    {"malleable", 0, NUMBER, "SHARE", "make that share of the jobs malleable, drawn by the seed, the others rigid",
+    {"malleable", 0, NUMBER, "SHARE",
+     "make that share of the jobs malleable, drawn by the seed, the others rigid\n(kinds as the workload has them; "
+     "those of a trace are rigid)",
      AT(transform.malleable), 0, 1, NULL, NULL},
-    {"moldable", 0, NUMBER, "SHARE", "make that share of the jobs moldable", AT(transform.moldable), 0, 1, NULL, NULL},
+    {"moldable", 0, NUMBER, "SHARE", "make that share of the jobs moldable (kinds as they are)", AT(transform.moldable),
+     0, 1, NULL, NULL},
     {"min-share", 0, NUMBER, "FACTOR",
      "least size of jobs that become malleable or moldable, as a factor of\nthe wanted one (0.25)",
      AT(transform.min_share), 0, 1, NULL, NULL},
@@ -128,7 +131,8 @@ static const struct row {
     {"bytes-per-node", 0, NUMBER, "BYTES",
      "that a resize moves, times the wanted nodes (traces: 1e9; JSON: as it\nsays)", AT(transform.bytes_per_node), 0,
      1e15, NULL, NULL},
-    {"limit-factor", 0, NUMBER, "FACTOR", "users' limits are the true times, multiplied by a factor from 1 to this",
+    {"limit-factor", 0, NUMBER, "FACTOR",
+     "users' limits are the true times, multiplied by a factor from 1 to this\n(as the workload has them)",
      AT(transform.limit_factor), 1, 1e6, NULL, NULL},
     {"seed", 0, OWN, "N", "of all that is drawn (1)", 0, 0, 0, take_seed, NULL},
     {"resize-cost", 0, OWN, "BASE[,NODE[,BYTE]]",
@@ -139,7 +143,8 @@ static const struct row {
      AT(latency), 0, 1e9, NULL, NULL},
     {"noise", 0, NUMBER, "SHARE", "of what is measured, as 0.05 (0)", AT(noise), 0, 1, NULL, NULL},
     {"watts", 0, OWN, "IDLE,BUSY", "of a node", 0, 0, 0, take_watts, NULL},
-    {"power-cap", 0, NUMBER, "WATTS", "of all nodes, for policies that keep it", AT(power_cap), 0, 1e15, NULL, NULL},
+    {"power-cap", 0, NUMBER, "WATTS", "of all nodes; a note says which policies do not keep it (none)", AT(power_cap),
+     0, 1e15, NULL, NULL},
     {"script", 0, TEXT, "FILE", "nodes that fail and resizes that are refused, one a line", AT(script), 0, 0, NULL,
      NULL},
     {"replay", 0, TEXT, "FILE", "a recorded run (--output): the same decisions must come again", AT(replay), 0, 0, NULL,
@@ -189,6 +194,11 @@ void options_help(FILE *file)
             fprintf(file, "\n%s\n", row->group);
         help_of(file, row);
     }
+    fputs("\nExamples:\n"
+          "  epopsim --load 0.9 --malleable 0.5 trace.swf.gz                  all policies side by side\n"
+          "  epopsim --malleable 0.5 --policy easy,gain -o s.json trace.swf   two, and all that they decide\n"
+          "  epop-report s.json -o s.html                                     that as a page\n",
+          file);
     fputs("\nExit status: 0 done, 1 a run failed or could not be written, 2 wrong usage or input.\n", file);
 }
 
@@ -200,7 +210,7 @@ static int take_number(const struct row *row, void *target, const char *text, st
     double number = strtod(text, &end);
     bool right = end != text && !*end && number >= row->least && number <= row->most;
     if (!right || (row->kind == WHOLE && number != floor(number)))
-        return error_set(error, ERROR_REFUSED, "--%s: \"%s\" is no %snumber from %g to %g", row->name, text,
+        return error_set(error, ERROR_REFUSED, "--%s: \"%s\" is no %snumber from %.10g to %.10g", row->name, text,
                          row->kind == WHOLE ? "whole " : "", row->least, row->most);
     if (row->kind == WHOLE)
         *(int *)target = (int)number;

@@ -2,7 +2,9 @@
 #ifndef SCHEDULER_EPOPSIM_RECORDED_H
 #define SCHEDULER_EPOPSIM_RECORDED_H
 
+#include <cjson/cJSON.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "runtime/base/error.h"
 #include "scheduler/simulated/schedule.h"
@@ -11,11 +13,15 @@ struct recorded {
     const char *path;
     struct schedule *runs;
     size_t count;
+    cJSON *json; /* the whole file */
 };
 
-/* -1: recorded_free may be called, and need not. */
+/* recorded_free is to be called in either case. */
 int recorded_read(struct recorded *recorded, const char *path, struct error *error);
 void recorded_free(struct recorded *recorded);
+
+/* A line for each option that is another now; `now` is the head of what would be written. */
+void recorded_differences(FILE *file, const struct recorded *recorded, const cJSON *now);
 
 /* As --policy would name the recorded ones. Each is the caller's to free. */
 int recorded_policies(const struct recorded *recorded, char ***words, size_t *count, size_t *room, struct error *error);

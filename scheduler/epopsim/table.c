@@ -17,10 +17,15 @@ static const struct column {
     bool whole, ratio; /* an int; with the ratio to the first run */
 } columns[] = {
 #define AT(member) offsetof(struct metrics, member)
-    {"makespan/s", AT(makespan), 1, 0, false, true},    {"wait/s", AT(mean_wait), 1, 1, false, true},
-    {"slowdown", AT(mean_slowdown), 1, 2, false, true}, {"95 %", AT(p95_slowdown), 1, 2, false, true},
-    {"used/%", AT(utilisation), 100, 1, false, false},  {"efficiency/%", AT(efficiency), 100, 1, false, false},
-    {"resizes", AT(resizes), 1, 0, true, false},        {"energy/MJ", AT(joules), 1e-6, 1, false, true},
+    {"makespan/s", AT(makespan), 1, 0, false, true},
+    {"wait/s", AT(mean_wait), 1, 1, false, true},
+    {"slowdown", AT(mean_slowdown), 1, 2, false, true},
+    {"slowdown p95", AT(p95_slowdown), 1, 2, false, true},
+    {"utilisation/%", AT(utilisation), 100, 1, false, false},
+    {"efficiency/%", AT(efficiency), 100, 1, false, false},
+    {"resizes", AT(resizes), 1, 0, true, false},
+    {"energy/MJ", AT(joules), 1e-6, 1, false, true},
+    {"peak/kW", AT(peak_watts), 1e-3, 1, false, true},
     {"CPU/s", AT(decide_seconds), 1, 2, false, false},
 #undef AT
 };
@@ -33,9 +38,9 @@ static double figure(const struct metrics *metrics, size_t offset, bool whole)
     return whole ? *(const int *)at : *(const double *)at;
 }
 
-static bool is_energy(const struct column *column)
+static bool needs_watts(const struct column *column)
 {
-    return column->offset == offsetof(struct metrics, joules);
+    return column->offset == offsetof(struct metrics, joules) || column->offset == offsetof(struct metrics, peak_watts);
 }
 
 static void write_cell(char *text, const struct column *column, const struct trials *trials, size_t row)
@@ -70,10 +75,10 @@ void table_print(FILE *file, const struct trials *trials)
 {
     char text[CELL];
     int names = width_of_names(trials), widths[COLUMNS];
-    bool energy = trials->trials[0].schedule.metrics.joules > 0;
+    bool watts = trials->trials[0].schedule.metrics.peak_watts > 0;
     fprintf(file, "%-*s", names, "policy");
     for (size_t i = 0; i < COLUMNS; i++) {
-        widths[i] = !energy && is_energy(&columns[i]) ? -1 : width_of(&columns[i], trials);
+        widths[i] = !watts && needs_watts(&columns[i]) ? -1 : width_of(&columns[i], trials);
         if (widths[i] >= 0)
             fprintf(file, "  %*s", widths[i], columns[i].title);
     }

@@ -50,12 +50,12 @@ static int read_script(struct cast *cast, const struct workload *workload, struc
         return -1;
     for (size_t i = 0; i < script->node_count; i++)
         if (script->nodes[i].node >= workload->nodes)
-            return error_set(error, ERROR_REFUSED, "%s: there is no node %d: the machine has 0 to %d", path,
-                             script->nodes[i].node, workload->nodes - 1);
+            return error_set(error, ERROR_REFUSED, "%s:%d: there is no node %d: the machine has 0 to %d", path,
+                             script->nodes[i].line, script->nodes[i].node, workload->nodes - 1);
     for (size_t i = 0; i < script->resize_count; i++)
         if (!has_job(workload, script->resizes[i].job))
-            return error_set(error, ERROR_REFUSED, "%s: there is no job %lld in the workload", path,
-                             (long long)script->resizes[i].job);
+            return error_set(error, ERROR_REFUSED, "%s:%d: there is no job %lld in the workload", path,
+                             script->resizes[i].line, (long long)script->resizes[i].job);
     return 0;
 }
 
@@ -120,17 +120,52 @@ static void say_undone(const struct trial *trial)
                 metrics->jobs - metrics->done, metrics->jobs);
 }
 
+static void say_above_cap(const struct trial *trial, double cap)
+{
+    double peak = trial->schedule.metrics.peak_watts;
+    if (cap > 0 && peak > cap * (1 + 1e-9))
+        fprintf(stderr, "note: %s: its peak is %g W, above the power cap of %g W\n", trial->spec, peak, cap);
+}
+
+static void say_replayed(const struct trial *trial, const char *path)
+{
+    if (path)
+        fprintf(stderr, "note: %s: %zu decisions, all the same as in %s\n", trial->spec, trial->schedule.decision_count,
+                path);
+}
+
+static void say_done(const struct trial *trial, const struct options *options, const struct workload *workload)
+{
+    say_undone(trial);
+    if (options->quiet)
+        return;
+    say_above_cap(trial, workload->power_cap);
+    say_replayed(trial, options->replay);
+}
+
 static void run_all(struct trials *trials, const struct cast *cast, const struct workload *workload, size_t *failed)
 {
     struct error error;
     for (size_t i = 0; i < cast->count; i++) {
         if (!run(&trials->trials[trials->count], cast, i, workload, &error)) {
-            say_undone(&trials->trials[trials->count++]);
+            say_done(&trials->trials[trials->count++], cast->options, workload);
             continue;
         }
         complain(EXIT_FAILED, &error);
         ++*failed;
     }
+}
+
+/* Why the decisions may not come again, before they do not. */
+static void say_differences(const struct cast *cast, const struct workload *workload)
+{
+    static const struct trials none = {0};
+    if (!cast->options->replay || cast->options->quiet)
+        return;
+    cJSON *now = trials_metrics_json(&none, cast->options, workload);
+    if (now)
+        recorded_differences(stderr, &cast->recorded, now);
+    cJSON_Delete(now);
 }
 
 int trials_run(struct trials *trials, struct options *options, const struct workload *workload, size_t *failed,
@@ -143,8 +178,10 @@ int trials_run(struct trials *trials, struct options *options, const struct work
     *failed = 0;
     if (!wrong && !(trials->trials = calloc(cast.count, sizeof *trials->trials)))
         wrong = error_memory(error);
-    if (!wrong)
+    if (!wrong) {
+        say_differences(&cast, workload);
         run_all(trials, &cast, workload, failed);
+    }
     dismiss(&cast);
     if (wrong)
         trials_free(trials);

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/workload/fill.h"
-
 /* The item belongs to the object from now on, or is gone. */
 static bool attach(cJSON *object, const char *name, cJSON *item)
 {
@@ -75,8 +73,9 @@ static bool add_share(cJSON *object, const char *name, double share)
     return add_number(object, name, share < 0 ? NAN : share);
 }
 
-static cJSON *options_json(const struct workload *workload, const struct options *options)
+static cJSON *options_json(const struct options *options)
 {
+    double factor = options->transform.limit_factor;
     cJSON *json = cJSON_CreateObject();
     return whole_or_none(json, add_number(json, "seed", (double)options->transform.seed) &&
                                    add_number(json, "latency", options->latency) &&
@@ -86,7 +85,8 @@ static cJSON *options_json(const struct workload *workload, const struct options
                                    add_number(json, "noise", options->noise) &&
                                    add_share(json, "malleable", options->transform.malleable) &&
                                    add_share(json, "moldable", options->transform.moldable) &&
-                                   add_number(json, "load", workload_load(workload)));
+                                   add_share(json, "limit_factor", factor >= 1 ? factor : -1) &&
+                                   add_share(json, "load", options->transform.load > 0 ? options->transform.load : -1));
 }
 
 static cJSON *head_json(const char *schema, const struct options *options, const struct workload *workload)
@@ -96,7 +96,7 @@ static cJSON *head_json(const char *schema, const struct options *options, const
                                    add_text(json, "program", "epopsim " EPOP_VERSION) &&
                                    attach(json, "workload", workload_json(workload)) &&
                                    attach(json, "machine", machine_json(workload)) &&
-                                   attach(json, "options", options_json(workload, options)));
+                                   attach(json, "options", options_json(options)));
 }
 
 cJSON *trial_metrics(const struct trial *trial)

@@ -17,6 +17,7 @@ struct reader {
     size_t node_room, resize_room;
     char *words[MOST_WORDS]; /* of the line */
     int count;
+    int line;
 };
 
 static bool is_word(const struct reader *reader, int place, const char *word)
@@ -52,7 +53,8 @@ static int take_node(struct reader *reader)
         return 1;
     if (array_reserve(&script->nodes, &reader->node_room, script->node_count + 1, sizeof *script->nodes))
         return -1;
-    script->nodes[script->node_count++] = (struct node_fault){.time = time, .node = node, .up = up};
+    script->nodes[script->node_count++] =
+        (struct node_fault){.time = time, .node = node, .up = up, .line = reader->line};
     return 0;
 }
 
@@ -68,7 +70,7 @@ static int take_resize(struct reader *reader)
         return 1;
     if (array_reserve(&script->resizes, &reader->resize_room, script->resize_count + 1, sizeof *script->resizes))
         return -1;
-    script->resizes[script->resize_count++] = (struct resize_fault){.job = job, .number = number};
+    script->resizes[script->resize_count++] = (struct resize_fault){.job = job, .number = number, .line = reader->line};
     return 0;
 }
 
@@ -88,13 +90,13 @@ static int take_line(struct reader *reader, char *line)
 static int take_lines(struct reader *reader, struct input *input, struct error *error)
 {
     char *rest = input->text, *line;
-    for (int number = 1; (line = strsep(&rest, "\n")); number++) {
+    for (reader->line = 1; (line = strsep(&rest, "\n")); reader->line++) {
         int taken = take_line(reader, line);
         if (taken < 0)
             return error_memory(error);
         if (taken > 0)
             return error_set(error, ERROR_REFUSED, "%s:%d: no fault that can be injected; as in " FORMS, input->name,
-                             number);
+                             reader->line);
     }
     return 0;
 }

@@ -18,11 +18,13 @@ struct node_fault {
     double time;
     int node;
     bool up;
+    int line; /* of the file */
 };
 
 struct resize_fault {
     int64_t job;
     int number; /* of its resizes, from 1 */
+    int line;   /* of the file */
 };
 
 struct script {

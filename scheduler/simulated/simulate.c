@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,15 +196,19 @@ static int happen_all(struct run *run, struct error *error)
 
 static int stuck(const struct run *run, struct error *error)
 {
+    double cap = run->workload->power_cap;
+    char capped[60] = "";
     const struct play *play = run->plays;
     while (play->state != PLAY_WAITS)
         play++;
+    if (cap > 0)
+        snprintf(capped, sizeof capped, " under the power cap of %g W", cap);
     return error_set(error, ERROR_FAILED,
                      "job %" PRId64
                      "%s%s waits for %d nodes, %d of %d are idle (%d down), nothing runs, and the policy "
-                     "starts nothing",
+                     "starts nothing%s",
                      play->work->id, play->work->name ? " " : "", play->work->name ? play->work->name : "",
-                     play->work->wanted, run->ledger.idle, run->ledger.nodes, run->ledger.down);
+                     play->work->wanted, run->ledger.idle, run->ledger.nodes, run->ledger.down, capped);
 }
 
 /* When it goes on. A policy that only ever wants to be asked again is given some time. */
@@ -278,7 +283,7 @@ int simulate(const struct simulation *simulation, struct schedule *schedule, str
     failed = begin(&run, error) || play(&run, error) || finish(&run, error);
     if (failed) {
         if (strncmp(error->text, "policy ", strlen("policy ")))
-            error_set(error, error->code, "policy %s at %.10g: %s", simulation->policy->table.name, run.now,
+            error_set(error, error->code, "policy %s at %.10g: %s", policy_called(simulation->policy), run.now,
                       error->text);
         schedule_free(schedule);
     }

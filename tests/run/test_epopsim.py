@@ -34,6 +34,9 @@ def refused(result, *words, status=2):
         assert word in result.err, result
 
 
+ALL_RIGID = "note: all jobs are rigid: --malleable SHARE lets policies resize them\n"
+
+
 def swf(*jobs, header="; MaxProcs: 16\n"):
     """(number, submit, run time, processors) each."""
     rows = [f"{number} {submit} -1 {run} {size} -1 -1 {size} {run} -1 1 1 1 -1 -1 -1 -1 -1" for number, submit, run, size in jobs]
@@ -58,7 +61,7 @@ def test_a_small_trace_by_hand(space):
     """The second job waits for the first, the third fits beside it: 0-10, 10-30, 1-9."""
     path = trace(space, (1, 0, 10, 12), (2, 1, 20, 16), (3, 1, 8, 4))
     result = epopsim(space, "--policy", "easy", "--tsv", path)
-    assert result.status == 0 and result.err == "", result
+    assert result.status == 0 and result.err == ALL_RIGID, result
     [row] = rows(result.out)
     assert row["policy"] == "easy" and float(row["makespan"]) == 30 and float(row["mean_wait"]) == 3
     assert float(row["utilisation"]) == pytest.approx((120 + 320 + 32) / (16 * 30))
@@ -99,7 +102,7 @@ def test_policies_with_options(space):
 
 @pytest.mark.parametrize("path", sorted((EXAMPLES / "valid").glob("*.json")), ids=lambda path: path.stem)
 def test_valid_examples_run(space, path):
-    result = epopsim(space, "--policy", "easy,ers", path)
+    result = epopsim(space, "-q", "--policy", "easy,ers", path)
     assert result.status == 0 and result.err == "", result
 
 
@@ -148,6 +151,12 @@ def test_a_replay_gives_the_same_decisions(space):
     assert epopsim(space, "--malleable", "0.5", "--output", "run.json", *words).status == 0
     again = epopsim(space, "-q", "--malleable", "0.5", "--replay", "run.json", *words)
     assert again.status == 0 and again.err == "", again
+    count = len(json.loads((space.directory / "run.json").read_text())["runs"][0]["decisions"])
+    told = epopsim(space, "--malleable", "0.5", "--replay", "run.json", *words)
+    assert f"note: easy: {count} decisions, all the same as in run.json\n" in told.err and "recorded" not in told.err, told
+    another = epopsim(space, "--policy", "ers", "--latency", "1", "--replay", "run.json", *words)
+    assert "note: run.json was recorded with --malleable 0.5, this is without --malleable\n" in another.err, another
+    assert "note: run.json was recorded with --latency 0.445, this is with --latency 1\n" in another.err, another
     assert epopsim(space, "--policy", "ers,upper=0.2", "--output", "one.json", *words).status == 0
     one = epopsim(space, "-q", "--replay", "one.json", *words)
     assert one.status == 0 and len(one.out.splitlines()) == 2 and "ers,upper=0.2" in one.out, one
@@ -168,7 +177,7 @@ def test_faults_by_a_script(space):
 def test_a_job_that_cannot_be_done_is_told(space):
     (space.directory / "faults").write_text("at 5 node 3 fails\n")
     path = trace(space, (1, 10, 20, 16), (2, 11, 20, 4))
-    refused(epopsim(space, "--policy", "easy", "--script", "faults", path), "easy at 31: job 1 ", "waits for 16 nodes", status=1)
+    refused(epopsim(space, "-q", "--policy", "easy", "--script", "faults", path), "easy at 31: job 1 ", "waits for 16 nodes", status=1)
 
 
 BAD_FAULTS = ["at -1 node 3 fails", "at x node 3 fails", "at 1 node 3", "at 1 node 3 fails now", "node 3 fails", "at 1 node -3 fails",
@@ -184,7 +193,7 @@ def test_a_bad_script(space, line):
 @pytest.mark.parametrize("line,said", [("at 1 node 32 fails", "no node 32"), ("resize of job 3 refused", "no job 3")])
 def test_a_script_for_another_workload(space, line, said):
     (space.directory / "faults").write_text(line)
-    refused(epopsim(space, "-q", "--script", "faults", PHASES), "faults: there is " + said)
+    refused(epopsim(space, "-q", "--script", "faults", PHASES), "faults:1: there is " + said)
 
 
 def test_a_resize_that_is_refused(space):
@@ -201,7 +210,7 @@ def test_what_cannot_be_simulated_is_told(space):
     path = trace(space, (1, 0, 10, 4), (2, 1, 0, 4), (3, 2, -1, 4))
     result = epopsim(space, "--policy", "easy", path)
     assert result.status == 0 and result.err == (
-        "note: 2 of 3 lines left out: no run time (0 or not known; cancelled before they ran)\n"), result
+        "note: 2 of 3 lines left out: no run time (0 or not known; cancelled before they ran)\n" + ALL_RIGID), result
     assert epopsim(space, "-q", "--policy", "easy", path).err == ""
 
 
@@ -218,6 +227,31 @@ def test_power(space):
     result = epopsim(space, "--policy", "easy", "--watts", "100,300", "--tsv", trace(space, (1, 0, 10, 4)))
     [row] = rows(result.out)
     assert float(row["joules"]) == 10 * (4 * 300 + 12 * 100) and float(row["peak_watts"]) == 2400
+
+
+def test_a_power_cap(space):
+    """Who does not keep it is named, whatever it is called; a cap below what idle nodes draw cannot be kept."""
+    path = trace(space, (1, 0, 10, 12), (2, 0, 10, 4))
+    cap = ["--watts", "100,300", "--power-cap"]
+    result = epopsim(space, *cap, "4200", "--malleable", "1", path)
+    assert result.status == 0 and "note: easy: its peak is 4800 W, above the power cap of 4200 W\n" in result.err, result
+    assert "note: gain" not in result.err and result.out.splitlines()[0].split()[-3:] == ["energy/MJ", "peak/kW", "CPU/s"]
+    assert "note: easy" not in epopsim(space, *cap, "4800", path).err
+    refused(epopsim(space, *cap, "1599", path), "power cap of 1599 W", "16 idle nodes draw 1600 W")
+    stuck = epopsim(space, "-q", *cap, "3000", "--policy", "gain", path)
+    refused(stuck, "under the power cap of 3000 W", status=1)
+
+
+def test_a_policy_has_one_name(space):
+    """As it was given."""
+    path = trace(space, (1, 0, 10, 4))
+    for how in ("crash", "nothing", "nonsense"):
+        refused(epopsim(space, "-q", "--policy", f"{BAD},how={how}", path), f"policy {BAD},how={how} ", status=1)
+
+
+def test_the_examples_of_the_installation_run(space):
+    for path in (job.ROOT / "scheduler/examples").glob("*.json"):
+        assert epopsim(space, "-q", "--policy", "easy", path).status == 0, path
 
 
 def test_help_and_version(space):
@@ -249,7 +283,12 @@ BAD_LINES = {
     "1 0 -1 ten 4 -1 -1 4 9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 4 (run time) is \"ten\"",
     "1 -9 -1 9 4 -1 -1 4 9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 2 (submit time) is negative",
     "1 0 -1 9 4 -1 -1 99 9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 8 (requested processors) is 99, and the machine has 16",
-    "": "has no job",
+    "1 0 -1 -5 4 -1 -1 4 9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 4 (run time) is -5, below 0",
+    "1 0 -1 5 -2 -1 -1 4 9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 5 (used processors) is -2, below 0",
+    "1 0 -1 5 4 -1 -1 -4 9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 8 (requested processors) is -4, below 0",
+    "1 0 -1 5 4 -1 -1 4 -9 -1 1 1 1 -1 -1 -1 -1 -1\n": ":2: field 9 (requested time) is -9, below 0",
+    "1 0 -1 -1 4 -1 -1 4 9 -1 1 1 1 -1 -1 -1 -1 -1\n": "of 1 lines, 1 have no run time",
+    "": "has no job: is it a trace",
 }
 
 
@@ -258,6 +297,10 @@ def test_a_bad_trace(space, line):
     path = space.directory / "bad.swf"
     path.write_text("; MaxProcs: 16\n" + line)
     refused(epopsim(space, path), "bad.swf", BAD_LINES[line])
+
+
+def test_a_machine_that_is_too_small(space):
+    refused(epopsim(space, "--nodes", "8", trace(space, (1, 0, 10, 16))), "and the machine has 8: give --nodes 16 or more, or leave it out")
 
 
 def test_a_trace_that_goes_backwards(space):
@@ -320,6 +363,7 @@ BAD_USAGE = [
     (["a", "b"], 'one workload, and then "b"'),
     (["--load", "high", "x"], '--load: "high" is no number'),
     (["--load", "0", "x"], "--load"),
+    (["--jobs", "0", "x"], "from 1 to 2147483647"),
     (["--malleable", "1.1", "x"], "--malleable"),
     (["--malleable", "0.6", "--moldable", "0.6", "x"], "more than all jobs"),
     (["--speedup", "best", "x"], "is no model of speedup"),
@@ -434,6 +478,15 @@ def test_progress_is_shown_on_a_terminal_only(space):
 
 
 # ---- The page ----
+
+def test_the_table_of_the_page(space):
+    """All but the policies' CPU time, which is another each time."""
+    page = (job.ROOT / "docs/simulator.md").read_text()
+    command, shown = page.split("```text\n$ epopsim ")[1].split("```")[0].split("\n", 1)
+    result = space.start([EPOPSIM, *command.split()], cwd=job.ROOT).wait()
+    cells = lambda text: [line.split()[:-1] for line in text.splitlines()]
+    assert cells(result.out) == cells(shown), result
+
 
 def test_the_workload_of_the_page_runs(space):
     """As it stands there, and with the jobs that are drawn in place of its own."""

@@ -53,6 +53,7 @@ static void expect(struct machine *machine, const char *name,
                    const char *what, const char *when)
 {
     machine->policy.table = bad(name, decide);
+    machine->policy.spec = name;
     run_fails(machine, what, when);
 }
 
@@ -73,7 +74,7 @@ static void policies_that_start_nothing(void **state)
 static void nodes_that_are_not_there(void **state)
 {
     (void)state;
-    struct node_fault fault = {4, 1, false};
+    struct node_fault fault = {4, 1, false, 0};
     struct machine machine;
     set_up(&machine, 2, &policy_easy);
     add_job(&machine, 0, 2, 10);

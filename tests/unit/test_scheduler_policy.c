@@ -59,10 +59,10 @@ static void test_names_that_nobody_has(void **state)
 static void test_options(void **state)
 {
     (void)state;
-    refuse("easy,upper=1", "policy easy: it has no option upper; it has none");
-    refuse("easy,upper", "policy easy: 'upper' is no option");
-    refuse(path("bad.so,who=me"), "policy bad: it has no option who; it has how");
-    refuse(path("bad.so,how=well"), "policy bad: it refuses how=well (what goes wrong; default crash)");
+    refuse("easy,upper=1", "policy easy,upper=1: it has no option upper; it has none");
+    refuse("easy,upper", "policy easy,upper: 'upper' is no option");
+    refuse(path("bad.so,who=me"), "bad.so,who=me: it has no option who; it has how");
+    refuse(path("bad.so,how=well"), "bad.so,how=well: it refuses how=well (what goes wrong; default crash)");
     told(policy_open(&policy, path("bad.so,how=nonsense,how=nothing"), policies, &error), &error);
     assert_non_null(policy.handle);
     policy_close(&policy);
@@ -77,7 +77,7 @@ static void test_objects_that_are_no_policies(void **state)
     refuse(path("short_table.so"), "its struct_size is 8, less than the");
     refuse(path("no_name.so"), "its table has no name");
     refuse(path("no_decide.so"), "its table has no decide");
-    refuse(path("no_open.so"), "policy closed: it cannot be opened (its open returned 7)");
+    refuse(path("no_open.so"), "no_open.so: it cannot be opened (its open returned 7)");
 }
 
 /* ---- The one that the documentation shows ---- */
@@ -210,7 +210,8 @@ static void test_a_policy_that_plans_nonsense(void **state)
     char text[4096];
     (void)state;
     assert_int_equal(run(path("bad.so,how=nonsense"), NEVER, NEVER, text, sizeof text), 2);
-    assert_string_equal(text, "refused: policy bad at 12.500: start job 1 at 5 nodes: it accepts 1\n");
+    assert_memory_equal(text, "refused: policy ", strlen("refused: policy "));
+    assert_non_null(strstr(text, "bad.so,how=nonsense at 12.500: start job 1 at 5 nodes: it accepts 1\n"));
 }
 
 static void test_the_control_case(void **state)

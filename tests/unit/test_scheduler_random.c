@@ -95,10 +95,10 @@ static void any_faults(struct machine *machine, struct node_fault *nodes, struct
     double time = 0;
     int count = roll(FAULTS_MAX / 2);
     for (int i = 0; i < count; i++)
-        nodes[i] = (struct node_fault){time += roll(100), roll(machine->workload.nodes), false};
+        nodes[i] = (struct node_fault){time += roll(100), roll(machine->workload.nodes), false, 0};
     for (int i = 0; i < count; i++)
-        nodes[count + i] = (struct node_fault){time += roll(50), nodes[i].node, true};
-    resizes[0] = (struct resize_fault){1 + roll((int)machine->workload.count), 1 + roll(3)};
+        nodes[count + i] = (struct node_fault){time += roll(50), nodes[i].node, true, 0};
+    resizes[0] = (struct resize_fault){1 + roll((int)machine->workload.count), 1 + roll(3), 0};
     machine->script = (struct script){nodes, 2 * (size_t)count, resizes, 1};
     machine->simulation.script = &machine->script;
 }

@@ -222,7 +222,7 @@ static void an_evolving_job_asks(void **state)
 static void a_node_fails(void **state)
 {
     (void)state;
-    struct node_fault faults[] = {{4, 0, false}, {6, 0, true}};
+    struct node_fault faults[] = {{4, 0, false, 0}, {6, 0, true, 0}};
     struct machine machine;
     set_up(&machine, 2, &policy_easy);
     add_job(&machine, 0, 2, 10);
@@ -248,7 +248,7 @@ static void a_node_fails_that_a_job_is_to_get(void **state)
 {
     (void)state;
     static const struct step list[] = {{2, 1, 4}};
-    struct node_fault faults[] = {{5, 3, false}};
+    struct node_fault faults[] = {{5, 3, false, 0}};
     struct machine machine;
     set_up(&machine, 4, &following);
     add_malleable(&machine, 0, 2, 10, 4);
@@ -269,7 +269,7 @@ static void the_second_resize_is_refused(void **state)
 {
     (void)state;
     static const struct step list[] = {{2, 1, 1}, {4, 1, 2}, {6, 1, 2}};
-    struct resize_fault faults[] = {{1, 2}};
+    struct resize_fault faults[] = {{1, 2, 0}};
     struct machine machine;
     set_up(&machine, 2, &following);
     add_malleable(&machine, 0, 2, 10, 2);
@@ -286,8 +286,8 @@ static void the_second_resize_is_refused(void **state)
 static void a_script_of_nonsense(void **state)
 {
     (void)state;
-    struct node_fault node = {4, 2, false};
-    struct resize_fault resize = {9, 1};
+    struct node_fault node = {4, 2, false, 0};
+    struct resize_fault resize = {9, 1, 0};
     struct machine machine;
     set_up(&machine, 2, &policy_easy);
     add_job(&machine, 0, 2, 10);
