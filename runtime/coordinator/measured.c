@@ -23,14 +23,15 @@ static struct measured_sums read_sums(const cJSON *json)
     return (struct measured_sums){
         .pc = json_int(json, "pc", -1),
         .size = json_int(json, "size", 0),
+        .life = json_int64(json, "life", 0),
         .iterations = json_int64(json, "iterations", 0),
         .loop = json_number(json, "loop", 0),
         .mpi = json_number(json, "mpi", 0),
     };
 }
 
-/* Puts the sums in the place of those told before, which it returns; -1: out of memory. A process that forgot its sums
- * began at zero again. */
+/* Puts the sums in the place of those told before, which it returns; -1: out of memory. Sums of another life
+ * began at zero. */
 static int replace(struct measured_told *told, const struct measured_sums *sums, struct measured_sums *before)
 {
     size_t i = 0;
@@ -41,7 +42,7 @@ static int replace(struct measured_told *told, const struct measured_sums *sums,
         if (array_reserve(&told->sums, &told->room, told->count + 1, sizeof *told->sums))
             return -1;
         told->count++;
-    } else if (told->sums[i].iterations <= sums->iterations) {
+    } else if (told->sums[i].life == sums->life) {
         *before = told->sums[i];
     }
     told->sums[i] = *sums;

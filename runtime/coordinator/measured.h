@@ -13,6 +13,7 @@
 
 struct measured_sums {
     int pc, size;
+    int64_t life; /* those of another one began at zero */
     int64_t iterations;
     double loop, mpi; /* seconds */
 };

@@ -39,6 +39,7 @@ static cJSON *element_json(const struct meter_reading *reading)
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "pc", reading->pc);
     cJSON_AddNumberToObject(json, "size", reading->size);
+    cJSON_AddNumberToObject(json, "life", (double)reading->life);
     cJSON_AddNumberToObject(json, "iterations", (double)reading->iterations);
     cJSON_AddNumberToObject(json, "loop", reading->loop);
     cJSON_AddNumberToObject(json, "mpi", reading->mpi);

@@ -82,9 +82,13 @@ static void a_process_that_began_anew(void **state)
     (void)state;
     say(0, "[{\"pc\":1,\"size\":2,\"iterations\":10,\"loop\":2,\"mpi\":0.5}]", 2);
     measured_free(&measured);
-    say(0, "[{\"pc\":1,\"size\":2,\"iterations\":4,\"loop\":1,\"mpi\":0.5}]", 2);
+    say(0, "[{\"pc\":1,\"size\":2,\"life\":7,\"iterations\":4,\"loop\":1,\"mpi\":0.5}]", 2);
     expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":4,\"rate\":4,\"loop_seconds\":1,"
            "\"mpi_seconds\":0.5," NO_MTCT "}]");
+    say(0, "[{\"pc\":1,\"size\":2,\"life\":9,\"iterations\":6,\"loop\":0.5,\"mpi\":0.25}]",
+        2); /* more of them, in less time */
+    expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":6,\"rate\":12,\"loop_seconds\":0.5,"
+           "\"mpi_seconds\":0.25," NO_MTCT "}]");
 }
 
 /* Of another size there is only what grew; in the program's order. */

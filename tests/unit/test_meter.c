@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "runtime/member/meter.h"
@@ -142,6 +143,24 @@ static void sums_go_on_and_the_window_does_not(void **state)
     assert_int_equal(reading.iterations, 5);
 }
 
+/* Of the same size: a process that was away, or other ranks in the place of those that left. */
+static void another_world_another_window(void **state)
+{
+    struct meter_reading reading;
+    (void)state;
+    meter_switch(&meter, true, LONG_TICK);
+    epop__meter_begin(&meter, 1, 4);
+    iterate(3, 1, 4);
+    epop__meter_begin(&meter, 2, 4);
+    iterate(2, 2, 4);
+    epop__meter_world(&meter);
+    assert_true(find(1, 4, &reading) && reading.mtct.values == 0 && reading.iterations == 3);
+    epop__meter_begin(&meter, 1, 4);
+    iterate(2, 1, 4);
+    assert_true(find(1, 4, &reading) && reading.mtct.values == 2 && reading.iterations == 5);
+    assert_true(find(2, 4, &reading) && reading.mtct.values == 0 && reading.iterations == 2);
+}
+
 static void the_window_has_an_end(void **state)
 {
     struct meter_reading reading;
@@ -200,18 +219,36 @@ static void switched_on_again_it_is_new(void **state)
     assert_true(find(1, 4, &reading) && reading.iterations == 1);
 }
 
-/* The earlier ones go; that of the present is there. */
-static void more_than_there_is_room_for(void **state)
+/* Those of earlier worlds go; that of the present is there. */
+static void more_worlds_than_there_is_room_for(void **state)
 {
     struct meter_reading reading;
     (void)state;
     meter_switch(&meter, true, SHORT_TICK);
-    for (int pc = 0; pc < METER_CELLS + 20; pc++) {
-        epop__meter_begin(&meter, pc, 4);
-        iterate(2, pc, 4);
-        assert_true(find(pc, 4, &reading) && reading.iterations == 2);
+    for (int size = 1; size <= METER_CELLS + 20; size++) {
+        epop__meter_begin(&meter, 1, size);
+        iterate(2, 1, size);
+        assert_true(find(1, size, &reading) && reading.iterations == 2 && reading.life == size);
     }
     assert_int_equal(count_readings(), METER_CELLS);
+    epop__meter_begin(&meter, 1, 1); /* again: of another life than the one that was told */
+    iterate(9, 1, 1);
+    assert_true(find(1, 1, &reading) && reading.iterations == 9 && reading.life == METER_CELLS + 21);
+}
+
+/* None of them goes; of the others there is nothing. */
+static void more_elements_than_there_is_room_for(void **state)
+{
+    struct meter_reading reading;
+    (void)state;
+    meter_switch(&meter, true, SHORT_TICK);
+    for (int round = 1; round <= 2; round++)
+        for (int pc = 0; pc < METER_CELLS + 20; pc++) {
+            epop__meter_begin(&meter, pc, 4);
+            iterate(2, pc, 4);
+            assert_int_equal(find(pc, 4, &reading), pc < METER_CELLS);
+            assert_true(pc >= METER_CELLS || reading.iterations == 2 * round);
+        }
 }
 
 /* ---- Two threads ----------------------------------------------------------------------------- */
@@ -220,21 +257,59 @@ static void more_than_there_is_room_for(void **state)
 
 static atomic_bool enough;
 
+static bool is_wrong(const struct meter_reading *reading)
+{
+    double window = reading->mtct.values * MPI_STEP * SHORT_TICK;
+    return fabs(reading->mpi - (double)reading->iterations * MPI_STEP * SHORT_TICK) > 1e-12 ||
+           fabs(reading->mtct.mean * reading->mtct.weight - window) > 1e-12;
+}
+
+/* Until there have been enough of both. */
 static void *read_on(void *wrong)
 {
     struct meter_reading reading;
     struct meter_progress progress;
     int64_t when;
-    for (int i = 0; i < READINGS; i++) {
-        if (find(1, 4, &reading))
-            *(int *)wrong += fabs(reading.mpi - (double)reading.iterations * MPI_STEP * SHORT_TICK) > 1e-12;
-        if (meter_read_progress(&meter, &when, &progress))
+    for (int sums = 0, progresses = 0; sums < READINGS || progresses < READINGS;) {
+        bool found = find(1, 4, &reading), told = meter_read_progress(&meter, &when, &progress);
+        if (found)
+            *(int *)wrong += is_wrong(&reading);
+        if (told)
             *(int *)wrong += progress.bound != 2 * progress.iteration || progress.visit != 3 * progress.iteration ||
                              progress.pc != progress.iteration % 1000;
-        meter_switch(&meter, i % 100 != 0, LONG_TICK);
+        sums += found;
+        progresses += told;
+        if (!found)
+            sched_yield();
+        meter_switch(&meter, !found || sums % 100 != 0, LONG_TICK);
     }
     atomic_store(&enough, true);
     return NULL;
+}
+
+/* Nothing is left out, however short the iterations are: nobody is taken out of the table meanwhile. */
+static void *look_for_it(void *missed)
+{
+    struct meter_reading reading;
+    for (int i = 0; i < READINGS; i++)
+        *(int *)missed += !find(1, 4, &reading) || is_wrong(&reading);
+    atomic_store(&enough, true);
+    return NULL;
+}
+
+static void it_is_always_there(void **state)
+{
+    pthread_t reader;
+    int missed = 0;
+    (void)state;
+    atomic_store(&enough, false);
+    meter_switch(&meter, true, SHORT_TICK);
+    epop__meter_begin(&meter, 1, 4);
+    assert_int_equal(pthread_create(&reader, NULL, look_for_it, &missed), 0);
+    while (!atomic_load(&enough))
+        epop__meter_iteration(&meter, 1, 4);
+    pthread_join(reader, NULL);
+    assert_int_equal(missed, 0);
 }
 
 /* What belongs together is read together. */
@@ -363,8 +438,11 @@ int main(void)
         TEST(each_value_asks_for_the_progress),
         TEST(the_progress_stays_where_it_was_made),
         TEST(switched_on_again_it_is_new),
-        TEST(more_than_there_is_room_for),
+        TEST(another_world_another_window),
+        TEST(more_worlds_than_there_is_room_for),
+        TEST(more_elements_than_there_is_room_for),
         TEST(read_while_it_is_written),
+        TEST(it_is_always_there),
         TEST(no_values),
         TEST(one_value),
         TEST(on_a_line),
