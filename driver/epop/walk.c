@@ -168,6 +168,7 @@ static int adapt(struct walk *w)
     if (e->window_open(e->context, &problem))
         return WALK_CALLED_OFF;
     look_at_world(w);
+    epop__meter_world(w->elastic->meter); /* before anybody can know that there is another */
     drivers_adaptation_begin(w->drivers, &w->position);
     block_enter(w, EPOP_BLOCK_ADAPT);
     int error = element_at(w)->phase_adapt(w->data);
@@ -241,12 +242,12 @@ static void begin_measured(const struct walk *w)
         epop__meter_begin(w->elastic->meter, w->position.pc, w->position.size);
 }
 
-/* Rigid phases tell no progress: they have no probe where others could ask for it. */
-static void measure_iteration(const struct walk *w)
+/* Rigid phases tell no progress: they have no probe where others could ask for it. Neither do those that have ended. */
+static void measure_iteration(const struct walk *w, bool again)
 {
     struct meter *meter = w->elastic->meter;
     bool wanted = epop__meter_iteration(meter, w->position.pc, w->position.size);
-    if (!wanted || w->position.rank != 0 || element_at(w)->type != EPOP_EP)
+    if (!wanted || !again || w->position.rank != 0 || element_at(w)->type != EPOP_EP)
         return;
     epop_progress_t progress = present_progress(w);
     epop__meter_progress(meter, &(struct meter_progress){.pc = w->position.pc,
@@ -261,7 +262,7 @@ static bool comes_again(struct walk *w, const epop_element_t *element)
     next_iteration(w);
     bool again = element->loop_condition && goes_on(w, element);
     if (meter_is_on(w->elastic->meter))
-        measure_iteration(w);
+        measure_iteration(w, again);
     return again;
 }
 

@@ -237,7 +237,9 @@ static void count_on(const struct elastic *e)
 /* What was done in the hold is no iteration; neither is what the program does up to the next probe in a window. */
 static void measure_from_here(const struct elastic *e)
 {
-    if (meter_is_on(e->meter) && world.state == WINDOW_NONE)
+    if (world.state != WINDOW_NONE)
+        epop__meter_world(e->meter);
+    else if (meter_is_on(e->meter))
         epop__meter_begin(e->meter, 0, world.size);
     else
         epop__meter_forget(e->meter);
@@ -268,6 +270,7 @@ static void join(void)
     struct error unheard;
     if (!e->join(e->context, NULL, &at) || e->window_open(e->context, &unheard))
         epop__job_leave();
+    epop__meter_world(e->meter);
     part = MEMBER;
 }
 

@@ -294,7 +294,8 @@ static void each_iteration_is_measured(void **state)
     assert_int_equal(iterations_measured(4), 1);
 }
 
-/* Once each value is there, without a hold; with the place where it was made, though the walk has gone on. */
+/* Once each value is there, unless the phase has ended, without a hold; with the place where it was made, though the
+ * walk has gone on. */
 static void progress_is_asked_for_while_it_is_measured(void **state)
 {
     struct meter_progress progress;
@@ -305,7 +306,17 @@ static void progress_is_asked_for_while_it_is_measured(void **state)
     assert_int_equal(start(), WALK_ENDED);
     assert_null(strstr(story, "hold"));
     assert_true(meter_read_progress(&mock.meter, &when, &progress));
-    assert_true(progress.pc == 1 && progress.visit == 1);
+    assert_true(progress.pc == 1 && progress.visit == 1 && progress.bound == 100);
+    assert_int_equal(progress.iteration, 1); /* of two */
+}
+
+/* Also of the same size. */
+static void an_adaptation_makes_another_world_to_measure(void **state)
+{
+    (void)state;
+    mock.events[0] = (struct event){2, ACTION_ADAPT};
+    assert_int_equal(start(), WALK_ENDED);
+    assert_int_equal(mock.meter.world, 1);
 }
 
 static void a_branch_may_end_the_program(void **state)
@@ -736,6 +747,7 @@ int main(void)
         TEST(from_start_to_end),
         TEST(each_iteration_is_measured),
         TEST(progress_is_asked_for_while_it_is_measured),
+        TEST(an_adaptation_makes_another_world_to_measure),
         TEST(a_branch_may_end_the_program),
         TEST(a_program_of_init_alone),
         TEST(a_probe_that_holds_for_nothing),
