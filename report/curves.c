@@ -77,5 +77,8 @@ bool curves_add_slowdowns(cJSON *json, const struct ranking *ranking, size_t mos
         rows_number(&rows, ranking->jobs[known - rank]->slowdown);
         rows_number(&rows, (double)rank / (double)known);
     }
-    return !rows.failed;
+    if (!known)
+        return !rows.failed;
+    return cJSON_AddNumberToObject(json, "median_slowdown", ranking->jobs[known - (known + 1) / 2]->slowdown) &&
+           !rows.failed;
 }

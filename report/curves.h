@@ -16,7 +16,8 @@
  * "most_jobs", "most_nodes"} */
 bool curves_add_waiting(cJSON *json, const struct schedule *schedule, const struct schedule_run *run, size_t most);
 bool curves_add_held(cJSON *json, const struct schedule *schedule, const struct schedule_run *run, size_t most);
-/* "slowdowns": [[slowdown, share of the jobs that have no larger one]], the smallest first */
+/* "slowdowns": [[slowdown, share of the jobs that have no larger one]], the smallest first; "median_slowdown" of all
+ * jobs, if there is one: what half of them do not exceed */
 bool curves_add_slowdowns(cJSON *json, const struct ranking *ranking, size_t most);
 
 #endif

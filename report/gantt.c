@@ -66,11 +66,27 @@ static void paint(struct gantt *gantt, const struct schedule *schedule, const st
     }
 }
 
+/* Room for what is shown: their text is as long as they have ranges. */
+struct room {
+    size_t stays, pieces;
+};
+
+static bool take(struct room *room, const struct schedule_stay *stay, double narrow)
+{
+    size_t pieces = (size_t)stay->pieces;
+    if (!room->stays || pieces > room->pieces || stay->end - stay->begin < narrow)
+        return false;
+    room->stays--;
+    room->pieces -= pieces;
+    return true;
+}
+
 /* Leaves those in `shown` that fit, and paints the others. */
 static int reduce(struct gantt *gantt, const struct schedule *schedule, size_t most, int most_rows)
 {
     double narrow = (schedule->end - schedule->begin) / PIXELS / 2;
-    size_t all = gantt->count, pieces = 0;
+    size_t all = gantt->count;
+    struct room room = {most, most * GANTT_PIECES};
     gantt->rows = schedule->nodes < most_rows ? schedule->nodes : most_rows;
     gantt->shares = calloc((size_t)gantt->rows * GANTT_COLUMNS, sizeof *gantt->shares);
     if (!gantt->shares)
@@ -79,13 +95,10 @@ static int reduce(struct gantt *gantt, const struct schedule *schedule, size_t m
     gantt->count = 0;
     for (size_t i = 0; i < all; i++) {
         const struct gantt_stay it = gantt->shown[i];
-        size_t more = (size_t)it.stay->pieces;
-        if (pieces + more <= most && it.stay->end - it.stay->begin >= narrow) {
+        if (take(&room, it.stay, narrow))
             gantt->shown[gantt->count++] = it;
-            pieces += more;
-        } else {
+        else
             paint(gantt, schedule, it.stay);
-        }
     }
     gantt->left_out = all - gantt->count;
     return 0;
@@ -99,7 +112,8 @@ int gantt_choose(struct gantt *gantt, const struct schedule *schedule, const str
     if (!gantt->shown)
         return -1;
     collect(gantt->shown, run, &gantt->count);
-    if (pieces > most && reduce(gantt, schedule, most, most_rows) != 0) {
+    bool fits = gantt->count <= most && pieces / GANTT_PIECES < most;
+    if (!fits && reduce(gantt, schedule, most, most_rows) != 0) {
         gantt_free(gantt);
         return -1;
     }

@@ -9,6 +9,7 @@
 
 #define GANTT_COLUMNS 400
 #define GANTT_LEVELS  4
+#define GANTT_PIECES  6
 
 struct gantt_stay {
     const struct schedule_job *job;
@@ -22,8 +23,8 @@ struct gantt {
     double *shares; /* rows x GANTT_COLUMNS: of the node seconds there, 0 to 1 */
 };
 
-/* At most so many ranges of nodes are shown, those with the most node seconds; and none that is narrower than half a
- * pixel, unless all can be shown. 0, or -1: no memory. */
+/* At most so many stays are shown, those with the most node seconds, with GANTT_PIECES ranges of nodes each in the
+ * mean; and none that is narrower than half a pixel, unless all can be shown. 0, or -1: no memory. */
 int gantt_choose(struct gantt *gantt, const struct schedule *schedule, const struct schedule_run *run, size_t most,
                  int most_rows);
 void gantt_free(struct gantt *gantt);

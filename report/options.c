@@ -19,7 +19,7 @@ static const char help[] =
     "       epop-report [OPTIONS] SCHEDULE\n"
     "Makes a page, drawings or tables of what `epop --driver profile --output PROFILE` measured;\n"
     "with the trace of the same run (`epop --driver profile,trace`) it also shows what each process did when.\n"
-    "Or of a schedule: which jobs were when on which nodes, by one policy or several, and why.\n\n"
+    "Or of a schedule (`epopsim --output SCHEDULE`): which jobs were on which nodes when, and why.\n\n"
     "  -o, --output PATH   where to: a file, or a folder for the files of svg and csv; - is the standard output\n"
     "                      (report.html; folder report; with --chart the standard output)\n"
     "  --format FORMAT     html: one page with all charts; svg: drawings; csv: their figures (html)\n"

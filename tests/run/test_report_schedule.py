@@ -170,9 +170,9 @@ def test_a_stay_has_the_reason_of_the_decision_that_led_to_it(space):
 def test_table_of_the_queue(space, small):
     """Steps that are computed by hand: jobs 2 and 4 of easy wait for 8 and 4 nodes."""
     rows = table(space, small[1], "queue")
-    easy = numbers([row for row in rows if row["policy"] == "easy"], "time_s", "waiting_jobs", "waiting_nodes")
+    easy = numbers([row for row in rows if row["policy"] == "easy"], "time_s", "waiting_jobs", "nodes_asked_for")
     assert easy == [(10, 1, 8), (30, 2, 12), (100, 1, 4), (180, 0, 0)]
-    gain = numbers([row for row in rows if row["policy"] == "gain"], "time_s", "waiting_jobs", "waiting_nodes")
+    gain = numbers([row for row in rows if row["policy"] == "gain"], "time_s", "waiting_jobs", "nodes_asked_for")
     assert gain == [(10, 1, 8), (90, 0, 0)]
 
 
@@ -180,7 +180,7 @@ def test_a_job_that_was_put_back_waits_again(space):
     value = schedules.schedule([schedules.run("easy", [schedules.work(1, 0, [[5, 10, "0"], [30, 40, "0"]]),
                                                        schedules.work(2, 20, [], outcome="never", wanted=2)], 2)], 2)
     rows = table(space, schedules.write(space.directory, value), "queue")
-    assert numbers(rows, "time_s", "waiting_jobs", "waiting_nodes") == \
+    assert numbers(rows, "time_s", "waiting_jobs", "nodes_asked_for") == \
         [(0, 1, 1), (5, 0, 0), (10, 1, 1), (20, 2, 3), (30, 1, 2), (40, 0, 0)]
 
 
@@ -262,6 +262,16 @@ def test_a_page_of_a_large_schedule_is_small_and_says_what_is_left_out(space, la
     assert all(0 <= float(row[3]) <= 128 for row in held) and len(held) == 500
 
 
+def test_the_sentence_on_slowdown_has_the_figures_of_all_jobs(space):
+    """The curve of a page has a point for some of the jobs only."""
+    value = schedules.large(jobs=3000)
+    slowdowns = sorted(it["slowdown"] for it in value["runs"][1]["jobs"])
+    value["runs"][1]["metrics"]["p95_slowdown"] = 4321.5
+    report(space, schedules.write(space.directory, value), "-o", "page.html", limit=browsers.LIMIT)
+    said = re.search(r"gain: half of the jobs have a slowdown of at most ([\d.]+), 95 % of at most ([\d.]+)", (space.directory / "page.html").read_text())
+    assert float(said.group(1)) == pytest.approx(slowdowns[1499], rel=0.006) and float(said.group(2)) == pytest.approx(4321.5, rel=0.006), said
+
+
 # ---- Drawings ----
 
 @pytest.mark.parametrize("name", ["small", "example", "single", "hostile"])
@@ -283,9 +293,12 @@ def boxes(root):
     """(left, top, width, height) of what is filled as a job is: by their opacity."""
     found = []
     for path in shapes(root, "path"):
-        match = re.match(r"M([-\d.]+) ([-\d.]+)l([\d.]+) 0l0 ([\d.]+)", path.get("d") or "")
-        if match and path.get("fill-opacity") in ("0.62", "0.36"):
-            found.append(tuple(map(float, match.groups())))
+        if path.get("fill-opacity") not in ("0.62", "0.36"):
+            continue
+        for box in re.findall(r"M([-\d.]+) ([-\d.]+)l([\d.]+) 0l0 ([\d.]+)", path.get("d") or ""):
+            found.append(tuple(map(float, box)))
+        for left, top, right, bottom in re.findall(r"M([-\d.]+) ([-\d.]+)L([\d.]+) [\d.]+L[\d.]+ ([\d.]+)L", path.get("d") or ""):
+            found.append((float(left), float(top), float(right) - float(left), float(bottom) - float(top)))
     return found
 
 
@@ -446,7 +459,7 @@ def test_the_page_says_where_it_comes_from(browser, page):
     browser.open(page("small"))
     assert "a schedule of epopsim 1.2.3" in browser.run("return document.querySelector('footer').textContent")
     facts = browser.run("return document.querySelector('.facts').textContent")
-    assert "easy, gain" in facts and "0.9" in facts
+    assert "easy, gain" in facts and "load0.9" in facts and "latency500\u00a0ms" in facts and "0\u00a0s/byte" in facts
     assert "2 jobs have no run time: left out" in browser.run("return document.querySelector('.notes').textContent")
 
 

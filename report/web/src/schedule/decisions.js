@@ -9,10 +9,13 @@ function lead(model) {
         'bounded slowdown; epop-report --format csv has all.' : '');
 }
 
+/* A narrow page shows the reason, too. */
+const reasonFirst = ([time, kind, job, name, from, to, at, reason, nodes]) => [time, kind, job, reason, name, from, to, at, nodes];
+
 function table(model) {
     return {
-        columns: [['policy'], ['time', 'time'], ['kind'], ['job', 'id'], ['name'], ['from'], ['to'], ['at', 'time'], ['reason'], ['nodes', 'list']],
-        rows: rowsOf(model, (run) => run.decisions), more: total(model, 'decisionsLeft'),
+        columns: [['policy'], ['time', 'time'], ['kind'], ['job', 'id'], ['reason'], ['name'], ['from'], ['to'], ['at', 'time'], ['nodes', 'list']],
+        rows: rowsOf(model, (run) => run.decisions.map(reasonFirst)), more: total(model, 'decisionsLeft'),
     };
 }
 

@@ -40,20 +40,35 @@ const look = (theme, job) => ({
     fillOpacity: (theme.dark ? [0.55, 0.32] : [0.62, 0.36])[Math.floor(job / theme.series.length) % 2],
 });
 
-/* Of a stay, for each range of its nodes one. */
-const boxesOf = (run) => flat(run.stays.map((stay, index) => ranges(stay.nodes).map(([first, end]) => ({ stay, index, first, end }))));
-
-function box({ stay, first, end }, api, { unit, theme }) {
+/* Where a range of nodes is in the drawing; a gap to its neighbours if there is room for one. */
+function frame(stay, [first, end], api, unit) {
     const [x, y] = api.coord([stay.begin / unit.factor, first]);
     const [right, bottom] = api.coord([stay.end / unit.factor, end]);
-    const text = stay.name || String(stay.job);
     const gap = bottom - y > 3 && right - x > 3 ? 0.5 : 0;
-    const fits = right - x > 7 * text.length + 8 && bottom - y > 12;
-    const failed = stay.outcome === 'failed';
-    return { type: 'rect', shape: { x, y: y + gap, width: Math.max(0.5, right - x - gap), height: Math.max(0.5, bottom - y - 2 * gap) },
-        style: { ...look(theme, stay.job), ...(failed ? { stroke: theme.bad, lineWidth: 1.5 } : {}) },
+    return { x, y: y + gap, width: Math.max(0.5, right - x - gap), height: Math.max(0.5, bottom - y - 2 * gap) };
+}
+
+const outline = ({ x, y, width, height }) => `M${x} ${y}h${width}v${height}h${-width}Z`;
+
+/* The text stands in the highest of its boxes; the others are one path, so that scattered nodes do not make a page slow. */
+function boxes(stay, api, { unit, theme }) {
+    const frames = ranges(stay.nodes).map((range) => frame(stay, range, api, unit));
+    const highest = frames.reduce((best, it) => it.height > best.height ? it : best);
+    const others = frames.filter((it) => it !== highest);
+    const text = stay.name || String(stay.job);
+    const fits = highest.width > 7 * text.length + 8 && highest.height > 11;
+    const style = { ...look(theme, stay.job), ...(stay.outcome === 'failed' ? { stroke: theme.bad, lineWidth: 1.5 } : {}) };
+    const box = { type: 'rect', shape: highest, style,
         textContent: fits ? { style: { text, fill: theme.text, font: `11px ${FONT}` } } : undefined,
         textConfig: { position: 'inside' } };
+    return { type: 'group', children: others.length === 0 ? [box]
+        : [box, { type: 'path', shape: { pathData: others.map(outline).join('') }, style }] };
+}
+
+/* From its first node to its last one. */
+function span({ begin, end, nodes }, unit) {
+    const all = ranges(nodes);
+    return [begin / unit.factor, end / unit.factor, all[0][0], all[all.length - 1][1]];
 }
 
 /* All cells of the picture that are so full, as one path. */
@@ -97,7 +112,7 @@ function eventSeries(run, index, unit, theme) {
         }) };
 }
 
-const about = ({ stay }) => [`job ${stay.job}${stay.name ? `: ${stay.name}` : ''}`, `${stay.kind}, ${plural(stay.size, 'node')}: ${stay.nodes}`,
+const about = (stay) => [`job ${stay.job}${stay.name ? `: ${stay.name}` : ''}`, `${stay.kind}, ${plural(stay.size, 'node')}: ${stay.nodes}`,
     `${seconds(stay.begin)} to ${seconds(stay.end)}${stay.outcome && stay.outcome !== 'done' ? `, ${stay.outcome}` : ''}`, stay.reason];
 
 /* How high a run is drawn, from few nodes to many. */
@@ -108,11 +123,10 @@ function option(model, { width, theme }) {
     const unit = unitOfTime(model);
     const height = heightOf(model, width);
     const last = model.runs.length - 1;
-    const boxes = model.runs.map(boxesOf);
     const top = (index) => 30 + index * (height + 36);
     return { height: top(last) + height + 46, option: base(theme, {
         tooltip: tooltip(theme, ({ seriesIndex, dataIndex, data }) => data.text ? [data.text, seconds(data.time)]
-            : about(boxes[Math.floor(seriesIndex / 3)][dataIndex])),
+            : about(model.runs[Math.floor(seriesIndex / 3)].stays[dataIndex])),
         grid: model.runs.map((run, index) => ({ left: 44, right: 16, top: top(index), height })),
         xAxis: model.runs.map((run, index) => timeAxis(model, theme, { gridIndex: index, position: 'bottom',
             axisLine: { show: true, onZero: false, lineStyle: { color: theme.line } }, ...(index < last ? { name: '', axisLabel: { show: false } } : {}) })),
@@ -123,8 +137,8 @@ function option(model, { width, theme }) {
         series: flat(model.runs.map((run, index) => [
             pictureSeries(run, index, model, { unit, theme }),
             { type: 'custom', xAxisIndex: index, yAxisIndex: index, clip: true, z: 2, encode: { x: [0, 1], y: [2, 3] }, itemStyle: { color: theme.compute },
-                data: boxes[index].map(({ stay, first, end }) => [stay.begin / unit.factor, stay.end / unit.factor, first, end]),
-                renderItem: ({ dataIndex }, api) => box(boxes[index][dataIndex], api, { unit, theme }) },
+                data: run.stays.map((stay) => span(stay, unit)),
+                renderItem: ({ dataIndex }, api) => boxes(run.stays[dataIndex], api, { unit, theme }) },
             eventSeries(run, index, unit, theme),
         ])),
     }) };

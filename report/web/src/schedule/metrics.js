@@ -10,7 +10,7 @@ const METRICS = [
     ['joules', 'energy', 'J'], ['peak_watts', 'highest power', 'W'], ['jobs', 'jobs', ''], ['done', 'jobs that were done', ''],
     ['backfilled', 'backfilled jobs', ''], ['requeues', 'jobs put back into the queue', ''], ['resizes', 'resizes', ''],
     ['grown', 'resizes to more nodes', ''], ['shrunk', 'resizes to fewer nodes', ''], ['refused', 'refused resizes', ''],
-    ['stalled', 'node seconds lost in resizes', 's'], ['decides', 'times that the policy was asked', ''],
+    ['stalled', 'node time lost in resizes', 's'], ['decides', 'times that the policy was asked', ''],
     ['decide_seconds', 'CPU time of the policy', 's'], ['decide_longest', 'longest decision', 's'],
 ];
 /* Not known where they are 0. */
@@ -58,5 +58,5 @@ function table(model) {
 export default {
     name: 'metrics', title: 'Metrics', lead, table, whole: true,
     caption: 'Bounded slowdown: wait and run time, divided by the run time at the wanted nodes, but by 10 s at least. Utilisation: node seconds ' +
-        'held. Efficiency: what of them was as good as on one node.',
+        'held over those that there were. Efficiency: ideal node seconds (on one node) over held ones.',
 };

@@ -19,7 +19,7 @@ function runOf(run, label, short) {
     return {
         label, short, policy: run.policy, options: run.options, metrics: run.metrics, count: run.count,
         stays: run.stays.map(stayOf), staysLeft: run.stays_left, picture: run.picture,
-        waiting: run.waiting, held: run.held, slowdowns: run.slowdowns,
+        waiting: run.waiting, held: run.held, slowdowns: run.slowdowns, median: run.median_slowdown,
         jobs: run.jobs, jobsLeft: run.jobs_left, decisions: run.decisions, decisionsLeft: run.decisions_left,
         events: run.events, eventsLeft: run.events_left,
     };

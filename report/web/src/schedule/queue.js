@@ -1,15 +1,15 @@
-// Jobs that wait, and the nodes that they want.
+// Jobs that wait, and the nodes that they ask for.
 import { count, digits, plural } from '../format.js';
 import { axis, base, label } from '../charts/common.js';
 import { flat, legendHeight, legendOf, line, meanNote, rowsOf, sentences, steps, timeAxis, timeTooltip } from './common.js';
 
 function lead(model) {
     return sentences(model.runs.map((run) => run.waiting.most_jobs === 0 ? `No job waited under ${run.label}.`
-        : `${run.label}: at most ${plural(run.waiting.most_jobs, 'waiting job')} at a time, and ${plural(run.waiting.most_nodes, 'waiting node')}.`));
+        : `${run.label}: at most ${plural(run.waiting.most_jobs, 'job')} waited at a time, and at most ${plural(run.waiting.most_nodes, 'node')} were asked for.`));
 }
 
 function table(model) {
-    return { columns: [['policy'], ['time', 'time'], ['waiting jobs'], ['waiting nodes']], rows: rowsOf(model, (run) => run.waiting.points),
+    return { columns: [['policy'], ['time', 'time'], ['waiting jobs'], ['nodes asked for']], rows: rowsOf(model, (run) => run.waiting.points),
         notes: meanNote(model, 'waiting') };
 }
 
@@ -18,7 +18,7 @@ const missing = (model) => model.runs.every((run) => run.waiting.points.length =
 function option(model, { width, theme }) {
     const top = legendHeight(model, width) + 30;
     const height = 120;
-    const names = ['waiting jobs', 'waiting nodes'];
+    const names = ['waiting jobs', 'nodes asked for'];
     return { height: top + 2 * height + 84, option: base(theme, {
         legend: legendOf(model, theme),
         tooltip: timeTooltip(model, theme, ({ seriesName, axisIndex, value }) => `${seriesName}: ${digits(value[1])} ${axisIndex > 0 ? 'nodes' : 'jobs'}`),
@@ -33,5 +33,5 @@ function option(model, { width, theme }) {
 
 export default {
     name: 'queue', title: 'Queue over time', lead, table, missing, option, mostRows: 500,
-    caption: 'Jobs that are submitted and have no nodes, and the sum of the nodes that they want.',
+    caption: 'Jobs that are submitted and have no nodes, and the sum of the nodes that they ask for.',
 };

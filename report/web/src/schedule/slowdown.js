@@ -3,17 +3,16 @@ import { digits, percent } from '../format.js';
 import { axis, base, decades, label, tooltip } from '../charts/common.js';
 import { flat, legendHeight, legendOf, line, rowsOf, sentences, total } from './common.js';
 
-/* The smallest slowdown that so many of the jobs do not exceed. */
-function quantile({ slowdowns }, share) {
-    return slowdowns.filter((point) => point[1] >= share - 1e-9)[0][0];
-}
-
 const known = (model) => model.runs.filter(({ slowdowns }) => slowdowns.length > 0);
 
-function lead(model) {
-    return sentences(known(model).map((run) => `${run.label}: half of the jobs have a slowdown of at most ${digits(quantile(run, 0.5))}, ` +
-        `95 % of at most ${digits(quantile(run, 0.95))}; the largest is ${digits(quantile(run, 1))}.`)) || 'No slowdown is known.';
+/* Not by the curve, which has fewer points than a large schedule has jobs. */
+function about({ label: name, metrics, median, slowdowns }) {
+    const most = metrics.p95_slowdown;
+    return `${name}: half of the jobs have a slowdown of at most ${digits(median)}` +
+        (most >= 1 ? `, 95 % of at most ${digits(most)}` : '') + `; the largest is ${digits(slowdowns[slowdowns.length - 1][0])}.`;
 }
+
+const lead = (model) => sentences(known(model).map(about)) || 'No slowdown is known.';
 
 function table(model) {
     return {

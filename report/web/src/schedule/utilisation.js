@@ -5,7 +5,7 @@ import { legendHeight, legendOf, line, meanNote, nodeScale, rowsOf, sentences, s
 
 function lead(model) {
     return sentences(model.runs.map(({ label: name, metrics }) => typeof metrics.utilisation === 'number'
-        ? `${name} kept ${percent(metrics.utilisation)} of ${plural(model.nodes, 'node')} busy.` : '').filter(Boolean)) ||
+        ? `${percent(metrics.utilisation)} of ${plural(model.nodes, 'node')} were held under ${name}.` : '').filter(Boolean)) ||
         `There are ${plural(model.nodes, 'node')}.`;
 }
 
