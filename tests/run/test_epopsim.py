@@ -112,6 +112,7 @@ def test_the_schedule_is_by_its_schema(space):
     value = json.loads((space.directory / "out.json").read_text())
     check("schedule", value)
     assert value["machine"]["nodes"] == 128 and value["workload"]["jobs"] == 300
+    assert value["options"]["load"] == 1.2 and value["options"]["malleable"] == 0.5
     assert any("no run time" in note for note in value["workload"]["notes"])
     for run in value["runs"]:
         assert len(run["jobs"]) == 300 == run["metrics"]["done"]
@@ -129,6 +130,7 @@ def test_the_metrics_are_by_their_schema(space):
     assert result.status == 0, result
     value = json.loads(result.out)
     check("metrics", value)
+    assert value["options"]["load"] is None and value["options"]["limit_factor"] is None
     assert value["runs"][0]["policy"] == "easy" and value["runs"][0]["metrics"]["joules"] > 0
 
 
