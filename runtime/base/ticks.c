@@ -38,6 +38,8 @@ static void look_at_both(struct timespec *time, int64_t *count)
 
 void ticks_start(void)
 {
+    if (first_ticks)
+        return; /* other threads may read already */
 #if defined __x86_64__
     ticks_are_cycles = kernel_counts_cycles();
 #endif

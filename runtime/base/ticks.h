@@ -15,7 +15,7 @@
 
 extern bool ticks_are_cycles;
 
-/* Once, before the first reading. */
+/* Before the first reading. Again: nothing happens. */
 void ticks_start(void);
 
 /* What a tick is by now, in seconds: the longer after the start, the more exact. */

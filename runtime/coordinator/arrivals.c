@@ -49,6 +49,7 @@ static void on_hello(struct coordinator *c, int process, const cJSON *message)
     snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
     p->pid = json_int(message, "pid", 0);
     p->attached = true;
+    measure_attached(c, process);
     p->bound = cores;
     if (cores)
         binding_parse(cores, &p->cores);

@@ -142,6 +142,19 @@ static cJSON *reply_to(struct coordinator *c, const char *asker)
     return reply;
 }
 
+/* What is kept of processes only as long as it is of use. */
+static void forget_processes(struct coordinator *c)
+{
+    for (int p = 0; p < c->processes.count; p++) {
+        cJSON_Delete(process_at(c, p)->measure_answer);
+        process_at(c, p)->measure_answer = NULL;
+    }
+    for (struct measure_asker *a = c->measure.askers; a < c->measure.askers + MEASURE_ASKERS; a++)
+        for (size_t p = 0; p < a->count; p++)
+            if (process_at(c, (int)p)->state == PROCESS_GONE)
+                measured_forget(&a->told[p]);
+}
+
 /* All have answered, or the time is over. */
 static void finish(struct coordinator *c)
 {
@@ -150,6 +163,16 @@ static void finish(struct coordinator *c)
     for (int i = 0; i < c->measure.waiting_count; i++)
         reply_send(c, &c->measure.waiting[i].handle, reply_to(c, c->measure.waiting[i].asker));
     c->measure.waiting_count = 0;
+    forget_processes(c);
+}
+
+/* One that is not attached yet is waited for like the others. */
+static void check(struct coordinator *c)
+{
+    for (int r = 0; r < c->processes.size; r++)
+        if (!answered(c, c->processes.world[r]))
+            return;
+    finish(c);
 }
 
 void measure_give_up(struct coordinator *c)
@@ -165,26 +188,33 @@ static void timeout(void *context)
 
 /* ---- The question --------------------------------------------------------------------------- */
 
-static void ask(struct coordinator *c, int process, int round)
+/* Once in each round; when nothing is open, for an answer that nobody waits for, so that it measures. */
+static void ask(struct coordinator *c, int process)
 {
+    struct process *p = process_at(c, process);
+    int round = c->measure.open ? c->measure.round : 0;
+    if (!p->attached || (round && p->measure_asked == round))
+        return;
     cJSON *message = json_message(MESSAGE_GAUGE);
     cJSON_AddNumberToObject(message, "round", round);
     processes_send(c, process, message);
+    p->measure_asked = round;
 }
 
-static void ask_all(struct coordinator *c)
+static void ask_world(struct coordinator *c)
+{
+    for (int r = 0; r < c->processes.size; r++)
+        ask(c, c->processes.world[r]);
+}
+
+static void begin(struct coordinator *c)
 {
     if (c->measure.open)
         return;
     c->measure.open = true;
     c->measure.round++;
     timers_set(&c->timers, &c->measure.limit, ANSWER_TIMEOUT);
-    for (int r = 0; r < c->processes.size; r++) {
-        if (!process_of_rank(c, r)->attached)
-            continue;
-        process_of_rank(c, r)->measure_asked = c->measure.round;
-        ask(c, c->processes.world[r], c->measure.round);
-    }
+    ask_world(c);
 }
 
 void measure_came(struct coordinator *c, int process, const cJSON *message)
@@ -198,17 +228,22 @@ void measure_came(struct coordinator *c, int process, const cJSON *message)
     cJSON_Delete(p->measure_answer);
     p->measure_answer = cJSON_Duplicate(message, 1);
     p->measure_answered = c->measure.round;
-    for (int r = 0; r < c->processes.size; r++)
-        if (process_of_rank(c, r)->measure_asked == c->measure.round && !answered(c, c->processes.world[r]))
-            return;
-    finish(c);
+    check(c);
 }
 
-/* An answer that nobody waits for. */
+/* One that was waited for may have left. */
 void measure_follow(struct coordinator *c)
 {
-    for (int r = 0; c->measure.on && r < c->processes.size; r++)
-        ask(c, c->processes.world[r], 0);
+    if (c->measure.on)
+        ask_world(c);
+    if (c->measure.open)
+        check(c);
+}
+
+void measure_attached(struct coordinator *c, int process)
+{
+    if (c->measure.on && process_at(c, process)->rank >= 0)
+        ask(c, process);
 }
 
 /* ---- On and off ------------------------------------------------------------------------------ */
@@ -239,10 +274,13 @@ static void keep_on(struct coordinator *c, double seconds)
 
 void measure_request(struct coordinator *c, void *handle, const cJSON *request)
 {
-    const char *asker = json_text(request, "asker");
-    double keep = json_number(request, "keep", KEEP);
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(request, "asker");
+    const cJSON *seconds = cJSON_GetObjectItemCaseSensitive(request, "keep");
+    const char *asker = cJSON_GetStringValue(name);
+    double keep = seconds ? cJSON_GetNumberValue(seconds) : KEEP; /* not a number: neither is that */
     const char *why = c->ending.finished                            ? "the job is ending"
                       : c->measure.waiting_count == MEASURE_WAITING ? "too many ask at a time; try again"
+                      : name && !asker                              ? "'asker' is no text"
                       : asker && strlen(asker) >= MEASURE_NAME      ? "the asker's name is longer than 63 characters"
                       : !(keep >= 0)                                ? "'keep' is no number of seconds"
                                                                     : NULL;
@@ -254,7 +292,7 @@ void measure_request(struct coordinator *c, void *handle, const cJSON *request)
     c->measure.waiting[i].handle = handle;
     snprintf(c->measure.waiting[i].asker, MEASURE_NAME, "%s", asker ? asker : "");
     keep_on(c, keep);
-    ask_all(c);
+    begin(c);
 }
 
 void measure_abandoned(struct coordinator *c, const void *handle)

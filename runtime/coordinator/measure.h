@@ -46,8 +46,10 @@ void measure_destroy(struct coordinator *c);
 void measure_request(struct coordinator *c, void *handle, const cJSON *request);
 void measure_abandoned(struct coordinator *c, const void *handle);
 void measure_came(struct coordinator *c, int process, const cJSON *message);
-/* There is another world: its new ranks measure, too, if the others do. */
+/* There is another world: its new ranks measure, too, if the others do, and answer what is asked just now. */
 void measure_follow(struct coordinator *c);
+/* Its hello has come. */
+void measure_attached(struct coordinator *c, int process);
 /* Answers with what has come by now. */
 void measure_give_up(struct coordinator *c);
 
