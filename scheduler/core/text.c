@@ -1,6 +1,7 @@
 /* Parts of lines: see text.h. */
 #include "scheduler/core/text.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,6 +51,29 @@ static size_t whole(const char *text, size_t length)
     return length - (begin - 1) < wanted ? begin - 1 : length;
 }
 
+/* Bytes of the character that begins here; 0: it is none of UTF-8's. */
+static int character(const unsigned char *at)
+{
+    int length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
+    for (int i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    bool wrong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+                 (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f);
+    return wrong ? 0 : length;
+}
+
+/* Reasons become JSON, which is UTF-8. */
+static void replace_others(char *text)
+{
+    while (*text) {
+        int length = character((unsigned char *)text);
+        if (!length)
+            *text = '?';
+        text += length ? length : 1;
+    }
+}
+
 void reason_text(char *text, size_t size, const char *format, va_list arguments)
 {
     if (vsnprintf(text, size, format, arguments) < 0)
@@ -59,4 +83,5 @@ void reason_text(char *text, size_t size, const char *format, va_list arguments)
         if ((unsigned char)*at < ' ' || *at == 127)
             *at = ' ';
     }
+    replace_others(text);
 }

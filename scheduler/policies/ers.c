@@ -24,12 +24,21 @@ static void resize(const struct ers_view *view)
     }
 }
 
+/* Another size than it has, in the phase that it is in; one that adapts is asked about when that is over. */
+static bool can_change(const epop_policy_job_t *job)
+{
+    const epop_policy_range_t *phase = job->phase_count > 0 ? &job->phases[0].range : &job->range;
+    int most = phase->max < job->range.max ? phase->max : job->range.max;
+    int least = phase->min > job->range.min ? phase->min : job->range.min;
+    return job->state != EPOP_POLICY_ADAPTS && ers_is_elastic(job) && (least < most || least != job->nodes);
+}
+
 /* Nothing is measured or resized where no job can have another size. */
 static void wake(const struct ers_view *view)
 {
     for (int i = 0; i < view->count; i++) {
         const epop_policy_job_t *job = view->entries[i].job;
-        if (ers_is_elastic(job) && job->range.min < job->range.max) {
+        if (can_change(job)) {
             epop_plan_wake(view->plan, ers_next_evaluation(view->settings, view->state->now));
             return;
         }

@@ -6,6 +6,8 @@
 
 #include "scheduler/policies/gain_round.h"
 
+#define SOON 5 /* seconds: a job that comes may wait so long for nodes that others can do without */
+
 /* Seconds that it saves at so many nodes. */
 static double saved(const struct gain_job *job, int nodes)
 {
@@ -36,6 +38,8 @@ static int more(const struct gain_round *round, const struct gain_job *job, cons
     int to = gain_job_fit(job, job->trial + job->trial / 8);
     if (to <= job->trial)
         to = gain_job_above(job, job->trial);
+    if (to > job->job->wanted && gain_job_takes(job, round->state, to) > SOON)
+        return 0;
     if (to <= job->trial || to - job->trial > available(round, job, left))
         return 0;
     double brings = gain_speedup(&job->model, to) - gain_speedup(&job->model, job->trial);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "scheduler/policies/gain_cost.h"
+
 #define LONG 86400.0
 
 double gain_job_left(const epop_policy_job_t *job)
@@ -20,13 +22,28 @@ static double shown(double value, double otherwise)
     return value >= 0 ? value : otherwise;
 }
 
+/* A phase that is rigid is near: how it starts is how it stays. */
+static bool is_rigid_soon(const epop_policy_job_t *job)
+{
+    for (int i = 0; i < job->phase_count; i++)
+        if (!job->phases[i].elastic && job->phases[i].begins >= 0 && job->phases[i].begins < gain_job_left(job) / 2)
+            return true;
+    return false;
+}
+
+bool gain_job_grows(const epop_policy_job_t *job)
+{
+    return job->kind >= EPOP_MALLEABLE && (job->phase_count < 1 || job->phases[0].elastic) && !is_rigid_soon(job);
+}
+
 double gain_job_cost(const struct gain_job *job, const epop_policy_state_t *state, int nodes)
 {
-    int larger = nodes > job->from ? nodes : job->from, smaller = nodes > job->from ? job->from : nodes;
-    if (job->job->resizes > 0 && job->job->resize_cost >= 0)
-        return job->job->resize_cost;
-    double moved = job->job->bytes > 0 && smaller > 0 ? job->job->bytes / smaller : 0;
-    return state->resize_base + state->resize_per_node * larger + state->resize_per_byte * moved;
+    return gain_cost(job->job, state, job->from, nodes);
+}
+
+double gain_job_takes(const struct gain_job *job, const epop_policy_state_t *state, int nodes)
+{
+    return job->latency + gain_job_cost(job, state, nodes);
 }
 
 /* The ranges that count. */
@@ -80,10 +97,13 @@ int gain_job_above(const struct gain_job *job, int nodes)
     return agreed(job, nodes + 1, reach);
 }
 
+/* A phase that takes other sizes only is no reason to wait, nor one that keeps a job small that cannot grow later. */
 static int top_of(const struct gain_job *job)
 {
-    int wanted = job->job->wanted, fit = gain_job_fit(job, wanted);
-    return fit > 0 ? fit : gain_job_above(job, wanted);
+    int wanted = job->job->wanted, fit = gain_job_grows(job->job) ? gain_job_fit(job, wanted) : 0;
+    if (fit <= 0)
+        fit = epop_policy_fit(&job->job->range, wanted);
+    return fit > 0 ? fit : wanted;
 }
 
 /* The present phase elastic, nothing under way, and no wish of its own. */

@@ -41,6 +41,9 @@ double gain_job_left(const epop_policy_job_t *job);
 
 bool gain_job_flexible(const epop_policy_job_t *job);
 
+/* It can have another size while it runs, from now on and for at least half of its time. */
+bool gain_job_grows(const epop_policy_job_t *job);
+
 /* Seconds that it still needs at so many nodes. */
 double gain_job_seconds(const struct gain_job *job, int nodes);
 
@@ -52,6 +55,9 @@ double gain_job_weight(const epop_policy_job_t *job);
 
 /* Seconds that a resize makes it stand still. */
 double gain_job_cost(const struct gain_job *job, const epop_policy_state_t *state, int nodes);
+
+/* And until it is done: nodes that it gives back are free only then. */
+double gain_job_takes(const struct gain_job *job, const epop_policy_state_t *state, int nodes);
 
 /* The largest size that it accepts, in all phases that count, up to `nodes`; the smallest above `nodes`. 0: none. */
 int gain_job_fit(const struct gain_job *job, int nodes);

@@ -63,9 +63,10 @@ static void promise(struct gain_round *round, const epop_policy_job_t *waiting)
     int nodes = job.top;
     round->blocked = true;
     set_shadow(round, waiting, nodes);
+    double back = nodes > round->free ? round->back : 0;
     if (isfinite(round->shadow))
-        epop_plan_reserve(round->plan, waiting, nodes, round->state->now + round->deadline,
-                          "first in the queue: %d nodes are free in %.0f s", nodes, round->shadow);
+        epop_plan_reserve(round->plan, waiting, nodes, round->state->now + fmax(round->deadline, back),
+                          "first in the queue: %d nodes are free in %.0f s", nodes, fmax(round->shadow, back));
 }
 
 /* As EASY does it; else room is made, which does not delay the promised start either. */

@@ -7,10 +7,12 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "scheduler/policies/gain_cost.h"
 #include "scheduler/policies/gain_round.h"
 
 #define SIZES 12
 #define WORTH 0.8
+#define ENDS  3 /* so many times what a shrink takes a donor has left, at least */
 
 struct offer {
     int nodes;
@@ -23,7 +25,7 @@ struct offer {
 
 static bool is_donor(const struct gain_job *job)
 {
-    return job->movable || (!job->from && job->job->kind >= EPOP_MALLEABLE);
+    return job->movable || (!job->from && gain_job_grows(job->job));
 }
 
 /* Before a promised start a donor that ends later than it gives freely: it holds no more nodes then than before. One
@@ -32,8 +34,15 @@ static bool may_give(const struct gain_round *round, const struct gain_job *job,
 {
     if (!round->blocked || gain_round_fast(job) > round->shadow)
         return true;
-    double cost = job->from ? job->latency + gain_job_cost(job, round->state, to) : 0;
+    double cost = job->from ? gain_job_takes(job, round->state, to) : 0;
     return !past && cost + gain_job_seconds(job, to) <= round->deadline;
+}
+
+/* Its end gives all nodes, and as soon. */
+static bool ends_first(const struct gain_round *round, const struct gain_job *job, const struct offer *offer, int to)
+{
+    double times = isfinite(offer->during) ? ENDS : 1;
+    return job->from && job->work / job->speed <= times * gain_job_takes(job, round->state, to);
 }
 
 /* What it loses when it has `to` nodes for so long: seconds, less the node-seconds that it saves. */
@@ -62,7 +71,7 @@ static struct gain_step step_of(const struct gain_round *round, int index, int n
 {
     const struct gain_job *job = &round->jobs[index];
     struct gain_step step = {.job = index, .to = less(job, needed), .asked = needed, .price = INFINITY};
-    if (step.to <= 0 || !may_give(round, job, step.to, offer->past))
+    if (step.to <= 0 || !may_give(round, job, step.to, offer->past) || ends_first(round, job, offer, step.to))
         return step;
     step.loss = loss_of(round, job, step.to, offer->during);
     if (job->trial != job->nodes)
@@ -135,22 +144,45 @@ static double cost_of(const struct gain_round *round, const struct gain_job *job
     return job->weight * done + round->price * nodes * gain_job_seconds(job, nodes);
 }
 
+/* Until the nodes are there. */
+static double wait_for(const struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    if (nodes <= round->free + spared_now(round))
+        return 0;
+    double wait = fmax(job->latency, round->back);
+    for (int i = 0; i < round->running; i++)
+        if (round->jobs[i].trial < round->jobs[i].nodes)
+            wait = fmax(wait, gain_job_takes(&round->jobs[i], round->state, round->jobs[i].trial));
+    return wait;
+}
+
+/* What it stands still for when it grows later, if that will pay. */
+static double later(const struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    if (nodes >= job->top || !gain_job_grows(job->job))
+        return 0;
+    double saves = gain_job_seconds(job, nodes) - gain_job_seconds(job, job->top);
+    double cost = gain_cost(job->job, round->state, nodes, job->top);
+    return saves >= round->options->factor * cost ? cost : 0;
+}
+
 static struct offer weigh(struct gain_round *round, const struct gain_job *job, int nodes)
 {
     struct offer offer = {.nodes = nodes, .during = gain_job_seconds(job, nodes)};
     offer.past = round->blocked && job->latency + gain_job_at_most(job, nodes) > round->shadow;
     offer.needed = nodes - available(round, offer.past);
     double loss = collect(round, &offer);
-    double wait = nodes > round->free + spared_now(round) ? job->latency : 0;
-    offer.done = wait + offer.during;
-    offer.cost = cost_of(round, job, nodes, offer.done) + (loss > 0 ? round->options->margin * loss : loss);
+    double stall = later(round, job, nodes);
+    offer.done = wait_for(round, job, nodes) + offer.during + stall;
+    offer.cost = cost_of(round, job, nodes, offer.done);
+    offer.cost += loss > 0 ? round->options->margin * loss : loss;
     return offer;
 }
 
 /* When it is done if nobody is resized for it. */
 static double without(struct gain_round *round, const struct gain_job *job)
 {
-    bool grows = job->job->kind >= EPOP_MALLEABLE || job->job->kind == EPOP_RIGID;
+    bool grows = gain_job_grows(job->job) || job->job->kind == EPOP_RIGID;
     double wait = grows ? gain_round_when(round, job->top, NULL) : gain_round_soon(round, job->top, NULL);
     if (round->blocked)
         wait = fmax(wait, round->shadow);
@@ -173,10 +205,17 @@ static int sizes_of(const struct gain_job *job, int there, int sizes[SIZES])
     return count;
 }
 
+/* From so many nodes; not if all that it could have is one size far above. */
+static bool can_grow(const struct gain_job *job, int nodes)
+{
+    int next = gain_job_above(job, nodes);
+    return gain_job_grows(job->job) && next > 0 && (next < job->top || job->top <= 2 * nodes);
+}
+
 /* A job that cannot grow waits, unless it is done earlier with fewer nodes. */
 static bool is_possible(const struct gain_job *job, const struct offer *offer, double done)
 {
-    return job->job->kind != EPOP_MOLDABLE || offer->nodes == job->top || offer->done <= WORTH * done;
+    return offer->nodes == job->top || can_grow(job, offer->nodes) || offer->done <= WORTH * done;
 }
 
 /* The cheapest one. */
@@ -244,11 +283,12 @@ bool gain_room_make(struct gain_round *round, struct gain_job *job)
     return settle(round, job, &best);
 }
 
-bool gain_room_free(struct gain_round *round, int nodes, bool some, const char *why)
+bool gain_room_free(struct gain_round *round, int nodes, double worth, bool some, const char *why)
 {
     struct offer offer = {.needed = nodes, .during = INFINITY};
     int given = 0;
-    bool all = isfinite(collect(round, &offer));
+    double loss = collect(round, &offer);
+    bool all = isfinite(loss) && loss <= worth;
     if (!all && !some)
         return false;
     take(round, why, &given, &given);

@@ -14,7 +14,7 @@ struct gain_job;
 bool gain_room_make(struct gain_round *round, struct gain_job *job);
 
 /* Running jobs give back so many nodes for something else than a start: they are the caller's when they come. If they
- * cannot: false, and what they can if `some`, else nothing. */
-bool gain_room_free(struct gain_round *round, int nodes, bool some, const char *why);
+ * cannot, or lose more than it is worth: false, and what they can if `some`, else nothing. */
+bool gain_room_free(struct gain_round *round, int nodes, double worth, bool some, const char *why);
 
 #endif

@@ -19,6 +19,18 @@ static double price_of(const epop_policy_state_t *state)
     return up > 0 ? waiting / up : 0;
 }
 
+/* When the decision was taken is not known: the whole of latency and stall. */
+static double back_in(const struct gain_round *round)
+{
+    double back = 0;
+    for (int i = 0; i < round->running; i++) {
+        const struct gain_job *job = &round->jobs[i];
+        if (job->job->state == EPOP_POLICY_ADAPTS && job->nodes < job->from)
+            back = fmax(back, gain_job_takes(job, round->state, job->nodes));
+    }
+    return back;
+}
+
 int gain_round_begin(struct gain_round *round, const struct gain_options *options, const epop_policy_state_t *state,
                      epop_plan_t *plan)
 {
@@ -33,6 +45,7 @@ int gain_round_begin(struct gain_round *round, const struct gain_options *option
     for (int i = 0; i < state->running_count; i++)
         round->jobs[i] = gain_job_of(state->running[i], state, options);
     round->count = round->running = state->running_count;
+    round->back = back_in(round);
     gain_power_begin(round);
     round->effort = EFFORT;
     round->price = price_of(state);
@@ -91,7 +104,7 @@ static double seconds_to_end(const struct gain_job *job)
 double gain_round_fast(const struct gain_job *job)
 {
     double seconds = seconds_to_end(job);
-    return job->job->kind < EPOP_MALLEABLE || job->top < 1 ? seconds : fmin(seconds, gain_job_seconds(job, job->top));
+    return !gain_job_grows(job->job) || job->top < 1 ? seconds : fmin(seconds, gain_job_seconds(job, job->top));
 }
 
 /* Nodes that an adapting job gives back are among those that come: its end gives the others. */

@@ -119,6 +119,51 @@ def test_resizes_die_out_as_they_cost_more(space):
     assert found == sorted(found, reverse=True) and found[0] > 100 and found[-1] == 0, found
 
 
+@pytest.mark.parametrize("cost", ["0.1", "10", "300"])
+def test_a_trace_without_a_queue_stays_without(space, cost):
+    """At its own load nobody waits: jobs must not grow into nodes that those which come then wait for."""
+    assert ratios(space, NASA, "--malleable", "1", "--resize-cost", cost)[1] <= WORSE
+
+
+# ---- Phases ----
+
+def phased(kind, wanted, *phases, submit=0, **more):
+    return {"submit": submit, "kind": kind, "nodes": wanted, "phases": list(phases), **more}
+
+
+def workload(nodes, *jobs):
+    return {**HEAD, "machine": {"nodes": nodes}, "jobs": [{"id": i + 1, **each} for i, each in enumerate(jobs)]}
+
+
+ONE_THAT_CANNOT_GROW = workload(
+    64, phased("rigid", 60, {"seconds": 6000}),
+    phased("malleable", 48, {"kind": "rigid", "seconds": 4800}, submit=1, min=1),
+    *(phased("rigid", 64, {"seconds": 640}, submit=1) for _ in range(6)))
+ONE_THAT_WANTS_FEWER = workload(
+    2, phased("rigid", 1, {"seconds": 2000}),
+    phased("malleable", 1, {"name": "wide", "seconds": 5, "min": 2}, {"seconds": 5}, submit=1, min=1, max=2))
+DEAR_TO_GIVE_BACK = workload(
+    4, phased("malleable", 4, {"name": "a", "iterations": 100, "seconds": 0.8},
+              {"name": "b", "iterations": 100, "seconds": 0.1, "max": 2}, min=1),
+    phased("rigid", 1, {"seconds": 20}, submit=15))
+
+
+@pytest.mark.parametrize("case, options", [(ONE_THAT_CANNOT_GROW, []), (ONE_THAT_WANTS_FEWER, []),
+                                           (DEAR_TO_GIVE_BACK, ["--resize-cost", "100"])],
+                         ids=["cannot grow", "wants fewer", "dear to give back"])
+def test_phases_are_no_reason_to_be_slower(space, case, options):
+    found = metrics(space, case, "--policy", "easy,gain", *options)
+    for name in ("makespan", "mean_wait", "mean_slowdown"):
+        assert found["gain"][name] <= WORSE * found["easy"][name], (name, found)
+
+
+def test_a_rigid_job_with_a_phase_that_takes_fewer(space):
+    case = workload(4, phased("rigid", 4, {"seconds": 400}),
+                    phased("malleable", 4, {"name": "serial", "seconds": 10, "min": 1, "max": 2}, {"seconds": 100},
+                           submit=1, min=1, max=4), phased("rigid", 2, {"seconds": 100}, submit=2))
+    assert starts(space, case, "gain", "--malleable", "0") == starts(space, case, "easy", "--malleable", "0")
+
+
 # ---- Always the same ----
 
 def test_the_same_again(space):

@@ -105,15 +105,76 @@ static void test_not_where_it_does_not_speed_up(void **state)
 static void test_the_cost_is_set_against_the_time_left(void **state)
 {
     (void)state;
-    machine(16, 200, 0);
+    machine(16, 3, 0);
     use("gain,stay-costs=0");
     start(0, malleable(1, 8, 1, 16, 2000));
     measured(1, 0);
-    decide(1500); /* 500 s left, and half of them could be saved: not twice the cost */
+    decide(1990); /* 10 s left, and half of them could be saved: not twice the cost */
     assert_null(decision_on(1));
     use("gain,stay-costs=0,factor=1");
-    decide(1501);
-    assert_decided(DECISION_RESIZE, 1, 16, "costs 200.00 s of 499 s left");
+    decide(1991);
+    assert_decided(DECISION_RESIZE, 1, 16, "costs 3.00 s of 9 s left");
+}
+
+static void test_not_beyond_what_is_wanted_where_others_would_wait_long_for_it(void **state)
+{
+    (void)state;
+    machine(16, 10, 0);
+    start(0, malleable(1, 8, 1, 16, 20000));
+    measured(1, 0);
+    decide(1000);
+    assert_null(decision_on(1));
+}
+
+static void test_no_donor_that_is_done_before_its_shrink(void **state)
+{
+    (void)state;
+    machine(16, 10, 0);
+    use("gain,stay-costs=0");
+    start(0, malleable(1, 16, 4, 16, 1000));
+    measured(1, 0.01);
+    submit(core, 980, rigid(2, 8, 1000));
+    decide(980);
+    assert_null(decision_on(1));
+}
+
+static void test_a_phase_of_other_sizes_does_not_keep_a_job_waiting(void **state)
+{
+    const epop_policy_phase_t phases[] = {{"wide", 1, {8, 16, NULL, 0}, 0}, {"loop", 1, {1, 16, NULL, 0}, 0}};
+    struct core_job job = malleable(1, 4, 1, 16, 1000);
+    (void)state;
+    job.phases = phases;
+    job.phase_count = 2;
+    submit(core, 0, rigid(2, 12, 1000));
+    submit(core, 0, job);
+    decide(0);
+    assert_decided(DECISION_START, 1, 4, "its turn");
+}
+
+/* A malleable job in a rigid phase stays as it starts. */
+static void test_a_rigid_phase_is_not_started_small(void **state)
+{
+    const epop_policy_phase_t phases[] = {{"loop", 0, {1, 16, NULL, 0}, 0}};
+    struct core_job job = malleable(2, 16, 1, 16, 1000);
+    (void)state;
+    job.phases = phases;
+    job.phase_count = 1;
+    start(0, rigid(1, 12, 100));
+    submit(core, 0, job);
+    decide(0);
+    assert_decided(DECISION_RESERVE, 2, 16, "");
+}
+
+static void test_what_a_program_gives_back_is_left_where_that_costs_more(void **state)
+{
+    struct core_job job = malleable(1, 8, 1, 16, 100);
+    (void)state;
+    machine(16, 60, 0);
+    job.kind = EPOP_EVOLVING;
+    start(0, job);
+    told(core_asked(core, 1, 2, &error), &error);
+    decide(20);
+    assert_null(decision_on(1));
 }
 
 static void test_a_job_stays_at_a_size_for_a_while(void **state)
@@ -388,6 +449,11 @@ int main(void)
         TEST(test_idle_nodes_make_a_job_larger),
         TEST(test_not_where_it_does_not_speed_up),
         TEST(test_the_cost_is_set_against_the_time_left),
+        TEST(test_not_beyond_what_is_wanted_where_others_would_wait_long_for_it),
+        TEST(test_no_donor_that_is_done_before_its_shrink),
+        TEST(test_a_phase_of_other_sizes_does_not_keep_a_job_waiting),
+        TEST(test_a_rigid_phase_is_not_started_small),
+        TEST(test_what_a_program_gives_back_is_left_where_that_costs_more),
         TEST(test_a_job_stays_at_a_size_for_a_while),
         TEST(test_a_running_job_makes_room),
         TEST(test_no_room_that_costs_more_than_it_saves),
