@@ -196,6 +196,20 @@ static void test_a_long_reason_is_cut_between_characters(void **state)
     assert_int_equal(decisions.items[0].reason[length - 1], '7');
 }
 
+static void foreign_reason(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings, (void)state;
+    epop_plan_start(plan, job(4), 2, "na\xc3\xafve caf\xe9 \xc0\xaf \xed\xa0\x80 \xf0\x9f\x98\x80 \xff");
+}
+
+static void test_a_reason_is_utf8(void **state)
+{
+    struct policy policy = of(foreign_reason);
+    struct decisions decisions = decide_at(core, 4, &policy);
+    (void)state;
+    assert_string_equal(decisions.items[0].reason, "na\xc3\xafve caf? ?? ??? \xf0\x9f\x98\x80 ?");
+}
+
 static epop_policy_phase_t two_phases[] = {{.name = "write", .range = {1, 4, NULL, 0}},
                                            {.name = "solve", .elastic = 1, .range = {1, 2, NULL, 0}}};
 
@@ -280,6 +294,7 @@ int main(void)
         TEST(test_a_plan_that_is_over_takes_nothing),
         TEST(test_the_first_promise_is_kept),
         TEST(test_a_long_reason_is_cut_between_characters),
+        TEST(test_a_reason_is_utf8),
         TEST(test_the_present_phase_decides_too),
         cmocka_unit_test(test_ranges),
     };
