@@ -199,7 +199,7 @@ static void test_a_long_reason_is_cut_between_characters(void **state)
 static void foreign_reason(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
 {
     (void)settings, (void)state;
-    epop_plan_start(plan, job(4), 2, "na\xc3\xafve caf\xe9 \xc0\xaf \xed\xa0\x80 \xf0\x9f\x98\x80 \xff");
+    epop_plan_start(plan, job(4), 2, "na\xc3\xafve caf\xe9 \xc0\xaf \xed\xa0\x80 \xf0\x9f\x98\x80 \xff end");
 }
 
 static void test_a_reason_is_utf8(void **state)
@@ -207,7 +207,7 @@ static void test_a_reason_is_utf8(void **state)
     struct policy policy = of(foreign_reason);
     struct decisions decisions = decide_at(core, 4, &policy);
     (void)state;
-    assert_string_equal(decisions.items[0].reason, "na\xc3\xafve caf? ?? ??? \xf0\x9f\x98\x80 ?");
+    assert_string_equal(decisions.items[0].reason, "na\xc3\xafve caf? ?? ??? \xf0\x9f\x98\x80 ? end");
 }
 
 static epop_policy_phase_t two_phases[] = {{.name = "write", .range = {1, 4, NULL, 0}},
