@@ -30,7 +30,8 @@ static bool can_change(const epop_policy_job_t *job)
     const epop_policy_range_t *phase = job->phase_count > 0 ? &job->phases[0].range : &job->range;
     int most = phase->max < job->range.max ? phase->max : job->range.max;
     int least = phase->min > job->range.min ? phase->min : job->range.min;
-    return job->state != EPOP_POLICY_ADAPTS && ers_is_elastic(job) && (least < most || least != job->nodes);
+    return job->state != EPOP_POLICY_ADAPTS && ers_is_elastic(job) &&
+           (least < most || (job->nodes > 0 && least != job->nodes));
 }
 
 /* Nothing is measured or resized where no job can have another size. */
