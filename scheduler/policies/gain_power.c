@@ -44,6 +44,17 @@ static int spare(const epop_policy_state_t *state)
     return isfinite(watts.least) ? -(int)fmin(state->node_count, ceil(-left / watts.least - 1e-9)) : 0;
 }
 
+int gain_power_most(const epop_policy_state_t *state)
+{
+    double idle = 0, most = 0;
+    for (int i = 0; i < state->node_count; i++)
+        if (state->nodes[i].state != EPOP_NODE_DOWN)
+            idle += state->nodes[i].idle_watts, most = fmax(most, extra_of(&state->nodes[i]));
+    if (state->power_cap <= 0 || most <= 0)
+        return state->node_count;
+    return (int)fmax(0, fmin(state->node_count, floor((state->power_cap - idle) / most + 1e-9)));
+}
+
 void gain_power_begin(struct gain_round *round)
 {
     int idle = round->state->idle, coming = round->state->coming, may = spare(round->state);

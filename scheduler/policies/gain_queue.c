@@ -89,7 +89,7 @@ static void backfill(struct gain_round *round, const epop_policy_job_t *waiting)
 static bool is_too_large(const struct gain_round *round, const epop_policy_job_t *waiting)
 {
     int least = gain_job_flexible(waiting) ? waiting->range.min : waiting->wanted;
-    return least > round->state->node_count - round->state->down;
+    return least > round->state->node_count - round->state->down || least > round->most;
 }
 
 void gain_queue_serve(struct gain_round *round)

@@ -47,6 +47,7 @@ int gain_round_begin(struct gain_round *round, const struct gain_options *option
     round->count = round->running = state->running_count;
     round->back = back_in(round);
     gain_power_begin(round);
+    round->most = gain_power_most(state);
     round->effort = EFFORT;
     round->price = price_of(state);
     gain_users_weigh(round);

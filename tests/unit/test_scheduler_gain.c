@@ -342,6 +342,19 @@ static void test_the_power_cap(void **state)
     assert_true(core_job(core, 1)->target <= 8);
 }
 
+static void test_what_the_cap_never_admits_lets_others_pass(void **state)
+{
+    (void)state;
+    machine(16, 0.1, 16 * 100 + 8 * 200);
+    for (int node = 0; node < 16; node++)
+        core_set_watts(core, node, 100, 300);
+    submit(core, 0, rigid(1, 9, 100));
+    submit(core, 0, rigid(2, 8, 100));
+    decide(0);
+    assert_null(decision_on(1));
+    assert_decided(DECISION_START, 2, 8, "its turn");
+}
+
 static void test_jobs_shrink_where_the_cap_is_lower_than_the_use(void **state)
 {
     (void)state;
@@ -465,6 +478,7 @@ int main(void)
         TEST(test_no_growth_for_a_phase_that_is_over_soon),
         TEST(test_none_is_resized_in_a_rigid_phase),
         TEST(test_the_power_cap),
+        TEST(test_what_the_cap_never_admits_lets_others_pass),
         TEST(test_jobs_shrink_where_the_cap_is_lower_than_the_use),
         TEST(test_who_holds_more_gives_first),
         TEST(test_what_a_program_asks_for),
