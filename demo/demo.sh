@@ -78,7 +78,7 @@ look_again() {
 percent_done() {
     local progress
     progress=$(timeout "$limit" epopctl status --json | tr -d ' \t\n' |
-        sed -n 's/.*"progress":{"iteration":\([0-9]*\),"bound":\([0-9]*\)[,}].*/100 * \1 \/ \2/p')
+        sed -n 's/.*"progress":{[^}]*"iteration":\([0-9]*\),"bound":\([0-9]*\)[,}].*/100 * \1 \/ \2/p')
     echo $((${progress:-0}))
 }
 
