@@ -40,6 +40,15 @@ static int write_beside(const char *path, const char *text)
     return failed;
 }
 
+/* A symbolic link stays one: what it points to is replaced. */
+static int write_target(const char *path, const char *text)
+{
+    char *target = realpath(path, NULL);
+    int failed = write_beside(target ? target : path, text);
+    free(target);
+    return failed;
+}
+
 static int write_path(const char *path, const char *text)
 {
     struct stat status;
@@ -47,7 +56,7 @@ static int write_path(const char *path, const char *text)
         return write_text(stdout, text);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return write_open(fopen(path, "we"), text);
-    return write_beside(path, text);
+    return write_target(path, text);
 }
 
 int write_json(const char *path, cJSON *json, struct error *error)

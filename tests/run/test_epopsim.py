@@ -420,6 +420,18 @@ def test_a_policy_that_plans_nonsense(space, how):
 
 # ---- How it ends ----
 
+def test_a_symbolic_link_stays_one(space):
+    """Also one to another folder: what it points to is replaced."""
+    (space.directory / "results").mkdir()
+    target, link = space.directory / "results/run.json", space.directory / "link.json"
+    target.write_text("old")
+    link.symlink_to("results/run.json")
+    result = epopsim(space, "--policy", "easy", "-o", "link.json", str(PHASES))
+    assert result.status == 0 and link.is_symlink(), result
+    assert json.loads(target.read_text())["schema"] == "epop.schedule"
+    assert [path.name for path in target.parent.iterdir()] == ["run.json"]
+
+
 def test_an_output_that_cannot_be_written(space):
     refused(epopsim(space, "-q", "--policy", "easy", "--output", "no/such/file", PHASES), "no/such/file: cannot be written", status=1)
     with open("/dev/full", "w") as full:

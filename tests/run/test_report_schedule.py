@@ -112,6 +112,15 @@ def test_help_names_the_charts(space):
     assert re.sub(r" \(.*?\)", "", listed).split(", ") == ALL
 
 
+def test_a_symbolic_link_stays_one(space):
+    path = schedules.write(space.directory, schedules.small())
+    target, link = space.directory / "real.html", space.directory / "link.html"
+    target.write_text("old")
+    link.symlink_to("real.html")
+    result = report(space, path, "-o", "link.html")
+    assert result.status == 0 and link.is_symlink() and target.read_text().startswith("<!DOCTYPE html>"), result
+
+
 # ---- Tables: the schedule's figures ----
 
 @pytest.fixture
