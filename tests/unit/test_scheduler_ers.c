@@ -1,73 +1,18 @@
 /* The policy ers, its decisions, on hand-made states of the core: who starts, shrinks and grows, when and why. */
-#include "tests/unit/scheduler_machine.h"
+#include "tests/unit/scheduler_decided.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "scheduler/policies/policies.h"
-
-static struct core *core;
-static struct policy policy;
-static struct error error;
-static struct decisions decisions;
-
 static const int squares[] = {1, 2, 3, 4, 6, 7, 8, 9, 11, 13, 15, 16, 19, 21, 23, 25, 28, 31};
-
-static void use(const char *spec)
-{
-    policy_close(&policy);
-    told(policy_open(&policy, spec, policies, &error), &error);
-}
-
-static void machine(int nodes)
-{
-    core_destroy(core);
-    core = core_create(nodes, &no_costs, 0);
-    assert_non_null(core);
-}
 
 static int set_up(void **state)
 {
     (void)state;
     error = (struct error){0};
-    machine(32);
+    machine(32, 0, 0);
     return policy_open(&policy, "ers", policies, &error);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    core_destroy(core);
-    core = NULL;
-    policy_close(&policy);
-    policy = (struct policy){0};
-    return 0;
-}
-
-static void decide(double now)
-{
-    decisions = decide_at(core, now, &policy);
-}
-
-static const struct decision *decision_on(int64_t job)
-{
-    for (int i = 0; i < decisions.count; i++) {
-        if (decisions.items[i].job == job)
-            return &decisions.items[i];
-    }
-    return NULL;
-}
-
-/* There is one on that job, with that in its reason. */
-static void assert_decided(enum decision_kind kind, int64_t job, int to, const char *why)
-{
-    const struct decision *decision = decision_on(job);
-    if (!decision || decision->kind != kind || decision->to != to)
-        fail_msg("job %d: kind %d to %d, not %d to %d", (int)job, decision ? (int)decision->kind : -1,
-                 decision ? decision->to : -1, (int)kind, to);
-    if (!strstr(decision->reason, why))
-        fail_msg("'%s' is not in '%s'", why, decision->reason);
 }
 
 static void submit_named(double now, struct core_job job, const char *name)
@@ -634,7 +579,7 @@ static void test_the_set_has_those_that_end_first(void **state)
     submit(core, 1, rigid(4, 16, 900)); /* what all can spare is 16: that comes first */
     decide(60);
     assert_decided(DECISION_RESIZE, 1, 4, "it can do with less");
-    machine(32);
+    machine(32, 0, 0);
     running(malleable(1, 8, 8, 32, 300));
     running(malleable(2, 8, 3, 32, 900));
     running(malleable(3, 16, 16, 32, 9000));
@@ -676,7 +621,7 @@ static void test_gauss_and_cannon(void **state)
 static void play(char *text, size_t size)
 {
     size_t used = 0;
-    machine(32);
+    machine(32, 0, 0);
     for (int id = 1; id <= 12; id++)
         submit(core, 0, id % 3 ? malleable(id, 3 + id % 5, 1, 16, 100 * id) : rigid(id, id, 50 * id));
     for (int now = 0; now < 600; now += 30) {
