@@ -16,3 +16,12 @@ def space(tmp_path):
     it = job.Space(tmp_path)
     yield it
     it.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser.Browser, for all pages of a file of tests."""
+    import browser as browsers  # what it needs is there for the report's tests alone
+    it = browsers.Browser()
+    yield it
+    it.close()

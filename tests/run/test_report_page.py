@@ -47,13 +47,6 @@ return [...document.querySelectorAll("#" + arguments[0] + " tbody tr")].map((row
 
 
 @pytest.fixture(scope="module")
-def browser():
-    it = browsers.Browser()
-    yield it
-    it.close()
-
-
-@pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Makes the page of one of PROFILES, once."""
     made = {}

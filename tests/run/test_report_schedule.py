@@ -327,13 +327,6 @@ def test_boxes_are_as_large_as_their_figures(space, small):
 # ---- The page ----
 
 @pytest.fixture(scope="module")
-def browser():
-    it = browsers.Browser()
-    yield it
-    it.close()
-
-
-@pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Makes the page of one of SCHEDULES, once."""
     made = {}
