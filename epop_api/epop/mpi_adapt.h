@@ -18,9 +18,9 @@ extern "C" {
 #define MPI_ADAPT_FALSE 0
 #define MPI_ADAPT_TRUE  1
 
-/* What *local_status is: of this process, in the job or in the adaptation that is pending. */
-#define MPI_ADAPT_STATUS_NEW     0 /* started with the job */
-#define MPI_ADAPT_STATUS_JOINING 1 /* started for an adaptation of the running job, which it has to come to */
+/* What *local_status is: of this process, at its start or in the adaptation that is pending. */
+#define MPI_ADAPT_STATUS_NEW     0 /* started with the job; from MPI_Init_adapt alone */
+#define MPI_ADAPT_STATUS_JOINING 1 /* started for an adaptation of the running job, until its commit */
 #define MPI_ADAPT_STATUS_STAYING 2
 #define MPI_ADAPT_STATUS_LEAVING 3
 
@@ -36,7 +36,8 @@ int MPI_Init_adapt(int *argc, char ***argv, int *local_status);
  * equally often. When it answers MPI_ADAPT_TRUE all processes are connected, and begin has to follow; a joining one
  * waits in its first probe for that. *info then says what is pending (epop_from and epop_to, the
  * sizes; epop_adaptation, its number; epop_iteration, that of the probe) and is the caller's to free with
- * MPI_Info_free; else it becomes MPI_INFO_NULL. info may be NULL. Not collective.
+ * MPI_Info_free; else it becomes MPI_INFO_NULL. info may be NULL. *local_status is STAYING when nothing is pending, on
+ * processes that joined too, once they have committed; LEAVING on one that left. Not collective.
  */
 int MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info);
 

@@ -317,6 +317,16 @@ static MPI_Info describe(const epop_window_t *window)
     return info;
 }
 
+/* A probe has three answers, none of which is NEW (chapter 6.1.2). One that joined is like the others after commit. */
+static int status_in_probe(void)
+{
+    if (world.state == WINDOW_OFFERED)
+        return (int)world.window.status;
+    if (world.status == EPOP_LEAVING || (world.status == EPOP_JOINING && !world.committed))
+        return (int)world.status;
+    return MPI_ADAPT_STATUS_STAYING;
+}
+
 int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info)
 {
     if (!pending_adaptation || !local_status)
@@ -330,7 +340,7 @@ int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MP
     else if (part == MEMBER && world.state == WINDOW_NONE)
         probe();
     *pending_adaptation = world.state == WINDOW_OFFERED ? MPI_ADAPT_TRUE : MPI_ADAPT_FALSE;
-    *local_status = *pending_adaptation ? world.window.status : world.status;
+    *local_status = status_in_probe();
     if (info)
         *info = *pending_adaptation ? describe(&world.window) : MPI_INFO_NULL;
     return MPI_SUCCESS;
@@ -347,8 +357,10 @@ int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_w
     if (part == JOINER)
         join();
     if (epop_adapt_begin(&window))
-        return wrong("MPI_Comm_adapt_begin", MPI_ERR_OTHER,
-                     "no adaptation is pending; call it when MPI_Probe_adapt answered MPI_ADAPT_TRUE");
+        return wrong(
+            "MPI_Comm_adapt_begin", MPI_ERR_OTHER,
+            "no adaptation is pending; call it when MPI_Probe_adapt answered MPI_ADAPT_TRUE, whatever an earlier "
+            "status was");
     *intercomm = window.intercomm;
     *new_comm_world = window.after;
     *staying_count = window.staying;

@@ -21,6 +21,7 @@ void world_set(MPI_Comm comm, epop_status_t status)
 {
     world.comm = comm;
     world.status = status;
+    world.committed = false;
     world.rank = -1;
     world.size = 0;
     interpose_set_world(comm);
@@ -118,6 +119,7 @@ int epop_adapt_commit(void)
     interpose_inherit(world.window.before, world.window.after);
     world.backend->commit(&world);
     world_set(world.window.after, world.window.status);
+    world.committed = true;
     world.commit_end = monotonic_ns();
     if (watch)
         watch->committed(&window);

@@ -24,7 +24,8 @@ struct world {
     int first;             /* the process number of its rank 0 */
     MPI_Comm comm;         /* what epop_world() returns */
     int rank, size;        /* in comm; -1 and 0 without one */
-    epop_status_t status;
+    epop_status_t status;  /* at the start, then that of the last window */
+    bool committed;        /* comm came of a window */
     enum window_state state;
     epop_window_t window;
     struct plan *plan;                /* of the window; borrowed from the member */

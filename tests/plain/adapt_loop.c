@@ -6,7 +6,8 @@
  * in the loop; the iteration is handed on after the commit (late) or before. A joining process calls MPI_Abort if it
  * finds FILE.abort; one that leaves returns $LEAVE_WITH from main, and the last rank of those at the end $END_WITH. The
  * rank $EXIT_RANK calls exit(0) in its loop, $QUIT_RANK _exit(0), and $ABORT_RANK MPI_Abort with code 0; one that
- * leaves does not call MPI_Finalize if $FORGETS is set.
+ * leaves does not call MPI_Finalize if $FORGETS is set. With $STALE one that joined calls begin again, by its first
+ * status.
  */
 #include <epop/mpi_adapt.h>
 #include <stdio.h>
@@ -141,6 +142,8 @@ static int probe(void)
     MPI_Probe_adapt(&pending, &status, &info);
     if ((pending != MPI_ADAPT_TRUE) != (info == MPI_INFO_NULL))
         fail("info of a probe that says", pending);
+    if (pending != MPI_ADAPT_TRUE && status != MPI_ADAPT_STATUS_STAYING)
+        fail("without an adaptation a probe says status", status);
     if (pending != MPI_ADAPT_TRUE)
         return 0;
     joined_now = status == MPI_ADAPT_STATUS_JOINING;
@@ -178,9 +181,19 @@ static int compute(const char *file)
     return more;
 }
 
-static int loop(const char *file)
+/* As programs do that go by the status of their start, at each pass of an outer loop. */
+static void begin_if_it_says_so(int status)
+{
+    MPI_Comm between, after;
+    int counts[3];
+    if (getenv("STALE") && status == MPI_ADAPT_STATUS_JOINING)
+        MPI_Comm_adapt_begin(&between, &after, &counts[0], &counts[1], &counts[2]);
+}
+
+static int loop(const char *file, int first_status)
 {
     for (int more = 1; more;) {
+        begin_if_it_says_so(first_status);
         if (at_start && probe())
             return 1;
         more = compute(file);
@@ -213,8 +226,9 @@ static int is_last(void)
 
 int main(int argc, char **argv)
 {
-    int status, pending, gone, done, last;
+    int status, first, pending, gone, done, last;
     MPI_Init_adapt(&argc, &argv, &status);
+    first = status;
     if (status == MPI_ADAPT_STATUS_JOINING && aborts(argv[1])) {
         printf("aborts (out)\n");
         fprintf(stderr, "aborts (err)\n");
@@ -233,7 +247,7 @@ int main(int argc, char **argv)
     }
     if (status == MPI_ADAPT_STATUS_JOINING && !in_loop)
         adapt(status);
-    gone = loop(argv[1]);
+    gone = loop(argv[1], first);
     if (!gone)
         report();
     if (gone && getenv("FORGETS"))

@@ -186,6 +186,15 @@ def test_status_of_a_joined_process_of_the_last_world_is_the_jobs(space, loop, e
                           "job\n"), result
 
 
+@joining.needed
+def test_begin_by_a_status_of_the_past(space, loop):
+    """A process that joined, and still goes by what MPI_Init_adapt said: an error of its own, which ends the job."""
+    running = start(space, loop, space.directory / "end", "start", ranks=1, env={"STALE": 1})
+    assert space.epopctl("resize", 2, "--wait").out is not None
+    result = running.wait(20)
+    assert result.status != 0 and "epop: MPI_Comm_adapt_begin: no adaptation is pending; call it" in result.err, result
+
+
 # ---- Where no processes can be started, too ------------------------------------------------------
 
 
@@ -272,7 +281,7 @@ def test_calls_in_the_wrong_place(space):
     assert result.status == 0 and result.out.splitlines() == [
         "probe before init: other", "begin before init: other", "init: success", "init again: other",
         "probe without a status: argument", "probe: success", "begin without an adaptation: other",
-        "begin without a place: argument", "commit without begin: other", "pending 0, status 0",
+        "begin without a place: argument", "commit without begin: other", "pending 0, status 2",
         "probe after the end: other"], result
     assert result.err.count("epop: MPI_") == 8, result
 
