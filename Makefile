@@ -299,7 +299,7 @@ endif
 
 # epop finds its library, and the installed programs, relative to itself: the tree can be moved.
 root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
-install: all $(BUILD)/epop.pc
+install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim "$(root)/bin"
@@ -308,7 +308,7 @@ install: all $(BUILD)/epop.pc
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"
 	ln -sf libepop.so.$(SOVERSION) "$(root)/lib/libepop.so"
 	ln -sf libepop_mpi.so.$(SOVERSION) "$(root)/lib/libepop_mpi.so"
-	install -m 644 $(BUILD)/epop.pc "$(root)/lib/pkgconfig"
+	install -m 644 $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc "$(root)/lib/pkgconfig"
 	install -m 644 $(programs) "$(root)/lib/epop/programs"
 	install -m 644 $(examples) "$(root)/lib/epop/examples"
 	install -m 644 docs/man/*.1 "$(root)/share/man/man1"
@@ -319,8 +319,8 @@ ifneq ($(REPORT),no)
 	install -m 644 $(BUNDLE)/THIRD-PARTY.txt "$(root)/share/epop"
 endif
 
-# The elastic interface names MPI's types, so its flags carry the path of the MPI header that this build uses.
-$(BUILD)/epop.pc: epop_api/epop.pc.in Makefile
+# Both interfaces name MPI's types, so their flags carry the path of the MPI header that this build uses.
+$(BUILD)/%.pc: epop_api/%.pc.in Makefile
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@MPI_CFLAGS@|$(filter -I%,$(shell $(MPICC) -show))|' $< > $@

@@ -18,11 +18,14 @@ extern "C" {
 #define MPI_ADAPT_FALSE 0
 #define MPI_ADAPT_TRUE  1
 
-/* What *local_status is: of this process, at its start or in the adaptation that is pending. */
-#define MPI_ADAPT_STATUS_NEW     0 /* started with the job; from MPI_Init_adapt alone */
-#define MPI_ADAPT_STATUS_JOINING 1 /* started for an adaptation of the running job, until its commit */
-#define MPI_ADAPT_STATUS_STAYING 2
-#define MPI_ADAPT_STATUS_LEAVING 3
+/*
+ * What *local_status is: of this process, at its start or in the adaptation that is pending. The numbers are those of
+ * the mpi.h that had the calls at first: a program that has them again, or the prototypes, is right.
+ */
+#define MPI_ADAPT_STATUS_NEW     2 /* started with the job; from MPI_Init_adapt alone */
+#define MPI_ADAPT_STATUS_JOINING 3 /* started for an adaptation of the running job, until its commit */
+#define MPI_ADAPT_STATUS_STAYING 4
+#define MPI_ADAPT_STATUS_LEAVING 5
 
 /*
  * Instead of MPI_Init, or behind it. NEW, or JOINING: then MPI_COMM_WORLD is the group of the joining processes until
@@ -55,6 +58,32 @@ int MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *sta
  * Collective as begin.
  */
 int MPI_Comm_adapt_commit(void);
+
+/*
+ * With EPOP_MPI_ADAPT_2015 defined before this header (-DEPOP_MPI_ADAPT_2015) begin and commit are what they were in
+ * 2015: begin takes two numbers, which are ignored, and does not count processes; what commit's argument points to
+ * stays as it is, and it may be NULL. LEAVING was called RETREATING. All else is as above.
+ */
+#ifdef EPOP_MPI_ADAPT_2015
+#define MPI_ADAPT_STATUS_RETREATING 5
+
+static inline int epop_mpi_begin_2015(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int unused, int unused_too)
+{
+    int staying, leaving, joining;
+    (void)unused;
+    (void)unused_too;
+    return MPI_Comm_adapt_begin(intercomm, new_comm_world, &staying, &leaving, &joining);
+}
+
+static inline int epop_mpi_commit_2015(int *phase_index)
+{
+    (void)phase_index;
+    return MPI_Comm_adapt_commit();
+}
+
+#define MPI_Comm_adapt_begin  epop_mpi_begin_2015
+#define MPI_Comm_adapt_commit epop_mpi_commit_2015
+#endif
 
 #ifdef __cplusplus
 }

@@ -23,9 +23,15 @@
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 
-_Static_assert(MPI_ADAPT_STATUS_NEW == EPOP_NEW && MPI_ADAPT_STATUS_JOINING == EPOP_JOINING &&
-                   MPI_ADAPT_STATUS_STAYING == EPOP_STAYING && MPI_ADAPT_STATUS_LEAVING == EPOP_LEAVING,
-               "a status goes by the same number");
+/* A status as these calls tell it: both count on from NEW in the same order. */
+static int told(enum epop_status status)
+{
+    _Static_assert(MPI_ADAPT_STATUS_JOINING - MPI_ADAPT_STATUS_NEW == EPOP_JOINING - EPOP_NEW &&
+                       MPI_ADAPT_STATUS_STAYING - MPI_ADAPT_STATUS_NEW == EPOP_STAYING - EPOP_NEW &&
+                       MPI_ADAPT_STATUS_LEAVING - MPI_ADAPT_STATUS_NEW == EPOP_LEAVING - EPOP_NEW,
+                   "the order is the same");
+    return MPI_ADAPT_STATUS_NEW + (int)(status - EPOP_NEW);
+}
 
 /* What this process is. */
 static enum {
@@ -180,7 +186,7 @@ int epop__instead_MPI_Init_adapt(int *argc, char ***argv, int *local_status)
     } else {
         error = start(argc, argv);
     }
-    *local_status = world.status;
+    *local_status = told(world.status);
     return error;
 }
 
@@ -318,13 +324,13 @@ static MPI_Info describe(const epop_window_t *window)
 }
 
 /* A probe has three answers, none of which is NEW (chapter 6.1.2). One that joined is like the others after commit. */
-static int status_in_probe(void)
+static enum epop_status status_in_probe(void)
 {
     if (world.state == WINDOW_OFFERED)
-        return (int)world.window.status;
+        return world.window.status;
     if (world.status == EPOP_LEAVING || (world.status == EPOP_JOINING && !world.committed))
-        return (int)world.status;
-    return MPI_ADAPT_STATUS_STAYING;
+        return world.status;
+    return EPOP_STAYING;
 }
 
 int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info)
@@ -340,7 +346,7 @@ int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MP
     else if (part == MEMBER && world.state == WINDOW_NONE)
         probe();
     *pending_adaptation = world.state == WINDOW_OFFERED ? MPI_ADAPT_TRUE : MPI_ADAPT_FALSE;
-    *local_status = status_in_probe();
+    *local_status = told(status_in_probe());
     if (info)
         *info = *pending_adaptation ? describe(&world.window) : MPI_INFO_NULL;
     return MPI_SUCCESS;

@@ -28,6 +28,7 @@ def declarations(text):
     """Functions, types and structures, each as one line."""
     text = re.sub(r"^\s*#(?:[^\n]*\\\n)*[^\n]*", "", without_comments(text), flags=re.M)
     text = re.sub(r'extern\s+"C"\s*{', "", text)
+    text = re.sub(r"(static inline [^;{]*\))\n\{\n.*?^\}", r"\1;", text, flags=re.M | re.S)
     found, depth, start = set(), 0, 0
     for place, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")

@@ -12,7 +12,7 @@ def install(*variables):
                     *variables], cwd=job.ROOT, check=True, timeout=300, stdout=subprocess.DEVNULL)
 
 
-def pkg_config(tree, *arguments):
-    """What pkg-config says of epop in this tree."""
-    return subprocess.run(["pkg-config", *arguments, "epop"], capture_output=True, text=True, check=True, timeout=60,
+def pkg_config(tree, *arguments, package="epop"):
+    """What pkg-config says of the package in this tree."""
+    return subprocess.run(["pkg-config", *arguments, package], capture_output=True, text=True, check=True, timeout=60,
                           env={"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": f"{tree}/lib/pkgconfig"}).stdout

@@ -14,7 +14,8 @@ PREFIX = "/opt/epop"
 FILES = [
     "bin/epop", "bin/epopctl", "bin/epopsim", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
     *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "mpi_adapt", "policy", "visibility")],
-    *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")], "lib/pkgconfig/epop.pc",
+    *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
+    "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").glob("*.c")],
     "lib/epop/backtrace", "lib/epop/tether", "lib/epop/orphans", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epopsim", "epop-report")],
@@ -136,8 +137,8 @@ def test_a_tilde_is_the_home():
 
 # ---- Programs build against it ----
 
-def pkg_config_flags(tree):
-    return shlex.split(installed.pkg_config(tree, "--cflags", "--libs"))
+def pkg_config_flags(tree, package="epop"):
+    return shlex.split(installed.pkg_config(tree, "--cflags", "--libs", package=package))
 
 
 PROGRAM = """
@@ -207,8 +208,79 @@ def test_a_program_builds_against_it(space, tree, compiler, kind, standard):
     assert result.status == 0 and result.out == "done 10\n", result
 
 
+# An elastic executable of the time when the calls were in mpi.h; with constants and prototypes of its own, or without.
+EXECUTABLE = """
+#ifdef __cplusplus
+extern "C" {
+#else
+#define _GNU_SOURCE
+#endif
+#include <mpi.h>
+#ifdef __cplusplus
+}
+#endif
+#include <stdio.h>
+#ifdef ITS_OWN
+#define MPI_ADAPT_FALSE 0
+#define MPI_ADAPT_TRUE 1
+#define MPI_ADAPT_STATUS_NEW 2
+#define MPI_ADAPT_STATUS_JOINING 3
+#define MPI_ADAPT_STATUS_STAYING 4
+#ifdef EPOP_MPI_ADAPT_2015
+#define MPI_ADAPT_STATUS_RETREATING 5
+int MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int, int);
+int MPI_Comm_adapt_commit(int *phase_index);
+#else
+#define MPI_ADAPT_STATUS_LEAVING 5
+int MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *staying, int *leaving, int *joining);
+int MPI_Comm_adapt_commit(void);
+#endif
+int MPI_Init_adapt(int *argc, char ***argv, int *local_status);
+int MPI_Probe_adapt(int *current_operation, int *local_status, MPI_Info *info);
+#endif
+
+int main(int argc, char **argv)
+{
+    int status, pending, begun, committed, rank;
+    MPI_Info info;
+    MPI_Comm between, world;
+    MPI_Init_adapt(&argc, &argv, &status);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Probe_adapt(&pending, &status, &info);
+#ifdef EPOP_MPI_ADAPT_2015
+    int index = 7;
+    begun = MPI_Comm_adapt_begin(&between, &world, 0, 0);
+    committed = MPI_Comm_adapt_commit(&index);
+    pending += index - 7 + (status == MPI_ADAPT_STATUS_RETREATING);
+#else
+    int staying, leaving, joining;
+    begun = MPI_Comm_adapt_begin(&between, &world, &staying, &leaving, &joining);
+    committed = MPI_Comm_adapt_commit();
+#endif
+    if (rank == 0)
+        printf("status %d, pending %d, begin %d, commit %d\\n", status, pending, begun == MPI_SUCCESS, committed == MPI_SUCCESS);
+    return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("flags", [[], ["-DITS_OWN"], ["-DEPOP_MPI_ADAPT_2015"], ["-DEPOP_MPI_ADAPT_2015", "-DITS_OWN"]], ids=" ".join)
+@pytest.mark.parametrize("kind, language", {"c": ["-D_GNU_SOURCE="], "cpp": ["-cc=g++", "-DMPICH_SKIP_MPICXX"]}.items())
+def test_an_executable_that_expects_the_calls_in_mpi_h(space, tree, kind, language, flags):
+    source = space.directory / f"executable.{kind}"
+    source.write_text(EXECUTABLE)
+    built = subprocess.run(["mpicc.mpich", *language, *flags, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                            "-include", "epop/mpi_adapt.h", source.name, *pkg_config_flags(tree, "epop_mpi"), "-o", "executable"],
+                           cwd=space.directory, capture_output=True, text=True, timeout=60)
+    assert built.returncode == 0, built.stderr
+    result = bare(space, tree, job.MPIEXEC, "-n", "2", "./executable").wait()
+    assert result.status == 0 and result.out == "status 4, pending 0, begin 0, commit 0\n", result
+
+
 def test_version_of_pkg_config_is_that_of_epop(space, tree):
     version = installed.pkg_config(tree, "--modversion").strip()
+    assert installed.pkg_config(tree, "--modversion", package="epop_mpi").strip() == version
     assert bare(space, tree, "epop", "--version").wait().out.startswith(f"epop {version} ")
 
 

@@ -281,7 +281,7 @@ def test_calls_in_the_wrong_place(space):
     assert result.status == 0 and result.out.splitlines() == [
         "probe before init: other", "begin before init: other", "init: success", "init again: other",
         "probe without a status: argument", "probe: success", "begin without an adaptation: other",
-        "begin without a place: argument", "commit without begin: other", "pending 0, status 2",
+        "begin without a place: argument", "commit without begin: other", "pending 0, status 4",
         "probe after the end: other"], result
     assert result.err.count("epop: MPI_") == 8, result
 
