@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Usage: mpich/build.sh [DEVICE]. Builds MPICH for this device (ch3:sock, ch3:nemesis, ch4:ofi) from the distribution's
 # source package into the cache (EPOP_CACHE), once. Interrupted or failed, the next call goes on where it stopped.
-# MPICH_JOBS sets the number of compilers at once.
+# MPICH_JOBS sets the number of compilers at once. MPICH_LANGUAGES="fortran c++" adds mpif90, mpicxx and their libraries;
+# an installation without them is replaced by one that has them.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/recipe.sh"
@@ -33,6 +34,15 @@ check() {
     readelf -d "$prefix/lib/libmpich.so" | grep -F 'soname: [libmpich.so.12]'
     "$prefix/bin/mpicc" -I"$here/.." "$here/capabilities.c" "$here/../driver/epop/probe_mpi.c" -o "$work/capabilities"
     timeout 60 "$prefix/bin/mpiexec" -n 2 "$work/capabilities" version
+    ! recipe_has fortran || check_language mpif90 f90 '      use mpi; call mpi_init(i); call mpi_finalize(i); end'
+    ! recipe_has c++ || check_language mpicxx cc '#include <mpi.h>
+        int main() { MPI_Init(0, 0); return MPI_Finalize(); }'
+}
+
+check_language() { # COMPILER SUFFIX SOURCE
+    echo "$3" >"$work/language.$2"
+    "$prefix/bin/$1" "$work/language.$2" -o "$work/language"
+    timeout 60 "$prefix/bin/mpiexec" -n 2 "$work/language"
 }
 
 # Writes what comes in to the log, and while there is much to compile says every 15 s how far it is.
@@ -89,7 +99,7 @@ prepare() {
 }
 
 build() {
-    echo "building MPICH $version, $device, for $prefix (once, some minutes; logs in $logs)"
+    echo "building MPICH $version, $device${languages:+, with$languages}, for $prefix (once, some minutes; logs in $logs)"
     prepare
     # shellcheck disable=SC2046
     stage packages "$here/../deps.sh" $(recipe_packages)

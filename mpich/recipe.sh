@@ -23,7 +23,7 @@ recipe_version() {
     echo "$version"
 }
 
-# recipe_choose DEVICE: sets device, version, prefix (where it is installed) and work (where it is built).
+# recipe_choose DEVICE: sets device, version, prefix (where it is installed), work (where it is built) and languages.
 recipe_choose() {
     device=$1
     case $device in
@@ -34,18 +34,48 @@ recipe_choose() {
     local name=mpich-$version-${device/:/-}
     prefix=$cache/$name
     work=$cache/build/$name
+    recipe_languages
+}
+
+# What MPICH_LANGUAGES asks for, and what the installation has already: it is a superset for everybody, and a build anew
+# takes nothing away.
+recipe_languages() {
+    local language
+    languages=
+    for language in ${MPICH_LANGUAGES:-}; do
+        case $language in
+        fortran | c++) languages+=" $language" ;;
+        *) fail "unknown language '$language' in MPICH_LANGUAGES; there are fortran and c++" ;;
+        esac
+    done
+    recipe_has fortran || [ ! -e "$prefix/bin/mpif90" ] || languages+=" fortran"
+    recipe_has c++ || [ ! -e "$prefix/bin/mpicxx" ] || languages+=" c++"
+}
+
+# Is it built with this language, besides C?
+recipe_has() {
+    case " $languages " in
+    *" $1 "*) return 0 ;;
+    *) return 1 ;;
+    esac
 }
 
 recipe_packages() {
     echo apt dpkg-dev gcc libc6-dev make xz-utils binutils libhwloc-dev
+    ! recipe_has fortran || echo gfortran
+    ! recipe_has c++ || echo g++
     [ "$device" != ch4:ofi ] || echo libfabric-dev
 }
 
-# Shared libraries without Fortran and C++, which EPOP does not use: that halves the compile twice. Yaksa, MPICH's
-# engine for derived datatypes on GPUs, alone would take longer than all the rest. Error checking stays on.
+# Shared libraries, with Fortran and C++ if they are asked for. Yaksa, MPICH's engine for derived datatypes on GPUs, alone
+# would take longer than all the rest. Error checking stays on.
 recipe_options() {
+    local fortran=--disable-fortran cxx=--disable-cxx
+    # MPI's functions take buffers of any type, which gfortran has to be told.
+    ! recipe_has fortran || fortran='--enable-fortran=all FFLAGS=-fallow-argument-mismatch FCFLAGS=-fallow-argument-mismatch'
+    ! recipe_has c++ || cxx=--enable-cxx
     echo "--prefix=$prefix --with-device=$device"
-    echo "--enable-shared --disable-static --disable-fortran --disable-cxx --enable-romio --enable-fast=O2"
+    echo "--enable-shared --disable-static $fortran $cxx --enable-romio --enable-fast=O2"
     echo "--without-yaksa --with-datatype-engine=dataloop --with-hwloc=/usr --disable-opencl --disable-maintainer-mode"
     # configure would take what pkg-config says of a static libfabric, with the libraries of five fabrics.
     [ "$device" != ch4:ofi ] || echo "--with-libfabric=/usr PKG_CONFIG_LIBDIR=$cache/none"

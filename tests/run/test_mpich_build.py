@@ -12,7 +12,14 @@ import pytest
 BUILD_SCRIPT = job.ROOT / "mpich/build.sh"
 
 CONFIGURE = """#!/bin/bash
-for option; do case $option in --prefix=*) prefix=${option#*=} ;; esac; done
+commands=mpiexec
+for option; do
+    case $option in
+    --prefix=*) prefix=${option#*=} ;;
+    --enable-fortran=all) commands+=" mpif90" ;;
+    --enable-cxx) commands+=" mpicxx" ;;
+    esac
+done
 echo configured >>"$HISTORY"
 cat >Makefile <<END
 all:
@@ -22,7 +29,7 @@ install:
 \tmkdir -p \\$(DESTDIR)$prefix/bin \\$(DESTDIR)$prefix/lib
 \tgcc -shared -Wl,-soname,${SONAME:-libmpich.so.12} -x c /dev/null -o \\$(DESTDIR)$prefix/lib/libmpich.so
 \tprintf '#!/bin/sh\\nexit 0\\n' >\\$(DESTDIR)$prefix/bin/mpicc
-\tcp \\$(DESTDIR)$prefix/bin/mpicc \\$(DESTDIR)$prefix/bin/mpiexec
+\tfor command in $commands; do cp \\$(DESTDIR)$prefix/bin/mpicc \\$(DESTDIR)$prefix/bin/\\$\\$command; done
 \tchmod +x \\$(DESTDIR)$prefix/bin/*
 END
 """
@@ -110,6 +117,23 @@ def test_what_is_there_is_not_built_again(cache):
     result = cache.build()
     assert result.status == 0 and result.out == f"mpich 0.1, ch3:sock: {cache.prefix}\n", result
     assert cache.history.read_text() == before
+
+
+def test_languages_are_added_and_stay(cache):
+    """The installation is built anew for one that it does not have, with those that it has."""
+    cache.works()
+    plain = {"mpicc", "mpiexec"}
+    for languages, commands, builds in (("", plain, 1), ("fortran", plain | {"mpif90"}, 2), ("", plain | {"mpif90"}, 2),
+                                        ("c++", plain | {"mpif90", "mpicxx"}, 3), ("c++ fortran", None, 3)):
+        result = cache.build(MPICH_LANGUAGES=languages)
+        assert result.status == 0, result
+        there = {path.name for path in (cache.prefix / "bin").iterdir()}
+        assert commands in (None, there) and cache.history.read_text().count("configured") == builds, languages
+
+
+def test_an_unknown_language(cache):
+    result = cache.build(MPICH_LANGUAGES="fortran cobol")
+    assert result.status == 1 and "unknown language 'cobol' in MPICH_LANGUAGES; there are fortran and c++" in result.err
 
 
 def test_a_library_with_another_soname_is_not_taken(cache):
