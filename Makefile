@@ -19,6 +19,9 @@ BUILD     ?= build/$(subst :,-,$(DEVICE))
 MPICC     := $(MPICH)/bin/mpicc
 MPIEXEC   := $(MPICH)/bin/mpiexec
 endif
+# Of the same MPICH, or of the system's: the interfaces are the same. FORTRAN=no builds all but what Fortran programs need.
+MPIFC     ?= $(firstword $(wildcard $(MPICH)/bin/mpif90) $(if $(filter mpicc.mpich,$(MPICC)),mpif90.mpich) $(wildcard $(dir $(MPICC))mpif90) mpif90.mpich)
+FORTRAN   ?= $(if $(findstring gfortran,$(shell command -v gfortran && $(MPIFC) -show 2>/dev/null)),yes,no)
 
 # A line per file; `make V=1` shows the commands.
 Q := $(if $(V),,@)
@@ -74,10 +77,12 @@ help:
 	@echo "make test       install what is missing, build, and run all tests"
 	@echo "make soak       resize ledger and gauss at random, 1000 times each, and 300 times with faults (SOAK='--resizes 100 --seed 7')"
 	@echo "make bench      measure (results are described in docs/performance.md)"
-	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi)"
+	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi,"
+	@echo "                MPICH_LANGUAGES='fortran c++': with mpif90 and mpicxx)"
 	@echo "make mpich-info show which MPICH is used and what it can do"
 	@echo "make DEVICE=ch3:sock [all|test|...]   the same with that MPICH, into build/ch3-sock/ (docs/mpich.md)"
 	@echo "make REPORT=no [all|install]   without epop-report, which needs node and npm to be built"
+	@echo "make FORTRAN=no [all|install]  without the modules for Fortran programs, where there is no gfortran"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR="
 	@echo "make deps       install the missing packages (apt-get, as root or by sudo)"
 	@echo "make format     clang-format everything"
@@ -96,7 +101,7 @@ $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GE
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O2 -g0 -fno-plt -c $< -o $@
 # What programs meet instead of MPI: in the executable, and in a library for plain executables.
-layer_obj := $(OBJ)/interpose/wrappers.o $(patsubst %,$(OBJ)/interpose/layer/%.o,calls exit)
+layer_obj := $(OBJ)/interpose/wrappers.o $(patsubst interpose/layer/%.c,$(OBJ)/interpose/layer/%.o,$(wildcard interpose/layer/*.c))
 $(lib_obj) $(epop_obj) $(layer_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
 mpi_obj := $(filter-out $(OBJ)/runtime/control/% $(OBJ)/runtime/base/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(patsubst %,$(OBJ)/driver/epop/%.o,run trial probe_mpi)
@@ -181,6 +186,27 @@ plain_libs = -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(
 $(BUILD)/plain/%: programs/plain/%.c epop_api/epop/mpi_adapt.h | $(LIB)/libepop_mpi.so
 	$(announce)
 	$(Q)$(MPICC) -Iepop_api -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE $(LDFLAGS) $< -o $@ $(plain_libs)
+
+# For Fortran programs: modules that are interfaces alone, so that nothing of them is linked. The sources are there for
+# other compilers than the one at hand.
+FINC := $(BUILD)/include/epop/fortran
+fortran_texts := $(patsubst epop_api/fortran/%,$(FINC)/%,$(filter-out %/mpi.f90,$(wildcard epop_api/fortran/*))) $(FINC)/mpi/mpi.f90
+fortran_built := $(patsubst %,$(FINC)/%,epop_mpi_adapt.mod epop_mpi_adapt_f08.mod mpi/mpi.mod mpi/mpif.h)
+ifneq ($(FORTRAN),no)
+all: $(fortran_texts) $(fortran_built)
+endif
+$(FINC)/%: epop_api/fortran/%
+	@mkdir -p $(@D) && cp $< $@
+$(FINC)/mpi/mpi.f90: epop_api/fortran/mpi.f90
+	@mkdir -p $(@D) && cp $< $@
+# What the compiler finds first of mpi.mod and mpif.h has MPICH's, too.
+$(FINC)/mpi/mpif.h: epop_api/fortran/epop_mpi_adapt.fh
+	$(announce)
+	$(Q)cat "$$(for flag in $$($(MPIFC) -show); do case $$flag in -I*) ls "$${flag#-I}/mpif.h" 2>/dev/null; esac; done | head -n 1)" $< > $@
+$(FINC)/%.mod: $(FINC)/%.f90
+	$(announce)
+	$(Q)$(MPIFC) -std=f2018 -Wall -Werror -fsyntax-only -I$(FINC) -J$(@D) $<
+$(FINC)/epop_mpi_adapt_f08.mod $(FINC)/mpi/mpi.mod: $(FINC)/epop_mpi_adapt.mod
 .SECONDEXPANSION:
 $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/common/*) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
@@ -199,7 +225,7 @@ $(BUILD)/tests/unit/test_timeline: report/timeline.c report/trace.c
 $(BUILD)/tests/unit/test_steps: report/steps.c
 $(BUILD)/tests/unit/test_gantt: report/gantt.c report/ranges.c
 # The driver's objects are no part of the library.
-$(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj))
+$(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj)) $(OBJ)/interpose/layer/redirect.o
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
@@ -254,7 +280,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev zlib1g-dev libopenblas-dev
-TEST_PACKAGES  := git g++ clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc gdb util-linux iproute2
+TEST_PACKAGES  := git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-jsonschema mandoc gdb util-linux iproute2
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
 BENCH_PACKAGES := libscalapack-mpich-dev python3
@@ -288,7 +314,7 @@ soak: deps
 	@EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak.py --faults --resizes 300 --most 6 $(SOAK)
 
 mpich:
-	@mpich/build.sh $(or $(MPICH_DEVICE),$(DEVICE),ch3:sock)
+	@MPICH_LANGUAGES='$(MPICH_LANGUAGES)' mpich/build.sh $(or $(MPICH_DEVICE),$(DEVICE),ch3:sock)
 mpich-info:
 	@MPICC=$(MPICC) MPIEXEC=$(MPIEXEC) mpich/capabilities.sh
 ifneq ($(DEVICE),)
@@ -314,6 +340,12 @@ install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -m 644 docs/man/*.1 "$(root)/share/man/man1"
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"
 	install -m 644 scheduler/examples/*.json "$(root)/share/epop/workloads"
+ifneq ($(FORTRAN),no)
+	install -d "$(root)/include/epop/fortran/mpi"
+	install -m 644 $(wildcard epop_api/fortran/*) $(filter-out $(FINC)/mpi/%,$(fortran_built)) "$(root)/include/epop/fortran"
+	mv "$(root)/include/epop/fortran/mpi.f90" "$(root)/include/epop/fortran/mpi"
+	install -m 644 $(filter $(FINC)/mpi/%,$(fortran_built)) "$(root)/include/epop/fortran/mpi"
+endif
 ifneq ($(REPORT),no)
 	install $(BIN)/epop-report "$(root)/bin"
 	install -m 644 $(BUNDLE)/THIRD-PARTY.txt "$(root)/share/epop"

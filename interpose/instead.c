@@ -119,3 +119,8 @@ int epop__instead_MPI_Keyval_free(int *keyval)
 {
     return epop__instead_MPI_Comm_free_keyval(keyval);
 }
+
+void epop__instead_fortran_keyval(int keyval, const struct epop__fortran_keyval *how)
+{
+    keyvals_by_fortran(keyval, how);
+}

@@ -35,6 +35,19 @@ EPOP_API int epop__instead_MPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete
                                              void *extra_state);
 EPOP_API int epop__instead_MPI_Keyval_free(int *keyval);
 
+/* A key that a Fortran program made: how MPICH calls its copy function, and keeps its attributes, with a number for the
+ * type of the value. A key that is no communicator's is left alone. */
+typedef int epop__copy_proxy(MPI_Comm_copy_attr_function *copy, int handle, int keyval, void *extra_state, int type,
+                             void *value, void **copied, int *copies);
+typedef int epop__set_attribute(MPI_Comm comm, int keyval, void *value, int type);
+typedef int epop__get_attribute(MPI_Comm comm, int keyval, void *value, int *flag, int type);
+struct epop__fortran_keyval {
+    epop__copy_proxy *copy;
+    epop__set_attribute *set;
+    epop__get_attribute *get;
+};
+EPOP_API void epop__instead_fortran_keyval(int keyval, const struct epop__fortran_keyval *how);
+
 /* The four elastic calls of epop/mpi_adapt.h; the runtime has them. */
 EPOP_API int epop__instead_MPI_Init_adapt(int *argc, char ***argv, int *local_status);
 EPOP_API int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info);

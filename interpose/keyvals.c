@@ -9,7 +9,10 @@ struct keyval {
     int key;
     MPI_Comm_copy_attr_function *copy;
     void *extra_state;
+    struct epop__fortran_keyval fortran; /* all NULL: of a C program */
 };
+
+enum { VALUE_OF_FORTRAN = 1 }; /* MPICH's number for an attribute that is an integer of an address's size */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct keyval *keyvals;
@@ -23,6 +26,16 @@ void keyvals_add(int keyval, MPI_Comm_copy_attr_function *copy, void *extra_stat
     if (more) {
         keyvals = more;
         keyvals[count++] = (struct keyval){.key = keyval, .copy = copy, .extra_state = extra_state};
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void keyvals_by_fortran(int keyval, const struct epop__fortran_keyval *how)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < count; i++) {
+        if (keyvals[i].key == keyval)
+            keyvals[i].fortran = *how;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -43,10 +56,26 @@ void keyvals_remove(int keyval)
     pthread_mutex_unlock(&lock);
 }
 
+static void copy_by_fortran(const struct keyval *keyval, MPI_Comm before, MPI_Comm after)
+{
+    const struct epop__fortran_keyval *f = &keyval->fortran;
+    void *value, *copied = NULL;
+    int found = 0, copies = 0;
+    if (f->get(before, keyval->key, &value, &found, VALUE_OF_FORTRAN) == MPI_SUCCESS && found &&
+        f->copy(keyval->copy, before, keyval->key, keyval->extra_state, VALUE_OF_FORTRAN, value, &copied, &copies) ==
+            MPI_SUCCESS &&
+        copies)
+        f->set(after, keyval->key, copied, VALUE_OF_FORTRAN);
+}
+
 static void copy_one(const struct keyval *keyval, MPI_Comm before, MPI_Comm after)
 {
     void *value, *copied = NULL;
     int found = 0, copies = 0;
+    if (keyval->fortran.copy) {
+        copy_by_fortran(keyval, before, after);
+        return;
+    }
     if (keyval->copy == MPI_COMM_NULL_COPY_FN ||
         PMPI_Comm_get_attr(before, keyval->key, &value, &found) != MPI_SUCCESS || !found)
         return;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "driver/epop/elf.h"
+#include "interpose/layer/redirect.h"
 #include "runtime/base/error.h"
 #include "runtime/crash/crash.h"
 
@@ -249,6 +250,7 @@ void *object_open(const char *kind, const char *path, struct object_uses *uses, 
         return NULL;
     }
     pin_openmp();
+    interpose_redirect_fortran();
     *uses = scan.uses;
     return handle;
 }

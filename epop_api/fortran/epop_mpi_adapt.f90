@@ -1,0 +1,38 @@
+! Elastic MPI in Fortran, beside `use mpi`: four calls that make any MPI program malleable. What they do is said in
+! epop/mpi_adapt.h. Link with libepop_mpi, before MPI, or preload it. Nothing of this module needs to be linked.
+module epop_mpi_adapt
+  implicit none
+  public
+
+  ! What pending_adaptation is.
+  integer, parameter :: MPI_ADAPT_FALSE = 0
+  integer, parameter :: MPI_ADAPT_TRUE = 1
+
+  ! What local_status is: of this process, at its start or in the adaptation that is pending.
+  integer, parameter :: MPI_ADAPT_STATUS_NEW = 2
+  integer, parameter :: MPI_ADAPT_STATUS_JOINING = 3
+  integer, parameter :: MPI_ADAPT_STATUS_STAYING = 4
+  integer, parameter :: MPI_ADAPT_STATUS_LEAVING = 5
+
+  interface
+    subroutine mpi_init_adapt(local_status, ierror)
+      integer, intent(out) :: local_status
+      integer, optional, intent(out) :: ierror
+    end subroutine
+
+    ! info is a variable: the caller's to free, or MPI_INFO_NULL.
+    subroutine mpi_probe_adapt(pending_adaptation, local_status, info, ierror)
+      integer, intent(out) :: pending_adaptation, local_status, info
+      integer, optional, intent(out) :: ierror
+    end subroutine
+
+    subroutine mpi_comm_adapt_begin(intercomm, new_comm_world, staying_count, leaving_count, joining_count, ierror)
+      integer, intent(out) :: intercomm, new_comm_world, staying_count, leaving_count, joining_count
+      integer, optional, intent(out) :: ierror
+    end subroutine
+
+    subroutine mpi_comm_adapt_commit(ierror)
+      integer, optional, intent(out) :: ierror
+    end subroutine
+  end interface
+end module
