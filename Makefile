@@ -115,8 +115,11 @@ $(LIB)/libepop.so.$(SOVERSION): $(lib_obj) epop_api/libepop.map
 $(LIB)/libepop_mpi.so.$(SOVERSION): $(layer_obj) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) -shared -Wl,-soname,libepop_mpi.so.$(SOVERSION) $(SANITIZE) $(LDFLAGS) $(layer_obj) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN' -o $@
-$(LIB)/libepop.so $(LIB)/libepop_mpi.so: %.so: %.so.$(SOVERSION)
+$(LIB)/libepop.so: %.so: %.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
+# For the linker: with -lepop_mpi come the functions of libepop that an executable calls.
+$(LIB)/libepop_mpi.so: %.so: %.so.$(SOVERSION) Makefile
+	$(Q)rm -f $@ && echo 'INPUT(libepop_mpi.so.$(SOVERSION) AS_NEEDED(libepop.so.$(SOVERSION)))' >$@
 $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -333,7 +336,7 @@ install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"
 	ln -sf libepop.so.$(SOVERSION) "$(root)/lib/libepop.so"
-	ln -sf libepop_mpi.so.$(SOVERSION) "$(root)/lib/libepop_mpi.so"
+	install -m 644 $(LIB)/libepop_mpi.so "$(root)/lib"
 	install -m 644 $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc "$(root)/lib/pkgconfig"
 	install -m 644 $(programs) "$(root)/lib/epop/programs"
 	install -m 644 $(examples) "$(root)/lib/epop/examples"

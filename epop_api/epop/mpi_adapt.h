@@ -10,6 +10,8 @@
 
 #include <mpi.h>
 
+#include <epop/elastic.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -58,6 +60,14 @@ int MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *sta
  * Collective as begin.
  */
 int MPI_Comm_adapt_commit(void);
+
+/*
+ * The window that MPI_Comm_adapt_begin opened: what the functions of epop/redist.h take, to move the data. Its
+ * communicators and its array belong to the runtime, and are valid until commit. *window is the caller's, a copy.
+ * Local. EPOP_OK; EPOP_ERR_STATE when no window is open, and then *window has the status EPOP_NEW, and zeros and
+ * MPI_COMM_NULL; EPOP_ERR_ARGUMENT for NULL.
+ */
+EPOP_API int epop_mpi_window(epop_window_t *window);
 
 /*
  * With EPOP_MPI_ADAPT_2015 defined before this header (-DEPOP_MPI_ADAPT_2015) begin and commit are what they were in

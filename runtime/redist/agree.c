@@ -12,11 +12,25 @@ static const struct {
     [REDIST_NO_MEMORY] = {EPOP_ERR_MEMORY, "out of memory for the new block"},
     [REDIST_MPI_FAILED] = {EPOP_ERR_MPI, "an MPI function failed"},
     [REDIST_NO_BLOCK] = {EPOP_ERR_ARGUMENT, "the pointer to the data is NULL on a rank that owns some"},
+    [REDIST_NULL] = {EPOP_ERR_ARGUMENT, "a pointer is NULL on some rank"},
     [REDIST_BAD_LENGTHS] = {EPOP_ERR_ARGUMENT, "a row has a negative length"},
+    [REDIST_BAD_STARTS] = {EPOP_ERR_ARGUMENT, "the starts of the rows do not begin with 0, or fall"},
+    [REDIST_BAD_WEIGHTS] = {EPOP_ERR_ARGUMENT, "a weight is negative, or their sum is above 2^63 - 1"},
+    [REDIST_BAD_SHARES] = {EPOP_ERR_ARGUMENT, "a share is negative or no number, or all shares are 0"},
+    [REDIST_NO_WEIGHTS] = {EPOP_ERR_ARGUMENT, "the weights are NULL on some ranks that own indices, and not on others"},
+    [REDIST_NOT_BLOCKS] = {EPOP_ERR_ARGUMENT, "only indices that are dealt out in blocks or by cuts can be cut anew"},
+    [REDIST_BAD_CUTS] = {EPOP_ERR_ARGUMENT,
+                         "a distribution by cuts is for another number of ranks, or does not rise from 0 to its count"},
     [REDIST_BAD_DIST] = {EPOP_ERR_ARGUMENT, "a distribution has a negative count, a block below 1 or no known kind"},
     [REDIST_BAD_GRID] = {EPOP_ERR_ARGUMENT, "a process grid has no rows or columns, or more places than ranks"},
-    [REDIST_COUNTS_DIFFER] = {EPOP_ERR_ARGUMENT, "the matrix has another number of rows or columns after than before"},
+    [REDIST_BAD_ARRAYS] = {EPOP_ERR_ARGUMENT, "the number of arrays is negative, or the pointer to them NULL"},
+    [REDIST_COUNTS_DIFFER] = {EPOP_ERR_ARGUMENT,
+                              "there are other numbers of elements, rows or columns after than before"},
     [REDIST_TOO_LARGE] = {EPOP_ERR_ARGUMENT, "a block has more than 2^63 - 1 bytes"},
+    [REDIST_TOO_MANY] = {EPOP_ERR_ARGUMENT,
+                         "a rank would get more than 2^31 - 1 elements, too many for its type of row starts"},
+    [REDIST_BAD_INDEX] = {EPOP_ERR_ARGUMENT,
+                          "lengths, starts and weights are of MPI_INT, MPI_INT64_T, or an integer like one of these"},
     [REDIST_BAD_TYPE] =
         {EPOP_ERR_ARGUMENT,
          "the datatype has no extent, or data in front of its address, or overlapping elements above 2 GiB"},
@@ -76,8 +90,8 @@ int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault 
     mine[0] = fault;
     mine[last] = errors_return(window->all);
     for (int i = 0; i < terms->count; i++) {
-        mine[1 + 2 * i] = terms->value[i];
-        mine[2 + 2 * i] = -terms->value[i];
+        mine[1 + 2 * i] = terms->no_say ? -INT64_MAX : terms->value[i];
+        mine[2 + 2 * i] = terms->no_say ? -INT64_MAX : -terms->value[i];
     }
     MPI_Request request;
     if (MPI_Iallreduce(mine, highest, last + 1, MPI_INT64_T, MPI_MAX, window->all, &request) != MPI_SUCCESS ||

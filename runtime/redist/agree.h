@@ -6,6 +6,7 @@
 #define REDIST_AGREE_H
 
 #include <epop/redist.h>
+#include <stdbool.h>
 
 /* What can be wrong on one rank; of several the largest is reported. */
 typedef enum redist_fault {
@@ -13,12 +14,22 @@ typedef enum redist_fault {
     REDIST_NO_MEMORY,
     REDIST_MPI_FAILED,
     REDIST_NO_BLOCK,
+    REDIST_NULL,
     REDIST_BAD_LENGTHS,
+    REDIST_BAD_STARTS,
+    REDIST_BAD_WEIGHTS,
+    REDIST_BAD_SHARES,
+    REDIST_NO_WEIGHTS,
+    REDIST_NOT_BLOCKS,
+    REDIST_BAD_CUTS,
     REDIST_BAD_DIST,
     REDIST_BAD_GRID,
+    REDIST_BAD_ARRAYS,
     REDIST_COUNTS_DIFFER,
     REDIST_TOO_LARGE,
+    REDIST_TOO_MANY,
     REDIST_BAD_TYPE,
+    REDIST_BAD_INDEX,
     REDIST_FAULTS
 } redist_fault;
 
@@ -29,6 +40,7 @@ typedef struct redist_terms {
     int count;
     int64_t value[REDIST_TERMS_MAX];
     const char *name[REDIST_TERMS_MAX];
+    bool no_say;  /* this rank does not know them: only the others have to agree */
     int may_fail; /* set by redist_agree: on some rank an error of MPI on window->all comes back to us */
 } redist_terms;
 

@@ -94,13 +94,12 @@ static void compare(const redist_exchange *exchange, const char *function, total
     watch->wrong(text);
 }
 
-static void check_room(const redist_exchange *exchange, const char *function)
+void redist_audit_room(const void *block, int64_t bytes, const char *function)
 {
     char text[200];
-    int64_t elements =
-        exchange->rows ? exchange->rows->total[REDIST_BEFORE] : redist_plan_local(exchange->plan, REDIST_BEFORE);
-    int64_t bytes = redist_block_bytes(&exchange->element, elements);
-    int64_t room = exchange->before ? (int64_t)malloc_usable_size((void *)exchange->before) : bytes;
+    if (!watch || !block)
+        return;
+    int64_t room = (int64_t)malloc_usable_size((void *)block);
     if (bytes <= room)
         return;
     snprintf(text, sizeof text,
@@ -109,13 +108,19 @@ static void check_room(const redist_exchange *exchange, const char *function)
     watch->wrong(text);
 }
 
+static void check_room(const redist_exchange *exchange, const char *function)
+{
+    int64_t elements =
+        exchange->rows ? exchange->rows->total[REDIST_BEFORE] : redist_plan_local(exchange->plan, REDIST_BEFORE);
+    redist_audit_room(exchange->before, redist_block_bytes(&exchange->element, elements), function);
+}
+
 /* Elements with gaps are not summed: what is in the gaps does not travel. */
 redist_fault redist_audit_run(const redist_exchange *exchange, const char *function)
 {
     bool sums = watch && exchange->element.dense;
     totals before = {0, 0};
-    if (watch)
-        check_room(exchange, function);
+    check_room(exchange, function);
     if (sums)
         before = sum_block(exchange, REDIST_BEFORE);
     if (redist_exchange_run(exchange) != MPI_SUCCESS)

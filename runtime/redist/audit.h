@@ -20,6 +20,8 @@ EPOP_API void epop__watch_redist(const struct redist_watch *watch);
 
 /* The first agreement of a redistribution is about to begin. */
 void redist_audit_called(const redist_terms *terms);
+/* A block of the caller's, from malloc() (NULL: none): has it the room for what it is said to hold here? Local. */
+void redist_audit_room(const void *block, int64_t bytes, const char *function);
 /*
  * redist_exchange_run, looked at: has the old block, which comes from malloc(), the room for what the distribution
  * gives this rank; and is what arrives what was there? Collective over window->all.

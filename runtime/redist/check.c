@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "runtime/base/hash.h"
+
 enum { HUGE_PAGES_FROM = 4 << 20 };
 
 static redist_fault check_matrix(const epop_dist2d_t *dist, int size)
@@ -13,6 +15,8 @@ static redist_fault check_matrix(const epop_dist2d_t *dist, int size)
         return REDIST_BAD_DIST;
     if (dist->grid_rows < 1 || dist->grid_cols < 1 || dist->grid_rows > size / dist->grid_cols)
         return REDIST_BAD_GRID;
+    if (!redist_dist_fits(dist->rows, dist->grid_rows) || !redist_dist_fits(dist->cols, dist->grid_cols))
+        return REDIST_BAD_CUTS;
     return __builtin_mul_overflow(dist->rows.count, dist->cols.count, &elements) ? REDIST_TOO_LARGE : REDIST_FINE;
 }
 
@@ -52,26 +56,32 @@ redist_fault redist_new_block(const redist_element *element, int64_t count, void
 }
 
 /* Callers may leave the block unset where the kind does not need it. */
-static int64_t block_of(epop_dist_t dist)
+static void term_of_block(redist_terms *terms, const char *name, epop_dist_t dist)
 {
-    return dist.kind == EPOP_DIST_BLOCK_CYCLIC ? dist.block : 0;
+    if (dist.kind != EPOP_DIST_CUTS) {
+        redist_term(terms, name, dist.kind == EPOP_DIST_BLOCK_CYCLIC ? dist.block : 0);
+        return;
+    }
+    size_t entries = redist_dist_fits(dist, dist.ranks) ? (size_t)dist.ranks + 1 : 0;
+    uint64_t sum = hash_bytes(HASH_BEGIN, (const unsigned char *)dist.starts, entries * sizeof *dist.starts);
+    redist_term(terms, "the checksum of the cuts", (int64_t)(sum >> 1));
 }
 
 void redist_terms_of_dist(redist_terms *terms, epop_dist_t dist)
 {
     redist_term(terms, "the kind of distribution", (int64_t)dist.kind);
     redist_term(terms, "the count", dist.count);
-    redist_term(terms, "the block", block_of(dist));
+    term_of_block(terms, "the block", dist);
 }
 
 void redist_terms_of_matrix(redist_terms *terms, const epop_dist2d_t *dist)
 {
     redist_term(terms, "the kind of row distribution", (int64_t)dist->rows.kind);
     redist_term(terms, "the number of rows", dist->rows.count);
-    redist_term(terms, "the row block", block_of(dist->rows));
+    term_of_block(terms, "the row block", dist->rows);
     redist_term(terms, "the kind of column distribution", (int64_t)dist->cols.kind);
     redist_term(terms, "the number of columns", dist->cols.count);
-    redist_term(terms, "the column block", block_of(dist->cols));
+    term_of_block(terms, "the column block", dist->cols);
     redist_term(terms, "the number of grid rows", dist->grid_rows);
     redist_term(terms, "the number of grid columns", dist->grid_cols);
     redist_term(terms, "the storage order", dist->column_major != 0);

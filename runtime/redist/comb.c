@@ -108,7 +108,7 @@ redist_meet redist_meet_start(epop_dist_t before, int old, int olds, epop_dist_t
         return meet;
     if (from.teeth == 1 && to.teeth == 1) {
         one_run(&meet, &from, &to);
-    } else if (before.kind != EPOP_DIST_BLOCK && after.kind != EPOP_DIST_BLOCK && olds > 1 && nows > 1 &&
+    } else if (!redist_dist_is_blocks(before) && !redist_dist_is_blocks(after) && olds > 1 && nows > 1 &&
                redist_dist_width(before) == redist_dist_width(after)) {
         common_teeth(&meet, before, old, olds, now, nows);
     } else {
@@ -184,7 +184,7 @@ static int64_t count_runs(redist_meet meet)
 static int64_t common_period(epop_dist_t before, int olds, epop_dist_t after, int nows)
 {
     int64_t p, q, period;
-    if (before.kind == EPOP_DIST_BLOCK || after.kind == EPOP_DIST_BLOCK ||
+    if (redist_dist_is_blocks(before) || redist_dist_is_blocks(after) ||
         __builtin_mul_overflow(redist_dist_width(before), olds, &p) ||
         __builtin_mul_overflow(redist_dist_width(after), nows, &q) ||
         __builtin_mul_overflow(p / common_divisor(p, q), q, &period))

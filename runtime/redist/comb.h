@@ -6,6 +6,7 @@
 #define REDIST_COMB_H
 
 #include <epop/redist.h>
+#include <stdbool.h>
 
 /* Tooth i covers the indices first + i * period .. + width - 1; the last one only `last` of them.
  * Local index 0 is the first index of tooth 0; the teeth follow each other without gaps. */
@@ -15,8 +16,12 @@ typedef struct redist_comb {
     int64_t last;
 } redist_comb;
 
-/* Non-zero if the count is not negative, the kind is known and the block is at least 1. */
-int redist_dist_valid(epop_dist_t dist);
+/* The count is not negative, the kind is known and the block is at least 1. */
+bool redist_dist_valid(epop_dist_t dist);
+/* Cuts are for so many ranks, and rise from 0 to the count. All other distributions fit. */
+bool redist_dist_fits(epop_dist_t dist, int size);
+/* Each rank owns one interval, in the order of the ranks. */
+bool redist_dist_is_blocks(epop_dist_t dist);
 /* Indices per block of a cyclic or block-cyclic distribution, at most its count. */
 int64_t redist_dist_width(epop_dist_t dist);
 redist_comb redist_comb_of(epop_dist_t dist, int rank, int size);

@@ -1,8 +1,9 @@
 /*
  * How indices are dealt out to ranks: the arithmetic behind epop_dist_t and epop_dist2d_t.
- * Everything is local and O(1), and exact up to 2^63 - 1 indices.
+ * Everything is local and O(1), but for the owner by cuts, and exact up to 2^63 - 1 indices.
  */
 #include <epop/redist.h>
+#include <stdlib.h>
 
 #include "runtime/redist/comb.h"
 
@@ -21,17 +22,52 @@ epop_dist_t epop_dist_block_cyclic(int64_t count, int64_t block)
     return (epop_dist_t){.kind = EPOP_DIST_BLOCK_CYCLIC, .count = count, .block = block};
 }
 
+epop_dist_t epop_dist_cuts(int64_t *starts, int ranks)
+{
+    bool some = starts && ranks > 0;
+    return (epop_dist_t){
+        .kind = EPOP_DIST_CUTS, .ranks = ranks, .count = some ? starts[ranks] : 0, .starts = some ? starts : NULL};
+}
+
+void epop_dist_free(epop_dist_t *dist)
+{
+    if (dist->kind == EPOP_DIST_CUTS)
+        free(dist->starts);
+    *dist = epop_dist_block(0);
+}
+
+bool redist_dist_is_blocks(epop_dist_t dist)
+{
+    return dist.kind == EPOP_DIST_BLOCK || dist.kind == EPOP_DIST_CUTS;
+}
+
 int64_t redist_dist_width(epop_dist_t dist)
 {
     int64_t width = dist.kind == EPOP_DIST_CYCLIC ? 1 : dist.block;
     return width < dist.count ? width : dist.count;
 }
 
-int redist_dist_valid(epop_dist_t dist)
+/* From 0 to the count, and never back. */
+static bool cuts_rise(epop_dist_t dist)
+{
+    if (!dist.starts || dist.ranks < 1 || dist.starts[0] || dist.starts[dist.ranks] != dist.count)
+        return false;
+    for (int rank = 0; rank < dist.ranks; rank++)
+        if (dist.starts[rank] > dist.starts[rank + 1])
+            return false;
+    return true;
+}
+
+bool redist_dist_fits(epop_dist_t dist, int size)
+{
+    return dist.kind != EPOP_DIST_CUTS || (dist.ranks == size && cuts_rise(dist));
+}
+
+bool redist_dist_valid(epop_dist_t dist)
 {
     if (dist.count < 0)
-        return 0;
-    return dist.kind == EPOP_DIST_BLOCK || dist.kind == EPOP_DIST_CYCLIC ||
+        return false;
+    return redist_dist_is_blocks(dist) || dist.kind == EPOP_DIST_CYCLIC ||
            (dist.kind == EPOP_DIST_BLOCK_CYCLIC && dist.block >= 1);
 }
 
@@ -46,6 +82,12 @@ static redist_comb block_comb(int64_t count, int rank, int size)
 {
     int64_t width = count / size + (rank < count % size);
     return (redist_comb){.first = block_start(count, rank, size), .width = width, .teeth = width > 0, .last = width};
+}
+
+static redist_comb cut_comb(epop_dist_t dist, int rank)
+{
+    int64_t width = dist.starts[rank + 1] - dist.starts[rank];
+    return (redist_comb){.first = dist.starts[rank], .width = width, .teeth = width > 0, .last = width};
 }
 
 static redist_comb cyclic_comb(epop_dist_t dist, int rank, int size)
@@ -69,6 +111,8 @@ redist_comb redist_comb_of(epop_dist_t dist, int rank, int size)
 {
     if (rank < 0 || rank >= size || dist.count <= 0)
         return (redist_comb){0};
+    if (dist.kind == EPOP_DIST_CUTS)
+        return rank < dist.ranks ? cut_comb(dist, rank) : (redist_comb){0};
     if (dist.kind == EPOP_DIST_BLOCK || size == 1)
         return block_comb(dist.count, rank, size);
     return cyclic_comb(dist, rank, size);
@@ -102,8 +146,26 @@ static int block_owner(int64_t count, int size, int64_t global, int64_t *local)
     return rank;
 }
 
+/* The last rank that starts at or before the index: those without indices start where the next one does. */
+static int cut_owner(epop_dist_t dist, int64_t global, int64_t *local)
+{
+    int low = 0, high = dist.ranks;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (dist.starts[middle] <= global)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (local)
+        *local = global - dist.starts[low];
+    return low;
+}
+
 int epop_dist_owner(epop_dist_t dist, int size, int64_t global, int64_t *local)
 {
+    if (dist.kind == EPOP_DIST_CUTS)
+        return cut_owner(dist, global, local);
     if (dist.kind == EPOP_DIST_BLOCK)
         return block_owner(dist.count, size, global, local);
     int64_t width = redist_dist_width(dist);

@@ -38,12 +38,13 @@ static int make_map(const redist_plan *plan, epop_redist_move_t **moves, int *co
     return EPOP_OK;
 }
 
-int epop_redist_map(const epop_window_t *window, epop_dist_t dist, epop_redist_move_t **moves, int *count)
+int epop_redist_map(const epop_window_t *window, epop_dist_t before, epop_dist_t after, epop_redist_move_t **moves,
+                    int *count)
 {
     redist_plan plan;
     if (!redist_window_valid(window) || !moves || !count)
         return EPOP_ERR_ARGUMENT;
-    redist_plan_one_row(&plan, window, dist);
+    redist_plan_one_row(&plan, window, before, after);
     return make_map(&plan, moves, count);
 }
 

@@ -22,10 +22,10 @@ void redist_plan_matrix(redist_plan *plan, const epop_window_t *window, const ep
     plan->me = window->old_rank >= 0 ? window->old_rank : joiner_rank(window);
 }
 
-void redist_plan_one_row(redist_plan *plan, const epop_window_t *window, epop_dist_t dist)
+void redist_plan_one_row(redist_plan *plan, const epop_window_t *window, epop_dist_t before, epop_dist_t after)
 {
-    epop_dist2d_t before = one_row(dist, window->old_size), after = one_row(dist, window->new_size);
-    redist_plan_matrix(plan, window, &before, &after);
+    epop_dist2d_t old = one_row(before, window->old_size), new = one_row(after, window->new_size);
+    redist_plan_matrix(plan, window, &old, &new);
 }
 
 int redist_all_size(const epop_window_t *window)

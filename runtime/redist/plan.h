@@ -15,7 +15,7 @@ typedef struct redist_plan {
 void redist_plan_matrix(redist_plan *plan, const epop_window_t *window, const epop_dist2d_t *before,
                         const epop_dist2d_t *after);
 /* A one-dimensional array is a matrix of one row. */
-void redist_plan_one_row(redist_plan *plan, const epop_window_t *window, epop_dist_t dist);
+void redist_plan_one_row(redist_plan *plan, const epop_window_t *window, epop_dist_t before, epop_dist_t after);
 
 /* How many ranks window->all has, and the old and new rank of one of them; -1: none. */
 int redist_all_size(const epop_window_t *window);

@@ -1,5 +1,6 @@
 /*
- * epop_redist and epop_redist2d: checks, allocates, agrees with the other ranks, and only then moves.
+ * epop_redist, epop_redist_between and epop_redist2d: checks, allocates, agrees with the other ranks, and only then
+ * moves.
  */
 #include <stdlib.h>
 
@@ -70,8 +71,21 @@ int epop_redist(const epop_window_t *window, epop_dist_t dist, MPI_Datatype type
     redist_terms terms = {.function = "epop_redist"};
     if (!redist_window_valid(window))
         return EPOP_ERR_ARGUMENT;
-    redist_plan_one_row(&plan, window, dist);
+    redist_plan_one_row(&plan, window, dist, dist);
     redist_terms_of_dist(&terms, dist);
+    return redistribute(&plan, type, local, &terms);
+}
+
+int epop_redist_between(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
+                        void **local)
+{
+    redist_plan plan;
+    redist_terms terms = {.function = "epop_redist_between"};
+    if (!redist_window_valid(window))
+        return EPOP_ERR_ARGUMENT;
+    redist_plan_one_row(&plan, window, before, after);
+    redist_terms_of_dist(&terms, before);
+    redist_terms_of_dist(&terms, after);
     return redistribute(&plan, type, local, &terms);
 }
 

@@ -1,35 +1,217 @@
 /*
- * Rows of different lengths: first the lengths travel, then the values. In between, the lengths are turned into
- * where the rows start, in place, so that no memory beyond the blocks is needed, and back at the end.
+ * Rows of different lengths: first the lengths travel, as 64-bit numbers whatever the program has, then the elements of
+ * each array. In between, the lengths become where the rows start, in place. What the program has is not touched
+ * before all has arrived everywhere.
  */
+#include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "runtime/redist/agree.h"
 #include "runtime/redist/audit.h"
 #include "runtime/redist/check.h"
 #include "runtime/redist/exchange.h"
+#include "runtime/redist/index.h"
 
-#define NAME "epop_redist_rows"
+/* One array of elements. */
+struct column {
+    redist_element element;
+    void *blocks[2]; /* by redist_side */
+};
 
-typedef struct job {
+struct job {
     redist_plan plan;
-    redist_element value, length;
-    int64_t rows[2], total[2]; /* by redist_side */
-    int64_t *lengths[2];
-    void *values[2];
-    int missing;  /* a pointer of the caller is NULL */
-    int in_place; /* the new blocks are the old ones */
+    redist_terms terms;
+    bool by_starts; /* the program has row starts, one more than rows; else lengths */
+    int width;      /* of one of them */
+    void **index;   /* the program's */
+    void *new_index;
+    const epop_row_array_t *arrays;
+    int count;
+    struct column *columns;
+    redist_element length;
+    int64_t rows[2], total[2], *lengths[2]; /* by redist_side; later they are the rows' starts */
+    bool in_place;                          /* the new blocks are the old ones */
     char *staging;
-} job;
+};
 
-/* The values in `count` rows; -1 where a length is negative, or the sum beyond 2^63 - 1. */
+/* ---- What the program has ------------------------------------------------------------ */
+
+/* Lengths of the old rows, as numbers. Their sum; -1 where one is negative, or the sum beyond 2^63 - 1. */
+static int64_t read_lengths(const struct job *j, int64_t *lengths)
+{
+    const void *index = *j->index;
+    int64_t total = 0, rows = j->rows[REDIST_BEFORE];
+    if (j->by_starts && rows > 0 && redist_index_get(index, j->width, 0))
+        return -1;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t next = redist_index_get(index, j->width, j->by_starts ? i + 1 : i);
+        lengths[i] = j->by_starts ? next - redist_index_get(index, j->width, i) : next;
+        if (next < 0 || lengths[i] < 0 || __builtin_add_overflow(total, lengths[i], &total))
+            return -1;
+    }
+    return total;
+}
+
+/* The new lengths or starts. */
+static void write_index(const struct job *j)
+{
+    int64_t start = 0;
+    const int64_t *lengths = j->lengths[REDIST_AFTER];
+    for (int64_t i = 0; i < j->rows[REDIST_AFTER]; i++) {
+        redist_index_set(j->new_index, j->width, i, j->by_starts ? start : lengths[i]);
+        start += lengths[i];
+    }
+    if (j->by_starts && j->new_index)
+        redist_index_set(j->new_index, j->width, j->rows[REDIST_AFTER], start);
+}
+
+/* Entries of the program's array on one side. One that leaves has none, one without rows a single start. */
+static int64_t entries(const struct job *j, redist_side side)
+{
+    bool there = side == REDIST_BEFORE ? j->rows[side] > 0 : j->plan.window->new_rank >= 0;
+    return j->rows[side] + (j->by_starts && there);
+}
+
+/* ---- Before anything moves -------------------------------------------------------------- */
+
+/* What must be the same on every rank, whether or not it could be looked at here. */
+static void terms_of_arrays(struct job *j)
+{
+    int64_t size = 0, extent = 0, order = 0;
+    for (int i = 0; j->arrays && i < j->count; i++) {
+        redist_element element = {.size = 0};
+        redist_element_of(j->arrays[i].type, &element);
+        size += element.size;
+        extent += element.extent;
+        order += (i + 1) * element.size;
+    }
+    redist_term(&j->terms, "the size of a length or start", j->width);
+    redist_term(&j->terms, "the number of arrays", j->count);
+    redist_term(&j->terms, "the size of the datatypes, added up,", size);
+    redist_term(&j->terms, "the extent of the datatypes, added up,", extent);
+    redist_term(&j->terms, "the checksum of the order of the arrays", order);
+}
+
+static redist_fault check_arrays(struct job *j)
+{
+    if (j->count < 0 || (j->count > 0 && !j->arrays))
+        return REDIST_BAD_ARRAYS;
+    if (!(j->columns = calloc((size_t)j->count + 1, sizeof *j->columns)))
+        return REDIST_NO_MEMORY;
+    for (int i = 0; i < j->count; i++) {
+        if (redist_element_of(j->arrays[i].type, &j->columns[i].element))
+            return REDIST_BAD_TYPE;
+        if (!j->arrays[i].local)
+            return REDIST_NULL;
+        j->columns[i].blocks[REDIST_BEFORE] = *j->arrays[i].local;
+    }
+    return REDIST_FINE;
+}
+
+static redist_fault check(struct job *j)
+{
+    redist_fault fault = j->width ? redist_check_plan(&j->plan) : REDIST_BAD_INDEX;
+    if (fault == REDIST_FINE)
+        fault = check_arrays(j);
+    if (fault != REDIST_FINE)
+        return fault;
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++)
+        j->rows[side] = redist_plan_local(&j->plan, side);
+    if (!j->index)
+        return REDIST_NULL;
+    return j->rows[REDIST_BEFORE] > 0 && !*j->index ? REDIST_NO_BLOCK : REDIST_FINE;
+}
+
+/* For the largest of all exchanges. */
+static int64_t staging_bytes(const struct job *j)
+{
+    int64_t most = redist_staging_bytes(&j->length);
+    for (int i = 0; i < j->count; i++) {
+        int64_t bytes = redist_staging_bytes(&j->columns[i].element);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static redist_fault new_index(struct job *j)
+{
+    const redist_element entry = {.extent = j->width, .true_extent = j->width};
+    return redist_new_block(&entry, entries(j, REDIST_AFTER), &j->new_index);
+}
+
+static redist_fault allocate(struct job *j)
+{
+    void *lengths[2] = {NULL, NULL};
+    redist_fault fault = redist_new_block(&j->length, j->rows[REDIST_BEFORE], &lengths[REDIST_BEFORE]);
+    j->in_place = j->rows[REDIST_BEFORE] > 0 && redist_plan_in_place(&j->plan);
+    if (j->in_place)
+        lengths[REDIST_AFTER] = lengths[REDIST_BEFORE];
+    else if (fault == REDIST_FINE)
+        fault = redist_new_block(&j->length, j->rows[REDIST_AFTER], &lengths[REDIST_AFTER]);
+    j->lengths[REDIST_BEFORE] = lengths[REDIST_BEFORE];
+    j->lengths[REDIST_AFTER] = lengths[REDIST_AFTER];
+    if (fault == REDIST_FINE && !j->in_place)
+        fault = new_index(j);
+    if (fault == REDIST_FINE && !(j->staging = malloc((size_t)staging_bytes(j))))
+        fault = REDIST_NO_MEMORY;
+    return fault;
+}
+
+static redist_fault prepare(struct job *j)
+{
+    redist_fault fault = check(j);
+    if (fault == REDIST_FINE)
+        fault = allocate(j);
+    if (fault != REDIST_FINE)
+        return fault;
+    redist_audit_room(*j->index, entries(j, REDIST_BEFORE) * j->width, j->terms.function);
+    j->total[REDIST_BEFORE] = read_lengths(j, j->lengths[REDIST_BEFORE]);
+    if (j->total[REDIST_BEFORE] < 0)
+        return j->by_starts ? REDIST_BAD_STARTS : REDIST_BAD_LENGTHS;
+    for (int i = 0; i < j->count && j->total[REDIST_BEFORE] > 0; i++)
+        if (!j->columns[i].blocks[REDIST_BEFORE])
+            return REDIST_NO_BLOCK;
+    return REDIST_FINE;
+}
+
+/* ---- Moving ------------------------------------------------------------------------------ */
+
+static redist_fault move_lengths(const struct job *j)
+{
+    redist_exchange exchange = {.plan = &j->plan,
+                                .element = j->length,
+                                .before = j->lengths[REDIST_BEFORE],
+                                .after = j->lengths[REDIST_AFTER],
+                                .staging = j->staging};
+    return redist_audit_run(&exchange, j->terms.function);
+}
+
 static int64_t sum(const int64_t *lengths, int64_t count)
 {
     int64_t total = 0;
     for (int64_t i = 0; i < count; i++)
-        if (lengths[i] < 0 || __builtin_add_overflow(total, lengths[i], &total))
+        if (__builtin_add_overflow(total, lengths[i], &total))
             return -1;
     return total;
+}
+
+/* Memory for the elements, once the new lengths are known. */
+static redist_fault allocate_columns(struct job *j)
+{
+    int64_t total = sum(j->lengths[REDIST_AFTER], j->rows[REDIST_AFTER]);
+    redist_fault fault = total < 0 ? REDIST_TOO_LARGE : REDIST_FINE;
+    if (j->by_starts && j->width == 4 && total > INT32_MAX)
+        fault = REDIST_TOO_MANY;
+    j->total[REDIST_AFTER] = total;
+    for (int i = 0; i < j->count && fault == REDIST_FINE; i++) {
+        struct column *c = &j->columns[i];
+        if (j->in_place)
+            c->blocks[REDIST_AFTER] = c->blocks[REDIST_BEFORE];
+        else
+            fault = redist_new_block(&c->element, total, &c->blocks[REDIST_AFTER]);
+    }
+    return fault;
 }
 
 static void lengths_to_starts(int64_t *lengths, int64_t count)
@@ -42,128 +224,101 @@ static void lengths_to_starts(int64_t *lengths, int64_t count)
     }
 }
 
-static void starts_to_lengths(int64_t *starts, int64_t count, int64_t total)
-{
-    for (int64_t i = 0; i < count; i++)
-        starts[i] = (i + 1 < count ? starts[i + 1] : total) - starts[i];
-}
-
-static redist_fault check(job *j, MPI_Datatype type)
-{
-    if (redist_element_of(type, &j->value) != 0)
-        return REDIST_BAD_TYPE;
-    redist_fault fault = redist_check_plan(&j->plan);
-    if (fault != REDIST_FINE)
-        return fault;
-    j->rows[REDIST_BEFORE] = redist_plan_local(&j->plan, REDIST_BEFORE);
-    j->rows[REDIST_AFTER] = redist_plan_local(&j->plan, REDIST_AFTER);
-    if (j->missing || (j->rows[REDIST_BEFORE] > 0 && !j->lengths[REDIST_BEFORE]))
-        return REDIST_NO_BLOCK;
-    j->total[REDIST_BEFORE] = sum(j->lengths[REDIST_BEFORE], j->rows[REDIST_BEFORE]);
-    if (j->total[REDIST_BEFORE] < 0)
-        return REDIST_BAD_LENGTHS;
-    return j->total[REDIST_BEFORE] > 0 && !j->values[REDIST_BEFORE] ? REDIST_NO_BLOCK : REDIST_FINE;
-}
-
-/* Memory for the new lengths and for staging. */
-static redist_fault allocate(job *j)
-{
-    int64_t lengths = redist_staging_bytes(&j->length), values = redist_staging_bytes(&j->value);
-    void *block = NULL;
-    redist_fault fault = REDIST_FINE;
-    j->in_place = j->rows[REDIST_BEFORE] > 0 && redist_plan_in_place(&j->plan);
-    if (j->in_place)
-        block = j->lengths[REDIST_BEFORE];
-    else
-        fault = redist_new_block(&j->length, j->rows[REDIST_AFTER], &block);
-    j->lengths[REDIST_AFTER] = block;
-    if (fault == REDIST_FINE && !(j->staging = malloc((size_t)(lengths > values ? lengths : values))))
-        fault = REDIST_NO_MEMORY;
-    return fault;
-}
-
-static redist_fault move_lengths(const job *j)
-{
-    redist_exchange exchange = {.plan = &j->plan,
-                                .element = j->length,
-                                .before = j->lengths[REDIST_BEFORE],
-                                .after = j->lengths[REDIST_AFTER],
-                                .staging = j->staging};
-    return redist_audit_run(&exchange, NAME);
-}
-
-/* Memory for the new values, once the new lengths are known. */
-static redist_fault allocate_values(job *j)
-{
-    j->total[REDIST_AFTER] = sum(j->lengths[REDIST_AFTER], j->rows[REDIST_AFTER]);
-    if (j->total[REDIST_AFTER] < 0)
-        return REDIST_TOO_LARGE;
-    if (!j->in_place)
-        return redist_new_block(&j->value, j->total[REDIST_AFTER], &j->values[REDIST_AFTER]);
-    j->values[REDIST_AFTER] = j->values[REDIST_BEFORE];
-    return REDIST_FINE;
-}
-
-static redist_fault move_values(job *j)
+static redist_fault move_columns(const struct job *j)
 {
     redist_rows rows = {.starts = {j->lengths[REDIST_BEFORE], j->lengths[REDIST_AFTER]},
                         .count = {j->rows[REDIST_BEFORE], j->rows[REDIST_AFTER]},
                         .total = {j->total[REDIST_BEFORE], j->total[REDIST_AFTER]}};
-    redist_exchange exchange = {.plan = &j->plan,
-                                .rows = &rows,
-                                .element = j->value,
-                                .before = j->values[REDIST_BEFORE],
-                                .after = j->values[REDIST_AFTER],
-                                .staging = j->staging};
-    int sides = j->in_place ? 1 : 2;
-    for (int side = 0; side < sides; side++)
+    redist_fault worst = REDIST_FINE;
+    for (int side = 0; side < (j->in_place ? 1 : 2); side++)
         lengths_to_starts(j->lengths[side], j->rows[side]);
-    redist_fault fault = redist_audit_run(&exchange, NAME);
-    for (int side = 0; side < sides; side++)
-        starts_to_lengths(j->lengths[side], j->rows[side], j->total[side]);
-    return fault;
+    for (int i = 0; i < j->count; i++) { /* all of them, whatever comes of one: the others take part in each */
+        const struct column *c = &j->columns[i];
+        redist_exchange exchange = {.plan = &j->plan,
+                                    .rows = &rows,
+                                    .element = c->element,
+                                    .before = c->blocks[REDIST_BEFORE],
+                                    .after = c->blocks[REDIST_AFTER],
+                                    .staging = j->staging};
+        redist_fault fault = redist_audit_run(&exchange, j->terms.function);
+        worst = fault > worst ? fault : worst;
+    }
+    return worst;
 }
 
+/* ---- All of it ------------------------------------------------------------------------------- */
+
 /* The three steps, each agreed. */
-static int run(job *j, redist_terms *terms, MPI_Datatype type)
+static int run(struct job *j)
 {
     const epop_window_t *window = j->plan.window;
-    redist_terms none = {.function = terms->function};
-    redist_fault fault = check(j, type);
-    redist_terms_of_element(terms, &j->value);
-    redist_audit_called(terms);
-    int result = redist_agree(window, terms, fault == REDIST_FINE ? allocate(j) : fault);
+    redist_terms none = {.function = j->terms.function};
+    redist_fault fault = prepare(j);
+    redist_audit_called(&j->terms);
+    int result = redist_agree(window, &j->terms, fault);
     if (result != EPOP_OK)
         return result;
     fault = move_lengths(j);
-    result = redist_agree(window, &none, fault == REDIST_FINE ? allocate_values(j) : fault);
-    return result == EPOP_OK ? redist_agree_on_end(window, terms, move_values(j)) : result;
+    result = redist_agree(window, &none, fault == REDIST_FINE ? allocate_columns(j) : fault);
+    if (result != EPOP_OK)
+        return result;
+    if (!j->in_place)
+        write_index(j);
+    return redist_agree_on_end(window, &j->terms, move_columns(j));
 }
 
-int epop_redist_rows(const epop_window_t *window, epop_dist_t rows, int64_t **lengths, MPI_Datatype type, void **values)
+static void replace(void **mine, void *new)
 {
-    job j = {.staging = NULL};
-    redist_terms terms = {.function = NAME};
+    free(*mine);
+    *mine = new;
+}
+
+static void finish(struct job *j, bool moved)
+{
+    for (int i = 0; j->columns && i < j->count && !j->in_place; i++) {
+        if (moved)
+            replace(j->arrays[i].local, j->columns[i].blocks[REDIST_AFTER]);
+        else
+            free(j->columns[i].blocks[REDIST_AFTER]);
+    }
+    if (moved && !j->in_place)
+        replace(j->index, j->new_index);
+    else
+        free(j->new_index);
+    if (!j->in_place)
+        free(j->lengths[REDIST_AFTER]);
+    free(j->lengths[REDIST_BEFORE]);
+    free(j->columns);
+    free(j->staging);
+}
+
+static int redistribute(struct job *j, const epop_window_t *window, epop_dist_t before, epop_dist_t after,
+                        MPI_Datatype type)
+{
     if (!redist_window_valid(window))
         return EPOP_ERR_ARGUMENT;
-    redist_plan_one_row(&j.plan, window, rows);
-    redist_terms_of_dist(&terms, rows);
-    redist_element_of(MPI_INT64_T, &j.length);
-    j.missing = !lengths || !values;
-    if (!j.missing) {
-        j.lengths[REDIST_BEFORE] = *lengths;
-        j.values[REDIST_BEFORE] = *values;
-    }
-    int result = run(&j, &terms, type);
-    free(j.staging);
-    if (j.in_place)
-        return result;
-    redist_side gone = result == EPOP_OK ? REDIST_BEFORE : REDIST_AFTER;
-    free(j.lengths[gone]);
-    free(j.values[gone]);
-    if (result == EPOP_OK) {
-        *lengths = j.lengths[REDIST_AFTER];
-        *values = j.values[REDIST_AFTER];
-    }
+    j->width = redist_index_width(type);
+    redist_plan_one_row(&j->plan, window, before, after);
+    redist_terms_of_dist(&j->terms, before);
+    redist_terms_of_dist(&j->terms, after);
+    terms_of_arrays(j);
+    redist_element_of(MPI_INT64_T, &j->length);
+    int result = run(j);
+    finish(j, result == EPOP_OK);
     return result;
+}
+
+int epop_redist_rows(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
+                     void **lengths, const epop_row_array_t *arrays, int count)
+{
+    struct job j = {.terms.function = "epop_redist_rows", .index = lengths, .arrays = arrays, .count = count};
+    return redistribute(&j, window, before, after, type);
+}
+
+int epop_redist_csr(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
+                    void **starts, const epop_row_array_t *arrays, int count)
+{
+    struct job j = {
+        .terms.function = "epop_redist_csr", .by_starts = true, .index = starts, .arrays = arrays, .count = count};
+    return redistribute(&j, window, before, after, type);
 }

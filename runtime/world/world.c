@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "epop/mpi_adapt.h"
 #include "interpose/interpose.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
@@ -90,21 +91,35 @@ int world_offer_window(struct plan *plan, int process, struct error *error)
     return 0;
 }
 
-int epop_adapt_begin(epop_window_t *window)
+/* The window if there is one in this state. Its status is looked at after a failure too, by blocks that free what a
+ * leaving rank has. */
+static int window_in(enum window_state state, epop_window_t *window)
 {
     if (!window)
         return EPOP_ERR_ARGUMENT;
-    /* Its status is looked at after a failure too, by blocks that free what a leaving rank has. */
     *window = (epop_window_t){
         .before = MPI_COMM_NULL, .after = MPI_COMM_NULL, .all = MPI_COMM_NULL, .intercomm = MPI_COMM_NULL};
-    if (world.state != WINDOW_OFFERED)
+    if (world.state != state)
         return EPOP_ERR_STATE;
+    *window = world.window;
+    return EPOP_OK;
+}
+
+int epop_adapt_begin(epop_window_t *window)
+{
+    int error = window_in(WINDOW_OFFERED, window);
+    if (error)
+        return error;
     world.state = WINDOW_OPEN;
     world.status = world.window.status;
-    *window = world.window;
     if (watch)
         watch->begun(window);
     return EPOP_OK;
+}
+
+int epop_mpi_window(epop_window_t *window)
+{
+    return window_in(WINDOW_OPEN, window);
 }
 
 int epop_adapt_commit(void)

@@ -20,9 +20,29 @@ static int64_t pick(int64_t count)
     return (int64_t)((random_state >> 33) % (uint64_t)count);
 }
 
-static epop_dist_t random_dist(int64_t count)
+/* Cuts at random places, some of them at one; valid until the next round. */
+static epop_dist_t random_cuts(int64_t count, int size)
 {
-    switch (pick(4)) {
+    static int64_t pool[16][WORLD_MAX + 1];
+    static int next;
+    int64_t *starts = pool[next++ % 16];
+    starts[0] = 0;
+    starts[size] = count;
+    for (int r = 1; r < size; r++) {
+        int64_t cut = pick(4) ? pick(count + 1) : starts[r - 1];
+        int at = r;
+        for (; at > 1 && starts[at - 1] > cut; at--)
+            starts[at] = starts[at - 1];
+        starts[at] = cut;
+    }
+    return epop_dist_cuts(starts, size);
+}
+
+static epop_dist_t random_dist(int64_t count, int size)
+{
+    switch (pick(5)) {
+    case 4:
+        return random_cuts(count, size);
     case 0:
         return epop_dist_block(count);
     case 1:
@@ -34,13 +54,15 @@ static epop_dist_t random_dist(int64_t count)
 
 static epop_dist2d_t random_matrix(int64_t rows, int64_t cols, int size)
 {
-    epop_dist2d_t dist = {.rows = random_dist(rows), .cols = random_dist(cols), .column_major = (int)pick(2)};
+    epop_dist2d_t dist = {.column_major = (int)pick(2)};
     if (pick(2)) {
         epop_grid_near_square(size, &dist.grid_rows, &dist.grid_cols);
     } else {
         dist.grid_rows = 1 + (int)pick(size);
         dist.grid_cols = 1 + (int)pick(size / dist.grid_rows);
     }
+    dist.rows = random_dist(rows, dist.grid_rows);
+    dist.cols = random_dist(cols, dist.grid_cols);
     return dist;
 }
 
@@ -113,9 +135,21 @@ static int64_t least(const test_world *world, const epop_dist2d_t *before, const
     return elements;
 }
 
-/* Moves a matrix (or, with one_row, an array), and looks at every element of the new block. */
-static void check_matrix(const test_world *world, const epop_dist2d_t *before, const epop_dist2d_t *after, int one_row,
-                         const test_type *type)
+/* How an array is moved that lies in one row. */
+enum one_row { MATRIX, SAME_RULE, BETWEEN };
+
+static int redistribute(const epop_window_t *window, const epop_dist2d_t *before, const epop_dist2d_t *after,
+                        enum one_row one_row, MPI_Datatype type, void **block)
+{
+    if (one_row == BETWEEN)
+        return epop_redist_between(window, before->cols, after->cols, type, block);
+    return one_row == SAME_RULE ? epop_redist(window, before->cols, type, block)
+                                : epop_redist2d(window, before, after, type, block);
+}
+
+/* Moves a matrix or an array, and looks at every element of the new block. */
+static void check_matrix(const test_world *world, const epop_dist2d_t *before, const epop_dist2d_t *after,
+                         enum one_row one_row, const test_type *type)
 {
     const epop_window_t *window = &world->window;
     int64_t old_count = local_count(before, window->old_rank), new_count = local_count(after, window->new_rank);
@@ -125,11 +159,10 @@ static void check_matrix(const test_world *world, const epop_dist2d_t *before, c
         put(type, old_block, i, id_of(before, window->old_rank, i));
     epop_redist_move_t *moves = NULL;
     int count = 0;
-    REQUIRE((one_row ? epop_redist_map(window, before->cols, &moves, &count)
+    REQUIRE((one_row ? epop_redist_map(window, before->cols, after->cols, &moves, &count)
                      : epop_redist2d_map(window, before, after, &moves, &count)) == EPOP_OK);
     reset_counters();
-    REQUIRE((one_row ? epop_redist(window, before->cols, type->type, &block)
-                     : epop_redist2d(window, before, after, type->type, &block)) == EPOP_OK);
+    REQUIRE(redistribute(window, before, after, one_row, type->type, &block) == EPOP_OK);
     REQUIRE(sent_bytes == outgoing(world, moves, count) * type->size);
     REQUIRE(sent_bytes == least(world, before, after) * type->size);
     REQUIRE(empty_messages == 0);
@@ -142,11 +175,14 @@ static void check_matrix(const test_world *world, const epop_dist2d_t *before, c
 
 static void round_1d(const test_world *world, const test_type *type)
 {
-    epop_dist_t dist = random_dist(pick(2) ? pick(20) : pick(3000));
-    epop_dist2d_t before = {.rows = epop_dist_block(1), .cols = dist, .grid_rows = 1}, after = before;
+    int64_t count = pick(2) ? pick(20) : pick(3000);
+    epop_dist2d_t before = {.rows = epop_dist_block(1), .grid_rows = 1}, after = before;
     before.grid_cols = world->window.old_size;
     after.grid_cols = world->window.new_size;
-    check_matrix(world, &before, &after, 1, type);
+    before.cols = random_dist(count, before.grid_cols);
+    after.cols = pick(2) && before.cols.kind != EPOP_DIST_CUTS ? before.cols : random_dist(count, after.grid_cols);
+    bool same = before.cols.kind != EPOP_DIST_CUTS && memcmp(&before.cols, &after.cols, sizeof before.cols) == 0;
+    check_matrix(world, &before, &after, same ? SAME_RULE : BETWEEN, type);
 }
 
 static void round_2d(const test_world *world, const test_type *type)
@@ -155,11 +191,13 @@ static void round_2d(const test_world *world, const test_type *type)
     epop_dist2d_t before = random_matrix(rows, cols, world->window.old_size);
     epop_dist2d_t after = random_matrix(rows, cols, world->window.new_size);
     if (pick(2)) { /* as programs do: only the grid changes */
-        after.rows = before.rows;
-        after.cols = before.cols;
+        if (before.rows.kind != EPOP_DIST_CUTS)
+            after.rows = before.rows;
+        if (before.cols.kind != EPOP_DIST_CUTS)
+            after.cols = before.cols;
         after.column_major = before.column_major;
     }
-    check_matrix(world, &before, &after, 0, type);
+    check_matrix(world, &before, &after, MATRIX, type);
 }
 
 static int64_t row_length(int64_t row, uint64_t salt)
@@ -167,40 +205,204 @@ static int64_t row_length(int64_t row, uint64_t salt)
     return byte_of(row + (int64_t)(salt % 1000), 0) % 4 == 0 ? 0 : byte_of(row, (int)(salt % 7)) % 12;
 }
 
-/* Element number `at` of a row has the id row * 100 + at. */
-static void round_rows(const test_world *world, const test_type *type)
+/* Rows of one side of a window, with several arrays. Element number k of a row of array a has the id row * 100 + k + a.
+ */
+enum { ARRAYS = 3 };
+
+struct rows {
+    epop_dist_t dist;
+    int rank, size;
+    int64_t count, values;
+    int width, by_starts;
+    void *index, *blocks[ARRAYS];
+};
+
+static void put_index(const struct rows *r, int64_t at, int64_t value)
+{
+    if (r->width == 4)
+        ((int *)r->index)[at] = (int)value;
+    else
+        ((int64_t *)r->index)[at] = value;
+}
+
+static int64_t get_index(const struct rows *r, int64_t at)
+{
+    return r->width == 4 ? ((int *)r->index)[at] : ((int64_t *)r->index)[at];
+}
+
+static void make_rows(struct rows *r, const test_type *const types[ARRAYS], uint64_t salt)
+{
+    int64_t at = 0;
+    r->count = epop_dist_local_count(r->dist, r->rank, r->size);
+    for (int64_t i = 0; i < r->count; i++)
+        r->values += row_length(epop_dist_global(r->dist, r->rank, r->size, i), salt);
+    r->index = r->count ? malloc((size_t)(r->count + 1) * 8) : NULL;
+    for (int a = 0; a < ARRAYS; a++)
+        r->blocks[a] = new_block(types[a], r->values);
+    for (int64_t i = 0; i < r->count; i++) {
+        int64_t row = epop_dist_global(r->dist, r->rank, r->size, i), length = row_length(row, salt);
+        put_index(r, i, r->by_starts ? at : length);
+        for (int64_t k = 0; k < length; k++, at++)
+            for (int a = 0; a < ARRAYS; a++)
+                put(types[a], r->blocks[a], at, row * 100 + k + a);
+    }
+    if (r->by_starts && r->count)
+        put_index(r, r->count, at);
+}
+
+static void check_rows(const struct rows *r, const test_type *const types[ARRAYS], int arrays, uint64_t salt)
+{
+    int64_t at = 0, count = epop_dist_local_count(r->dist, r->rank, r->size);
+    REQUIRE((r->index != NULL) == (count > 0 || (r->by_starts && r->rank >= 0)));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t row = epop_dist_global(r->dist, r->rank, r->size, i), length = row_length(row, salt);
+        REQUIRE(get_index(r, i) == (r->by_starts ? at : length));
+        for (int64_t k = 0; k < length; k++, at++)
+            for (int a = 0; a < arrays; a++)
+                REQUIRE(holds(types[a], r->blocks[a], at, row * 100 + k + a));
+    }
+    if (r->by_starts && r->index)
+        REQUIRE(get_index(r, count) == at);
+    for (int a = 0; a < arrays; a++)
+        REQUIRE((r->blocks[a] != NULL) == (at > 0));
+}
+
+/* The bytes of the rows that get another owner; lengths travel as 64-bit numbers. */
+static int64_t bytes_of_rows(const struct rows *r, const test_type *const types[ARRAYS], int arrays, epop_dist_t after,
+                             const epop_window_t *window, uint64_t salt)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < r->count; i++) {
+        int64_t row = epop_dist_global(r->dist, r->rank, r->size, i);
+        if (window->new_rank == epop_dist_owner(after, window->new_size, row, NULL))
+            continue;
+        bytes += 8;
+        for (int a = 0; a < arrays; a++)
+            bytes += row_length(row, salt) * types[a]->size;
+    }
+    return bytes;
+}
+
+static void round_rows(const test_world *world, const test_type types[TEST_TYPES])
 {
     const epop_window_t *window = &world->window;
-    epop_dist_t dist = random_dist(pick(400));
+    int64_t count = pick(2) ? pick(6) : pick(400);
+    struct rows r = {.rank = window->old_rank, .size = window->old_size, .width = pick(2) ? 4 : 8};
+    const test_type *of[ARRAYS];
+    int arrays = (int)pick(ARRAYS + 1);
     uint64_t salt = random_state;
-    int64_t old_rows = epop_dist_local_count(dist, window->old_rank, window->old_size), values = 0, moved = 0, at = 0;
-    int64_t *lengths = old_rows ? malloc((size_t)old_rows * sizeof *lengths) : NULL;
-    for (int64_t i = 0; i < old_rows; i++)
-        values += lengths[i] = row_length(epop_dist_global(dist, window->old_rank, window->old_size, i), salt);
-    char *old_block = new_block(type, values);
-    void *block = old_block;
-    for (int64_t i = 0; i < old_rows; i++) {
-        int64_t row = epop_dist_global(dist, window->old_rank, window->old_size, i);
-        int leaves = window->new_rank != epop_dist_owner(dist, window->new_size, row, NULL);
-        moved += leaves * (lengths[i] * type->size + (int64_t)sizeof *lengths);
-        for (int64_t k = 0; k < lengths[i]; k++)
-            put(type, old_block, at++, row * 100 + k);
-    }
+    for (int a = 0; a < ARRAYS; a++)
+        of[a] = &types[pick(TEST_TYPES)];
+    r.by_starts = (int)pick(2);
+    r.dist = random_dist(count, window->old_size);
+    epop_dist_t after = pick(2) && r.dist.kind != EPOP_DIST_CUTS ? r.dist : random_dist(count, window->new_size);
+    make_rows(&r, of, salt);
+    const epop_row_array_t list[ARRAYS] = {
+        {of[0]->type, &r.blocks[0]}, {of[1]->type, &r.blocks[1]}, {of[2]->type, &r.blocks[2]}};
+    int64_t moved = bytes_of_rows(&r, of, arrays, after, window, salt);
     reset_counters();
-    REQUIRE(epop_redist_rows(window, dist, &lengths, type->type, &block) == EPOP_OK);
+    REQUIRE((r.by_starts ? epop_redist_csr : epop_redist_rows)(
+                window, r.dist, after, r.width == 4 ? MPI_INT : MPI_INT64_T, &r.index, list, arrays) == EPOP_OK);
     REQUIRE(sent_bytes == moved && empty_messages == 0);
-    int64_t new_rows = epop_dist_local_count(dist, window->new_rank, window->new_size);
-    REQUIRE((lengths != NULL) == (new_rows > 0));
-    at = 0;
-    for (int64_t i = 0; i < new_rows; i++) {
-        int64_t row = epop_dist_global(dist, window->new_rank, window->new_size, i);
-        REQUIRE(lengths[i] == row_length(row, salt));
-        for (int64_t k = 0; k < lengths[i]; k++)
-            REQUIRE(holds(type, block, at++, row * 100 + k));
+    r.dist = after;
+    r.rank = window->new_rank;
+    r.size = window->new_size;
+    check_rows(&r, of, arrays, salt);
+    free(r.index);
+    for (int a = 0; a < ARRAYS; a++)
+        free(r.blocks[a]);
+}
+
+/* ---- Cuts ---- */
+
+static int64_t weight_of(int64_t index, int kind)
+{
+    switch (kind) {
+    case 0:
+        return byte_of(index, 1) % 8;
+    case 1:
+        return 0;
+    case 2:
+        return index % 17 ? 0 : 1000;
+    default:
+        return (int64_t)byte_of(index, 2) << 43; /* sums beyond what a double has */
     }
-    REQUIRE((block != NULL) == (at > 0));
-    free(lengths);
-    free(block);
+}
+
+/* Each rank's part is that of its share, but for the largest weight; who has no share has no weight. */
+static void check_parts(epop_dist_t after, int kind, const double shares[WORLD_MAX])
+{
+    long double total = 0, all = 0, most = 0, so_far = 0, parts = 0;
+    bool none = true;
+    for (int64_t i = 0; i < after.count; i++)
+        none = none && (kind < 0 || !weight_of(i, kind));
+    for (int64_t i = 0; i < after.count; i++) {
+        long double w = none ? 1 : (long double)weight_of(i, kind);
+        total += w;
+        most = w > most ? w : most;
+    }
+    for (int r = 0; r < after.ranks; r++)
+        all += shares[r];
+    for (int r = 0; r < after.ranks; r++) {
+        for (int64_t i = after.starts[r]; i < after.starts[r + 1]; i++)
+            so_far += none ? 1 : (long double)weight_of(i, kind);
+        parts += shares[r];
+        long double off = so_far - total * parts / all; /* of each cut, so that parts are off by twice that at most */
+        REQUIRE(off <= most / 2 * 1.000001L + 1e-6L && -off <= most / 2 * 1.000001L + 1e-6L);
+    }
+}
+
+static bool equal_cuts(epop_dist_t a, epop_dist_t b, int size)
+{
+    bool equal = a.count == b.count;
+    for (int r = 0; r < size; r++)
+        equal = equal && epop_dist_local_count(a, r, size) == epop_dist_local_count(b, r, size);
+    return equal;
+}
+
+/* By weights, and the data then moves to the new owners. */
+static void round_balance(const test_world *world, const test_type *type)
+{
+    const epop_window_t *window = &world->window;
+    int64_t count = pick(2) ? pick(10) : pick(2000);
+    int kind = (int)pick(5) - 1, width = kind == 3 || pick(2) ? 8 : 4;
+    epop_dist_t real = pick(2) ? epop_dist_block(count) : random_cuts(count, window->old_size), after, before = {0};
+    double shares[WORLD_MAX];
+    for (int r = 0; r < window->new_size; r++)
+        shares[r] = r == 0 || pick(4) ? 0.25 + (double)pick(8) : 0;
+    if (window->old_rank >= 0)
+        before = real;
+    struct rows w = {.width = width};
+    int64_t owned = epop_dist_local_count(before, window->old_rank, window->old_size);
+    w.index = owned && kind >= 0 ? malloc((size_t)owned * 8) : NULL;
+    for (int64_t i = 0; w.index && i < owned; i++)
+        put_index(&w, i, weight_of(epop_dist_global(before, window->old_rank, window->old_size, i), kind));
+    REQUIRE(epop_redist_balance(window, &before, width == 4 ? MPI_INT : MPI_INT64_T, w.index,
+                                window->new_rank < 0 ? -1 : shares[window->new_rank], &after) == EPOP_OK);
+    REQUIRE(after.kind == EPOP_DIST_CUTS && after.count == count && after.ranks == window->new_size);
+    REQUIRE(equal_cuts(before, real, window->old_size));
+    check_parts(after, kind, shares);
+    epop_dist2d_t old = {.rows = epop_dist_block(1), .cols = before, .grid_rows = 1, .grid_cols = window->old_size};
+    epop_dist2d_t new = {.rows = epop_dist_block(1), .cols = after, .grid_rows = 1, .grid_cols = window->new_size};
+    check_matrix(world, &old, &new, BETWEEN, type);
+    if (window->old_rank < 0)
+        epop_dist_free(&before);
+    epop_dist_free(&after);
+    free(w.index);
+}
+
+static void round_counts(const test_world *world)
+{
+    const epop_window_t *window = &world->window;
+    int64_t count = pick(2) ? pick(10) : pick(INT64_MAX / 2);
+    epop_dist_t old = random_cuts(count, window->old_size), new = random_cuts(count, window->new_size), before, after;
+    int64_t had = window->old_rank < 0 ? -7 : epop_dist_local_count(old, window->old_rank, window->old_size);
+    int64_t shall = window->new_rank < 0 ? -7 : epop_dist_local_count(new, window->new_rank, window->new_size);
+    REQUIRE(epop_redist_counts(window, had, shall, &before, &after) == EPOP_OK);
+    REQUIRE(equal_cuts(before, old, window->old_size) && equal_cuts(after, new, window->new_size));
+    epop_dist_free(&before);
+    epop_dist_free(&after);
+    REQUIRE(after.count == 0 && epop_dist_local_count(after, 0, 1) == 0);
 }
 
 /* A staying rank must not receive: its copy differs in a byte that no other rank has, and must keep it. */
@@ -228,12 +430,19 @@ static void play_round(MPI_Comm comm, const test_type types[TEST_TYPES])
     const test_type *type = &types[pick(TEST_TYPES)];
     random_world(&world, comm);
     random_limits();
-    switch (pick(5)) {
+    switch (pick(8)) {
     case 0:
         round_replicated(&world, type);
         break;
     case 1:
-        round_rows(&world, type);
+    case 5:
+        round_rows(&world, types);
+        break;
+    case 3:
+        round_balance(&world, type);
+        break;
+    case 4:
+        round_counts(&world);
         break;
     case 2:
         round_1d(&world, type);

@@ -208,9 +208,9 @@ static void test_mpi_failure(void)
 
 /* ---- Rows ---- */
 
-enum { ROWS = 40000 };
+enum { ROWS = 80000 };
 
-static void make_rows(epop_dist_t dist, int64_t **lengths, double **values)
+static void make_rows(epop_dist_t dist, int **lengths, double **values)
 {
     int64_t rows = epop_dist_local_count(dist, world.window.old_rank, world.window.old_size);
     *lengths = rows ? malloc((size_t)rows * sizeof **lengths) : NULL;
@@ -222,39 +222,211 @@ static void make_rows(epop_dist_t dist, int64_t **lengths, double **values)
     }
 }
 
-static void rows_fail(int64_t bad_length, int missing, int allocations, int expected, const char *text)
+static void rows_fail(int bad_length, int missing, int allocations, int expected, const char *text)
 {
     epop_dist_t dist = epop_dist_cyclic(ROWS);
-    int64_t rows = epop_dist_local_count(dist, world.window.old_rank, world.window.old_size), *lengths;
-    double *values;
+    int64_t rows = epop_dist_local_count(dist, world.window.old_rank, world.window.old_size);
+    int *lengths;
+    double *values, *more;
     make_rows(dist, &lengths, &values);
+    free(lengths);
+    make_rows(dist, &lengths, &more);
     if (is_bad() && rows > 0)
         lengths[rows / 2] = bad_length;
-    int64_t *old_lengths = lengths;
-    void *local = values;
+    void *local = values, *second = more, *index = lengths;
+    const epop_row_array_t arrays[] = {{MPI_DOUBLE, &local}, {MPI_DOUBLE, is_bad() && missing == 2 ? NULL : &second}};
     listen();
     if (is_bad() && allocations >= 0)
         fail_from = 32 << 10, fail_after = allocations;
-    int result = epop_redist_rows(&world.window, dist, is_bad() && missing ? NULL : &lengths, MPI_DOUBLE, &local);
+    int result =
+        epop_redist_rows(&world.window, dist, dist, MPI_INT, is_bad() && missing == 1 ? NULL : &index, arrays, 2);
     fail_from = 0;
     heard(text);
-    REQUIRE(result == expected && lengths == old_lengths && local == values);
+    REQUIRE(result == expected && index == lengths && local == values && second == more);
     for (int64_t i = 0; i < rows; i++) {
         REQUIRE(lengths[i] == (is_bad() && i == rows / 2 ? bad_length : 2));
         REQUIRE(values[2 * i] == (double)epop_dist_global(dist, world.window.old_rank, world.window.old_size, i));
+        REQUIRE(more[2 * i + 1] == values[2 * i]);
     }
     free(lengths);
     free(values);
+    free(more);
+}
+
+/* Of a rank's row starts one entry is wrong, or all elements would come to one rank. */
+static void starts_fail(int64_t first, int64_t second, int64_t each, const char *text)
+{
+    enum { FEW = 40 };
+    int64_t cuts[WORLD_MAX + 1] = {0};
+    epop_dist_t dist = epop_dist_block(FEW), all_to_last;
+    int64_t rows = epop_dist_local_count(dist, world.window.old_rank, world.window.old_size);
+    int64_t *starts = malloc((FEW + 1) * sizeof *starts);
+    char nothing;
+    void *index = starts, *local = &nothing;
+    MPI_Datatype empty; /* so that there can be many of them */
+    MPI_Type_contiguous(0, MPI_DOUBLE, &empty);
+    MPI_Type_commit(&empty);
+    const epop_row_array_t arrays[] = {{empty, &local}};
+    cuts[world.window.new_size] = FEW;
+    all_to_last = epop_dist_cuts(cuts, world.window.new_size);
+    for (int64_t i = 0; i <= rows; i++)
+        starts[i] = i * each;
+    if (is_bad() && rows > 0)
+        starts[0] += first, starts[1] += second;
+    int32_t *narrow = malloc((FEW + 1) * sizeof *narrow);
+    for (int64_t i = 0; i <= rows; i++)
+        narrow[i] = (int32_t)starts[i];
+    void *narrow_index = narrow;
+    listen();
+    int result = epop_redist_csr(&world.window, dist, all_to_last, MPI_INT, &narrow_index, arrays, 1);
+    heard(text);
+    REQUIRE(result == EPOP_ERR_ARGUMENT && narrow_index == narrow && local == &nothing);
+    if (each > 2) { /* the same is well with the other type */
+        REQUIRE(epop_redist_csr(&world.window, dist, all_to_last, MPI_INT64_T, &index, NULL, 0) == EPOP_OK);
+        if (world.window.new_rank == world.window.new_size - 1)
+            REQUIRE(((int64_t *)index)[FEW] == FEW * each);
+        starts = index;
+    }
+    free(starts);
+    free(narrow);
+    MPI_Type_free(&empty);
+}
+
+/* Everything but the data is fine. */
+static void rows_call_fails(MPI_Datatype type, int count, int null_arrays, const char *text)
+{
+    double dummy;
+    void *local = &dummy, *index = &dummy;
+    const epop_row_array_t arrays[] = {{MPI_DOUBLE, &local}, {MPI_INT, &local}};
+    listen();
+    int result = epop_redist_rows(&world.window, epop_dist_block(0), epop_dist_block(0), type, &index,
+                                  null_arrays ? NULL : arrays, count);
+    heard(text);
+    REQUIRE(result == EPOP_ERR_ARGUMENT && local == &dummy && index == &dummy);
 }
 
 static void test_rows(void)
 {
-    if (bad_rank < world.window.old_size)
+    int old = bad_rank < world.window.old_size;
+    if (old) {
         rows_fail(-1, 0, -1, EPOP_ERR_ARGUMENT, "negative length");
+        starts_fail(1, 0, 2, "do not begin with 0, or fall");
+        starts_fail(0, 3, 2, "do not begin with 0, or fall");
+        starts_fail(0, -3, 2, "do not begin with 0, or fall");
+    }
+    if (world.window.old_size > 1) /* each can say what it has */
+        starts_fail(0, 0, 1 << 26, "more than 2^31 - 1 elements");
     rows_fail(2, 1, -1, EPOP_ERR_ARGUMENT, "NULL");
-    /* New lengths, staging, new values: the last one fails when the lengths have moved already. */
-    for (int allocations = 0; allocations < 3 && MEMORY_COUNTED && world.new_ranks[bad_rank] >= 0; allocations++)
+    rows_fail(2, 2, -1, EPOP_ERR_ARGUMENT, "NULL");
+    rows_call_fails(MPI_DOUBLE, 1, 0, "lengths, starts and weights are of MPI_INT");
+    rows_call_fails(MPI_UNSIGNED, 1, 0, "lengths, starts and weights are of MPI_INT");
+    rows_call_fails(is_bad() ? MPI_INT : MPI_INT64_T, 1, 0, "the size of a length or start is 4 on one rank and 8");
+    rows_call_fails(MPI_INT, -1, 0, "the number of arrays is negative");
+    rows_call_fails(MPI_INT, 1, 1, "the number of arrays is negative");
+    rows_call_fails(MPI_INT, is_bad() ? 2 : 1, 0, "the number of arrays is 1 on one rank and 2 on another");
+    /* The lengths before and after, the new lengths, staging, two new blocks: those when the lengths have moved
+     * already. */
+    for (int allocations = 0; allocations < 5 + old && MEMORY_COUNTED && world.new_ranks[bad_rank] >= 0; allocations++)
         rows_fail(2, 0, allocations, EPOP_ERR_MEMORY, "out of memory");
+}
+
+/* ---- Cuts ---- */
+
+static void cuts_fail(epop_dist_t before, epop_dist_t after, const char *text)
+{
+    double dummy;
+    void *local = &dummy;
+    listen();
+    int result = epop_redist_between(&world.window, before, after, MPI_DOUBLE, &local);
+    heard(text);
+    REQUIRE(result == EPOP_ERR_ARGUMENT && local == &dummy);
+}
+
+static void test_cuts(void)
+{
+    int64_t good[WORLD_MAX + 1], bad[WORLD_MAX + 1];
+    int olds = world.window.old_size;
+    for (int r = 0; r <= WORLD_MAX; r++)
+        good[r] = bad[r] = r * 5;
+    epop_dist_t block = epop_dist_block(olds * 5), cuts = epop_dist_cuts(good, olds);
+    cuts_fail(block, epop_dist_cuts(good, world.window.new_size + 1), "is for another number of ranks");
+    cuts_fail(cuts, epop_dist_block(olds * 5 + 1), "after than before");
+    bad[1] = is_bad() ? 4 : 5;
+    cuts_fail(epop_dist_cuts(bad, olds), block, olds > 1 ? "the checksum of the cuts" : "the count");
+    bad[1] = olds * 5 + 1;
+    cuts_fail(epop_dist_cuts(bad, olds), block, "does not rise");
+    bad[0] = bad[1] = 1;
+    cuts_fail(epop_dist_cuts(bad, olds), block, "does not rise");
+    cuts_fail(epop_dist_cuts(NULL, olds), epop_dist_block(0), "does not rise");
+    cuts_fail(epop_dist_cuts(good, 0), epop_dist_block(0), "another number of ranks");
+}
+
+static void balance_fails(epop_dist_t *before, MPI_Datatype type, const void *weights, double share, int takes_after,
+                          const char *text)
+{
+    epop_dist_t after = {.count = -3}, was = before ? *before : after;
+    listen();
+    int result = epop_redist_balance(&world.window, before, type, weights, share, takes_after ? NULL : &after);
+    heard(text);
+    REQUIRE(result == EPOP_ERR_ARGUMENT && after.count == -3);
+    REQUIRE(!before || memcmp(before, &was, sizeof was) == 0);
+}
+
+static void test_balance(void)
+{
+    enum { EACH = 100 };
+    int old = bad_rank < world.window.old_size, stays = world.new_ranks[bad_rank] >= 0;
+    int weights[EACH];
+    int64_t large[EACH];
+    for (int i = 0; i < EACH; i++)
+        weights[i] = i, large[i] = INT64_MAX / 60 / world.window.old_size;
+    epop_dist_t before = epop_dist_block(EACH * world.window.old_size), bad = before;
+    balance_fails(is_bad() ? NULL : &before, MPI_INT, weights, 1, 0, "");
+    balance_fails(&before, MPI_INT, weights, 1, is_bad(), "a pointer is NULL");
+    balance_fails(&before, MPI_FLOAT, weights, 1, 0, "lengths, starts and weights are of MPI_INT");
+    balance_fails(&before, MPI_INT, weights, 0, 0, "all shares are 0");
+    balance_fails(&before, MPI_INT64_T, large, 1, 0, "their sum is above 2^63 - 1");
+    if (stays) {
+        balance_fails(&before, MPI_INT, weights, is_bad() ? -1 : 1, 0, "a share is negative");
+        balance_fails(&before, MPI_INT, weights, is_bad() ? strtod("nan", NULL) : 1, 0,
+                      "a share is negative or no number");
+    }
+    bad = epop_dist_cyclic(bad.count);
+    balance_fails(&bad, MPI_INT, weights, 1, 0, "only indices that are dealt out in blocks");
+    if (!old)
+        return;
+    bad = epop_dist_block(is_bad() ? 1 : before.count);
+    balance_fails(&bad, MPI_INT, weights, 1, 0, "the count is 1 on one rank");
+    if (world.window.old_size > 1)
+        balance_fails(&before, MPI_INT, is_bad() ? NULL : weights, 1, 0, "the weights are NULL on some");
+    weights[EACH / 2] = is_bad() ? -1 : 0;
+    balance_fails(&before, MPI_INT, weights, 1, 0, "a weight is negative");
+}
+
+static void test_counts(void)
+{
+    epop_dist_t before = {.count = -3}, after = {.count = -4};
+    int stays = world.new_ranks[bad_rank] >= 0;
+    const struct {
+        int64_t had, shall;
+        int applies;
+        const char *text;
+    } wrong[] = {{-1, 1, bad_rank < world.window.old_size, "negative count"},
+                 {1, -1, stays, "negative count"},
+                 {1, 1000, stays, "after than before"},
+                 {INT64_MAX, 1, world.window.old_size > 1 && bad_rank < world.window.old_size, "2^63"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        if (!wrong[i].applies)
+            continue;
+        listen();
+        int result = epop_redist_counts(&world.window, is_bad() ? wrong[i].had : 1, is_bad() ? wrong[i].shall : 1,
+                                        &before, &after);
+        heard(wrong[i].text);
+        REQUIRE(result == EPOP_ERR_ARGUMENT && before.count == -3 && after.count == -4);
+    }
+    listen();
+    REQUIRE(epop_redist_counts(&world.window, 1, 1, is_bad() ? NULL : &before, &after) == EPOP_ERR_ARGUMENT);
+    heard("a pointer is NULL");
 }
 
 /* ---- Replicated data, maps, windows ---- */
@@ -282,10 +454,12 @@ static void test_maps(void)
 {
     epop_redist_move_t *moves = NULL;
     int count = -1;
-    REQUIRE(epop_redist_map(&world.window, epop_dist_block(-1), &moves, &count) == EPOP_ERR_ARGUMENT);
-    REQUIRE(epop_redist_map(NULL, epop_dist_block(1), &moves, &count) == EPOP_ERR_ARGUMENT);
+    REQUIRE(epop_redist_map(&world.window, epop_dist_block(-1), epop_dist_block(-1), &moves, &count) ==
+            EPOP_ERR_ARGUMENT);
+    REQUIRE(epop_redist_map(NULL, epop_dist_block(1), epop_dist_block(1), &moves, &count) == EPOP_ERR_ARGUMENT);
     REQUIRE(moves == NULL && count == -1);
-    REQUIRE(epop_redist_map(&world.window, epop_dist_block(0), &moves, &count) == EPOP_OK && count == 0);
+    REQUIRE(epop_redist_map(&world.window, epop_dist_block(0), epop_dist_block(0), &moves, &count) == EPOP_OK);
+    REQUIRE(count == 0);
     free(moves);
 }
 
@@ -305,6 +479,9 @@ int main(int argc, char **argv)
         if (bad_rank < world.window.old_size)
             test_mpi_failure();
         test_rows();
+        test_cuts();
+        test_balance();
+        test_counts();
         test_replicated();
     }
     test_maps();

@@ -67,23 +67,27 @@ static void check_in_place(const test_world *there)
     free(block);
 }
 
-/* Small rows, so that the lengths count as well. */
+/* Small rows, so that the lengths count as well: those in the program's type, and the numbers that are made of them. */
 static void check_rows(const test_world *there)
 {
     const epop_window_t *window = &there->window;
     epop_dist_t dist = epop_dist_block(400000);
     int64_t old_rows = epop_dist_local_count(dist, window->old_rank, window->old_size);
     int64_t new_rows = epop_dist_local_count(dist, window->new_rank, window->new_size);
-    int64_t *lengths = malloc((size_t)(old_rows + 1) * sizeof *lengths);
+    const int64_t row = (int64_t)sizeof(int) + 3 * (int64_t)(sizeof(int) + sizeof(double)), number = sizeof(int64_t);
+    void *lengths = malloc((size_t)(old_rows + 1) * sizeof(int));
+    void *columns = calloc((size_t)(3 * old_rows + 1), sizeof(int));
     void *values = calloc((size_t)(3 * old_rows + 1), sizeof(double));
-    REQUIRE(lengths && values);
+    const epop_row_array_t arrays[] = {{MPI_INT, &columns}, {MPI_DOUBLE, &values}};
+    REQUIRE(lengths && columns && values);
     for (int64_t i = 0; i < old_rows; i++)
-        lengths[i] = 3;
+        ((int *)lengths)[i] = 3;
     memory_peak = memory_now;
     int64_t start = memory_now;
-    REQUIRE(epop_redist_rows(window, dist, &lengths, MPI_DOUBLE, &values) == EPOP_OK);
-    REQUIRE(memory_peak - start <= new_rows * (int64_t)(sizeof *lengths + 3 * sizeof(double)) + STAGING_MAX);
+    REQUIRE(epop_redist_rows(window, dist, dist, MPI_INT, &lengths, arrays, 2) == EPOP_OK);
+    REQUIRE(memory_peak - start <= new_rows * row + (old_rows + new_rows) * number + STAGING_MAX);
     free(lengths);
+    free(columns);
     free(values);
 }
 

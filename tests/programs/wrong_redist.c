@@ -13,8 +13,7 @@ enum { COUNT = 600 };
 static const char *way = "right";
 static int iterations;
 static int64_t same = 7;
-static void *numbers, *values;
-static int64_t *lengths;
+static void *numbers, *values, *lengths;
 
 static bool wrong(const epop_window_t *w, const char *name)
 {
@@ -31,12 +30,12 @@ static int init(int *argc, char ***argv, void **data)
         return 0;
     int64_t count = epop_dist_local_count(dist, rank, size);
     numbers = malloc((size_t)count * sizeof(int));
-    lengths = malloc((size_t)count * sizeof *lengths);
+    lengths = malloc((size_t)count * sizeof(int));
     values = malloc((size_t)count * 2 * sizeof(double));
     for (int64_t i = 0; i < count; i++) {
         ((int *)numbers)[i] = (int)epop_dist_global(dist, rank, size, i);
         ((double *)values)[2 * i] = ((double *)values)[2 * i + 1] = (double)i;
-        lengths[i] = 2;
+        ((int *)lengths)[i] = 2;
     }
     return numbers && lengths && values ? 0 : EPOP_ERR_MEMORY;
 }
@@ -58,7 +57,8 @@ static int move_numbers(const epop_window_t *w)
 
 static int move_rows(const epop_window_t *w)
 {
-    return epop_redist_rows(w, epop_dist_block(COUNT), &lengths, MPI_DOUBLE, &values);
+    const epop_row_array_t arrays[] = {{MPI_DOUBLE, &values}};
+    return epop_redist_rows(w, epop_dist_block(COUNT), epop_dist_block(COUNT), MPI_INT, &lengths, arrays, 1);
 }
 
 static int adapt(void *data)
