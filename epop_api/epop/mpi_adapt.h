@@ -70,6 +70,21 @@ int MPI_Comm_adapt_commit(void);
 EPOP_API int epop_mpi_window(epop_window_t *window);
 
 /*
+ * Which probe is the first one that a joining process makes after its commit? The next one of all processes, as at the
+ * end of a loop (COUNTS); or that of the commit once more, where the process enters a loop that begins with a probe
+ * (REPEATS). EPOP finds that out by itself (FIND, the default), but where nothing is communicated it can only guess by
+ * the time. A program that knows says so, any time between MPI_Init_adapt and that probe; what a joining process says
+ * counts, and it is stronger than EPOP_FIRST_PROBE (find, counts, repeats) in the environment. MPI_ERR_ARG: no such
+ * value. Local.
+ */
+typedef enum epop_mpi_first_probe {
+    EPOP_MPI_FIRST_PROBE_FIND,
+    EPOP_MPI_FIRST_PROBE_COUNTS,
+    EPOP_MPI_FIRST_PROBE_REPEATS
+} epop_mpi_first_probe_t;
+EPOP_API int epop_mpi_first_probe(epop_mpi_first_probe_t what);
+
+/*
  * With EPOP_MPI_ADAPT_2015 defined before this header (-DEPOP_MPI_ADAPT_2015) begin and commit are what they were in
  * 2015: begin takes two numbers, which are ignored, and does not count processes; what commit's argument points to
  * stays as it is, and it may be NULL. LEAVING was called RETREATING. All else is as above.

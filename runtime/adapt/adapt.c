@@ -14,7 +14,7 @@
 #include "interpose/instead.h"
 #include "interpose/interpose.h"
 #include "runtime/adapt/command.h"
-#include "runtime/adapt/shape.h"
+#include "runtime/adapt/first_probe.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/hydra/holders.h"
@@ -140,6 +140,7 @@ static int start(int *argc, char ***argv)
     int up, process, processes, error = MPI_SUCCESS;
     struct job_options options = {.backend = "auto", .leave = "auto", .prepare_timeout = 60, .finish_timeout = 30};
     options.maximum = 256;
+    options.executable = true;
     options.command = command_line();
     options.path = command_path(path, sizeof path);
     MPI_Initialized(&up);
@@ -148,6 +149,8 @@ static int start(int *argc, char ***argv)
     if (error)
         return error;
     epop__job_init(&options, &process, &processes);
+    if (!epop__job_all_loaded(first_probe_read()))
+        exit(EXIT_FAILURE);
     options.backend = choose_backend();
     const epop_program_t *program = description(path);
     if (!options.command || epop__job_start(&options, program))
@@ -235,7 +238,7 @@ static void stop(void)
 /* From one probe to the next is an iteration: all there is to be counted. */
 static void count_on(const struct elastic *e)
 {
-    epop_position_t at = {.pc = 0, .visit = 1, .iteration = (int64_t)atomic_load(&e->ceiling->count)};
+    epop_position_t at = {.pc = 0, .visit = 1, .iteration = (int64_t)ceiling_count(e->ceiling)};
     e->world(e->context, &at.rank, &at.size);
     epop__tally_begin(&e->live->tally, &at);
 }
@@ -290,12 +293,12 @@ static void measure(const struct elastic *e, int64_t count)
 static void probe(void)
 {
     const struct elastic *e = epop__job_elastic();
-    if (shape_looking && shape_passes())
-        return;
+    if (first_probe_open)
+        first_probe_tell();
     if (meter_is_on(e->meter))
-        measure(e, (int64_t)atomic_load_explicit(&e->ceiling->count, memory_order_relaxed));
+        measure(e, (int64_t)ceiling_count(e->ceiling));
     bool holds = ceiling_probe(e->ceiling);
-    int64_t count = (int64_t)atomic_load_explicit(&e->ceiling->count, memory_order_relaxed);
+    int64_t count = (int64_t)ceiling_count(e->ceiling);
     atomic_store_explicit(&e->live->iteration, count, memory_order_relaxed);
     if (holds)
         hold(e, count);
@@ -394,13 +397,13 @@ int epop__instead_MPI_Comm_adapt_commit(void)
         return MPI_SUCCESS;
     const struct elastic *e = epop__job_elastic();
     struct error unheard;
-    if (world.status == EPOP_JOINING) { /* before the others can agree on a next probe */
-        atomic_fetch_add(&e->ceiling->count, 1);
-        shape_begin();
-    }
-    if (e->window_close(e->context, &unheard) == WINDOW_LEAVE)
+    bool joins = world.window.status == EPOP_JOINING, some_join = world.window.joining > 0;
+    if (e->window_close(e->context, &unheard) == WINDOW_LEAVE) {
         depart();
-    else
-        count_on(e);
+        return MPI_SUCCESS;
+    }
+    count_on(e);
+    if (some_join)
+        first_probe_begin(joins);
     return MPI_SUCCESS;
 }

@@ -42,6 +42,7 @@
 #define MESSAGE_COUNT     "count"     /* to freeze: the probes it has passed */
 #define MESSAGE_ARRIVED   "arrived"   /* it holds at a probe */
 #define MESSAGE_ENDED     "ended"     /* it has ended the program */
+#define MESSAGE_STRETCH   "stretch"   /* what it did in MPI up to its first probes after a commit */
 #define MESSAGE_UNSTARTED "unstarted" /* joiners could not be spawned */
 #define MESSAGE_READY     "ready"     /* a joiner can join, or cannot */
 #define MESSAGE_PONG      "pong"
@@ -66,6 +67,7 @@
 #define MESSAGE_TARGET     "target"
 #define MESSAGE_RELEASE    "release"
 #define MESSAGE_DECIDE     "decide"
+#define MESSAGE_SETTLED    "settled" /* your first probe was another one than you counted */
 #define MESSAGE_PING       "ping"
 #define MESSAGE_LOCATE     "locate"    /* where are you, and since when */
 #define MESSAGE_GAUGE_OFF  "gauge_off" /* measure no longer */

@@ -16,6 +16,7 @@
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/state.h"
 
 static void adaptation_free(struct adaptation *a)
@@ -328,6 +329,7 @@ static void one_through(struct coordinator *c, int process)
     if (--a->outstanding)
         return;
     process_make_world(c, a->id, a->leaves, a->joiners, a->joining);
+    settle_begin(c, a->joining);
     preconnect_new_world(c);
     a->state = ADAPTATION_COMMITTED;
     a->committed = wall_seconds();

@@ -13,6 +13,7 @@
 #include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
 
@@ -275,9 +276,20 @@ void agreement_check(struct coordinator *c)
     }
 }
 
+/* At a target that was given up meanwhile. */
+static bool is_late(const struct coordinator *c, const cJSON *message)
+{
+    if (json_int(message, "needs", 0))
+        return false;
+    return c->agreement.state == AGREEMENT_FREEZING ||
+           (c->agreement.state == AGREEMENT_TARGET && (uint64_t)json_int64(message, "count", 0) < c->agreement.target);
+}
+
 void agreement_arrived(struct coordinator *c, int process, const cJSON *message)
 {
     struct process *p = process_at(c, process);
+    if (is_late(c, message))
+        return;
     p->arrived = true;
     p->count = (uint64_t)json_int64(message, "count", 0);
     p->at = position_from_json(message);
@@ -291,6 +303,7 @@ void agreement_ended(struct coordinator *c, int process, const cJSON *message)
 {
     (void)message;
     process_at(c, process)->ended = true;
+    settle_look(c);
     agreement_check(c);
 }
 
@@ -304,9 +317,14 @@ static bool is_wanted(const struct coordinator *c)
     return c->pause.asked ? pause_is_wanted(c) : adaptation_is_due(c);
 }
 
+bool agreement_waits(const struct coordinator *c)
+{
+    return settle_is_open(c) && is_wanted(c);
+}
+
 void agreement_advance(struct coordinator *c)
 {
-    if (c->agreement.state == AGREEMENT_NONE && is_wanted(c) && processes_all_attached(c))
+    if (c->agreement.state == AGREEMENT_NONE && is_wanted(c) && !settle_is_open(c) && processes_all_attached(c))
         begin(c);
     else if (c->agreement.state == AGREEMENT_GATE && !c->pause.on)
         decide(c);

@@ -30,6 +30,8 @@ struct agreement {
 void agreement_init(struct coordinator *c);
 /* Begins one if there is a reason, or decides at the gate, as far as that is possible by now. */
 void agreement_advance(struct coordinator *c);
+/* Is there a reason for one, which has to wait until it is settled how the joining processes count (settle.h)? */
+bool agreement_waits(const struct coordinator *c);
 /* What arrived while nothing could be decided. */
 void agreement_check(struct coordinator *c);
 /* Not all ranks come to the target: what they were to come for is off, and those that have come go on. */

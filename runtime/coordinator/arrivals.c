@@ -19,6 +19,7 @@
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
+#include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/survey.h"
@@ -132,6 +133,9 @@ static const struct arrival {
     {{MESSAGE_COUNT, {{"round", cJSON_Number}, {"count", cJSON_Number}}}, agreement_count, false},
     {{MESSAGE_ARRIVED, {{"count", cJSON_Number}, POSITION}}, agreement_arrived, false},
     {{MESSAGE_ENDED, {{0}}}, agreement_ended, false},
+    {{MESSAGE_STRETCH, {{"adaptation", cJSON_Number}, {"probe", cJSON_Number}, {"what", cJSON_String}}},
+     settle_stretch,
+     false},
     {{MESSAGE_MEET, {{"adaptation", cJSON_Number}}}, adaptation_meet, false},
     {{MESSAGE_UNSTARTED, {{"adaptation", cJSON_Number}, {"failure", cJSON_String}}}, adaptation_unstarted, false},
     {{MESSAGE_READY, {{"adaptation", cJSON_Number}}}, adaptation_ready, false},

@@ -49,6 +49,7 @@ struct coordinator_config {
     double watchdog;                         /* seconds without an iteration after which this is said; 0: never */
     bool watchdog_abort;                     /* and the job ended */
     double finish_timeout;                   /* seconds for standby processes to come to the end */
+    bool executable;                         /* joining processes may be at another probe than they count */
     const struct rollcall_options *rollcall; /* NULL: none are held */
     const struct coordinator_ops *ops;
     void *context;

@@ -12,6 +12,7 @@
 
 #include "runtime/coordinator/processes.h"
 #include "runtime/member/plan.h"
+#include "runtime/member/stretch.h"
 
 struct coordinator;
 
@@ -36,6 +37,9 @@ struct process {
     struct position at;
     int needs;
     double held; /* since when it stands still there, monotonic */
+    /* settle.c */
+    struct stretch_report told; /* last; its adaptation 0: nothing so far */
+    struct stretch first;       /* up to its first probe of that world */
     /* adaptation.c */
     bool met, ready; /* preparing */
     bool through;    /* the window: it is not waited for */

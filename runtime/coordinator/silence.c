@@ -11,6 +11,7 @@
 #include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/state.h"
 
 #define QUESTIONS 10 /* in the time that an answer may take */
@@ -30,6 +31,8 @@ static bool is_awaited(const struct coordinator *c, const struct process *p)
         return p->rank >= 0 || p->state == PROCESS_JOINING;
     if (p->rank < 0 || p->ended)
         return false;
+    if (agreement_waits(c))
+        return settle_awaits(c, p);
     return c->agreement.state == AGREEMENT_TARGET ? !p->arrived : c->stop.sent;
 }
 

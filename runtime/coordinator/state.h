@@ -23,6 +23,7 @@
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
+#include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/stops.h"
@@ -44,6 +45,7 @@ struct coordinator {
     struct processes processes;
     struct adaptations adaptations;
     struct preconnect preconnect;
+    struct settling settling;
     struct agreement agreement;
     struct pause pause;
     struct stop stop;

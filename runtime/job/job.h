@@ -29,6 +29,7 @@ struct job_options {
     bool watchdog_abort;
     bool quiet, verbose;
     const char *path;           /* of the program, as given */
+    bool executable;            /* with a main() of its own: a joining process may come to a probe that was counted */
     bool no_ahead;              /* MPI without the threads that preconnect (runtime/backends/preconnect.h) */
     int maximum;                /* most ranks, where processes can be started */
     struct spawn_options spawn; /* of the backend spawn */
@@ -98,6 +99,9 @@ EPOP_PRIVATE int epop__job_directory(const char *purpose, char *path, size_t siz
 
 /* Does this process end now that it left (or does it park)? reusable: it is without a trace of the program. Local. */
 EPOP_PRIVATE int epop__job_leaves(int reusable);
+
+/* What this process of an executable did up to a probe, for the coordinator. Local. */
+void epop__job_stretch(const struct stretch_report *report);
 
 /* This process left the program, which is unloaded: ends it, and does not return. Local. */
 EPOP_PRIVATE void epop__job_leave(void) __attribute__((noreturn));

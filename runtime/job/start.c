@@ -227,6 +227,7 @@ static int start_control(const struct job_options *options, const epop_program_t
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
         .rollcall = job.rollcall,
+        .executable = options->executable,
         .watchdog = options->watchdog,
         .watchdog_abort = options->watchdog_abort,
     };

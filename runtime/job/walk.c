@@ -103,6 +103,11 @@ static enum window_result elastic_close(void *context, struct error *error)
     return WINDOW_STAY;
 }
 
+void epop__job_stretch(const struct stretch_report *report)
+{
+    member_stretch(&job.member, report);
+}
+
 static const epop_adapted_t *elastic_adapted(void *context)
 {
     static epop_adapted_t adapted;

@@ -14,6 +14,7 @@ void ceiling_init(struct ceiling *ceiling)
 {
     atomic_init(&ceiling->count, 0);
     atomic_init(&ceiling->limit, CEILING_NONE);
+    atomic_init(&ceiling->shift, 0);
     ceiling->fence = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
 }
 

@@ -17,6 +17,7 @@
 struct ceiling {
     _Atomic uint64_t count; /* probes so far; written by the program's thread alone */
     _Atomic uint64_t limit; /* a probe with this number, or a later one, holds */
+    _Atomic int64_t shift;  /* what the count is off by; another thread's */
     bool fence;             /* no membarrier on this kernel: the probe orders itself */
 };
 
@@ -31,6 +32,13 @@ static inline bool ceiling_probe(struct ceiling *ceiling)
     if (ceiling->fence)
         atomic_thread_fence(memory_order_seq_cst);
     return count >= atomic_load_explicit(&ceiling->limit, memory_order_relaxed);
+}
+
+/* The number of the last probe, as the job counts them. */
+static inline uint64_t ceiling_count(const struct ceiling *ceiling)
+{
+    return atomic_load_explicit(&ceiling->count, memory_order_relaxed) +
+           (uint64_t)atomic_load_explicit(&ceiling->shift, memory_order_relaxed);
 }
 
 /* Sets the limit and returns the count: every probe with a higher number meets the limit. Another thread. */

@@ -42,11 +42,12 @@ static void tell(struct member *member, cJSON *message)
     cJSON_Delete(message);
 }
 
-/* The limit follows from the state. With the lock held. Returns the probes counted so far. */
+/* The limit follows from the state. With the lock held. Returns the number of the last probe. */
 static uint64_t update_ceiling(struct member *member)
 {
-    uint64_t limit = member->frozen || member->asked ? 0 : member->target ? member->target : CEILING_NONE;
-    return ceiling_lower(&member->ceiling, limit);
+    uint64_t shift = (uint64_t)atomic_load(&member->ceiling.shift);
+    uint64_t limit = member->frozen || member->asked ? 0 : member->target ? member->target - shift : CEILING_NONE;
+    return ceiling_lower(&member->ceiling, limit) + shift;
 }
 
 /* ---- The control thread ------------------------------------------------- */
@@ -79,6 +80,14 @@ static void on_release(struct member *member, const cJSON *message)
     member->frozen = false;
     member->target = 0;
     member->stood = 0;
+    update_ceiling(member);
+}
+
+/* It may hold at what it took for the target. */
+static void on_settled(struct member *member, const cJSON *message)
+{
+    atomic_fetch_add(&member->ceiling.shift, json_int(message, "shift", 0));
+    member->reported = 0;
     update_ceiling(member);
 }
 
@@ -262,6 +271,7 @@ static const struct own_row {
     {{MESSAGE_ALIVE, {{0}}}, on_alive, NULL},
     {{MESSAGE_TARGET, {{"count", cJSON_Number}}}, NULL, on_target},
     {{MESSAGE_RELEASE, {{0}}}, NULL, on_release},
+    {{MESSAGE_SETTLED, {{"shift", cJSON_Number}}}, NULL, on_settled},
     {{MESSAGE_DECIDE, {{"action", cJSON_String}, {"count", cJSON_Number}}}, on_decide, NULL},
     {{MESSAGE_HEARD, {{0}}}, NULL, on_heard},
     {{MESSAGE_PROGRESS, {{0}}}, NULL, on_progress},
@@ -396,7 +406,7 @@ enum action member_hold(struct member *member, const struct position *at, int ne
     int waits = 0;
     bool decided;
     pthread_mutex_lock(&member->lock);
-    uint64_t count = atomic_load(&member->ceiling.count);
+    uint64_t count = ceiling_count(&member->ceiling);
     member->held = monotonic_seconds() - member->stood;
     member->holding = true;
     while (!(decided = take_decision(member, count, &action))) {
@@ -406,6 +416,7 @@ enum action member_hold(struct member *member, const struct position *at, int ne
             action = ACTION_PROGRESS;
             break;
         }
+        count = ceiling_count(&member->ceiling); /* which may have been settled meanwhile */
         bool at_target = member->target && count >= member->target;
         if (!member->frozen && !at_target && !needs)
             break;
@@ -490,6 +501,7 @@ bool member_await_window(struct member *member)
         member->decided = false;
         member->held = monotonic_seconds();
         atomic_store(&member->ceiling.count, member->plan->count);
+        atomic_store(&member->ceiling.shift, 0);
         member->called = member->passed = 0;
     }
     cJSON_Delete(member->wake);
@@ -550,6 +562,11 @@ void member_report_progress(struct member *member, const epop_progress_t *progre
         cJSON_AddNumberToObject(message, "clock", monotonic_seconds());
     }
     tell(member, message);
+}
+
+void member_stretch(struct member *member, const struct stretch_report *report)
+{
+    tell(member, stretch_report_to_json(report));
 }
 
 void member_hosts(struct member *member)

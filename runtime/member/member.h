@@ -12,6 +12,7 @@
 #include "runtime/control/messages.h"
 #include "runtime/member/ceiling.h"
 #include "runtime/member/plan.h"
+#include "runtime/member/stretch.h"
 #include "runtime/member/tally.h"
 
 /* What a probe that held is told to do. */
@@ -130,6 +131,9 @@ void member_committed(struct member *member, int adaptation, double stall, int64
 /* This process left the program, or its joining is off, and it can be asked to join again.
  * reusable is false where the program could not be unloaded. */
 void member_parked(struct member *member, bool reusable);
+
+/* After a commit of an executable, at its first probes. */
+void member_stretch(struct member *member, const struct stretch_report *report);
 
 /* This process left the program, and stays as the host of the control plane. */
 void member_hosts(struct member *member);

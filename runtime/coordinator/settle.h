@@ -1,0 +1,34 @@
+/*
+ * After a commit of an executable: which number the joining processes' first probe has. All processes go on meanwhile
+ * and say what they did up to their first probes (runtime/member/stretch.h); no agreement begins before it is settled.
+ */
+#ifndef EPOP_COORDINATOR_SETTLE_H
+#define EPOP_COORDINATOR_SETTLE_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+#include "runtime/member/stretch.h"
+
+struct coordinator;
+struct process;
+
+struct settling {
+    bool open;             /* and nothing can be agreed */
+    enum first_probe what; /* of the present world's joining processes; FIND: none joined */
+    bool sure;
+};
+
+/* The world has just been made, with so many joining processes. */
+void settle_begin(struct coordinator *c, int joining);
+/* From a process. */
+void settle_stretch(struct coordinator *c, int process, const cJSON *message);
+/* A process has ended, and says nothing any more. */
+void settle_look(struct coordinator *c);
+bool settle_is_open(const struct coordinator *c);
+/* Does it still have to say something? */
+bool settle_awaits(const struct coordinator *c, const struct process *p);
+/* Is it one whose first probe was in question? */
+bool settle_joined(const struct coordinator *c, const struct process *p);
+
+#endif

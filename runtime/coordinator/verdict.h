@@ -1,0 +1,26 @@
+/*
+ * Is the first probe of joining processes the next one of all, or that of their commit once more? By what everybody did
+ * in MPI up to his first probes. No state, no messages.
+ */
+#ifndef EPOP_COORDINATOR_VERDICT_H
+#define EPOP_COORDINATOR_VERDICT_H
+
+#include <stdbool.h>
+
+#include "runtime/member/stretch.h"
+
+struct evidence {
+    const struct stretch *staying; /* up to their first probe */
+    int stayed;
+    const struct stretch *first, *second; /* of the joining ones: up to their first, and up to their second */
+    int joined;
+};
+
+struct verdict {
+    enum first_probe what;
+    bool sure; /* with the other one what is sent would not be what is received */
+};
+
+struct verdict verdict_of(const struct evidence *e);
+
+#endif
