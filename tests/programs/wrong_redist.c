@@ -5,13 +5,17 @@
  *     short     its block is smaller than the distribution says
  *     count     it gives another count                        order    it redistributes in another order
  *     missing   it leaves one redistribution out              replica  what all should have a copy of, it has otherwise
+ *
+ * With a second argument the adapt block opens and closes its window by the elastic MPI calls.
  */
+#include <epop/mpi_adapt.h>
+
 #include "scenario.h"
 
 enum { COUNT = 600 };
 
 static const char *way = "right";
-static int iterations;
+static int iterations, by_mpi;
 static int64_t same = 7;
 static void *numbers, *values, *lengths;
 
@@ -25,7 +29,11 @@ static int init(int *argc, char ***argv, void **data)
     int rank = rank_in(epop_world()), size = size_of(epop_world());
     epop_dist_t dist = epop_dist_block(COUNT);
     (void)data;
+    int status;
     way = *argc > 1 ? (*argv)[1] : way;
+    by_mpi = *argc > 2;
+    if (by_mpi && MPI_Init_adapt(argc, argv, &status))
+        return EPOP_ERR_STATE;
     if (epop_status() == EPOP_JOINING)
         return 0;
     int64_t count = epop_dist_local_count(dist, rank, size);
@@ -61,11 +69,23 @@ static int move_rows(const epop_window_t *w)
     return epop_redist_rows(w, epop_dist_block(COUNT), epop_dist_block(COUNT), MPI_INT, &lengths, arrays, 1);
 }
 
+static int begin(epop_window_t *w)
+{
+    MPI_Comm between, after;
+    int staying, leaving, joining;
+    if (!by_mpi)
+        return epop_adapt_begin(w);
+    if (epop_mpi_window(w) != EPOP_ERR_STATE || w->all != MPI_COMM_NULL)
+        return EPOP_ERR_STATE;
+    int error = MPI_Comm_adapt_begin(&between, &after, &staying, &leaving, &joining);
+    return error ? error : epop_mpi_window(w);
+}
+
 static int adapt(void *data)
 {
     epop_window_t w;
     (void)data;
-    int error = epop_adapt_begin(&w);
+    int error = begin(&w);
     if (error)
         return error;
     if (wrong(&w, "short"))
@@ -82,7 +102,7 @@ static int adapt(void *data)
         return error;
     if ((error = epop_redist_replicated(&w, &iterations, 1, MPI_INT)))
         return error;
-    return epop_adapt_commit();
+    return by_mpi ? MPI_Comm_adapt_commit() : epop_adapt_commit();
 }
 
 static int more(void *data)

@@ -212,6 +212,15 @@ def test_a_redistribution_that_is_right(space):
     assert_clean(run(space, "wrong_redist", "right", options=["--start", "2"]))
 
 
+@pytest.mark.parametrize("way", ["right", "short", "count"])
+def test_redistributions_between_the_elastic_mpi_calls(space, way):
+    result = run(space, "wrong_redist", way, "mpi", options=["--start", "2"])
+    if way == "right":
+        assert_clean(result)
+    else:
+        assert_named(result, "wrong_redist: element 1 'work' (EP), iteration ", *REDISTRIBUTIONS[way])
+
+
 def test_elements_that_do_not_arrive(space):
     """A message is changed on its way."""
     fault = {"LD_PRELOAD": job.test_program("preload_fault"), "EPOP_TEST_FAULT": "redistribution"}
