@@ -19,9 +19,9 @@ BUILD     ?= build/$(subst :,-,$(DEVICE))
 MPICC     := $(MPICH)/bin/mpicc
 MPIEXEC   := $(MPICH)/bin/mpiexec
 endif
-# Of the same MPICH, or of the system's: the interfaces are the same. FORTRAN=no builds all but what Fortran programs need.
-MPIFC     ?= $(firstword $(wildcard $(MPICH)/bin/mpif90) $(if $(filter mpicc.mpich,$(MPICC)),mpif90.mpich) $(wildcard $(dir $(MPICC))mpif90) mpif90.mpich)
-FORTRAN   ?= $(if $(findstring gfortran,$(shell command -v gfortran && $(MPIFC) -show 2>/dev/null)),yes,no)
+# FORTRAN=no builds all but what Fortran programs need; so does an MPICH without Fortran, or a machine without gfortran.
+MPIFC     ?= $(if $(findstring /,$(MPICC)),$(dir $(MPICC)))$(subst mpicc,mpif90,$(notdir $(MPICC)))
+FORTRAN   ?= $(if $(findstring gfortran,$(shell command -v gfortran >/dev/null && $(MPIFC) -show 2>/dev/null)),yes,no)
 
 # A line per file; `make V=1` shows the commands.
 Q := $(if $(V),,@)
@@ -194,9 +194,10 @@ $(BUILD)/plain/%: programs/plain/%.c epop_api/epop/mpi_adapt.h | $(LIB)/libepop_
 # other compilers than the one at hand.
 FINC := $(BUILD)/include/epop/fortran
 fortran_texts := $(patsubst epop_api/fortran/%,$(FINC)/%,$(filter-out %/mpi.f90,$(wildcard epop_api/fortran/*))) $(FINC)/mpi/mpi.f90
-fortran_built := $(patsubst %,$(FINC)/%,epop_mpi_adapt.mod epop_mpi_adapt_f08.mod mpi/mpi.mod mpi/mpif.h)
+fortran_built := $(patsubst %,$(FINC)/%,epop.mod epop_mpi_adapt.mod epop_mpi_adapt_f08.mod mpi/mpi.mod mpi/mpif.h)
 ifneq ($(FORTRAN),no)
-all: $(fortran_texts) $(fortran_built)
+programs += $(patsubst programs/%.f90,$(LIB)/epop/programs/%.so,$(wildcard programs/*.f90))
+all: $(fortran_texts) $(fortran_built) $(programs)
 endif
 $(FINC)/%: epop_api/fortran/%
 	@mkdir -p $(@D) && cp $< $@
@@ -210,6 +211,10 @@ $(FINC)/%.mod: $(FINC)/%.f90
 	$(announce)
 	$(Q)$(MPIFC) -std=f2018 -Wall -Werror -fsyntax-only -I$(FINC) -J$(@D) $<
 $(FINC)/epop_mpi_adapt_f08.mod $(FINC)/mpi/mpi.mod: $(FINC)/epop_mpi_adapt.mod
+$(LIB)/epop/programs/%.so: programs/%.f90 $(FINC)/epop.mod | $(LIB)/libepop.so
+	$(announce)
+	$(Q)mkdir -p $(OBJ)/programs && $(MPIFC) -std=f2018 $(OPT) -Wall -Werror -fPIC -shared -I$(FINC) -J$(OBJ)/programs $(SANITIZE) \
+	    $(LDFLAGS) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..'
 .SECONDEXPANSION:
 $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/common/*) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)

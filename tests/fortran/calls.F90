@@ -1,5 +1,5 @@
 ! Calls MPI functions of all kinds on MPI_COMM_WORLD, checks what they do, and is resized meanwhile, until a file is there.
-!     mpiexec -n 2 ./calls FILE
+!     mpiexec -n 2 ./calls FILE [abort]
 ! Compiled in three ways: -DMPIF_H, -DF08, or with `use mpi`; with -DOWN_MPI the elastic calls come with mpif.h and mpi.
 #if defined F08
 #define COMM type(MPI_Comm)
@@ -188,6 +188,7 @@ program calls
   character(200) :: path
   logical :: stop_now
   call get_command_argument(1, path)
+  call mpi_init(ierr)
   call mpi_init_adapt(status, ierr)
   if (status == MPI_ADAPT_STATUS_JOINING) then
     call adapt()
@@ -208,6 +209,7 @@ program calls
     call files(trim(path))
     call inherited()
     turns = turns + 1
+    if (command_argument_count() > 1 .and. rank == size - 1) call mpi_abort(MPI_COMM_WORLD, 0, ierr)
     inquire(file=path, exist=stop_now)
     call mpi_bcast(stop_now, 1, MPI_LOGICAL, 0, MPI_COMM_WORLD, ierr)
     if (stop_now) exit

@@ -38,10 +38,8 @@ pytestmark = pytest.mark.skipif(not MPIFC, reason="this MPI was built without Fo
 
 
 def compile_fortran(source, binary, *flags):
-    modules = binary.with_suffix(".modules")
-    modules.mkdir(exist_ok=True)
-    done = subprocess.run([MPIFC, "-w", "-O0", f"-J{modules}", *flags, source, "-o", binary, *LINKED], cwd=modules,
-                          capture_output=True, text=True, timeout=60)
+    done = subprocess.run([MPIFC, "-w", "-O0", source, "-o", binary, *flags], cwd=binary.parent, capture_output=True,
+                          text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return binary
 
@@ -49,11 +47,11 @@ def compile_fortran(source, binary, *flags):
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory):
     """The program of all calls, compiled in a way when it is asked for."""
-    place, made = tmp_path_factory.mktemp("calls"), {}
+    made = {}
 
     def compiled(way):
         if way not in made:
-            made[way] = compile_fortran(SOURCES / "calls.F90", place / f"calls{len(made)}", *WAYS[way])
+            made[way] = compile_fortran(SOURCES / "calls.F90", tmp_path_factory.mktemp("calls") / "calls", *WAYS[way], *LINKED)
         return made[way]
     return compiled
 
@@ -90,6 +88,27 @@ def test_calls_mean_the_present_world(space, calls, way):
     go_through(space, calls(way), (3, 4, 2, 3, 1) if joining.WORKS else (1,))
 
 
+@pytest.mark.parametrize("way", ["use mpi", "use mpi_f08"])
+def test_abort(space, calls, way):
+    result = space.start([job.MPIEXEC, "-n", 2, calls(way), space.directory / "end", "abort"]).wait()
+    assert result.status == 1 and result.err == "epop: rank 1 called MPI_Abort with code 0\n", result
+
+
+def libraries():
+    """MPI's, as the compiler command has them."""
+    words = shlex.split(subprocess.run([MPIFC, "-show"], capture_output=True, text=True, check=True).stdout)
+    return [word for word in words if re.match(r"-lmpi|-L", word)]
+
+
+def test_wrong_order_of_linking(space):
+    """It is said, and preloading helps."""
+    binary = compile_fortran(SOURCES / "calls.F90", space.directory / "calls", *WAYS["use mpi"], "-Wl,--no-as-needed", *libraries(),
+                             *LINKED)
+    result = space.start([job.MPIEXEC, "-n", 1, binary, "end"]).wait()
+    assert result.status == 1 and "put -lepop_mpi before MPI's libraries" in result.err, result
+    go_through(space, binary, (1,), env={"LD_PRELOAD": LIB / "libepop_mpi.so.0"})
+
+
 def constants(path):
     """{name: value} of what a header, module or include file says of MPI_ADAPT_..."""
     return {name: int(value) for name, value in re.findall(r"\b(MPI_ADAPT_\w+)[ =]+(\d)", path.read_text())}
@@ -100,3 +119,35 @@ def test_constants_are_those_of_c(name):
     header = job.ROOT / "epop_api/epop/mpi_adapt.h"
     of_c = {name: value for name, value in constants(header).items() if not name.endswith(("RETREATING", "_2015"))}
     assert len(of_c) == 6 and constants(job.ROOT / "epop_api/fortran" / name) == of_c
+
+
+# ---- Programs for epop ---------------------------------------------------------------------------
+
+
+def heat_of(result):
+    assert result.status == 0 and result.err == "", result
+    return re.fullmatch(r"heat ([\d.]+) after (\d+) steps\n", result.out).groups()
+
+
+@pytest.mark.parametrize("backend", ["pool", pytest.param("join", marks=joining.needed)])
+def test_a_resized_program_computes_what_a_rigid_one_does(space, backend):
+    """At whatever step it was stopped."""
+    options = ["--start", 1] if backend == "pool" else []
+    running = space.start_epop("--backend", backend, *options, job.program("heat_fortran"), 1000, 100000000, ranks=2)
+    joining.wait_for_status(space, lambda it: it["state"] == "running")
+    for size in (2, 1, 2) if backend == "pool" else (1, 3, 2):
+        joining.resize(space, size)
+    assert space.epopctl("stop", "--wait").status == 0
+    heat, steps = heat_of(running.wait())
+    plain, _ = heat_of(space.epop(job.program("heat_fortran"), 1000, steps, ranks=1))
+    assert abs(float(heat) - float(plain)) < 2e-6
+
+
+def test_calls_of_mpi_f08_are_observed(space):
+    """Those that take a buffer, and those that do not, which come to MPI in another way."""
+    program = compile_fortran(SOURCES / "observed.f90", space.directory / "observed.so", "-shared", "-fPIC", f"-I{MODULES}",
+                              f"-L{LIB}", "-lepop")
+    result = space.epop("--driver", "trace", "--trace-output", "trace.json", "--trace-mpi", "1ns", program, ranks=2)
+    assert result.status == 0, result
+    names = [event["name"] for event in json.loads((space.directory / "trace.json").read_text())["traceEvents"]]
+    assert (names.count("MPI_Barrier"), names.count("MPI_Bcast")) == (10, 10), result

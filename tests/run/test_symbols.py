@@ -83,6 +83,8 @@ def test_programs_need_little(path):
     allowed = C_LIBRARY | mpi_library() | {"libepop.so.0"}
     if path.parent.name == "examples":
         allowed |= {name for name in needed(path) if "blas" in name}
+    if path.stem.endswith("_fortran"):
+        allowed |= {name for name in needed(path) if re.match(r"lib(gfortran|mpi\w*fort)\.", name)}
     assert needed(path) <= allowed
 
 

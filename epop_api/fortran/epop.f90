@@ -1,0 +1,270 @@
+! EPOP programs in Fortran: a shared object with get_program() and blocks that are bind(C) procedures. These are the
+! declarations of epop/program.h, elastic.h and redist.h, which say what each is for. Nothing of this module needs to be linked
+! but libepop. A C communicator or datatype is an integer here: MPICH has the same number for Fortran's handle, so that what
+! `use mpi` has can be given to these functions, and the other way round.
+module epop
+  use, intrinsic :: iso_c_binding
+  implicit none
+  public
+
+  integer(c_int), parameter :: EPOP_ABI_VERSION = 1
+
+  ! What functions and blocks return.
+  integer(c_int), parameter :: EPOP_OK = 0, EPOP_ERR_ARGUMENT = 201, EPOP_ERR_STATE = 202, EPOP_ERR_MEMORY = 203, &
+                               EPOP_ERR_MPI = 204, EPOP_ERR_REFUSED = 205, EPOP_ERR_SYSTEM = 206
+
+  integer(c_int), parameter :: EPOP_NEW = 0, EPOP_JOINING = 1, EPOP_STAYING = 2, EPOP_LEAVING = 3
+
+  integer(c_int), parameter :: EPOP_SIZE_ANY = 0, EPOP_SIZE_MULTIPLE = 1, EPOP_SIZE_POWER_OF_TWO = 2, EPOP_SIZE_SQUARE = 3, &
+                               EPOP_SIZE_EVEN = 4, EPOP_SIZE_ODD = 5, EPOP_SIZE_FUNCTION = 6
+
+  type, bind(C) :: epop_sizes_t
+    integer(c_int) :: kind = EPOP_SIZE_ANY
+    integer(c_int) :: min = 0, max = 0, factor = 0
+    type(c_funptr) :: accepts = c_null_funptr
+    integer(c_int) :: preferred = 0
+  end type
+
+  type, bind(C) :: epop_progress_t
+    integer(c_int64_t) :: iteration, bound
+  end type
+
+  ! What epop_program_create and epop_add_... fill in; c_f_pointer makes one of a program, or its elements.
+  type, bind(C) :: epop_element_t
+    integer(c_int) :: type
+    type(c_ptr) :: name
+    type(c_funptr) :: init, phase_adapt, phase_exec, loop_condition, branch_condition
+    type(c_ptr) :: sizes
+    type(c_funptr) :: progress
+  end type
+
+  type, bind(C) :: epop_program_t
+    type(c_ptr) :: data
+    integer(c_int) :: size
+    type(c_ptr) :: elements
+    integer(c_int) :: abi_version
+    type(c_ptr) :: name
+    type(epop_sizes_t) :: sizes
+    integer(c_int) :: finalizer, capacity
+  end type
+
+  type, bind(C) :: epop_window_t
+    integer(c_int) :: status, old_rank, old_size, new_rank, new_size, staying, leaving, joining
+    integer(c_int) :: before, after, all, intercomm
+    type(c_ptr) :: new_ranks
+  end type
+
+  type, bind(C) :: epop_request_t
+    integer(c_int) :: size = 0
+    type(c_ptr) :: add_hosts = c_null_ptr, release_hosts = c_null_ptr, release_ranks = c_null_ptr
+    integer(c_int) :: release_count = 0
+  end type
+
+  type, bind(C) :: epop_dist_t
+    integer(c_int) :: kind ! one of the functions epop_dist_... makes it
+    integer(c_int64_t) :: count, block
+  end type
+
+  type, bind(C) :: epop_dist2d_t
+    type(epop_dist_t) :: rows, cols
+    integer(c_int) :: grid_rows, grid_cols
+    integer(c_int) :: column_major = 1 ! as Fortran's arrays are
+  end type
+
+  ! The blocks. data is what init put there: c_loc of the program's state, which c_f_pointer gives back.
+  abstract interface
+    integer(c_int) function epop_init_block(argc, argv, data) bind(C)
+      import :: c_int, c_ptr
+      integer(c_int), intent(inout) :: argc
+      type(c_ptr), intent(inout) :: argv, data
+    end function
+
+    integer(c_int) function epop_block(data) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: data
+    end function
+
+    integer(c_int) function epop_branch_block(pc, data) bind(C)
+      import :: c_int, c_ptr
+      integer(c_int), value :: pc
+      type(c_ptr), value :: data
+    end function
+
+    ! c_funloc of one goes into an element's progress.
+    subroutine epop_progress_block(data, progress) bind(C)
+      import :: c_ptr, epop_progress_t
+      type(c_ptr), value :: data
+      type(epop_progress_t), intent(inout) :: progress
+    end subroutine
+  end interface
+
+  ! ---- Program. Names end with c_null_char.
+  interface
+    type(c_ptr) function epop_program_create_abi(name, abi_version) bind(C)
+      import :: c_ptr, c_char, c_int
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: abi_version ! EPOP_ABI_VERSION
+    end function
+
+    integer(c_int) function epop_add_init(program, name, init) bind(C)
+      import :: c_ptr, c_char, c_int, epop_init_block
+      type(c_ptr), value :: program
+      character(kind=c_char), intent(in) :: name(*)
+      procedure(epop_init_block) :: init
+    end function
+
+    integer(c_int) function epop_add_elastic(program, name, exec, adapt, loop) bind(C)
+      import :: c_ptr, c_char, c_int, epop_block
+      type(c_ptr), value :: program
+      character(kind=c_char), intent(in) :: name(*)
+      procedure(epop_block) :: exec, adapt, loop
+    end function
+
+    ! loop: of another phase that repeats; without it the phase runs once.
+    integer(c_int) function epop_add_rigid(program, name, exec, loop) bind(C)
+      import :: c_ptr, c_char, c_int, epop_block
+      type(c_ptr), value :: program
+      character(kind=c_char), intent(in) :: name(*)
+      procedure(epop_block) :: exec
+      procedure(epop_block), optional :: loop
+    end function
+
+    integer(c_int) function epop_add_branch(program, name, branch) bind(C)
+      import :: c_ptr, c_char, c_int, epop_branch_block
+      type(c_ptr), value :: program
+      character(kind=c_char), intent(in) :: name(*)
+      procedure(epop_branch_block) :: branch
+    end function
+  end interface
+
+  ! ---- World and window
+  interface
+    integer(c_int) function epop_world() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function epop_status() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function epop_adapt_begin(window) bind(C)
+      import :: c_int, epop_window_t
+      type(epop_window_t), intent(out) :: window
+    end function
+
+    integer(c_int) function epop_adapt_commit() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function epop_request_resize(size) bind(C)
+      import :: c_int
+      integer(c_int), value :: size
+    end function
+
+    integer(c_int) function epop_request(request) bind(C)
+      import :: c_int, epop_request_t
+      type(epop_request_t), intent(in) :: request
+    end function
+  end interface
+
+  ! ---- Redistribution. What moves was allocated with epop_malloc; c_f_pointer makes an array of it.
+  interface
+    type(epop_dist_t) function epop_dist_block(count) bind(C)
+      import :: c_int64_t, epop_dist_t
+      integer(c_int64_t), value :: count
+    end function
+
+    type(epop_dist_t) function epop_dist_cyclic(count) bind(C)
+      import :: c_int64_t, epop_dist_t
+      integer(c_int64_t), value :: count
+    end function
+
+    type(epop_dist_t) function epop_dist_block_cyclic(count, block) bind(C)
+      import :: c_int64_t, epop_dist_t
+      integer(c_int64_t), value :: count, block
+    end function
+
+    integer(c_int64_t) function epop_dist_local_count(dist, rank, size) bind(C)
+      import :: c_int, c_int64_t, epop_dist_t
+      type(epop_dist_t), value :: dist
+      integer(c_int), value :: rank, size
+    end function
+
+    ! Indices count from 0, as in C.
+    integer(c_int64_t) function epop_dist_global(dist, rank, size, local) bind(C)
+      import :: c_int, c_int64_t, epop_dist_t
+      type(epop_dist_t), value :: dist
+      integer(c_int), value :: rank, size
+      integer(c_int64_t), value :: local
+    end function
+
+    integer(c_int) function epop_dist_owner(dist, size, global, local) bind(C)
+      import :: c_int, c_int64_t, epop_dist_t
+      type(epop_dist_t), value :: dist
+      integer(c_int), value :: size
+      integer(c_int64_t), value :: global
+      integer(c_int64_t), optional, intent(out) :: local
+    end function
+
+    subroutine epop_grid_near_square(size, grid_rows, grid_cols) bind(C)
+      import :: c_int
+      integer(c_int), value :: size
+      integer(c_int), intent(out) :: grid_rows, grid_cols
+    end subroutine
+
+    subroutine epop_dist2d_local(dist, rank, rows, cols) bind(C)
+      import :: c_int, c_int64_t, epop_dist2d_t
+      type(epop_dist2d_t), intent(in) :: dist
+      integer(c_int), value :: rank
+      integer(c_int64_t), intent(out) :: rows, cols
+    end subroutine
+
+    integer(c_int) function epop_redist(window, dist, datatype, local) bind(C)
+      import :: c_int, c_ptr, epop_dist_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_dist_t), value :: dist
+      integer(c_int), value :: datatype
+      type(c_ptr), intent(inout) :: local
+    end function
+
+    integer(c_int) function epop_redist2d(window, before, after, datatype, local) bind(C)
+      import :: c_int, c_ptr, epop_dist2d_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_dist2d_t), intent(in) :: before, after
+      integer(c_int), value :: datatype
+      type(c_ptr), intent(inout) :: local
+    end function
+
+    ! data: c_loc of what every rank has a copy of.
+    integer(c_int) function epop_redist_replicated(window, data, count, datatype) bind(C)
+      import :: c_int, c_int64_t, c_ptr, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(c_ptr), value :: data
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: datatype
+    end function
+  end interface
+
+  ! ---- The C library's: memory that redistribution may free, and the words of argv as numbers.
+  interface
+    type(c_ptr) function epop_malloc(bytes) bind(C, name='malloc')
+      import :: c_ptr, c_size_t
+      integer(c_size_t), value :: bytes
+    end function
+
+    subroutine epop_free(memory) bind(C, name='free')
+      import :: c_ptr
+      type(c_ptr), value :: memory
+    end subroutine
+
+    integer(c_long_long) function epop_integer(word) bind(C, name='atoll')
+      import :: c_long_long, c_ptr
+      type(c_ptr), value :: word
+    end function
+
+    real(c_double) function epop_real(word) bind(C, name='atof')
+      import :: c_double, c_ptr
+      type(c_ptr), value :: word
+    end function
+  end interface
+end module
