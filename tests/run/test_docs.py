@@ -1,6 +1,7 @@
 """The documentation: its code compiles and runs, its commands give what it says, its links lead somewhere."""
 
 import re
+import shutil
 import subprocess
 
 import installed
@@ -39,6 +40,12 @@ def test_the_tutorial_does_what_it_says(space, tree):
     heat, steps = re.findall(r"heat ([\d.]+) after (\d+) steps", runner.transcript)[-1]
     plain = runner.shell(["mpiexec.mpich", "-n", "1", "./heat_mpi", "1000", steps])
     assert abs(float(re.search(r"heat ([\d.]+) ", plain.out).group(1)) - float(heat)) < 2e-6, plain
+
+
+def test_the_porting_guide_does_what_it_says(space, tree):
+    """With the program that it is about; what it shows of that is compared in test_cg.py."""
+    shutil.copy(job.ROOT / "programs/plain/cg_adapt.c", space.directory)
+    pages.Runner(space, tree).run(job.ROOT / "docs/porting.md")
 
 
 def test_a_wrong_output_would_be_found():
