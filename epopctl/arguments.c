@@ -66,6 +66,7 @@ static const struct option_row {
     {"--json", CTL_TAKES_JSON, FLAG, offsetof(struct ctl_arguments, json)},
     {"--once", CTL_TAKES_ONCE, FLAG, offsetof(struct ctl_arguments, once)},
     {"--wait", CTL_TAKES_WAIT, FLAG, offsetof(struct ctl_arguments, wait)},
+    {"--force", CTL_TAKES_FORCE, FLAG, offsetof(struct ctl_arguments, force)},
     {"--remove", CTL_TAKES_BREAKPOINT, FLAG, offsetof(struct ctl_arguments, remove)},
     {"--help", 0, FLAG, offsetof(struct ctl_arguments, help)},
     {"-h", 0, FLAG, offsetof(struct ctl_arguments, help)},
@@ -162,7 +163,7 @@ int ctl_parse(const struct ctl_command *command, int argc, char **argv, struct c
         }
     }
     /* pause and step are answered when all ranks hold, so they wait like the others with --wait. */
-    bool waits = arguments->wait || command->run == ctl_pause || command->run == ctl_step;
+    bool waits = arguments->wait || arguments->force || command->run == ctl_pause || command->run == ctl_step;
     arguments->timeout_ms = waits ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS;
     if (arguments->timeout && parse_timeout(arguments->timeout, &arguments->timeout_ms))
         return -1;

@@ -87,12 +87,20 @@ int ctl_connect(const struct ctl_job *job, ctl_event_fn event, void *context, in
     control_nspace_client(client.nspace, job->token);
     if (!control_tool_attach(job->uri, client.nspace, &ops, NULL, timeout_ms, &error))
         return CTL_DONE;
-    if (!ctl_job_listed(job)) {
+    bool listed = ctl_job_listed(job);
+    if (!client.quiet && listed)
+        ctl_complain("%s on %s: %s", job->id, job->host, error.text);
+    else if (!client.quiet)
         ctl_complain("%s: the job has ended", job->id);
-        return CTL_NO_JOB;
-    }
-    ctl_complain("%s on %s: %s", job->id, job->host, error.text);
-    return error.code == ERROR_TIMEOUT ? CTL_TIMEOUT : CTL_NO_JOB;
+    return listed && error.code == ERROR_TIMEOUT ? CTL_TIMEOUT : CTL_NO_JOB;
+}
+
+int ctl_connect_quietly(const struct ctl_job *job, int timeout_ms)
+{
+    client.quiet = true;
+    int code = ctl_connect(job, NULL, NULL, timeout_ms);
+    client.quiet = false;
+    return code;
 }
 
 void ctl_disconnect(void)

@@ -11,6 +11,8 @@ typedef void (*ctl_event_fn)(void *context, const cJSON *event);
 /* Attaches. CTL_DONE, or another exit code after one line on stderr. `event` may be NULL; it is called on another
  * thread. */
 int ctl_connect(const struct ctl_job *job, ctl_event_fn event, void *context, int timeout_ms);
+/* The same without events, and without a line where it fails. */
+int ctl_connect_quietly(const struct ctl_job *job, int timeout_ms);
 /* Sends a request and waits for the answer, which the caller deletes. NULL after one line on stderr, with the exit
  * code in *code. */
 cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code);

@@ -18,6 +18,7 @@ struct ctl_arguments {
     const char *asker;         /* measure: since this one was answered last */
     const char *keep;          /* measure: seconds, as given */
     bool wait, json, help, once;
+    bool force;          /* stop: at once, and not at the next iteration */
     const char *timeout; /* seconds, as given; NULL: the usual time */
     int timeout_ms;
 };
@@ -31,7 +32,8 @@ enum {
     CTL_TAKES_JOB = 16,
     CTL_TAKES_BREAKPOINT = 32,
     CTL_TAKES_ONCE = 64,
-    CTL_TAKES_MEASURE = 128
+    CTL_TAKES_MEASURE = 128,
+    CTL_TAKES_FORCE = 256
 };
 
 struct ctl_command {
@@ -57,6 +59,7 @@ int ctl_resize(const struct ctl_arguments *arguments);
 int ctl_pause(const struct ctl_arguments *arguments);
 int ctl_resume(const struct ctl_arguments *arguments);
 int ctl_stop(const struct ctl_arguments *arguments);
+int ctl_force(const struct ctl_arguments *arguments); /* stop --force */
 int ctl_cancel(const struct ctl_arguments *arguments);
 int ctl_watch(const struct ctl_arguments *arguments);
 int ctl_break(const struct ctl_arguments *arguments);

@@ -44,9 +44,11 @@ const struct ctl_command ctl_commands[] = {
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_pause},
     {"resume", "[JOB] [--timeout SECONDS]", "let a paused job go on", TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_resume},
-    {"stop", "[JOB] [--wait] [--timeout SECONDS]", "end a job at its next common iteration",
-     "  --wait              come back when the job is gone\n" TIMEOUT_HELP,
-     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT, ctl_stop},
+    {"stop", "[JOB] [--wait] [--force] [--timeout SECONDS]", "end a job at its next common iteration",
+     "  --wait              come back when the job is gone\n"
+     "  --force             end it at once, whatever its ranks do, as one that has failed; come back when it is "
+     "gone\n" TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_FORCE, ctl_stop},
     {"cancel", "[JOB] [--timeout SECONDS]", "withdraw a resize that has not happened yet", TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_cancel},
     {"watch", "[JOB] [--json]", "print what happens in a job, as it happens",

@@ -40,16 +40,23 @@ static int conclude(const cJSON *answer, const struct ctl_arguments *arguments, 
     return code;
 }
 
+/* Takes the request. NULL with the exit code in *code. */
+static cJSON *ask(const struct ctl_arguments *arguments, cJSON *request, int *code)
+{
+    struct ctl_job job;
+    *code = ctl_job_select(arguments->job, &job);
+    cJSON *answer = *code == CTL_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, code) : NULL;
+    cJSON_Delete(request);
+    return answer;
+}
+
 static int simple(const struct ctl_arguments *arguments, const char *op, const char *done)
 {
-    cJSON *request = json_message(op);
-    struct ctl_job job;
-    int code = ctl_job_select(arguments->job, &job);
-    cJSON *answer = code == CTL_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, &code) : NULL;
+    int code;
+    cJSON *answer = ask(arguments, json_message(op), &code);
     if (answer)
         code = conclude(answer, arguments, done);
     cJSON_Delete(answer);
-    cJSON_Delete(request);
     return code;
 }
 
@@ -172,18 +179,31 @@ static int wait_gone(const struct ctl_job *job, int timeout_ms)
     return 0;
 }
 
+/* "stopping; it waits for rank 1 in MPI_Recv for 12 s ..." */
+static int conclude_stop(const cJSON *answer, const struct ctl_arguments *arguments)
+{
+    char text[1200];
+    const char *note = ctl_text(answer, "note", "");
+    snprintf(text, sizeof text, "stopping%s%s", note[0] ? "; " : "", note);
+    return conclude(answer, arguments, text);
+}
+
 static int stop_and_wait(const struct ctl_arguments *arguments, const struct ctl_job *job, const cJSON *request)
 {
     int code = ctl_connect(job, NULL, NULL, arguments->timeout_ms);
     cJSON *answer = code == CTL_DONE ? ctl_ask(request, arguments->timeout_ms, &code) : NULL;
     if (!answer)
         return code;
+    const char *note = json_text(answer, "note");
     code = ctl_code_of(answer);
+    if (code == CTL_DONE && note)
+        ctl_complain("%s", note);
     if (code == CTL_REFUSED || code == CTL_TIMEOUT) {
         code = conclude(answer, arguments, "");
         ctl_disconnect();
     } else if (wait_gone(job, arguments->timeout_ms)) {
-        ctl_complain("%s is still there after %g s", job->id, arguments->timeout_ms / 1e3);
+        ctl_complain("%s is still there after %g s; epopctl stop --force ends it at once", job->id,
+                     arguments->timeout_ms / 1e3);
         code = CTL_TIMEOUT;
     } else {
         puts("stopped");
@@ -193,12 +213,24 @@ static int stop_and_wait(const struct ctl_arguments *arguments, const struct ctl
     return code;
 }
 
+static int stop_only(const struct ctl_arguments *arguments)
+{
+    int code;
+    cJSON *answer = ask(arguments, json_message(REQUEST_STOP), &code);
+    if (answer)
+        code = conclude_stop(answer, arguments);
+    cJSON_Delete(answer);
+    return code;
+}
+
 int ctl_stop(const struct ctl_arguments *arguments)
 {
     struct ctl_job job;
     int code;
+    if (arguments->force)
+        return ctl_force(arguments);
     if (!arguments->wait)
-        return simple(arguments, REQUEST_STOP, "stopping");
+        return stop_only(arguments);
     if ((code = ctl_job_select(arguments->job, &job)) != CTL_DONE)
         return code;
     cJSON *request = json_message(REQUEST_STOP);

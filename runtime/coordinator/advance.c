@@ -17,6 +17,7 @@
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/coordinator/stop.h"
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
 
@@ -51,6 +52,7 @@ static void finish(struct coordinator *c)
     pause_end(c, "failed", reason);
     stops_end(c, reason);
     c->ending.finished = true;
+    stop_finished(c);
     position_give_up(c);
     survey_give_up(c);
     measure_give_up(c);

@@ -16,6 +16,7 @@
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/coordinator/stop.h"
 
 static void clear_arrivals(struct coordinator *c)
 {

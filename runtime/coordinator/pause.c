@@ -1,10 +1,7 @@
-/* Pause and stop: see pause.h. */
+/* Pause: see pause.h. */
 #include "runtime/coordinator/pause.h"
 
-#include <stdio.h>
-
 #include "runtime/base/clock.h"
-#include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/publish.h"
@@ -14,11 +11,6 @@
 bool pause_is_wanted(const struct coordinator *c)
 {
     return c->pause.asked && !c->pause.on;
-}
-
-bool stop_is_wanted(const struct coordinator *c)
-{
-    return c->stop.asked && !c->stop.sent;
 }
 
 void pause_ask(struct coordinator *c, void *handle)
@@ -55,23 +47,4 @@ void pause_abandoned(struct coordinator *c, const void *handle)
 {
     if (c->pause.handle == handle)
         reply_send(c, &c->pause.handle, reply_refusal("failed", "the requester has gone"));
-}
-
-void stop_ask(struct coordinator *c, const char *by)
-{
-    c->stop.asked = true;
-    c->stop.by = by;
-    publish_event(c, "stopping", NULL, NULL);
-}
-
-void stop_is_decided(struct coordinator *c)
-{
-    c->stop.sent = true;
-}
-
-void stop_cannot_be(struct coordinator *c, const char *reason)
-{
-    char text[300];
-    snprintf(text, sizeof text, "%.200s: the job, which was told to stop, ends", reason);
-    fatal(c, text);
 }

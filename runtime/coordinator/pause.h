@@ -1,7 +1,5 @@
-/*
- * What epopctl or a signal wants of the ranks, and how far that is: to pause, or to stop. It is decided at a probe on
- * which they agree (agreement.h).
- */
+/* That epopctl wants the ranks to hold, and how far that is. It is decided at a probe on which they agree
+ * (agreement.h). */
 #ifndef EPOP_COORDINATOR_PAUSE_H
 #define EPOP_COORDINATOR_PAUSE_H
 
@@ -19,14 +17,8 @@ struct pause {
     double since;   /* monotonic */
 };
 
-struct stop {
-    bool asked, sent;
-    const char *by; /* static */
-};
-
 /* Does it want the ranks to come together? */
 bool pause_is_wanted(const struct coordinator *c);
-bool stop_is_wanted(const struct coordinator *c);
 
 void pause_ask(struct coordinator *c, void *handle);
 /* All ranks hold there. */
@@ -34,12 +26,5 @@ void pause_reached(struct coordinator *c, const struct position *at);
 /* The ranks go on, or do not come together: whoever waits hears why. */
 void pause_end(struct coordinator *c, const char *code, const char *reason);
 void pause_abandoned(struct coordinator *c, const void *handle);
-
-/* For good. */
-void stop_ask(struct coordinator *c, const char *by);
-/* The ranks were told so. */
-void stop_is_decided(struct coordinator *c);
-/* A rank does not come to its end: the job ends now. */
-void stop_cannot_be(struct coordinator *c, const char *reason);
 
 #endif

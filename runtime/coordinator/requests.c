@@ -17,6 +17,7 @@
 #include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/status.h"
+#include "runtime/coordinator/stop.h"
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
 
@@ -65,9 +66,12 @@ void requests_stop(struct coordinator *c, const char *by)
 
 static void take_stop(struct coordinator *c, void *handle, const cJSON *request)
 {
-    (void)request;
+    if (json_true(request, "force")) {
+        stop_force(c, handle, request);
+        return;
+    }
     requests_stop(c, "epopctl stop");
-    reply_send(c, &handle, reply_accepted("accepted"));
+    stop_answer(c, handle);
 }
 
 static void take_cancel(struct coordinator *c, void *handle, const cJSON *request)
@@ -149,5 +153,6 @@ void requests_abandoned(struct coordinator *c, const void *handle)
     survey_abandoned(c, handle);
     measure_abandoned(c, handle);
     pause_abandoned(c, handle);
+    stop_abandoned(c, handle);
     stops_abandoned(c, handle);
 }

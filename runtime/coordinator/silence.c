@@ -13,6 +13,7 @@
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/coordinator/stop.h"
 
 #define QUESTIONS 10 /* in the time that an answer may take */
 

@@ -26,6 +26,7 @@
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/speeds.h"
+#include "runtime/coordinator/stop.h"
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
 #include "runtime/coordinator/watchdog.h"

@@ -127,8 +127,8 @@ static void finish(struct coordinator *c)
         reply_send(c, &c->survey.askers[i], reply);
     }
     c->survey.asker_count = 0;
-    if (c->survey.surveyed)
-        c->survey.surveyed(c);
+    for (int i = 0; i < c->survey.listener_count; i++)
+        c->survey.listeners[i](c);
 }
 
 void survey_came(struct coordinator *c, int process, const cJSON *message)
@@ -158,7 +158,7 @@ static void timeout(void *context)
 
 void survey_tell(struct coordinator *c, void (*surveyed)(struct coordinator *c))
 {
-    c->survey.surveyed = surveyed;
+    c->survey.listeners[c->survey.listener_count++] = surveyed;
 }
 
 void survey_init(struct coordinator *c)

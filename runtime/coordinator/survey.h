@@ -12,7 +12,8 @@
 
 struct coordinator;
 
-#define SURVEY_ASKERS 16
+#define SURVEY_ASKERS    16
+#define SURVEY_LISTENERS 2
 
 struct survey {
     int round;
@@ -20,7 +21,8 @@ struct survey {
     struct timer limit;
     void *askers[SURVEY_ASKERS];
     int asker_count;
-    void (*surveyed)(struct coordinator *c); /* who is told of the end of each; NULL: nobody */
+    void (*listeners[SURVEY_LISTENERS])(struct coordinator *c); /* who is told of the end of each */
+    int listener_count;
 };
 
 void survey_init(struct coordinator *c);

@@ -1,0 +1,158 @@
+/*
+ * epopctl stop --force. The job is asked, and ends itself; where its control plane does not answer, or that takes too
+ * long, its processes on this host are signalled, and Hydra ends those on others. In any case it comes back when they
+ * are gone.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "epopctl/client.h"
+#include "epopctl/command.h"
+#include "epopctl/family.h"
+#include "epopctl/jobs.h"
+#include "epopctl/output.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+
+#define ATTACH_MS  2000
+#define ANSWER_MS  1500
+#define ENDING     6.0 /* seconds that a job has to end itself after its answer */
+#define SECOND     0.3 /* between the two SIGTERM that end a job at once: else they are one */
+#define TERMINATED 2.0 /* for that end, with its records */
+#define KILLED     1.5 /* for Hydra to end the rest, on all hosts */
+
+struct forcing {
+    const struct ctl_job *job;
+    struct ctl_family family;
+    double deadline;
+    bool signalled;
+};
+
+/* Who asks, for the line that the job says. */
+static cJSON *force_request(void)
+{
+    char host[64] = "?", text[100];
+    cJSON *request = json_message(REQUEST_STOP);
+    gethostname(host, sizeof host - 1);
+    snprintf(text, sizeof text, "pid %ld on %.40s", (long)getpid(), host);
+    cJSON_AddTrueToObject(request, "force");
+    cJSON_AddStringToObject(request, "asker", text);
+    return request;
+}
+
+/* Is everything gone, within so many seconds? */
+static bool gone(const struct forcing *f, double seconds)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    double end = monotonic_seconds() + seconds;
+    while (ctl_family_left(&f->family)) {
+        if (monotonic_seconds() > end || monotonic_seconds() > f->deadline)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+/* True if it takes the request, or went meanwhile. */
+static bool ask(const struct forcing *f)
+{
+    cJSON *request = force_request(), *answer = NULL;
+    int code = ctl_connect_quietly(f->job, ATTACH_MS);
+    bool connected = code == CTL_DONE;
+    if (connected)
+        answer = ctl_ask_quietly(request, ANSWER_MS, &code);
+    bool taken = json_true(answer, "ok") || (connected && code == CTL_NO_JOB);
+    cJSON_Delete(answer);
+    cJSON_Delete(request);
+    return taken;
+}
+
+static bool is_late(const struct forcing *f)
+{
+    return monotonic_seconds() > f->deadline;
+}
+
+/* By its process, which may end the job in order; then by Hydra, which misses that one; then each by itself. */
+static bool end_by_signals(struct forcing *f)
+{
+    static const struct {
+        int kinds, number;
+        double seconds;
+    } steps[] = {{CTL_JOB, SIGTERM, SECOND},
+                 {CTL_JOB, SIGTERM, TERMINATED},
+                 {CTL_JOB, SIGKILL, KILLED},
+                 {CTL_ALL, SIGKILL, KILLED}};
+    f->signalled = true;
+    ctl_family_find(&f->family, f->job);
+    ctl_family_signal(&f->family, CTL_ALL, SIGCONT);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !is_late(f); i++) {
+        ctl_family_find(&f->family, f->job);
+        ctl_family_signal(&f->family, steps[i].kinds, steps[i].number);
+        if (gone(f, steps[i].seconds))
+            return true;
+    }
+    return gone(f, f->deadline - monotonic_seconds());
+}
+
+static bool end_here(struct forcing *f)
+{
+    ctl_family_find(&f->family, f->job);
+    ctl_family_signal(&f->family, CTL_JOB | CTL_LAUNCHER, SIGCONT);
+    return (ask(f) && gone(f, ENDING)) || gone(f, 0) || end_by_signals(f);
+}
+
+static int conclude(const struct ctl_arguments *arguments, const char *reason, const char *note)
+{
+    cJSON *answer = cJSON_CreateObject();
+    cJSON_AddBoolToObject(answer, "ok", !reason);
+    cJSON_AddStringToObject(answer, "code", reason ? "timeout" : "done");
+    if (reason || note)
+        cJSON_AddStringToObject(answer, reason ? "reason" : "note", reason ? reason : note);
+    if (arguments->json)
+        ctl_print_json(answer);
+    else if (reason)
+        ctl_complain("%s", reason);
+    else
+        printf("ended%s%s\n", note ? "; " : "", note ? note : "");
+    cJSON_Delete(answer);
+    return reason ? CTL_TIMEOUT : CTL_DONE;
+}
+
+static int force_here(const struct ctl_arguments *arguments, struct forcing *f)
+{
+    char reason[300];
+    bool ended = end_here(f);
+    const struct ctl_relative *left = ctl_family_left(&f->family);
+    if (ended)
+        return conclude(arguments, NULL, f->signalled ? "it did not end by itself, and was ended by signals" : NULL);
+    snprintf(reason, sizeof reason, "%.120s is still there after %g s: %s, pid %ld", f->job->id,
+             arguments->timeout_ms / 1e3, left ? left->name : "?", left ? left->pid : 0);
+    return conclude(arguments, reason, NULL);
+}
+
+/* Its processes cannot be looked at. */
+static int force_elsewhere(const struct ctl_arguments *arguments, struct forcing *f)
+{
+    char reason[300];
+    if (ask(f) && !ctl_wait_end((int)((f->deadline - monotonic_seconds()) * 1e3)))
+        return conclude(arguments, NULL, NULL);
+    snprintf(reason, sizeof reason, "%.120s does not answer, or does not end: try it on its host, %.120s", f->job->id,
+             f->job->host);
+    return conclude(arguments, reason, NULL);
+}
+
+int ctl_force(const struct ctl_arguments *arguments)
+{
+    struct ctl_job job;
+    struct forcing f = {.job = &job, .deadline = monotonic_seconds() + arguments->timeout_ms / 1e3};
+    int code = ctl_job_select(arguments->job, &job);
+    if (code != CTL_DONE)
+        return code;
+    code = job.here ? force_here(arguments, &f) : force_elsewhere(arguments, &f);
+    ctl_job_listed(&job); /* its address file goes with it */
+    ctl_family_free(&f.family);
+    return code;
+}
