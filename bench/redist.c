@@ -1,6 +1,7 @@
 /*
  * Redistribution beside MPI_Alltoallv of the same bytes: expand and shrink between half of the ranks and all of them.
- * MPI_Alltoallv gets its buffers packed, which by hand comes on top. The bytes sent are counted, not assumed.
+ * MPI_Alltoallv gets its buffers packed, which by hand comes on top. The bytes sent are counted, not assumed. And a CSR
+ * matrix with its column indices and values in one call, beside two calls with one array each.
  *
  *   mpiexec -n 4 redist [MIB [REPETITIONS]]     one line of JSON per case
  */
@@ -219,6 +220,91 @@ static void run_case(const layout *l, int repetitions)
     free(shrink);
 }
 
+/* ---- Rows ---- */
+
+/* A matrix of CSR, with 7 nonzeros a row as of a stencil in three dimensions. */
+typedef struct csr {
+    epop_dist_t rows;
+    void *starts, *columns, *values;
+} csr;
+
+enum { NONZEROS = 7 };
+
+static csr make_csr(int64_t count, int ranks)
+{
+    csr m = {.rows = epop_dist_block(count)};
+    int64_t rows = epop_dist_local_count(m.rows, rank < ranks ? rank : -1, ranks);
+    int *starts = allocate((rows + 1) * (int64_t)sizeof *starts);
+    int *columns = allocate(rows * NONZEROS * (int64_t)sizeof *columns);
+    double *values = allocate(rows * NONZEROS * (int64_t)sizeof *values);
+    for (int64_t i = 0; i <= rows; i++)
+        starts[i] = (int)(i * NONZEROS);
+    for (int64_t i = 0; i < rows * NONZEROS; i++)
+        values[i] = columns[i] = (int)(i % 1000);
+    m.starts = starts;
+    m.columns = columns;
+    m.values = values;
+    return m;
+}
+
+static double time_once(const epop_window_t *window, csr *m)
+{
+    const epop_row_array_t arrays[] = {{MPI_INT, &m->columns}, {MPI_DOUBLE, &m->values}};
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = MPI_Wtime();
+    if (epop_redist_csr(window, m->rows, m->rows, MPI_INT, &m->starts, arrays, 2) != EPOP_OK)
+        fail("rows cannot be moved");
+    return slowest(MPI_Wtime() - begin);
+}
+
+/* The first call replaces the starts, so that the second one has a copy. */
+static double time_twice(const epop_window_t *window, csr *m)
+{
+    const epop_row_array_t columns = {MPI_INT, &m->columns}, values = {MPI_DOUBLE, &m->values};
+    int64_t rows = epop_dist_local_count(m->rows, window->old_rank, window->old_size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = MPI_Wtime();
+    void *copy = m->starts ? allocate((rows + 1) * (int64_t)sizeof(int)) : NULL;
+    if (copy)
+        memcpy(copy, m->starts, (size_t)(rows + 1) * sizeof(int));
+    if (epop_redist_csr(window, m->rows, m->rows, MPI_INT, &copy, &columns, 1) != EPOP_OK ||
+        epop_redist_csr(window, m->rows, m->rows, MPI_INT, &m->starts, &values, 1) != EPOP_OK)
+        fail("rows cannot be moved");
+    free(copy);
+    return slowest(MPI_Wtime() - begin);
+}
+
+static void report_rows(const char *suffix, int64_t bytes, double *once, double *twice, int repetitions)
+{
+    double one = median(once, repetitions), two = median(twice, repetitions);
+    if (rank == 0)
+        printf("{\"bench\":\"redist\",\"case\":\"csr %s\",\"ranks\":%d,\"bytes\":%lld,\"seconds\":%.6f,"
+               "\"two_calls_seconds\":%.6f,\"ratio\":%.2f}\n",
+               suffix, size, (long long)bytes, one, two, one / two);
+    fflush(stdout);
+}
+
+static void run_rows(int64_t bytes, int repetitions)
+{
+    static double once[2][REPETITIONS_MAX], twice[2][REPETITIONS_MAX];
+    static int new_ranks[2][RANKS_MAX];
+    int half = (size + 1) / 2;
+    const epop_window_t windows[] = {make_window(half, size, new_ranks[0]), make_window(size, half, new_ranks[1])};
+    csr m = make_csr(bytes / (NONZEROS * (int64_t)(sizeof(int) + sizeof(double))), half);
+    for (int i = -1; i < repetitions; i++) { /* the first one warms up */
+        int at = i < 0 ? 0 : i;
+        for (int way = 0; way < 2; way++)
+            once[way][at] = time_once(&windows[way], &m);
+        for (int way = 0; way < 2; way++)
+            twice[way][at] = time_twice(&windows[way], &m);
+    }
+    report_rows("expand", bytes, once[0], twice[0], repetitions);
+    report_rows("shrink", bytes, once[1], twice[1], repetitions);
+    free(m.starts);
+    free(m.columns);
+    free(m.values);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -241,6 +327,7 @@ int main(int argc, char **argv)
     };
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
         run_case(&layouts[i], repetitions);
+    run_rows(mib << 20, repetitions);
     MPI_Finalize();
     return 0;
 }
