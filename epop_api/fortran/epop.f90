@@ -156,6 +156,12 @@ module epop
       import :: c_int
     end function
 
+    ! In an executable, between mpi_comm_adapt_begin and commit: for redistribution.
+    integer(c_int) function epop_mpi_window(window) bind(C)
+      import :: c_int, epop_window_t
+      type(epop_window_t), intent(out) :: window
+    end function
+
     integer(c_int) function epop_request_resize(size) bind(C)
       import :: c_int
       integer(c_int), value :: size

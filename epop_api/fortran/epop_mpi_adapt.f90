@@ -14,6 +14,11 @@ module epop_mpi_adapt
   integer, parameter :: MPI_ADAPT_STATUS_STAYING = 4
   integer, parameter :: MPI_ADAPT_STATUS_LEAVING = 5
 
+  ! What epop_mpi_first_probe is told.
+  integer, parameter :: EPOP_MPI_FIRST_PROBE_FIND = 0
+  integer, parameter :: EPOP_MPI_FIRST_PROBE_COUNTS = 1
+  integer, parameter :: EPOP_MPI_FIRST_PROBE_REPEATS = 2
+
   interface
     subroutine mpi_init_adapt(local_status, ierror)
       integer, intent(out) :: local_status
@@ -32,6 +37,11 @@ module epop_mpi_adapt
     end subroutine
 
     subroutine mpi_comm_adapt_commit(ierror)
+      integer, optional, intent(out) :: ierror
+    end subroutine
+
+    subroutine epop_mpi_first_probe(what, ierror)
+      integer, intent(in) :: what
       integer, optional, intent(out) :: ierror
     end subroutine
   end interface

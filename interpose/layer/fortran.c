@@ -8,13 +8,16 @@
 
 #define CALL __attribute__((visibility("default")))
 
-/* The definition that follows is name_, for most compilers; the others are the same. */
-#define FORTRAN(lower, upper, ...)                                                                                     \
+/* The definition that follows is name_, for most compilers; the others are the same. C has MPI's names otherwise
+ * spelt, but the project's own as they are. */
+#define FORTRAN_BESIDE_C(lower, upper, ...)                                                                            \
     CALL void lower##_(__VA_ARGS__);                                                                                   \
-    CALL void lower(__VA_ARGS__) __attribute__((alias(#lower "_")));                                                   \
     CALL void lower##__(__VA_ARGS__) __attribute__((alias(#lower "_")));                                               \
     CALL void upper(__VA_ARGS__) __attribute__((alias(#lower "_")));                                                   \
     void lower##_(__VA_ARGS__)
+#define FORTRAN(lower, upper, ...)                                                                                     \
+    CALL void lower(__VA_ARGS__) __attribute__((alias(#lower "_")));                                                   \
+    FORTRAN_BESIDE_C(lower, upper, __VA_ARGS__)
 
 static void tell(int error, MPI_Fint *ierror)
 {
@@ -52,4 +55,9 @@ FORTRAN(mpi_comm_adapt_begin, MPI_COMM_ADAPT_BEGIN, MPI_Fint *intercomm, MPI_Fin
 FORTRAN(mpi_comm_adapt_commit, MPI_COMM_ADAPT_COMMIT, MPI_Fint *ierror)
 {
     tell(MPI_Comm_adapt_commit(), ierror);
+}
+
+FORTRAN_BESIDE_C(epop_mpi_first_probe, EPOP_MPI_FIRST_PROBE, const MPI_Fint *what, MPI_Fint *ierror)
+{
+    tell(epop_mpi_first_probe((epop_mpi_first_probe_t)*what), ierror);
 }

@@ -2,15 +2,18 @@
 !     mpiexec -n 2 ./calls FILE [abort]
 ! Compiled in three ways: -DMPIF_H, -DF08, or with `use mpi`; with -DOWN_MPI the elastic calls come with mpif.h and mpi.
 #if defined F08
+#define NUMBER(handle) handle%MPI_VAL
 #define COMM type(MPI_Comm)
 #define HANDLE(kind) type(kind)
 #define STATUS(n) type(MPI_Status), dimension(n)
 #else
+#define NUMBER(handle) handle
 #define COMM integer
 #define HANDLE(kind) integer
 #define STATUS(n) integer, dimension(MPI_STATUS_SIZE, n)
 #endif
 module checks
+  use epop
 #if defined F08
   use mpi_f08
   use epop_mpi_adapt_f08
@@ -30,6 +33,8 @@ module checks
   integer :: rank, size, ierr
   integer :: key = MPI_KEYVAL_INVALID ! of an attribute that the first processes have on the world
   integer :: turns = 0
+  integer(c_int64_t), parameter :: all_cells = 12
+  type(c_ptr) :: cells = c_null_ptr ! integers, in blocks; each is its own index
 
 contains
 
@@ -43,6 +48,33 @@ contains
   subroutine place()
     call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)
     call mpi_comm_size(MPI_COMM_WORLD, size, ierr)
+  end subroutine
+
+  subroutine find(values)
+    integer, pointer, intent(out) :: values(:)
+    call c_f_pointer(cells, values, [epop_dist_local_count(epop_dist_block(all_cells), rank, size)])
+  end subroutine
+
+  subroutine number_cells()
+    integer, pointer :: values(:)
+    integer(c_int64_t) :: i
+    cells = epop_malloc(4 * all_cells)
+    call find(values)
+    values = [(int(epop_dist_global(epop_dist_block(all_cells), rank, size, i)), i = 0, ubound(values, 1) - 1)]
+  end subroutine
+
+  subroutine cells_are_right()
+    integer, pointer :: values(:)
+    integer :: total
+    call find(values)
+    call mpi_allreduce(sum(values), total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call expect(total == 66 .and. values(1) == epop_dist_global(epop_dist_block(all_cells), rank, size, 0_c_int64_t), 'cells')
+  end subroutine
+
+  subroutine move_cells()
+    type(epop_window_t) :: window
+    call expect(epop_mpi_window(window) == EPOP_OK, 'the window')
+    call expect(epop_redist(window, epop_dist_block(all_cells), NUMBER(MPI_INTEGER), cells) == EPOP_OK, 'redistribution')
   end subroutine
 
   subroutine messages()
@@ -190,11 +222,14 @@ program calls
   call get_command_argument(1, path)
   call mpi_init(ierr)
   call mpi_init_adapt(status, ierr)
+  call epop_mpi_first_probe(EPOP_MPI_FIRST_PROBE_REPEATS, ierr)
   if (status == MPI_ADAPT_STATUS_JOINING) then
     call adapt()
   else
     call place()
+    call expect(ierr == MPI_SUCCESS, 'first_probe')
     call settle()
+    call number_cells()
   end if
   do
     call mpi_probe_adapt(pending, status, info, ierr)
@@ -208,6 +243,7 @@ program calls
     call communicators()
     call files(trim(path))
     call inherited()
+    call cells_are_right()
     turns = turns + 1
     if (command_argument_count() > 1 .and. rank == size - 1) call mpi_abort(MPI_COMM_WORLD, 0, ierr)
     inquire(file=path, exist=stop_now)
@@ -242,6 +278,7 @@ contains
     end if
     call mpi_bcast(turns, 1, MPI_INTEGER, 0, everyone, ierr)
     call mpi_comm_disconnect(everyone, ierr)
+    call move_cells()
     new_size = staying + joining
     call mpi_comm_adapt_commit(ierr)
     if (status == MPI_ADAPT_STATUS_LEAVING) return
