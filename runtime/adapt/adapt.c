@@ -134,6 +134,14 @@ static const char *what_quits(const char *call)
 
 static const struct job_exits exits = {.exits = on_exit_of_main, .quits = what_quits};
 
+/* For those who say where this process is: size 0: it has not joined yet, -1: it has left. */
+static void locate(int rank, int size)
+{
+    const struct elastic *e = epop__job_elastic();
+    atomic_store(&e->live->rank, rank);
+    atomic_store(&e->live->size, size);
+}
+
 static int start(int *argc, char ***argv)
 {
     static char path[PATH_MAX];
@@ -159,6 +167,7 @@ static int start(int *argc, char ***argv)
     interpose_life.finalize = finalize;
     interpose_life.finalized = finalized;
     const struct elastic *e = epop__job_elastic();
+    locate(world.rank, epop__job_joins() ? 0 : world.size);
     atomic_store(&e->live->program, program);
     atomic_store(&e->live->visit, 1);
     atomic_store(&e->live->pc, 0);
@@ -240,6 +249,7 @@ static void count_on(const struct elastic *e)
 {
     epop_position_t at = {.pc = 0, .visit = 1, .iteration = (int64_t)ceiling_count(e->ceiling)};
     e->world(e->context, &at.rank, &at.size);
+    locate(at.rank, at.size);
     epop__tally_begin(&e->live->tally, &at);
 }
 
@@ -382,6 +392,7 @@ int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_w
 static void depart(void)
 {
     part = LEFT;
+    locate(-1, -1);
     left = epop__job_leaves(0);
     if (left)
         epop__job_detach();

@@ -78,6 +78,19 @@ static void add_idle(struct crash_text *text)
     text_add(text, crash.live ? "while no program runs in it: " : "before a program runs: ");
 }
 
+/* A process of an executable runs its program also when it is in no world. */
+static void add_rank(struct crash_text *text, int size)
+{
+    text_add(text, size > 0 ? ", rank " : ", process ");
+    text_add_number(text, size > 0 ? atomic_load(&crash.live->rank) : crash.process);
+    if (size > 0) {
+        text_add(text, " of ");
+        text_add_number(text, size);
+    } else {
+        text_add(text, size < 0 ? ", which has left the world" : ", which has not joined yet");
+    }
+}
+
 /* "cannon: element 1 'multiply' (EP), iteration 3, rank 1 of 4: " */
 static void add_position(struct crash_text *text, const epop_program_t *program)
 {
@@ -88,10 +101,7 @@ static void add_position(struct crash_text *text, const epop_program_t *program)
         add_element(text, program, pc);
     else
         text_add(text, "outside of the program's elements");
-    text_add(text, ", rank ");
-    text_add_number(text, atomic_load(&crash.live->rank));
-    text_add(text, " of ");
-    text_add_number(text, atomic_load(&crash.live->size));
+    add_rank(text, atomic_load(&crash.live->size));
     text_add(text, ": ");
 }
 

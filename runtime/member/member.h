@@ -30,7 +30,7 @@ enum task { TASK_JOIN, TASK_FINISH };
 struct live_position {
     _Atomic int pc; /* -1: in no element */
     _Atomic int64_t visit, iteration;
-    _Atomic int rank, size;
+    _Atomic int rank, size;                  /* size 0: in no world yet, -1: in none any more */
     _Atomic(const epop_program_t *) program; /* NULL: none is loaded */
     struct tally tally;
 };

@@ -11,6 +11,7 @@ import job
 import joining
 from joins import JoinScenario
 from scenario import DONE, Scenario
+from test_mpi_adapt import LINKED, compile_c, resize, source, start
 
 LIMIT = 5  # seconds, from the crash to the end
 
@@ -255,3 +256,46 @@ def test_a_joiner_that_crashes_in_init(space):
     assert it.status()["size"] == 2
     it.done("stop", "--wait")
     assert it.it.wait().status == 0
+
+
+# ---- Executables with the elastic MPI calls
+
+
+@pytest.fixture(scope="module")
+def executable(tmp_path_factory):
+    return compile_c(source("adapt_hang"), tmp_path_factory.mktemp("crash") / "plain", *LINKED)
+
+
+def test_executable(space, executable):
+    go = space.directory / "go"
+    running = start(space, executable, go, "none", "crash", ranks=3)
+    go.touch()
+    running.wait_for_line(r"epop: plain: element 0 'main' \(EP\), iteration \d+, rank 1 of 3: SIGSEGV ", stream="err")
+    assert running.wait().status != 0
+
+
+def test_executable_in_a_later_world(space, executable):
+    go = space.directory / "go"
+    running = start(space, executable, go, "none", "crash", ranks=3)
+    resize(space, 2)
+    go.touch()
+    running.wait_for_line(r"iteration \d+, rank 1 of 2: SIGSEGV ", stream="err")
+    assert running.wait().status != 0
+
+
+def test_executable_that_has_left(space, executable):
+    (space.directory / "go.left").touch()
+    running = start(space, executable, space.directory / "go", ranks=3)
+    space.epopctl("resize", 2)
+    running.wait_for_line(r"iteration \d+, process 2, which has left the world: SIGSEGV ", stream="err")
+    space.epopctl("stop", "--force")
+    running.wait()
+
+
+@joining.needed
+def test_executable_that_has_not_joined(space, executable):
+    (space.directory / "go.joining").touch()
+    running = start(space, executable, space.directory / "go", ranks=2)
+    assert space.epopctl("resize", 3, "--wait").status != DONE
+    running.wait_for_line("iteration 0, process 2, which has not joined yet: SIGSEGV ", stream="err")
+    assert space.epopctl("stop", "--wait").status == DONE and running.wait().status == 0
