@@ -39,20 +39,32 @@ static inline bool interpose_idle(void)
  */
 struct interpose_present {
     _Atomic uint64_t calls; /* begun so far */
+    _Atomic uint64_t polls; /* likewise of those that look whether something is there (POLLS in generate.py) */
     _Atomic int function;   /* 1 + enum interpose_function; 0: in none */
 };
 extern EPOP_API _Thread_local
     __attribute__((tls_model("initial-exec"))) struct interpose_present epop__interpose_present;
 
-/* Returns what interpose_end wants: MPI may call the program back, which calls MPI. */
-static inline __attribute__((always_inline)) int interpose_begin(enum interpose_function function)
+static inline __attribute__((always_inline)) int interpose_count(_Atomic uint64_t *counter,
+                                                                 enum interpose_function function)
 {
     struct interpose_present *present = &epop__interpose_present;
     int outer = atomic_load_explicit(&present->function, memory_order_relaxed);
-    uint64_t calls = atomic_load_explicit(&present->calls, memory_order_relaxed);
-    atomic_store_explicit(&present->calls, calls + 1, memory_order_relaxed);
+    uint64_t calls = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, calls + 1, memory_order_relaxed);
     atomic_store_explicit(&present->function, (int)function + 1, memory_order_relaxed);
     return outer;
+}
+
+/* Returns what interpose_end wants: MPI may call the program back, which calls MPI. */
+static inline __attribute__((always_inline)) int interpose_begin(enum interpose_function function)
+{
+    return interpose_count(&epop__interpose_present.calls, function);
+}
+
+static inline __attribute__((always_inline)) int interpose_begin_poll(enum interpose_function function)
+{
+    return interpose_count(&epop__interpose_present.polls, function);
 }
 
 static inline void interpose_end(int outer)

@@ -31,6 +31,7 @@
 #define MESSAGE_POSITION "position" /* where is your program's thread: asked, and answered */
 #define MESSAGE_PROGRESS "progress" /* how far is the program, at the next probe: likewise */
 #define MESSAGE_ALIVE    "alive"    /* is the process: asked, and answered */
+#define MESSAGE_WAITS    "waits"    /* does your program's thread only wait in MPI: asked, and answered */
 #define MESSAGE_MEET     "meet"     /* joiners of several launches: one is here; all are */
 #define MESSAGE_CLOCK    "clock"    /* the clocks of two processes: asked, and answered */
 #define MESSAGE_RECORD   "record"   /* records: wanted, and a part of them */

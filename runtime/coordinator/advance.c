@@ -19,6 +19,7 @@
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stop.h"
 #include "runtime/coordinator/stops.h"
+#include "runtime/coordinator/stuck.h"
 #include "runtime/coordinator/survey.h"
 
 /* But for those that were called off and may never come, and those that have a number, and are not started: the end of
@@ -94,6 +95,7 @@ void advance(struct coordinator *c)
     if (stops_are_on(c))
         return; /* while the ranks are stopped nothing else is decided */
     silence_advance(c);
+    stuck_advance(c);
     if (c->agreement.check_later)
         agreement_check(c);
     /* Ranks that are through may have ended already; the others will say that they are through. */

@@ -105,6 +105,28 @@ void agreement_give_up(struct coordinator *c, const char *reason)
         pause_end(c, "timeout", reason);
 }
 
+void agreement_call_off(struct coordinator *c, const char *reason)
+{
+    char line[800];
+    snprintf(line, sizeof line, "%s%s", reason,
+             c->stop.asked ? "; so they cannot be stopped at a common one: epopctl stop --force ends the job" : "");
+    c->config.ops->say(c->config.context, line, false);
+    for (int r = 0; r < c->processes.size; r++)
+        process_of_rank(c, r)->arrived &= process_of_rank(c, r)->needs != 0;
+    release(c);
+    if (c->stop.asked)
+        stop_withdraw(c, line);
+    if (adaptation_pending(c))
+        adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
+    if (c->pause.asked)
+        pause_end(c, "failed", reason);
+}
+
+void agreement_again(struct coordinator *c)
+{
+    begin(c);
+}
+
 /*
  * All answered: is the reason still there? Then publish the target. Some ranks may have ended the program: then the
  * others end it before they get there, or have gone another way.

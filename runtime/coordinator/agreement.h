@@ -36,6 +36,10 @@ bool agreement_waits(const struct coordinator *c);
 void agreement_check(struct coordinator *c);
 /* Not all ranks come to the target: what they were to come for is off, and those that have come go on. */
 void agreement_give_up(struct coordinator *c, const char *reason);
+/* The ranks do not come to the same probe: what they were to come for is off, and whoever asked hears why. */
+void agreement_call_off(struct coordinator *c, const char *reason);
+/* To another target: the ranks count differently now. */
+void agreement_again(struct coordinator *c);
 /* From a rank: */
 /* A joiner that was asked for a sign of life has given it. */
 void agreement_pong(struct coordinator *c, int process);

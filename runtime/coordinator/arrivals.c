@@ -22,6 +22,7 @@
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/coordinator/stuck.h"
 #include "runtime/coordinator/survey.h"
 
 /* All processes must run the same: a rank with another program would compute something else, unnoticed. A joiner that
@@ -139,6 +140,7 @@ static const struct arrival {
     {{MESSAGE_MEET, {{"adaptation", cJSON_Number}}}, adaptation_meet, false},
     {{MESSAGE_UNSTARTED, {{"adaptation", cJSON_Number}, {"failure", cJSON_String}}}, adaptation_unstarted, false},
     {{MESSAGE_READY, {{"adaptation", cJSON_Number}}}, adaptation_ready, false},
+    {{MESSAGE_WAITS, {{"round", cJSON_Number}, {"count", cJSON_Number}}}, stuck_answer, false},
     {{MESSAGE_PONG, {{0}}}, on_pong, false},
     {{MESSAGE_ALIVE, {{0}}}, on_alive, false},
     {{MESSAGE_LINKED, {{"adaptation", cJSON_Number}}}, preconnect_linked, false},

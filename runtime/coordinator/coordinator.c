@@ -26,6 +26,7 @@
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stop.h"
 #include "runtime/coordinator/stops.h"
+#include "runtime/coordinator/stuck.h"
 #include "runtime/coordinator/survey.h"
 #include "runtime/coordinator/watchdog.h"
 
@@ -189,6 +190,7 @@ static void init(struct coordinator *c)
     stops_init(c);
     rollcall_init(c);
     silence_init(c);
+    stuck_init(c);
     survey_init(c);
     stop_init(c);
     measure_init(c);

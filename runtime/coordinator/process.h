@@ -17,6 +17,14 @@
 struct coordinator;
 
 /* Each field is written by the file named before it alone. */
+/* Whether its program's thread only waits in MPI. */
+struct waiting {
+    int round; /* of the question */
+    double seconds;
+    uint64_t count; /* of its probes */
+    char function[48];
+};
+
 struct process {
     /* process.c; processes.c where its number is given out */
     enum process_state state;
@@ -43,6 +51,8 @@ struct process {
     /* adaptation.c */
     bool met, ready; /* preparing */
     bool through;    /* the window: it is not waited for */
+    /* stuck.c */
+    struct waiting waiting; /* its last answer */
     /* silence.c */
     int unanswered; /* questions for a sign of life since it last said something */
     /* dump.c */

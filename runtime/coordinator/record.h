@@ -42,7 +42,7 @@ struct adaptation {
     char *leaves;   /* per old rank */
     struct position at;
     char element[64];
-    char reason[200];
+    char reason[600];
     double requested, prepared, agreed, committed; /* epoch seconds, 0: not yet */
     double stall;                                  /* as in struct epop_adaptation */
     int64_t bytes;                                 /* of data that ranks were sent by the redistribution library */

@@ -16,7 +16,7 @@ static bool has_told(const struct coordinator *c, const struct process *p)
     return p->told.adaptation == c->processes.world_id;
 }
 
-bool settle_joined(const struct coordinator *c, const struct process *p)
+static bool has_joined(const struct coordinator *c, const struct process *p)
 {
     return has_told(c, p) && p->told.joins;
 }
@@ -32,7 +32,7 @@ bool settle_awaits(const struct coordinator *c, const struct process *p)
 static void shift(struct coordinator *c, int by)
 {
     for (int r = 0; r < c->processes.size; r++) {
-        if (!settle_joined(c, process_of_rank(c, r)))
+        if (!has_joined(c, process_of_rank(c, r)))
             continue;
         cJSON *message = json_message(MESSAGE_SETTLED);
         cJSON_AddNumberToObject(message, "shift", by);
@@ -44,7 +44,7 @@ static void shift(struct coordinator *c, int by)
 static enum first_probe declared(const struct coordinator *c)
 {
     for (int r = 0; r < c->processes.size; r++)
-        if (settle_joined(c, process_of_rank(c, r)) && process_of_rank(c, r)->told.what != FIRST_PROBE_FIND)
+        if (has_joined(c, process_of_rank(c, r)) && process_of_rank(c, r)->told.what != FIRST_PROBE_FIND)
             return process_of_rank(c, r)->told.what;
     return FIRST_PROBE_FIND;
 }
@@ -112,6 +112,32 @@ void settle_stretch(struct coordinator *c, int process, const cJSON *message)
     if (p->told.probe == 1)
         p->first = p->told.stretch;
     settle_look(c);
+}
+
+/* Is there one that joined, or one that stayed, which has arrived, or has not? */
+static bool is_there(const struct coordinator *c, bool joined, bool arrived)
+{
+    for (int r = 0; r < c->processes.size; r++) {
+        const struct process *p = process_of_rank(c, r);
+        if (!p->ended && has_joined(c, p) == joined && p->arrived == arrived)
+            return true;
+    }
+    return false;
+}
+
+/* Joining ones that hold too early repeat; where they have run past the target, they count. */
+bool settle_correct(struct coordinator *c)
+{
+    struct settling *s = &c->settling;
+    bool counts = s->what == FIRST_PROBE_COUNTS;
+    if (s->open || s->sure || s->what == FIRST_PROBE_FIND)
+        return false;
+    if (!is_there(c, counts, true) || !is_there(c, !counts, false))
+        return false;
+    s->what = counts ? FIRST_PROBE_REPEATS : FIRST_PROBE_COUNTS;
+    s->sure = true;
+    shift(c, counts ? -1 : 1);
+    return true;
 }
 
 bool settle_is_open(const struct coordinator *c)

@@ -28,7 +28,8 @@ void settle_look(struct coordinator *c);
 bool settle_is_open(const struct coordinator *c);
 /* Does it still have to say something? */
 bool settle_awaits(const struct coordinator *c, const struct process *p);
-/* Is it one whose first probe was in question? */
-bool settle_joined(const struct coordinator *c, const struct process *p);
+/* Ranks hold at a target, and all others wait for them in MPI: is the joining processes' count the reason? Then it is
+ * put right: once, and where it was not sure. */
+bool settle_correct(struct coordinator *c);
 
 #endif

@@ -28,6 +28,7 @@
 #include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/stop.h"
 #include "runtime/coordinator/stops.h"
+#include "runtime/coordinator/stuck.h"
 #include "runtime/coordinator/survey.h"
 #include "runtime/coordinator/watchdog.h"
 #include "runtime/world/backend.h"
@@ -48,6 +49,7 @@ struct coordinator {
     struct preconnect preconnect;
     struct settling settling;
     struct agreement agreement;
+    struct stuck stuck;
     struct pause pause;
     struct stop stop;
     struct stops stops; /* with the debug driver */

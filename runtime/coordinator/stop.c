@@ -14,10 +14,11 @@
 #include "runtime/coordinator/survey.h"
 #include "runtime/coordinator/whereabouts.h"
 
-#define ANSWER_LIMIT 1.0  /* seconds */
-#define SAY_AFTER    12.0 /* seconds; a rank that does not answer has been given up by then (silence.h) */
-#define FORCE_LIMIT  1.0  /* seconds */
-#define PLACES_MAX   800
+#define ANSWER_LIMIT   1.0  /* seconds */
+#define WITHDRAW_LIMIT 4.0  /* seconds */
+#define SAY_AFTER      12.0 /* seconds; a rank that does not answer has been given up by then (silence.h) */
+#define FORCE_LIMIT    1.0  /* seconds */
+#define PLACES_MAX     800
 
 bool stop_is_wanted(const struct coordinator *c)
 {
@@ -41,6 +42,14 @@ void stop_answer(struct coordinator *c, void *handle)
         reply_send(c, &c->stop.handle, reply_accepted("accepted"));
     else
         timers_set(&c->timers, &c->stop.look, ANSWER_LIMIT);
+}
+
+void stop_withdraw(struct coordinator *c, const char *reason)
+{
+    c->stop.asked = c->stop.said = false;
+    timers_cancel(&c->timers, &c->stop.look);
+    reply_send(c, &c->stop.handle, reply_refusal("refused", reason));
+    publish_event(c, "refused", NULL, reason);
 }
 
 void stop_is_decided(struct coordinator *c)
@@ -112,11 +121,24 @@ static void tell_whom(struct coordinator *c)
         say(c, text);
 }
 
+/* Ranks that hold for others may soon turn out to wait for each other (stuck.h). */
+static bool may_be_withdrawn(const struct coordinator *c)
+{
+    for (int r = 0; r < c->processes.size; r++)
+        if (c->agreement.state == AGREEMENT_TARGET && process_of_rank(c, r)->arrived)
+            return monotonic_seconds() - c->stop.since < WITHDRAW_LIMIT;
+    return false;
+}
+
 static void look(void *context)
 {
     struct coordinator *c = context;
     if (c->ending.finished)
         return;
+    if (c->stop.handle && may_be_withdrawn(c)) {
+        timers_set(&c->timers, &c->stop.look, ANSWER_LIMIT);
+        return;
+    }
     c->stop.looks = true;
     survey_begin(c);
 }

@@ -33,6 +33,8 @@ bool stop_is_wanted(const struct coordinator *c);
 void stop_ask(struct coordinator *c, const char *by);
 /* Answers when the ranks were told so, or after a second, with whom it waits for. */
 void stop_answer(struct coordinator *c, void *handle);
+/* The ranks cannot come together; the job goes on. */
+void stop_withdraw(struct coordinator *c, const char *reason);
 /* The ranks were told so. */
 void stop_is_decided(struct coordinator *c);
 /* The program has ended, by that or by itself. */

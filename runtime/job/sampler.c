@@ -23,13 +23,23 @@ static struct {
     double iteration_since, call_since;
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static uint64_t calls_of(const struct interpose_present *present)
+{
+    return atomic_load_explicit(&present->calls, memory_order_relaxed);
+}
+
+static uint64_t polls_of(const struct interpose_present *present)
+{
+    return atomic_load_explicit(&present->polls, memory_order_relaxed);
+}
+
 /* With the lock held. */
 static double look(void)
 {
     double now = monotonic_seconds();
     int64_t visit = atomic_load_explicit(&seen.live->visit, memory_order_relaxed);
     int64_t iteration = atomic_load_explicit(&seen.live->iteration, memory_order_relaxed);
-    uint64_t calls = atomic_load_explicit(&seen.present->calls, memory_order_relaxed);
+    uint64_t calls = calls_of(seen.present) + polls_of(seen.present);
     int function = atomic_load_explicit(&seen.present->function, memory_order_relaxed);
     if (visit != seen.visit || iteration != seen.iteration)
         seen.iteration_since = now;

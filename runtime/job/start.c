@@ -26,6 +26,7 @@
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
 #include "runtime/job/tell.h"
+#include "runtime/job/waits.h"
 #include "runtime/job/walk.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
@@ -193,6 +194,8 @@ static void make_member(int process)
     member_understand(&job.member, world.backend->messages, world.backend->message_count, NULL);
     job.member.describe = sampler_describe;
     sampler_start(&job.member.live);
+    job.member.waits = waits_describe;
+    waits_init();
     gauge_start();
     crash_install(&job.member.live, process, job_deliver_crash);
 }

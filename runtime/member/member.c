@@ -189,6 +189,16 @@ static void on_locate(struct member *member, const cJSON *message)
     tell(member, answer);
 }
 
+static void on_waits(struct member *member, const cJSON *message)
+{
+    cJSON *answer = json_message(MESSAGE_WAITS);
+    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    cJSON_AddNumberToObject(answer, "count", (double)ceiling_count(&member->ceiling));
+    if (member->waits)
+        member->waits(answer);
+    tell(member, answer);
+}
+
 static void on_ping(struct member *member, const cJSON *message)
 {
     (void)message;
@@ -267,6 +277,7 @@ static const struct own_row {
     {{MESSAGE_FREEZE, {{"round", cJSON_Number}}}, on_freeze, NULL},
     {{MESSAGE_POSITION, {{0}}}, on_position, NULL},
     {{MESSAGE_LOCATE, {{"round", cJSON_Number}}}, on_locate, NULL},
+    {{MESSAGE_WAITS, {{"round", cJSON_Number}}}, on_waits, NULL},
     {{MESSAGE_PING, {{0}}}, on_ping, NULL},
     {{MESSAGE_ALIVE, {{0}}}, on_alive, NULL},
     {{MESSAGE_TARGET, {{"count", cJSON_Number}}}, NULL, on_target},

@@ -44,6 +44,7 @@ struct member {
     int (*tell)(void *context, const cJSON *message); /* sends to the coordinator; must not block */
     void (*poke)(void *context);                      /* keeps MPI moving while the program's thread waits */
     void (*describe)(cJSON *json); /* adds to an answer where this process is; on the control thread; or NULL */
+    void (*waits)(cJSON *json);    /* adds how long the program has only waited in MPI; likewise */
     void *context;
     struct message_table tables[MEMBER_TABLES]; /* see member_understand */
     int table_count;

@@ -1,0 +1,97 @@
+/* Whether the program's thread waits: see waits.h. */
+#include "runtime/job/waits.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose/interpose.h"
+#include "runtime/base/clock.h"
+
+#define LONGEST_GAP  1.0    /* seconds between two questions */
+#define SAMPLES      10     /* of one that polls */
+#define SAMPLE_NS    100000 /* between two of them */
+#define BUSY_LOOKS   2      /* in turn, before one that polls is believed to compute */
+#define IDLE_PORTION 0.25   /* of the time that it runs, or would run if it had a processor */
+
+static struct {
+    const struct interpose_present *present;
+    char schedstat[64]; /* of the thread: the file that says how long it has run, and has waited to run */
+    uint64_t calls, polls;
+    double looked, since, ran;
+    int busy;
+} seen;
+
+void waits_init(void)
+{
+    seen.present = interpose_present();
+    snprintf(seen.schedstat, sizeof seen.schedstat, "/proc/self/task/%d/schedstat", (int)gettid());
+}
+
+static int function_now(void)
+{
+    return atomic_load_explicit(&seen.present->function, memory_order_relaxed);
+}
+
+/* Seconds that the thread has run, or waited for a processor; negative: not known. */
+static double running(void)
+{
+    unsigned long long run, wait;
+    FILE *file = fopen(seen.schedstat, "r");
+    bool known = file && fscanf(file, "%llu %llu", &run, &wait) == 2;
+    if (file)
+        fclose(file);
+    return known ? (double)(run + wait) * 1e-9 : -1;
+}
+
+/* One that does nothing else is nearly always found in MPI. */
+static bool is_mostly_in_mpi(void)
+{
+    const struct timespec pause = {.tv_nsec = SAMPLE_NS};
+    int in = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+        in += function_now() != 0;
+        nanosleep(&pause, NULL);
+    }
+    return 2 * in > SAMPLES;
+}
+
+/* It may sleep between two looks of its own. */
+static bool only_polls(double now, double ran)
+{
+    bool sleeps = ran >= 0 && seen.ran >= 0 && ran - seen.ran < IDLE_PORTION * (now - seen.looked);
+    seen.busy = sleeps || is_mostly_in_mpi() ? 0 : seen.busy + 1;
+    return seen.busy < BUSY_LOOKS;
+}
+
+static bool is_on_file(int function)
+{
+    return function && !strncmp(epop__interpose_name((enum interpose_function)(function - 1)), "MPI_File_", 9);
+}
+
+static bool still_waits(double now, double ran, int function)
+{
+    uint64_t calls = atomic_load_explicit(&seen.present->calls, memory_order_relaxed);
+    uint64_t polls = atomic_load_explicit(&seen.present->polls, memory_order_relaxed);
+    bool called = calls != seen.calls, polled = polls != seen.polls;
+    seen.calls = calls;
+    seen.polls = polls;
+    if (called || now - seen.looked > LONGEST_GAP || is_on_file(function))
+        return false;
+    return polled ? only_polls(now, ran) : function != 0;
+}
+
+void waits_describe(cJSON *json)
+{
+    double now = monotonic_seconds(), ran = running();
+    int function = function_now();
+    if (!still_waits(now, ran, function))
+        seen.since = now;
+    seen.looked = now;
+    seen.ran = ran;
+    cJSON_AddNumberToObject(json, "seconds", now - seen.since);
+    if (function)
+        cJSON_AddStringToObject(json, "mpi", epop__interpose_name((enum interpose_function)(function - 1)));
+}
