@@ -62,6 +62,7 @@ module epop
 
   type, bind(C) :: epop_dist_t
     integer(c_int) :: kind ! one of the functions epop_dist_... makes it
+    integer(c_int) :: ranks ! of a distribution by cuts, as block is the address of its starts
     integer(c_int64_t) :: count, block
   end type
 
