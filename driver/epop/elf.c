@@ -223,3 +223,21 @@ int elf_refers(const struct elf_file *file, int (*wanted)(const char *name))
     }
     return 0;
 }
+
+unsigned long elf_flags_1(const struct elf_file *file)
+{
+    for (size_t i = 0; i < file->dynamic_count && file->dynamic[i].d_tag != DT_NULL; i++)
+        if (file->dynamic[i].d_tag == DT_FLAGS_1)
+            return file->dynamic[i].d_un.d_val;
+    return 0;
+}
+
+const char *elf_bound(const struct elf_file *file, int binding)
+{
+    for (size_t i = 0; i < file->symbol_count; i++) {
+        const ElfW(Sym) *symbol = &file->symbols[i];
+        if (symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == binding) /* the same in both classes */
+            return symbol_name(file, symbol);
+    }
+    return NULL;
+}

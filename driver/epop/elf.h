@@ -34,6 +34,12 @@ const char *elf_string(const struct elf_file *file, long tag, int index);
 /* Non-zero if it defines `name`. */
 int elf_defines(const struct elf_file *file, const char *name);
 
+/* Its DT_FLAGS_1; 0: it has none. */
+unsigned long elf_flags_1(const struct elf_file *file);
+
+/* The name of a symbol that it defines with that binding (STB_WEAK ...), NULL if there is none. */
+const char *elf_bound(const struct elf_file *file, int binding);
+
 /* Non-zero if it refers to a symbol of another object that `wanted` accepts. */
 int elf_refers(const struct elf_file *file, int (*wanted)(const char *name));
 

@@ -7,6 +7,7 @@
 #include "driver/epop/load.h"
 #include "driver/epop/options.h"
 #include "driver/epop/run.h"
+#include "driver/epop/stays.h"
 #include "driver/epop/trial.h"
 #include "driver/trace/collector.h"
 #include "runtime/base/error.h"
@@ -22,11 +23,13 @@ static int look_only(const struct options *options, struct drivers *drivers, str
             fprintf(stderr, "epop: %s\n", drivers->refusal);
         return EXIT_USAGE;
     }
+    char why[400];
+    stays_why(program->path, why, sizeof why);
     if (unload_program(program) != 0 && launch_speaks() && !options->job.quiet)
         fprintf(stderr,
-                "epop: note: %s stays in memory after it is closed (C++ statics or thread-local destructors): a rank "
-                "that left cannot join again in the same process\n",
-                options->program);
+                "epop: note: %s stays in memory after it is closed, so that a rank that left cannot join again in the "
+                "same process: %s\n",
+                options->program, why);
     return EXIT_DONE;
 }
 

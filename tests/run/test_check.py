@@ -96,4 +96,45 @@ def test_one_process_of_a_launch_prints(space):
 def test_says_what_cannot_be_unloaded(space):
     result = check(space, job.test_program("resident"))
     assert result.status == 0 and "resident.so stays in memory after it is closed" in result.err, result
+    assert "thread-local variables with destructors" in result.err, result
     assert check(space, job.test_program("resident"), "--quiet").err == ""
+
+
+CXX = """
+#include <iostream>
+#include <regex>
+#include <epop/program.h>
+static int init(int *, char ***, void **) { return !std::regex_match("aa", std::regex("a+")); }
+extern "C" EPOP_EXPORT epop_program_t *get_program(void)
+{
+    epop_program_t *program = epop_program_create("cxx");
+    epop_add_init(program, "start", init);
+    return program;
+}
+"""
+
+
+def recipe():
+    """That of docs/troubleshooting.md: the map, and the option that names it."""
+    text = (job.ROOT / "docs/troubleshooting.md").read_text()
+    script = re.search(r"`only.map`:\n\n```text\n(.*?)```", text, re.S)[1]
+    return script, re.search(r"prog.cpp (-Wl,--version-script=only.map)", text)[1]
+
+
+STAYS = {"plain": ([], "it defines GNU-unique symbols, as _Z"),
+         "no-gnu-unique": (["-fno-gnu-unique"], "a library that stays, as libstdc++ does, may use symbols of it, as _Z"),
+         "nodelete": (["recipe", "-Wl,-z,nodelete"], "it is linked with -z nodelete"),
+         "recipe": (["recipe"], None)}
+
+
+@pytest.mark.parametrize("how", STAYS)
+def test_cxx_that_cannot_be_unloaded(space, how):
+    options, reason = STAYS[how]
+    script, option = recipe()
+    (space.directory / "only.map").write_text(script)
+    (space.directory / "prog.cpp").write_text(CXX)
+    options = [option if one == "recipe" else one for one in options]
+    subprocess.run(["g++", "-shared", "-fPIC", f"-I{job.ROOT / 'epop_api'}", "prog.cpp", *options, "-o", "prog.so"],
+                   cwd=space.directory, check=True, timeout=60)
+    result = check(space, "./prog.so")
+    assert result.status == 0 and (reason in result.err if reason else result.err == ""), result
