@@ -57,9 +57,22 @@ int MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *sta
 /*
  * Closes the window: MPI_COMM_WORLD is the new world. In a leaving process it is no communicator from here on, and
  * the process may do what needs no MPI_COMM_WORLD, call MPI_Finalize and return from main while the others run on.
- * Collective as begin.
+ * With EPOP_MPI_LEAVE_COMMIT it does not return there. Collective as begin.
  */
 int MPI_Comm_adapt_commit(void);
+
+/* Where a leaving process goes in commit. */
+typedef enum epop_mpi_leave {
+    EPOP_MPI_LEAVE_RETURN = 0, /* back into the program; the default */
+    EPOP_MPI_LEAVE_COMMIT = 1  /* nowhere: commit does what MPI_Finalize and exit(0) do */
+} epop_mpi_leave_t;
+
+/*
+ * Chooses that for the calling process, from now on; $EPOP_LEAVE, "return" or "commit", is what holds before. Local, at
+ * any time between MPI_Init_adapt and MPI_Finalize. MPI_ERR_OTHER at another time, MPI_ERR_ARG for what is none of the
+ * two. In a program under epop it does nothing: leaving processes go by the walk there.
+ */
+EPOP_API int epop_mpi_leave(epop_mpi_leave_t how);
 
 /*
  * The window that MPI_Comm_adapt_begin opened: what the functions of epop/redist.h take, to move the data. Its

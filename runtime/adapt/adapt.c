@@ -15,6 +15,7 @@
 #include "interpose/interpose.h"
 #include "runtime/adapt/command.h"
 #include "runtime/adapt/first_probe.h"
+#include "runtime/adapt/leaving.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/hydra/holders.h"
@@ -117,10 +118,6 @@ static void on_exit_of_main(int status)
     }
     if (part == FINALIZED || left)
         holders_end();
-    if (left && part == LEFT)
-        pmi_finalize();
-    if (left && status)
-        exit_with(EXIT_SUCCESS);
     if (!status && others_status)
         exit_with(others_status);
 }
@@ -142,6 +139,13 @@ static void locate(int rank, int size)
     atomic_store(&e->live->size, size);
 }
 
+/* What is wrong with the environment, or NULL. */
+static const char *unfit(void)
+{
+    const char *text = first_probe_read();
+    return text ? text : leaving_read();
+}
+
 static int start(int *argc, char ***argv)
 {
     static char path[PATH_MAX];
@@ -157,8 +161,9 @@ static int start(int *argc, char ***argv)
     if (error)
         return error;
     epop__job_init(&options, &process, &processes);
-    if (!epop__job_all_loaded(first_probe_read()))
+    if (!epop__job_all_loaded(unfit()))
         exit(EXIT_FAILURE);
+    options.finish_timeout += leaving_seconds();
     options.backend = choose_backend();
     const epop_program_t *program = description(path);
     if (!options.command || epop__job_start(&options, program))
@@ -219,9 +224,9 @@ static int finalize(void)
         epop__job_ended();
     else if (parked)
         epop__job_next();
-    if (alone)
+    if (part == JOINER)
         pmi_finalize();
-    else
+    if (!alone)
         others_status = epop__job_finalize();
     part = FINALIZED;
     return MPI_SUCCESS;
@@ -394,14 +399,22 @@ static void depart(void)
     part = LEFT;
     locate(-1, -1);
     left = epop__job_leaves(0);
-    if (left)
+    if (left) {
         epop__job_detach();
-    else
+        leaving_begin();
+    } else {
         epop__job_parked(0);
+    }
+    if (!leaving_in_commit())
+        return;
+    finalize();
+    exit(EXIT_SUCCESS);
 }
 
 int epop__instead_MPI_Comm_adapt_commit(void)
 {
+    if (part != UNDER_EPOP && world.state == WINDOW_OPEN && world.status == EPOP_LEAVING)
+        leaving_commits();
     if (epop_adapt_commit())
         return wrong("MPI_Comm_adapt_commit", MPI_ERR_OTHER, "no window is open; MPI_Comm_adapt_begin opens it");
     if (part == UNDER_EPOP)
@@ -416,5 +429,14 @@ int epop__instead_MPI_Comm_adapt_commit(void)
     count_on(e);
     if (some_join)
         first_probe_begin(joins);
+    return MPI_SUCCESS;
+}
+
+int epop_mpi_leave(epop_mpi_leave_t how)
+{
+    if (part == OUTSIDE || part == FINALIZED)
+        return wrong("epop_mpi_leave", MPI_ERR_OTHER, "it was called before MPI_Init_adapt or after MPI_Finalize");
+    if (leaving_choose(how))
+        return wrong("epop_mpi_leave", MPI_ERR_ARG, "it takes EPOP_MPI_LEAVE_RETURN or EPOP_MPI_LEAVE_COMMIT");
     return MPI_SUCCESS;
 }

@@ -28,6 +28,7 @@
 #include "runtime/base/thread.h"
 #include "runtime/control/address.h"
 #include "runtime/control/control.h"
+#include "runtime/control/lifeline.h"
 #include "runtime/control/server.h"
 #include "runtime/control/sockets.h"
 #include "runtime/control/token.h"
@@ -206,7 +207,7 @@ static void admit(const struct newcomer *newcomer)
 
 static void drop(int which)
 {
-    close(admission.pending[which].fd);
+    close_fd(&admission.pending[which].fd);
     free(admission.pending[which].bytes);
     admission.count--;
     memmove(&admission.pending[which], &admission.pending[which + 1],
@@ -257,6 +258,17 @@ static int listen_to(struct newcomer *newcomer)
     return control_token_within(control_server_token(), newcomer->bytes, newcomer->have) ? 1 : -1;
 }
 
+/* Some want nothing but to hear of the end. */
+static void take_in(struct newcomer *newcomer)
+{
+    if (!control_lifeline_asked(newcomer->bytes, newcomer->have)) {
+        admit(newcomer);
+        return;
+    }
+    control_lifeline_keep(newcomer->fd);
+    newcomer->fd = -1;
+}
+
 static void accept_newcomers(void)
 {
     for (int i = 0; i < PENDING_MAX; i++) {
@@ -277,7 +289,7 @@ static void serve_newcomers(const struct pollfd *pollers, int count)
     for (int i = count - 1; i >= 0; i--) {
         int verdict = pollers[i].revents != 0 ? listen_to(&admission.pending[i]) : 0;
         if (verdict > 0)
-            admit(&admission.pending[i]);
+            take_in(&admission.pending[i]);
         if (verdict != 0 || admission.pending[i].deadline <= now)
             drop(i);
     }
@@ -390,6 +402,7 @@ void control_admission_close(void)
     if (admission.running && write(admission.stop[1], "", 1) == 1)
         pthread_join(admission.thread, NULL);
     admission.running = false;
+    control_lifeline_cut();
     close_fd(&admission.listener);
     close_fd(&admission.stop[0]);
     close_fd(&admission.stop[1]);

@@ -262,18 +262,43 @@ static void silence_ucx(void)
         disable();
 }
 
-void crash_prepare(void)
+static bool is_default(const struct sigaction *action)
+{
+    return action->sa_handler == SIG_DFL;
+}
+
+static bool is_fortrans(const struct sigaction *action)
+{
+    Dl_info where;
+    void *address;
+    memcpy(&address, &action->sa_handler, sizeof address);
+    return !is_default(action) && action->sa_handler != SIG_IGN && dladdr(address, &where) && where.dli_fname &&
+           strstr(where.dli_fname, "libgfortran");
+}
+
+/* For each signal whose handler may be replaced. */
+static void handle(bool (*may)(const struct sigaction *present))
 {
     struct sigaction present, ours = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigemptyset(&ours.sa_mask);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++)
+        if (sigaction(signals[i], NULL, &present) == 0 && may(&present))
+            sigaction(signals[i], &ours, NULL);
+}
+
+void crash_insist(void)
+{
+    handle(is_fortrans);
+}
+
+void crash_prepare(void)
+{
     crash.program_thread = (pid_t)syscall(SYS_gettid);
     gethostname(crash.host, sizeof crash.host - 1);
     trace_prepare();
     epop__crash_stack();
     silence_ucx();
-    sigemptyset(&ours.sa_mask);
-    for (size_t i = 0; i < SIGNAL_COUNT; i++)
-        if (sigaction(signals[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL)
-            sigaction(signals[i], &ours, NULL);
+    handle(is_default);
 }
 
 void crash_install(const struct live_position *live, int process, crash_deliver_fn deliver)

@@ -24,6 +24,9 @@ typedef int (*crash_deliver_fn)(const char *text, bool core);
  */
 void crash_install(const struct live_position *live, int process, crash_deliver_fn deliver);
 
+/* From here on also where the runtime library of Fortran has handlers, which end the process by the signal. Local. */
+void crash_insist(void);
+
 /* The handlers alone, before there is a job: the process prints its own report. Local. */
 void crash_prepare(void);
 

@@ -116,6 +116,13 @@ EPOP_PRIVATE void epop__job_spare(int pid);
 /* This process left the program, or does not join: the job goes on without it, and it may end. Local. */
 void epop__job_detach(void);
 
+/* Behind that, in a process that runs on: the process manager, too, is told that it is through, and a crash is printed
+ * and ends it with 0. MPI works on as long as it needs no other process. Local. */
+void epop__job_alone(void);
+
+/* Then: a descriptor that comes to its end of file when the job has ended (runtime/control/lifeline.h). Any thread. */
+int epop__job_lifeline(void);
+
 /* This process left the program (or its joining is off), which is unloaded; reusable: without a trace. */
 EPOP_PRIVATE void epop__job_parked(int reusable);
 

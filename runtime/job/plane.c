@@ -15,6 +15,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/control/clock_offset.h"
+#include "runtime/control/lifeline.h"
 #include "runtime/control/messages.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/records/records.h"
@@ -136,6 +137,7 @@ static void op_note(void *context, const epop_adaptation_t *adaptation, const ch
 static int op_ended(void *context, const char *stopped_by)
 {
     (void)context;
+    control_lifeline_cut();
     return epop__records_finish(stopped_by) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/preconnect.h"
 #include "runtime/base/ending.h"
+#include "runtime/control/lifeline.h"
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/leftovers.h"
@@ -120,6 +121,18 @@ void epop__job_detach(void)
         world.backend->abandon();
     member_gone(&job.member);
     plane_stop(&job.plane);
+}
+
+void epop__job_alone(void)
+{
+    job.alone = true;
+    signals_remove();
+    pmi_finalize();
+}
+
+int epop__job_lifeline(void)
+{
+    return control_lifeline(job.plane.uri, job.plane.token);
 }
 
 void epop__job_spare(int pid)

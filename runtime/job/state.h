@@ -31,6 +31,7 @@ struct job {
     int64_t decided; /* when the present window's plan was there, ns */
     bool connected;  /* in the present window, or reported that it is not */
     bool entangled;  /* connected to processes of other launches that are not in the world, or nearly so */
+    bool alone;      /* left, and runs on: how it ends is nobody's affair */
     const struct rollcall_options *rollcall; /* NULL: no roll calls are held */
 };
 

@@ -47,9 +47,20 @@ int epop__job_clock(struct clock_reading *reading)
 
 /* ---- Failing -------------------------------------------------------------------- */
 
+/* One that left: by the signal it would take its launch along. */
+static void crash_alone(const char *text) __attribute__((noreturn));
+static void crash_alone(const char *text)
+{
+    dprintf(STDERR_FILENO, "epop: %s\n", text);
+    ending_write("note: that was a process that had left the job, which goes on");
+    ending_quit(EXIT_SUCCESS);
+}
+
 /* Of a crash, on the thread that hands it over. */
 int job_deliver_crash(const char *text, bool core)
 {
+    if (job.alone)
+        crash_alone(text);
     cJSON *message = json_message(MESSAGE_CRASHED);
     cJSON_AddStringToObject(message, "text", text);
     cJSON_AddBoolToObject(message, "core", core);

@@ -23,11 +23,11 @@ def compile_c(source, binary, *libraries):
     return binary
 
 
-def compile_cxx(source, binary):
+def compile_cxx(source, binary, *libraries):
     """By the C++ compiler itself, with what the MPI compiler command says."""
     words = shlex.split(subprocess.run([*MPICC, "-show"], capture_output=True, text=True, check=True).stdout)[1:]
     subprocess.run(["g++", "-x", "c++", "-std=c++17", "-Wall", "-Werror", "-DMPICH_SKIP_MPICXX",
-                    f"-I{job.ROOT / 'epop_api'}", source, "-x", "none", "-o", binary, *LINKED, *words],
+                    f"-I{job.ROOT / 'epop_api'}", source, "-x", "none", "-o", binary, *LINKED, *libraries, *words],
                    check=True, timeout=60)
     return binary
 
