@@ -192,23 +192,40 @@ contains
   subroutine settle()
     integer(MPI_ADDRESS_KIND) :: value
     call mpi_comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND, ierr)
-    value = 42
+    value = 41
     call mpi_comm_set_attr(MPI_COMM_WORLD, key, value, ierr)
     call mpi_comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierr)
   end subroutine
 
+  ! The attribute has the number of the turn before. A duplicate of the world has what was put on the world, whichever that is.
   subroutine inherited()
-    integer(MPI_ADDRESS_KIND) :: value
+    COMM :: other
     integer :: class
+    if (key /= MPI_KEYVAL_INVALID) then
+      call attribute_is(MPI_COMM_WORLD, 'an attribute', 41 + turns)
+      call mpi_comm_set_attr(MPI_COMM_WORLD, key, int(42 + turns, MPI_ADDRESS_KIND), ierr)
+    end if
+    call mpi_comm_dup(MPI_COMM_WORLD, other, ierr)
+    if (key /= MPI_KEYVAL_INVALID) then
+      call attribute_is(MPI_COMM_WORLD, 'an attribute that was set', 42 + turns)
+      call attribute_is(other, 'an attribute of a duplicate', 42 + turns)
+      call mpi_send(rank, 1, MPI_INTEGER, size, 0, MPI_COMM_WORLD, ierr)
+      call mpi_error_class(ierr, class, ierr)
+      call expect(class == MPI_ERR_RANK, 'an error handler')
+    end if
+    call mpi_comm_free(other, ierr)
+  end subroutine
+
+  subroutine attribute_is(comm, what, expected)
+    COMM, intent(in) :: comm
+    character(*), intent(in) :: what
+    integer, intent(in) :: expected
+    integer(MPI_ADDRESS_KIND) :: value
     logical :: there
-    if (key == MPI_KEYVAL_INVALID) return
-    call mpi_comm_get_attr(MPI_COMM_WORLD, key, value, there, ierr)
-    call expect(there .and. value == 42, 'an attribute')
-    call mpi_comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, value, there, ierr)
+    call mpi_comm_get_attr(comm, key, value, there, ierr)
+    call expect(there .and. value == expected, what)
+    call mpi_comm_get_attr(comm, MPI_TAG_UB, value, there, ierr)
     call expect(there .and. value >= 32767, 'a predefined attribute')
-    call mpi_send(rank, 1, MPI_INTEGER, size, 0, MPI_COMM_WORLD, ierr)
-    call mpi_error_class(ierr, class, ierr)
-    call expect(class == MPI_ERR_RANK, 'an error handler')
   end subroutine
 end module
 

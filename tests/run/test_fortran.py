@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import time
 
 import job
 import joining
@@ -56,15 +55,9 @@ def calls(tmp_path_factory):
     return compiled
 
 
-def status(space):
-    return json.loads(space.epopctl("status", "--json").out)
-
-
 def start(space, *command, ranks=2, **how):
     running = space.start([job.MPIEXEC, "-n", ranks, *command], **how)
-    end = time.monotonic() + 30
-    while space.epopctl("status", "--json").status != 0 or status(space)["state"] != "running":
-        assert time.monotonic() < end and running.running(), running.wait(1)
+    joining.wait_for_status(space, lambda status: status["state"] == "running")
     return running
 
 
