@@ -205,6 +205,33 @@ def test_a_fault_is_told_as_the_page_says(space, printed):
     assert result.status != 0 and re.search(re.escape(printed).replace(r"\.\.\.", ".*"), errors(space).read_text()), result
 
 
+def names(text):
+    """The page has a row for what is printed, with ... for what differs."""
+    rows = re.findall(r"^\| `([^`]+)`", PAGE.read_text(), flags=re.M)
+    return any(re.search(re.escape(row).replace(r"\.\.\.", ".*"), text) for row in rows)
+
+
+def test_probes_that_are_not_equally_many(space):
+    """The resize is called off; the job goes on."""
+    running = start(space, *EASY, "-s", 100000000, binary=wrong(
+        space, ("        MPI_Probe_adapt(", "        pending = MPI_ADAPT_FALSE;\n        if (!s.rank || s.iteration % 3)\n        MPI_Probe_adapt(")))
+    refused = space.epopctl("resize", 1, "--wait")
+    assert refused.status == 1 and "the ranks do not probe equally often" in refused.err and names(refused.err), refused
+    assert space.epopctl("stop", "--force", "--wait").status == 0
+    running.wait()
+
+
+def test_a_process_that_left_goes_on(space):
+    """That is noted, and its own affair."""
+    running = start(space, *EASY, "-s", 100000000, binary=wrong(
+        space, ("        if (status == MPI_ADAPT_STATUS_LEAVING)\n            break;\n", ""),
+        ("    if (status == MPI_ADAPT_STATUS_LEAVING)\n        return;\n", "")))
+    resize(space, 1)
+    joining.wait_until(lambda: "used MPI_COMM_WORLD" in errors(space).read_text())
+    assert names(errors(space).read_text()), errors(space).read_text()
+    assert space.epopctl("stop", "--wait").status == 0 and running.wait().status == 0
+
+
 def test_the_end_without_mpi_finalize(space):
     result = space.start([job.MPIEXEC, "-n", 1, wrong(space, ("    MPI_Finalize();\n", "")), "-s", 1]).wait()
     printed = "rank 0 called exit(0), or returned from main, before MPI_Finalize"
