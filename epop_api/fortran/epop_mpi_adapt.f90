@@ -19,6 +19,10 @@ module epop_mpi_adapt
   integer, parameter :: EPOP_MPI_FIRST_PROBE_COUNTS = 1
   integer, parameter :: EPOP_MPI_FIRST_PROBE_REPEATS = 2
 
+  ! What epop_mpi_leave is told.
+  integer, parameter :: EPOP_MPI_LEAVE_RETURN = 0
+  integer, parameter :: EPOP_MPI_LEAVE_COMMIT = 1
+
   interface
     subroutine mpi_init_adapt(local_status, ierror)
       integer, intent(out) :: local_status
@@ -37,6 +41,11 @@ module epop_mpi_adapt
     end subroutine
 
     subroutine mpi_comm_adapt_commit(ierror)
+      integer, optional, intent(out) :: ierror
+    end subroutine
+
+    subroutine epop_mpi_leave(how, ierror)
+      integer, intent(in) :: how
       integer, optional, intent(out) :: ierror
     end subroutine
 

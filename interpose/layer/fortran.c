@@ -61,3 +61,8 @@ FORTRAN_BESIDE_C(epop_mpi_first_probe, EPOP_MPI_FIRST_PROBE, const MPI_Fint *wha
 {
     tell(epop_mpi_first_probe((epop_mpi_first_probe_t)*what), ierror);
 }
+
+FORTRAN_BESIDE_C(epop_mpi_leave, EPOP_MPI_LEAVE, const MPI_Fint *how, MPI_Fint *ierror)
+{
+    tell(epop_mpi_leave((epop_mpi_leave_t)*how), ierror);
+}

@@ -245,6 +245,8 @@ program calls
   else
     call place()
     call expect(ierr == MPI_SUCCESS, 'first_probe')
+    call epop_mpi_leave(EPOP_MPI_LEAVE_RETURN, ierr)
+    call expect(ierr == MPI_SUCCESS, 'leave')
     call settle()
     call number_cells()
   end if
