@@ -385,6 +385,8 @@ int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_w
             "MPI_Comm_adapt_begin", MPI_ERR_OTHER,
             "no adaptation is pending; call it when MPI_Probe_adapt answered MPI_ADAPT_TRUE, whatever an earlier "
             "status was");
+    if (part != UNDER_EPOP && window.status == EPOP_LEAVING)
+        leaving_opens();
     *intercomm = window.intercomm;
     *new_comm_world = window.after;
     *staying_count = window.staying;

@@ -159,8 +159,22 @@ static int on_abort(MPI_Comm comm, int code)
 
 static MPI_Errhandler before = MPI_ERRHANDLER_NULL;
 
+static MPI_Errhandler outside = MPI_ERRHANDLER_NULL; /* of the window */
+
+void leaving_opens(void)
+{
+    if (!leaving_in_commit())
+        return;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &outside);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+}
+
 void leaving_commits(void)
 {
+    if (outside != MPI_ERRHANDLER_NULL) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, outside);
+        MPI_Errhandler_free(&outside);
+    }
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
 }
 

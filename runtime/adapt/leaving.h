@@ -22,6 +22,12 @@ bool leaving_in_commit(void);
 /* How long a process may run on when its job is over. */
 double leaving_seconds(void);
 
+/*
+ * The window of a process that leaves is open. Programs that rely on ending in commit take part in what is collective
+ * over the new world, which is MPI_COMM_NULL to them: for those the error is returned, and does not end the job.
+ */
+void leaving_opens(void);
+
 /* Before the commit of a process that leaves: its error handler is to be kept. */
 void leaving_commits(void);
 
