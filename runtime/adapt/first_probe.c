@@ -22,7 +22,8 @@ _Static_assert((int)EPOP_MPI_FIRST_PROBE_FIND == FIRST_PROBE_FIND &&
 bool first_probe_open;
 
 static enum first_probe said;
-static struct stretch_report report; /* of the last commit */
+static struct stretch_log seen; /* since the last commit */
+static int told;                /* notes of it */
 
 const char *first_probe_read(void)
 {
@@ -52,20 +53,50 @@ int epop_mpi_first_probe(epop_mpi_first_probe_t what)
 
 void first_probe_begin(bool joins)
 {
-    report = (struct stretch_report){.adaptation = world.plan->adaptation, .joins = joins};
+    seen = (struct stretch_log){.adaptation = world.plan->adaptation, .joins = joins};
+    told = 0;
     first_probe_open = true;
     if (said == FIRST_PROBE_FIND)
         witness_begin(world.comm);
 }
 
+static void close_log(void)
+{
+    first_probe_open = false;
+    witness_end();
+}
+
+static void tell(void)
+{
+    epop__job_stretch(&seen, told);
+    told = seen.count;
+}
+
+/* At 1, 3, 7 and so on, and joining processes, which may repeat one, at the one behind. */
+static bool is_due(void)
+{
+    int64_t number = seen.probe + !seen.joins;
+    return seen.full || (number > 1 && !(number & (number - 1)));
+}
+
 void first_probe_tell(void)
 {
-    report.probe++;
-    report.what = said;
-    if (said == FIRST_PROBE_FIND)
-        report.stretch = witness_read();
-    first_probe_open = report.joins && said == FIRST_PROBE_FIND && report.probe == 1;
-    if (!first_probe_open)
-        witness_end();
-    epop__job_stretch(&report);
+    if (epop__job_settled() == seen.adaptation) {
+        close_log();
+        return;
+    }
+    if (said != FIRST_PROBE_FIND) {
+        seen.what = said;
+        seen.probe++;
+        close_log();
+        tell();
+        return;
+    }
+    struct stretch now = witness_read();
+    stretch_note(&seen, &now);
+    if (!is_due())
+        return;
+    tell();
+    if (seen.full)
+        close_log();
 }

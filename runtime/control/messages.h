@@ -68,7 +68,7 @@
 #define MESSAGE_TARGET     "target"
 #define MESSAGE_RELEASE    "release"
 #define MESSAGE_DECIDE     "decide"
-#define MESSAGE_SETTLED    "settled" /* your first probe was another one than you counted */
+#define MESSAGE_SETTLED    "settled" /* what the first probe of joining processes was: count on by that */
 #define MESSAGE_PING       "ping"
 #define MESSAGE_LOCATE     "locate"    /* where are you, and since when */
 #define MESSAGE_GAUGE_OFF  "gauge_off" /* measure no longer */

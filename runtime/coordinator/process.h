@@ -46,8 +46,7 @@ struct process {
     int needs;
     double held; /* since when it stands still there, monotonic */
     /* settle.c */
-    struct stretch_report told; /* last; its adaptation 0: nothing so far */
-    struct stretch first;       /* up to its first probe of that world */
+    struct stretch_log told; /* its adaptation 0: nothing so far */
     /* adaptation.c */
     bool met, ready; /* preparing */
     bool through;    /* the window: it is not waited for */

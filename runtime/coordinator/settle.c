@@ -3,13 +3,18 @@
 
 #include <stdlib.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/search.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/coordinator/verdict.h"
+
+/* When nothing goes between staying and joining processes for so long, it is not waited for. */
+#define PROBES  31
+#define SECONDS 0.5
 
 static bool has_told(const struct coordinator *c, const struct process *p)
 {
@@ -21,21 +26,25 @@ static bool has_joined(const struct coordinator *c, const struct process *p)
     return has_told(c, p) && p->told.joins;
 }
 
+static bool is_told(const struct process *p)
+{
+    return p->told.what != FIRST_PROBE_FIND;
+}
+
 bool settle_awaits(const struct coordinator *c, const struct process *p)
 {
     if (!c->settling.open || p->rank < 0 || p->ended)
         return false;
-    bool done = has_told(c, p) && (!p->told.joins || p->told.what != FIRST_PROBE_FIND || p->told.probe == 2);
-    return !done;
+    bool enough = is_told(p) || p->told.full || p->told.probe >= c->settling.wanted + p->told.joins;
+    return !has_told(c, p) || !enough;
 }
 
-static void shift(struct coordinator *c, int by)
+static void tell_all(struct coordinator *c, int shift)
 {
     for (int r = 0; r < c->processes.size; r++) {
-        if (!has_joined(c, process_of_rank(c, r)))
-            continue;
         cJSON *message = json_message(MESSAGE_SETTLED);
-        cJSON_AddNumberToObject(message, "shift", by);
+        cJSON_AddNumberToObject(message, "adaptation", c->processes.world_id);
+        cJSON_AddNumberToObject(message, "shift", has_joined(c, process_of_rank(c, r)) ? shift : 0);
         processes_send(c, c->processes.world[r], message);
     }
 }
@@ -49,68 +58,76 @@ static enum first_probe declared(const struct coordinator *c)
     return FIRST_PROBE_FIND;
 }
 
+/* ---- By what they did ---------------------------------------------------------------------- */
+
 /* Those that have ended before they said everything are left out: nothing is agreed any more then. */
-static bool collect(struct coordinator *c, struct evidence *e, struct stretch *room)
+static void collect(struct coordinator *c, struct search *search)
 {
-    struct stretch *staying = room, *first = room + c->processes.size, *second = first + c->processes.size;
-    *e = (struct evidence){.staying = staying, .first = first, .second = second};
     for (int r = 0; r < c->processes.size; r++) {
         const struct process *p = process_of_rank(c, r);
-        if (!has_told(c, p) || (p->told.joins && p->told.probe < 2))
-            continue;
-        if (p->told.joins) {
-            first[e->joined] = p->first;
-            second[e->joined++] = p->told.stretch;
-        } else {
-            staying[e->stayed++] = p->told.stretch;
-        }
+        if (has_told(c, p) && !is_told(p) && p->told.probe > p->told.joins)
+            search_add(search, &p->told);
     }
-    return e->stayed && e->joined;
+}
+
+/* Some have no more to say, or nothing has gone between them for long. */
+static bool is_enough(const struct coordinator *c, const struct search *search)
+{
+    const struct settling *s = &c->settling;
+    return search_known(search) < s->wanted || (s->wanted >= PROBES && monotonic_seconds() - s->begun >= SECONDS);
 }
 
 static struct verdict find(struct coordinator *c)
 {
     struct verdict verdict = {.what = declared(c), .sure = true};
-    struct evidence e;
+    struct search search;
     if (verdict.what != FIRST_PROBE_FIND)
         return verdict;
-    struct stretch *room = calloc((size_t)c->processes.size * 3, sizeof *room);
-    if (!room)
+    if (search_init(&search, c->processes.size)) {
         fatal_memory(c);
-    else if (collect(c, &e, room))
-        verdict = verdict_of(&e);
-    free(room);
+        return verdict;
+    }
+    collect(c, &search);
+    verdict = search_verdict(&search, c->settling.judged);
+    c->settling.judged = c->settling.wanted;
+    verdict.open = verdict.open && !is_enough(c, &search);
+    search_free(&search);
     return verdict;
+}
+
+static bool all_have_told(const struct coordinator *c)
+{
+    for (int r = 0; r < c->processes.size; r++)
+        if (settle_awaits(c, process_of_rank(c, r)))
+            return false;
+    return true;
 }
 
 void settle_look(struct coordinator *c)
 {
-    if (!c->settling.open)
-        return;
-    for (int r = 0; r < c->processes.size; r++)
-        if (settle_awaits(c, process_of_rank(c, r)))
-            return;
-    struct verdict verdict = find(c);
-    c->settling.open = false;
-    c->settling.what = verdict.what;
-    c->settling.sure = verdict.sure;
-    if (verdict.what == FIRST_PROBE_REPEATS)
-        shift(c, -1);
+    struct settling *s = &c->settling;
+    while (s->open && all_have_told(c)) {
+        struct verdict verdict = find(c);
+        s->open = verdict.open;
+        s->wanted = 2 * s->wanted + 1;
+        if (s->open)
+            continue;
+        s->what = verdict.what;
+        s->sure = verdict.sure;
+        tell_all(c, verdict.what == FIRST_PROBE_REPEATS ? -1 : 0);
+    }
 }
 
 void settle_begin(struct coordinator *c, int joining)
 {
-    c->settling = (struct settling){.open = c->config.executable && joining};
+    c->settling = (struct settling){.open = c->config.executable && joining, .wanted = 1, .begun = monotonic_seconds()};
     settle_look(c);
 }
 
 /* May come before the last process is through the window. */
 void settle_stretch(struct coordinator *c, int process, const cJSON *message)
 {
-    struct process *p = process_at(c, process);
-    p->told = stretch_report_from_json(message);
-    if (p->told.probe == 1)
-        p->first = p->told.stretch;
+    stretch_log_add(&process_at(c, process)->told, message);
     settle_look(c);
 }
 
@@ -136,7 +153,7 @@ bool settle_correct(struct coordinator *c)
         return false;
     s->what = counts ? FIRST_PROBE_REPEATS : FIRST_PROBE_COUNTS;
     s->sure = true;
-    shift(c, counts ? -1 : 1);
+    tell_all(c, counts ? -1 : 1);
     return true;
 }
 

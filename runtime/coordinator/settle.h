@@ -1,6 +1,7 @@
 /*
  * After a commit of an executable: which number the joining processes' first probe has. All processes go on meanwhile
- * and say what they did up to their first probes (runtime/member/stretch.h); no agreement begins before it is settled.
+ * and say what they did up to their first probes (runtime/member/stretch.h), until it is settled; no agreement begins
+ * before.
  */
 #ifndef EPOP_COORDINATOR_SETTLE_H
 #define EPOP_COORDINATOR_SETTLE_H
@@ -17,6 +18,9 @@ struct settling {
     bool open;             /* and nothing can be agreed */
     enum first_probe what; /* of the present world's joining processes; FIND: none joined */
     bool sure;
+    int64_t wanted; /* probes that all say what they did up to, joining ones one more */
+    int64_t judged; /* and up to which it could be either */
+    double begun;
 };
 
 /* The world has just been made, with so many joining processes. */

@@ -77,6 +77,7 @@ static enum first_probe by_time(const struct evidence *e)
     return one * FAR_SHORTER < all ? FIRST_PROBE_REPEATS : FIRST_PROBE_COUNTS;
 }
 
+/* FIND: none is. */
 static enum first_probe nearer(const struct evidence *e)
 {
     static double (*const apart[])(const struct evidence *, const struct stretch *) = {unmet, unlike, unreceived};
@@ -86,14 +87,16 @@ static enum first_probe nearer(const struct evidence *e)
         if (fabs(more) > rounding)
             return more > 0 ? FIRST_PROBE_REPEATS : FIRST_PROBE_COUNTS;
     }
-    return by_time(e);
+    return FIRST_PROBE_FIND;
 }
 
 struct verdict verdict_of(const struct evidence *e)
 {
     bool counts = fits(e, e->first), repeats = fits(e, e->second);
     if (counts != repeats)
-        return (struct verdict){counts ? FIRST_PROBE_COUNTS : FIRST_PROBE_REPEATS, true};
+        return (struct verdict){.what = counts ? FIRST_PROBE_COUNTS : FIRST_PROBE_REPEATS, .sure = true};
     bool silent = is_silent(e->staying, e->stayed) || is_silent(e->second, e->joined);
-    return (struct verdict){silent ? by_time(e) : nearer(e), false};
+    enum first_probe what = silent ? FIRST_PROBE_FIND : nearer(e);
+    bool open = counts || what == FIRST_PROBE_FIND;
+    return (struct verdict){.what = what == FIRST_PROBE_FIND ? by_time(e) : what, .open = open};
 }

@@ -10,15 +10,16 @@
 #include "runtime/member/stretch.h"
 
 struct evidence {
-    const struct stretch *staying; /* up to their first probe */
+    const struct stretch *staying; /* up to their first probe, say */
     int stayed;
-    const struct stretch *first, *second; /* of the joining ones: up to their first, and up to their second */
+    const struct stretch *first, *second; /* of the joining ones: up to that one, and up to the one behind */
     int joined;
 };
 
 struct verdict {
     enum first_probe what;
     bool sure; /* with the other one what is sent would not be what is received */
+    bool open; /* nothing speaks against either; later probes may */
 };
 
 struct verdict verdict_of(const struct evidence *e);

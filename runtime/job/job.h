@@ -100,8 +100,10 @@ EPOP_PRIVATE int epop__job_directory(const char *purpose, char *path, size_t siz
 /* Does this process end now that it left (or does it park)? reusable: it is without a trace of the program. Local. */
 EPOP_PRIVATE int epop__job_leaves(int reusable);
 
-/* What this process of an executable did up to a probe, for the coordinator. Local. */
-void epop__job_stretch(const struct stretch_report *report);
+/* What this process of an executable did up to its probes, from that note on, for the coordinator. Local. */
+void epop__job_stretch(const struct stretch_log *log, int from);
+/* The adaptation of which the coordinator knows what it wanted to know by that, the last one. Local. */
+int epop__job_settled(void);
 
 /* This process left the program, which is unloaded: ends it, and does not return. Local. */
 EPOP_PRIVATE void epop__job_leave(void) __attribute__((noreturn));

@@ -103,9 +103,14 @@ static enum window_result elastic_close(void *context, struct error *error)
     return WINDOW_STAY;
 }
 
-void epop__job_stretch(const struct stretch_report *report)
+void epop__job_stretch(const struct stretch_log *log, int from)
 {
-    member_stretch(&job.member, report);
+    member_stretch(&job.member, log, from);
+}
+
+int epop__job_settled(void)
+{
+    return atomic_load_explicit(&job.member.settled, memory_order_relaxed);
 }
 
 static const epop_adapted_t *elastic_adapted(void *context)

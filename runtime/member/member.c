@@ -86,7 +86,11 @@ static void on_release(struct member *member, const cJSON *message)
 /* It may hold at what it took for the target. */
 static void on_settled(struct member *member, const cJSON *message)
 {
-    atomic_fetch_add(&member->ceiling.shift, json_int(message, "shift", 0));
+    int shift = json_int(message, "shift", 0);
+    atomic_store(&member->settled, json_int(message, "adaptation", 0));
+    if (!shift)
+        return;
+    atomic_fetch_add(&member->ceiling.shift, shift);
     member->reported = 0;
     update_ceiling(member);
 }
@@ -282,7 +286,7 @@ static const struct own_row {
     {{MESSAGE_ALIVE, {{0}}}, on_alive, NULL},
     {{MESSAGE_TARGET, {{"count", cJSON_Number}}}, NULL, on_target},
     {{MESSAGE_RELEASE, {{0}}}, NULL, on_release},
-    {{MESSAGE_SETTLED, {{"shift", cJSON_Number}}}, NULL, on_settled},
+    {{MESSAGE_SETTLED, {{"adaptation", cJSON_Number}, {"shift", cJSON_Number}}}, NULL, on_settled},
     {{MESSAGE_DECIDE, {{"action", cJSON_String}, {"count", cJSON_Number}}}, on_decide, NULL},
     {{MESSAGE_HEARD, {{0}}}, NULL, on_heard},
     {{MESSAGE_PROGRESS, {{0}}}, NULL, on_progress},
@@ -575,9 +579,9 @@ void member_report_progress(struct member *member, const epop_progress_t *progre
     tell(member, message);
 }
 
-void member_stretch(struct member *member, const struct stretch_report *report)
+void member_stretch(struct member *member, const struct stretch_log *log, int from)
 {
-    tell(member, stretch_report_to_json(report));
+    tell(member, stretch_log_to_json(log, from));
 }
 
 void member_hosts(struct member *member)

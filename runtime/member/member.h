@@ -39,6 +39,7 @@ struct live_position {
 
 struct member {
     struct ceiling ceiling;
+    _Atomic int settled; /* the adaptation of which it is known what a joining process's first probe was */
     struct live_position live;
     int process;                                      /* this process's number in the job */
     int (*tell)(void *context, const cJSON *message); /* sends to the coordinator; must not block */
@@ -134,7 +135,7 @@ void member_committed(struct member *member, int adaptation, double stall, int64
 void member_parked(struct member *member, bool reusable);
 
 /* After a commit of an executable, at its first probes. */
-void member_stretch(struct member *member, const struct stretch_report *report);
+void member_stretch(struct member *member, const struct stretch_log *log, int from);
 
 /* This process left the program, and stays as the host of the control plane. */
 void member_hosts(struct member *member);

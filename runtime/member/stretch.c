@@ -25,37 +25,87 @@ int first_probe_of(const char *name)
     return -1;
 }
 
-cJSON *stretch_report_to_json(const struct stretch_report *report)
+/* ---- The log ------------------------------------------------------------------------------------ */
+
+static bool same(const struct stretch *one, const struct stretch *other)
 {
-    const struct stretch *s = &report->stretch;
+    return one->world == other->world && one->sent == other->sent && one->received == other->received &&
+           one->parts == other->parts && one->balance == other->balance;
+}
+
+void stretch_note(struct stretch_log *log, const struct stretch *stretch)
+{
+    bool new = !log->count || !same(stretch, &log->at[log->count - 1].stretch);
+    log->full |= new && log->count == STRETCHES_MOST;
+    if (log->full)
+        return;
+    log->probe++;
+    if (new)
+        log->at[log->count++] = (struct stretch_at){log->probe, *stretch};
+}
+
+const struct stretch *stretch_up_to(const struct stretch_log *log, int64_t probe)
+{
+    int i = log->count - 1;
+    while (i > 0 && log->at[i].probe > probe)
+        i--;
+    return &log->at[i].stretch;
+}
+
+/* ---- As messages -------------------------------------------------------------------------------- */
+
+static cJSON *at_to_json(const struct stretch_at *at)
+{
+    const struct stretch *s = &at->stretch;
+    cJSON *json = cJSON_CreateObject();
     char balance[20];
     snprintf(balance, sizeof balance, "%016" PRIx64, s->balance); /* a number of JSON's would lose bits */
+    cJSON_AddNumberToObject(json, "probe", (double)at->probe);
+    cJSON_AddNumberToObject(json, "world", (double)s->world);
+    cJSON_AddNumberToObject(json, "sent", (double)s->sent);
+    cJSON_AddNumberToObject(json, "received", (double)s->received);
+    cJSON_AddNumberToObject(json, "parts", (double)s->parts);
+    cJSON_AddStringToObject(json, "balance", balance);
+    cJSON_AddNumberToObject(json, "seconds", s->seconds);
+    return json;
+}
+
+static struct stretch_at at_from_json(const cJSON *json)
+{
+    const char *balance = json_text(json, "balance");
+    return (struct stretch_at){.probe = json_int64(json, "probe", 0),
+                               .stretch = {.world = json_int64(json, "world", 0),
+                                           .sent = json_int64(json, "sent", 0),
+                                           .received = json_int64(json, "received", 0),
+                                           .parts = json_int64(json, "parts", 0),
+                                           .balance = balance ? strtoull(balance, NULL, 16) : 0,
+                                           .seconds = json_number(json, "seconds", 0)}};
+}
+
+cJSON *stretch_log_to_json(const struct stretch_log *log, int from)
+{
     cJSON *message = json_message(MESSAGE_STRETCH);
-    cJSON_AddNumberToObject(message, "adaptation", report->adaptation);
-    cJSON_AddNumberToObject(message, "probe", report->probe);
-    cJSON_AddBoolToObject(message, "joins", report->joins);
-    cJSON_AddStringToObject(message, "what", first_probe_name(report->what));
-    cJSON_AddNumberToObject(message, "world", (double)s->world);
-    cJSON_AddNumberToObject(message, "sent", (double)s->sent);
-    cJSON_AddNumberToObject(message, "received", (double)s->received);
-    cJSON_AddNumberToObject(message, "parts", (double)s->parts);
-    cJSON_AddStringToObject(message, "balance", balance);
-    cJSON_AddNumberToObject(message, "seconds", s->seconds);
+    cJSON_AddNumberToObject(message, "adaptation", log->adaptation);
+    cJSON_AddBoolToObject(message, "joins", log->joins);
+    cJSON_AddStringToObject(message, "what", first_probe_name(log->what));
+    cJSON_AddNumberToObject(message, "probe", (double)log->probe);
+    cJSON_AddBoolToObject(message, "full", log->full);
+    cJSON *done = cJSON_AddArrayToObject(message, "done");
+    for (int i = from; i < log->count; i++)
+        cJSON_AddItemToArray(done, at_to_json(&log->at[i]));
     return message;
 }
 
-struct stretch_report stretch_report_from_json(const cJSON *json)
+void stretch_log_add(struct stretch_log *log, const cJSON *json)
 {
-    const char *balance = json_text(json, "balance");
-    int what = first_probe_of(json_text(json, "what"));
-    return (struct stretch_report){.adaptation = json_int(json, "adaptation", 0),
-                                   .probe = json_int(json, "probe", 0),
-                                   .joins = json_true(json, "joins"),
-                                   .what = what < 0 ? FIRST_PROBE_FIND : (enum first_probe)what,
-                                   .stretch = {.world = json_int64(json, "world", 0),
-                                               .sent = json_int64(json, "sent", 0),
-                                               .received = json_int64(json, "received", 0),
-                                               .parts = json_int64(json, "parts", 0),
-                                               .balance = balance ? strtoull(balance, NULL, 16) : 0,
-                                               .seconds = json_number(json, "seconds", 0)}};
+    int adaptation = json_int(json, "adaptation", 0), what = first_probe_of(json_text(json, "what"));
+    const cJSON *at;
+    if (log->adaptation != adaptation)
+        *log = (struct stretch_log){.adaptation = adaptation};
+    log->joins = json_true(json, "joins");
+    log->what = what < 0 ? FIRST_PROBE_FIND : (enum first_probe)what;
+    log->full = json_true(json, "full");
+    log->probe = json_int64(json, "probe", 0);
+    cJSON_ArrayForEach(at, cJSON_GetObjectItem(json, "done")) if (log->count < STRETCHES_MOST) log->at[log->count++] =
+        at_from_json(at);
 }

@@ -24,20 +24,33 @@ struct stretch {
     double seconds;
 };
 
-/* What a process says at its first probes after a commit. */
-struct stretch_report {
+#define STRETCHES_MOST 64
+
+/* Up to each of a process's first probes after a commit; noted only when it has done something since the last one. */
+struct stretch_log {
     int adaptation;
-    int probe;             /* 1 or 2 */
-    bool joins;            /* a joining process, which says it at both */
-    enum first_probe what; /* it is told, and nothing was observed */
-    struct stretch stretch;
+    bool joins;
+    enum first_probe what; /* other than FIND: it is told, and nothing was observed */
+    bool full;             /* nothing behind the last one is known */
+    int64_t probe;         /* so far; the first is 1 */
+    int count;
+    struct stretch_at {
+        int64_t probe;
+        struct stretch stretch;
+    } at[STRETCHES_MOST];
 };
 
 const char *first_probe_name(enum first_probe what);
 /* -1: there is none of that name. */
 int first_probe_of(const char *name);
 
-cJSON *stretch_report_to_json(const struct stretch_report *report);
-struct stretch_report stretch_report_from_json(const cJSON *json);
+/* At the next probe. */
+void stretch_note(struct stretch_log *log, const struct stretch *stretch);
+/* Up to that probe, which is 1 at least and not behind the log's. */
+const struct stretch *stretch_up_to(const struct stretch_log *log, int64_t probe);
+
+/* The notes from that one on, and the other's: a log begins anew with another adaptation. */
+cJSON *stretch_log_to_json(const struct stretch_log *log, int from);
+void stretch_log_add(struct stretch_log *log, const cJSON *json);
 
 #endif
