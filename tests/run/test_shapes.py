@@ -1,0 +1,33 @@
+"""1,000 resizes of programs with loops of random shapes: tests/shapes.py, `make soak` for other seeds and more."""
+
+import sys
+
+import pytest
+
+import job
+import joining
+
+sys.path.insert(0, str(job.ROOT / "tests"))
+
+import shapes  # noqa: E402
+
+EACH, SHAPES, PARTS = 10, 100, 10
+
+
+@pytest.fixture(scope="module")
+def binary(tmp_path_factory):
+    return shapes.build(tmp_path_factory.mktemp("shapes"))
+
+
+@joining.needed
+@pytest.mark.parametrize("part", range(PARTS))
+def test_thousand_resizes(space, binary, part):
+    for seed in range(1 + part, 1 + SHAPES, PARTS):
+        shapes.run(space, binary, seed, EACH)
+
+
+@joining.needed
+def test_a_shape_that_is_taken_for_another(space, binary):
+    """The control case."""
+    with pytest.raises(shapes.Failed, match="(?s)seed 2:.*WRONG: in the window"):
+        shapes.run(space, binary, 2, EACH, env={"EPOP_FIRST_PROBE": "repeats"})
