@@ -99,8 +99,10 @@ static void disconnect(struct connection_task *task)
             MPI_Comm_free(&last);
         last = task->comms[i];
     }
-    if (last != MPI_COMM_NULL)
+    if (last != MPI_COMM_NULL) {
+        MPI_Comm_set_errhandler(last, MPI_ERRORS_RETURN); /* others may end meanwhile */
         MPI_Comm_disconnect(&last);
+    }
     task_free(task);
 }
 
