@@ -14,6 +14,7 @@
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/settle.h"
+#include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stop.h"
@@ -54,7 +55,7 @@ static void begin(struct coordinator *c)
 {
     c->agreement.state = AGREEMENT_FREEZING;
     c->agreement.round++;
-    timers_set(&c->timers, &c->agreement.freeze_limit, c->config.freeze_timeout);
+    timers_set(&c->timers, &c->agreement.freeze_limit, silence_limit(c));
     for (int r = 0; r < c->processes.size; r++)
         process_of_rank(c, r)->answered = false;
     ping_joiners(c);
@@ -83,7 +84,7 @@ static void freeze_timeout(void *context)
     while (silent < c->processes.size - 1 && process_of_rank(c, silent)->answered)
         silent++;
     snprintf(reason, sizeof reason, "rank %d (pid %d on %s) did not answer within %g s", silent,
-             process_of_rank(c, silent)->pid, process_of_rank(c, silent)->host, c->config.freeze_timeout);
+             process_of_rank(c, silent)->pid, process_of_rank(c, silent)->host, silence_limit(c));
     agreement_give_up(c, reason);
 }
 

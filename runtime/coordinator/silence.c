@@ -16,6 +16,17 @@
 #include "runtime/coordinator/stop.h"
 
 #define QUESTIONS 10 /* in the time that an answer may take */
+#define HURRY     7  /* as many will do where the job is to end */
+
+static int questions(const struct coordinator *c)
+{
+    return c->stop.asked ? HURRY : QUESTIONS;
+}
+
+double silence_limit(const struct coordinator *c)
+{
+    return c->config.freeze_timeout * questions(c) / QUESTIONS;
+}
 
 static bool in_window(const struct process *p)
 {
@@ -60,7 +71,7 @@ static bool ask(struct coordinator *c)
 bool silence_describe(const struct coordinator *c, char *text, size_t size)
 {
     int silent = 0;
-    while (silent < c->processes.count && process_at(c, silent)->unanswered <= QUESTIONS)
+    while (silent < c->processes.count && process_at(c, silent)->unanswered <= questions(c))
         silent++;
     if (silent == c->processes.count)
         return false;
@@ -68,8 +79,7 @@ bool silence_describe(const struct coordinator *c, char *text, size_t size)
     char name[32] = "a joining process";
     if (p->rank >= 0)
         snprintf(name, sizeof name, "rank %d", p->rank);
-    snprintf(text, size, "%s (pid %d on %s) did not answer within %g s", name, p->pid, p->host,
-             c->config.freeze_timeout);
+    snprintf(text, size, "%s (pid %d on %s) did not answer within %g s", name, p->pid, p->host, silence_limit(c));
     return true;
 }
 

@@ -21,6 +21,8 @@ struct silence {
 };
 
 void silence_init(struct coordinator *c);
+/* Seconds without an answer after which a process counts as silent: fewer when the job was told to stop. */
+double silence_limit(const struct coordinator *c);
 /* Begins to ask, if somebody is waited for by now. */
 void silence_advance(struct coordinator *c);
 /* Something has come from it. */

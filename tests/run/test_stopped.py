@@ -158,7 +158,7 @@ def check_ends(space, it, pid):
     begin = time.monotonic()
     result = it.it.wait()
     assert result.status != 0 and f"pid {pid} on " in result.err and "was told to stop" in result.err, result
-    assert space.in_time(time.monotonic() - begin, LIMIT + 5), result
+    assert space.in_time(time.monotonic() - begin, LIMIT), result
     joining.wait_until(lambda: not space.processes())
 
 
