@@ -44,14 +44,32 @@ static enum {
     FINALIZED
 } part;
 
+static bool is_fatal(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(comm, &handler);
+    bool is = handler == MPI_ERRORS_ARE_FATAL;
+    MPI_Errhandler_free(&handler);
+    return is;
+}
+
+/* A member whose error ends the job leaves that to the coordinator: if this process just aborted, its launcher could be
+ * ended before it has handed the line on, and there would only be what the others say of a lost connection. */
 static int wrong(const char *function, int class, const char *why)
 {
     int up;
+    char text[256];
     MPI_Comm comm = interpose_world(MPI_COMM_WORLD);
-    fprintf(stderr, "epop: %s: %s\n", function, why);
+    snprintf(text, sizeof text, "%s: %s", function, why);
     MPI_Initialized(&up);
-    if (up && part != FINALIZED)
-        MPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_SELF : comm, class);
+    up = up && part != FINALIZED;
+    if (comm == MPI_COMM_NULL)
+        comm = MPI_COMM_SELF;
+    if (up && part == MEMBER && is_fatal(comm))
+        epop__job_fail(text);
+    fprintf(stderr, "epop: %s\n", text);
+    if (up)
+        MPI_Comm_call_errhandler(comm, class);
     return class;
 }
 
