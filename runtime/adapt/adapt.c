@@ -398,6 +398,8 @@ int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_w
         return wrong("MPI_Comm_adapt_begin", MPI_ERR_ARG, "one of its arguments is NULL");
     if (part == JOINER)
         join();
+    if (world.state == WINDOW_OPEN)
+        return wrong("MPI_Comm_adapt_begin", MPI_ERR_OTHER, "a window is open already; commit it before");
     if (epop_adapt_begin(&window))
         return wrong(
             "MPI_Comm_adapt_begin", MPI_ERR_OTHER,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "runtime/redist/wait.h"
+#include "runtime/world/world.h"
 
 static const struct {
     int result;
@@ -45,6 +46,17 @@ void redist_term(redist_terms *terms, const char *name, int64_t value)
 int redist_window_valid(const epop_window_t *window)
 {
     return window && window->new_ranks && window->all != MPI_COMM_NULL;
+}
+
+int redist_window_open(const char *function, const epop_window_t *window)
+{
+    bool shut = world.launch != MPI_COMM_NULL && world.state != WINDOW_OPEN; /* its communicators may be gone */
+    if (redist_window_valid(window) && !shut)
+        return 1;
+    fprintf(stderr,
+            "epop: %s: no window is open; call it between begin and commit, with the window of this adaptation\n",
+            function);
+    return 0;
 }
 
 /* Rank 0 of the window speaks for all; nobody goes on before it has: another rank's error may end the job. */

@@ -56,7 +56,11 @@ int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault 
  */
 int redist_agree_on_end(const epop_window_t *window, const redist_terms *terms, redist_fault fault);
 
-/* Checks that a window is there at all; local, as nothing can be agreed without one. */
+/* Is this a whole window? Local, and says nothing. */
 int redist_window_valid(const epop_window_t *window);
+
+/* Is one open, too? If not, a line on stderr on each rank that asks, as nothing can be agreed without one. In a process
+ * without a job (a test, a benchmark) each whole window is open. Local. */
+int redist_window_open(const char *function, const epop_window_t *window);
 
 #endif

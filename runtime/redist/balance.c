@@ -251,7 +251,7 @@ int epop_redist_balance(const epop_window_t *window, epop_dist_t *before, MPI_Da
                         double share, epop_dist_t *after)
 {
     struct job j = {.window = window, .weights = weights, .share = share, .terms.function = "epop_redist_balance"};
-    if (!redist_window_valid(window))
+    if (!redist_window_open(j.terms.function, window))
         return EPOP_ERR_ARGUMENT;
     j.missing = !before || !after;
     if (before && !joins(&j))

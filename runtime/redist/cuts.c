@@ -52,7 +52,7 @@ int epop_redist_counts(const epop_window_t *window, int64_t had, int64_t shall, 
 {
     redist_terms terms = {.function = "epop_redist_counts"};
     redist_fault fault = before && after ? REDIST_FINE : REDIST_NULL;
-    if (!redist_window_valid(window))
+    if (!redist_window_open(terms.function, window))
         return EPOP_ERR_ARGUMENT;
     const int64_t mine[] = {window->old_rank >= 0 ? had : 0, window->new_rank >= 0 ? shall : 0};
     int64_t *counts = malloc(2 * (size_t)redist_all_size(window) * sizeof *counts);

@@ -69,7 +69,7 @@ int epop_redist(const epop_window_t *window, epop_dist_t dist, MPI_Datatype type
 {
     redist_plan plan;
     redist_terms terms = {.function = "epop_redist"};
-    if (!redist_window_valid(window))
+    if (!redist_window_open(terms.function, window))
         return EPOP_ERR_ARGUMENT;
     redist_plan_one_row(&plan, window, dist, dist);
     redist_terms_of_dist(&terms, dist);
@@ -81,7 +81,7 @@ int epop_redist_between(const epop_window_t *window, epop_dist_t before, epop_di
 {
     redist_plan plan;
     redist_terms terms = {.function = "epop_redist_between"};
-    if (!redist_window_valid(window))
+    if (!redist_window_open(terms.function, window))
         return EPOP_ERR_ARGUMENT;
     redist_plan_one_row(&plan, window, before, after);
     redist_terms_of_dist(&terms, before);
@@ -95,7 +95,7 @@ int epop_redist2d(const epop_window_t *window, const epop_dist2d_t *before, cons
     redist_plan plan;
     redist_terms terms = {.function = "epop_redist2d"};
     const epop_dist2d_t missing = {.grid_rows = 0}; /* refused by all, not by this rank alone */
-    if (!redist_window_valid(window))
+    if (!redist_window_open(terms.function, window))
         return EPOP_ERR_ARGUMENT;
     redist_plan_matrix(&plan, window, before ? before : &missing, after ? after : &missing);
     redist_terms_of_matrix(&terms, &plan.before);

@@ -117,7 +117,7 @@ int epop_redist_replicated(const epop_window_t *window, void *data, int64_t coun
 {
     redist_element element;
     redist_terms terms = {.function = "epop_redist_replicated"};
-    if (!redist_window_valid(window))
+    if (!redist_window_open(terms.function, window))
         return EPOP_ERR_ARGUMENT;
     redist_fault fault = redist_element_of(type, &element) == 0 ? REDIST_FINE : REDIST_BAD_TYPE;
     if (count < 0)

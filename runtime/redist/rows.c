@@ -295,7 +295,7 @@ static void finish(struct job *j, bool moved)
 static int redistribute(struct job *j, const epop_window_t *window, epop_dist_t before, epop_dist_t after,
                         MPI_Datatype type)
 {
-    if (!redist_window_valid(window))
+    if (!redist_window_open(j->terms.function, window))
         return EPOP_ERR_ARGUMENT;
     j->width = redist_index_width(type);
     redist_plan_one_row(&j->plan, window, before, after);

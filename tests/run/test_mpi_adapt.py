@@ -286,6 +286,16 @@ def test_calls_in_the_wrong_place(space):
     assert result.err.count("epop: MPI_") == 8, result
 
 
+def test_redistribution_where_no_window_is_open(space):
+    """Of a window that was closed, the communicators are gone: MPI would end the job with a line about a handle."""
+    running = start(space, compile_c(source("adapt_shut"), space.directory / "shut", *LINKED))
+    space.epopctl("resize", 1)
+    result = running.wait()
+    assert result.status == 0 and result.out == "all refused\n" * 2, result
+    assert result.err.count("epop: epop_redist_replicated: no window is open; call it between begin and commit") == 6
+    assert result.err.count("epop: MPI_Comm_adapt_begin: a window is open already; commit it before") == 2, result
+
+
 # ---- In a program under epop -----------------------------------------------------------------------
 
 
