@@ -3,6 +3,7 @@
  * long, its processes on this host are signalled, and Hydra ends those on others. In any case it comes back when they
  * are gone.
  */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -17,17 +18,20 @@
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 
+/* Of the usual time limit; with a shorter one each takes less, so that the last step is always taken. */
+#define USUAL      10.0
 #define ATTACH_MS  2000
 #define ANSWER_MS  1500
 #define ENDING     6.0 /* seconds that a job has to end itself after its answer */
 #define SECOND     0.3 /* between the two SIGTERM that end a job at once: else they are one */
 #define TERMINATED 2.0 /* for that end, with its records */
 #define KILLED     1.5 /* for Hydra to end the rest, on all hosts */
+#define RESERVED   (SECOND + TERMINATED + KILLED + 0.2) /* of the time limit, for ending it by signals */
 
 struct forcing {
     const struct ctl_job *job;
     struct ctl_family family;
-    double deadline;
+    double deadline, pace; /* pace: 1, or less where there is less time than usual */
     bool signalled;
 };
 
@@ -43,12 +47,18 @@ static cJSON *force_request(void)
     return request;
 }
 
-/* Is everything gone, within so many seconds? */
+/* The job's own process may be one that cannot be looked at. */
+static bool is_left(const struct forcing *f)
+{
+    return ctl_family_left(&f->family) || ctl_job_alive(f->job);
+}
+
+/* Is everything gone, within so many seconds at the usual pace? */
 static bool gone(const struct forcing *f, double seconds)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
-    double end = monotonic_seconds() + seconds;
-    while (ctl_family_left(&f->family)) {
+    double end = monotonic_seconds() + f->pace * seconds;
+    while (is_left(f)) {
         if (monotonic_seconds() > end || monotonic_seconds() > f->deadline)
             return false;
         nanosleep(&pause, NULL);
@@ -60,10 +70,10 @@ static bool gone(const struct forcing *f, double seconds)
 static bool ask(const struct forcing *f)
 {
     cJSON *request = force_request(), *answer = NULL;
-    int code = ctl_connect_quietly(f->job, ATTACH_MS);
+    int code = ctl_connect_quietly(f->job, (int)(f->pace * ATTACH_MS));
     bool connected = code == CTL_DONE;
     if (connected)
-        answer = ctl_ask_quietly(request, ANSWER_MS, &code);
+        answer = ctl_ask_quietly(request, (int)(f->pace * ANSWER_MS), &code);
     bool taken = json_true(answer, "ok") || (connected && code == CTL_NO_JOB);
     cJSON_Delete(answer);
     cJSON_Delete(request);
@@ -94,14 +104,21 @@ static bool end_by_signals(struct forcing *f)
         if (gone(f, steps[i].seconds))
             return true;
     }
-    return gone(f, f->deadline - monotonic_seconds());
+    return gone(f, USUAL);
+}
+
+/* As far as that leaves time for more. */
+static bool ends_itself(const struct forcing *f)
+{
+    double left = (f->deadline - monotonic_seconds()) / f->pace;
+    return gone(f, fmin(ENDING, left - RESERVED));
 }
 
 static bool end_here(struct forcing *f)
 {
     ctl_family_find(&f->family, f->job);
     ctl_family_signal(&f->family, CTL_JOB | CTL_LAUNCHER, SIGCONT);
-    return (ask(f) && gone(f, ENDING)) || gone(f, 0) || end_by_signals(f);
+    return (ask(f) && ends_itself(f)) || gone(f, 0) || end_by_signals(f);
 }
 
 static int conclude(const struct ctl_arguments *arguments, const char *reason, const char *note)
@@ -129,7 +146,7 @@ static int force_here(const struct ctl_arguments *arguments, struct forcing *f)
     if (ended)
         return conclude(arguments, NULL, f->signalled ? "it did not end by itself, and was ended by signals" : NULL);
     snprintf(reason, sizeof reason, "%.120s is still there after %g s: %s, pid %ld", f->job->id,
-             arguments->timeout_ms / 1e3, left ? left->name : "?", left ? left->pid : 0);
+             arguments->timeout_ms / 1e3, left ? left->name : "its rank 0", left ? left->pid : f->job->pid);
     return conclude(arguments, reason, NULL);
 }
 
@@ -147,7 +164,8 @@ static int force_elsewhere(const struct ctl_arguments *arguments, struct forcing
 int ctl_force(const struct ctl_arguments *arguments)
 {
     struct ctl_job job;
-    struct forcing f = {.job = &job, .deadline = monotonic_seconds() + arguments->timeout_ms / 1e3};
+    double seconds = arguments->timeout_ms / 1e3;
+    struct forcing f = {.job = &job, .deadline = monotonic_seconds() + seconds, .pace = fmin(1, seconds / USUAL)};
     int code = ctl_job_select(arguments->job, &job);
     if (code != CTL_DONE)
         return code;

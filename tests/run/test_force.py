@@ -126,10 +126,11 @@ def test_force_with_rank_0_stopped(space, stopped):
     only_line(it.it.err, "ended by epopctl stop --force")
 
 
-def test_force_with_a_control_plane_that_does_not_answer(space):
+@pytest.mark.parametrize("limit", [(), ("--timeout", "1.5")], ids=["usual limit", "short limit"])
+def test_force_with_a_control_plane_that_does_not_answer(space, limit):
     it = Hanging(space, "0:deaf")
     it.hang()
-    assert it.force().out == "ended; it did not end by itself, and was ended by signals\n"
+    assert it.force(*limit).out == "ended; it did not end by itself, and was ended by signals\n"
 
 
 @pytest.mark.skipif(not GROWS, reason="processes cannot join here")
