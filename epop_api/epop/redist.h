@@ -129,11 +129,14 @@ EPOP_API int epop_redist_replicated(const epop_window_t *window, void *data, int
  * is of all shares, but for at most the largest weight: rows balanced by nonzeros, or more of them for a faster node.
  *   before   how the indices are dealt out now: blocks or cuts. Joining ranks get it here, whatever they had.
  *   type     of the weights, as of the lengths of epop_redist_rows
- *   weights  one for each index of this rank, none negative; NULL where it has none. NULL on all ranks: every index
- * weighs 1. If all are 0, too. They are only read. share    of this rank in the new world, >= 0, not of all 0; 1 on
- * every rank: all alike. Of no meaning on leaving ranks. after    the new cuts, on every rank Nothing moves; pass both
- * to the functions above. Collective over window->all; results and errors as theirs. *after, and *before of a joining
- * rank, are freed with epop_dist_free. On failure both are unchanged.
+ *   weights  one for each index of this rank, none negative; NULL where it has none. If they are NULL on all ranks, or
+ *            all 0, every index weighs 1. They are only read
+ *   share    of this rank in the new world: finite, >= 0, and not 0 on all; 1 on every rank: all alike. Of no meaning
+ *            on leaving ranks
+ *   after    the new cuts, on every rank
+ *
+ * Nothing moves; pass both to the functions above. Collective over window->all; results and errors as theirs. *after,
+ * and *before of a joining rank, are freed with epop_dist_free. On failure both are unchanged.
  */
 EPOP_API int epop_redist_balance(const epop_window_t *window, epop_dist_t *before, MPI_Datatype type,
                                  const void *weights, double share, epop_dist_t *after);
