@@ -76,9 +76,9 @@ EPOP_API int epop_mpi_leave(epop_mpi_leave_t how);
 
 /*
  * The window that MPI_Comm_adapt_begin opened: what the functions of epop/redist.h take, to move the data. Its
- * communicators and its array belong to the runtime, and are valid until commit. *window is the caller's, a copy.
- * Local. EPOP_OK; EPOP_ERR_STATE when no window is open, and then *window has the status EPOP_NEW, and zeros and
- * MPI_COMM_NULL; EPOP_ERR_ARGUMENT for NULL.
+ * communicators and its array belong to the runtime, and are valid until commit. *window is the caller's, a copy; its
+ * status is an epop_status_t, whose numbers are not MPI_ADAPT_STATUS_*. Local. EPOP_OK; EPOP_ERR_STATE when no window
+ * is open, and then *window has the status EPOP_NEW, and zeros and MPI_COMM_NULL; EPOP_ERR_ARGUMENT for NULL.
  */
 EPOP_API int epop_mpi_window(epop_window_t *window);
 
