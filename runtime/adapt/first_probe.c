@@ -12,8 +12,6 @@
 #include "runtime/member/stretch.h"
 #include "runtime/world/world.h"
 
-#define VARIABLE "EPOP_FIRST_PROBE"
-
 _Static_assert((int)EPOP_MPI_FIRST_PROBE_FIND == FIRST_PROBE_FIND &&
                    (int)EPOP_MPI_FIRST_PROBE_COUNTS == FIRST_PROBE_COUNTS &&
                    (int)EPOP_MPI_FIRST_PROBE_REPEATS == FIRST_PROBE_REPEATS,
@@ -28,13 +26,13 @@ static int told;                /* notes of it */
 const char *first_probe_read(void)
 {
     static char text[200];
-    const char *value = getenv(VARIABLE);
+    const char *value = getenv("EPOP_FIRST_PROBE");
     int what = value ? first_probe_of(value) : FIRST_PROBE_FIND;
     witness_init();
     if (what >= 0)
         said = (enum first_probe)what;
     else
-        snprintf(text, sizeof text, VARIABLE " is '%.80s'; it can be find, counts or repeats", value);
+        snprintf(text, sizeof text, "EPOP_FIRST_PROBE is '%.80s'; it can be find, counts or repeats", value);
     return what < 0 ? text : NULL;
 }
 
