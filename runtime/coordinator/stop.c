@@ -46,7 +46,7 @@ void stop_answer(struct coordinator *c, void *handle)
 
 void stop_withdraw(struct coordinator *c, const char *reason)
 {
-    c->stop.asked = c->stop.said = false;
+    c->stop.asked = c->stop.said = c->stop.looks = false;
     timers_cancel(&c->timers, &c->stop.look);
     reply_send(c, &c->stop.handle, reply_refusal("refused", reason));
     publish_event(c, "refused", NULL, reason);

@@ -66,9 +66,16 @@ static bool only_polls(double now, double ran)
     return seen.busy < BUSY_LOOKS;
 }
 
-static bool is_on_file(int function)
+/* These take their time for a file, or for processes outside of the world: the ranks are not what is waited for. */
+static bool is_on_others(int function)
 {
-    return function && !strncmp(epop__interpose_name((enum interpose_function)(function - 1)), "MPI_File_", 9);
+    static const char *const begins[] = {"MPI_File_", "MPI_Comm_spawn", "MPI_Comm_accept", "MPI_Comm_connect",
+                                         "MPI_Comm_join"};
+    const char *name = function ? epop__interpose_name((enum interpose_function)(function - 1)) : "";
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (!strncmp(name, begins[i], strlen(begins[i])))
+            return true;
+    return false;
 }
 
 static bool still_waits(double now, double ran, int function)
@@ -78,7 +85,7 @@ static bool still_waits(double now, double ran, int function)
     bool called = calls != seen.calls, polled = polls != seen.polls;
     seen.calls = calls;
     seen.polls = polls;
-    if (called || now - seen.looked > LONGEST_GAP || is_on_file(function))
+    if (called || now - seen.looked > LONGEST_GAP || is_on_others(function))
         return false;
     return polled ? only_polls(now, ran) : function != 0;
 }

@@ -12,7 +12,8 @@
  *     polls     the same, and waits by MPI_Test
  * In the first three the iteration goes with every message, and is checked. counts and repeats: declared so, by the
  * call. slow: joining processes sleep between commit and their first probe; hasty: the others, in their first
- * iteration. While FILE.long exists, rank 1 takes three seconds for an iteration. It runs until FILE exists (clock,
+ * iteration. While FILE.long exists, rank 1 takes three seconds for an iteration; once FILE.spawn does, it starts a
+ * process that takes them for its start. It runs until FILE exists (clock,
  * polls), or it is stopped; then every process says in which iteration it is.
  */
 #include <epop/mpi_adapt.h>
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *shape, *file;
+static const char *program, *shape, *file;
 static int at_start, slow, hasty;
 static long iteration, since_commit;
 static int joined;
@@ -123,11 +124,35 @@ static void compute_long(void)
         sleep(3);
 }
 
+static void spawn_once(void)
+{
+    static char word[] = "child", *words[] = {word, NULL};
+    static int rank, size, spawned;
+    MPI_Comm child;
+    where(&rank, &size);
+    if (rank != 1 || spawned || !there(".spawn"))
+        return;
+    spawned = 1;
+    MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &child, MPI_ERRCODES_IGNORE);
+    MPI_Comm_disconnect(&child);
+}
+
+static int be_child(void)
+{
+    MPI_Comm parent;
+    sleep(3);
+    MPI_Init(NULL, NULL);
+    MPI_Comm_get_parent(&parent);
+    MPI_Comm_disconnect(&parent);
+    return MPI_Finalize();
+}
+
 /* False at the end, on all in the same iteration. */
 static int compute(void)
 {
     int more = 1;
     compute_long();
+    spawn_once();
     if (is("growing"))
         for (int i = 0; i < (iteration % 2 ? 1 : 7); i++)
             exchange();
@@ -236,6 +261,9 @@ static int loop(void)
 int main(int argc, char **argv)
 {
     int status;
+    program = argv[0];
+    if (!strcmp(argv[1], "child"))
+        return be_child();
     MPI_Init_adapt(&argc, &argv, &status);
     shape = argv[1];
     at_start = !strcmp(argv[2], "start");

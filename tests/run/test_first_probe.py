@@ -119,3 +119,15 @@ def test_a_long_iteration_is_no_reason(space, loops):
         assert paused.status == 0 and space.epopctl("resume").status == 0, paused
     long.unlink()
     stopped(space, running, 2)
+
+
+@joining.needed
+def test_a_long_start_of_a_process_is_no_reason(space, loops):
+    end = space.directory / "end"
+    running = start(space, loops, "silent", "end", end)
+    begin = time.monotonic()
+    (space.directory / "end.spawn").touch()
+    while time.monotonic() < begin + 3: # and so also in the middle of it
+        paused = space.epopctl("pause")
+        assert paused.status == 0 and space.epopctl("resume").status == 0, paused
+    stopped(space, running, 2)
