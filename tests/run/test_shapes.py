@@ -1,5 +1,6 @@
 """1,000 resizes of programs with loops of random shapes: tests/shapes.py, `make soak` for other seeds and more."""
 
+import concurrent.futures
 import sys
 
 import pytest
@@ -12,6 +13,7 @@ sys.path.insert(0, str(job.ROOT / "tests"))
 import shapes  # noqa: E402
 
 EACH, SHAPES, PARTS = 10, 100, 10
+AT_ONCE = 2 # they wait as much as they compute
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +21,21 @@ def binary(tmp_path_factory):
     return shapes.build(tmp_path_factory.mktemp("shapes"))
 
 
+def run_alone(directory, binary, seed):
+    space = job.Space(directory)
+    try:
+        shapes.run(space, binary, seed, EACH)
+    finally:
+        space.close()
+
+
 @joining.needed
 @pytest.mark.parametrize("part", range(PARTS))
-def test_thousand_resizes(space, binary, part):
-    for seed in range(1 + part, 1 + SHAPES, PARTS):
-        shapes.run(space, binary, seed, EACH)
+def test_thousand_resizes(tmp_path, binary, part):
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        jobs = [pool.submit(run_alone, tmp_path, binary, seed) for seed in range(1 + part, 1 + SHAPES, PARTS)]
+        for it in jobs:
+            it.result()
 
 
 @joining.needed
