@@ -20,7 +20,8 @@ _Static_assert((int)EPOP_MPI_FIRST_PROBE_FIND == FIRST_PROBE_FIND &&
 bool first_probe_open;
 
 static enum first_probe said;
-static struct stretch_log seen; /* since the last commit */
+static enum first_probe taken;  /* what was said at the last commit */
+static struct stretch_log seen; /* since then */
 static int told;                /* notes of it */
 
 const char *first_probe_read(void)
@@ -54,7 +55,8 @@ void first_probe_begin(bool joins)
     seen = (struct stretch_log){.adaptation = world.plan->adaptation, .joins = joins};
     told = 0;
     first_probe_open = true;
-    if (said == FIRST_PROBE_FIND)
+    taken = said;
+    if (taken == FIRST_PROBE_FIND)
         witness_begin(world.comm);
 }
 
@@ -83,8 +85,10 @@ void first_probe_tell(void)
         close_log();
         return;
     }
-    if (said != FIRST_PROBE_FIND) {
-        seen.what = said;
+    if (said != FIRST_PROBE_FIND)
+        taken = said;
+    if (taken != FIRST_PROBE_FIND) {
+        seen.what = taken;
         seen.probe++;
         close_log();
         tell();

@@ -49,13 +49,21 @@ static void tell_all(struct coordinator *c, int shift)
     }
 }
 
-/* What they say of themselves; FIND: nothing. */
+static enum first_probe said_by(const struct coordinator *c, bool joined)
+{
+    for (int r = 0; r < c->processes.size; r++) {
+        const struct process *p = process_of_rank(c, r);
+        if (has_told(c, p) && p->told.joins == joined && is_told(p))
+            return p->told.what;
+    }
+    return FIRST_PROBE_FIND;
+}
+
+/* What they say of themselves, or the others of them; FIND: nothing. */
 static enum first_probe declared(const struct coordinator *c)
 {
-    for (int r = 0; r < c->processes.size; r++)
-        if (has_joined(c, process_of_rank(c, r)) && process_of_rank(c, r)->told.what != FIRST_PROBE_FIND)
-            return process_of_rank(c, r)->told.what;
-    return FIRST_PROBE_FIND;
+    enum first_probe what = said_by(c, true);
+    return what == FIRST_PROBE_FIND ? said_by(c, false) : what;
 }
 
 /* ---- By what they did ---------------------------------------------------------------------- */
