@@ -109,7 +109,7 @@ stage demo 900 demo/demo.sh
 # when it is missing, with Fortran. Its waiting ranks sleep, so the scenarios of the pool run there too.
 stage "sock mpich" 3000 env MPICH_LANGUAGES=fortran mpich/build.sh ch3:sock
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory DEVICE=ch3:sock all tests
-for test in crash where join parking baseline spawn_faults hosts conditions cycles transactions ends soak public_shapes capabilities interpose mpi_adapt shapes leaving first_probe cg fortran ledger resize \
+for test in crash where join parking baseline spawn_faults hosts conditions cycles transactions ends soak public_shapes capabilities interpose mpi_adapt mpi_redist shapes leaving first_probe cg fortran ledger resize \
     profile_backends profile outlook records unwritten trace trace_hosts debug debug_stops preconnect stopped children signals measure force; do
     [ -e "tests/run/test_$test.py" ] || continue
     stage "sock $test" 1800 env EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
