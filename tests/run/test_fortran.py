@@ -10,6 +10,7 @@ import subprocess
 import job
 import joining
 import pytest
+from test_public_shapes import SIZES
 
 LIB = job.BUILD / "lib"
 MODULES = job.BUILD / "include/epop/fortran"
@@ -79,6 +80,35 @@ def go_through(space, binary, sizes, **how):
 @pytest.mark.parametrize("way", WAYS)
 def test_calls_mean_the_present_world(space, calls, way):
     go_through(space, calls(way), (3, 4, 2, 3, 1) if joining.WORKS else (1,))
+
+
+@pytest.fixture(scope="module")
+def tsunami(tmp_path_factory):
+    """In the shape of a public code, by flags alone."""
+    return compile_fortran(SOURCES / "tsunami.f90", tmp_path_factory.mktemp("tsunami") / "tsunami", *WAYS["use mpi, unmodified"], *LINKED)
+
+
+def rigid(space, tsunami, steps, ranks):
+    result = space.start([job.MPIEXEC, "-n", ranks, tsunami, "end", steps]).wait()
+    assert result.status == 0 and result.err == "", result
+    return result.out
+
+
+def test_a_tsunami_of_any_size(space, tsunami):
+    assert rigid(space, tsunami, 400, 1) == rigid(space, tsunami, 400, 3)
+
+
+@joining.needed
+def test_a_tsunami_of_twenty_resizes(space, tsunami):
+    """A probe in every fourth step, cells that are dealt out later, leaving processes that run on: as a rigid run computes."""
+    end = space.directory / "end"
+    running = start(space, tsunami, end, 0, env={"EPOP_LEAVE": "commit"}, limit=100)
+    for size in SIZES:
+        assert space.epopctl("resize", size, "--wait").status == 0, running.wait(1)
+    end.touch()
+    result = running.wait()
+    assert result.status == 0 and result.err == "", result
+    assert result.out == rigid(space, tsunami, result.out.split()[0], 2), result
 
 
 @pytest.mark.parametrize("way", ["use mpi", "use mpi_f08"])
