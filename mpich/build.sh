@@ -16,8 +16,9 @@ configure() {
     nice -n 19 ../source/configure $(recipe_options)
 }
 
+# How many threads a program may have is no matter of compilers, but nproc counts them.
 compile() {
-    nice -n 19 make -C "$work/objects" -j "${MPICH_JOBS:-$(nproc)}" V=0
+    nice -n 19 make -C "$work/objects" -j "${MPICH_JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)}" V=0
 }
 
 # Put together beside its place and moved there as a whole. Its paths are compiled in: it can only be tried there.

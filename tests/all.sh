@@ -108,7 +108,7 @@ stage demo 900 demo/demo.sh
 # What needs an MPI that can connect processes: the same tree with an MPICH for ch3:sock (docs/mpich.md), which is built
 # when it is missing, with Fortran. Its waiting ranks sleep, so the scenarios of the pool run there too.
 stage "sock mpich" 3000 env MPICH_LANGUAGES=fortran mpich/build.sh ch3:sock
-stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory DEVICE=ch3:sock all tests
+stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 DEVICE=ch3:sock all tests
 for test in crash where join parking baseline spawn_faults hosts conditions cycles transactions ends soak public_shapes capabilities interpose mpi_adapt mpi_redist shapes leaving first_probe cg fortran ledger resize \
     profile_backends profile outlook records unwritten trace trace_hosts debug debug_stops preconnect stopped children signals measure force; do
     [ -e "tests/run/test_$test.py" ] || continue
