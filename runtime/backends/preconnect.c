@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "interpose/interpose.h"
 #include "runtime/backends/connecting.h"
@@ -20,6 +21,8 @@
 #include "runtime/base/thread.h"
 
 enum { COMMS = 4 };
+
+#define EARLIER_SECONDS 5 /* if one of them is stuck */
 
 struct connection_task {
     void (*perform)(struct connection_task *task);
@@ -39,6 +42,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct connection_task *connecting; /* for the pending adaptation; NULL: none */
+    int disconnecting;                  /* tasks */
 } state = {.copy = MPI_COMM_NULL,
            .next = MPI_COMM_NULL,
            .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -104,6 +108,30 @@ static void disconnect(struct connection_task *task)
         MPI_Comm_disconnect(&last);
     }
     task_free(task);
+}
+
+static void disconnect_beside(struct connection_task *task)
+{
+    disconnect(task);
+    pthread_mutex_lock(&state.lock);
+    state.disconnecting--;
+    pthread_cond_broadcast(&state.changed);
+    pthread_mutex_unlock(&state.lock);
+}
+
+/*
+ * Before this process leaves. What an earlier one still has to free keeps a connection open, so that this one's end
+ * would not be awaited by it: it would end under the hands of those that close the connection, and a reset ends them.
+ */
+static void wait_for_earlier_ones(void)
+{
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += EARLIER_SECONDS;
+    pthread_mutex_lock(&state.lock);
+    while (state.disconnecting && !pthread_cond_timedwait(&state.changed, &state.lock, &limit))
+        ;
+    pthread_mutex_unlock(&state.lock);
 }
 
 static void *run(void *argument)
@@ -294,15 +322,18 @@ void preconnect_renew(MPI_Comm after)
 void preconnect_commit(struct world *world)
 {
     const epop_window_t *w = &world->window;
-    struct connection_task *task = task_new(disconnect);
     bool beside = state.possible && w->new_rank >= 0;
+    struct connection_task *task = task_new(beside ? disconnect_beside : disconnect);
     if (beside)
         interpose_abandon(w->before);
+    else
+        wait_for_earlier_ones();
     pthread_mutex_lock(&state.lock);
     const MPI_Comm old[COMMS] = {w->intercomm, w->before, state.copy, w->all};
     memcpy(task->comms, old, sizeof old);
     state.copy = state.next;
     state.next = MPI_COMM_NULL;
+    state.disconnecting += beside;
     pthread_mutex_unlock(&state.lock);
     if (beside) {
         begin(task);

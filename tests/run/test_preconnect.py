@@ -4,7 +4,9 @@ import time
 
 import job
 import joining
+import pytest
 from scenario import Scenario, Switch
+from test_mpi_adapt import LINKED, compile_c, go_through, source
 
 pytestmark = joining.needed
 
@@ -69,3 +71,11 @@ def test_a_call_off_when_all_is_made_leaves_no_communicators(space):
         it.call_off(size)
         it.wait_for_free(free)
     it.end()
+
+
+@pytest.mark.parametrize("leave", ["return", "commit"])
+def test_who_leaves_while_earlier_resizes_are_being_disconnected(space, leave):
+    """It is gone when the others have closed their connections to it, and neither hangs nor resets them."""
+    loop = compile_c(source("adapt_loop"), space.directory / "loop", *LINKED)
+    late = {"LD_PRELOAD": job.test_program("preload_late"), "EPOP_TEST_LATE": 150, "EPOP_LEAVE": leave}
+    go_through(space, [loop], (4, 2, 1, 4, 3, 2, 3, 2, 1), env=late)
