@@ -4,7 +4,6 @@
 
 #include <mpi.h>
 
-#include "epop/mpi_adapt.h"
 #include "epop/visibility.h"
 
 /* The life of the job: as struct interpose_life has it. To abort the present world, or no communicator, is to abort
@@ -55,6 +54,5 @@ EPOP_API int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_s
 EPOP_API int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *staying_count,
                                                 int *leaving_count, int *joining_count);
 EPOP_API int epop__instead_MPI_Comm_adapt_commit(void);
-EPOP_API int epop__instead_mpi_first_probe(epop_mpi_first_probe_t what);
 
 #endif

@@ -47,9 +47,3 @@ CALL int MPI_Comm_adapt_commit(void)
 {
     return epop__instead_MPI_Comm_adapt_commit();
 }
-
-/* Also in libepop, to which an executable is not linked. */
-CALL int epop_mpi_first_probe(epop_mpi_first_probe_t what)
-{
-    return epop__instead_mpi_first_probe(what);
-}

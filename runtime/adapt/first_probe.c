@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "epop/mpi_adapt.h"
-#include "interpose/instead.h"
 #include "runtime/adapt/witness.h"
 #include "runtime/job/job.h"
 #include "runtime/member/stretch.h"
@@ -37,17 +36,12 @@ const char *first_probe_read(void)
     return what < 0 ? text : NULL;
 }
 
-int epop__instead_mpi_first_probe(epop_mpi_first_probe_t what)
+int epop_mpi_first_probe(epop_mpi_first_probe_t what)
 {
     if (what < EPOP_MPI_FIRST_PROBE_FIND || what > EPOP_MPI_FIRST_PROBE_REPEATS)
         return MPI_ERR_ARG;
     said = (enum first_probe)what;
     return MPI_SUCCESS;
-}
-
-int epop_mpi_first_probe(epop_mpi_first_probe_t what)
-{
-    return epop__instead_mpi_first_probe(what);
 }
 
 void first_probe_begin(bool joins)
