@@ -48,8 +48,9 @@ base_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/base/*.c))
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
-sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(filter-out scheduler/epopsim/%,$(wildcard scheduler/*/*.c)))
+sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(filter-out scheduler/epopsim/% scheduler/epoprm/%,$(wildcard scheduler/*/*.c)))
 sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
+rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))

@@ -1,0 +1,99 @@
+/*
+ * What a daemon of epoprm does for its commands: a table of functions, that the server calls for requests of its
+ * socket. The one of a list of hosts and the one of Slurm each fill it; a slot that is NULL is not to be had there. All
+ * is on the daemon's one thread, and nothing waits: what takes its time is told by events.
+ */
+#ifndef SCHEDULER_EPOPRM_DAEMON_H
+#define SCHEDULER_EPOPRM_DAEMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/base/error.h"
+
+/* A job as it is submitted; the daemon copies what it keeps. */
+struct submission {
+    const char *name;        /* NULL: the program's */
+    const char *const *argv; /* PROGRAM ARGS; ends with NULL */
+    const char *cwd;
+    const char *const *environment; /* K=V; ends with NULL */
+    const char *output;             /* absolute; NULL: `output` in the job's directory */
+    int ranks_min, ranks_max;       /* 0: not given */
+    int nodes_min, nodes_max;       /* 0: what the ranks say */
+    double limit;                   /* seconds at the most nodes that it takes; 0: the daemon's default */
+    bool once;                      /* run as it is, on the first node */
+};
+
+/* Times are seconds since 1970, and negative where there is none. Texts are the daemon's, until it goes on. */
+struct daemon_job {
+    int64_t number;
+    const char *name, *kind; /* "rigid", "moldable", "malleable", "evolving" */
+    const char *state;       /* as in the journal: "waiting" ... "adapting" ... */
+    const char *reason;      /* of the last decision on it; "" */
+    int ranks_min, ranks_max, nodes_min, nodes_max;
+    int nodes, target; /* at which it computes, 0: it waits; to which it adapts, else the same */
+    int ranks;
+    const char *hosts; /* names of the nodes that it holds, "n1,n2", in the order of its ranks; "" */
+    double submitted, started;
+    double limit;    /* seconds */
+    double left;     /* seconds that it still needs */
+    double reserved; /* the start that it was promised */
+};
+
+struct daemon_node {
+    const char *name, *host, *state; /* "idle", "busy", "drain", "down" */
+    const char *reason;              /* why it is down or drained; "" */
+    int slots;
+    int64_t job; /* -1: none */
+    double since;
+};
+
+/* One line of `watch`, as it stands in the journal's table of events. */
+struct daemon_event {
+    double time;
+    int64_t job;       /* 0: of none */
+    const char *kind;  /* "submitted", "decision", "starting", "running", "asked", "prepared", "agreed", "committed",
+                          "settled", "refused", "failed", "ending", "ended", "node", "daemon" */
+    const char *text;  /* one line */
+    const char *state; /* of the job from now on; NULL: as before, or no job */
+    int from, to;      /* nodes, of a resize or a start; else 0 */
+    const char *nodes; /* names of the nodes that the step is about; NULL */
+};
+
+enum daemon_stop {
+    DAEMON_STOP_IDLE,  /* refused while jobs run or wait */
+    DAEMON_STOP_JOBS,  /* cancels all, and ends when they have ended */
+    DAEMON_STOP_LEAVE, /* they run on; the next daemon of this directory takes them over */
+};
+
+/* Those that return int: 0, or -1 with a line; ERROR_REFUSED: exit code 1, ERROR_FAILED with `unknown` set: 3. */
+struct daemon_table {
+    int (*submit)(void *context, const struct submission *submission, int64_t *number, struct error *error);
+    int (*cancel)(void *context, int64_t job, bool *unknown, struct error *error);
+    int (*drain)(void *context, const char *node, bool undo, bool *unknown, struct error *error);
+    int (*stop)(void *context, enum daemon_stop how, struct error *error);
+    /* Calls `each` for all jobs that wait or run, by number, and for all nodes. */
+    void (*jobs)(void *context, void (*each)(void *to, const struct daemon_job *job), void *to);
+    void (*nodes)(void *context, void (*each)(void *to, const struct daemon_node *node), void *to);
+};
+
+/* Who hears of events: the server, for those who watch. */
+struct daemon_listener {
+    void (*tell)(void *context, const struct daemon_event *event);
+    void *context;
+};
+
+struct daemon_options {
+    const char *directory; /* its state */
+    const char *hosts;     /* "n1:4,n2:4"; NULL: --local */
+    int local;             /* nodes on this machine */
+    const char *policy;    /* NULL: the default */
+    const char *launcher;  /* as mpiexec's; NULL: its own */
+    const char *launcher_exec;
+};
+
+/* The whole life of a daemon of hosts, in this process: `ready` is called when it takes requests. -1: a line says why
+ * it could not begin, or could not go on. */
+int hosts_run(const struct daemon_options *options, void (*ready)(void *context), void *context, struct error *error);
+
+#endif
