@@ -48,8 +48,9 @@ base_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/base/*.c))
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
-sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(filter-out scheduler/epopsim/% scheduler/epoprm/%,$(wildcard scheduler/*/*.c)))
+sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,scheduler/%/*.c,core policies workload simulated)))
 sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
+journal_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/journal/*.c))
 rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
@@ -152,6 +153,10 @@ $(OBJ)/scheduler/%.o: scheduler/%.c
 $(BIN)/epopsim: $(sim_obj) $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread -o $@
+# The daemon keeps its journal by SQLite.
+$(BIN)/epoprm: $(rm_obj) $(journal_obj) $(sched_obj) $(base_obj)
+	$(announce)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib sqlite3) -ldl -lm -pthread -o $@
 
 # epop-report is neither. Its charts are JavaScript, bundled into one script that the executable contains.
 BUNDLE := $(BUILD)/report
@@ -288,7 +293,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
-PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev zlib1g-dev libopenblas-dev
+PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev zlib1g-dev libsqlite3-dev libopenblas-dev
 TEST_PACKAGES  := git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema mandoc gdb util-linux iproute2
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin

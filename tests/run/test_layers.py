@@ -20,6 +20,7 @@ ALLOWED = {
     "scheduler/workload": ["epop/policy.h", "scheduler/workload/", "runtime/base/"],
     "scheduler/simulated": ["epop/policy.h", "scheduler/workload/", "scheduler/simulated/", "scheduler/core/", "runtime/base/"],
     "scheduler/epopsim": ["epop/policy.h", "scheduler/", "runtime/base/"],
+    "scheduler/journal": ["scheduler/journal/", "runtime/base/"],
     "scheduler/epoprm": ["epop/policy.h", "scheduler/", "runtime/base/"],
     "report": ["report/"],
     "programs": ["epop/"],

@@ -1,0 +1,172 @@
+/*
+ * What must survive the daemon of epoprm: its nodes and jobs, who holds which node, how far each resize is, and what
+ * happened. One SQLite file in the user's directory. The daemon writes, in transactions; commands may read meanwhile.
+ *
+ * That a node is held by one job at a time is a fact of the file: `holding` has the node as its key. A second one is
+ * refused by SQLite, whatever the daemon thinks.
+ *
+ * Times are seconds since 1970; negative where there is none. All that return int: 0, or -1 with one line that names
+ * the file (full disk, damaged, written by a newer version).
+ */
+#ifndef SCHEDULER_JOURNAL_JOURNAL_H
+#define SCHEDULER_JOURNAL_JOURNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/base/error.h"
+
+struct journal;
+
+/* Makes the file, private to the user, if there is none. NULL in *journal on failure. */
+int journal_open(struct journal **journal, const char *path, struct error *error);
+/* For looking at it, also while a daemon writes. ERROR_REFUSED: there is none. */
+int journal_open_reading(struct journal **journal, const char *path, struct error *error);
+void journal_close(struct journal *journal); /* may be NULL; a transaction that is open is taken back */
+
+/* All between the two happens, or nothing of it. Not nested. A change outside is a transaction of its own. */
+int journal_begin(struct journal *journal, struct error *error);
+int journal_commit(struct journal *journal, struct error *error); /* -1: taken back */
+void journal_rollback(struct journal *journal);
+
+/* Words of the daemon: "policy", "hosts", "launcher", "clean" ... */
+int journal_meta_set(struct journal *journal, const char *key, const char *value, struct error *error);
+/* *value: the caller's to free; NULL where there is none. */
+int journal_meta_get(struct journal *journal, const char *key, char **value, struct error *error);
+
+/* ---- Nodes -------------------------------------------------------------------------------- */
+
+struct journal_node {
+    int number; /* the core's, from 0 */
+    const char *name, *host;
+    int slots;
+    const char *state;  /* "up", "drain", "down" */
+    const char *reason; /* why it is not up; "" */
+    double since;       /* in this state */
+};
+
+/* A new node, or another host and slots of this number. */
+int journal_node_put(struct journal *journal, const struct journal_node *node, struct error *error);
+int journal_node_state(struct journal *journal, const char *name, const char *state, const char *reason, double time,
+                       struct error *error);
+int journal_nodes(struct journal *journal, void (*each)(void *to, const struct journal_node *node), void *to,
+                  struct error *error);
+
+/* ---- Jobs --------------------------------------------------------------------------------- */
+
+struct journal_job {
+    int64_t number;
+    const char *name, *kind; /* "rigid", "moldable", "malleable", "evolving" */
+    const char *const *argv; /* what the user gave; ends with NULL */
+    const char *cwd;
+    const char *const *environment; /* K=V; ends with NULL */
+    const char *output;
+    int ranks_min, ranks_max, nodes_min, nodes_max, wanted; /* wanted: nodes */
+    double limit;                                           /* seconds */
+    bool once;
+    const char *state;  /* "waiting", "starting", "running", "adapting", "ending", "done", "failed", "cancelled" */
+    const char *reason; /* of that state; "" */
+    double submitted, started, ended;
+    int status; /* exit status of one that has ended, 128 + signal; else -1 */
+};
+
+/* Submits: number, state and times are not looked at, but for `submitted`; *number is its new one. */
+int journal_job_add(struct journal *journal, const struct journal_job *job, int64_t *number, struct error *error);
+int journal_job_state(struct journal *journal, int64_t job, const char *state, const char *reason, struct error *error);
+int journal_job_kind(struct journal *journal, int64_t job, const char *kind, struct error *error);
+int journal_job_started(struct journal *journal, int64_t job, double time, struct error *error);
+/* `state`: done, failed or cancelled. What it held must have been released before. */
+int journal_job_ended(struct journal *journal, int64_t job, const char *state, const char *reason, int status,
+                      double time, struct error *error);
+/* Those that have not ended, or all; by number. */
+int journal_jobs(struct journal *journal, bool ended, void (*each)(void *to, const struct journal_job *job), void *to,
+                 struct error *error);
+
+/* ---- Who holds what ----------------------------------------------------------------------- */
+
+struct journal_holding {
+    const char *node;
+    int64_t job;
+    double since;
+};
+
+/* ERROR_REFUSED: it is held already, or there is no such node or job. `place`: its order among the job's nodes. */
+int journal_hold(struct journal *journal, const char *node, int64_t job, int place, double time, struct error *error);
+/* ERROR_REFUSED: this job does not hold it. */
+int journal_release(struct journal *journal, const char *node, int64_t job, struct error *error);
+/* By job, then place. */
+int journal_holdings(struct journal *journal, void (*each)(void *to, const struct journal_holding *holding), void *to,
+                     struct error *error);
+
+/* What a job computed on: the time between its start, its commits and its end. */
+struct journal_stay {
+    int64_t job;
+    double begin, end; /* negative: still there */
+    const char *nodes; /* names, "n1,n2" */
+    int ranks;
+};
+
+/* From `time` on it computes on these nodes; the stay before, if one is open, ends then. */
+int journal_stay(struct journal *journal, int64_t job, double time, const char *nodes, int ranks, struct error *error);
+int journal_stay_end(struct journal *journal, int64_t job, double time, struct error *error);
+/* By job, then time. */
+int journal_stays(struct journal *journal, void (*each)(void *to, const struct journal_stay *stay), void *to,
+                  struct error *error);
+
+/* ---- Resizes ------------------------------------------------------------------------------ */
+
+/* The dissertation's steps (9.1), in their order. */
+enum journal_step {
+    JOURNAL_DECIDED,
+    JOURNAL_ASKED,
+    JOURNAL_PREPARED,
+    JOURNAL_AGREED,
+    JOURNAL_COMMITTED,
+    JOURNAL_SETTLED
+};
+enum { JOURNAL_STEPS = 6 };
+/* "decided" ... "settled" */
+extern const char *const journal_step_names[JOURNAL_STEPS];
+
+struct journal_resize {
+    int64_t id; /* also the id of the request to the attendant */
+    int64_t job;
+    int from, to;      /* nodes */
+    const char *nodes; /* names that it takes or gives back */
+    enum journal_step step;
+    double times[JOURNAL_STEPS]; /* when it reached each; negative: not */
+    const char *outcome;         /* "" while it goes on; "done", "refused", "failed" */
+    const char *reason;          /* of the decision; once refused or failed, of that */
+};
+
+/* A new one, decided at `time`. ERROR_REFUSED: the job has one that goes on already. */
+int journal_resize_decided(struct journal *journal, int64_t job, int from, int to, const char *nodes,
+                           const char *reason, double time, int64_t *id, struct error *error);
+int journal_resize_step(struct journal *journal, int64_t id, enum journal_step step, double time, struct error *error);
+/* It is over, settled or not. `reason`: NULL to leave that of the decision. */
+int journal_resize_over(struct journal *journal, int64_t id, const char *outcome, const char *reason,
+                        struct error *error);
+/* Those that go on, or all; by id. */
+int journal_resizes(struct journal *journal, bool over, void (*each)(void *to, const struct journal_resize *resize),
+                    void *to, struct error *error);
+
+/* ---- What happened ------------------------------------------------------------------------ */
+
+/* As struct daemon_event (scheduler/epoprm/daemon.h), which has the kinds. */
+struct journal_event {
+    int64_t id; /* ascending; not looked at by journal_event_add */
+    double time;
+    int64_t job; /* 0: of none */
+    const char *kind, *text;
+    const char *state; /* of the job from then on; NULL: as before */
+    int from, to;
+    const char *nodes; /* NULL: none */
+    double at;         /* a decision that is a reservation: the start it promises; negative: it is none */
+};
+
+int journal_event_add(struct journal *journal, const struct journal_event *event, struct error *error);
+/* The last `most` (0: all) of this job (0: of all jobs and none), oldest first. */
+int journal_events(struct journal *journal, int64_t job, int most,
+                   void (*each)(void *to, const struct journal_event *event), void *to, struct error *error);
+
+#endif
