@@ -3,7 +3,6 @@
 import difflib
 import json
 import re
-import shlex
 import subprocess
 import time
 
@@ -11,9 +10,8 @@ import job
 import joining
 import pages
 import pytest
+from executables import LINKED, MPICC
 
-MPICC = shlex.split(job.os.environ.get("MPICC") or "mpicc.mpich")
-LIB = job.BUILD / "lib"
 SOURCES = job.ROOT / "programs/plain"
 MALLEABLE = job.BUILD / "plain/cg_adapt"
 PAGE = job.ROOT / "docs/porting.md"
@@ -146,8 +144,6 @@ def test_resized_it_comes_to_its_end(space, rigid, sizes, count):
 
 # ---- Faults that the page names -------------------------------------------------------------------
 
-LINKED = [f"-L{LIB}", "-lepop_mpi", f"-Wl,-rpath,{LIB}", f"-Wl,-rpath-link,{LIB}", "-lm"]
-
 
 def errors(space):
     return space.directory / "errors"
@@ -162,7 +158,7 @@ def wrong(space, *changes):
         assert old in source, old
         source = source.replace(old, new)
     (space.directory / "wrong.c").write_text(source)
-    subprocess.run([*MPICC, "-std=gnu11", "-O1", "-g", f"-I{job.ROOT / 'epop_api'}", "wrong.c", "-o", "wrong", *LINKED], check=True,
+    subprocess.run([*MPICC, "-std=gnu11", "-O1", "-g", f"-I{job.ROOT / 'epop_api'}", "wrong.c", "-o", "wrong", *LINKED, "-lm"], check=True,
                    timeout=60, cwd=space.directory)
     return space.directory / "wrong"
 

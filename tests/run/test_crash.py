@@ -11,7 +11,7 @@ import job
 import joining
 from joins import JoinScenario
 from scenario import DONE, Scenario
-from test_mpi_adapt import LINKED, compile_c, resize, source, start
+from executables import LINKED, compile_c, resize, source, start
 
 LIMIT = 5  # seconds, from the crash to the end
 

@@ -6,7 +6,7 @@ import time
 import job
 import joining
 import pytest
-from test_mpi_adapt import LINKED, compile_c, resize, source, start, status
+from executables import LINKED, compile_c, resize, source, start, status
 
 LATEST = 5 # seconds in which ranks that wait for each other are called off, or go on
 

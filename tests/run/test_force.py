@@ -10,7 +10,7 @@ import job
 import joining
 import pytest
 from scenario import DONE, TIMEOUT, Switch, only_line
-from test_mpi_adapt import LINKED, compile_c, source
+from executables import LINKED, compile_c, source
 
 LIMIT = 10 # seconds until a job is ended
 PROGRAM = job.test_program("hangs")

@@ -10,12 +10,10 @@ import subprocess
 import job
 import joining
 import pytest
-from test_public_shapes import SIZES
+from executables import LIB, LINKED, rigid, start, twenty_resizes
 
-LIB = job.BUILD / "lib"
 MODULES = job.BUILD / "include/epop/fortran"
 SOURCES = job.ROOT / "tests/fortran"
-LINKED = [f"-L{LIB}", "-lepop_mpi", f"-Wl,-rpath,{LIB}", f"-Wl,-rpath-link,{LIB}"]
 
 # How a program comes to MPI, and to the elastic calls.
 WAYS = {
@@ -56,12 +54,6 @@ def calls(tmp_path_factory):
     return compiled
 
 
-def start(space, *command, ranks=2, **how):
-    running = space.start([job.MPIEXEC, "-n", ranks, *command], **how)
-    joining.wait_for_status(space, lambda status: status["state"] == "running")
-    return running
-
-
 def go_through(space, binary, sizes, **how):
     end = space.directory / "end"
     running = start(space, binary, end, **how)
@@ -88,27 +80,16 @@ def tsunami(tmp_path_factory):
     return compile_fortran(SOURCES / "tsunami.f90", tmp_path_factory.mktemp("tsunami") / "tsunami", *WAYS["use mpi, unmodified"], *LINKED)
 
 
-def rigid(space, tsunami, steps, ranks):
-    result = space.start([job.MPIEXEC, "-n", ranks, tsunami, "end", steps]).wait()
-    assert result.status == 0 and result.err == "", result
-    return result.out
-
-
 def test_a_tsunami_of_any_size(space, tsunami):
-    assert rigid(space, tsunami, 400, 1) == rigid(space, tsunami, 400, 3)
+    assert rigid(space, tsunami, "end", 400, ranks=1) == rigid(space, tsunami, "end", 400, ranks=3)
 
 
 @joining.needed
 def test_a_tsunami_of_twenty_resizes(space, tsunami):
     """A probe in every fourth step, cells that are dealt out later, leaving processes that run on: as a rigid run computes."""
     end = space.directory / "end"
-    running = start(space, tsunami, end, 0, env={"EPOP_LEAVE": "commit"}, limit=100)
-    for size in SIZES:
-        assert space.epopctl("resize", size, "--wait").status == 0, running.wait(1)
-    end.touch()
-    result = running.wait()
-    assert result.status == 0 and result.err == "", result
-    assert result.out == rigid(space, tsunami, result.out.split()[0], 2), result
+    out = twenty_resizes(space, end, tsunami, end, 0)
+    assert out == rigid(space, tsunami, "end", out.split()[0], ranks=2)
 
 
 @pytest.mark.parametrize("way", ["use mpi", "use mpi_f08"])

@@ -9,7 +9,7 @@ import job
 import joining
 import pytest
 
-from test_mpi_adapt import LINKED, compile_c, compile_cxx, resize, source, start, status, wait_until_running
+from executables import LINKED, compile_c, compile_cxx, resize, source, start, status, wait_until_running
 
 CRASHED = "note: that was a process that had left the job, which goes on"
 

@@ -7,11 +7,11 @@ import signal
 import threading
 import time
 
+import executables as plain
 import job
 import jsonschema
 import joining
 import pytest
-import test_mpi_adapt as plain
 from joins import JoinScenario
 from scenario import DONE, REFUSED, USAGE, Scenario, Switch
 

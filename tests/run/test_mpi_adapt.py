@@ -1,84 +1,15 @@
 """The four elastic MPI calls: plain executables that are resized, in all usual shapes; and the same calls under epop."""
 
-import json
 import re
-import shlex
-import subprocess
-import time
 
 import job
 import joining
 import pytest
 
-MPICC = shlex.split(job.os.environ.get("MPICC") or "mpicc.mpich")
-LIB = job.BUILD / "lib"
-PRELOADED = LIB / "libepop_mpi.so.0"
+from executables import (LIB, LINKED, PRELOADED, compile_c, compile_cxx, go_through, loop, mpi_libraries,  # noqa: F401
+                         resize, source, start, status, wait_until_running)
+
 HEAT = job.BUILD / "plain/heat_adapt"
-LINKED = [f"-L{LIB}", "-lepop_mpi", f"-Wl,-rpath,{LIB}", f"-Wl,-rpath-link,{LIB}"]
-
-
-def compile_c(source, binary, *libraries):
-    subprocess.run([*MPICC, "-std=gnu11", "-Wall", "-Werror", f"-I{job.ROOT / 'epop_api'}", source, "-o", binary, *libraries],
-                   check=True, timeout=60)
-    return binary
-
-
-def compile_cxx(source, binary, *libraries):
-    """By the C++ compiler itself, with what the MPI compiler command says."""
-    words = shlex.split(subprocess.run([*MPICC, "-show"], capture_output=True, text=True, check=True).stdout)[1:]
-    subprocess.run(["g++", "-x", "c++", "-std=c++17", "-Wall", "-Werror", "-DMPICH_SKIP_MPICXX",
-                    f"-I{job.ROOT / 'epop_api'}", source, "-x", "none", "-o", binary, *LINKED, *libraries, *words],
-                   check=True, timeout=60)
-    return binary
-
-
-def mpi_libraries():
-    words = shlex.split(subprocess.run([*MPICC, "-show"], capture_output=True, text=True, check=True).stdout)
-    return [word for word in words if re.match(r"-lmpi(ch)?$|-L", word)]
-
-
-def source(name):
-    return job.ROOT / "tests/plain" / f"{name}.c"
-
-
-@pytest.fixture(scope="module")
-def loop(tmp_path_factory):
-    return compile_c(source("adapt_loop"), tmp_path_factory.mktemp("loop") / "loop", *LINKED)
-
-
-def start(space, *command, ranks=2, **how):
-    running = space.start([job.MPIEXEC, "-n", ranks, *command], **how)
-    wait_until_running(space, running)
-    return running
-
-
-def wait_until_running(space, running):
-    end = time.monotonic() + 30
-    while space.epopctl("status", "--json").status != 0 or status(space)["state"] != "running":
-        assert time.monotonic() < end and running.running(), running.wait(1)
-
-
-def status(space):
-    return json.loads(space.epopctl("status", "--json").out)
-
-
-def resize(space, size, *arguments):
-    result = space.epopctl("resize", size, "--wait", *arguments)
-    assert result.status == 0, result
-
-
-def go_through(space, command, sizes, env=None):
-    """The loop, resized to one size after the other, to its end."""
-    end = space.directory / "end"
-    running = start(space, command[0], end, *command[1:], env=env)
-    for size in sizes:
-        resize(space, size)
-        assert status(space)["size"] == size
-    end.touch()
-    result = running.wait()
-    assert result.status == 0 and "WRONG" not in result.out and result.err == "", result
-    assert f"right at the end, {sizes[-1]} processes" in result.out, result
-    return result
 
 
 # ---- Executables that grow and shrink -------------------------------------------------------

@@ -1,8 +1,8 @@
 """Redistribution between the elastic MPI calls: executables that move sparse rows by the library, up and down."""
 
+import executables as adapt
 import joining
 import pytest
-import test_mpi_adapt as adapt
 
 # Twenty times up, twenty times down.
 SIZES = (4, 1, 3, 2) * 10

@@ -6,7 +6,7 @@ import re
 import joining
 import pytest
 from scenario import Scenario, Switch
-from test_mpi_adapt import loop, resize, start, status  # noqa: F401
+from executables import loop, resize, start, status  # noqa: F401
 from test_status import check, validate
 
 

@@ -6,7 +6,7 @@ import job
 import joining
 import pytest
 from scenario import Scenario, Switch
-from test_mpi_adapt import LINKED, compile_c, go_through, source
+from executables import LINKED, compile_c, go_through, source
 
 pytestmark = joining.needed
 
