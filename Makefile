@@ -51,6 +51,9 @@ ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
 sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,scheduler/%/*.c,core policies workload simulated)))
 sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
 journal_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/journal/*.c))
+munge_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/munge/*.c))
+# Modules of what a site may have, each built where its library's header is.
+modules  := $(foreach module,munge,$(if $(wildcard $(patsubst %,%/$(module).h,/usr/include /usr/local/include)),$(LIB)/epop/$(module).so))
 rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
@@ -68,7 +71,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(modules) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -153,6 +156,9 @@ $(OBJ)/scheduler/%.o: scheduler/%.c
 $(BIN)/epopsim: $(sim_obj) $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread -o $@
+$(LIB)/epop/munge.so: $(OBJ)/scheduler/modules/munge.o
+	$(announce)
+	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ -lmunge -o $@
 # The daemon keeps its journal by SQLite.
 $(BIN)/epoprm: $(rm_obj) $(journal_obj) $(sched_obj) $(base_obj)
 	$(announce)
@@ -294,7 +300,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev zlib1g-dev libsqlite3-dev libopenblas-dev
-TEST_PACKAGES  := git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema mandoc gdb util-linux iproute2
+TEST_PACKAGES  := libmunge-dev git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema mandoc gdb util-linux iproute2
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
 BENCH_PACKAGES := libscalapack-mpich-dev python3
@@ -345,6 +351,7 @@ install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim "$(root)/bin"
 	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans "$(root)/lib/epop"
+	$(if $(modules),install -m 644 $(modules) "$(root)/lib/epop")
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"
 	ln -sf libepop.so.$(SOVERSION) "$(root)/lib/libepop.so"

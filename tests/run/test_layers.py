@@ -19,6 +19,8 @@ ALLOWED = {
     "scheduler/policies": ["epop/policy.h", "scheduler/policies/"],
     "scheduler/workload": ["epop/policy.h", "scheduler/workload/", "runtime/base/"],
     "scheduler/simulated": ["epop/policy.h", "scheduler/workload/", "scheduler/simulated/", "scheduler/core/", "runtime/base/"],
+    "scheduler/munge": ["scheduler/munge/", "runtime/base/"],
+    "scheduler/modules": ["epop/visibility.h", "scheduler/munge/munge.h", "scheduler/slurm/module.h"],
     "scheduler/epopsim": ["epop/policy.h", "scheduler/", "runtime/base/"],
     "scheduler/journal": ["scheduler/journal/", "runtime/base/"],
     "scheduler/epoprm": ["epop/policy.h", "scheduler/", "runtime/base/"],
