@@ -246,6 +246,8 @@ $(BUILD)/tests/unit/test_steps: report/steps.c
 $(BUILD)/tests/unit/test_gantt: report/gantt.c report/ranges.c
 # The driver's objects are no part of the library.
 $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj)) $(OBJ)/interpose/layer/redirect.o
+$(BUILD)/tests/unit/test_journal: $(journal_obj)
+$(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>/dev/null)
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
