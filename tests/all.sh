@@ -112,8 +112,11 @@ stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-
 for test in crash where join parking baseline spawn_faults hosts conditions cycles transactions ends soak public_shapes capabilities interpose mpi_adapt mpi_redist shapes leaving first_probe cg fortran ledger resize \
     profile_backends profile outlook records unwritten trace trace_hosts debug debug_stops preconnect stopped children signals measure force; do
     [ -e "tests/run/test_$test.py" ] || continue
-    workers=0
-    [ $test != stopped ] || workers=4 # its tests do nothing but wait for time limits
+    case $test in
+    stopped) workers=4 ;; # its tests do nothing but wait for time limits
+    children | ends | first_probe | join | mpi_adapt | parking | spawn_faults | transactions | where) workers=3 ;; # they wait more than they compute
+    *) workers=0 ;;
+    esac
     stage "sock $test" 1800 env EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
         "$PYTHON" -m pytest -q -x -n $workers -p no:cacheprovider "tests/run/test_$test.py"
 done
