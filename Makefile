@@ -71,7 +71,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(modules) $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(modules) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -138,6 +138,10 @@ $(LIB)/epop/backtrace: $(OBJ)/driver/helpers/backtrace.o
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libdw) -ldl -o $@
 # Ties ssh to the mpiexec that started it.
 $(LIB)/epop/tether: $(OBJ)/driver/helpers/tether.o
+	$(announce)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ -o $@
+# The same for srun in a Slurm job, and what srun starts on a node.
+$(LIB)/epop/step: $(OBJ)/driver/helpers/step.o
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ -o $@
 # Ends what a process that was killed left running.
@@ -352,7 +356,7 @@ install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim "$(root)/bin"
-	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/orphans "$(root)/lib/epop"
+	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans "$(root)/lib/epop"
 	$(if $(modules),install -m 644 $(modules) "$(root)/lib/epop")
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"

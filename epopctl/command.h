@@ -11,6 +11,7 @@ struct ctl_arguments {
     const char *job;           /* NULL: the only one there is */
     const char *size;          /* resize: N, +N or -N */
     const char *hosts;         /* resize: where joining ranks come from */
+    const char *slurm_job;     /* resize: that these hosts are in: JOB, or HOST=JOB,... */
     const char *release;       /* resize: hosts to give up */
     const char *release_ranks; /* resize: ranks to give up */
     const char *breakpoint;    /* break: PHASE[:ITERATION][@RANK] */

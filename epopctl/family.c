@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/procstat.h"
 #include "runtime/control/rundir.h"
 
 #define ANCESTORS 8 /* a script or two, or a keeper, may stand between the proxy and a rank */
@@ -25,18 +26,11 @@ static bool is_mine(long pid)
 /* 0 or -1. */
 static int read_process(long pid, char name[32], long *parent)
 {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *file = fopen(path, "re");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[length] = 0;
-    char *begin = strchr(text, '('), *end = strrchr(text, ')');
-    if (!begin || !end || sscanf(end, ") %*c %ld", parent) != 1)
+    struct procstat stat;
+    if (procstat_read(pid, &stat))
         return -1;
-    *end = 0;
-    snprintf(name, 32, "%.31s", begin + 1);
+    *parent = stat.parent;
+    snprintf(name, 32, "%.31s", stat.name);
     return 0;
 }
 

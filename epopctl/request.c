@@ -112,6 +112,41 @@ static int add_ranks(cJSON *request, const char *text)
     }
 }
 
+/* The number of a Slurm job, which ends at a comma or the text's end; 0: it is none. */
+static int slurm_number(const char *text)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && (!*end || *end == ',') && !errno && number <= INT_MAX ? (int)number : 0;
+}
+
+/* JOB, or HOST=JOB,... */
+static int add_slurm_jobs(cJSON *request, const char *text)
+{
+    if (!text)
+        return 0;
+    if (slurm_number(text) && !strchr(text, ',')) {
+        cJSON_AddNumberToObject(request, "slurm_job", slurm_number(text));
+        return 0;
+    }
+    cJSON *jobs = cJSON_AddObjectToObject(request, "slurm_jobs");
+    for (const char *at = text; *at; at += strcspn(at, ","), at += *at == ',') {
+        char host[64];
+        size_t length = strcspn(at, "=,");
+        int number = at[length] == '=' ? slurm_number(at + length + 1) : 0;
+        if (!number || !length || length >= sizeof host) {
+            ctl_complain(
+                "resize: --slurm-job: \"%s\" is neither a job's number, as 17, nor hosts with theirs, as n2=17,n3=18",
+                text);
+            return -1;
+        }
+        snprintf(host, sizeof host, "%.*s", (int)length, at);
+        cJSON_AddNumberToObject(jobs, host, number);
+    }
+    return 0;
+}
+
 /* NULL after one line on stderr. */
 static cJSON *resize_request(const struct ctl_arguments *arguments)
 {
@@ -122,7 +157,8 @@ static cJSON *resize_request(const struct ctl_arguments *arguments)
         cJSON_AddStringToObject(request, "add_hosts", arguments->hosts);
     if (arguments->release)
         cJSON_AddStringToObject(request, "release_hosts", arguments->release);
-    if (!add_size(request, arguments->size) && !add_ranks(request, arguments->release_ranks))
+    if (!add_size(request, arguments->size) && !add_ranks(request, arguments->release_ranks) &&
+        !add_slurm_jobs(request, arguments->slurm_job))
         return request;
     cJSON_Delete(request);
     return NULL;

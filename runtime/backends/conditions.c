@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/backends/allocation.h"
 #include "runtime/base/error.h"
+#include "runtime/base/slurm.h"
 
 extern char **environ;
 
@@ -18,9 +20,11 @@ extern char **environ;
 /* What belongs to this process's own launch, or its host, and would confuse the new one. */
 static bool is_launchers(const char *variable)
 {
-    static const char *const prefixes[] = {"PMI_",       "PMIX_",         "HYDI_",
-                                           "MPI_LOCAL",  "MPIEXEC_",      "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=",
-                                           "EPOP_JOIN=", "EPOP_TETHERED="};
+    static const char *const prefixes[] = {"PMI_",       "PMIX_",
+                                           "HYDI_",      "MPI_LOCAL",
+                                           "MPIEXEC_",   "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=",
+                                           "EPOP_JOIN=", "EPOP_TETHERED=",
+                                           "EPOP_STEP=", SLURM_STEP_JOB "="};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (!strncmp(variable, prefixes[i], strlen(prefixes[i])))
             return true;
@@ -35,7 +39,8 @@ static int take_environment(struct conditions *conditions)
     conditions->environment = calloc(count + 1, sizeof *conditions->environment);
     conditions->count = 0;
     for (size_t i = 0; conditions->environment && i < count; i++)
-        if (!is_launchers(environ[i]) && !(conditions->environment[conditions->count++] = strdup(environ[i])))
+        if (!is_launchers(environ[i]) && !(slurm_job() && allocation_owns(environ[i])) &&
+            !(conditions->environment[conditions->count++] = strdup(environ[i])))
             return -1;
     return conditions->environment ? 0 : -1;
 }

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/backends/allocation.h"
 #include "runtime/backends/conditions.h"
 #include "runtime/backends/parking.h"
 #include "runtime/base/binding.h"
@@ -54,9 +55,10 @@ static struct {
     char mpiexec[PATH_MAX];           /* as it was found from the directory at the start; "": it was not */
     char *options[HYDRA_OPTIONS_MAX]; /* for mpiexec, as the first one had them */
     int option_count;
-    char *tethered; /* a variable for mpiexec, or NULL */
+    char *tethered;  /* a variable for mpiexec, or NULL */
+    bool allocation; /* of Slurm, which starts processes then */
     struct launch *launches;
-    char hosts[512]; /* of the adaptation being prepared; "": anywhere */
+    char *hosts; /* of the adaptation being prepared; "": anywhere */
     int status;
 } state;
 
@@ -65,7 +67,8 @@ int launcher_init(const struct launcher_job *job)
     state.job = *job;
     mpiexec_find(state.mpiexec);
     state.option_count = hydra_options(state.options);
-    state.tethered = hydra_tether(state.options, &state.option_count);
+    state.allocation = allocation_take() && !allocation_options(state.options, &state.option_count);
+    state.tethered = state.allocation ? NULL : hydra_tether(state.options, &state.option_count);
     if (conditions_take(&state.conditions))
         return -1;
     atomic_store(&state.up, true);
@@ -81,15 +84,19 @@ int launcher_status(void)
 
 /* The environment of the first processes with `joining` and what mpiexec needs; the array is the caller's, the strings
  * are not. */
-static char **with_variables(char *joining)
+static char **with_variables(char *joining, char *step)
 {
+    static char no_fork[] = ALLOCATION_NO_FORK;
     const struct conditions *conditions = &state.conditions;
-    char **result = calloc(conditions->count + 3, sizeof *result);
-    for (size_t i = 0; result && i < conditions->count; i++)
+    size_t n = conditions->count;
+    char **result = calloc(n + 4, sizeof *result);
+    for (size_t i = 0; result && i < n; i++)
         result[i] = conditions->environment[i];
     if (result) {
-        result[conditions->count] = joining;
-        result[conditions->count + 1] = state.tethered;
+        result[n++] = joining;
+        if (step)
+            result[n++] = no_fork;
+        result[n] = step ? step : state.tethered;
     }
     return result;
 }
@@ -187,13 +194,16 @@ static int run(struct launch *launch, cJSON *wake)
         return ENOENT;
     }
     snprintf(count, sizeof count, "%d", launch->count);
-    char *joining = describe_joining(launch, wake), **environment = with_variables(joining);
+    char *joining = describe_joining(launch, wake);
+    char *step = state.allocation ? allocation_variable(launch->coordinator, state.hosts) : NULL;
+    char **environment = step || !state.allocation ? with_variables(joining, step) : NULL;
     char **argv = command(count, self);
     int error = joining && environment && argv ? relay_open(&launch->relay) : ENOMEM;
     if (!error && (error = spawn(argv, environment, launch)))
         relay_close(&launch->relay);
     free(argv);
     free(environment);
+    free(step);
     free(joining);
     return error;
 }
@@ -374,9 +384,11 @@ int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hos
         error_set(error, ERROR_FAILED, "the launcher was not found; set EPOP_MPIEXEC to an mpiexec");
         return -1;
     }
-    if (snprintf(state.hosts, sizeof state.hosts, "%s", hosts ? hosts : "") >= (int)sizeof state.hosts) {
-        return error_set(error, ERROR_FAILED, "the list of hosts is too long");
-    }
+    free(state.hosts);
+    bool anywhere = state.allocation && !hosts;
+    state.hosts = anywhere ? allocation_hosts(c, a->joining - a->parked) : strdup(hosts ? hosts : "");
+    if (!state.hosts)
+        return error_memory(error);
     if (conditions_suffice(a->joining, error))
         return -1;
     int first = processes_add(c, a->joining - a->parked, a->id);
@@ -439,6 +451,7 @@ bool launcher_joining(struct joining *joining)
     cJSON *json = text ? cJSON_Parse(text) : NULL;
     unsetenv(VARIABLE);
     unsetenv(HYDRA_TETHERED);
+    allocation_joining();
     if (!json)
         return false;
     joining->first = json_int(json, "first", 0);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/procstat.h"
 
 static bool owned_directory(const char *path)
 {
@@ -109,22 +110,6 @@ void control_rundir_remove(const char *path)
 
 unsigned long long control_process_start(long pid)
 {
-    char path[64], text[1024];
-    unsigned long long start = 0;
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return 0;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    /* Field 22, counted behind the name, which may hold anything. */
-    char *field = strrchr(text, ')');
-    if (field && (!strncmp(field, ") Z", 3) || !strncmp(field, ") X", 3)))
-        return 0;
-    for (int number = 2; field && number < 22; number++)
-        field = strchr(field + 1, ' ');
-    if (field)
-        start = strtoull(field, NULL, 10);
-    return start;
+    struct procstat stat;
+    return procstat_read(pid, &stat) || stat.state == 'Z' || stat.state == 'X' ? 0 : stat.start;
 }

@@ -50,6 +50,7 @@ static void on_hello(struct coordinator *c, int process, const cJSON *message)
     const char *cores = json_text(message, "cores");
     snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
     p->pid = json_int(message, "pid", 0);
+    p->slurm_job = json_int(message, "slurm_job", 0);
     p->attached = true;
     measure_attached(c, process);
     p->bound = cores;

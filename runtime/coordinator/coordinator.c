@@ -22,6 +22,7 @@
 #include "runtime/coordinator/requests.h"
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/silence.h"
+#include "runtime/coordinator/slurm_jobs.h"
 #include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stop.h"
@@ -174,6 +175,7 @@ static void coordinator_free(struct coordinator *c)
     processes_destroy(&c->processes);
     speeds_destroy(&c->speeds);
     events_destroy(&c->events);
+    slurm_jobs_destroy(&c->slurm_jobs);
     free(c->job);
     free(c->path);
     free(c);

@@ -1,6 +1,8 @@
 /* Lists of hosts: see hosts.h. */
 #include "runtime/coordinator/hosts.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool same_host(const char *a, size_t a_length, const char *b)
@@ -19,10 +21,33 @@ bool hosts_valid(const char *list)
     return !strpbrk(list, " \t\r\n");
 }
 
+/* Of "n1:4" up to the colon; an IPv6 address has several. */
+static size_t name_length(const char *element)
+{
+    size_t length = strcspn(element, ","), colon = strcspn(element, ":,");
+    bool counted =
+        colon < length && colon + 1 < length && strspn(element + colon + 1, "0123456789") == length - colon - 1;
+    return counted ? colon : length;
+}
+
 bool hosts_has(const char *list, const char *host)
 {
     for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
-        if (same_host(p, strcspn(p, ","), host))
+        if (same_host(p, name_length(p), host))
             return true;
     return false;
+}
+
+bool hosts_next(const char **at, char name[HOSTS_NAME_MAX], int *count)
+{
+    const char *element = *at;
+    if (!*element)
+        return false;
+    size_t length = name_length(element);
+    snprintf(name, HOSTS_NAME_MAX, "%.*s", (int)length, element);
+    if (count)
+        *count = element[length] == ':' ? atoi(element + length + 1) : 0;
+    *at += strcspn(element, ",");
+    *at += **at == ',';
+    return true;
 }

@@ -37,6 +37,7 @@ struct process {
     bool identified; /* and said what it runs */
     bool bound;      /* to these cores of its host */
     cpu_set_t cores;
+    int slurm_job; /* that it runs in; 0: none */
     /* agreement.c; for others process_forget_answers */
     bool answered;  /* to a freeze or, a joiner, to a ping */
     bool ended;     /* the program */

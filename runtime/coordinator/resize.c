@@ -12,6 +12,7 @@
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/slurm_jobs.h"
 #include "runtime/coordinator/state.h"
 
 /* One resize request on its way through the checks. */
@@ -146,7 +147,8 @@ static int start_resize(struct coordinator *c, const cJSON *request, enum reques
     } else if (!r.leaves) {
         error_memory(why);
     } else if (check_hosts(request, "add_hosts", why) && check_hosts(request, "release_hosts", why) &&
-               mark_leavers(c, &r, request, why) && choose_size(c, &r, request, why)) {
+               slurm_jobs_take(c, request, why) && mark_leavers(c, &r, request, why) &&
+               choose_size(c, &r, request, why)) {
         if (r.granted == c->processes.size && !r.named)
             result = 1;
         else if (!(a = adaptation_new(c, by, r.granted, r.wanted)))

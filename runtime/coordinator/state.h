@@ -25,6 +25,7 @@
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/silence.h"
+#include "runtime/coordinator/slurm_jobs.h"
 #include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/stop.h"
 #include "runtime/coordinator/stops.h"
@@ -63,6 +64,7 @@ struct coordinator {
     struct watchdog watchdog;
     struct dump dump;
     struct resize_requests requests;
+    struct slurm_jobs slurm_jobs;
     struct ending ending;
 };
 

@@ -25,6 +25,8 @@ static cJSON *processes_json(const struct coordinator *c)
         cJSON_AddStringToObject(json, "host", process_at(c, p)->host);
         cJSON_AddNumberToObject(json, "pid", process_at(c, p)->pid);
         cJSON_AddStringToObject(json, "state", names_process_state(process_at(c, p)->state));
+        if (process_at(c, p)->slurm_job)
+            cJSON_AddNumberToObject(json, "slurm_job", process_at(c, p)->slurm_job);
         cJSON_AddItemToArray(list, json);
     }
     return list;

@@ -10,38 +10,14 @@
 #include <unistd.h>
 
 #include "runtime/base/helper.h"
+#include "runtime/base/procstat.h"
 
 #define ANCESTORS 8 /* a script or two may stand between the proxy and this process */
 
-struct process_stat {
-    char name[64], state;
-    long parent;
-    int status; /* as of waitpid, of one that has ended */
-};
-
-/* Fields 2 to 4 and 52 of /proc/PID/stat. 0 or -1. */
-static int read_stat(long pid, struct process_stat *stat)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *file = fopen(path, "r");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[length] = 0;
-    char *name = strchr(text, '('), *name_end = strrchr(text, ')'), *last = strrchr(text, ' ');
-    if (!name || !name_end || !last || sscanf(name_end, ") %c %ld", &stat->state, &stat->parent) != 2)
-        return -1;
-    *name_end = 0; /* the name may hold anything */
-    snprintf(stat->name, sizeof stat->name, "%.60s", name + 1);
-    stat->status = atoi(last);
-    return 0;
-}
-
 static long parent_of(long pid)
 {
-    struct process_stat stat;
-    return read_stat(pid, &stat) ? 0 : stat.parent;
+    struct procstat stat;
+    return procstat_read(pid, &stat) ? 0 : stat.parent;
 }
 
 /* The command line of a process, its words ended by NUL, two at the end. The caller frees it. */
@@ -139,6 +115,26 @@ char *hydra_tether(char *options[HYDRA_OPTIONS_MAX], int *count)
     return variable;
 }
 
+static int set_option(char **options, int *count, char *name, char *value)
+{
+    char **present = value_of(options, *count, name);
+    if (!present && *count + 2 > HYDRA_OPTIONS_MAX)
+        return -1;
+    if (!present) {
+        options[*count] = name;
+        present = &options[*count + 1];
+        *count += 2;
+    }
+    *present = value;
+    return 0;
+}
+
+int hydra_launch_by(char *options[HYDRA_OPTIONS_MAX], int *count, char *launcher, char *program)
+{
+    static char by[] = "-launcher", with[] = "-launcher-exec";
+    return set_option(options, count, by, launcher) || set_option(options, count, with, program) ? -1 : 0;
+}
+
 bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status)
 {
     char path[64];
@@ -147,8 +143,8 @@ bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status)
     snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)mpiexec, (long)mpiexec);
     FILE *file = fopen(path, "r");
     while (file && !failed && fscanf(file, "%ld", &child) == 1) {
-        struct process_stat stat;
-        failed = !read_stat(child, &stat) && stat.state == 'Z' && stat.status != 0;
+        struct procstat stat;
+        failed = !procstat_read(child, &stat) && stat.state == 'Z' && stat.status != 0;
         if (failed) {
             snprintf(name, name_size, "%s", stat.name);
             *status = WIFEXITED(stat.status) ? WEXITSTATUS(stat.status) : 128 + WTERMSIG(stat.status);

@@ -28,6 +28,10 @@ int hydra_options(char *options[HYDRA_OPTIONS_MAX]);
  */
 char *hydra_tether(char *options[HYDRA_OPTIONS_MAX], int *count);
 
+/* Has mpiexec reach hosts by that launcher and that program. Both stay the caller's. 0, or -1: too many options. Local.
+ */
+int hydra_launch_by(char *options[HYDRA_OPTIONS_MAX], int *count, char *launcher, char *program);
+
 /*
  * mpiexec does not notice when the command that reaches a host for it (ssh, say) fails, and waits for ever. Has one
  * failed? Then true, with the command's name and its exit status. Local.

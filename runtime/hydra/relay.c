@@ -36,6 +36,7 @@ static const char *const hydras[] = {
     "YOUR APPLICATION TERMINATED WITH THE EXIT STRING",
     "This typically refers to a problem with your application.",
     "Please see the FAQ page for debugging suggestions",
+    "srun: cluster configuration lacks support for cpu binding\n", /* asked for none, where there is none */
 };
 
 /* Said by Hydra's signal handler after PREFIX "HOST]", in the midst of whatever line it is writing. */

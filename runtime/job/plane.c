@@ -14,6 +14,7 @@
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
+#include "runtime/base/slurm.h"
 #include "runtime/control/clock_offset.h"
 #include "runtime/control/lifeline.h"
 #include "runtime/control/messages.h"
@@ -66,6 +67,8 @@ static cJSON *hello(const struct plane *plane)
         cJSON_AddStringToObject(message, "identity", plane->identity);
     if (plane->cores[0])
         cJSON_AddStringToObject(message, "cores", plane->cores);
+    if (slurm_job())
+        cJSON_AddNumberToObject(message, "slurm_job", slurm_job());
     return message;
 }
 

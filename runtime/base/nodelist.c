@@ -1,0 +1,95 @@
+/* Lists of nodes as Slurm writes them: see nodelist.h. */
+#include "runtime/base/nodelist.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/array.h"
+
+#define NODES_MAX 1000000
+
+static int add_name(struct nodelist *list, const char *name)
+{
+    if (!name[0] || list->count >= NODES_MAX ||
+        array_reserve(&list->names, &list->room, list->count + 1, sizeof *list->names))
+        return -1;
+    memcpy(list->names[list->count++], name, NODELIST_NAME_MAX);
+    return 0;
+}
+
+static int expand(struct nodelist *list, const char *before, const char *rest, size_t length);
+
+/* One number in place of the brackets, with as many digits as it was written with. */
+static int put_number(struct nodelist *list, const char *before, unsigned long number, int digits, const char *rest,
+                      size_t length)
+{
+    char name[NODELIST_NAME_MAX];
+    if (snprintf(name, sizeof name, "%s%0*lu", before, digits, number) >= (int)sizeof name)
+        return -1;
+    return expand(list, name, rest, length);
+}
+
+/* "1-3,07", of which `rest` is what stands behind the brackets. */
+static int expand_ranges(struct nodelist *list, const char *before, const char *ranges, const char *rest, size_t length)
+{
+    for (const char *at = ranges;; at++) {
+        char *end;
+        if (!isdigit((unsigned char)*at))
+            return -1;
+        unsigned long first = strtoul(at, &end, 10), last = first;
+        int digits = (int)(end - at);
+        if (*end == '-' && isdigit((unsigned char)end[1]))
+            last = strtoul(end + 1, &end, 10);
+        if (last < first || last - first >= NODES_MAX || digits >= NODELIST_NAME_MAX || (*end != ',' && *end != ']'))
+            return -1;
+        for (unsigned long number = first; number <= last; number++)
+            if (put_number(list, before, number, digits, rest, length))
+                return -1;
+        if (*end == ']')
+            return 0;
+        at = end;
+    }
+}
+
+/* `before` is done; of `rest` the first `length` characters are still to be expanded. */
+static int expand(struct nodelist *list, const char *before, const char *rest, size_t length)
+{
+    char name[NODELIST_NAME_MAX] = "";
+    const char *bracket = memchr(rest, '[', length), *end = bracket ? memchr(rest, ']', length) : NULL;
+    int plain = (int)(bracket ? (size_t)(bracket - rest) : length);
+    if (snprintf(name, sizeof name, "%s%.*s", before, plain, rest) >= (int)sizeof name || (bracket && end < bracket))
+        return -1;
+    if (!bracket)
+        return add_name(list, name);
+    return expand_ranges(list, name, bracket + 1, end + 1, length - (size_t)(end + 1 - rest));
+}
+
+/* Up to the comma that is not in brackets. */
+static size_t element(const char *text)
+{
+    size_t length = 0;
+    int depth = 0;
+    for (; text[length] && (depth || text[length] != ','); length++)
+        depth += (text[length] == '[') - (text[length] == ']');
+    return length;
+}
+
+int nodelist_add(struct nodelist *list, const char *text)
+{
+    for (const char *at = text;;) {
+        size_t length = element(at);
+        if (expand(list, "", at, length))
+            return -1;
+        if (!at[length])
+            return 0;
+        at += length + 1;
+    }
+}
+
+void nodelist_free(struct nodelist *list)
+{
+    free(list->names);
+    *list = (struct nodelist){0};
+}
