@@ -35,7 +35,7 @@ static double ask(const cJSON *request)
 
 int main(int argc, char **argv)
 {
-    struct ctl_job job;
+    struct control_job job;
     int count = argc > 1 ? atoi(argv[1]) : 1;
     if (ctl_job_select(argc > 2 ? argv[2] : NULL, &job) || ctl_connect(&job, NULL, NULL, TIMEOUT_MS))
         return EXIT_FAILURE;

@@ -1,7 +1,4 @@
-/*
- * A connection to one job. Requests travel by the PMIx call that means the same: a query for the status, an
- * allocation request for a resize, job control for the rest; each carries the request itself as JSON.
- */
+/* A connection to one job. */
 #include "epopctl/client.h"
 
 #include <pmix_tool.h>
@@ -17,7 +14,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
-#include "runtime/control/codec.h"
+#include "runtime/control/call.h"
 #include "runtime/control/messages.h"
 #include "runtime/control/token.h"
 #include "runtime/control/tool.h"
@@ -32,7 +29,7 @@ static struct {
     ctl_event_fn event;
     void *context;
     bool ended; /* the job said goodbye, or the connection is gone */
-    const struct ctl_job *job;
+    const struct control_job *job;
     struct control_waiter *asking;
     bool quiet;  /* what fails now is no news */
     bool silent; /* it left the last request unanswered: there is no point in a goodbye */
@@ -77,7 +74,7 @@ static void set_asking(struct control_waiter *waiter)
     pthread_mutex_unlock(&client.lock);
 }
 
-int ctl_connect(const struct ctl_job *job, ctl_event_fn event, void *context, int timeout_ms)
+int ctl_connect(const struct control_job *job, ctl_event_fn event, void *context, int timeout_ms)
 {
     static const struct control_tool_ops ops = {.message = on_message, .ending = on_end, .lost = on_loss};
     struct error error = {0};
@@ -87,7 +84,7 @@ int ctl_connect(const struct ctl_job *job, ctl_event_fn event, void *context, in
     control_nspace_client(client.nspace, job->token);
     if (!control_tool_attach(job->uri, client.nspace, &ops, NULL, timeout_ms, &error))
         return CTL_DONE;
-    bool listed = ctl_job_listed(job);
+    bool listed = control_job_listed(job);
     if (!client.quiet && listed)
         ctl_complain("%s on %s: %s", job->id, job->host, error.text);
     else if (!client.quiet)
@@ -95,7 +92,7 @@ int ctl_connect(const struct ctl_job *job, ctl_event_fn event, void *context, in
     return listed && error.code == ERROR_TIMEOUT ? CTL_TIMEOUT : CTL_NO_JOB;
 }
 
-int ctl_connect_quietly(const struct ctl_job *job, int timeout_ms)
+int ctl_connect_quietly(const struct control_job *job, int timeout_ms)
 {
     client.quiet = true;
     int code = ctl_connect(job, NULL, NULL, timeout_ms);
@@ -109,86 +106,6 @@ void ctl_disconnect(void)
         control_tool_detach();
 }
 
-/* ---- The PMIx call for each request --------------------------------------------- */
-
-static pmix_status_t send_query(const pmix_info_t *request, struct control_waiter *waiter)
-{
-    pmix_query_t query;
-    pmix_status_t status;
-    bool yes = true;
-    PMIX_QUERY_CONSTRUCT(&query);
-    PMIX_ARGV_APPEND(status, query.keys, "epop.status");
-    if (status != PMIX_SUCCESS)
-        return status;
-    PMIX_QUERY_QUALIFIERS_CREATE(&query, 3);
-    PMIX_INFO_XFER(&query.qualifiers[0], request);
-    PMIX_INFO_LOAD(&query.qualifiers[1], CONTROL_KEY_CLIENT, client.nspace, PMIX_STRING);
-    PMIX_INFO_LOAD(&query.qualifiers[2], PMIX_QUERY_REFRESH_CACHE, &yes, PMIX_BOOL);
-    status = PMIx_Query_info_nb(&query, 1, control_waiter_answered, waiter);
-    PMIX_QUERY_DESTRUCT(&query);
-    return status;
-}
-
-static pmix_status_t send_allocation(const pmix_info_t *request, const cJSON *json, struct control_waiter *waiter)
-{
-    double delta = json_number(json, "delta", 0), size = json_number(json, "size", 0);
-    pmix_info_t info[2];
-    uint64_t ranks = (uint64_t)(size > 0 ? size : delta < 0 ? -delta : delta);
-    PMIX_INFO_CONSTRUCT(&info[0]);
-    PMIX_INFO_XFER(&info[0], request);
-    PMIX_INFO_LOAD(&info[1], PMIX_ALLOC_NUM_CPUS, &ranks, PMIX_UINT64);
-    pmix_status_t status = PMIx_Allocation_request_nb(delta < 0 ? PMIX_ALLOC_RELEASE : PMIX_ALLOC_EXTEND, info, 2,
-                                                      control_waiter_answered, waiter);
-    PMIX_INFO_DESTRUCT(&info[0]);
-    PMIX_INFO_DESTRUCT(&info[1]);
-    return status;
-}
-
-/* The standard's attribute for an operation, or NULL where it has none. */
-static const char *control_attribute(const char *op)
-{
-    static const struct {
-        const char *op, *attribute;
-    } table[] = {{REQUEST_PAUSE, PMIX_JOB_CTRL_PAUSE},
-                 {REQUEST_RESUME, PMIX_JOB_CTRL_RESUME},
-                 {REQUEST_STOP, PMIX_JOB_CTRL_TERMINATE}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (!strcmp(table[i].op, op))
-            return table[i].attribute;
-    return NULL;
-}
-
-static pmix_status_t send_control(const pmix_info_t *request, const char *op, struct control_waiter *waiter)
-{
-    const char *attribute = control_attribute(op);
-    pmix_info_t info[2];
-    bool yes = true;
-    PMIX_INFO_CONSTRUCT(&info[0]);
-    PMIX_INFO_XFER(&info[0], request);
-    PMIX_INFO_LOAD(&info[1], !attribute ? "epop.control" : attribute, &yes, PMIX_BOOL);
-    pmix_status_t status = PMIx_Job_control_nb(NULL, 0, info, 2, control_waiter_answered, waiter);
-    PMIX_INFO_DESTRUCT(&info[0]);
-    PMIX_INFO_DESTRUCT(&info[1]);
-    return status;
-}
-
-static pmix_status_t send_request(const cJSON *request, struct control_waiter *waiter)
-{
-    const char *op = ctl_text(request, "op", "");
-    pmix_info_t info;
-    pmix_status_t status;
-    if (control_info_load(&info, CONTROL_KEY_REQUEST, request))
-        return PMIX_ERR_NOMEM;
-    if (!strcmp(op, REQUEST_STATUS))
-        status = send_query(&info, waiter);
-    else if (!strcmp(op, REQUEST_RESIZE))
-        status = send_allocation(&info, request, waiter);
-    else
-        status = send_control(&info, op, waiter);
-    PMIX_INFO_DESTRUCT(&info);
-    return status;
-}
-
 /* ---- Asking ------------------------------------------------------------------------ */
 
 static cJSON *read_answer(pmix_status_t status, const char *text, int *code)
@@ -199,7 +116,7 @@ static cJSON *read_answer(pmix_status_t status, const char *text, int *code)
     bool ended = false;
     *code = CTL_NO_JOB;
     if (!ctl_wait_end(0) || status == PMIX_ERR_UNREACH || status == PMIX_ERR_LOST_CONNECTION ||
-        !ctl_job_listed(client.job))
+        !control_job_listed(client.job))
         ended = true;
     if (!client.quiet && ended)
         ctl_complain("the job has ended");
@@ -217,7 +134,7 @@ static int await_answer(struct control_waiter *waiter, int timeout_ms, pmix_stat
         int some = left * 1e3 < LOOK_MS ? (int)(left * 1e3) + 1 : LOOK_MS;
         if (!control_waiter_wait(waiter, some, status, text))
             return 0;
-        if (!ctl_job_alive(client.job)) {
+        if (!control_job_alive(client.job)) {
             *status = PMIX_ERR_LOST_CONNECTION;
             client.silent = true;
             return 0;
@@ -232,7 +149,7 @@ static cJSON *ask(struct control_waiter *waiter, const cJSON *request, int timeo
     char *text = NULL;
     client.silent = false;
     set_asking(waiter);
-    pmix_status_t status = send_request(request, waiter);
+    pmix_status_t status = control_call(request, client.nspace, control_waiter_answered, waiter);
     if (status != PMIX_SUCCESS)
         control_waiter_report(waiter, status, NULL);
     int late = await_answer(waiter, timeout_ms, &status, &text);
@@ -282,7 +199,7 @@ int ctl_wait_end(int timeout_ms)
     return ended ? 0 : -1;
 }
 
-cJSON *ctl_ask_job(const struct ctl_job *job, const cJSON *request, int timeout_ms, int *code)
+cJSON *ctl_ask_job(const struct control_job *job, const cJSON *request, int timeout_ms, int *code)
 {
     *code = ctl_connect(job, NULL, NULL, timeout_ms);
     if (*code != CTL_DONE)

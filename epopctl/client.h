@@ -10,9 +10,9 @@ typedef void (*ctl_event_fn)(void *context, const cJSON *event);
 
 /* Attaches. CTL_DONE, or another exit code after one line on stderr. `event` may be NULL; it is called on another
  * thread. */
-int ctl_connect(const struct ctl_job *job, ctl_event_fn event, void *context, int timeout_ms);
+int ctl_connect(const struct control_job *job, ctl_event_fn event, void *context, int timeout_ms);
 /* The same without events, and without a line where it fails. */
-int ctl_connect_quietly(const struct ctl_job *job, int timeout_ms);
+int ctl_connect_quietly(const struct control_job *job, int timeout_ms);
 /* Sends a request and waits for the answer, which the caller deletes. NULL after one line on stderr, with the exit
  * code in *code. */
 cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code);
@@ -25,7 +25,7 @@ void ctl_end(void);
 /* Detaches, or just forgets the connection when the job does not answer. */
 void ctl_disconnect(void);
 /* Connects, asks, disconnects. */
-cJSON *ctl_ask_job(const struct ctl_job *job, const cJSON *request, int timeout_ms, int *code);
+cJSON *ctl_ask_job(const struct control_job *job, const cJSON *request, int timeout_ms, int *code);
 
 /* The exit code that an answer means. */
 int ctl_code_of(const cJSON *answer);

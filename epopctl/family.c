@@ -44,7 +44,7 @@ static bool is_proxy(const char *name)
     return !strcmp(name, "hydra_pmi_proxy");
 }
 
-static int kind_of(const struct ctl_job *job, long pid, const char *name)
+static int kind_of(const struct control_job *job, long pid, const char *name)
 {
     if (pid == job->pid)
         return CTL_JOB;
@@ -95,7 +95,7 @@ static bool shares_output(long pid, long with)
 }
 
 /* Those that one of them has started. Were there any? */
-static bool add_children(struct ctl_family *family, const struct ctl_job *job)
+static bool add_children(struct ctl_family *family, const struct control_job *job)
 {
     DIR *processes = opendir("/proc");
     size_t before = family->count;
@@ -116,11 +116,11 @@ static bool add_children(struct ctl_family *family, const struct ctl_job *job)
     return family->count > before;
 }
 
-void ctl_family_find(struct ctl_family *family, const struct ctl_job *job)
+void ctl_family_find(struct ctl_family *family, const struct control_job *job)
 {
     char name[32];
     long parent;
-    if (!job->here || !ctl_job_alive(job) || !is_mine(job->pid))
+    if (!job->here || !control_job_alive(job) || !is_mine(job->pid))
         return;
     long root = root_of(job->pid);
     if (!read_process(root, name, &parent))

@@ -27,7 +27,7 @@ struct ctl_family {
 
 /* Those that are there now and not yet in it; *family is zero at first. Empty where the job's process is gone, not this
  * user's, or on another host. */
-void ctl_family_find(struct ctl_family *family, const struct ctl_job *job);
+void ctl_family_find(struct ctl_family *family, const struct control_job *job);
 void ctl_family_free(struct ctl_family *family);
 
 /* One that is still there; NULL: none is. */

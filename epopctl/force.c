@@ -29,7 +29,7 @@
 #define RESERVED   (SECOND + TERMINATED + KILLED + 0.2) /* of the time limit, for ending it by signals */
 
 struct forcing {
-    const struct ctl_job *job;
+    const struct control_job *job;
     struct ctl_family family;
     double deadline, pace; /* pace: 1, or less where there is less time than usual */
     bool signalled;
@@ -50,7 +50,7 @@ static cJSON *force_request(void)
 /* The job's own process may be one that cannot be looked at. */
 static bool is_left(const struct forcing *f)
 {
-    return ctl_family_left(&f->family) || ctl_job_alive(f->job);
+    return ctl_family_left(&f->family) || control_job_alive(f->job);
 }
 
 /* Is everything gone, within so many seconds at the usual pace? */
@@ -163,14 +163,14 @@ static int force_elsewhere(const struct ctl_arguments *arguments, struct forcing
 
 int ctl_force(const struct ctl_arguments *arguments)
 {
-    struct ctl_job job;
+    struct control_job job;
     double seconds = arguments->timeout_ms / 1e3;
     struct forcing f = {.job = &job, .deadline = monotonic_seconds() + seconds, .pace = fmin(1, seconds / USUAL)};
     int code = ctl_job_select(arguments->job, &job);
     if (code != CTL_DONE)
         return code;
     code = job.here ? force_here(arguments, &f) : force_elsewhere(arguments, &f);
-    ctl_job_listed(&job); /* its address file goes with it */
+    control_job_listed(&job); /* its address file goes with it */
     ctl_family_free(&f.family);
     return code;
 }

@@ -43,7 +43,7 @@ static void add_measure(cJSON *status, double keep)
 }
 
 /* The child's side: the job's status to the pipe. */
-static void ask_to_pipe(const struct ctl_job *job, double keep, int out)
+static void ask_to_pipe(const struct control_job *job, double keep, int out)
 {
     FILE *stream = fdopen(out, "w");
     if (!freopen("/dev/null", "w", stderr) || !stream || ctl_connect(job, NULL, NULL, ANSWER_LIMIT_MS) != CTL_DONE)
@@ -59,7 +59,7 @@ static void ask_to_pipe(const struct ctl_job *job, double keep, int out)
 }
 
 /* Starts the question; where its answer will come from, or -1. */
-static int begin(const struct ctl_job *job, double keep, pid_t *child)
+static int begin(const struct control_job *job, double keep, pid_t *child)
 {
     int ends[2];
     fflush(NULL);
@@ -97,7 +97,7 @@ static cJSON *collect(int in, pid_t child)
 }
 
 /* What is known of a job that does not answer. */
-static cJSON *unreachable(const struct ctl_job *job)
+static cJSON *unreachable(const struct control_job *job)
 {
     cJSON *status = cJSON_CreateObject();
     cJSON_AddStringToObject(status, "job", job->id);
@@ -106,7 +106,7 @@ static cJSON *unreachable(const struct ctl_job *job)
     return status;
 }
 
-static void add_row(struct ctl_table *table, const cJSON *status, const struct ctl_job *job)
+static void add_row(struct ctl_table *table, const cJSON *status, const struct control_job *job)
 {
     char size[32] = "-", standby[32] = "-", uptime[32] = "-", iteration[32] = "-";
     const cJSON *element = cJSON_GetObjectItem(status, "element");
@@ -121,7 +121,7 @@ static void add_row(struct ctl_table *table, const cJSON *status, const struct c
                                           ctl_text(element, "name", "-"), iteration, job->host, uptime});
 }
 
-static void print_all(const struct ctl_job *jobs, cJSON **statuses, int count, bool json)
+static void print_all(const struct control_job *jobs, cJSON **statuses, int count, bool json)
 {
     static const char *const titles[] = {"JOB", "STATE", "SIZE", "STANDBY", "ELEMENT", "ITERATION", "HOST", "UPTIME"};
     struct ctl_table *table = json ? NULL : ctl_table_new(8, titles);
@@ -140,10 +140,10 @@ static void print_all(const struct ctl_job *jobs, cJSON **statuses, int count, b
     cJSON_Delete(array);
 }
 
-int ctl_ask_all(struct ctl_job **all, cJSON ***answers, double keep)
+int ctl_ask_all(struct control_job **all, cJSON ***answers, double keep)
 {
-    struct ctl_job *jobs;
-    int count = ctl_jobs(&jobs), shown = 0;
+    struct control_job *jobs;
+    int count = control_jobs(&jobs), shown = 0;
     pid_t *children = calloc((size_t)count + 1, sizeof *children);
     int *pipes = calloc((size_t)count + 1, sizeof *pipes);
     cJSON **statuses = calloc((size_t)count + 1, sizeof(cJSON *));
@@ -151,7 +151,7 @@ int ctl_ask_all(struct ctl_job **all, cJSON ***answers, double keep)
         pipes[i] = begin(&jobs[i], keep, &children[i]);
     for (int i = 0; children && pipes && statuses && i < count; i++) {
         cJSON *status = collect(pipes[i], children[i]);
-        if (!status && !ctl_job_alive(&jobs[i]))
+        if (!status && !control_job_alive(&jobs[i]))
             continue; /* it ended while it was asked */
         jobs[shown] = jobs[i];
         statuses[shown++] = status ? status : unreachable(&jobs[i]);
@@ -168,7 +168,7 @@ int ctl_ask_all(struct ctl_job **all, cJSON ***answers, double keep)
 
 int ctl_list(const struct ctl_arguments *arguments)
 {
-    struct ctl_job *jobs;
+    struct control_job *jobs;
     cJSON **statuses;
     int count = ctl_ask_all(&jobs, &statuses, 0);
     if (count == 0 && !arguments->json && ctl_for_people())

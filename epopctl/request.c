@@ -43,7 +43,7 @@ static int conclude(const cJSON *answer, const struct ctl_arguments *arguments, 
 /* Takes the request. NULL with the exit code in *code. */
 static cJSON *ask(const struct ctl_arguments *arguments, cJSON *request, int *code)
 {
-    struct ctl_job job;
+    struct control_job job;
     *code = ctl_job_select(arguments->job, &job);
     cJSON *answer = *code == CTL_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, code) : NULL;
     cJSON_Delete(request);
@@ -180,7 +180,7 @@ int ctl_resize(const struct ctl_arguments *arguments)
 {
     cJSON *request = resize_request(arguments), *answer = NULL;
     char text[400];
-    struct ctl_job job;
+    struct control_job job;
     int code = CTL_USAGE;
     if (request)
         code = ctl_job_select(arguments->job, &job);
@@ -200,14 +200,14 @@ int ctl_resize(const struct ctl_arguments *arguments)
 /* ---- stop ----------------------------------------------------------------------- */
 
 /* The connection ends before the process does, so its process is looked at too. */
-static int wait_gone(const struct ctl_job *job, int timeout_ms)
+static int wait_gone(const struct control_job *job, int timeout_ms)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
     double end = monotonic_seconds() + timeout_ms / 1e3;
     if (ctl_wait_end(timeout_ms))
         return -1;
     ctl_disconnect();
-    while (job->here && ctl_job_alive(job)) {
+    while (job->here && control_job_alive(job)) {
         if (monotonic_seconds() > end)
             return -1;
         nanosleep(&pause, NULL);
@@ -224,7 +224,7 @@ static int conclude_stop(const cJSON *answer, const struct ctl_arguments *argume
     return conclude(answer, arguments, text);
 }
 
-static int stop_and_wait(const struct ctl_arguments *arguments, const struct ctl_job *job, const cJSON *request)
+static int stop_and_wait(const struct ctl_arguments *arguments, const struct control_job *job, const cJSON *request)
 {
     int code = ctl_connect(job, NULL, NULL, arguments->timeout_ms);
     cJSON *answer = code == CTL_DONE ? ctl_ask(request, arguments->timeout_ms, &code) : NULL;
@@ -261,7 +261,7 @@ static int stop_only(const struct ctl_arguments *arguments)
 
 int ctl_stop(const struct ctl_arguments *arguments)
 {
-    struct ctl_job job;
+    struct control_job job;
     int code;
     if (arguments->force)
         return ctl_force(arguments);

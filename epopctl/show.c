@@ -8,7 +8,7 @@
 
 int ctl_show(const struct ctl_arguments *arguments, const struct ctl_view *view)
 {
-    struct ctl_job job;
+    struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
     if (code != CTL_DONE)
         return code;

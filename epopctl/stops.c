@@ -35,7 +35,7 @@ static void print_done(const cJSON *answer, const char *done)
 /* Takes the request. */
 static int ask(const struct ctl_arguments *arguments, cJSON *request, const char *done)
 {
-    struct ctl_job job;
+    struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
     cJSON *answer = code == CTL_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, &code) : NULL;
     if (answer && (code = ctl_code_of(answer)) == CTL_DONE && !arguments->json)

@@ -18,7 +18,7 @@
 
 enum column { JOB, STATE, SIZE, DONE, LEFT, RATE, MTCT, TREND, MEMORY, RESIZE, ELEMENT, HOST, UPTIME, COLUMNS };
 
-static void add_row(struct ctl_table *table, const cJSON *status, const struct ctl_job *job)
+static void add_row(struct ctl_table *table, const cJSON *status, const struct control_job *job)
 {
     const cJSON *element = cJSON_GetObjectItem(status, "element");
     char size[32] = "-", uptime[32] = "-";
@@ -45,7 +45,7 @@ static void add_row(struct ctl_table *table, const cJSON *status, const struct c
                                                  [UPTIME] = uptime});
 }
 
-static void print_table(const struct ctl_job *jobs, cJSON **statuses, int count)
+static void print_table(const struct control_job *jobs, cJSON **statuses, int count)
 {
     static const char *const titles[COLUMNS] = {"JOB",   "STATE",  "SIZE",   "DONE",    "LEFT", "RATE",  "MTCT",
                                                 "TREND", "MEMORY", "RESIZE", "ELEMENT", "HOST", "UPTIME"};
@@ -57,7 +57,7 @@ static void print_table(const struct ctl_job *jobs, cJSON **statuses, int count)
     ctl_table_print(table);
 }
 
-static void print_array(const struct ctl_job *jobs, cJSON **statuses, int count)
+static void print_array(const struct control_job *jobs, cJSON **statuses, int count)
 {
     cJSON *array = cJSON_CreateArray();
     for (int i = 0; i < count; i++) {
@@ -74,7 +74,7 @@ static void pause_for_a_period(void)
     nanosleep(&(struct timespec){.tv_sec = PERIOD_S}, NULL);
 }
 
-static void free_answers(struct ctl_job *jobs, cJSON **statuses, int count)
+static void free_answers(struct control_job *jobs, cJSON **statuses, int count)
 {
     for (int i = 0; i < count; i++)
         cJSON_Delete(statuses[i]);
@@ -83,7 +83,7 @@ static void free_answers(struct ctl_job *jobs, cJSON **statuses, int count)
 }
 
 /* Jobs that begin to measure only now have something to show a little later. Who looks again sees it then. */
-static int ask(struct ctl_job **jobs, cJSON ***statuses, bool again)
+static int ask(struct control_job **jobs, cJSON ***statuses, bool again)
 {
     int count = ctl_ask_all(jobs, statuses, again ? KEEP_AGAIN_S : KEEP_ONCE_S);
     bool too_short = false;
@@ -98,7 +98,7 @@ static int ask(struct ctl_job **jobs, cJSON ***statuses, bool again)
 
 static int show(bool json, bool again)
 {
-    struct ctl_job *jobs;
+    struct control_job *jobs;
     cJSON **statuses;
     int count = ask(&jobs, &statuses, again);
     if (again)

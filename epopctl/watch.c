@@ -142,7 +142,7 @@ static void on_event(void *context, const cJSON *event)
 int ctl_watch(const struct ctl_arguments *arguments)
 {
     struct watch watch = {.json = arguments->json, .people = ctl_for_people() && !arguments->json, .adaptation = -1};
-    struct ctl_job job;
+    struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
     if (code == CTL_DONE)
         code = ctl_connect(&job, on_event, &watch, arguments->timeout_ms);

@@ -1,0 +1,148 @@
+/* Finding jobs by their address files. A file whose process is gone is removed; one of another host is kept. */
+#include "runtime/control/jobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/array.h"
+#include "runtime/base/json.h"
+#include "runtime/control/rundir.h"
+#include "runtime/control/workdir.h"
+
+#define FILE_MAX (256 * 1024)
+
+/* The text of a file of ours; the caller frees it. NULL if it is none. */
+static char *read_file(int directory, const char *name)
+{
+    struct stat status;
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    char *text = NULL;
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_size <= FILE_MAX &&
+        (text = calloc(1, (size_t)status.st_size + 1)) && read(fd, text, (size_t)status.st_size) != status.st_size) {
+        free(text);
+        text = NULL;
+    }
+    close(fd);
+    return text;
+}
+
+static int copy_text(char *to, size_t size, const cJSON *object, const char *name)
+{
+    const char *text = json_text(object, name);
+    snprintf(to, size, "%s", text ? text : "");
+    return text && text[0] && strlen(text) < size ? 0 : -1;
+}
+
+static int parse_job(const char *text, struct control_job *job)
+{
+    char start[32], here[256] = "localhost";
+    cJSON *json = cJSON_Parse(text);
+    int result = -1;
+    memset(job, 0, sizeof *job);
+    if (json && json_number(json, "version", 0) == 1 && !copy_text(job->id, sizeof job->id, json, "job") &&
+        !copy_text(job->uri, sizeof job->uri, json, "uri") &&
+        !copy_text(job->token, sizeof job->token, json, "token") &&
+        !copy_text(job->host, sizeof job->host, json, "host") && !copy_text(start, sizeof start, json, "start_time")) {
+        copy_text(job->program, sizeof job->program, json, "program");
+        copy_text(job->batch, sizeof job->batch, json, "batch");
+        job->pid = (long)json_number(json, "pid", 0);
+        job->start_time = strtoull(start, NULL, 10);
+        gethostname(here, sizeof here - 1);
+        job->here = !strcmp(job->host, here);
+        result = job->pid > 0 ? 0 : -1;
+    }
+    cJSON_Delete(json);
+    return result;
+}
+
+bool control_job_alive(const struct control_job *job)
+{
+    return !job->here || control_process_start(job->pid) == job->start_time;
+}
+
+/* "pmix.HOST.PID.START", which a killed job leaves behind. */
+static void remove_leftover(const char *path, const char *name)
+{
+    char here[256] = "localhost", full[1024];
+    long pid;
+    unsigned long long start;
+    gethostname(here, sizeof here - 1);
+    size_t length = strlen(here);
+    if (strncmp(name, "pmix.", 5) || strncmp(name + 5, here, length) ||
+        sscanf(name + 5 + length, ".%ld.%llu", &pid, &start) != 2 || control_process_start(pid) == start)
+        return;
+    snprintf(full, sizeof full, "%s/%s", path, name);
+    control_rundir_remove(full);
+}
+
+/* Reads one entry of the directory. 0 with a job. */
+static int take_entry(const char *path, int directory, const char *name, struct control_job *job)
+{
+    size_t length = strlen(name);
+    remove_leftover(path, name);
+    control_directory_sweep(path, name);
+    if (length < 6 || strcmp(name + length - 5, ".json"))
+        return -1;
+    char *text = read_file(directory, name);
+    int result = text ? parse_job(text, job) : -1;
+    free(text);
+    if (result == 0 && !control_job_alive(job)) {
+        unlinkat(directory, name, 0);
+        result = -1;
+    }
+    return result;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const struct control_job *)a)->id, ((const struct control_job *)b)->id);
+}
+
+static size_t scan(const char *path, struct control_job **jobs, size_t *room, size_t count)
+{
+    DIR *directory = opendir(path);
+    struct control_job job;
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        if (take_entry(path, dirfd(directory), entry->d_name, &job))
+            continue;
+        if (array_reserve(jobs, room, count + 1, sizeof job))
+            break;
+        (*jobs)[count++] = job;
+    }
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+int control_jobs(struct control_job **jobs)
+{
+    char paths[CONTROL_RUNDIRS_MAX][256];
+    int directories = control_rundirs(paths);
+    size_t count = 0, room = 0;
+    *jobs = NULL;
+    for (int i = 0; i < directories; i++)
+        count = scan(paths[i], jobs, &room, count);
+    if (count > 1)
+        qsort(*jobs, count, sizeof **jobs, by_id);
+    return (int)count;
+}
+
+bool control_job_listed(const struct control_job *job)
+{
+    struct control_job *jobs;
+    int count = control_jobs(&jobs);
+    bool listed = false;
+    for (int i = 0; i < count; i++)
+        listed |= !strcmp(jobs[i].id, job->id) && !strcmp(jobs[i].token, job->token);
+    free(jobs);
+    return listed;
+}

@@ -1,0 +1,23 @@
+/* The jobs of this user, by their address files. */
+#ifndef EPOP_CONTROL_JOBS_H
+#define EPOP_CONTROL_JOBS_H
+
+#include <stdbool.h>
+
+struct control_job {
+    char id[128], uri[512], token[65], host[256], program[256];
+    char batch[64]; /* the job of a resource manager that it is: "epoprm:17"; "" */
+    long pid;
+    unsigned long long start_time;
+    bool here; /* on this host, so that its process can be looked at */
+};
+
+/* All jobs, sorted by id; stale files are removed. *jobs is the caller's to free. How many. */
+int control_jobs(struct control_job **jobs);
+/* Whether the job's process is there, as far as it can be seen from here. */
+bool control_job_alive(const struct control_job *job);
+/* Whether its address file is still there: a job that ends removes it before it stops answering, and its process may
+ * live on for a while. */
+bool control_job_listed(const struct control_job *job);
+
+#endif
