@@ -1,0 +1,227 @@
+/* The requests of the commands: see ops.h. */
+#include "scheduler/epoprm/ops.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/json.h"
+#include "scheduler/epoprm/rows.h"
+
+cJSON *ops_refusal(const char *code, const char *reason)
+{
+    cJSON *answer = cJSON_CreateObject();
+    cJSON_AddFalseToObject(answer, "ok");
+    cJSON_AddStringToObject(answer, "code", code);
+    cJSON_AddStringToObject(answer, "reason", reason);
+    return answer;
+}
+
+static cJSON *done(void)
+{
+    cJSON *answer = cJSON_CreateObject();
+    cJSON_AddTrueToObject(answer, "ok");
+    return answer;
+}
+
+static cJSON *answer_to(int failed, bool unknown, const struct error *error)
+{
+    return failed ? ops_refusal(unknown ? "unknown" : "refused", error->text) : done();
+}
+
+static cJSON *not_here(const char *op)
+{
+    struct error error;
+    error_set(&error, ERROR_REFUSED, "%s: this daemon has no such request", op);
+    return ops_refusal("refused", error.text);
+}
+
+/* ---- submit ------------------------------------------------------------------------------- */
+
+/* An array of texts as words that end with NULL; they are the array's. NULL: it is none, or no memory. */
+static const char **words_of(const cJSON *array)
+{
+    const char **words = cJSON_IsArray(array) ? calloc((size_t)cJSON_GetArraySize(array) + 1, sizeof *words) : NULL;
+    size_t count = 0;
+    for (const cJSON *item = words ? array->child : NULL; item; item = item->next)
+        if (cJSON_IsString(item))
+            words[count++] = item->valuestring;
+    return words;
+}
+
+/* A pair of numbers; true where it is not there. */
+static bool take_range(const cJSON *request, const char *name, int *least, int *most)
+{
+    const cJSON *range = cJSON_GetObjectItemCaseSensitive(request, name);
+    const cJSON *first = cJSON_GetArrayItem(range, 0), *second = cJSON_GetArrayItem(range, 1);
+    if (!range)
+        return true;
+    if (!cJSON_IsNumber(first) || !cJSON_IsNumber(second))
+        return false;
+    *least = first->valueint;
+    *most = second->valueint;
+    return *least >= 1 && *least <= *most;
+}
+
+static bool is_submission(struct submission *submission, const cJSON *request)
+{
+    submission->name = json_text(request, "name");
+    submission->cwd = json_text(request, "cwd");
+    submission->output = json_text(request, "output");
+    submission->limit = json_number(request, "limit", 0);
+    submission->once = json_true(request, "once");
+    return submission->argv && submission->argv[0] && submission->environment && submission->cwd &&
+           submission->cwd[0] == '/' && submission->limit >= 0 && isfinite(submission->limit) &&
+           (!submission->output || submission->output[0] == '/') &&
+           take_range(request, "ranks", &submission->ranks_min, &submission->ranks_max) &&
+           take_range(request, "nodes", &submission->nodes_min, &submission->nodes_max);
+}
+
+static cJSON *submitted(const struct daemon_table *table, void *context, const struct submission *submission)
+{
+    struct error error;
+    int64_t number = 0;
+    int failed = table->submit(context, submission, &number, &error);
+    cJSON *answer = answer_to(failed, false, &error);
+    if (!failed)
+        cJSON_AddNumberToObject(answer, "job", (double)number);
+    return answer;
+}
+
+static cJSON *op_submit(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    const char **argv = words_of(cJSON_GetObjectItemCaseSensitive(request, "argv"));
+    const char **environment = words_of(cJSON_GetObjectItemCaseSensitive(request, "environment"));
+    struct submission submission = {.argv = argv, .environment = environment};
+    cJSON *answer = is_submission(&submission, request)
+                        ? submitted(table, context, &submission)
+                        : ops_refusal("usage", "submit: argv, environment, cwd, ranks, nodes or limit make no sense");
+    free(argv);
+    free(environment);
+    return answer;
+}
+
+/* ---- The others --------------------------------------------------------------------------- */
+
+static void append_job(void *to, const struct daemon_job *job)
+{
+    cJSON_AddItemToArray(to, row_job(job));
+}
+
+static cJSON *op_queue(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    (void)request;
+    cJSON *answer = done();
+    table->jobs(context, append_job, cJSON_AddArrayToObject(answer, "jobs"));
+    return answer;
+}
+
+static void append_node(void *to, const struct daemon_node *node)
+{
+    cJSON_AddItemToArray(to, row_node(node));
+}
+
+static cJSON *op_nodes(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    (void)request;
+    cJSON *answer = done();
+    table->nodes(context, append_node, cJSON_AddArrayToObject(answer, "nodes"));
+    return answer;
+}
+
+static cJSON *op_cancel(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    struct error error;
+    bool unknown = false;
+    double job = json_number(request, "job", -1);
+    if (!(job >= 1 && job < 9e15))
+        return ops_refusal("usage", "cancel: which job?");
+    int failed = table->cancel(context, (int64_t)job, &unknown, &error);
+    return answer_to(failed, unknown, &error);
+}
+
+static cJSON *op_drain(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    struct error error;
+    bool unknown = false;
+    const char *node = json_text(request, "node");
+    if (!node)
+        return ops_refusal("usage", "drain: which node?");
+    int failed = table->drain(context, node, json_true(request, "undo"), &unknown, &error);
+    return answer_to(failed, unknown, &error);
+}
+
+static cJSON *op_stop(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    static const char *const names[] = {
+        [DAEMON_STOP_IDLE] = "idle", [DAEMON_STOP_JOBS] = "jobs", [DAEMON_STOP_LEAVE] = "leave"};
+    const char *how = json_text(request, "how");
+    struct error error;
+    for (int i = 0; how && i <= DAEMON_STOP_LEAVE; i++)
+        if (!strcmp(how, names[i]))
+            return answer_to(table->stop(context, (enum daemon_stop)i, &error), false, &error);
+    return ops_refusal("usage", "stop: how? idle, jobs or leave");
+}
+
+static cJSON *op_about(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    (void)table, (void)context, (void)request;
+    cJSON *answer = done();
+    cJSON_AddStringToObject(answer, "version", EPOP_VERSION);
+    cJSON_AddNumberToObject(answer, "pid", getpid());
+    return answer;
+}
+
+static cJSON *op_watch(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    (void)table, (void)context, (void)request;
+    return done();
+}
+
+/* ---- The table ---------------------------------------------------------------------------- */
+
+static bool has(const struct daemon_table *table, size_t slot)
+{
+    void (*function)(void);
+    memcpy(&function, (const char *)table + slot, sizeof function);
+    return function;
+}
+
+static const struct op {
+    const char *name;
+    cJSON *(*answer)(const struct daemon_table *table, void *context, const cJSON *request);
+    size_t slot; /* of the daemon's table; SIZE_MAX: none */
+} ops[] = {
+    {"submit", op_submit, offsetof(struct daemon_table, submit)},
+    {"queue", op_queue, offsetof(struct daemon_table, jobs)},
+    {"nodes", op_nodes, offsetof(struct daemon_table, nodes)},
+    {"cancel", op_cancel, offsetof(struct daemon_table, cancel)},
+    {"drain", op_drain, offsetof(struct daemon_table, drain)},
+    {"stop", op_stop, offsetof(struct daemon_table, stop)},
+    {"about", op_about, SIZE_MAX},
+    {"watch", op_watch, SIZE_MAX},
+};
+
+static cJSON *answer_request(const struct daemon_table *table, void *context, const cJSON *request, bool *watches)
+{
+    const char *name = json_text(request, "op");
+    for (const struct op *op = ops; name && op < ops + sizeof ops / sizeof *ops; op++)
+        if (!strcmp(name, op->name)) {
+            *watches = op->answer == op_watch;
+            return op->slot == SIZE_MAX || has(table, op->slot) ? op->answer(table, context, request) : not_here(name);
+        }
+    return ops_refusal("usage", "no such request: submit, queue, nodes, cancel, drain, stop, about, watch");
+}
+
+cJSON *ops_answer(const struct daemon_table *table, void *context, const char *line, bool *watches)
+{
+    cJSON *request = cJSON_Parse(line);
+    *watches = false;
+    cJSON *answer = cJSON_IsObject(request) ? answer_request(table, context, request, watches)
+                                            : ops_refusal("usage", "a request is one JSON object on a line");
+    cJSON_Delete(request);
+    return answer;
+}
