@@ -43,6 +43,19 @@ struct core_job {
 };
 int core_submit(struct core *core, double now, const struct core_job *job, struct error *error);
 
+/* A job that waits for the core runs in truth: its site starts again. `list` has the nodes that it holds, max(nodes,
+ * target) of them, in the order of its ranks; target is another number than nodes while a resize is under way. */
+struct core_place {
+    double started;
+    int nodes, target;
+    const int *list;
+};
+int core_adopt(struct core *core, double now, int64_t job, const struct core_place *place, struct error *error);
+
+/* What it accepts has turned out: its kind, `wanted`, range, bytes and phases are these, the rest is not looked at. It
+ * is in its first phase until core_phase says otherwise. */
+int core_learned(struct core *core, double now, const struct core_job *job, struct error *error);
+
 /* It ended, by itself or not: its nodes are idle. It is forgotten. Also for one that waits (withdrawn). */
 int core_ended(struct core *core, double now, int64_t job, struct error *error);
 /* It could not be started, or it was stopped, and is to be started again: back to its place in the queue. */
@@ -52,6 +65,9 @@ int core_requeued(struct core *core, double now, int64_t job, struct error *erro
 int core_committed(struct core *core, double now, int64_t job, double latency, double stall, struct error *error);
 /* It was refused or failed: the job is as before, nodes that it was to get are idle. */
 int core_refused(struct core *core, double now, int64_t job, struct error *error);
+/* It is over, but came out in another way: the job has these of its nodes, in the order of its ranks; the others are
+ * idle. Also of a resize that failed half-way. */
+int core_came_out(struct core *core, double now, int64_t job, const int *nodes, int count, struct error *error);
 /* Seconds that it still needs at its present size, by its own progress; counted down from then on. */
 int core_told(struct core *core, double now, int64_t job, double left, struct error *error);
 /* It is in this phase now; `begins`: seconds from now to each phase's begin, from the present one on, or NULL. */
@@ -88,6 +104,12 @@ struct decisions {
 /* Asks the policy, checks its plan, and takes it into the state: jobs that start run, jobs that resize adapt. What is
  * given is valid until the next call. -1: the plan is refused (the reason names the policy), nothing has changed. */
 int core_decide(struct core *core, double now, const struct policy *policy, struct decisions *decisions,
+                struct error *error);
+
+/* The site wants this node: the job that holds it shrinks to the largest size that it accepts and that does without it.
+ * The job adapts from then on, as after a decision of a policy. -1: no job holds the node, or the one that does cannot
+ * give it back now; nothing has changed. */
+int core_vacate(struct core *core, double now, int node, const char *reason, struct decision *decision,
                 struct error *error);
 
 /* The state as policies see it; valid until the next call that changes it. A time before the last one that was told is

@@ -105,6 +105,24 @@ void job_waits(struct job *job)
     job_enter_phase(job, 0, NULL);
 }
 
+/* What was the job's own goes with the other one. */
+void job_learn(struct job *job, struct job *fresh)
+{
+    struct job old = *job;
+    job->view.kind = fresh->view.kind;
+    job->view.wanted = fresh->view.wanted;
+    job->view.bytes = fresh->view.bytes;
+    job->view.range = fresh->view.range;
+    job->phases = fresh->phases;
+    job->begins = fresh->begins;
+    job->phase_count = fresh->phase_count;
+    fresh->view.range = old.view.range;
+    fresh->phases = old.phases;
+    fresh->begins = old.begins;
+    fresh->phase_count = old.phase_count;
+    job_enter_phase(job, 0, NULL);
+}
+
 int job_reserve_nodes(struct job *job, int count)
 {
     int result = array_reserve(&job->nodes, &job->node_room, (size_t)count, sizeof *job->nodes);

@@ -31,6 +31,9 @@ void job_free(struct job *job);
 /* As it was submitted, but for what was learned of it: it has no nodes, and is at its first phase. */
 void job_waits(struct job *job);
 
+/* Takes kind, sizes, bytes and phases of `fresh`, which is the caller's to free. */
+void job_learn(struct job *job, struct job *fresh);
+
 /* Room for that many nodes; -1: no memory. */
 int job_reserve_nodes(struct job *job, int count);
 

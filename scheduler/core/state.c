@@ -61,6 +61,14 @@ int state_check_time(const struct core *core, double now, struct error *error)
     return error_set(error, ERROR_FAILED, "time goes from %.6f back to %.6f", core->now, now);
 }
 
+struct job *state_find(const struct core *core, int64_t id, struct error *error)
+{
+    struct job *job = jobs_find(&core->jobs, id);
+    if (!job)
+        error_set(error, ERROR_FAILED, "job %lld: there is none", (long long)id);
+    return job;
+}
+
 void state_show(struct core *core, double now)
 {
     epop_policy_state_t *view = &core->view;

@@ -24,6 +24,9 @@ struct core {
 /* -1: it lies before what was said last, or is none. */
 int state_check_time(const struct core *core, double now, struct error *error);
 
+/* NULL, with a line: there is none. */
+struct job *state_find(const struct core *core, int64_t id, struct error *error);
+
 /* Brings the view up to that time. */
 void state_show(struct core *core, double now);
 

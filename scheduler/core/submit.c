@@ -1,4 +1,6 @@
 /* A job comes: what it says of itself is checked here, so that nobody behind has to. See core.h. */
+#include "scheduler/core/submit.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -49,11 +51,9 @@ static int check_phases(const struct core_job *job, struct error *error)
     return 0;
 }
 
-static int check(const struct core *core, const struct core_job *job, struct error *error)
+int submit_check(const struct core *core, const struct core_job *job, struct error *error)
 {
     long long id = (long long)job->id;
-    if (jobs_find(&core->jobs, job->id))
-        return error_set(error, ERROR_FAILED, "job %lld: there is one of that number", id);
     if ((unsigned)job->kind > EPOP_EVOLVING)
         return error_set(error, ERROR_FAILED, "job %lld: it is of no known kind (%d)", id, (int)job->kind);
     if (check_range(job->id, "its range", &job->range, error) || check_sizes(core, job, error))
@@ -63,6 +63,13 @@ static int check(const struct core *core, const struct core_job *job, struct err
     if (!(isfinite(job->bytes) && job->bytes >= 0))
         return error_set(error, ERROR_FAILED, "job %lld: a resize moves %g bytes", id, job->bytes);
     return check_phases(job, error);
+}
+
+static int check(const struct core *core, const struct core_job *job, struct error *error)
+{
+    if (jobs_find(&core->jobs, job->id))
+        return error_set(error, ERROR_FAILED, "job %lld: there is one of that number", (long long)job->id);
+    return submit_check(core, job, error);
 }
 
 int core_submit(struct core *core, double now, const struct core_job *given, struct error *error)

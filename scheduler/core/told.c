@@ -1,20 +1,13 @@
 /* What the site tells of jobs and nodes: see core.h. */
 #include <math.h>
+#include <string.h>
 
 #include "scheduler/core/left.h"
 #include "scheduler/core/state.h"
 
-static struct job *find(const struct core *core, int64_t id, struct error *error)
-{
-    struct job *job = jobs_find(&core->jobs, id);
-    if (!job)
-        error_set(error, ERROR_FAILED, "job %lld: there is none", (long long)id);
-    return job;
-}
-
 static struct job *find_running(const struct core *core, int64_t id, struct error *error)
 {
-    struct job *job = find(core, id, error);
+    struct job *job = state_find(core, id, error);
     if (!job || job->view.state != EPOP_POLICY_WAITS)
         return job;
     error_set(error, ERROR_FAILED, "job %lld: it does not run", (long long)id);
@@ -23,7 +16,7 @@ static struct job *find_running(const struct core *core, int64_t id, struct erro
 
 static struct job *find_adapting(const struct core *core, int64_t id, struct error *error)
 {
-    struct job *job = find(core, id, error);
+    struct job *job = state_find(core, id, error);
     if (!job || job->view.state == EPOP_POLICY_ADAPTS)
         return job;
     error_set(error, ERROR_FAILED, "job %lld: no resize of it is under way", (long long)id);
@@ -55,7 +48,7 @@ static void leave(struct core *core, struct job *job)
 
 int core_ended(struct core *core, double now, int64_t id, struct error *error)
 {
-    struct job *job = state_check_time(core, now, error) ? NULL : find(core, id, error);
+    struct job *job = state_check_time(core, now, error) ? NULL : state_find(core, id, error);
     if (!job)
         return -1;
     leave(core, job);
@@ -123,6 +116,43 @@ int core_refused(struct core *core, double now, int64_t id, struct error *error)
     return 0;
 }
 
+/* Its nodes are these, and no others of those that it held. */
+static bool are_its(const struct job *job, const int *nodes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int at = 0;
+        for (int j = 0; j < i; j++)
+            if (nodes[i] == nodes[j])
+                return false;
+        while (at < job_held(job) && job->nodes[at] != nodes[i])
+            at++;
+        if (at == job_held(job))
+            return false;
+    }
+    return count > 0;
+}
+
+int core_came_out(struct core *core, double now, int64_t id, const int *nodes, int count, struct error *error)
+{
+    struct job *job = state_check_time(core, now, error) ? NULL : find_adapting(core, id, error);
+    if (!job)
+        return -1;
+    if (!are_its(job, nodes, count))
+        return error_set(error, ERROR_FAILED, "job %lld: it is on %d nodes, which it did not hold", (long long)id,
+                         count);
+    forget_shrink(core, job);
+    nodes_give(&core->nodes, job->nodes, job_held(job));
+    nodes_take(&core->nodes, nodes, count, id);
+    memmove(job->nodes, nodes, (size_t)count * sizeof *nodes);
+    if (count != job->view.nodes) {
+        left_resized(job, now, 0, job->view.nodes, count);
+        job->view.resized = now;
+    }
+    settle(job, count);
+    core->now = now;
+    return 0;
+}
+
 int core_told(struct core *core, double now, int64_t id, double left, struct error *error)
 {
     struct job *job = state_check_time(core, now, error) ? NULL : find_running(core, id, error);
@@ -163,7 +193,7 @@ static epop_policy_sample_t *find_sample(struct job *job, const epop_policy_samp
 
 int core_measured(struct core *core, int64_t id, const epop_policy_sample_t *sample, struct error *error)
 {
-    struct job *job = find(core, id, error);
+    struct job *job = state_find(core, id, error);
     epop_policy_sample_t *old = job ? find_sample(job, sample) : NULL;
     if (!job)
         return -1;
