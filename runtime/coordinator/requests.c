@@ -98,6 +98,10 @@ static void take_cancel(struct coordinator *c, void *handle, const cJSON *reques
 static void take_status(struct coordinator *c, void *handle, const cJSON *request)
 {
     (void)request;
+    if (c->ending.finished) { /* the program may be unloaded by now, and with it what a status tells of it */
+        reply_send(c, &handle, reply_refusal("ended", "the job has ended"));
+        return;
+    }
     cJSON *reply = cJSON_CreateObject();
     cJSON_AddBoolToObject(reply, "ok", 1);
     cJSON_AddItemToObject(reply, "job", status_json(c));

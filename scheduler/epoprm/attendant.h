@@ -1,0 +1,44 @@
+/*
+ * The daemon's end of the connection with a job's attendant: JSON lines on its socket. An attendant that is not there
+ * yet is tried again; what is said meanwhile is lost, so its user says it after `hello`.
+ */
+#ifndef SCHEDULER_EPOPRM_ATTENDANT_H
+#define SCHEDULER_EPOPRM_ATTENDANT_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/epoprm/lines.h"
+#include "scheduler/epoprm/loop.h"
+
+struct attendant {
+    struct loop *loop;
+    char *path;
+    void (*take)(void *context, const cJSON *message); /* each line; may close the attendant */
+    void (*gone)(void *context);                       /* the connection broke; it is tried again until it is closed */
+    void *context;
+    struct watched watched;
+    struct timer again;
+    double since; /* it is tried */
+    struct lines lines;
+    bool connected;
+};
+
+/* take, gone and context are set before. -1: no memory. */
+int attendant_open(struct attendant *attendant, struct loop *loop, const char *path);
+/* May be called for one that is not open. */
+void attendant_close(struct attendant *attendant);
+
+/* Says it if it is connected. The message is freed. */
+void attendant_say(struct attendant *attendant, cJSON *message);
+/* {"id":id,"do":"ask","request":request,"timeout":seconds}; the request is freed. */
+void attendant_ask(struct attendant *attendant, int64_t id, cJSON *request, double seconds);
+/* {"do":"forget","ids":[id]} */
+void attendant_forget(struct attendant *attendant, int64_t id);
+
+/* Seconds that it was tried without success; 0: it is connected. */
+double attendant_missing(const struct attendant *attendant);
+
+#endif

@@ -1,0 +1,166 @@
+/* Reaching hosts: see hosts_check.h. */
+#include "scheduler/epoprm/hosts_check.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/spawn.h"
+#include "scheduler/epoprm/hosts_free.h"
+#include "scheduler/epoprm/hosts_launch.h"
+#include "scheduler/epoprm/hosts_tell.h"
+
+static const double every = 10, limit = 10; /* seconds */
+
+struct check {
+    struct hosts *hosts;
+    int node;
+    pid_t pid;
+    struct watched watched;
+    struct timer late;
+    char text[256];
+    size_t count;
+};
+
+static void be_up(struct hosts_node *node, struct hosts *hosts, const char *name)
+{
+    struct error error = {0};
+    free(node->known);
+    node->known = strdup(name);
+    node->suspect = false;
+    if (node->up)
+        return;
+    node->up = true;
+    node->since = hosts_now(hosts);
+    node->reason[0] = '\0';
+    hosts_must(hosts,
+               journal_node_state(hosts->journal, node->name, node->drained ? "drain" : "up", "", node->since, &error),
+               &error);
+    hosts_tell(hosts, 0, "node", "%s is up", node->name);
+    hosts_free_show(hosts, (int)(node - hosts->nodes));
+}
+
+static void be_down(struct hosts_node *node, struct hosts *hosts, const char *why)
+{
+    struct error error = {0};
+    node->suspect = false;
+    if (!node->up)
+        return;
+    node->up = false;
+    node->since = hosts_now(hosts);
+    snprintf(node->reason, sizeof node->reason, "%s", why);
+    hosts_must(hosts, journal_node_state(hosts->journal, node->name, "down", why, node->since, &error), &error);
+    hosts_tell(hosts, 0, "node", "%s is down: %s", node->name, why);
+    hosts_free_show(hosts, (int)(node - hosts->nodes));
+}
+
+/* The last line is the host's name; what comes before is the launcher's matter. */
+static void finish(struct check *check, bool late)
+{
+    struct hosts_node *node = &check->hosts->nodes[check->node];
+    char *end = check->text + strcspn(check->text, "\n");
+    bool named = check->count && *end == '\n' && end > check->text && !strpbrk(check->text, " \t");
+    *end = '\0';
+    if (named && !late)
+        be_up(node, check->hosts, check->text);
+    else
+        be_down(node, check->hosts, late ? "it does not answer within 10 s" : "nothing can be started there");
+    kill(-check->pid, SIGKILL);
+    loop_drop(&check->hosts->loop, &check->watched);
+    timers_cancel(&check->hosts->loop.timers, &check->late);
+    close(check->watched.fd);
+    check->hosts->checking[check->node] = NULL;
+    free(check);
+}
+
+static void ready(void *context, short events)
+{
+    struct check *check = context;
+    ssize_t n = read(check->watched.fd, check->text + check->count, sizeof check->text - 1 - check->count);
+    (void)events;
+    if (n > 0)
+        check->count += (size_t)n;
+    else if (n == 0 || errno != EINTR)
+        finish(check, false);
+}
+
+static void be_late(void *context)
+{
+    finish(context, true);
+}
+
+static int start(struct check *check, int out)
+{
+    char **argv = hosts_launch_name(check->hosts, check->node);
+    struct spawn what = {
+        .argv = argv, .in = SPAWN_NOTHING, .out = out, .err = SPAWN_NOTHING, .session = true, .directory = "/"};
+    int failed = argv ? spawn_program(&what, &check->pid) : ENOMEM;
+    for (size_t i = 0; argv && argv[i]; i++)
+        free(argv[i]);
+    free(argv);
+    return failed;
+}
+
+static void look(struct hosts *hosts, int node)
+{
+    struct check *check = calloc(1, sizeof *check);
+    int ends[2];
+    if (!check || pipe(ends)) {
+        free(check);
+        return;
+    }
+    check->hosts = hosts;
+    check->node = node;
+    check->watched = (struct watched){.fd = ends[0], .events = POLLIN, .ready = ready, .context = check};
+    int failed = start(check, ends[1]);
+    close(ends[1]);
+    if (failed || loop_add(&hosts->loop, &check->watched)) {
+        close(ends[0]);
+        free(check);
+        be_down(&hosts->nodes[node], hosts, "no mpiexec can be started");
+        return;
+    }
+    hosts->checking[node] = check;
+    timer_init(&check->late, be_late, check, NULL);
+    timers_set(&hosts->loop.timers, &check->late, limit);
+}
+
+static void ring(void *context)
+{
+    struct hosts *hosts = context;
+    for (int i = 0; i < hosts->node_count; i++)
+        if ((hosts->nodes[i].suspect || !hosts->nodes[i].up) && !hosts->checking[i])
+            look(hosts, i);
+    timers_set(&hosts->loop.timers, &hosts->checks, every);
+}
+
+int hosts_check_begin(struct hosts *hosts, struct error *error)
+{
+    timer_init(&hosts->checks, ring, hosts, NULL);
+    hosts->checking = calloc((size_t)hosts->node_count, sizeof *hosts->checking);
+    if (!hosts->checking)
+        return error_memory(error);
+    for (int i = 0; i < hosts->node_count && !hosts->local; i++)
+        hosts->nodes[i].suspect = true;
+    if (!hosts->local)
+        ring(hosts);
+    return 0;
+}
+
+void hosts_check_end(struct hosts *hosts)
+{
+    for (int i = 0; hosts->checking && i < hosts->node_count; i++)
+        if (hosts->checking[i]) {
+            struct check *check = hosts->checking[i];
+            kill(-check->pid, SIGKILL);
+            timers_cancel(&hosts->loop.timers, &check->late);
+            close(check->watched.fd);
+            free(check);
+        }
+    free(hosts->checking);
+    hosts->checking = NULL;
+}

@@ -1,0 +1,220 @@
+/* The life of a daemon of hosts: see daemon.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "scheduler/core/guard.h"
+#include "scheduler/epoprm/hosts.h"
+#include "scheduler/epoprm/hosts_check.h"
+#include "scheduler/epoprm/hosts_decide.h"
+#include "scheduler/epoprm/hosts_end.h"
+#include "scheduler/epoprm/hosts_jobs.h"
+#include "scheduler/epoprm/hosts_launch.h"
+#include "scheduler/epoprm/hosts_list.h"
+#include "scheduler/epoprm/hosts_recover.h"
+#include "scheduler/epoprm/hosts_table.h"
+#include "scheduler/epoprm/hosts_tell.h"
+#include "scheduler/epoprm/server.h"
+#include "scheduler/policies/policies.h"
+
+static const double every = 1, start_limit = 60, lost_limit = 30; /* seconds */
+static const struct core_costs costs = {.base = 0.1, .per_node = 0.01, .per_byte = 1e-9};
+
+/* ---- Now and then --------------------------------------------------------------------------------- */
+
+/* Its attendant does not answer. What it wrote when it ended counts; else nobody knows what became of the job. */
+static void look_for(struct hosts_job *job)
+{
+    double missing = job->attendant.path ? attendant_missing(&job->attendant) : 0;
+    cJSON *ended = missing > 0 ? hosts_launch_ended(job) : NULL;
+    if (ended)
+        hosts_end(job, ended, NULL);
+    else if (missing > (job->state == JOB_STARTING ? start_limit : lost_limit))
+        hosts_end(job, NULL, job->state == JOB_STARTING ? "its attendant did not start" : "its attendant is gone");
+    cJSON_Delete(ended);
+}
+
+static void tick(void *context)
+{
+    struct hosts *hosts = context;
+    for (struct hosts_job *job = hosts->jobs, *next; job; job = next) {
+        next = job->next;
+        if (job->state != JOB_WAITING)
+            look_for(job);
+    }
+    hosts_end_late(hosts);
+    timers_set(&hosts->loop.timers, &hosts->tick, every);
+}
+
+static void between(void *context)
+{
+    struct hosts *hosts = context;
+    hosts_decide(hosts);
+    if (hosts->stopping && (hosts->leaving || !hosts->jobs))
+        hosts->loop.over = true;
+}
+
+/* ---- Signals --------------------------------------------------------------------------------------- */
+
+static int signal_pipe[2] = {-1, -1};
+
+static void caught(int number)
+{
+    ssize_t written = write(signal_pipe[1], "s", 1);
+    (void)number;
+    (void)written;
+}
+
+static void child(int number)
+{
+    (void)number; /* a handler, as who is started would inherit that it is ignored */
+}
+
+/* SIGTERM is `stop --leave`. */
+static void told_to_end(void *context, short events)
+{
+    struct hosts *hosts = context;
+    char byte;
+    (void)events;
+    if (read(signal_pipe[0], &byte, 1) == 1)
+        hosts->stopping = hosts->leaving = true;
+}
+
+static int listen_to_signals(struct hosts *hosts, struct error *error)
+{
+    struct sigaction ends = {.sa_handler = caught, .sa_flags = SA_RESTART};
+    struct sigaction children = {.sa_handler = child, .sa_flags = SA_RESTART | SA_NOCLDWAIT};
+    if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK))
+        return error_set(error, ERROR_FAILED, "no pipe: %s", strerror(errno));
+    hosts->signals = (struct watched){.fd = signal_pipe[0], .events = 1, .ready = told_to_end, .context = hosts};
+    sigaction(SIGTERM, &ends, NULL);
+    sigaction(SIGINT, &ends, NULL);
+    sigaction(SIGCHLD, &children, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return loop_add(&hosts->loop, &hosts->signals) ? error_memory(error) : 0;
+}
+
+/* ---- Beginning and end ------------------------------------------------------------------------------ */
+
+static int lock(const struct hosts *hosts, int *fd, struct error *error)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/lock", hosts->directory);
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (*fd < 0)
+        return error_set(error, ERROR_FAILED, "%.3900s cannot be opened: %s", path, strerror(errno));
+    if (flock(*fd, LOCK_EX | LOCK_NB))
+        return error_set(error, ERROR_REFUSED, "an epoprm runs already in %.3900s; epoprm stop ends it",
+                         hosts->directory);
+    return 0;
+}
+
+static int open_journal(struct hosts *hosts, struct error *error)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/journal.db", hosts->directory);
+    return journal_open(&hosts->journal, path, error);
+}
+
+static int meta(struct hosts *hosts, const char *key, const char *value, struct error *error)
+{
+    return journal_meta_set(hosts->journal, key, value ? value : "", error);
+}
+
+static int read_nodes(struct hosts *hosts, struct error *error)
+{
+    const struct daemon_options *options = hosts->options;
+    int failed =
+        options->hosts ? hosts_list_read(hosts, options->hosts, error) : hosts_list_local(hosts, options->local, error);
+    if (failed)
+        return -1;
+    hosts->slots = hosts->nodes[0].slots;
+    hosts->core = core_create(hosts->node_count, &costs, 0);
+    return hosts->core ? 0 : error_memory(error);
+}
+
+static int write_meta(struct hosts *hosts, struct error *error)
+{
+    char local[16];
+    snprintf(local, sizeof local, "%d", hosts->options->local);
+    return meta(hosts, "policy", policy_called(&hosts->policy), error) ||
+                   meta(hosts, "hosts", hosts->options->hosts, error) || meta(hosts, "local", local, error) ||
+                   meta(hosts, "launcher", hosts->options->launcher, error) ||
+                   meta(hosts, "launcher-exec", hosts->options->launcher_exec, error)
+               ? -1
+               : 0;
+}
+
+static int prepare(struct hosts *hosts, int *held, struct error *error)
+{
+    const char *policy = hosts->options->policy ? hosts->options->policy : "gain";
+    if (lock(hosts, held, error) || policy_open(&hosts->policy, policy, policies, error))
+        return -1;
+    if (read_nodes(hosts, error) || open_journal(hosts, error))
+        return -1;
+    hosts->joins = hosts_launch_joins();
+    return write_meta(hosts, error) || hosts_recover(hosts, error) || listen_to_signals(hosts, error) ||
+                   hosts_check_begin(hosts, error)
+               ? -1
+               : 0;
+}
+
+static int serve(struct hosts *hosts, void (*ready)(void *context), void *context, struct error *error)
+{
+    char path[4096];
+    struct server *server;
+    snprintf(path, sizeof path, "%s/socket", hosts->directory);
+    if (server_open(&server, path, &hosts->loop, &hosts_table, hosts, error))
+        return -1;
+    hosts->listener = (struct daemon_listener){server_tell, server};
+    timer_init(&hosts->tick, tick, hosts, NULL);
+    hosts_decide_init(hosts);
+    hosts_tell(hosts, 0, "daemon", "it runs, with %d node%s and policy %s", hosts->node_count,
+               hosts->node_count == 1 ? "" : "s", policy_called(&hosts->policy));
+    hosts_recover_go_on(hosts);
+    tick(hosts);
+    if (ready)
+        ready(context);
+    int failed = loop_run(&hosts->loop, between, hosts, error);
+    if (!failed && hosts->error.code) {
+        *error = hosts->error;
+        failed = -1;
+    }
+    if (!failed)
+        hosts_tell(hosts, 0, "daemon", hosts->jobs ? "it ends, and jobs run on" : "it ends");
+    server_close(server);
+    return failed;
+}
+
+static void clean(struct hosts *hosts, int held)
+{
+    hosts_check_end(hosts);
+    hosts_jobs_free(hosts);
+    core_destroy(hosts->core);
+    journal_close(hosts->journal);
+    policy_close(&hosts->policy);
+    hosts_list_free(hosts);
+    loop_free(&hosts->loop);
+    free(hosts->directory);
+    if (held >= 0)
+        close(held);
+}
+
+int hosts_run(const struct daemon_options *options, void (*ready)(void *context), void *context, struct error *error)
+{
+    struct hosts hosts = {.options = options, .wall = wall_seconds(), .monotonic = monotonic_seconds()};
+    int held = -1;
+    loop_init(&hosts.loop);
+    hosts.directory = strdup(options->directory);
+    guard_install(GUARD_BUSY, GUARD_ALONE);
+    int failed =
+        !hosts.directory ? error_memory(error) : prepare(&hosts, &held, error) || serve(&hosts, ready, context, error);
+    clean(&hosts, held);
+    return failed ? -1 : 0;
+}
