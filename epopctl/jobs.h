@@ -4,8 +4,8 @@
 
 #include "runtime/control/jobs.h"
 
-/* The job that `name` (or a unique beginning of it; NULL: any) means. CTL_DONE, or another exit code after one
- * line on stderr. */
+/* The job that `name` means: its id or a unique beginning of that, or its batch system's job ("slurm:17"); NULL: that
+ * of the batch job that we are in, else the only one. CTL_DONE, or another exit code after one line on stderr. */
 int ctl_job_select(const char *name, struct control_job *job);
 
 #endif

@@ -169,6 +169,8 @@ static void print_status(const cJSON *status)
     char uptime[32];
     line("job", ctl_text(status, "job", "?"));
     line("program", ctl_text(status, "path", ctl_text(status, "program", "?")));
+    if (cJSON_HasObjectItem(status, "batch"))
+        line("batch", ctl_text(status, "batch", "?"));
     line("state", ctl_text(status, "state", "?"));
     print_size(status);
     print_rule(cJSON_GetObjectItem(status, "sizes"));

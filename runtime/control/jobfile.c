@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/batch.h"
 #include "runtime/base/error.h"
 #include "runtime/control/rundir.h"
 
@@ -21,7 +22,7 @@ static cJSON *complete(const char *id, const cJSON *job, const char *uri, const 
         file = cJSON_CreateObject();
     gethostname(host, sizeof host - 1);
     snprintf(start, sizeof start, "%llu", control_process_start(getpid()));
-    static const char *const ours[] = {"version", "job", "uri", "token", "pid", "start_time", "host"};
+    static const char *const ours[] = {"version", "job", "uri", "token", "pid", "start_time", "host", "batch"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         cJSON_DeleteItemFromObjectCaseSensitive(file, ours[i]);
     cJSON_AddNumberToObject(file, "version", 1);
@@ -31,6 +32,8 @@ static cJSON *complete(const char *id, const cJSON *job, const char *uri, const 
     cJSON_AddNumberToObject(file, "pid", (double)getpid());
     cJSON_AddStringToObject(file, "start_time", start);
     cJSON_AddStringToObject(file, "host", host);
+    if (batch_job())
+        cJSON_AddStringToObject(file, "batch", batch_job());
     return file;
 }
 
@@ -81,7 +84,7 @@ int control_jobfile_write(const char *id, const cJSON *job, const char *uri, con
     if (!usable_id(id)) {
         return error_set(error, ERROR_FAILED, "the job id \"%s\" cannot be a file name", id);
     }
-    if (control_rundir(directory, sizeof directory, error))
+    if (control_rundir_jobs(directory, sizeof directory, error))
         return -1;
     snprintf(path, path_size, "%s/%s.json", directory, id);
     cJSON *file = complete(id, job, uri, token);

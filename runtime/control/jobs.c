@@ -72,7 +72,7 @@ bool control_job_alive(const struct control_job *job)
 /* "pmix.HOST.PID.START", which a killed job leaves behind. */
 static void remove_leftover(const char *path, const char *name)
 {
-    char here[256] = "localhost", full[1024];
+    char here[256] = "localhost", full[1300];
     long pid;
     unsigned long long start;
     gethostname(here, sizeof here - 1);

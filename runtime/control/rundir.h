@@ -8,6 +8,9 @@
 
 /* The user's directory for EPOP, made if missing. 0, or -1 with text when it is not ours alone. */
 int control_rundir(char *path, size_t size, struct error *error);
+/* Where the address file goes: as above, but for a job of a batch system the directory that its hosts share, where that
+ * can be had. */
+int control_rundir_jobs(char *path, size_t size, struct error *error);
 /* Makes the directory if it is missing and checks that it is ours alone. 0, or -1 with text. */
 int control_rundir_make(const char *path, struct error *error);
 /* A directory below it for what PMIx leaves lying about; NULL-terminated into path. */
@@ -17,7 +20,7 @@ void control_rundir_remove(const char *path);
 
 /* The directories in which address files may be: the environment of a job may differ from epopctl's. Only those that
  * are ours alone. How many of paths were filled. */
-#define CONTROL_RUNDIRS_MAX 3
+#define CONTROL_RUNDIRS_MAX 4
 int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256]);
 
 /* When the process started, in clock ticks since boot; 0 if there is no such process, or nothing of it but

@@ -1,6 +1,7 @@
 /* The job's status: see status.h. */
 #include "runtime/coordinator/status.h"
 
+#include "runtime/base/batch.h"
 #include "runtime/base/clock.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/costs.h"
@@ -91,6 +92,8 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddStringToObject(json, "job", c->job);
     cJSON_AddStringToObject(json, "program", c->config.program->name);
     cJSON_AddStringToObject(json, "path", c->path);
+    if (batch_job())
+        cJSON_AddStringToObject(json, "batch", batch_job());
     cJSON_AddStringToObject(json, "state", job_state_name(job_state(c)));
     cJSON_AddNumberToObject(json, "size", c->processes.size);
     cJSON_AddNumberToObject(json, "standby", count_standby(c));

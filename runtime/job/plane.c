@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/bar/bar.h"
+#include "runtime/base/batch.h"
 #include "runtime/base/binding.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
@@ -221,13 +222,22 @@ static const struct coordinator_ops *choose_ops(const struct plane *plane)
     return &with_bar;
 }
 
+/* Process numbers of different hosts meet in the directory that these share. */
+static void name_job(char *id, size_t size, const char *program)
+{
+    if (batch_job())
+        snprintf(id, size, "%.40s-%.40s-%ld", program, batch_job(), (long)getpid());
+    else
+        snprintf(id, size, "%.60s-%ld", program, (long)getpid());
+    for (char *p = id; *p; p++)
+        if (*p == '/' || *p == ' ' || *p == ':')
+            *p = *p == ':' ? '-' : '_';
+}
+
 static int serve(struct plane *plane, struct coordinator_config *config, struct error *error)
 {
     char job_id[96];
-    snprintf(job_id, sizeof job_id, "%.60s-%ld", config->program->name, (long)getpid());
-    for (char *p = job_id; *p; p++)
-        if (*p == '/' || *p == ' ')
-            *p = '_';
+    name_job(job_id, sizeof job_id, config->program->name);
     config->job = job_id;
     config->ops = choose_ops(plane);
     config->context = plane;
@@ -375,7 +385,7 @@ int plane_start(struct plane *plane, struct member *member, struct coordinator_c
     init(plane, member);
     bool other_hosts = spans_hosts();
     if (member->process == 0 &&
-        (other_hosts || config->maximum > config->processes)) /* who joins later may be anywhere */
+        (other_hosts || batch_job() || config->maximum > config->processes)) /* who joins, or asks, may be anywhere */
         control_reach_hosts();
     if (member->process == 0)
         failed = serve(plane, config, error);
