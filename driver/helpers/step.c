@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define VARIABLE   "EPOP_STEP"      /* from epop to this helper, not for users */
-#define COMPANION  "EPOP_COMPANION" /* from users: more options for srun, with blanks between them */
 #define JOB        "EPOP_SLURM_JOB" /* from this helper to the processes: the job that they are in */
 #define NOT_FOUND  127
 #define WORDS_MAX  512
@@ -106,7 +105,7 @@ static void add_companion(struct words *words, const char *own, const char *host
     snprintf(comment, sizeof comment, "epop companion of %s", own);
     add_all(words,
             (const char *const[]){"--exclusive", "--immediate=2", "-c", cores, "-J", name, "--comment", comment, NULL});
-    const char *more = getenv(COMPANION);
+    const char *more = getenv("EPOP_COMPANION"); /* from users: more options, with blanks between them */
     char *copy = more ? strdup(more) : NULL, *rest = NULL;
     for (char *word = copy ? strtok_r(copy, " \t\n", &rest) : NULL; word; word = strtok_r(NULL, " \t\n", &rest))
         add(words, word);

@@ -1,0 +1,202 @@
+"""A job in a Slurm allocation that gains and loses hosts: where joining processes come up and how, what is left behind by
+whatever is killed, and that epopctl finds the job from other hosts."""
+
+import json
+import os
+import re
+import signal
+
+import pytest
+from slurm import cluster, needed  # noqa: F401
+
+pytestmark = needed
+
+LONG = ("synthetic", "phase=a", "iterations=1000000", "seconds=0.02")
+SCRIPT = "exec mpiexec -n 1 epop --backend join --verbose {options} {program}\n"
+
+
+class Elastic:
+    """An EPOP job in a batch job of its own, and what epopctl says about it from some host."""
+
+    def __init__(self, cluster, *options, nodes=1, first="n1", env=None, epop=""):
+        self.cluster = cluster
+        script = SCRIPT.format(options=epop, program=" ".join(LONG))
+        self.number = cluster.sbatch(script, f"-N{nodes}", "--exclusive", *options, *([f"-w{first}"] if first else []), env=env)
+        cluster.wait(lambda: self.status(check=False), what="the job's address")
+
+    def ctl(self, *words, host="n1", check=True):
+        return self.cluster.run(host, "epopctl", *words, check=check)
+
+    def status(self, host="n1", check=True):
+        done = self.ctl("status", f"slurm:{self.number}", "--json", host=host, check=check)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def resize(self, *words, check=True):
+        return self.ctl("resize", f"slurm:{self.number}", "--wait", *words, check=check)
+
+    def ranks(self):
+        """(host, Slurm job) by rank."""
+        processes = [p for p in self.status()["processes"] if p["rank"] >= 0]
+        return [(p["host"], p["slurm_job"]) for p in sorted(processes, key=lambda p: p["rank"])]
+
+    def hosts(self):
+        return [host for host, _ in self.ranks()]
+
+    def pid(self, rank):
+        """In its host's own numbers."""
+        return next(p["pid"] for p in self.status()["processes"] if p["rank"] == rank)
+
+    def environment(self, rank):
+        text = self.cluster.run(self.hosts()[rank], "cat", f"/proc/{self.pid(rank)}/environ").stdout
+        return dict(word.split("=", 1) for word in text.split("\0") if "=" in word)
+
+    def output(self):
+        return self.cluster.output(self.number)
+
+
+@pytest.fixture
+def elastic(cluster):  # noqa: F811
+    """Makes such jobs, and leaves nothing of them in Slurm."""
+    yield lambda *options, **how: Elastic(cluster, *options, **how)
+    cluster.clear()
+    cluster.wait(lambda: not any(cluster.users_pids(node) for node in cluster.nodes), what="the end of all processes")
+
+
+def mpiexec_of_joiners(cluster):  # noqa: F811
+    """Of those that run on n1, by their numbers here."""
+    return [pid for pid, text in cluster.users_pids("n1").items() if "mpiexec" in text.split()[0] and "-hosts" in text]
+
+
+def end(pids):
+    assert pids
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def sruns(cluster):  # noqa: F811
+    """It is two processes."""
+    return [pid for pid, text in cluster.users_pids("n1").items() if text.startswith("srun") and "--leash" in text]
+
+
+def test_without_hosts_they_come_up_on_the_jobs_own_nodes(elastic, cluster):  # noqa: F811
+    it = elastic(nodes=2, first="n1,n2")
+    it.resize("4")
+    assert it.ranks() == [("n1", it.number)] + 3 * [("n2", it.number)]
+    it.resize("+2")
+    assert it.hosts() == ["n1", "n2", "n2", "n2", "n1", "n1"]
+    for rank in (1, 5):
+        environment = it.environment(rank)
+        assert environment["SLURM_JOB_ID"] == str(it.number) and environment["SLURM_STEP_NODELIST"] == it.hosts()[rank]
+        assert "SLURM_SUBMIT_DIR" not in environment  # of the batch script: only what srun says is there
+    it.resize("1")
+    assert list(cluster.jobs()) == [it.number] and "srun" not in it.output()
+
+
+def test_other_hosts_become_companions_in_the_order_that_they_are_named(elastic, cluster):  # noqa: F811
+    it = elastic()
+    it.resize("+3", "--hosts", "n3:2,n2:1")
+    assert it.hosts() == ["n1", "n3", "n3", "n2"]
+    jobs = {job: row for job, row in cluster.jobs().items() if job != it.number}
+    assert [(row[0], row[1]) for row in jobs.values()] == 2 * [(f"epop-{it.number}", "RUNNING")]
+    assert [jobs[number][2] for _, number in it.ranks()[1:]] == ["n3", "n3", "n2"]
+    it.resize("+1", "--hosts", "n2")  # a step of the companion that is there
+    assert it.ranks()[4] == it.ranks()[3] and len(cluster.jobs()) == 3
+    assert it.environment(3)["SLURM_JOB_NODELIST"] == "n2"
+    it.resize("--release", "n3")
+    cluster.wait(lambda: cluster.node_states()["n3"] == "idle", what="n3 to be given back")
+    assert it.hosts() == ["n1", "n2", "n2"]
+
+
+def test_hosts_are_in_the_jobs_that_a_request_names(elastic, cluster):  # noqa: F811
+    it = elastic()
+    two, three = (cluster.sbatch("exec sleep 1000", "-N1", "--exclusive", "-w", node) for node in ("n2", "n3"))
+    for number in (two, three):
+        cluster.wait_for_state(number, "RUNNING")
+    it.resize("+2", "--hosts", "n3,n2", "--slurm-job", f"n2={two},n3={three}")
+    assert it.ranks() == [("n1", it.number), ("n3", three), ("n2", two)]
+    steps = cluster.run("head", "squeue", "-s", "-h", "-o", "%i").stdout.split()
+    assert f"{two}.0" in steps and f"{three}.0" in steps and len(cluster.jobs()) == 3
+    it.resize("--release", "n2,n3")
+    cluster.run("n1", "scancel", str(two), str(three))
+    cluster.wait_for_state(two, "CANCELLED")
+    refused = it.resize("+1", "--hosts", "n2", "--slurm-job", str(two), check=False)
+    assert refused.returncode == 1 and "its 'srun' ended with status" in refused.stderr, refused
+
+
+def test_what_a_request_says_of_jobs_is_checked(elastic):
+    it = elastic()
+    for words, reason in ((("--slurm-job", "17"), "not which hosts"), (("--hosts", "n2", "--slurm-job", "n3=17"), "n3"),
+                          (("--hosts", "n2", "--slurm-job", "0"), None), (("--hosts", "n2", "--slurm-job", "n2=x"), None)):
+        refused = it.resize("+1", *words, check=False)
+        assert refused.returncode == (1 if reason else 2) and (reason or "neither a job's number") in refused.stderr, refused
+
+
+def test_a_busy_host_is_had_at_once_or_not_at_all(elastic, cluster):  # noqa: F811
+    it = elastic()
+    busy = cluster.sbatch("exec sleep 1000", "-N1", "--exclusive", "-w", "n2")
+    cluster.wait_for_state(busy, "RUNNING")
+    refused = it.resize("+1", "--hosts", "n2", check=False)
+    assert refused.returncode == 1 and "its 'srun' ended with status" in refused.stderr, refused
+    assert sorted(cluster.jobs()) == sorted((it.number, busy)) and it.hosts() == ["n1"]
+
+
+def test_a_companion_that_waits_goes_with_its_launcher(elastic, cluster):  # noqa: F811
+    it = elastic(env={"EPOP_COMPANION": "--immediate=1000 --time=30"})
+    busy = cluster.sbatch("exec sleep 1000", "-N1", "--exclusive", "-w", "n2")
+    cluster.wait_for_state(busy, "RUNNING")
+    resize = cluster.start("n1", "epopctl", "resize", "+1", "--hosts", "n2", "--wait", stderr=-1)
+    cluster.wait(lambda: len(cluster.jobs()) == 3, what="a companion in the queue")
+    end(mpiexec_of_joiners(cluster))
+    cluster.wait(lambda: len(cluster.jobs()) == 2, what="its end")
+    assert "ended with status" in resize.communicate(timeout=60)[1] and it.hosts() == ["n1"]
+
+
+def test_an_allocation_does_not_outlive_its_srun(elastic, cluster):  # noqa: F811
+    it = elastic()
+    it.resize("+1", "--hosts", "n2")
+    end(sruns(cluster))
+    cluster.wait(lambda: not sruns(cluster), what="srun's end")
+    assert it.hosts() == ["n1", "n2"] and cluster.node_states()["n2"] == "allocated"
+    it.resize("--release", "n2")
+    cluster.wait(lambda: cluster.node_states()["n2"] == "idle", what="n2 to be given back")
+    assert it.hosts() == ["n1"]
+
+
+def test_nothing_outlives_the_launcher_of_joiners(elastic, cluster):  # noqa: F811
+    it = elastic()
+    it.resize("+2", "--hosts", "n2,n3")
+    end(mpiexec_of_joiners(cluster))
+    cluster.wait(lambda: not cluster.jobs(), what="the end of all jobs")
+    assert "is gone; the job cannot go on without it" in it.output()
+
+
+def test_epopctl_from_other_hosts(elastic, cluster):  # noqa: F811
+    it = elastic()
+    for host in ("n4", "head"):
+        assert it.status(host)["batch"] == f"slurm:{it.number}"
+        assert re.search(f"synthetic-slurm-{it.number}-[0-9]+\\s+running", it.ctl("list", host=host).stdout)
+    it.ctl("stop", "--force", host="n4")
+    cluster.wait_for_state(it.number, "FAILED", "COMPLETED")
+
+
+def test_an_address_of_another_host_is_not_removed(elastic, cluster):  # noqa: F811
+    it = elastic()
+    folder = cluster.directory / "home/alice/.local/state/epop/run"
+    path, = folder.iterdir()
+    other = folder / "synthetic-slurm-999-1.json"
+    address = json.loads(path.read_text())
+    address.update(job="synthetic-slurm-999-1", batch="slurm:999", pid=1, start_time="1",
+                   uri=re.sub(r"[0-9.]+:[0-9]+$", "10.214.0.2:1", address["uri"]), host="n2")
+    cluster.run("head", "sh", "-c", f"umask 077; cat >{other}", stdin=json.dumps(address))
+    assert re.search(r"slurm-999-1\s+unreachable", it.ctl("list", host="n1").stdout) and other.exists()
+    assert json.loads(it.ctl("status", "--json", host="n3").stdout)["job"] == address["job"].replace("999-1", path.stem.split("slurm-")[1])
+    it.ctl("list", host="n2")  # its own: its process is gone
+    assert not other.exists() and path.exists()
+
+
+def test_a_job_of_another_batch_system(cluster):  # noqa: F811
+    it = cluster.start("n2", "mpiexec", "-n", "1", "epop", "--backend", "join", *LONG, env={"EPOP_BATCH_JOB": "epoprm:17"})
+    cluster.wait(lambda: cluster.run("n3", "epopctl", "status", "epoprm:17", check=False).returncode == 0)
+    assert json.loads(cluster.run("n3", "epopctl", "status", "--json").stdout)["batch"] == "epoprm:17"
+    cluster.run("n3", "epopctl", "stop", "epoprm:17", "--wait")
+    assert it.wait(60) == 0
