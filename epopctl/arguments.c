@@ -83,6 +83,17 @@ static const struct option_row *find_option(const struct ctl_command *command, c
     return NULL;
 }
 
+/* --wait=vacated; the words used up, or -1. */
+static int take_wait(const struct ctl_command *command, const char *until, struct ctl_arguments *arguments)
+{
+    if (strcmp(until, "vacated")) {
+        ctl_complain("%s: --wait=%s: only --wait=vacated is known, or --wait", command->name, until);
+        return -1;
+    }
+    arguments->wait = arguments->vacated = true;
+    return 1;
+}
+
 /* Takes an option, and its value from the next word if it has none. The words used up, or -1. */
 static int take_option(const struct ctl_command *command, char **words, int count, struct ctl_arguments *arguments)
 {
@@ -96,6 +107,8 @@ static int take_option(const struct ctl_command *command, char **words, int coun
         *(bool *)target = true;
         return 1;
     }
+    if (row && option.value && command->takes & CTL_TAKES_RESIZE && is_option(&option, "--wait"))
+        return take_wait(command, option.value, arguments);
     if (!row || row->kind == FLAG) {
         ctl_complain("%s: unknown option \"%s\" (see epopctl %s --help)", command->name, words[0], command->name);
         return -1;

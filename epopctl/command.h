@@ -19,6 +19,7 @@ struct ctl_arguments {
     const char *asker;         /* measure: since this one was answered last */
     const char *keep;          /* measure: seconds, as given */
     bool wait, json, help, once;
+    bool vacated;        /* resize: wait until the processes that leave have ended */
     bool force;          /* stop: at once, and not at the next iteration */
     const char *timeout; /* seconds, as given; NULL: the usual time */
     int timeout_ms;

@@ -31,11 +31,12 @@ const struct ctl_command ctl_commands[] = {
      "The first one begins to measure, and has nothing to show yet. MTCT is MPI time over compute time.\n",
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT | CTL_TAKES_MEASURE, ctl_measure},
     {"resize",
-     "[JOB] N|+N|-N [--wait] [--timeout SECONDS] [--hosts HOST,...] [--slurm-job JOB] "
+     "[JOB] N|+N|-N [--wait[=vacated]] [--timeout SECONDS] [--hosts HOST,...] [--slurm-job JOB] "
      "[--release HOST,...] [--release-ranks R,...]",
      "ask for another number of ranks",
      "  N                   the number of ranks wanted; +N or -N: so many more or less\n"
-     "  --wait              come back when it has happened, not when it is accepted\n" TIMEOUT_HELP
+     "  --wait              come back when it has happened, not when it is accepted;\n"
+     "                      --wait=vacated: and the processes that left have ended\n" TIMEOUT_HELP
      "  --hosts HOST,...    take new ranks on these hosts only\n"
      "  --slurm-job JOB     these hosts are that Slurm job; HOST=JOB,...: each is one of its own\n"
      "  --release HOST,...  the ranks on these hosts leave\n"

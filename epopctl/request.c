@@ -151,7 +151,9 @@ static int add_slurm_jobs(cJSON *request, const char *text)
 static cJSON *resize_request(const struct ctl_arguments *arguments)
 {
     cJSON *request = json_message(REQUEST_RESIZE);
-    if (arguments->wait)
+    if (arguments->vacated)
+        cJSON_AddStringToObject(request, "wait", "vacated");
+    else if (arguments->wait)
         cJSON_AddTrueToObject(request, "wait");
     if (arguments->hosts)
         cJSON_AddStringToObject(request, "add_hosts", arguments->hosts);
@@ -173,7 +175,9 @@ static void describe_resize(const cJSON *answer, char text[400])
         snprintf(change, sizeof change, "%.0f -> %.0f", json_number(answer, "from", 0), json_number(answer, "size", 0));
     else
         snprintf(change, sizeof change, "%.0f", json_number(answer, "size", 0));
-    snprintf(text, 400, "%s: %s%s%.250s", verb, change, !note[0] ? "" : "; ", note);
+    const cJSON *vacated = cJSON_GetObjectItemCaseSensitive(answer, "vacated");
+    const char *left = cJSON_IsFalse(vacated) ? "; processes that left still run" : "";
+    snprintf(text, 400, "%s: %s%s%.200s%s", verb, change, !note[0] ? "" : "; ", note, left);
 }
 
 int ctl_resize(const struct ctl_arguments *arguments)

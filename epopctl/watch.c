@@ -62,6 +62,8 @@ static void print_for_people(const cJSON *event, const char *when, const char *s
         printf("  %.0f -> %.0f", json_number(event, "from", 0), json_number(event, "to", 0));
     if (cJSON_HasObjectItem(event, "element"))
         printf("  at %s, iteration %.0f", ctl_text(event, "element", "?"), json_number(event, "iteration", 0));
+    if (cJSON_HasObjectItem(event, "host"))
+        printf("  %s", ctl_text(event, "host", "?"));
     if (since[0])
         printf("  %s", since);
     if (cJSON_HasObjectItem(event, "reason"))

@@ -117,6 +117,7 @@ const struct backend backend_join = {
     .kill = join_kill,
     .event = launcher_event,
     .tick = join_tick,
+    .launched = launcher_runs,
     .busy = launcher_busy,
     .first_world = join_first_world,
     .joiners_world = join_joiners_world,

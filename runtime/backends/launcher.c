@@ -344,6 +344,11 @@ static struct launch *launch_of(int adaptation)
     return launch;
 }
 
+bool launcher_runs(int adaptation)
+{
+    return launch_of(adaptation);
+}
+
 static void end(struct coordinator *c, const struct adaptation *a, double grace)
 {
     struct launch *launch = launch_of(a->id);

@@ -27,6 +27,7 @@ void launcher_cancel(struct coordinator *c, const struct adaptation *a);
 void launcher_kill(struct coordinator *c, const struct adaptation *a);
 void launcher_event(struct coordinator *c, void *handle, int status);
 double launcher_tick(struct coordinator *c);
+bool launcher_runs(int adaptation);
 int launcher_busy(void);
 
 /* The first exit status of a launcher that was not 0, else 0. */

@@ -46,6 +46,8 @@ struct control_server_ops {
     /* process `process` of the job has attached / its connection is gone without control_detach */
     void (*attached)(void *context, int process);
     void (*lost)(void *context, int process);
+    /* its connection is closed: after that, or after it has said goodbye */
+    void (*closed)(void *context, int process);
     /* a message that process `process` sent with control_tell */
     void (*message)(void *context, int process, const cJSON *message);
     /* a request from epopctl; must be answered, now or later, exactly once, from any thread */

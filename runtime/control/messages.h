@@ -59,6 +59,7 @@
 #define MESSAGE_FAILED    "failed"    /* a block failed: the job ends */
 #define MESSAGE_CRASHED   "crashed"
 #define MESSAGE_REQUEST   "request"  /* the program asks for another size */
+#define MESSAGE_LEAVE     "leave"    /* it was told to end, and its host with it */
 #define MESSAGE_RECORDED  "recorded" /* all records that were wanted are sent */
 #define MESSAGE_WRITE     "write"    /* the job fails: write the records */
 

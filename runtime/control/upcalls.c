@@ -130,6 +130,8 @@ static void gone(const char *nspace, bool lost)
         control_requests_abandon(nspace, ops->abandoned, context);
     else if (ready && lost && !control_server_ending() && ops->lost)
         ops->lost(context, process);
+    if (process >= 0 && ready && ops->closed)
+        ops->closed(context, process);
 }
 
 static pmix_status_t hello(const char *nspace)

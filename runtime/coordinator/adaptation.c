@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
+#include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/preconnect.h"
@@ -18,12 +19,14 @@
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/coordinator/waiters.h"
 
 static void adaptation_free(struct adaptation *a)
 {
     free(a->leaves);
     free(a->joiners);
     free(a->port);
+    free(a->hosts);
     cJSON_Delete(a->meeting);
     free(a);
 }
@@ -87,7 +90,7 @@ bool adaptation_is_for_phase(const struct coordinator *c)
 
 bool adaptation_is_due(const struct coordinator *c)
 {
-    return adaptation_is(c, ADAPTATION_PREPARED) && !c->adaptations.interval.set;
+    return adaptation_is(c, ADAPTATION_PREPARED) && (!c->adaptations.interval.set || adaptation_pending(c)->urgent);
 }
 
 bool adaptation_joiners_come_late(const struct coordinator *c)
@@ -150,6 +153,7 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
         adaptation_free(a);
         return -1;
     }
+    a->hosts = hosts ? strdup(hosts) : NULL;
     c->adaptations.pending = a;
     c->adaptations.count++;
     timers_set(&c->timers, &c->adaptations.prepare_limit, c->config.prepare_timeout);
@@ -239,7 +243,7 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     publish_event(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);
     if (is_for_phase(a))
         phase_cannot_run(c, a, a->reason);
-    reply_send(c, &a->handle, reply_refusal(code, a->reason));
+    waiters_answer(c, &a->waiters, reply_refusal(code, a->reason));
     retire(c, a);
 }
 
@@ -318,17 +322,66 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     publish_event(c, "agreed", a, NULL);
 }
 
+static int *list_leavers(const struct coordinator *c, const struct adaptation *a, int *count)
+{
+    int *list = malloc(sizeof *list * (size_t)c->processes.size);
+    *count = 0;
+    for (int r = 0; list && r < c->processes.size; r++)
+        if (a->leaves[r])
+            list[(*count)++] = c->processes.world[r];
+    return list;
+}
+
+static void add_place(cJSON *list, int rank, const char *host)
+{
+    cJSON *place = cJSON_CreateObject();
+    cJSON_AddNumberToObject(place, "rank", rank);
+    cJSON_AddStringToObject(place, "host", host);
+    cJSON_AddItemToArray(list, place);
+}
+
+/* By their old ranks. */
+static cJSON *left_json(const struct coordinator *c, const struct adaptation *a)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int r = 0; r < c->processes.size; r++)
+        if (a->leaves[r])
+            add_place(list, r, process_of_rank(c, r)->host);
+    return list;
+}
+
+static cJSON *joined_json(const struct coordinator *c, const struct adaptation *a)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int j = 0; j < a->joining; j++)
+        add_place(list, process_at(c, a->joiners[j])->rank, process_at(c, a->joiners[j])->host);
+    return list;
+}
+
+/* Those who wait for the leavers' end a little later. Takes the list and the reply. */
+static void tell_of_commit(struct coordinator *c, struct adaptation *a, int *left, int leaving, cJSON *reply)
+{
+    struct waiter *for_end = waiters_for_end(&a->waiters);
+    waiters_answer(c, &a->waiters, cJSON_Duplicate(reply, 1));
+    departures_begin(c, left, leaving, for_end, reply);
+}
+
 /* That process is through the window, or parked; the last one completes the adaptation. */
 static void one_through(struct coordinator *c, int process)
 {
     struct adaptation *a = c->adaptations.pending;
     struct process *p = process_at(c, process);
+    int leaving;
     if (!adaptation_is(c, ADAPTATION_WINDOW) || p->through)
         return;
     p->through = true;
     if (--a->outstanding)
         return;
+    int *left = list_leavers(c, a, &leaving);
+    cJSON *reply = adaptation_reply(a, "done"), *of_leavers = left_json(c, a);
     process_make_world(c, a->id, a->leaves, a->joiners, a->joining);
+    cJSON_AddItemToObject(reply, "joined", joined_json(c, a));
+    cJSON_AddItemToObject(reply, "left", of_leavers);
     settle_begin(c, a->joining);
     preconnect_new_world(c);
     a->state = ADAPTATION_COMMITTED;
@@ -336,7 +389,7 @@ static void one_through(struct coordinator *c, int process)
     c->adaptations.committed = true;
     timers_set(&c->timers, &c->adaptations.interval, c->config.min_interval);
     publish_event(c, "committed", a, NULL);
-    reply_send(c, &a->handle, adaptation_reply(a, "done"));
+    tell_of_commit(c, a, left, leaving, reply);
     retire(c, a);
 }
 
@@ -447,7 +500,7 @@ bool adaptation_without_leavers(struct coordinator *c)
 void adaptation_tell_requester(struct coordinator *c, const char *reason)
 {
     if (c->adaptations.pending)
-        reply_send(c, &c->adaptations.pending->handle, reply_refusal("timeout", reason));
+        waiters_answer(c, &c->adaptations.pending->waiters, reply_refusal("timeout", reason));
 }
 
 void adaptation_gone(struct coordinator *c, int process, const cJSON *message)
@@ -476,6 +529,7 @@ void adaptation_parked(struct coordinator *c, int process, const cJSON *message)
     bool awaited = p->state == PROCESS_LEAVING && !p->through;
     process_become(p, json_true(message, "reusable") ? PROCESS_STANDBY : PROCESS_SPENT);
     process_forget_answers(p);
+    departures_parked(c, process);
     if (awaited)
         one_through(c, process);
     else

@@ -5,6 +5,7 @@
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
+#include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/pause.h"
@@ -13,6 +14,7 @@
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/publish.h"
+#include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/silence.h"
@@ -50,6 +52,8 @@ static void finish(struct coordinator *c)
     static const char reason[] = "the program has ended";
     if (adaptation_pending(c))
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", reason);
+    releases_end(c, "failed", reason);
+    departures_give_up(c);
     pause_end(c, "failed", reason);
     stops_end(c, reason);
     c->ending.finished = true;
@@ -101,6 +105,7 @@ void advance(struct coordinator *c)
     /* Ranks that are through may have ended already; the others will say that they are through. */
     if (preconnect_goes_on(c) || adaptation_is(c, ADAPTATION_WINDOW))
         return;
+    releases_advance(c);
     if (may_finish(c))
         finish(c);
     else

@@ -17,6 +17,7 @@
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/settle.h"
@@ -160,6 +161,7 @@ static const struct arrival {
     {{MESSAGE_FAILED, {{"text", cJSON_String}}}, on_failed, false},
     {{MESSAGE_CRASHED, {{"text", cJSON_String}}}, on_crashed, false},
     {{MESSAGE_REQUEST, {{0}}}, on_request, true},
+    {{MESSAGE_LEAVE, {{0}}}, releases_told, false},
 };
 
 static const struct arrival *find(const cJSON *message)

@@ -10,6 +10,7 @@
 #include "runtime/coordinator/advance.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/arrivals.h"
+#include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/fatal.h"
@@ -19,6 +20,7 @@
 #include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/requests.h"
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/silence.h"
@@ -77,6 +79,12 @@ static void carry_out(struct coordinator *c, struct event *event)
     case EVENT_BACKEND:
         c->config.backend->event(c, event->handle, event->process);
         break;
+    case EVENT_CLOSED:
+        departures_closed(c, event->process);
+        break;
+    case EVENT_RELEASES:
+        releases_carry_out(c);
+        break;
     }
     events_free(c, event);
     advance_world(c);
@@ -87,6 +95,8 @@ static void take(struct coordinator *c, struct event *event)
     enum request_wait waits = WAITS_NOT;
     if (event->type == EVENT_REQUEST)
         waits = requests_waits(c, event->json);
+    else if (event->type == EVENT_RELEASES && !c->ending.finished)
+        waits = WAITS_FOR_POSITION;
     else if (event->type == EVENT_MESSAGE && arrivals_waits(c, event->json))
         waits = WAITS_FOR_POSITION;
     if (waits == WAITS_NOT)
@@ -156,6 +166,11 @@ void coordinator_lost(struct coordinator *c, int process)
     events_post(c, (struct event){.type = EVENT_LOST, .process = process});
 }
 
+void coordinator_closed(struct coordinator *c, int process)
+{
+    events_post(c, (struct event){.type = EVENT_CLOSED, .process = process});
+}
+
 void coordinator_terminate(struct coordinator *c)
 {
     events_terminate(c);
@@ -199,6 +214,8 @@ static void init(struct coordinator *c)
     watchdog_init(c);
     progress_init(c);
     dump_init(c);
+    releases_init(c);
+    departures_init(c);
     advance_init(c);
 }
 

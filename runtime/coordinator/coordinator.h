@@ -63,6 +63,8 @@ void coordinator_message(struct coordinator *coordinator, int process, const cJS
 void coordinator_request(struct coordinator *coordinator, void *handle, const cJSON *request);
 void coordinator_abandoned(struct coordinator *coordinator, void *handle);
 void coordinator_lost(struct coordinator *coordinator, int process);
+/* Its connection is closed, whether it said so before or not; behind coordinator_lost. */
+void coordinator_closed(struct coordinator *coordinator, int process);
 /* Async-signal-safe. The first time as a stop request, the second time fatal. */
 void coordinator_terminate(struct coordinator *coordinator);
 /* Async-signal-safe. Fatal. */

@@ -10,7 +10,15 @@
 struct coordinator;
 
 struct event {
-    enum { EVENT_MESSAGE, EVENT_REQUEST, EVENT_ABANDONED, EVENT_LOST, EVENT_BACKEND } type;
+    enum {
+        EVENT_MESSAGE,
+        EVENT_REQUEST,
+        EVENT_ABANDONED,
+        EVENT_LOST,
+        EVENT_BACKEND,
+        EVENT_CLOSED,
+        EVENT_RELEASES
+    } type;
     int process; /* EVENT_BACKEND: a status */
     void *handle;
     cJSON *json; /* NULL, where there should be one: out of memory */

@@ -62,6 +62,9 @@ struct process {
     /* stops.c */
     bool halts; /* it is stopped while others go on */
     bool kept;  /* and its claim has passed, of which it is told when it goes on */
+    /* departures.c */
+    bool dismissed; /* it is to leave, and to end then */
+    bool closed;    /* its connection is */
     /* survey.c */
     cJSON *survey_answer;              /* its last one; owned; NULL: none */
     int survey_asked, survey_answered; /* the survey that it was asked in, that this is the answer to */

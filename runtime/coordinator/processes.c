@@ -40,6 +40,12 @@ bool processes_is_rank(const struct coordinator *c, int process)
     return process_at(c, process)->rank >= 0;
 }
 
+bool processes_is_free(const struct coordinator *c, int process)
+{
+    const struct process *p = process_at(c, process);
+    return p->state == PROCESS_STANDBY && !p->dismissed;
+}
+
 bool processes_is_attached(const struct coordinator *c, int process)
 {
     return process_at(c, process)->attached;

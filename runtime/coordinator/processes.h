@@ -32,6 +32,8 @@ int processes_count(const struct coordinator *c);
 /* One of them, by its number. */
 enum process_state processes_state(const struct coordinator *c, int process);
 bool processes_is_rank(const struct coordinator *c, int process);
+/* It stands by, and is not about to end. */
+bool processes_is_free(const struct coordinator *c, int process);
 /* Its hello has come: where it runs is known. */
 bool processes_is_attached(const struct coordinator *c, int process);
 const char *processes_host(const struct coordinator *c, int process);

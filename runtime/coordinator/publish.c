@@ -53,3 +53,13 @@ void publish_event(struct coordinator *c, const char *event, const struct adapta
     c->config.ops->publish(c->config.context, json);
     cJSON_Delete(json);
 }
+
+void publish_vacated(struct coordinator *c, const char *host)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "event", "vacated");
+    cJSON_AddNumberToObject(json, "time", wall_seconds());
+    cJSON_AddStringToObject(json, "host", host);
+    c->config.ops->publish(c->config.context, json);
+    cJSON_Delete(json);
+}

@@ -8,5 +8,7 @@ struct coordinator;
 
 /* a: what it is about; reason: a line. Either may be NULL. */
 void publish_event(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason);
+/* Nothing of the job is on that host any more. */
+void publish_vacated(struct coordinator *c, const char *host);
 
 #endif

@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
+#include "runtime/coordinator/waiters.h"
 #include "runtime/member/plan.h"
 
 enum adaptation_state {
@@ -52,7 +53,9 @@ struct adaptation {
     int kills;               /* times that the joiners were ended for not answering */
     int connected, failures; /* old ranks that could connect, and that could not */
     int outstanding;         /* processes that are not through the window, or parked, yet */
-    void *handle;            /* who waits for it; NULL: nobody */
+    struct waiter *waiters;  /* who waits for it */
+    bool urgent;             /* for hosts that go: it waits for no interval */
+    char *hosts;             /* where joiners may be started; owned; NULL: anywhere */
 };
 
 #endif

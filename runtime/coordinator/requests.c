@@ -7,10 +7,12 @@
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/breaks.h"
+#include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/publish.h"
+#include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
@@ -20,6 +22,7 @@
 #include "runtime/coordinator/stop.h"
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
+#include "runtime/coordinator/waiters.h"
 
 static bool is_ending(const struct coordinator *c)
 {
@@ -58,6 +61,7 @@ void requests_stop(struct coordinator *c, const char *by)
         return;
     if (adaptation_pending(c) && !adaptation_is_for_phase(c) && !preconnect_goes_on(c))
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", reason);
+    releases_end(c, "failed", reason);
     pause_end(c, "failed", reason);
     stops_end(c, reason);
     rollcall_check(c);
@@ -80,6 +84,7 @@ static void take_cancel(struct coordinator *c, void *handle, const cJSON *reques
                       : adaptation_is(c, ADAPTATION_WINDOW) ? "it is too late: data is being moved"
                       : preconnect_goes_on(c)      ? "it is too late: the joining processes are being connected"
                       : adaptation_is_for_phase(c) ? "the phase cannot run without it"
+                      : releases_must(c)           ? "a host was told to end by SIGTERM"
                                                    : NULL;
     char silent[200], text[320];
     (void)request;
@@ -151,9 +156,10 @@ void requests_take(struct coordinator *c, void *handle, const cJSON *request)
 
 void requests_abandoned(struct coordinator *c, const void *handle)
 {
-    struct adaptation *a = adaptation_pending(c);
-    if (a && a->handle == handle)
-        reply_send(c, &a->handle, reply_refusal("failed", "the requester has gone"));
+    if (adaptation_pending(c))
+        waiters_abandoned(c, &adaptation_pending(c)->waiters, handle);
+    releases_abandoned(c, handle);
+    departures_abandoned(c, handle);
     survey_abandoned(c, handle);
     measure_abandoned(c, handle);
     pause_abandoned(c, handle);

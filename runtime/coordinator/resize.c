@@ -8,20 +8,15 @@
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/hosts.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/publish.h"
+#include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/slurm_jobs.h"
 #include "runtime/coordinator/state.h"
-
-/* One resize request on its way through the checks. */
-struct resize {
-    int wanted;  /* the size asked for */
-    int granted; /* rounded to what the program accepts */
-    int named;   /* ranks that are told to leave by name */
-    char *leaves;
-};
+#include "runtime/coordinator/waiters.h"
 
 /* The rule to round by now: that of the elastic phase rank 0 is in, else the program's. */
 static const epop_sizes_t *present_rule(struct coordinator *c)
@@ -32,7 +27,7 @@ static const epop_sizes_t *present_rule(struct coordinator *c)
     return elastic ? epop_sizes_at(program, pc) : &program->sizes;
 }
 
-static bool mark_leaver(struct coordinator *c, struct resize *r, int rank, struct error *why)
+bool resize_mark(struct coordinator *c, struct resize *r, int rank, struct error *why)
 {
     if (rank < 0 || rank >= c->processes.size || (rank == 0 && !adaptation_replaces_all(c))) {
         error_set(why, ERROR_FAILED, rank ? "there is no rank %d" : "rank %d cannot leave: it hosts the job's control",
@@ -49,7 +44,7 @@ static bool mark_leavers(struct coordinator *c, struct resize *r, const cJSON *r
     const cJSON *rank;
     cJSON_ArrayForEach(rank, cJSON_GetObjectItemCaseSensitive(request, "release_ranks"))
     {
-        if (!mark_leaver(c, r, rank->valueint, why))
+        if (!resize_mark(c, r, rank->valueint, why))
             return false;
     }
     const char *hosts = json_text(request, "release_hosts");
@@ -57,7 +52,7 @@ static bool mark_leavers(struct coordinator *c, struct resize *r, const cJSON *r
     for (int i = 0; hosts && i < c->processes.size; i++)
         if (hosts_has(hosts, process_of_rank(c, i)->host)) {
             found = true;
-            if (!mark_leaver(c, r, i, why))
+            if (!resize_mark(c, r, i, why))
                 return false;
         }
     if (!found)
@@ -124,7 +119,7 @@ static cJSON *already(struct coordinator *c)
     return reply;
 }
 
-static bool check_hosts(const cJSON *request, const char *key, struct error *why)
+bool resize_hosts_valid(const cJSON *request, const char *key, struct error *why)
 {
     const char *hosts = json_text(request, key);
     if (!hosts || hosts_valid(hosts))
@@ -146,7 +141,7 @@ static int start_resize(struct coordinator *c, const cJSON *request, enum reques
                   adaptation_pending(c)->id, adaptation_pending(c)->from, adaptation_pending(c)->to);
     } else if (!r.leaves) {
         error_memory(why);
-    } else if (check_hosts(request, "add_hosts", why) && check_hosts(request, "release_hosts", why) &&
+    } else if (resize_hosts_valid(request, "add_hosts", why) && resize_hosts_valid(request, "release_hosts", why) &&
                slurm_jobs_take(c, request, why) && mark_leavers(c, &r, request, why) &&
                choose_size(c, &r, request, why)) {
         if (r.granted == c->processes.size && !r.named)
@@ -162,6 +157,30 @@ static int start_resize(struct coordinator *c, const cJSON *request, enum reques
     return result;
 }
 
+struct adaptation *resize_release(struct coordinator *c, struct resize *r, struct error *why)
+{
+    if (!choose_size(c, r, NULL, why))
+        return NULL;
+    struct adaptation *a = adaptation_new(c, BY_EPOPCTL, r->granted, r->wanted);
+    if (!a) {
+        error_memory(why);
+        return NULL;
+    }
+    choose_members(c, r, a);
+    return adaptation_prepare(c, a, NULL, why) ? NULL : adaptation_pending(c);
+}
+
+bool resize_waits_for_end(const cJSON *request)
+{
+    const char *until = json_text(request, "wait");
+    return until && !strcmp(until, "vacated");
+}
+
+bool resize_waits(const cJSON *request)
+{
+    return json_true(request, "wait") || resize_waits_for_end(request);
+}
+
 static void refused_event(struct coordinator *c, const char *why)
 {
     publish_event(c, "refused", NULL, why);
@@ -170,16 +189,18 @@ static void refused_event(struct coordinator *c, const char *why)
 void resize_request(struct coordinator *c, void *handle, const cJSON *request)
 {
     struct error why = {0};
+    if (releases_take(c, handle, request))
+        return;
     int result = start_resize(c, request, BY_EPOPCTL, &why);
     if (result > 0) {
         reply_send(c, &handle, already(c));
     } else if (result < 0) {
         refused_event(c, why.text);
         reply_send(c, &handle, reply_refusal("refused", why.text));
-    } else if (json_true(request, "wait") && adaptation_pending(c)) {
-        adaptation_pending(c)->handle = handle;
-    } else {
+    } else if (!resize_waits(request) || !adaptation_pending(c)) {
         reply_send(c, &handle, adaptation_reply(adaptation_pending(c), "accepted"));
+    } else if (waiters_add(&adaptation_pending(c)->waiters, handle, resize_waits_for_end(request))) {
+        fatal_memory(c);
     }
 }
 

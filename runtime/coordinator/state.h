@@ -13,6 +13,7 @@
 #include "runtime/coordinator/advance.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/coordinator.h"
+#include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/measure.h"
@@ -21,6 +22,7 @@
 #include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/settle.h"
@@ -65,6 +67,8 @@ struct coordinator {
     struct dump dump;
     struct resize_requests requests;
     struct slurm_jobs slurm_jobs;
+    struct releases releases;
+    struct departures departures;
     struct ending ending;
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/coordinator/outlook.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/rules.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
@@ -108,6 +109,8 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddItemToObject(json, "next", outlook_next_json(c));
     cJSON_AddItemToObject(json, "processes", processes_json(c));
     cJSON_AddItemToObject(json, "adaptations", adaptations_json(c));
+    if (releases_count(c))
+        cJSON_AddNumberToObject(json, "queued", releases_count(c));
     cJSON_AddItemToObject(json, "costs", costs_json(c->adaptations.history, ADAPTATION_HISTORY));
     if (c->config.rollcall)
         cJSON_AddItemToObject(json, "breaks", stops_json(c));

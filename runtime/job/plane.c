@@ -158,6 +158,11 @@ static void on_lost(void *context, int process)
     coordinator_lost(((struct plane *)context)->coordinator, process);
 }
 
+static void on_closed(void *context, int process)
+{
+    coordinator_closed(((struct plane *)context)->coordinator, process);
+}
+
 static void on_clock(int process, const cJSON *message)
 {
     cJSON *time = clock_answer(message);
@@ -199,8 +204,11 @@ static void on_abandoned(void *context, struct control_request *handle)
     coordinator_abandoned(((struct plane *)context)->coordinator, handle);
 }
 
-static const struct control_server_ops server_ops = {
-    .lost = on_lost, .message = on_member_message, .request = on_request, .abandoned = on_abandoned};
+static const struct control_server_ops server_ops = {.lost = on_lost,
+                                                     .closed = on_closed,
+                                                     .message = on_member_message,
+                                                     .request = on_request,
+                                                     .abandoned = on_abandoned};
 
 static int advertise(const char *job_id, const struct coordinator_config *config, struct error *error)
 {

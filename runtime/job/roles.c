@@ -120,6 +120,7 @@ void epop__job_detach(void)
     if (!job.adapted && world.backend->abandon)
         world.backend->abandon();
     member_gone(&job.member);
+    signals_leave_by(NULL);
     plane_stop(&job.plane);
 }
 
@@ -154,6 +155,7 @@ static int come_down(void)
 {
     int status = job.member.status;
     signals_install(NULL);
+    signals_leave_by(NULL);
     int stuck = plane_stop(&job.plane);
     if (stuck) {
         char note[120];

@@ -1,14 +1,60 @@
 /* SIGTERM and SIGINT: see signals.h. */
 #include "runtime/job/signals.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "runtime/base/thread.h"
 #include "runtime/coordinator/coordinator.h"
 
 static struct coordinator *volatile present;
 static volatile sig_atomic_t terminated, interrupted;
+
+/* ---- A joined process ------------------------------------------------------------ */
+
+static struct {
+    sem_t told;
+    pthread_mutex_t lock;
+    void (*tell)(void);
+} leaving = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* However often: the job goes on without this process, which ends when it has left. */
+static void on_leave(int number)
+{
+    (void)number;
+    int before = errno;
+    sem_post(&leaving.told);
+    errno = before;
+}
+
+static void *pass_on(void *unused)
+{
+    for (;;) {
+        while (sem_wait(&leaving.told))
+            ;
+        pthread_mutex_lock(&leaving.lock);
+        if (leaving.tell)
+            leaving.tell();
+        pthread_mutex_unlock(&leaving.lock);
+    }
+    return unused;
+}
+
+void signals_leave_by(void (*tell)(void))
+{
+    static bool runs;
+    pthread_mutex_lock(&leaving.lock);
+    leaving.tell = tell;
+    if (tell && !runs)
+        runs = !thread_start(NULL, pass_on, NULL);
+    pthread_mutex_unlock(&leaving.lock);
+}
+
+/* ---- The process with the coordinator, and the others of its launch --------------- */
 
 static void end_here(int number)
 {
@@ -56,7 +102,8 @@ static void only_here(void)
 void signals_install_joining(void)
 {
     only_here();
-    handle(SIGTERM, on_terminate);
+    sem_init(&leaving.told, 0, 0);
+    handle(SIGTERM, on_leave);
 }
 
 void signals_install(struct coordinator *coordinator)
@@ -78,5 +125,6 @@ void signals_remove(void)
 {
     present = NULL;
     restore(SIGTERM, on_terminate);
+    restore(SIGTERM, on_leave);
     restore(SIGINT, on_interrupt);
 }

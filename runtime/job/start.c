@@ -256,6 +256,13 @@ static void wake_up(void)
     cJSON_Delete(decide);
 }
 
+static void tell_leaving(void)
+{
+    cJSON *message = json_message(MESSAGE_LEAVE);
+    plane_tell(&job.plane, message);
+    cJSON_Delete(message);
+}
+
 /* A process that was started to join. */
 static int start_joining(void)
 {
@@ -272,6 +279,7 @@ static int start_joining(void)
         fprintf(stderr, "epop: %s\n", error.text);
         return -1;
     }
+    signals_leave_by(tell_leaving);
     return set_launcher_job(job.options.command, &error);
 }
 

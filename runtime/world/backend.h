@@ -76,6 +76,8 @@ struct backend {
     void (*event)(struct coordinator *coordinator, void *handle, int status);
     /* Looks after what it started; returns the seconds until it wants to look again. NULL: nothing to look after. */
     double (*tick)(struct coordinator *coordinator);
+    /* Does the launcher of that adaptation still run? NULL: processes have none of their own. */
+    bool (*launched)(int adaptation);
     /* How many launchers have not ended yet. NULL: none. */
     int (*busy)(void);
 

@@ -1,0 +1,217 @@
+/* Processes that left, until they have ended: see departures.h. */
+#include "runtime/coordinator/departures.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/process.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/publish.h"
+#include "runtime/coordinator/state.h"
+
+#define LIMIT 10.0 /* seconds that somebody waits */
+#define LOOK  0.02 /* seconds between two looks */
+#define LATE  0.5  /* likewise, when nobody waits any more */
+#define PATH  64
+
+struct departure {
+    int *processes, count; /* owned */
+    struct waiter *waiters;
+    cJSON *reply;
+    double until; /* monotonic */
+    struct departure *next;
+};
+
+/* ---- Has it ended? ------------------------------------------------------------------------ */
+
+/* A process of this host; one that nobody has asked for its status has ended, too. */
+static bool pid_runs(int pid)
+{
+    char path[PATH], text[512] = "";
+    if (pid <= 0 || (kill(pid, 0) && errno == ESRCH))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = 0;
+    const char *state = strrchr(text, ')');
+    return state && state[1] && state[2] != 'Z' && state[2] != 'X';
+}
+
+static bool has_ended(const struct coordinator *c, const struct process *p)
+{
+    bool here = !strcmp(p->host, process_at(c, 0)->host);
+    if (p->state != PROCESS_GONE && p->state != PROCESS_LOST)
+        return false;
+    return !p->attached || (p->closed && !(here && pid_runs(p->pid)));
+}
+
+/* It stands by for good, or has the control plane: nobody waits for that. */
+static bool stays(const struct coordinator *c, const struct process *p)
+{
+    bool ends = c->config.backend->flags & BACKEND_ENDS;
+    bool parked = p->state == PROCESS_STANDBY || p->state == PROCESS_SPENT;
+    return p->state == PROCESS_HOSTING || (parked && !(ends && p->dismissed));
+}
+
+/* A launch ends with the last of its processes. */
+static bool launch_has_ended(const struct coordinator *c, int launch)
+{
+    if (!launch || !c->config.backend->launched)
+        return true;
+    for (int p = 0; p < c->processes.count; p++)
+        if (process_at(c, p)->launch == launch && !has_ended(c, process_at(c, p)))
+            return true;
+    return !c->config.backend->launched(launch);
+}
+
+static bool is_over(const struct coordinator *c, const struct departure *d)
+{
+    for (int i = 0; i < d->count; i++) {
+        const struct process *p = process_at(c, d->processes[i]);
+        if (!stays(c, p) && !(has_ended(c, p) && launch_has_ended(c, p->launch)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Saying so ------------------------------------------------------------------------------ */
+
+static bool host_is_used(const struct coordinator *c, const char *host)
+{
+    for (int p = 0; p < c->processes.count; p++)
+        if (!strcmp(process_at(c, p)->host, host) && !has_ended(c, process_at(c, p)))
+            return true;
+    return false;
+}
+
+static bool is_first_of_host(const struct coordinator *c, const struct departure *d, int i)
+{
+    for (int other = 0; other < i; other++)
+        if (!strcmp(process_at(c, d->processes[other])->host, process_at(c, d->processes[i])->host))
+            return false;
+    return true;
+}
+
+static void publish_hosts(struct coordinator *c, const struct departure *d)
+{
+    for (int i = 0; i < d->count; i++) {
+        const struct process *p = process_at(c, d->processes[i]);
+        if (p->attached && is_first_of_host(c, d, i) && !host_is_used(c, p->host))
+            publish_vacated(c, p->host);
+    }
+}
+
+static void answer(struct coordinator *c, struct departure *d, bool vacated)
+{
+    if (d->waiters)
+        cJSON_AddBoolToObject(d->reply, "vacated", vacated);
+    waiters_answer(c, &d->waiters, d->reply);
+    d->reply = NULL;
+}
+
+static void end(struct departure **link)
+{
+    struct departure *d = *link;
+    *link = d->next;
+    free(d->processes);
+    free(d);
+}
+
+static void look(void *context)
+{
+    struct coordinator *c = context;
+    double now = monotonic_seconds(), next = 0;
+    for (struct departure **link = &c->departures.first; *link;) {
+        struct departure *d = *link;
+        bool over = is_over(c, d);
+        if (over)
+            publish_hosts(c, d);
+        if (d->reply && (over || now >= d->until))
+            answer(c, d, over);
+        if (over) {
+            end(link);
+            continue;
+        }
+        double wait = d->reply ? LOOK : LATE;
+        next = !next || wait < next ? wait : next;
+        link = &d->next;
+    }
+    if (next)
+        timers_set(&c->timers, &c->departures.look, next);
+}
+
+void departures_begin(struct coordinator *c, int *processes, int count, struct waiter *waiters, cJSON *reply)
+{
+    struct departure *d = processes ? malloc(sizeof *d) : NULL;
+    struct departure now = {processes, processes ? count : 0, waiters, reply, monotonic_seconds() + LIMIT, NULL};
+    for (int i = 0; waiters && i < now.count; i++)
+        departures_dismiss(c, processes[i]);
+    if (!d || !count) {
+        answer(c, &now, !count);
+        free(processes);
+        free(d);
+        return;
+    }
+    *d = now;
+    d->next = c->departures.first;
+    c->departures.first = d;
+    look(c);
+}
+
+/* ---- What it hears of ------------------------------------------------------------------------- */
+
+static void end_parked(struct coordinator *c, int process)
+{
+    if (c->config.backend->flags & BACKEND_PARKS && process)
+        processes_send(c, process, json_message(MESSAGE_JOIN_END));
+}
+
+void departures_dismiss(struct coordinator *c, int process)
+{
+    struct process *p = process_at(c, process);
+    bool first = !p->dismissed;
+    p->dismissed = true;
+    if (first && p->state == PROCESS_STANDBY)
+        end_parked(c, process);
+}
+
+void departures_parked(struct coordinator *c, int process)
+{
+    if (process_at(c, process)->dismissed)
+        end_parked(c, process);
+}
+
+void departures_closed(struct coordinator *c, int process)
+{
+    process_at(c, process)->closed = true;
+}
+
+void departures_abandoned(struct coordinator *c, const void *handle)
+{
+    for (struct departure *d = c->departures.first; d; d = d->next)
+        waiters_abandoned(c, &d->waiters, handle);
+}
+
+void departures_give_up(struct coordinator *c)
+{
+    while (c->departures.first) {
+        if (c->departures.first->reply)
+            answer(c, c->departures.first, false);
+        end(&c->departures.first);
+    }
+    timers_cancel(&c->timers, &c->departures.look);
+}
+
+void departures_init(struct coordinator *c)
+{
+    timer_init(&c->departures.look, look, c, NULL);
+}

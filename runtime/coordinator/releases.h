@@ -1,0 +1,46 @@
+/*
+ * Releases that cannot be carried out at once: requests that came while another adaptation is pending, and hosts that
+ * were told to end by SIGTERM. What has gathered when the pending one is through becomes one adaptation.
+ */
+#ifndef EPOP_COORDINATOR_RELEASES_H
+#define EPOP_COORDINATOR_RELEASES_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+#include "runtime/base/timers.h"
+
+struct coordinator;
+struct release;
+
+struct releases {
+    struct release *first; /* in the order of their coming; owned */
+    bool posted;           /* it is on its way that they are looked at */
+    bool said;             /* that the hosts which were told to end cannot leave yet */
+    struct timer again;    /* set: these are not tried before */
+};
+
+void releases_init(struct coordinator *c);
+
+/* Takes a request that only releases, if it has to be taken here: something is pending, or it ends that. Then the
+ * request's answer comes from here. */
+bool releases_take(struct coordinator *c, void *handle, const cJSON *request);
+
+/* How many wait. */
+int releases_count(const struct coordinator *c);
+
+/* A joined process was told to end, and its host with it. */
+void releases_told(struct coordinator *c, int process, const cJSON *message);
+/* Is the pending adaptation for such hosts? */
+bool releases_must(const struct coordinator *c);
+
+/* If something waits and can be carried out: an event is posted, as it has to be known first where rank 0 is. */
+void releases_advance(struct coordinator *c);
+/* That event. */
+void releases_carry_out(struct coordinator *c);
+
+void releases_abandoned(struct coordinator *c, const void *handle);
+/* All that wait hear why nothing comes of it. */
+void releases_end(struct coordinator *c, const char *code, const char *reason);
+
+#endif
