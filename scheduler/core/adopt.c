@@ -45,6 +45,8 @@ static void run(struct core *core, double now, struct job *job, const struct cor
     queue_remove(&core->waiting, job);
     view->state = place->nodes == place->target ? EPOP_POLICY_RUNS : EPOP_POLICY_ADAPTS;
     view->started = view->resized = place->started;
+    if (place->resized > place->started)
+        view->resized = place->resized;
     view->nodes = place->nodes;
     view->target = place->target;
     if (place->target < place->nodes)

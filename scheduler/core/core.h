@@ -40,6 +40,7 @@ struct core_job {
     double limit, bytes;
     const epop_policy_phase_t *phases; /* `begins` is not looked at */
     int phase_count;
+    double promised; /* the start that it was promised, of a site that starts again; 0: none */
 };
 int core_submit(struct core *core, double now, const struct core_job *job, struct error *error);
 
@@ -49,6 +50,7 @@ struct core_place {
     double started;
     int nodes, target;
     const int *list;
+    double resized; /* when it got its size; 0: by its start */
 };
 int core_adopt(struct core *core, double now, int64_t job, const struct core_place *place, struct error *error);
 

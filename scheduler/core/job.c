@@ -59,7 +59,8 @@ static void show(struct job *job, const struct core_job *given, double now)
     view->limit = given->limit;
     view->bytes = given->bytes;
     view->submitted = now;
-    view->reserved = view->resize_cost = view->resize_latency = -1;
+    view->reserved = given->promised > 0 ? given->promised : -1;
+    view->resize_cost = view->resize_latency = -1;
 }
 
 struct job *job_create(const struct core_job *given, double now)
