@@ -53,7 +53,8 @@ sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
 journal_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/journal/*.c))
 munge_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/munge/*.c))
 # Modules of what a site may have, each built where its library's header is.
-modules  := $(foreach module,munge,$(if $(wildcard $(patsubst %,%/$(module).h,/usr/include /usr/local/include)),$(LIB)/epop/$(module).so))
+modules  := $(foreach header,munge.h slurm/slurm.h,$(if $(wildcard $(addsuffix /$(header),/usr/include /usr/local/include)),$(LIB)/epop/$(basename $(notdir $(header))).so))
+slurm_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/slurm/*.c))
 rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
@@ -160,9 +161,9 @@ $(OBJ)/scheduler/%.o: scheduler/%.c
 $(BIN)/epopsim: $(sim_obj) $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread -o $@
-$(LIB)/epop/munge.so: $(OBJ)/scheduler/modules/munge.o
+$(modules): $(LIB)/epop/%.so: $(OBJ)/scheduler/modules/%.o
 	$(announce)
-	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ -lmunge -o $@
+	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ -l$* -o $@
 # The daemon keeps its journal by SQLite.
 $(BIN)/epoprm: $(rm_obj) $(journal_obj) $(sched_obj) $(base_obj)
 	$(announce)
@@ -266,6 +267,15 @@ $(BUILD)/tests/mpi/test_interpose: $(OBJ)/interpose/wrappers.o
 $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+# What decides nothing, and talks to nobody.
+slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/advising.o %/asking.o %/commands.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(munge_obj) $(OBJ)/scheduler/epoprm/loop.o $(sched_obj) $(base_obj)
+$(BUILD)/tests/unit/test_slurm_% $(BUILD)/tests/helpers/slurm_queue: LDLIBS := $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
+$(BUILD)/tests/unit/test_slurm_%: tests/unit/test_slurm_%.c $(slurm_parts)
+	$(announce)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(LDLIBS) $(CMOCKA)
+$(BUILD)/tests/helpers/slurm_queue: tests/helpers/slurm_queue.c $(slurm_parts)
+	$(announce)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(LDLIBS)
 $(BUILD)/tests/helpers/%: tests/helpers/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
@@ -307,7 +317,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev zlib1g-dev libsqlite3-dev libopenblas-dev
-TEST_PACKAGES  := libmunge-dev git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema mandoc gdb util-linux iproute2 \
+TEST_PACKAGES  := libmunge-dev libslurm-dev git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema mandoc gdb util-linux iproute2 \
     munge slurmctld slurmd slurm-client slurmdbd mariadb-server-core
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin

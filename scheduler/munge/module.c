@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Executables are bin/NAME and lib/epop/NAME of one tree. */
+/* Executables are bin/NAME and lib/epop/NAME of one tree; those of tests lie deeper. */
 static int find(const char *file, char path[PATH_MAX])
 {
-    static const char *const below[] = {"../lib/epop", "."};
+    static const char *const below[] = {"../lib/epop", ".", "../../lib/epop"};
     char own[PATH_MAX / 2];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     char *slash = length > 0 ? memrchr(own, '/', (size_t)length) : NULL;
@@ -33,7 +33,8 @@ const void *module_load(const char *file, const char *symbol, struct error *erro
         error_set(error, ERROR_FAILED, "lib/epop/%s is missing: it is built where the library's headers are", file);
         return NULL;
     }
-    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    /* Global: the plugins that libslurm loads find its functions by that. */
+    handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     found = handle ? dlsym(handle, symbol) : NULL;
     if (!found)
         error_set(error, ERROR_FAILED, "%s", dlerror());

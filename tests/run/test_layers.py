@@ -20,6 +20,7 @@ ALLOWED = {
     "scheduler/workload": ["epop/policy.h", "scheduler/workload/", "runtime/base/"],
     "scheduler/simulated": ["epop/policy.h", "scheduler/workload/", "scheduler/simulated/", "scheduler/core/", "runtime/base/"],
     "scheduler/munge": ["scheduler/munge/", "runtime/base/"],
+    "scheduler/slurm": ["epop/policy.h", "scheduler/", "runtime/base/"],
     "scheduler/modules": ["epop/visibility.h", "scheduler/munge/munge.h", "scheduler/slurm/module.h"],
     "scheduler/epopsim": ["epop/policy.h", "scheduler/", "runtime/base/"],
     "scheduler/journal": ["scheduler/journal/", "runtime/base/"],

@@ -1,0 +1,70 @@
+/* Malleable jobs as the adviser knows them: who is connected, what they said, what they were asked. Nothing of it has
+ * to survive the adviser: Slurm and the jobs know it, too. */
+#ifndef SCHEDULER_SLURM_ADVISED_H
+#define SCHEDULER_SLURM_ADVISED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/core/core.h"
+#include "scheduler/slurm/hostlist.h"
+#include "scheduler/slurm/peer.h"
+#include "scheduler/slurm/told.h"
+
+enum ask_kind { ASK_NOTHING, ASK_STATUS, ASK_MEASURE, ASK_GROW, ASK_SHRINK, ASK_EARLIER };
+
+/* One request at a time. */
+struct ask {
+    enum ask_kind kind; /* EARLIER: of an adviser that has died; what it was is not known */
+    int64_t id;
+    double sent;           /* monotonic */
+    struct hostlist nodes; /* GROW, SHRINK */
+    int from, to;          /* nodes */
+};
+
+struct advised {
+    int64_t id;
+    struct peer *peer; /* NULL: not connected */
+    bool attached;     /* its control plane answers */
+    struct told told;
+    struct ask ask;
+    double look_at;                        /* monotonic: when it is asked for its status again */
+    double no_grow_until, no_shrink_until; /* monotonic: it has refused */
+    int refusals;                          /* in a row */
+    char reason[DECISION_REASON_MAX];      /* of the last decision */
+    struct advised *next;
+};
+
+/* The starts that pending jobs were promised first, since 1970. */
+struct promise {
+    int64_t job;
+    double start;
+};
+
+struct advised_table {
+    struct advised *first;
+    struct promise *promises;
+    size_t promise_count, promise_room;
+};
+
+/* NULL: there is none. */
+struct advised *advised_find(const struct advised_table *table, int64_t job);
+/* The one there is, or a new one. NULL: no memory. */
+struct advised *advised_get(struct advised_table *table, int64_t job);
+void advised_remove(struct advised_table *table, struct advised *job);
+void advised_free(struct advised_table *table);
+
+/* A resize of it is under way, or may be. */
+bool advised_is_busy(const struct advised *job);
+/* It is connected, and what it says makes it one that can be resized. */
+bool advised_is_ready(const struct advised *job);
+
+void ask_over(struct ask *ask);
+
+/* 0: none. */
+double advised_promise(const struct advised_table *table, int64_t job);
+/* The first one counts. */
+void advised_promised(struct advised_table *table, int64_t job, double start);
+
+#endif

@@ -1,0 +1,255 @@
+/* The adviser's life: see adviser.h. */
+#include "scheduler/slurm/adviser.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "scheduler/core/guard.h"
+#include "scheduler/epoprm/server.h"
+#include "scheduler/policies/policies.h"
+#include "scheduler/slurm/advising.h"
+#include "scheduler/slurm/asking.h"
+#include "scheduler/slurm/commands.h"
+#include "scheduler/slurm/listening.h"
+#include "scheduler/slurm/state.h"
+
+static const double apart = 0.02, rest = 5; /* seconds between decisions: least and, where nothing happens, most */
+
+void adviser_tell(struct adviser *adviser, const struct daemon_event *event)
+{
+    if (event->job)
+        fprintf(stderr, "epoprm: job %" PRId64 ": %s: %s\n", event->job, event->kind, event->text);
+    else
+        fprintf(stderr, "epoprm: %s\n", event->text);
+    if (adviser->listener.tell)
+        adviser->listener.tell(adviser->listener.context, event);
+}
+
+void adviser_wake(struct adviser *adviser)
+{
+    if (!adviser->stale)
+        timers_set(&adviser->loop.timers, &adviser->again, apart);
+    adviser->stale = true;
+}
+
+static void say(struct adviser *adviser, const char *text)
+{
+    struct daemon_event event = {.time = wall_seconds(), .kind = "daemon", .text = text};
+    adviser_tell(adviser, &event);
+}
+
+/* ---- What Slurm says ---------------------------------------------------------------------- */
+
+/* Those that have ended, and nobody is connected for. */
+static void forget_jobs(struct adviser *adviser)
+{
+    for (struct advised *job = adviser->table.first, *next; job; job = next) {
+        const struct slurm_job *slurm = view_job(adviser->view, job->id);
+        next = job->next;
+        if (!slurm || slurm->state == SLURM_JOB_WAITS)
+            advised_remove(&adviser->table, job);
+    }
+}
+
+static void forget_promises(struct adviser *adviser)
+{
+    struct advised_table *table = &adviser->table;
+    size_t kept = 0;
+    for (size_t i = 0; i < table->promise_count; i++) {
+        const struct slurm_job *job = view_job(adviser->view, table->promises[i].job);
+        if (job && job->state == SLURM_JOB_WAITS)
+            table->promises[kept++] = table->promises[i];
+    }
+    table->promise_count = kept;
+}
+
+static void take_view(struct adviser *adviser, struct slurm_view *view)
+{
+    if (adviser->view)
+        view_free(adviser->view);
+    free(adviser->view);
+    adviser->view = view;
+    forget_jobs(adviser);
+    forget_promises(adviser);
+}
+
+static void on_news(void *context, short events)
+{
+    struct adviser *adviser = context;
+    struct error why;
+    bool was_away = adviser->away;
+    struct slurm_view *view = reading_take(&adviser->reading, &adviser->view_asked, &adviser->away, &why);
+    char text[300];
+    (void)events;
+    if (adviser->away && !was_away) {
+        snprintf(text, sizeof text, "Slurm does not answer, waiting for it: %.200s", why.text);
+        say(adviser, text);
+    } else if (was_away && !adviser->away) {
+        say(adviser, "Slurm answers again");
+    }
+    if (view)
+        take_view(adviser, view);
+    adviser_wake(adviser);
+}
+
+/* ---- Deciding ----------------------------------------------------------------------------- */
+
+/* A view from before a job's nodes changed shows nodes that are not idle, or not yet. */
+static void on_again(void *context)
+{
+    struct adviser *adviser = context;
+    double wake = rest;
+    adviser->stale = false;
+    if (adviser->view && !adviser->away && adviser->view_asked >= adviser->changed)
+        wake = fmin(rest, fmax(apart, advising(adviser)));
+    if (!adviser->stale)
+        timers_set(&adviser->loop.timers, &adviser->again, wake);
+}
+
+static void on_looks(void *context)
+{
+    asking_look(context);
+}
+
+/* ---- Connections, signals ----------------------------------------------------------------- */
+
+static void on_connection(void *context, short events)
+{
+    struct adviser *adviser = context;
+    (void)events;
+    for (int fd; (fd = accept4(adviser->listening.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
+        peer_open(&adviser->owner, fd);
+}
+
+static void on_signal(void *context, short events)
+{
+    struct adviser *adviser = context;
+    (void)events;
+    adviser->loop.over = true;
+}
+
+static int take_signals(struct adviser *adviser, struct error *error)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    adviser->signals = (struct watched){signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), POLLIN, on_signal, adviser};
+    return adviser->signals.fd < 0 ? error_set(error, ERROR_FAILED, "signals: %s", strerror(errno)) : 0;
+}
+
+/* ---- Its life ----------------------------------------------------------------------------- */
+
+/* One for each state directory. */
+static int lock(const char *directory, struct error *error)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/lock", directory);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_set(error, ERROR_FAILED, "%s: %s", path, strerror(errno));
+    if (!flock(fd, LOCK_EX | LOCK_NB))
+        return fd;
+    close(fd);
+    return error_set(error, ERROR_REFUSED, "a daemon of %s runs already: epoprm stop, or another EPOPRM_DIR",
+                     directory);
+}
+
+static int watch(struct adviser *adviser, struct error *error)
+{
+    struct watched *all[] = {&adviser->listening, &adviser->news, &adviser->signals};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (loop_add(&adviser->loop, all[i]))
+            return error_memory(error);
+    return 0;
+}
+
+static int serve(struct adviser *adviser, const struct slurm_options *options, void (*ready)(void *context),
+                 void *context, struct error *error)
+{
+    struct server *server;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/socket", options->directory);
+    if (server_open(&server, path, &adviser->loop, &commands_table, adviser, error))
+        return -1;
+    adviser->listener = (struct daemon_listener){server_tell, server};
+    if (ready)
+        ready(context);
+    int failed = loop_run(&adviser->loop, NULL, NULL, error);
+    adviser->listener.tell = NULL;
+    server_close(server);
+    return failed;
+}
+
+static int run(struct adviser *adviser, const struct slurm_options *options, void (*ready)(void *context),
+               void *context, struct error *error)
+{
+    struct queue_reader reader;
+    struct listening listening;
+    char text[900];
+    if (take_signals(adviser, error) || queue_reader_choose(&reader, options->reader, error) ||
+        listening_begin(&listening, options->port, options->address_file, error))
+        return -1;
+    adviser->listening = (struct watched){listening.fd, POLLIN, on_connection, adviser};
+    int failed = reading_begin(&adviser->reading, &reader, error);
+    if (!failed) {
+        adviser->news = (struct watched){adviser->reading.news, POLLIN, on_news, adviser};
+        snprintf(text, sizeof text, "adviser at %s (%.300s), reading Slurm by %s, policy %s", listening.address,
+                 listening.file, reader.name, policy_called(&adviser->policy));
+        say(adviser, text);
+        failed = watch(adviser, error) || serve(adviser, options, ready, context, error);
+        reading_end(&adviser->reading);
+    }
+    listening_end(&listening);
+    return failed ? -1 : 0;
+}
+
+static void prepare(struct adviser *adviser)
+{
+    *adviser = (struct adviser){.owner = {.loop = &adviser->loop,
+                                          .check = asking_check,
+                                          .welcome = asking_welcome,
+                                          .line = asking_line,
+                                          .gone = asking_gone,
+                                          .context = adviser}};
+    loop_init(&adviser->loop);
+    timer_init(&adviser->again, on_again, adviser, NULL);
+    timer_init(&adviser->looks, on_looks, adviser, NULL);
+    timers_set(&adviser->loop.timers, &adviser->looks, rest);
+}
+
+int slurm_run(const struct slurm_options *options, void (*ready)(void *context), void *context, struct error *error)
+{
+    static struct adviser adviser; /* its thread may outlive it */
+    int held = lock(options->directory, error);
+    if (held < 0)
+        return -1;
+    prepare(&adviser);
+    int failed = policy_open(&adviser.policy, options->policy ? options->policy : "gain", policies, error);
+    if (!failed) {
+        guard_install(GUARD_BUSY, GUARD_ALONE);
+        failed = run(&adviser, options, ready, context, error);
+        policy_close(&adviser.policy);
+    }
+    advised_free(&adviser.table);
+    if (adviser.view)
+        view_free(adviser.view);
+    free(adviser.view);
+    loop_free(&adviser.loop);
+    close(held);
+    return failed;
+}

@@ -1,0 +1,312 @@
+/* Requests to jobs: see asking.h. */
+#include "scheduler/slurm/asking.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+
+static const double look_every = 5, look_again = 0.5, keep = 60; /* seconds */
+
+/* How long each may take, and how long the attendant's answer that it did may be on its way. */
+static const double limits[] = {
+    [ASK_STATUS] = 10, [ASK_MEASURE] = 10, [ASK_GROW] = 60, [ASK_SHRINK] = 120, [ASK_EARLIER] = 120};
+static const double on_its_way = 15;
+
+/* ---- Sending ------------------------------------------------------------------------------ */
+
+/* Others than those of an adviser before. */
+static int64_t next_id(struct adviser *adviser)
+{
+    int64_t id = (int64_t)(wall_seconds() * 10000);
+    adviser->last_id = id > adviser->last_id ? id : adviser->last_id + 1;
+    return adviser->last_id;
+}
+
+static void send_request(struct adviser *adviser, struct advised *job, enum ask_kind kind, cJSON *request)
+{
+    cJSON *line = cJSON_CreateObject();
+    job->ask.kind = kind;
+    job->ask.id = next_id(adviser);
+    job->ask.sent = monotonic_seconds();
+    cJSON_AddNumberToObject(line, "id", (double)job->ask.id);
+    cJSON_AddStringToObject(line, "do", "ask");
+    cJSON_AddItemToObject(line, "request", request);
+    cJSON_AddNumberToObject(line, "timeout", limits[kind]);
+    peer_send(job->peer, line);
+}
+
+static void send_forget(struct peer *peer, int64_t id)
+{
+    cJSON *line = cJSON_CreateObject();
+    cJSON_AddStringToObject(line, "do", "forget");
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(line, "ids"), cJSON_CreateNumber((double)id));
+    peer_send(peer, line);
+}
+
+/* "n3:2,n4:2", or without slots. */
+static char *names(const struct hostlist *nodes, int slots)
+{
+    size_t length = 1;
+    for (int i = 0; i < nodes->count; i++)
+        length += strlen(nodes->names[i]) + 16;
+    char *text = calloc(length, 1), *at = text;
+    for (int i = 0; text && i < nodes->count; i++) {
+        at += sprintf(at, "%s%s", i ? "," : "", nodes->names[i]);
+        if (slots > 1)
+            at += sprintf(at, ":%d", slots);
+    }
+    return text;
+}
+
+static void tell_step(struct adviser *adviser, const struct advised *job, const char *kind, const char *text)
+{
+    char *nodes = names(&job->ask.nodes, 0);
+    struct daemon_event event = {.time = wall_seconds(),
+                                 .job = job->id,
+                                 .kind = kind,
+                                 .text = text,
+                                 .state = !strcmp(kind, "decision") ? "adapting" : "running",
+                                 .from = job->ask.from,
+                                 .to = job->ask.to,
+                                 .nodes = nodes};
+    adviser_tell(adviser, &event);
+    free(nodes);
+}
+
+void asking_resize(struct adviser *adviser, struct advised *job, enum ask_kind kind, struct hostlist *nodes, int from,
+                   int to, const char *reason)
+{
+    cJSON *request = json_message("resize");
+    char *list = names(nodes, kind == ASK_GROW ? job->told.slots : 0);
+    ask_over(&job->ask);
+    job->ask.nodes = *nodes;
+    *nodes = (struct hostlist){0};
+    job->ask.from = from;
+    job->ask.to = to;
+    snprintf(job->reason, sizeof job->reason, "%s", reason);
+    if (kind == ASK_GROW)
+        cJSON_AddNumberToObject(request, "delta", job->ask.nodes.count * job->told.slots);
+    cJSON_AddStringToObject(request, kind == ASK_GROW ? "add_hosts" : "release_hosts", list ? list : "");
+    cJSON_AddTrueToObject(request, "wait");
+    free(list);
+    send_request(adviser, job, kind, request);
+    tell_step(adviser, job, "decision", reason);
+}
+
+static void send_status(struct adviser *adviser, struct advised *job)
+{
+    send_request(adviser, job, ASK_STATUS, json_message("status"));
+}
+
+static void send_measure(struct adviser *adviser, struct advised *job)
+{
+    cJSON *request = json_message("measure");
+    cJSON_AddStringToObject(request, "asker", "adviser");
+    cJSON_AddNumberToObject(request, "keep", keep);
+    send_request(adviser, job, ASK_MEASURE, request);
+}
+
+static bool is_late(const struct advised *job, double now)
+{
+    return job->ask.kind != ASK_NOTHING && now > job->ask.sent + limits[job->ask.kind] + on_its_way;
+}
+
+/* A connection that has lost an answer is worth nothing; the attendant makes another. */
+static void give_up(struct advised *job)
+{
+    peer_close(job->peer);
+    job->peer = NULL;
+    job->attached = false;
+    ask_over(&job->ask);
+}
+
+void asking_look(struct adviser *adviser)
+{
+    double now = monotonic_seconds(), next = look_every;
+    for (struct advised *job = adviser->table.first; job; job = job->next) {
+        if (job->peer && is_late(job, now))
+            give_up(job);
+        if (!job->peer || !job->attached)
+            continue;
+        if (job->ask.kind == ASK_NOTHING && now >= job->look_at)
+            send_status(adviser, job);
+        else if (job->ask.kind == ASK_NOTHING)
+            next = fmin(next, job->look_at - now);
+    }
+    timers_set(&adviser->loop.timers, &adviser->looks, fmax(next, 0.05));
+}
+
+/* ---- Answers ------------------------------------------------------------------------------ */
+
+static void take_status(struct adviser *adviser, struct advised *job, const cJSON *answer)
+{
+    const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "job");
+    const char *state = json_text(status, "state");
+    job->look_at = monotonic_seconds() + look_again;
+    if (!json_true(answer, "ok") || !state || told_status(&job->told, status))
+        return;
+    job->told.known = !strcmp(state, "running");
+    job->look_at = monotonic_seconds() + (job->told.known ? look_every : look_again);
+    send_measure(adviser, job);
+}
+
+static void take_measure(struct advised *job, const cJSON *answer)
+{
+    if (json_true(answer, "ok"))
+        told_measure(&job->told, cJSON_GetObjectItemCaseSensitive(answer, "measure"));
+}
+
+/* Longer each time. */
+static double patience(int refusals, double first)
+{
+    return fmin(300, first * pow(2, fmin(refusals, 10)));
+}
+
+static void take_resize(struct adviser *adviser, struct advised *job, const cJSON *answer)
+{
+    bool grows = job->ask.kind == ASK_GROW;
+    double now = monotonic_seconds();
+    char text[DECISION_REASON_MAX + 100];
+    const char *why = json_text(answer, "reason");
+    if (json_true(answer, "ok")) {
+        snprintf(text, sizeof text, "%d -> %d nodes in %.3f s", job->ask.from, job->ask.to, now - job->ask.sent);
+        job->refusals = 0;
+        tell_step(adviser, job, "committed", text);
+    } else {
+        snprintf(text, sizeof text, "%d -> %d nodes: %.180s", job->ask.from, job->ask.to, why ? why : "no reason");
+        *(grows ? &job->no_grow_until : &job->no_shrink_until) = now + patience(job->refusals++, grows ? 10 : 5);
+        tell_step(adviser, job, "refused", text);
+    }
+}
+
+/* What it says next, and what Slurm says next, is what is decided on. */
+static void resize_over(struct adviser *adviser, struct advised *job)
+{
+    job->told.known = false;
+    job->look_at = 0;
+    adviser->changed = monotonic_seconds();
+    reading_hurry(&adviser->reading);
+}
+
+static void take_answer(struct adviser *adviser, struct advised *job, int64_t id, const cJSON *answer)
+{
+    struct ask ask = job->ask;
+    send_forget(job->peer, id);
+    if (ask.kind == ASK_NOTHING || ask.id != id)
+        return;
+    bool resized = advised_is_busy(job);
+    if (ask.kind == ASK_GROW || ask.kind == ASK_SHRINK)
+        take_resize(adviser, job, answer);
+    ask_over(&job->ask);
+    if (ask.kind == ASK_STATUS)
+        take_status(adviser, job, answer);
+    else if (ask.kind == ASK_MEASURE)
+        take_measure(job, answer);
+    if (resized)
+        resize_over(adviser, job);
+    adviser_wake(adviser);
+}
+
+/* ---- Connections -------------------------------------------------------------------------- */
+
+static int64_t id_of(const cJSON *object)
+{
+    return json_int64(object, "id", 0);
+}
+
+/* What it was asked before the connection broke, or by an adviser before: an answer that is open is waited for. */
+static void take_hello(struct adviser *adviser, struct advised *job, const cJSON *line)
+{
+    const cJSON *asked;
+    bool ours = false;
+    cJSON_ArrayForEach(asked, cJSON_GetObjectItemCaseSensitive(line, "asked"))
+    {
+        const cJSON *answer = cJSON_GetObjectItemCaseSensitive(asked, "answer");
+        int64_t id = id_of(asked);
+        ours = ours || (job->ask.kind != ASK_NOTHING && job->ask.id == id);
+        if (cJSON_IsObject(answer)) {
+            take_answer(adviser, job, id, answer);
+        } else if (job->ask.kind == ASK_NOTHING) {
+            job->ask = (struct ask){.kind = ASK_EARLIER, .id = id, .sent = monotonic_seconds()};
+            ours = true;
+        }
+    }
+    if (!ours)
+        ask_over(&job->ask); /* it did not arrive */
+    job->attached = json_true(line, "attached");
+    job->look_at = 0;
+}
+
+static void take_event(struct adviser *adviser, struct advised *job, const char *event, const cJSON *line)
+{
+    const cJSON *what = cJSON_GetObjectItemCaseSensitive(line, "what");
+    const char *of_job = json_text(what, "event");
+    if (!strcmp(event, "hello"))
+        take_hello(adviser, job, line);
+    else if (!strcmp(event, "attached"))
+        job->attached = true, job->look_at = 0;
+    else if (!strcmp(event, "ended"))
+        job->attached = false;
+    else if (of_job && (!strcmp(of_job, "committed") || !strcmp(of_job, "resumed")))
+        job->look_at = 0; /* by itself, or by its user */
+    adviser_wake(adviser);
+}
+
+void asking_line(void *context, struct peer *peer, const cJSON *line)
+{
+    struct adviser *adviser = context;
+    struct advised *job = advised_find(&adviser->table, peer->job);
+    const char *event = json_text(line, "event");
+    const cJSON *answer = cJSON_GetObjectItemCaseSensitive(line, "answer");
+    if (!job || job->peer != peer)
+        return;
+    if (event)
+        take_event(adviser, job, event, line);
+    else if (cJSON_IsObject(answer))
+        take_answer(adviser, job, id_of(line), answer);
+    asking_look(adviser);
+}
+
+int asking_check(void *context, int64_t id, uid_t uid, struct error *error)
+{
+    const struct adviser *adviser = context;
+    const struct slurm_job *job = adviser->view ? view_job(adviser->view, id) : NULL;
+    if (!adviser->view || (!job && adviser->away))
+        return error_set(error, ERROR_REFUSED, "Slurm does not answer the adviser yet: try again");
+    if (!job || job->state != SLURM_JOB_RUNS)
+        return error_set(error, ERROR_REFUSED, "Slurm has no job %" PRId64 " that runs", id);
+    if (job->uid != uid)
+        return error_set(error, ERROR_REFUSED, "job %" PRId64 " is not of uid %ld", id, (long)uid);
+    return 0;
+}
+
+/* A connection of the same job that is still there is one that its other end has given up. */
+void asking_welcome(void *context, struct peer *peer)
+{
+    struct adviser *adviser = context;
+    struct advised *job = advised_get(&adviser->table, peer->job);
+    if (!job)
+        return;
+    if (job->peer)
+        peer_close(job->peer);
+    job->peer = peer;
+    job->attached = false;
+    struct daemon_event event = {.time = wall_seconds(), .job = job->id, .kind = "running", .text = "connected"};
+    adviser_tell(adviser, &event);
+}
+
+void asking_gone(void *context, struct peer *peer)
+{
+    struct adviser *adviser = context;
+    struct advised *job = advised_find(&adviser->table, peer->job);
+    if (!job || job->peer != peer)
+        return;
+    job->peer = NULL;
+    job->attached = false;
+    adviser_wake(adviser);
+}

@@ -1,0 +1,123 @@
+/* The adviser's port and file: see listening.h. */
+#include "scheduler/slurm/listening.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
+
+/* All folders above it, those that are missing for the user alone; below /etc all may read. */
+static int make_folders(char *path, mode_t mode)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        int failed = mkdir(path, mode) && errno != EEXIST;
+        *slash = '/';
+        if (failed)
+            return -1;
+    }
+    return 0;
+}
+
+static int name_file(struct listening *listening, const char *file, struct error *error)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    size_t size = sizeof listening->file;
+    if (file)
+        snprintf(listening->file, size, "%s", file);
+    else if (!geteuid())
+        snprintf(listening->file, size, "/etc/epop/adviser");
+    else if (state && *state == '/')
+        snprintf(listening->file, size, "%s/epop/run/adviser", state);
+    else if (home && *home == '/')
+        snprintf(listening->file, size, "%s/.local/state/epop/run/adviser", home);
+    else
+        return error_set(error, ERROR_REFUSED, "there is no HOME for the file that names the adviser: --address-file");
+    if (make_folders(listening->file, geteuid() || file ? 0700 : 0755))
+        return error_set(error, ERROR_FAILED, "%s: %s", listening->file, strerror(errno));
+    return 0;
+}
+
+static int bind_port(int fd, int port)
+{
+    struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port), .sin6_addr = in6addr_any};
+    struct sockaddr_in any4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int domain = 0, on = 1, off = 0;
+    socklen_t length = sizeof domain;
+    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (domain == AF_INET)
+        return bind(fd, (struct sockaddr *)&any4, sizeof any4);
+    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    return bind(fd, (struct sockaddr *)&any, sizeof any);
+}
+
+static int open_socket(int domain, int port)
+{
+    int fd = socket(domain, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && (bind_port(fd, port) || listen(fd, 64))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The number stands at the same place for both protocols. */
+static int port_of(int fd)
+{
+    struct sockaddr_in6 own;
+    socklen_t length = sizeof own;
+    return getsockname(fd, (struct sockaddr *)&own, &length) ? -1 : ntohs(own.sin6_port);
+}
+
+static int write_file(const struct listening *listening, struct error *error)
+{
+    char fresh[sizeof listening->file + 8];
+    snprintf(fresh, sizeof fresh, "%s.new", listening->file);
+    FILE *file = fopen(fresh, "we");
+    bool written = file && fprintf(file, "%s\n", listening->address) > 0;
+    if (file)
+        written = !fclose(file) && written;
+    if (!written || chmod(fresh, 0644) || rename(fresh, listening->file))
+        return error_set(error, ERROR_FAILED, "%s: %s", listening->file, strerror(errno));
+    return 0;
+}
+
+int listening_begin(struct listening *listening, int port, const char *file, struct error *error)
+{
+    char host[256] = "localhost";
+    *listening = (struct listening){.fd = -1};
+    if (name_file(listening, file, error))
+        return -1;
+    listening->fd = open_socket(AF_INET6, port);
+    if (listening->fd < 0)
+        listening->fd = open_socket(AF_INET, port);
+    if (listening->fd < 0)
+        return error_set(error, ERROR_FAILED, "port %d: %s", port, strerror(errno));
+    gethostname(host, sizeof host - 1);
+    snprintf(listening->address, sizeof listening->address, "%s:%d", host, port_of(listening->fd));
+    if (!write_file(listening, error))
+        return 0;
+    close(listening->fd);
+    return -1;
+}
+
+void listening_end(struct listening *listening)
+{
+    char line[sizeof listening->address] = "";
+    FILE *file = fopen(listening->file, "re");
+    close(listening->fd);
+    if (!file)
+        return;
+    bool ours = fgets(line, sizeof line, file) && (line[strcspn(line, "\n")] = '\0', !strcmp(line, listening->address));
+    fclose(file);
+    if (ours)
+        unlink(listening->file);
+}

@@ -1,0 +1,43 @@
+/*
+ * Slurm's view of one machine, as the scheduler core's state: made anew for each decision, so that nothing has to be
+ * kept in step. Malleable jobs have their own nodes and their companions'; other jobs that run are rigid; what waits in
+ * Slurm's queue waits here, in that order, and is started by Slurm.
+ */
+#ifndef SCHEDULER_SLURM_MODEL_H
+#define SCHEDULER_SLURM_MODEL_H
+
+#include "scheduler/core/core.h"
+#include "scheduler/slurm/advised.h"
+#include "scheduler/slurm/holding.h"
+#include "scheduler/slurm/machine.h"
+#include "scheduler/slurm/view.h"
+
+struct model_input {
+    const struct slurm_view *view;
+    const struct advised_table *table;
+    const struct machines *machines;
+    double wall, monotonic; /* now, by both clocks */
+};
+
+struct model {
+    const struct model_input *input;
+    struct core *core;
+    int *place; /* of a node of the view: its number in the core, or -1 */
+    int *node;  /* of one of the core: its number in the view */
+    int count;
+    bool *taken;              /* nodes of the core that jobs hold */
+    struct holding *holdings; /* of jobs that run */
+    int holding_count;
+};
+
+/* -1: the core takes something not, which is a fault, or no memory. 0 with core NULL: there are no nodes. */
+int model_build(struct model *model, const struct model_input *input, int machine, struct error *error);
+void model_free(struct model *model);
+
+/* NULL: none that runs. */
+const struct holding *model_holding(const struct model *model, int64_t job);
+
+/* May that job grow into that idle node of the view? */
+bool model_may_take(const struct model_input *input, const struct slurm_job *job, int node);
+
+#endif

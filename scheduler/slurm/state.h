@@ -1,0 +1,37 @@
+/* The adviser's state, for its own files. */
+#ifndef SCHEDULER_SLURM_STATE_H
+#define SCHEDULER_SLURM_STATE_H
+
+#include "scheduler/core/policy.h"
+#include "scheduler/epoprm/daemon.h"
+#include "scheduler/epoprm/loop.h"
+#include "scheduler/slurm/advised.h"
+#include "scheduler/slurm/peer.h"
+#include "scheduler/slurm/reading.h"
+#include "scheduler/slurm/view.h"
+
+struct adviser {
+    struct loop loop;
+    struct policy policy;
+    struct advised_table table;
+    struct peer_owner owner;
+    struct reading reading;
+    struct watched listening, news, signals;
+    struct slurm_view *view; /* NULL: Slurm has not answered yet */
+    double view_asked;       /* monotonic: what it says held then */
+    bool away;
+    double changed; /* monotonic: when a job's nodes changed last; a view from before then is not decided on */
+    bool stale;     /* something has happened since the last decision */
+    struct timer again, looks;
+    int64_t last_id;
+    struct daemon_listener listener;
+    char policy_complaint[200]; /* said once */
+};
+
+/* A line to stderr, which is the daemon's log, and to those who watch. */
+void adviser_tell(struct adviser *adviser, const struct daemon_event *event);
+
+/* Something has happened: decide again soon. */
+void adviser_wake(struct adviser *adviser);
+
+#endif

@@ -1,0 +1,65 @@
+/* What Slurm has, at one moment: jobs that wait or hold nodes, nodes, partitions. Whoever read it, it looks the same.
+ */
+#ifndef SCHEDULER_SLURM_VIEW_H
+#define SCHEDULER_SLURM_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "scheduler/slurm/hostlist.h"
+#include "scheduler/slurm/module.h"
+
+struct slurm_job {
+    int64_t id;
+    uid_t uid;
+    enum slurm_job_state state;
+    int nodes; /* that it has, or asks for */
+    struct hostlist hosts;
+    char *partition; /* the first of those that it was given to */
+    unsigned priority;
+    double limit, submitted, started; /* seconds; infinite: no limit */
+    char *name, *comment, *reason;
+    bool waits; /* pending, and for nothing but its turn and nodes */
+};
+
+struct slurm_node {
+    char *name;
+    enum slurm_node_state state;
+    bool planned; /* idle, and Slurm keeps it for a job that waits */
+    int cpus;
+};
+
+struct slurm_partition {
+    char *name;
+    int tier;
+    bool up;
+    int *nodes; /* numbers in the view, ascending */
+    int count;
+    size_t room;
+};
+
+struct slurm_view {
+    struct slurm_job *jobs; /* pending ones first, in the order in which Slurm starts them; then the others by number */
+    size_t job_count, job_room;
+    struct slurm_node *nodes; /* in Slurm's order */
+    size_t node_count, node_room;
+    struct slurm_partition *partitions;
+    size_t partition_count, partition_room;
+    bool failed; /* out of memory, or what was given made no sense */
+};
+
+/* What a reader gives: a struct slurm_view is filled. */
+extern const struct slurm_sink view_sink;
+
+/* When all is in it. -1: it is not to be used. */
+int view_finish(struct slurm_view *view, struct error *error);
+void view_free(struct slurm_view *view);
+
+/* NULL, -1: there is none. */
+const struct slurm_job *view_job(const struct slurm_view *view, int64_t id);
+const struct slurm_partition *view_partition(const struct slurm_view *view, const char *name);
+int view_node(const struct slurm_view *view, const char *name);
+
+#endif
