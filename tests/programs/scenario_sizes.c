@@ -1,13 +1,23 @@
 /*
  * Two phases that accept different world sizes, as EPOP_TEST_SIZES says. The first one goes on as long as the file
- * first-while=PATH is there; the second one until the program is stopped.
+ * first-while=PATH is there; the second one until the program is stopped, or with second-while=PATH as long as that
+ * file is there, and then there is a third one. own-sigterm: it has a handler.
  */
+#include <signal.h>
+
 #include "scenario.h"
 
 struct sizes {
     int64_t phase, iteration, windows; /* the same on every rank */
-    const char *stay, *wait;
+    const char *stay, *second, *wait;
 };
+
+static void on_sigterm(int number)
+{
+    static const char text[] = "its own handler\n";
+    (void)number;
+    (void)!write(STDOUT_FILENO, text, sizeof text - 1);
+}
 
 static int init(int *argc, char ***argv, void **data)
 {
@@ -17,7 +27,10 @@ static int init(int *argc, char ***argv, void **data)
         return EPOP_ERR_MEMORY;
     *data = s;
     s->stay = text_argument(arguments, "first-while", 0);
+    s->second = text_argument(arguments, "second-while", 0);
     s->wait = text_argument(arguments, "join-waits-while", 0);
+    if (text_argument(arguments, "own-sigterm", 0))
+        signal(SIGTERM, on_sigterm);
     say_init();
     if (epop_status() == EPOP_JOINING)
         wait_while_there(s->wait);
@@ -51,6 +64,15 @@ static int second_goes_on(void *data)
         printf("second phase with %d ranks\n", size_of(epop_world()));
         fflush(stdout);
     }
+    int stay = !s->second || exists(s->second);
+    if (s->second)
+        MPI_Bcast(&stay, 1, MPI_INT, 0, epop_world());
+    return stay;
+}
+
+static int third_goes_on(void *data)
+{
+    (void)data;
     return 1;
 }
 
@@ -97,7 +119,7 @@ static int odd_and_small(int size)
 static void set_rules(epop_program_t *program)
 {
     static epop_sizes_t power = {.kind = EPOP_SIZE_POWER_OF_TWO}, even = {.kind = EPOP_SIZE_EVEN};
-    static epop_sizes_t four = {.min = 4}, pair = {.max = 2};
+    static epop_sizes_t two = {.min = 2}, odd = {.kind = EPOP_SIZE_ODD}, four = {.min = 4}, pair = {.max = 2};
     if (are("squares"))
         program->sizes = (epop_sizes_t){.kind = EPOP_SIZE_SQUARE};
     if (are("from two on"))
@@ -110,6 +132,14 @@ static void set_rules(epop_program_t *program)
         program->elements[2].sizes = &four;
     if (are("pair second"))
         program->elements[2].sizes = &pair;
+    if (are("two first"))
+        program->elements[1].sizes = &two;
+    if (are("odd first"))
+        program->elements[1].sizes = &odd;
+    if (are("rigid second")) {
+        program->elements[2].type = EPOP_RP;
+        program->elements[2].phase_adapt = NULL;
+    }
     if (are("rigid even second")) {
         program->elements[2].type = EPOP_RP;
         program->elements[2].phase_adapt = NULL;
@@ -123,6 +153,8 @@ epop_program_t *get_program(void)
     epop_add_init(program, "start", init);
     epop_add_elastic(program, "first", work, adapt, first_goes_on);
     epop_add_elastic(program, "second", work, adapt, second_goes_on);
+    if (are("rigid second"))
+        epop_add_elastic(program, "third", work, adapt, third_goes_on);
     program->finalizer = epop_add_rigid(program, "report", report, NULL);
     set_rules(program);
     return program;

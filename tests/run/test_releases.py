@@ -12,7 +12,9 @@ import pytest
 import hosts
 import job
 import joining
+from executables import LINKED, compile_c, source
 from joins import JoinScenario
+from scenario import Scenario, Switch
 
 pytestmark = joining.needed
 
@@ -29,13 +31,20 @@ class Net:
         self.net = hosts.Hosts(space, NODES)
         self.running = None
 
-    def start(self, *options, program=None, ranks=1, command=None):
+    def start(self, *options, program=None, ranks=1, command=None, env=None):
         launcher = ["-launcher", "ssh", "-launcher-exec", hosts.START, "-hosts", "n1", "-n", ranks]
         words = command or [job.BUILD / "bin/epop", "--backend", "join", *options,
                             *(program or [job.program("ledger"), *joining.ENDLESS])]
-        self.running = self.net.start("n1", [job.MPIEXEC, *launcher, *words], limit=120)
+        self.running = self.net.start("n1", [job.MPIEXEC, *launcher, *words], env=env, limit=120)
         self.wait_for(lambda status: status["state"] == "running")
         return self
+
+    def start_sizes(self, rule, *arguments, ranks=1):
+        """Its first phase goes on until first is off."""
+        first = Switch(self.space, "first").on()
+        self.start(program=[job.test_program("scenario_sizes"), f"first-while={first}", *arguments], ranks=ranks,
+                   env={"EPOP_TEST_SIZES": rule})
+        return first
 
     def ctl(self, *words):
         return self.net.epopctl("n1", *words)
@@ -79,7 +88,7 @@ class Net:
     def end(self):
         self.ctl("stop", "--wait")
         result = self.running.wait()
-        assert result.status == 0 and "right in" in result.out, result
+        assert result.status == 0 and "WRONG" not in result.out + result.err, result
         return result
 
 
@@ -233,6 +242,14 @@ def test_vacated(net):
     net.end()
 
 
+def test_the_pool_is_vacated_when_processes_stand_by(space):
+    """They end with the job alone."""
+    it = Scenario(space, start=2, ranks=2)
+    answer = json.loads(it.done("resize", "1", "--wait=vacated", "--json"))
+    assert answer["vacated"] and [place["rank"] for place in answer["left"]] == [1]
+    it.stop(ranks=1, windows=1)
+
+
 def test_a_growth_is_vacated_at_once(space):
     """Nobody left."""
     it = JoinScenario(space)
@@ -262,6 +279,79 @@ def test_sigterm_in_a_joined_process(net):
         joining.wait_for_end_of(pid)
     result = net.end()
     assert len(re.findall("n2 was told to end .SIGTERM.; ranks 1,2 leave", result.err)) == 1, result
+
+
+def in_phase(name):
+    return lambda status: status["element"] and status["element"]["name"] == name
+
+
+def test_sigterm_in_a_rigid_phase(net):
+    """It leaves in the next elastic one."""
+    second = Switch(net.space, "second").on()
+    first = net.start_sizes("rigid second", f"second-while={second}")
+    net.grow("n2")
+    first.off()
+    net.wait_for(in_phase("second"))
+    told(net, "n2")
+    net.running.wait_for_line("n2 was told to end", stream="err")
+    assert hosts_by_rank(net.wait_for(in_phase("second"))) == ["n1", "n2"]
+    second.off()
+    net.wait_for_hosts("n1")
+    net.end()
+
+
+def test_sigterm_where_the_phase_needs_the_rank(net):
+    """One line says so; the next phase lets it go. Other resizes work meanwhile."""
+    first = net.start_sizes("two first", ranks=2)
+    net.grow("n2")
+    assert net.ctl("resize", "--release-ranks", "1", "--wait").status == 0
+    told(net, "n2")
+    net.running.wait_for_line("cannot leave yet: the program accepts neither 1 ranks", stream="err")
+    assert hosts_by_rank(net.status()) == ["n1", "n2"]
+    net.grow("n3")
+    net.wait_for_hosts("n1", "n3")
+    first.off()
+    net.wait_for(in_phase("second"))
+    told(net, "n3")
+    net.wait_for_hosts("n1")
+    result = net.end()
+    assert result.err.count("cannot leave yet") == 1, result
+
+
+def test_sigterm_where_more_have_to_leave(net):
+    """Down to the next size that the phase accepts."""
+    net.start_sizes("odd first")
+    assert net.ctl("resize", "+2", "--hosts", "n2,n3", "--wait").status == 0
+    told(net, "n2")
+    net.wait_for_hosts("n1")
+    net.end()
+
+
+def test_a_handler_of_the_program_stays(net):
+    net.start_sizes("any", "own-sigterm=1")
+    net.grow("n2")
+    told(net, "n2")
+    net.running.wait_for_line("its own handler")
+    net.grow("n3")
+    assert hosts_by_rank(net.status()) == ["n1", "n2", "n3"]
+    assert "told to end" not in net.end().err
+
+
+def test_sigterm_in_an_executable(net, tmp_path):
+    """Its processes end in commit."""
+    end = net.space.directory / "end"
+    binary = compile_c(source("adapt_loop"), tmp_path / "loop", *LINKED)
+    net.start(command=[binary, end], env={"EPOP_LEAVE": "commit"})
+    assert net.ctl("resize", "+2", "--hosts", "n2,n3", "--wait").status == 0
+    pids = net.pids("n2")
+    told(net, "n2")
+    net.wait_for_hosts("n1", "n3")
+    for pid in pids:
+        joining.wait_for_end_of(pid)
+    assert net.answer("--release", "n3", "--wait=vacated")["vacated"]
+    end.touch()
+    result = net.running.wait()
+    assert result.status == 0 and "WRONG" not in result.out, result
 
 
 @pytest.mark.parametrize("times", [1, 4])
