@@ -74,8 +74,8 @@ def end(pids):
 
 
 def sruns(cluster):  # noqa: F811
-    """It is two processes."""
-    return [pid for pid, text in cluster.users_pids("n1").items() if text.startswith("srun") and "--leash" in text]
+    """It is two processes; the later one would end the step if the first died alone, so it comes first."""
+    return sorted((pid for pid, text in cluster.users_pids("n1").items() if text.startswith("srun") and "--leash" in text), reverse=True)
 
 
 def test_without_hosts_they_come_up_on_the_jobs_own_nodes(elastic, cluster):  # noqa: F811
@@ -160,6 +160,27 @@ def test_an_allocation_does_not_outlive_its_srun(elastic, cluster):  # noqa: F81
     it.resize("--release", "n2")
     cluster.wait(lambda: cluster.node_states()["n2"] == "idle", what="n2 to be given back")
     assert it.hosts() == ["n1"]
+
+
+def test_sigterm_makes_the_host_leave(elastic, cluster):  # noqa: F811
+    it = elastic()
+    it.resize("+3", "--hosts", "n2,n3:2")
+    two = dict(it.ranks())["n2"]
+    cluster.run("n4", "scancel", str(two))
+    cluster.wait(lambda: it.hosts() == ["n1", "n3", "n3"], what="the end of the ranks on n2")
+    cluster.wait(lambda: cluster.node_states()["n2"] == "idle", what="n2 to be given back")
+    assert "is gone" not in it.output()
+    it.resize("+1", "--hosts", "n2")
+    assert it.hosts() == ["n1", "n3", "n3", "n2"]
+
+
+def test_a_rigid_job_preempts_companions(elastic, cluster):  # noqa: F811
+    it = elastic(env={"EPOP_COMPANION": "--partition=elastic"})
+    it.resize("+3", "--hosts", "n2,n3,n4")
+    rigid = cluster.sbatch("exec sleep 1000", "-N2", "--exclusive", "-w", "n2,n3")
+    cluster.wait_for_state(rigid, "RUNNING")
+    assert it.hosts() == ["n1", "n4"]
+    cluster.run("n1", "scancel", str(rigid))
 
 
 def test_nothing_outlives_the_launcher_of_joiners(elastic, cluster):  # noqa: F811
