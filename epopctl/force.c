@@ -129,7 +129,7 @@ static int conclude(const struct ctl_arguments *arguments, const char *reason, c
     if (reason || note)
         cJSON_AddStringToObject(answer, reason ? "reason" : "note", reason ? reason : note);
     if (arguments->json)
-        ctl_print_json(answer);
+        term_print_json(answer);
     else if (reason)
         ctl_complain("%s", reason);
     else

@@ -19,7 +19,7 @@ static void describe_last_resize(const cJSON *status, char text[200])
     text[0] = 0;
     if (last)
         snprintf(text, 200, "; its last resize, %d -> %d, is %.40s", json_int(last, "from", 0), json_int(last, "to", 0),
-                 ctl_text(last, "state", "unknown"));
+                 term_text(last, "state", "unknown"));
 }
 
 void ctl_complain_late(const cJSON *request, int timeout_ms)
@@ -27,13 +27,13 @@ void ctl_complain_late(const cJSON *request, int timeout_ms)
     cJSON *question = json_message(REQUEST_STATUS), *answer = NULL;
     char resize[200];
     int code;
-    if (strcmp(ctl_text(request, "op", ""), REQUEST_STATUS))
+    if (strcmp(term_text(request, "op", ""), REQUEST_STATUS))
         answer = ctl_ask_quietly(question, STATUS_LIMIT_MS, &code);
     const cJSON *status = cJSON_GetObjectItem(answer, "job");
     describe_last_resize(status, resize);
     if (status)
         ctl_complain("no answer within %g s; the job is %s, with %d ranks%s", timeout_ms / 1e3,
-                     ctl_text(status, "state", "?"), json_int(status, "size", 0), resize);
+                     term_text(status, "state", "?"), json_int(status, "size", 0), resize);
     else
         ctl_complain("no answer within %g s; nor does the job say how it is", timeout_ms / 1e3);
     cJSON_Delete(answer);

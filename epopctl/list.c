@@ -106,25 +106,25 @@ static cJSON *unreachable(const struct control_job *job)
     return status;
 }
 
-static void add_row(struct ctl_table *table, const cJSON *status, const struct control_job *job)
+static void add_row(struct term_table *table, const cJSON *status, const struct control_job *job)
 {
     char size[32] = "-", standby[32] = "-", uptime[32] = "-", iteration[32] = "-";
     const cJSON *element = cJSON_GetObjectItem(status, "element");
     if (cJSON_HasObjectItem(status, "size")) {
         snprintf(size, sizeof size, "%.0f", json_number(status, "size", 0));
         snprintf(standby, sizeof standby, "%.0f", json_number(status, "standby", 0));
-        ctl_duration(json_number(status, "uptime", 0), uptime);
+        term_duration(json_number(status, "uptime", 0), uptime);
     }
     if (cJSON_HasObjectItem(element, "iteration"))
         snprintf(iteration, sizeof iteration, "%.0f", json_number(element, "iteration", 0));
-    ctl_table_add(table, (const char *[]){job->id, ctl_text(status, "state", "?"), size, standby,
-                                          ctl_text(element, "name", "-"), iteration, job->host, uptime});
+    term_table_add(table, (const char *[]){job->id, term_text(status, "state", "?"), size, standby,
+                                           term_text(element, "name", "-"), iteration, job->host, uptime});
 }
 
 static void print_all(const struct control_job *jobs, cJSON **statuses, int count, bool json)
 {
     static const char *const titles[] = {"JOB", "STATE", "SIZE", "STANDBY", "ELEMENT", "ITERATION", "HOST", "UPTIME"};
-    struct ctl_table *table = json ? NULL : ctl_table_new(8, titles);
+    struct term_table *table = json ? NULL : term_table_new(8, titles);
     cJSON *array = cJSON_CreateArray();
     for (int i = 0; i < count; i++) {
         if (!json)
@@ -134,9 +134,9 @@ static void print_all(const struct control_job *jobs, cJSON **statuses, int coun
         cJSON_AddItemToArray(array, statuses[i]);
     }
     if (json)
-        ctl_print_json(array);
+        term_print_json(array);
     else
-        ctl_table_print(table);
+        term_table_print(table);
     cJSON_Delete(array);
 }
 
@@ -171,7 +171,7 @@ int ctl_list(const struct ctl_arguments *arguments)
     struct control_job *jobs;
     cJSON **statuses;
     int count = ctl_ask_all(&jobs, &statuses, 0);
-    if (count == 0 && !arguments->json && ctl_for_people())
+    if (count == 0 && !arguments->json && term_for_people())
         puts("no job is running (of this user, on this host)");
     else if (count >= 0)
         print_all(jobs, statuses, count, arguments->json);

@@ -26,7 +26,7 @@ static void resize_text(const cJSON *status, char text[64])
     strcpy(text, "-");
     cJSON_ArrayForEach(adaptation, cJSON_GetObjectItem(status, "adaptations"))
     {
-        if (!strcmp(ctl_text(adaptation, "state", ""), "committed"))
+        if (!strcmp(term_text(adaptation, "state", ""), "committed"))
             snprintf(text, 64, "%.0f -> %.0f", json_number(adaptation, "from", 0), json_number(adaptation, "to", 0));
     }
 }
@@ -46,7 +46,7 @@ void ctl_live(const cJSON *status, struct ctl_live *live)
     progress_text(progress, live->progress);
     strcpy(live->left, "-");
     if (cJSON_HasObjectItem(progress, "left"))
-        ctl_duration(json_number(progress, "left", 0), live->left);
+        term_duration(json_number(progress, "left", 0), live->left);
     mtct_text(status, live->mtct);
     resize_text(status, live->resize);
 }
@@ -66,12 +66,12 @@ void ctl_live_line(const cJSON *status, char *text, size_t size)
 {
     struct ctl_live live;
     char picture[32];
-    int columns = ctl_columns() - 1;
+    int columns = term_columns() - 1;
     double size_of_world = json_number(status, "size", 0);
     ctl_live(status, &live);
     bar(cJSON_GetObjectItem(status, "progress"), picture);
-    snprintf(text, size, "%.60s  %.12s  %.0f %s  %s%s  left %s  MTCT %s  last resize %s", ctl_text(status, "job", "?"),
-             ctl_text(status, "state", "?"), size_of_world, size_of_world == 1 ? "rank" : "ranks", picture,
+    snprintf(text, size, "%.60s  %.12s  %.0f %s  %s%s  left %s  MTCT %s  last resize %s", term_text(status, "job", "?"),
+             term_text(status, "state", "?"), size_of_world, size_of_world == 1 ? "rank" : "ranks", picture,
              live.progress, live.left, live.mtct, live.resize);
     if (columns >= 0 && strlen(text) > (size_t)columns)
         text[columns] = '\0';

@@ -35,50 +35,50 @@ static const char *figure(const cJSON *object, const char *name, const char *for
     return text;
 }
 
-static void add_element(struct ctl_table *table, const cJSON *element)
+static void add_element(struct term_table *table, const cJSON *element)
 {
     const cJSON *mtct = cJSON_GetObjectItem(element, "mtct");
     char pc[32], size[32], ranks[32], iterations[32], rate[32], loop[32], mpi[32], mean[32], variance[32], least[32],
         most[32], trend[32];
-    ctl_table_add(table,
-                  (const char *[]){ctl_text(element, "name", "?"), figure(element, "pc", "%.0f", pc),
-                                   figure(element, "size", "%.0f", size), figure(element, "ranks", "%.0f", ranks),
-                                   figure(element, "iterations", "%.0f", iterations),
-                                   figure(element, "rate", "%.4g", rate), figure(element, "loop_seconds", "%.3f", loop),
-                                   figure(element, "mpi_seconds", "%.3f", mpi), figure(mtct, "mean", "%.4g", mean),
-                                   figure(mtct, "variance", "%.3g", variance), figure(mtct, "min", "%.4g", least),
-                                   figure(mtct, "max", "%.4g", most), figure(mtct, "trend", "%.4g", trend)});
+    term_table_add(
+        table, (const char *[]){term_text(element, "name", "?"), figure(element, "pc", "%.0f", pc),
+                                figure(element, "size", "%.0f", size), figure(element, "ranks", "%.0f", ranks),
+                                figure(element, "iterations", "%.0f", iterations),
+                                figure(element, "rate", "%.4g", rate), figure(element, "loop_seconds", "%.3f", loop),
+                                figure(element, "mpi_seconds", "%.3f", mpi), figure(mtct, "mean", "%.4g", mean),
+                                figure(mtct, "variance", "%.3g", variance), figure(mtct, "min", "%.4g", least),
+                                figure(mtct, "max", "%.4g", most), figure(mtct, "trend", "%.4g", trend)});
 }
 
 static void print_elements(const cJSON *elements)
 {
     static const char *const titles[] = {"PHASE", "PC",   "SIZE",     "RANKS", "ITERATIONS", "RATE", "LOOP",
                                          "MPI",   "MTCT", "VARIANCE", "MIN",   "MAX",        "TREND"};
-    struct ctl_table *table = ctl_table_new(13, titles);
+    struct term_table *table = term_table_new(13, titles);
     const cJSON *element;
     cJSON_ArrayForEach(element, elements) add_element(table, element);
-    ctl_table_print(table);
+    term_table_print(table);
 }
 
 /* Ranks that did not answer have no figure. */
 static void print_ranks(const cJSON *measure)
 {
     static const char *const titles[] = {"RANK", "PROCESS", "MEMORY"};
-    struct ctl_table *table = ctl_table_new(3, titles);
+    struct term_table *table = term_table_new(3, titles);
     const cJSON *each;
     char rank[32], process[32], bytes[48];
     cJSON_ArrayForEach(each, cJSON_GetObjectItem(measure, "memory"))
     {
         snprintf(bytes, sizeof bytes, "%.1f MiB", json_number(each, "bytes", 0) / 1048576);
-        ctl_table_add(table, (const char *[]){figure(each, "rank", "%.0f", rank),
-                                              figure(each, "process", "%.0f", process), bytes});
+        term_table_add(table, (const char *[]){figure(each, "rank", "%.0f", rank),
+                                               figure(each, "process", "%.0f", process), bytes});
     }
     cJSON_ArrayForEach(each, cJSON_GetObjectItem(measure, "missing"))
     {
         snprintf(rank, sizeof rank, "%.0f", cJSON_GetNumberValue(each));
-        ctl_table_add(table, (const char *[]){rank, "-", "no answer"});
+        term_table_add(table, (const char *[]){rank, "-", "no answer"});
     }
-    ctl_table_print(table);
+    term_table_print(table);
 }
 
 static void print_measure(const cJSON *measure)

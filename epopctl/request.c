@@ -16,7 +16,7 @@
 
 int ctl_code_of(const cJSON *answer)
 {
-    const char *code = ctl_text(answer, "code", "");
+    const char *code = term_text(answer, "code", "");
     if (json_true(answer, "ok"))
         return CTL_DONE;
     if (!strcmp(code, "timeout"))
@@ -29,11 +29,11 @@ static int conclude(const cJSON *answer, const struct ctl_arguments *arguments, 
 {
     int code = ctl_code_of(answer);
     if (arguments->json)
-        ctl_print_json(answer);
+        term_print_json(answer);
     else if (code != CTL_DONE)
-        ctl_complain("%s", ctl_text(answer, "reason", "refused, without a reason"));
+        ctl_complain("%s", term_text(answer, "reason", "refused, without a reason"));
     else if (cJSON_HasObjectItem(answer, "element"))
-        printf("%s at %s, iteration %.0f\n", done, ctl_text(answer, "element", "?"),
+        printf("%s at %s, iteration %.0f\n", done, term_text(answer, "element", "?"),
                json_number(answer, "iteration", 0));
     else
         printf("%s\n", done);
@@ -168,8 +168,8 @@ static cJSON *resize_request(const struct ctl_arguments *arguments)
 
 static void describe_resize(const cJSON *answer, char text[400])
 {
-    const char *note = ctl_text(answer, "note", "");
-    const char *verb = !strcmp(ctl_text(answer, "code", ""), "done") ? "done" : "accepted";
+    const char *note = term_text(answer, "note", "");
+    const char *verb = !strcmp(term_text(answer, "code", ""), "done") ? "done" : "accepted";
     char change[64] = "";
     if (cJSON_HasObjectItem(answer, "from"))
         snprintf(change, sizeof change, "%.0f -> %.0f", json_number(answer, "from", 0), json_number(answer, "size", 0));
@@ -223,7 +223,7 @@ static int wait_gone(const struct control_job *job, int timeout_ms)
 static int conclude_stop(const cJSON *answer, const struct ctl_arguments *arguments)
 {
     char text[1200];
-    const char *note = ctl_text(answer, "note", "");
+    const char *note = term_text(answer, "note", "");
     snprintf(text, sizeof text, "stopping%s%s", note[0] ? "; " : "", note);
     return conclude(answer, arguments, text);
 }

@@ -22,11 +22,11 @@ int ctl_show(const struct ctl_arguments *arguments, const struct ctl_view *view)
     const cJSON *what = cJSON_GetObjectItem(answer, view->member);
     cJSON_Delete(request);
     if (what && arguments->json) {
-        ctl_print_json(what);
+        term_print_json(what);
     } else if (what) {
         view->print(what);
     } else if (answer) {
-        ctl_complain("%s", ctl_text(answer, "reason", view->none));
+        ctl_complain("%s", term_text(answer, "reason", view->none));
         code = CTL_REFUSED;
     }
     cJSON_Delete(answer);

@@ -12,7 +12,7 @@
 /* One line: a name and what it is. */
 static void line(const char *name, const char *value)
 {
-    if (ctl_for_people())
+    if (term_for_people())
         printf("%-12s %s\n", name, value);
     else
         printf("%s\t%s\n", name, value);
@@ -35,7 +35,7 @@ static void print_rule(const cJSON *sizes)
     double least = json_number(sizes, "min", 0), most = json_number(sizes, "max", 0);
     double preferred = json_number(sizes, "preferred", 0), factor = json_number(sizes, "factor", 0);
     char text[200];
-    int used = snprintf(text, sizeof text, "%.80s", ctl_text(sizes, "kind", "any"));
+    int used = snprintf(text, sizeof text, "%.80s", term_text(sizes, "kind", "any"));
     if (factor > 0)
         used += snprintf(text + used, sizeof text - (size_t)used, " of %.0f", factor);
     if (least > 0)
@@ -57,7 +57,7 @@ static void print_progress(const cJSON *progress)
     if (bound > 0)
         used +=
             snprintf(text + used, sizeof text - (size_t)used, " of %.0f (%.0f %%)", bound, floor(100 * done / bound));
-    ctl_duration(age, ago);
+    term_duration(age, ago);
     if (age >= 1)
         snprintf(text + used, sizeof text - (size_t)used, ", %s ago", ago);
     line("progress", text);
@@ -68,8 +68,8 @@ static void print_where(const cJSON *status)
     const cJSON *element = cJSON_GetObjectItem(status, "element"), *progress = cJSON_GetObjectItem(status, "progress");
     char text[300];
     if (cJSON_IsObject(element)) {
-        snprintf(text, sizeof text, "%.200s (%.8s, pc %.0f)", ctl_text(element, "name", "?"),
-                 ctl_text(element, "type", "?"), json_number(element, "pc", 0));
+        snprintf(text, sizeof text, "%.200s (%.8s, pc %.0f)", term_text(element, "name", "?"),
+                 term_text(element, "type", "?"), json_number(element, "pc", 0));
         line("element", text);
         snprintf(text, sizeof text, "%.0f", json_number(element, "iteration", 0));
         line("iteration", text);
@@ -85,11 +85,11 @@ static void print_next(const cJSON *next)
     char text[400], when[32];
     if (!cJSON_IsObject(next))
         return;
-    int used = snprintf(text, sizeof text, "%.200s (%.8s, pc %.0f)", ctl_text(next, "name", "?"),
-                        ctl_text(next, "type", "?"), json_number(next, "pc", 0));
+    int used = snprintf(text, sizeof text, "%.200s (%.8s, pc %.0f)", term_text(next, "name", "?"),
+                        term_text(next, "type", "?"), json_number(next, "pc", 0));
     if (iterations >= 0)
         used += snprintf(text + used, sizeof text - (size_t)used, ", after %.0f iterations", iterations);
-    ctl_duration(seconds, when);
+    term_duration(seconds, when);
     if (seconds >= 0)
         snprintf(text + used, sizeof text - (size_t)used, ", in %s", when);
     line("next", text);
@@ -117,7 +117,7 @@ static void print_speeds(const cJSON *status)
 static void print_processes(const cJSON *processes)
 {
     static const char *const titles[] = {"PROCESS", "RANK", "STATE", "HOST", "PID"};
-    struct ctl_table *table = ctl_table_new(5, titles);
+    struct term_table *table = term_table_new(5, titles);
     const cJSON *process;
     cJSON_ArrayForEach(process, processes)
     {
@@ -126,14 +126,14 @@ static void print_processes(const cJSON *processes)
         if (json_number(process, "rank", -1) >= 0)
             snprintf(rank, sizeof rank, "%.0f", json_number(process, "rank", 0));
         snprintf(pid, sizeof pid, "%.0f", json_number(process, "pid", 0));
-        ctl_table_add(table, (const char *[]){number, rank, ctl_text(process, "state", "?"),
-                                              ctl_text(process, "host", "?"), pid});
+        term_table_add(table, (const char *[]){number, rank, term_text(process, "state", "?"),
+                                               term_text(process, "host", "?"), pid});
     }
     putchar('\n');
-    ctl_table_print(table);
+    term_table_print(table);
 }
 
-static void add_adaptation(struct ctl_table *table, const cJSON *adaptation)
+static void add_adaptation(struct term_table *table, const cJSON *adaptation)
 {
     const cJSON *times = cJSON_GetObjectItem(adaptation, "times");
     double requested = json_number(times, "requested", NAN), committed = json_number(times, "committed", NAN);
@@ -146,10 +146,10 @@ static void add_adaptation(struct ctl_table *table, const cJSON *adaptation)
     if (cJSON_HasObjectItem(adaptation, "stall"))
         snprintf(stall, sizeof stall, "%.1f ms", 1e3 * json_number(adaptation, "stall", 0));
     if (cJSON_HasObjectItem(adaptation, "element"))
-        snprintf(where, sizeof where, "%.120s, iteration %.0f", ctl_text(adaptation, "element", "?"),
+        snprintf(where, sizeof where, "%.120s, iteration %.0f", term_text(adaptation, "element", "?"),
                  json_number(adaptation, "iteration", 0));
-    ctl_table_add(table, (const char *[]){id, change, ctl_text(adaptation, "state", "?"), where, took, stall,
-                                          ctl_text(adaptation, "by", "-"), ctl_text(adaptation, "reason", "")});
+    term_table_add(table, (const char *[]){id, change, term_text(adaptation, "state", "?"), where, took, stall,
+                                           term_text(adaptation, "by", "-"), term_text(adaptation, "reason", "")});
 }
 
 static void print_adaptations(const cJSON *adaptations)
@@ -158,27 +158,27 @@ static void print_adaptations(const cJSON *adaptations)
     const cJSON *adaptation;
     if (!cJSON_GetArraySize(adaptations))
         return;
-    struct ctl_table *table = ctl_table_new(8, titles);
+    struct term_table *table = term_table_new(8, titles);
     cJSON_ArrayForEach(adaptation, adaptations) add_adaptation(table, adaptation);
     putchar('\n');
-    ctl_table_print(table);
+    term_table_print(table);
 }
 
 static void print_status(const cJSON *status)
 {
     char uptime[32];
-    line("job", ctl_text(status, "job", "?"));
-    line("program", ctl_text(status, "path", ctl_text(status, "program", "?")));
+    line("job", term_text(status, "job", "?"));
+    line("program", term_text(status, "path", term_text(status, "program", "?")));
     if (cJSON_HasObjectItem(status, "batch"))
-        line("batch", ctl_text(status, "batch", "?"));
-    line("state", ctl_text(status, "state", "?"));
+        line("batch", term_text(status, "batch", "?"));
+    line("state", term_text(status, "state", "?"));
     print_size(status);
     print_rule(cJSON_GetObjectItem(status, "sizes"));
-    line("backend", ctl_text(status, "backend", "?"));
+    line("backend", term_text(status, "backend", "?"));
     print_where(status);
     print_next(cJSON_GetObjectItem(status, "next"));
     print_speeds(status);
-    ctl_duration(json_number(status, "uptime", 0), uptime);
+    term_duration(json_number(status, "uptime", 0), uptime);
     line("uptime", uptime);
     print_processes(cJSON_GetObjectItem(status, "processes"));
     print_adaptations(cJSON_GetObjectItem(status, "adaptations"));

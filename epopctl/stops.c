@@ -13,19 +13,19 @@
 static void print_stop(const cJSON *answer)
 {
     const cJSON *rank;
-    printf("stopped before %s, iteration %.0f\n", ctl_text(answer, "element", "?"),
+    printf("stopped before %s, iteration %.0f\n", term_text(answer, "element", "?"),
            json_number(answer, "iteration", 0));
     cJSON_ArrayForEach(rank, cJSON_GetObjectItem(answer, "ranks"))
     {
-        const char *block = ctl_text(rank, "block", "");
-        printf("rank %.0f on %s: gdb -p %.0f%s%s%s\n", json_number(rank, "rank", 0), ctl_text(rank, "host", "?"),
+        const char *block = term_text(rank, "block", "");
+        printf("rank %.0f on %s: gdb -p %.0f%s%s%s\n", json_number(rank, "rank", 0), term_text(rank, "host", "?"),
                json_number(rank, "pid", 0), !block[0] ? "" : " -ex 'tbreak *", block, !block[0] ? "" : "'");
     }
 }
 
 static void print_done(const cJSON *answer, const char *done)
 {
-    const char *note = ctl_text(answer, "note", "");
+    const char *note = term_text(answer, "note", "");
     if (cJSON_HasObjectItem(answer, "ranks"))
         print_stop(answer);
     else
@@ -41,9 +41,9 @@ static int ask(const struct ctl_arguments *arguments, cJSON *request, const char
     if (answer && (code = ctl_code_of(answer)) == CTL_DONE && !arguments->json)
         print_done(answer, done);
     else if (answer && !arguments->json)
-        ctl_complain("%s", ctl_text(answer, "reason", "refused, without a reason"));
+        ctl_complain("%s", term_text(answer, "reason", "refused, without a reason"));
     else if (answer)
-        ctl_print_json(answer);
+        term_print_json(answer);
     cJSON_Delete(answer);
     cJSON_Delete(request);
     return code;

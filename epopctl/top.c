@@ -18,7 +18,7 @@
 
 enum column { JOB, STATE, SIZE, DONE, LEFT, RATE, MTCT, TREND, MEMORY, RESIZE, ELEMENT, HOST, UPTIME, COLUMNS };
 
-static void add_row(struct ctl_table *table, const cJSON *status, const struct control_job *job)
+static void add_row(struct term_table *table, const cJSON *status, const struct control_job *job)
 {
     const cJSON *element = cJSON_GetObjectItem(status, "element");
     char size[32] = "-", uptime[32] = "-";
@@ -28,21 +28,21 @@ static void add_row(struct ctl_table *table, const cJSON *status, const struct c
     ctl_measured(status, &measured);
     if (cJSON_HasObjectItem(status, "size")) {
         snprintf(size, sizeof size, "%.0f", json_number(status, "size", 0));
-        ctl_duration(json_number(status, "uptime", 0), uptime);
+        term_duration(json_number(status, "uptime", 0), uptime);
     }
-    ctl_table_add(table, (const char *[COLUMNS]){[JOB] = job->id,
-                                                 [STATE] = ctl_text(status, "state", "?"),
-                                                 [SIZE] = size,
-                                                 [DONE] = live.progress,
-                                                 [LEFT] = live.left,
-                                                 [RATE] = measured.rate,
-                                                 [MTCT] = strcmp(measured.mtct, "-") ? measured.mtct : live.mtct,
-                                                 [TREND] = measured.trend,
-                                                 [MEMORY] = measured.memory,
-                                                 [RESIZE] = live.resize,
-                                                 [ELEMENT] = ctl_text(element, "name", "-"),
-                                                 [HOST] = job->host,
-                                                 [UPTIME] = uptime});
+    term_table_add(table, (const char *[COLUMNS]){[JOB] = job->id,
+                                                  [STATE] = term_text(status, "state", "?"),
+                                                  [SIZE] = size,
+                                                  [DONE] = live.progress,
+                                                  [LEFT] = live.left,
+                                                  [RATE] = measured.rate,
+                                                  [MTCT] = strcmp(measured.mtct, "-") ? measured.mtct : live.mtct,
+                                                  [TREND] = measured.trend,
+                                                  [MEMORY] = measured.memory,
+                                                  [RESIZE] = live.resize,
+                                                  [ELEMENT] = term_text(element, "name", "-"),
+                                                  [HOST] = job->host,
+                                                  [UPTIME] = uptime});
 }
 
 static void print_table(const struct control_job *jobs, cJSON **statuses, int count)
@@ -50,11 +50,11 @@ static void print_table(const struct control_job *jobs, cJSON **statuses, int co
     static const char *const titles[COLUMNS] = {"JOB",   "STATE",  "SIZE",   "DONE",    "LEFT", "RATE",  "MTCT",
                                                 "TREND", "MEMORY", "RESIZE", "ELEMENT", "HOST", "UPTIME"};
     static const int drop[] = {UPTIME, HOST, RESIZE, TREND, ELEMENT, MEMORY, RATE, LEFT, DONE, MTCT, SIZE};
-    struct ctl_table *table = ctl_table_new(COLUMNS, titles);
-    ctl_table_drop(table, drop, sizeof drop / sizeof *drop);
+    struct term_table *table = term_table_new(COLUMNS, titles);
+    term_table_drop(table, drop, sizeof drop / sizeof *drop);
     for (int i = 0; i < count; i++)
         add_row(table, statuses[i], &jobs[i]);
-    ctl_table_print(table);
+    term_table_print(table);
 }
 
 static void print_array(const struct control_job *jobs, cJSON **statuses, int count)
@@ -65,7 +65,7 @@ static void print_array(const struct control_job *jobs, cJSON **statuses, int co
         cJSON_AddNumberToObject(statuses[i], "pid", (double)jobs[i].pid);
         cJSON_AddItemReferenceToArray(array, statuses[i]);
     }
-    ctl_print_json(array);
+    term_print_json(array);
     cJSON_Delete(array);
 }
 
@@ -114,7 +114,7 @@ static int show(bool json, bool again)
 /* Until Ctrl-C. */
 int ctl_top(const struct ctl_arguments *arguments)
 {
-    bool again = ctl_for_people() && !arguments->once && !arguments->json;
+    bool again = term_for_people() && !arguments->once && !arguments->json;
     int code;
     do {
         code = show(arguments->json, again);

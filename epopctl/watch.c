@@ -38,7 +38,7 @@ static void since_request(struct watch *watch, const cJSON *event, char text[32]
     text[0] = '\0';
     if (adaptation < 0)
         return;
-    if (!strcmp(ctl_text(event, "event", ""), "requested")) {
+    if (!strcmp(term_text(event, "event", ""), "requested")) {
         watch->adaptation = adaptation;
         watch->requested = time;
     } else if (adaptation == watch->adaptation) {
@@ -55,19 +55,19 @@ static void number_text(const cJSON *event, const char *name, char text[32])
 
 static void print_for_people(const cJSON *event, const char *when, const char *since)
 {
-    printf("%s  %-10s", when, ctl_text(event, "event", "?"));
+    printf("%s  %-10s", when, term_text(event, "event", "?"));
     if (cJSON_HasObjectItem(event, "adaptation"))
         printf("  adaptation %.0f", json_number(event, "adaptation", 0));
     if (cJSON_HasObjectItem(event, "from") && cJSON_HasObjectItem(event, "to"))
         printf("  %.0f -> %.0f", json_number(event, "from", 0), json_number(event, "to", 0));
     if (cJSON_HasObjectItem(event, "element"))
-        printf("  at %s, iteration %.0f", ctl_text(event, "element", "?"), json_number(event, "iteration", 0));
+        printf("  at %s, iteration %.0f", term_text(event, "element", "?"), json_number(event, "iteration", 0));
     if (cJSON_HasObjectItem(event, "host"))
-        printf("  %s", ctl_text(event, "host", "?"));
+        printf("  %s", term_text(event, "host", "?"));
     if (since[0])
         printf("  %s", since);
     if (cJSON_HasObjectItem(event, "reason"))
-        printf("  (%s)", ctl_text(event, "reason", ""));
+        printf("  (%s)", term_text(event, "reason", ""));
     putchar('\n');
 }
 
@@ -79,9 +79,9 @@ static void print_for_programs(const cJSON *event, const char *since)
     number_text(event, "from", from);
     number_text(event, "to", to);
     number_text(event, "iteration", iteration);
-    printf("%.6f\t%s\t%s\t%s\t%s\t%s\t%s\t%.*s\t%s\n", json_number(event, "time", 0), ctl_text(event, "event", "?"),
-           adaptation, from, to, ctl_text(event, "element", ""), iteration,
-           !since[0] ? 0 : (int)strcspn(since + 1, " "), !since[0] ? "" : since + 1, ctl_text(event, "reason", ""));
+    printf("%.6f\t%s\t%s\t%s\t%s\t%s\t%s\t%.*s\t%s\n", json_number(event, "time", 0), term_text(event, "event", "?"),
+           adaptation, from, to, term_text(event, "element", ""), iteration,
+           !since[0] ? 0 : (int)strcspn(since + 1, " "), !since[0] ? "" : since + 1, term_text(event, "reason", ""));
 }
 
 /* On a terminal: what happens, and below it how far the job is. Two threads write there. */
@@ -143,7 +143,7 @@ static void on_event(void *context, const cJSON *event)
 
 int ctl_watch(const struct ctl_arguments *arguments)
 {
-    struct watch watch = {.json = arguments->json, .people = ctl_for_people() && !arguments->json, .adaptation = -1};
+    struct watch watch = {.json = arguments->json, .people = term_for_people() && !arguments->json, .adaptation = -1};
     struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
     if (code == CTL_DONE)

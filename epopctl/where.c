@@ -19,17 +19,17 @@ static void seconds(const cJSON *object, const char *name, char text[32])
 {
     strcpy(text, "-");
     if (cJSON_HasObjectItem(object, name))
-        ctl_duration(json_number(object, name, 0), text);
+        term_duration(json_number(object, name, 0), text);
 }
 
 /* What the process does; for one that runs the program, in more detail than its state. */
 static const char *activity(const cJSON *process)
 {
-    const char *state = ctl_text(process, "state", "?"), *activity = ctl_text(process, "activity", "?");
+    const char *state = term_text(process, "state", "?"), *activity = term_text(process, "activity", "?");
     return !strcmp(state, "running") || !strcmp(activity, "no answer") ? activity : state;
 }
 
-static void add_row(struct ctl_table *table, const cJSON *process)
+static void add_row(struct term_table *table, const cJSON *process)
 {
     const cJSON *element = cJSON_GetObjectItem(process, "element");
     char rank[32] = "-", pc[32], iteration[32], here[32], call[32], pid[32];
@@ -40,18 +40,19 @@ static void add_row(struct ctl_table *table, const cJSON *process)
     seconds(process, "seconds", here);
     seconds(process, "mpi_seconds", call);
     number(process, "pid", pid);
-    ctl_table_add(table, (const char *[]){rank, activity(process), ctl_text(element, "name", "-"), pc, iteration, here,
-                                          ctl_text(process, "mpi", "-"), call, ctl_text(process, "host", "?"), pid});
+    term_table_add(table,
+                   (const char *[]){rank, activity(process), term_text(element, "name", "-"), pc, iteration, here,
+                                    term_text(process, "mpi", "-"), call, term_text(process, "host", "?"), pid});
 }
 
 static void print_where(const cJSON *where)
 {
     static const char *const titles[] = {"RANK", "STATE", "PHASE", "PC",   "ITERATION",
                                          "FOR",  "MPI",   "FOR",   "HOST", "PID"};
-    struct ctl_table *table = ctl_table_new(10, titles);
+    struct term_table *table = term_table_new(10, titles);
     const cJSON *process;
     cJSON_ArrayForEach(process, cJSON_GetObjectItem(where, "processes")) add_row(table, process);
-    ctl_table_print(table);
+    term_table_print(table);
 }
 
 int ctl_where(const struct ctl_arguments *arguments)

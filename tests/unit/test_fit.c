@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "epopctl/fit.h"
+#include "terminal/fit.h"
 
 #define COLUMNS 4
 
@@ -14,7 +14,7 @@ static const int widths[COLUMNS] = {10, 5, 7, 3}, drop[] = {3, 1};
 static void assert_shown(int room, const bool *expected)
 {
     bool shown[COLUMNS];
-    ctl_fit(widths, COLUMNS, drop, 2, room, shown);
+    term_fit(widths, COLUMNS, drop, 2, room, shown);
     for (int column = 0; column < COLUMNS; column++)
         if (shown[column] != expected[column])
             fail_msg("column %d of %d characters", column, room);

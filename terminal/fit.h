@@ -1,13 +1,13 @@
 /* Which columns of a table there is room for. */
-#ifndef EPOP_CTL_FIT_H
-#define EPOP_CTL_FIT_H
+#ifndef TERMINAL_FIT_H
+#define TERMINAL_FIT_H
 
 #include <stdbool.h>
 
-#define CTL_GAP 2 /* characters between two columns */
+#define TERM_GAP 2 /* characters between two columns */
 
 /* Drops columns, in the order of `drop`, until the others fit into so many characters; *shown says which stay. Those
  * that are not in `drop` stay even if they do not fit. */
-void ctl_fit(const int *widths, int columns, const int *drop, int drops, int room, bool *shown);
+void term_fit(const int *widths, int columns, const int *drop, int drops, int room, bool *shown);
 
 #endif

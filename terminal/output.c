@@ -1,0 +1,161 @@
+/* What programs print: tables for people, tab-separated lines for programs, JSON. */
+#include "terminal/output.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "runtime/base/array.h"
+#include "runtime/base/json.h"
+#include "terminal/fit.h"
+
+struct term_table {
+    int columns, rows;
+    size_t room;
+    char **cells; /* rows * columns; the first row are the titles */
+    const int *drop;
+    int drops;
+};
+
+bool term_for_people(void)
+{
+    return isatty(STDOUT_FILENO);
+}
+
+/* A cell on one line: what comes from a job must not break the table, or drive the terminal. */
+static char *clean(const char *text)
+{
+    char *copy = strdup(text);
+    for (char *at = copy; at && *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = ' ';
+    return copy;
+}
+
+void term_table_add(struct term_table *table, const char *const *cells)
+{
+    size_t count = (size_t)(table->rows + 1) * (size_t)table->columns;
+    if (array_reserve(&table->cells, &table->room, count, sizeof *table->cells))
+        return;
+    for (int i = 0; i < table->columns; i++)
+        table->cells[table->rows * table->columns + i] = clean(cells[i]);
+    table->rows++;
+}
+
+struct term_table *term_table_new(int columns, const char *const *titles)
+{
+    struct term_table *table = calloc(1, sizeof *table);
+    if (!table) {
+        fputs("out of memory\n", stderr);
+        exit(1);
+    }
+    table->columns = columns;
+    term_table_add(table, titles);
+    return table;
+}
+
+static int width_of(const struct term_table *table, int column)
+{
+    size_t width = 0;
+    for (int row = 0; row < table->rows; row++) {
+        const char *cell = table->cells[row * table->columns + column];
+        if (cell && strlen(cell) > width)
+            width = strlen(cell);
+    }
+    return (int)width;
+}
+
+void term_table_drop(struct term_table *table, const int *drop, int count)
+{
+    table->drop = drop;
+    table->drops = count;
+}
+
+int term_columns(void)
+{
+    struct winsize size;
+    return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static const char *cell_of(const struct term_table *table, int row, int column)
+{
+    const char *cell = table->cells[row * table->columns + column];
+    return cell ? cell : "";
+}
+
+static void print_tabs(const struct term_table *table, int row)
+{
+    for (int column = 0; column < table->columns; column++)
+        printf("%s%c", cell_of(table, row, column), column < table->columns - 1 ? '\t' : '\n');
+}
+
+/* No more than `room` characters. The last column that is shown is not filled up. */
+static void print_aligned(const struct term_table *table, int row, const int *widths, const bool *shown, int room)
+{
+    int gap = 0; /* owed before the next text */
+    for (int column = 0; column < table->columns && gap < room; column++) {
+        const char *text = cell_of(table, row, column);
+        if (!shown[column])
+            continue;
+        printf("%*s%.*s", gap, "", room - gap, text);
+        room -= gap + (int)strlen(text);
+        gap = widths[column] - (int)strlen(text) + TERM_GAP;
+    }
+    putchar('\n');
+}
+
+static void print_for_people(const struct term_table *table)
+{
+    int *widths = calloc((size_t)table->columns, sizeof *widths), room = table->drops ? term_columns() : INT_MAX;
+    bool *shown = calloc((size_t)table->columns, sizeof *shown);
+    for (int column = 0; widths && column < table->columns; column++)
+        widths[column] = width_of(table, column);
+    if (widths && shown)
+        term_fit(widths, table->columns, table->drop, table->drops, room, shown);
+    for (int row = 0; widths && shown && row < table->rows; row++)
+        print_aligned(table, row, widths, shown, room);
+    free(shown);
+    free(widths);
+}
+
+void term_table_print(struct term_table *table)
+{
+    if (term_for_people())
+        print_for_people(table);
+    for (int row = 0; !term_for_people() && row < table->rows; row++)
+        print_tabs(table, row);
+    for (int i = 0; i < table->rows * table->columns; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    free(table);
+}
+
+void term_print_json(const cJSON *json)
+{
+    char *text = cJSON_Print(json);
+    if (text)
+        puts(text);
+    free(text);
+}
+
+const char *term_text(const cJSON *object, const char *name, const char *otherwise)
+{
+    const char *text = json_text(object, name);
+    return text ? text : otherwise;
+}
+
+void term_duration(double seconds, char text[32])
+{
+    long whole = seconds > 0 && seconds < 1e15 ? (long)seconds : 0;
+    if (whole < 60)
+        snprintf(text, 32, "%.1f s", seconds > 0 ? seconds : 0);
+    else if (whole < 3600)
+        snprintf(text, 32, "%ld min %ld s", whole / 60, whole % 60);
+    else if (whole < 86400)
+        snprintf(text, 32, "%ld h %ld min", whole / 3600, whole % 3600 / 60);
+    else
+        snprintf(text, 32, "%ld d %ld h", whole / 86400, whole % 86400 / 3600);
+}

@@ -1,0 +1,26 @@
+/* What programs print: tables for people, tab-separated lines for programs, JSON. */
+#ifndef TERMINAL_OUTPUT_H
+#define TERMINAL_OUTPUT_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/* A table: aligned for people, tab-separated when stdout is no terminal. Cells are copied. */
+struct term_table;
+struct term_table *term_table_new(int columns, const char *const *titles);
+void term_table_add(struct term_table *table, const char *const *cells);
+/* On a terminal: too wide a table goes without these columns, the first of them first, and is cut where that is not
+ * enough. `drop` stays valid. */
+void term_table_drop(struct term_table *table, const int *drop, int count);
+void term_table_print(struct term_table *table); /* and frees it */
+bool term_for_people(void);
+/* Of the terminal. */
+int term_columns(void);
+
+void term_print_json(const cJSON *json);
+/* A text member of a JSON object, with a default where it is missing. */
+const char *term_text(const cJSON *object, const char *name, const char *otherwise);
+/* "3 d 4 h", "5 min 6 s", "1.2 s" */
+void term_duration(double seconds, char text[32]);
+
+#endif
