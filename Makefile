@@ -43,13 +43,14 @@ CMOCKA   := $(shell pkg-config --cflags --libs cmocka 2>/dev/null)
 
 lib_src  := $(wildcard epop_api/*.c runtime/*/*.c interpose/*.c)
 epop_src := $(filter-out driver/helpers/%,$(wildcard driver/*/*.c))
-ctl_src  := $(wildcard epopctl/*.c)
+ctl_src  := $(wildcard epopctl/*.c terminal/*.c)
 base_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/base/*.c))
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
 sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,scheduler/%/*.c,core policies workload simulated)))
 sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
+term_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard terminal/*.c))
 journal_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/journal/*.c))
 munge_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/munge/*.c))
 # Modules of what a site may have, each built where its library's header is.
@@ -72,7 +73,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(modules) $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -165,7 +166,7 @@ $(modules): $(LIB)/epop/%.so: $(OBJ)/scheduler/modules/%.o
 	$(announce)
 	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ -l$* -o $@
 # The daemon keeps its journal by SQLite.
-$(BIN)/epoprm: $(rm_obj) $(journal_obj) $(sched_obj) $(base_obj)
+$(BIN)/epoprm: $(rm_obj) $(journal_obj) $(term_obj) $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib sqlite3) -ldl -lm -pthread -o $@
 
@@ -244,7 +245,7 @@ $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
 $(BUILD)/tests/unit/test_profile: $(addprefix $(OBJ)/driver/profile/,merge.o adaptations.o sums.o)
 $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
-$(BUILD)/tests/unit/test_fit: epopctl/fit.c
+$(BUILD)/tests/unit/test_fit: terminal/fit.c
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
 $(BUILD)/tests/unit/test_timeline: report/timeline.c report/trace.c
 $(BUILD)/tests/unit/test_steps: report/steps.c
@@ -367,7 +368,7 @@ root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
-	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim "$(root)/bin"
+	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
 	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans "$(root)/lib/epop"
 	$(if $(modules),install -m 644 $(modules) "$(root)/lib/epop")
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"

@@ -21,7 +21,8 @@ struct stay {
     int count;
 };
 
-enum outcome { OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_NEVER };
+/* RUNNING and WAITING: when the record was made of what is not over yet. */
+enum outcome { OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_NEVER, OUTCOME_RUNNING, OUTCOME_WAITING };
 
 struct job_record {
     const struct work *work;

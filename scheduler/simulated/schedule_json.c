@@ -114,15 +114,15 @@ static bool add_work(cJSON *object, const struct work *work)
            add_number(object, "min", work->range.min) && add_number(object, "max", work->range.max);
 }
 
-/* Of one that never started, there is no start, end, wait and slowdown. */
+/* Of one that never started, there is no start, end, wait and slowdown; of one that runs, no end and slowdown. */
 static bool add_course(cJSON *object, const struct job_record *job)
 {
-    static const char *const outcomes[] = {"done", "failed", "never"};
-    bool ended = job->outcome != OUTCOME_NEVER;
+    static const char *const outcomes[] = {"done", "failed", "never", "running", "waiting"};
+    bool ended = job->outcome == OUTCOME_DONE || job->outcome == OUTCOME_FAILED;
+    bool started = ended || job->outcome == OUTCOME_RUNNING;
     return add_text(object, "outcome", outcomes[job->outcome]) &&
-           (!ended ||
-            (add_number(object, "start", job->start) && add_number(object, "end", job->end) &&
-             add_number(object, "wait", job_wait(job)) && add_number(object, "slowdown", job_slowdown(job)))) &&
+           (!started || (add_number(object, "start", job->start) && add_number(object, "wait", job_wait(job)))) &&
+           (!ended || (add_number(object, "end", job->end) && add_number(object, "slowdown", job_slowdown(job)))) &&
            add_number(object, "resizes", job->resizes) && add_number(object, "requeues", job->requeues) &&
            add_number(object, "stalled", job->stalled) && add_stays(object, job);
 }

@@ -1,0 +1,200 @@
+/* epoprm start: the daemon in the background, told of when it takes requests, or in the foreground. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/base/json.h"
+#include "scheduler/epoprm/before.h"
+#include "scheduler/epoprm/client.h"
+#include "scheduler/epoprm/command.h"
+#include "scheduler/epoprm/daemon.h"
+#include "scheduler/epoprm/place.h"
+#include "scheduler/epoprm/say.h"
+
+enum { MOST_LOCAL = 4096 };
+
+static int take_local(const char *text, int *local)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    *local = number > 0 && number <= MOST_LOCAL ? (int)number : 0;
+    if (end != text && !*end && *local)
+        return 0;
+    rm_complain("start: --local: \"%s\" is no number of nodes from 1 to %d", text, MOST_LOCAL);
+    return -1;
+}
+
+/* ---- What it rules ------------------------------------------------------------------------ */
+
+static void print_names(const cJSON *nodes)
+{
+    int count = cJSON_GetArraySize(nodes), shown = 0;
+    for (const cJSON *node = nodes->child; node && shown < 8; node = node->next, shown++)
+        printf("%s%s", shown ? ", " : "", json_text(node, "node"));
+    printf("%s", count > shown ? ", ...)" : ")");
+}
+
+static int show(const char *directory)
+{
+    int code;
+    cJSON *answer = client_request(json_message("nodes"), &code);
+    const cJSON *nodes = cJSON_GetObjectItem(answer, "nodes");
+    if (nodes && nodes->child) {
+        int count = cJSON_GetArraySize(nodes), slots = json_int(nodes->child, "slots", 1);
+        printf("epoprm rules %d node%s of %d slot%s (", count, count == 1 ? "" : "s", slots, slots == 1 ? "" : "s");
+        print_names(nodes);
+        printf("; its state is in %s\n", directory);
+    }
+    cJSON_Delete(answer);
+    return code;
+}
+
+/* ---- The daemon --------------------------------------------------------------------------- */
+
+static void say_ready(void *context)
+{
+    int *told = context;
+    if (*told >= 0 && write(*told, "r", 1) == 1)
+        close(*told);
+    *told = -1;
+}
+
+static void say_ready_here(void *context)
+{
+    (void)context;
+    puts("epoprm takes requests");
+    fflush(stdout);
+}
+
+static int run_here(const struct daemon_options *options)
+{
+    struct error error;
+    if (!hosts_run(options, say_ready_here, NULL, &error))
+        return RM_DONE;
+    rm_complain("%s", error.text);
+    return RM_REFUSED;
+}
+
+static int open_log(const char *directory)
+{
+    char path[PLACE_MAX];
+    snprintf(path, sizeof path, "%.4080s/log", directory);
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+/* Nothing of the caller's: no terminal, no directory, no descriptor. */
+static void detach(int log)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    setsid();
+    dup2(nothing, STDIN_FILENO);
+    dup2(log >= 0 ? log : nothing, STDOUT_FILENO);
+    dup2(log >= 0 ? log : nothing, STDERR_FILENO);
+    close(nothing);
+    if (chdir("/"))
+        rm_complain("/: %s", strerror(errno));
+}
+
+/* What it cannot do before it takes requests is told to who started it, later failures to the log. */
+static void be_the_daemon(const struct daemon_options *options, int told)
+{
+    struct error error;
+    detach(open_log(options->directory));
+    int failed = hosts_run(options, say_ready, &told, &error);
+    if (failed && told >= 0) {
+        size_t length = strlen(error.text);
+        _exit(write(told, error.text, length) == (ssize_t)length ? RM_REFUSED : RM_USAGE);
+    }
+    if (failed)
+        rm_complain("%s", error.text);
+    _exit(failed ? RM_REFUSED : RM_DONE);
+}
+
+/* "r" when it is ready; else a line, or nothing if it died. */
+static int hear(int from, pid_t pid)
+{
+    char text[ERROR_TEXT_MAX] = "";
+    size_t used = 0;
+    for (ssize_t got; used < sizeof text - 1 && (got = read(from, text + used, sizeof text - 1 - used)) != 0;)
+        if (got > 0)
+            used += (size_t)got;
+        else if (errno != EINTR)
+            break;
+    if (!strcmp(text, "r"))
+        return RM_DONE;
+    waitpid(pid, NULL, 0);
+    rm_complain("start: %s", used ? text : "the daemon died; its log may say why");
+    return RM_REFUSED;
+}
+
+static int run_behind(const struct daemon_options *options)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC)) {
+        rm_complain("start: %s", strerror(errno));
+        return RM_REFUSED;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        be_the_daemon(options, ends[1]);
+    }
+    close(ends[1]);
+    int code = pid > 0 ? hear(ends[0], pid) : RM_REFUSED;
+    if (pid < 0)
+        rm_complain("start: %s", strerror(errno));
+    close(ends[0]);
+    return code ? code : show(options->directory);
+}
+
+/* ---- The command -------------------------------------------------------------------------- */
+
+static int check(const struct rm_arguments *arguments)
+{
+    if (arguments->hosts && arguments->local)
+        rm_complain("start: --hosts or --local, not both");
+    else if (arguments->site && strcmp(arguments->site, "hosts"))
+        rm_complain("start: --site: \"%s\" is none: hosts", arguments->site);
+    else
+        return 0;
+    return -1;
+}
+
+/* What is not given is as it was before. */
+static int options_of(struct daemon_options *options, const struct rm_arguments *arguments, struct before *before)
+{
+    options->hosts = arguments->hosts;
+    if (arguments->local && take_local(arguments->local, &options->local))
+        return -1;
+    if (!arguments->hosts && !arguments->local) {
+        options->hosts = before->hosts;
+        options->local = before->local > 0 ? before->local : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    options->policy = arguments->policy ? arguments->policy : before->policy;
+    options->launcher = arguments->launcher ? arguments->launcher : before->launcher;
+    options->launcher_exec = arguments->launcher_exec ? arguments->launcher_exec : before->launcher_exec;
+    return 0;
+}
+
+int rm_start(const struct rm_arguments *arguments)
+{
+    char directory[PLACE_MAX];
+    struct error error;
+    struct before before;
+    if (check(arguments))
+        return RM_USAGE;
+    if (place_directory(directory, &error) || place_make(directory, &error) || before_read(&before, &error)) {
+        rm_complain("start: %s", error.text);
+        return RM_REFUSED;
+    }
+    struct daemon_options options = {.directory = directory};
+    int code = options_of(&options, arguments, &before) ? RM_USAGE
+               : arguments->foreground                  ? run_here(&options)
+                                                        : run_behind(&options);
+    before_free(&before);
+    return code;
+}

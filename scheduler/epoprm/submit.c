@@ -1,0 +1,136 @@
+/* epoprm submit: what can be checked at once is, then the daemon gets it with the caller's directory and environment.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/json.h"
+#include "scheduler/epoprm/client.h"
+#include "scheduler/epoprm/command.h"
+#include "scheduler/epoprm/executable.h"
+#include "scheduler/epoprm/say.h"
+#include "terminal/output.h"
+
+extern char **environ;
+
+/* "4" or "1-4" */
+static int take_range(cJSON *request, const char *option, const char *text)
+{
+    char *end;
+    long least = text ? strtol(text, &end, 10) : 0, most = least;
+    bool right = text && text[0] >= '0' && text[0] <= '9';
+    if (right && *end == '-' && end[1] >= '0' && end[1] <= '9')
+        most = strtol(end + 1, &end, 10);
+    if (!text)
+        return 0;
+    if (!right || *end || least < 1 || most < least || most > 1000000) {
+        rm_complain("submit: --%s: \"%s\" is neither N nor MIN-MAX", option, text);
+        return -1;
+    }
+    const double pair[] = {(double)least, (double)most};
+    cJSON_AddItemToObject(request, option, cJSON_CreateDoubleArray(pair, 2));
+    return 0;
+}
+
+static int take_time(cJSON *request, const char *text)
+{
+    static const char units[] = "smhd";
+    static const double seconds[] = {1, 60, 3600, 86400};
+    char *end = NULL;
+    double limit = text ? strtod(text, &end) : 0;
+    const char *unit = text && *end ? strchr(units, *end) : units;
+    if (!text)
+        return 0;
+    if (end == text || !unit || (*end && end[1]) || !(limit > 0 && limit < 1e9)) {
+        rm_complain("submit: --time: \"%s\" is no time: 90, 90s, 10m, 2h or 1d", text);
+        return -1;
+    }
+    cJSON_AddNumberToObject(request, "limit", limit * seconds[unit - units]);
+    return 0;
+}
+
+/* What a launcher told the process that this is started from is not for the job's processes. */
+static bool is_of_a_launcher(const char *variable)
+{
+    static const char *const starts[] = {"PMI_",  "PMIX_",           "HYDRA_", "HYDI_",   "MPIEXEC_",
+                                         "MPIR_", "MPI_LOCAL",       "SLURM_", "SLURMD_", "SBATCH_",
+                                         "SRUN_", "EPOP_BATCH_JOB=", "EPOPRM_"};
+    if (!strncmp(variable, "SLURM_CONF=", 11) || !strncmp(variable, "EPOPRM_DIR=", 11))
+        return false;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (!strncmp(variable, starts[i], strlen(starts[i])))
+            return true;
+    return false;
+}
+
+static void add_environment(cJSON *request)
+{
+    cJSON *array = cJSON_AddArrayToObject(request, "environment");
+    for (char **variable = environ; *variable; variable++)
+        if (!is_of_a_launcher(*variable))
+            cJSON_AddItemToArray(array, cJSON_CreateString(*variable));
+}
+
+static int add_output(cJSON *request, const char *output, const char *cwd)
+{
+    char *path = NULL;
+    if (!output)
+        return 0;
+    if (!*output || asprintf(&path, "%s%s%s", output[0] == '/' ? "" : cwd, output[0] == '/' ? "" : "/", output) < 0) {
+        rm_complain("submit: -o: \"%s\" is no file", output);
+        return -1;
+    }
+    cJSON_AddStringToObject(request, "output", path);
+    free(path);
+    return 0;
+}
+
+static int add_words(cJSON *request, const struct rm_arguments *arguments)
+{
+    char cwd[4096];
+    if (!getcwd(cwd, sizeof cwd)) {
+        rm_complain("submit: the present directory: %s", strerror(errno));
+        return -1;
+    }
+    cJSON_AddStringToObject(request, "cwd", cwd);
+    cJSON_AddItemToObject(request, "argv",
+                          cJSON_CreateStringArray((const char *const *)arguments->words, arguments->count));
+    if (arguments->name)
+        cJSON_AddStringToObject(request, "name", arguments->name);
+    if (arguments->once)
+        cJSON_AddTrueToObject(request, "once");
+    return add_output(request, arguments->output, cwd);
+}
+
+static int complete(cJSON *request, const struct rm_arguments *arguments)
+{
+    const char *ranks = arguments->ranks || arguments->nodes ? arguments->ranks : "1";
+    if (take_range(request, "ranks", ranks) || take_range(request, "nodes", arguments->nodes) ||
+        take_time(request, arguments->time))
+        return RM_USAGE;
+    if (executable_check(arguments->words[0]))
+        return RM_REFUSED;
+    add_environment(request);
+    return add_words(request, arguments) ? RM_USAGE : RM_DONE;
+}
+
+int rm_submit(const struct rm_arguments *arguments)
+{
+    cJSON *request = json_message("submit");
+    int code = complete(request, arguments);
+    if (code != RM_DONE) {
+        cJSON_Delete(request);
+        return code;
+    }
+    cJSON *answer = client_request(request, &code);
+    if (answer && arguments->json)
+        printf("{\"job\":%.0f}\n", json_number(answer, "job", 0));
+    else if (answer)
+        printf("%.0f\n", json_number(answer, "job", 0));
+    cJSON_Delete(answer);
+    return code;
+}

@@ -1,0 +1,60 @@
+/* epoprm watch: a line for each event, until the daemon ends. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/base/json.h"
+#include "scheduler/epoprm/client.h"
+#include "scheduler/epoprm/command.h"
+#include "terminal/output.h"
+
+static void clock_text(double seconds, char text[32])
+{
+    time_t whole = (time_t)seconds;
+    struct tm local;
+    localtime_r(&whole, &local);
+    size_t used = strftime(text, 32, "%H:%M:%S", &local);
+    snprintf(text + used, 32 - used, ".%03d", (int)(1000 * (seconds - floor(seconds))));
+}
+
+/* Of which job, what, its state from then on, and more in words. */
+static void print(const cJSON *event)
+{
+    char when[32], job[32] = "-";
+    clock_text(json_number(event, "time", 0), when);
+    if (cJSON_HasObjectItem(event, "job"))
+        snprintf(job, sizeof job, "%.0f", json_number(event, "job", 0));
+    if (term_for_people())
+        printf("%s  %4s  %-9s  %-9s  %s\n", when, job, term_text(event, "event", ""), term_text(event, "state", ""),
+               term_text(event, "text", ""));
+    else
+        printf("%s\t%s\t%s\t%s\t%s\n", when, job, term_text(event, "event", ""), term_text(event, "state", ""),
+               term_text(event, "text", ""));
+}
+
+static void print_line(const cJSON *event)
+{
+    char *text = cJSON_PrintUnformatted(event);
+    puts(text ? text : "");
+    free(text);
+}
+
+int rm_watch(const struct rm_arguments *arguments)
+{
+    int code;
+    FILE *daemon = client_connect(0, false, &code);
+    cJSON *request = json_message("watch"), *answer = daemon ? client_ask(daemon, request, &code) : NULL;
+    for (cJSON *event; answer && !ferror(stdout) && (event = client_next(daemon)); cJSON_Delete(event)) {
+        if (arguments->json)
+            print_line(event);
+        else
+            print(event);
+        fflush(stdout);
+    }
+    cJSON_Delete(answer);
+    cJSON_Delete(request);
+    if (daemon)
+        fclose(daemon);
+    return code;
+}
