@@ -1,0 +1,97 @@
+"""epoprm on nodes of this machine: jobs of every kind start, grow, give way, and end; what cannot be is refused."""
+
+import pytest
+
+import job
+import joining
+import ruling
+
+pytestmark = joining.needed
+LEDGER = job.program("ledger")
+
+
+@pytest.fixture(name="daemon")
+def fixture_daemon(space):
+    daemon = ruling.Daemon(space, "--local", "4").start()
+    yield daemon
+    daemon.close()
+    daemon.check()
+
+
+def test_one_gives_way_to_another_and_takes_the_nodes_back(daemon):
+    first = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 4))
+    daemon.wait_runs(first, 4)
+    second = daemon.submit("sleep", "1", ranks=(2, 2))
+    daemon.wait_event("settled", first, 2)
+    daemon.wait_end(second)
+    shrunk, grown = daemon.rows("SELECT * FROM resize WHERE job=? ORDER BY id", first)[:2]
+    assert (shrunk["from_nodes"], shrunk["to_nodes"], shrunk["nodes"]) == (4, 1, "local2,local3,local4")
+    assert (grown["from_nodes"], shrunk["outcome"], grown["outcome"]) == (1, "done", "done")
+    started = daemon.job_row(second)["started"]
+    assert started >= shrunk["settled"] >= shrunk["committed"] > shrunk["asked"] > 0
+    daemon.wait_runs(first, 4)
+    assert [event["state"] for event in daemon.events(first) if event["kind"] in ("asked", "settled")][:2] == ["adapting", "running"]
+    assert daemon.request("cancel", job=first)["ok"]
+    assert daemon.wait_end(first, "cancelled")["reason"] == "cancelled by its user"
+    assert "right in" in daemon.output(first)
+
+
+def test_jobs_of_every_kind(daemon):
+    """A rigid one, a moldable one, one that runs as it is, one that fails, one that cannot be started, an executable
+    with elastic calls, which turns out to be malleable."""
+    rigid = daemon.submit("hostname", ranks=(2, 2))
+    moldable = daemon.submit("sh", "-c", "echo of $PMI_SIZE", ranks=(1, 3))
+    once = daemon.submit("sh", "-c", "echo $EPOPRM_JOB $EPOPRM_RANKS on $EPOPRM_HOSTS; exit 3", ranks=(1, 2), once=True)
+    missing = daemon.submit("./is-not-there", ranks=(1, 1))
+    assert daemon.wait_end(rigid)["status"] == 0
+    assert len(daemon.output(rigid).split()) == 2
+    daemon.wait_end(moldable)
+    assert "of " in daemon.output(moldable)
+    row = daemon.wait_end(once, "failed")
+    assert (row["status"], row["reason"]) == (3, "exit status 3") and daemon.output(once).startswith(f"{once} ")
+    assert daemon.wait_end(missing, "failed")["status"] != 0
+    elastic = daemon.submit(job.BUILD / "plain/heat_adapt", "1000", "1000000000", ranks=(1, 4))
+    assert daemon.wait_job(elastic, lambda one: one["kind"] == "malleable")
+    rigid = daemon.submit("true", ranks=(3, 3))
+    daemon.wait_end(rigid)
+    daemon.request("cancel", job=elastic)
+    daemon.wait_end(elastic, "cancelled")
+
+
+def test_draining_takes_a_node_from_a_job(daemon):
+    number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 4))
+    daemon.wait_runs(number, 4)
+    assert daemon.request("drain", node="local2")["ok"]
+    assert daemon.wait_runs(number, 3)["hosts"] == "local1,local3,local4"
+    assert daemon.nodes()["local2"]["state"] == "drain" and "job" not in daemon.nodes()["local2"]
+    assert daemon.request("drain", node="local2", undo=True)["ok"]
+    assert daemon.wait_runs(number, 4)["hosts"] == "local1,local3,local4,local2"
+    answer = daemon.request("drain", node="n9")
+    assert not answer["ok"] and "no node 'n9'" in answer["reason"]
+
+
+def test_a_time_limit_ends_a_job(daemon):
+    number = daemon.submit("sleep", "1000", ranks=(1, 1), limit=1)
+    assert daemon.wait_end(number, "failed")["reason"].startswith("time limit: 1 s")
+
+
+def test_what_cannot_be_is_refused(daemon, space):
+    assert "there are 4" in daemon.try_submit("true", ranks=(5, 8))["reason"]
+    assert "no job 7" in daemon.request("cancel", job=7)["reason"]
+    number = daemon.submit("sleep", "1000", ranks=(4, 4))
+    waiting = daemon.submit("sleep", "1000", ranks=(1, 1))
+    refused = daemon.request("stop", how="idle")
+    assert not refused["ok"] and "--leave" in refused["reason"]
+    assert daemon.request("cancel", job=waiting)["ok"]
+    daemon.wait_end(waiting, "cancelled")
+    second = ruling.Daemon(space, "--local", "4").start(ready=False).running.wait()
+    assert second.status == 1 and "runs already" in second.err and second.err.count("\n") == 1
+    assert daemon.request("cancel", job=number)["ok"]
+    daemon.wait_end(number, "cancelled")
+
+
+@pytest.mark.parametrize("options, line", [(("--hosts", "n1:4,n2:2"), "same number"), (("--hosts", "n1,n1"), "twice"),
+                                           (("--hosts", "n1:x"), "NAME:SLOTS"), (("--local", "0"), "--local")])
+def test_lists_that_make_no_sense(space, options, line):
+    result = ruling.Daemon(space, *options).start(ready=False).running.wait()
+    assert result.status in (1, 2) and line in result.err, result
