@@ -43,8 +43,10 @@ struct hosts_resize {
     int *nodes; /* that it takes or gives back */
     int count;
     double decided, committed, stall;
-    bool sent;  /* on this connection */
-    bool stuck; /* it did not come to an end in time: its nodes are held until the job ends */
+    bool sent;    /* on this connection */
+    bool stuck;   /* it did not come to an end in time: its nodes are held until the job ends */
+    bool lingers; /* committed, but not all that left has ended */
+    bool *gone;   /* by place in `nodes`: those that have nothing of the job any more */
     struct timer limit;
 };
 

@@ -48,6 +48,7 @@ static void free_job(struct hosts_job *job)
     free_list(job->environment);
     free(job->nodes);
     free(job->resize.nodes);
+    free(job->resize.gone);
     free(job);
 }
 
@@ -93,10 +94,11 @@ struct hosts_job *hosts_jobs_add(struct hosts *hosts, const struct journal_job *
     job->pool = job->kind == EPOP_MALLEABLE && !hosts->joins && hosts->local;
     job->nodes = calloc((size_t)hosts->node_count, sizeof *job->nodes);
     job->resize.nodes = calloc((size_t)hosts->node_count, sizeof *job->resize.nodes);
+    job->resize.gone = calloc((size_t)hosts->node_count, sizeof *job->resize.gone);
     if (asprintf(&job->directory, "%s/jobs/%lld", hosts->directory, (long long)job->number) < 0)
         job->directory = NULL;
     if (!job->name || !job->cwd || !job->output || !job->argv || !job->environment || !job->nodes ||
-        !job->resize.nodes || !job->directory) {
+        !job->resize.nodes || !job->resize.gone || !job->directory) {
         free_job(job);
         return NULL;
     }

@@ -92,16 +92,21 @@ static void take_job(void *to, const struct journal_job *from)
         job->outcome = !strncmp(from->reason, "time limit", 10) ? "failed" : "cancelled";
 }
 
+static void check_holding(void *to, const struct journal_holding *holding)
+{
+    struct taking *taking = to;
+    if (!hosts_node_named(taking->hosts, holding->node))
+        fail(taking, "a job on node", holding->node);
+}
+
 static void take_holding(void *to, const struct journal_holding *holding)
 {
     struct taking *taking = to;
     struct hosts_node *node = hosts_node_named(taking->hosts, holding->node);
     struct hosts_job *job = hosts_jobs_find(taking->hosts, holding->job);
     int number = node ? (int)(node - taking->hosts->nodes) : -1;
-    if (!node || !job) {
-        fail(taking, "a job on node", holding->node);
+    if (!node || !job)
         return;
-    }
     hosts_jobs_hold(job, &number, 1);
     job->size = job->held;
 }
@@ -210,9 +215,10 @@ static int adopt_all(struct hosts *hosts, struct error *error)
 int hosts_recover(struct hosts *hosts, struct error *error)
 {
     struct taking taking = {hosts, error, 0};
-    if (journal_nodes(hosts->journal, take_node, &taking, error) ||
+    if (journal_holdings(hosts->journal, check_holding, &taking, error) || taking.failed ||
+        journal_nodes(hosts->journal, take_node, &taking, error) ||
         journal_jobs(hosts->journal, false, take_job, &taking, error) || taking.failed ||
-        journal_holdings(hosts->journal, take_holding, &taking, error) || taking.failed ||
+        journal_holdings(hosts->journal, take_holding, &taking, error) ||
         journal_stays(hosts->journal, take_stay, &taking, error) ||
         journal_resizes(hosts->journal, false, take_resize, &taking, error) || put_nodes(hosts, error))
         return -1;

@@ -60,7 +60,7 @@ cJSON *hosts_request_resize(const struct hosts_job *job)
         add_ranks(job, request);
     else if (!grows && !job->hosts->local)
         add_list(job, request, "release_hosts", false);
-    cJSON_AddBoolToObject(request, "wait", 1);
+    cJSON_AddStringToObject(request, "wait", "vacated");
     return request;
 }
 

@@ -109,7 +109,8 @@ void hosts_resize_begin(struct hosts_job *job, const struct decision *decision)
     resize->step = JOURNAL_DECIDED;
     resize->decided = now;
     resize->stall = 0;
-    resize->sent = resize->stuck = false;
+    resize->sent = resize->stuck = resize->lingers = false;
+    memset(resize->gone, 0, (size_t)hosts->node_count * sizeof *resize->gone);
     char *names = hosts_names(hosts, resize->nodes, resize->count);
     begin(hosts);
     hosts_must(hosts,
@@ -273,6 +274,29 @@ static void give_up(void *context)
     hosts_jobs_learned(job);
 }
 
+/* It has committed, but who left has not ended: that is heard host by host. */
+static void hold_on(struct hosts_job *job)
+{
+    timers_cancel(&job->hosts->loop.timers, &job->resize.limit);
+    job->resize.lingers = true;
+    tell_step(job, "failed", "processes that left have not ended; their nodes are held until they have");
+}
+
+static void vacated(struct hosts_job *job, const char *host)
+{
+    struct hosts_resize *resize = &job->resize;
+    int left = 0;
+    for (int i = 0; i < resize->count; i++) {
+        const struct hosts_node *node = &job->hosts->nodes[resize->nodes[i]];
+        const char *known = node->known ? node->known : node->host;
+        if (host && !strcmp(host, known))
+            resize->gone[i] = true;
+        left += !resize->gone[i];
+    }
+    if (resize->lingers && !left)
+        settled(job);
+}
+
 /* ---- What the job says ---------------------------------------------------------------------- */
 
 static void commit_event(struct hosts_job *job, const cJSON *what)
@@ -295,6 +319,8 @@ void hosts_resize_event(struct hosts_job *job, const cJSON *what)
             pass(job, steps[i].step, "");
     if (!strcmp(event, "committed"))
         commit_event(job, what);
+    else if (!strcmp(event, "vacated"))
+        vacated(job, json_text(what, "host"));
 }
 void hosts_resize_answer(struct hosts_job *job, const cJSON *answer)
 {
@@ -304,7 +330,10 @@ void hosts_resize_answer(struct hosts_job *job, const cJSON *answer)
     if (json_true(answer, "ok")) {
         int ranks = json_int(answer, "size", hosts_jobs_ranks(job, job->resize.to));
         committed(job, hosts_jobs_nodes(job->hosts, ranks));
-        settled(job);
+        if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(answer, "vacated")))
+            hold_on(job);
+        else
+            settled(job);
     } else if (code && (!strcmp(code, "timeout") || !strcmp(code, "ended"))) {
         give_up(job);
     } else {

@@ -33,7 +33,7 @@ class Daemon:
         self.options = [*options, "--policy", policy]
         self.directory = pathlib.Path(space.runtime) / "state"
         self.directory.mkdir(mode=0o700, exist_ok=True)
-        self.running = None
+        self.running, self._said = None, []
 
     # ---- Its life
 
@@ -88,15 +88,24 @@ class Daemon:
     # ---- Its commands
 
     def request(self, op, **members):
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(LIMIT)
-            connection.connect(str(self.directory / "socket"))
-            connection.sendall((json.dumps({"op": op, **members}) + "\n").encode())
+        with self._send(op, members) as connection:
             return json.loads(connection.makefile().readline())
 
-    def try_submit(self, *argv, ranks=(1, 1), **members):
+    def say(self, op, **members):
+        """A request whose answer may never come."""
+        connection = self._send(op, members)
+        self._said.append(connection)
+
+    def _send(self, op, members):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(LIMIT)
+        connection.connect(str(self.directory / "socket"))
+        connection.sendall((json.dumps({"op": op, **members}) + "\n").encode())
+        return connection
+
+    def try_submit(self, *argv, how=None, ranks=(1, 1), **members):
         environment = self.space.environment(self.net.environment(self.env) if self.net else self.env)
-        return self.request("submit", argv=[str(word) for word in argv], ranks=list(ranks),
+        return (how or self.request)("submit", argv=[str(word) for word in argv], ranks=list(ranks),
                             cwd=str(self.space.directory),
                             environment=[f"{key}={value}" for key, value in environment.items()], **members)
 
@@ -104,6 +113,13 @@ class Daemon:
         answer = self.try_submit(*argv, **how)
         assert answer["ok"], answer
         return answer["job"]
+
+    def say_submit(self, *argv, **how):
+        """To a daemon that may stop before it answers; the number that the job gets."""
+        number = (self.rows("SELECT max(number) AS last FROM job")[0]["last"] or 0) + 1
+        self.try_submit(*argv, how=self.say, **how)
+        self.wait_event("submitted", number)
+        return number
 
     def jobs(self):
         return {one["job"]: one for one in self.request("queue")["jobs"]}

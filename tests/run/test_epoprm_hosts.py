@@ -1,0 +1,78 @@
+"""epoprm on several hosts: jobs grow onto named ones and leave them; one dies, and comes back."""
+
+import json
+
+import pytest
+
+import hosts
+import job
+import joining
+import ruling
+
+pytestmark = joining.needed
+LEDGER = job.program("ledger")
+
+
+@pytest.fixture(name="net")
+def fixture_net(space):
+    try:
+        yield hosts.Hosts(space, ["n1", "n2", "n3"])
+    except hosts.Unavailable as why:
+        pytest.skip(f"no namespaces here: {why}")
+
+
+@pytest.fixture(name="daemon")
+def fixture_daemon(space, net):
+    daemon = ruling.Daemon(space, "--hosts", "n1:1,n2:1,n3:1", "--launcher", "ssh", "--launcher-exec", hosts.START,
+                           net=net).start()
+    yield daemon
+    daemon.close()
+    daemon.check()
+
+
+def wait_ranks(net, expected):
+    """Until the hosts of the only job's ranks are these, in their order."""
+    def ranks():
+        places = net.epopctl("n1", "status", "--json")
+        processes = json.loads(places.out)["processes"] if places.status == 0 else []
+        return [one["host"] for one in sorted(processes, key=lambda one: one["rank"]) if one["rank"] >= 0]
+    ruling.wait_for(lambda: ranks() == expected, why=lambda: f"{ranks()}, not {expected}")
+
+
+def test_a_job_grows_onto_hosts_and_leaves_them(daemon, net):
+    first = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 3))
+    daemon.wait_runs(first, 3)
+    wait_ranks(net, ["n1", "n2", "n3"])
+    second = daemon.submit("hostname", ranks=(1, 1))
+    daemon.wait_end(second)
+    shrunk = daemon.rows("SELECT * FROM resize WHERE job=?", first)[0]
+    assert daemon.output(second).strip() in shrunk["nodes"].split(",")
+    daemon.wait_runs(first, 3)
+    assert daemon.request("drain", node="n2")["ok"]
+    assert daemon.wait_runs(first, 2)["hosts"] == "n1,n3"
+    wait_ranks(net, ["n1", "n3"])
+    assert daemon.request("drain", node="n2", undo=True)["ok"]
+    assert daemon.wait_runs(first, 3)["hosts"] == "n1,n3,n2"
+    wait_ranks(net, ["n1", "n3", "n2"])
+
+
+def test_a_host_dies_and_comes_back(daemon, net):
+    """The job on it fails, the others run on, the node is down until it answers again."""
+    on_it = daemon.submit("sleep", "1000", ranks=(2, 2))
+    other = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 1))
+    daemon.wait_runs(on_it, 2)
+    daemon.wait_runs(other, 1)
+    shape = {name: node["job"] for name, node in daemon.nodes().items()}
+    assert shape == {"n1": on_it, "n2": on_it, "n3": other}
+    (net.directory / "n2").rename(net.directory / "gone") # nothing can be started there any more
+    net.clear("n2")
+    daemon.wait_end(on_it, "failed")
+    ruling.wait_for(lambda: daemon.nodes()["n2"]["state"] == "down")
+    assert daemon.nodes()["n1"]["state"] == "idle" and daemon.jobs()[other]["state"] == "running"
+    last = daemon.submit("hostname", ranks=(1, 1))
+    daemon.wait_end(last)
+    assert daemon.output(last).split() == ["n1"]
+    waits = daemon.submit("hostname", ranks=(2, 2))
+    (net.directory / "gone").rename(net.directory / "n2")
+    daemon.wait_end(waits)
+    assert sorted(daemon.output(waits).split()) == ["n1", "n2"]
