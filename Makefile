@@ -57,6 +57,7 @@ munge_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/munge/*.c))
 modules  := $(foreach header,munge.h slurm/slurm.h,$(if $(wildcard $(addsuffix /$(header),/usr/include /usr/local/include)),$(LIB)/epop/$(basename $(notdir $(header))).so))
 slurm_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/slurm/*.c))
 rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
+attend_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/attend/*.c)) $(patsubst %,$(OBJ)/scheduler/epoprm/%.o,address lines loop)
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
@@ -73,7 +74,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans $(LIB)/epop/attend $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -165,6 +166,10 @@ $(BIN)/epopsim: $(sim_obj) $(sched_obj) $(base_obj)
 $(modules): $(LIB)/epop/%.so: $(OBJ)/scheduler/modules/%.o
 	$(announce)
 	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ -l$* -o $@
+# One beside each job. As epopctl it has the control plane's objects without the runtime.
+$(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c) runtime/hydra/leftovers.c)
+	$(announce)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
 $(BIN)/epoprm: $(rm_obj) $(journal_obj) $(term_obj) $(sched_obj) $(base_obj)
 	$(announce)
@@ -369,7 +374,7 @@ install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
-	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans "$(root)/lib/epop"
+	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans $(LIB)/epop/attend "$(root)/lib/epop"
 	$(if $(modules),install -m 644 $(modules) "$(root)/lib/epop")
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"

@@ -17,7 +17,7 @@ FILES = [
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
     "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir() if path.is_file()],
-    "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/orphans", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
+    "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/orphans", "lib/epop/attend", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     *[f"include/epop/fortran/{path.name}" for path in (job.ROOT / "epop_api/fortran").iterdir() if path.name != "mpi.f90"],
     *[f"include/epop/fortran/{path.stem}.mod" for path in (job.ROOT / "epop_api/fortran").glob("epop*.f90")],
     *[f"include/epop/fortran/mpi/{name}" for name in ("mpi.f90", "mpi.mod", "mpif.h")],

@@ -1,0 +1,94 @@
+/* The steps to a job's end: see ending.h. */
+#include "scheduler/attend/ending.h"
+
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+
+/* Seconds for the end by force, which is that of a job that fails, and after SIGTERM. */
+static const double forced = 6, terminated = 2;
+enum { OWN_NUMBER = -1 };
+
+static void take(struct ending *e, enum ending_step step, double seconds)
+{
+    e->step = step;
+    timers_set(&e->loop->timers, &e->next, seconds);
+}
+
+static int stop(struct ending *e, bool force)
+{
+    cJSON *request = json_message(REQUEST_STOP);
+    if (force) {
+        cJSON_AddTrueToObject(request, "force");
+        cJSON_AddStringToObject(request, "asker", "its resource manager");
+    }
+    int failed = plane_ask(e->plane, OWN_NUMBER, request);
+    cJSON_Delete(request);
+    return failed;
+}
+
+static void terminate(struct ending *e, double seconds)
+{
+    if (e->terminate)
+        e->terminate(e->context);
+    take(e, ENDING_TERMINATE, seconds);
+}
+
+static void force(struct ending *e)
+{
+    if (stop(e, true))
+        terminate(e, terminated);
+    else
+        take(e, ENDING_FORCE, forced);
+}
+
+static void go_on(void *context)
+{
+    struct ending *e = context;
+    if (e->step == ENDING_STOP)
+        force(e);
+    else if (e->step == ENDING_FORCE)
+        terminate(e, terminated);
+    else if (e->step == ENDING_TERMINATE) {
+        e->step = ENDING_KILL;
+        if (e->kill)
+            e->kill(e->context);
+    }
+}
+
+void ending_open(struct ending *e, struct loop *loop, struct plane *plane)
+{
+    e->loop = loop;
+    e->plane = plane;
+    timer_init(&e->next, go_on, e, NULL);
+}
+
+static void hurry(struct ending *e, double grace)
+{
+    bool waits = e->step == ENDING_STOP || e->step == ENDING_TERMINATE;
+    if (waits && grace < timers_left(&e->loop->timers, &e->next))
+        timers_set(&e->loop->timers, &e->next, grace);
+}
+
+void ending_begin(struct ending *e, double grace)
+{
+    if (e->step != ENDING_NOT)
+        hurry(e, grace);
+    else if (stop(e, false))
+        terminate(e, grace);
+    else
+        take(e, ENDING_STOP, grace);
+}
+
+void ending_answered(struct ending *e, const cJSON *answer)
+{
+    if (e->step == ENDING_STOP && !json_true(answer, "ok"))
+        force(e);
+    else if (e->step == ENDING_FORCE && !json_true(answer, "ok"))
+        terminate(e, terminated);
+}
+
+void ending_over(struct ending *e)
+{
+    e->step = ENDING_OVER;
+    timers_cancel(&e->loop->timers, &e->next);
+}

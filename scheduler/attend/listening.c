@@ -1,0 +1,67 @@
+/* Accepting connections: see listening.h. */
+#include "scheduler/attend/listening.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "scheduler/epoprm/address.h"
+
+static bool is_ours(int fd)
+{
+    struct ucred other;
+    socklen_t length = sizeof other;
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &length) && (other.uid == geteuid() || !other.uid);
+}
+
+static void ready(void *context, short events)
+{
+    struct listening *l = context;
+    (void)events;
+    int fd = accept4(l->watched.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (is_ours(fd))
+        l->take(l->context, fd);
+    else
+        close(fd);
+}
+
+static int bind_at(int fd, const char *path, struct error *error)
+{
+    struct sockaddr_un address;
+    int directory;
+    if (address_make(&address, &directory, path, error))
+        return -1;
+    unlink(path);
+    int failed = bind(fd, (struct sockaddr *)&address, sizeof address) || listen(fd, 16);
+    if (failed)
+        error_set(error, ERROR_FAILED, "%s: %s", path, strerror(errno));
+    close(directory);
+    return failed ? -1 : 0;
+}
+
+int listening_open(struct listening *l, struct loop *loop, const char *directory, void (*take)(void *context, int fd),
+                   void *context, struct error *error)
+{
+    *l = (struct listening){.loop = loop, .take = take, .context = context};
+    l->watched = (struct watched){.events = POLLIN, .ready = ready, .context = l};
+    l->watched.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (l->watched.fd < 0 || asprintf(&l->path, "%s/socket", directory) < 0)
+        return error_set(error, ERROR_FAILED, "no socket: %s", strerror(errno));
+    if (bind_at(l->watched.fd, l->path, error))
+        return -1;
+    return loop_add(loop, &l->watched) ? error_memory(error) : 0;
+}
+
+void listening_close(struct listening *l)
+{
+    unlink(l->path);
+    loop_drop(l->loop, &l->watched);
+    close(l->watched.fd);
+    free(l->path);
+}

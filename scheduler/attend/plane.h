@@ -1,0 +1,50 @@
+/*
+ * The job's control plane, from the attendant's side: it is found by the address file, attached to, and attached to
+ * again when another one appears. Everything here is on the loop's thread, but for PMIx's calls that may take long.
+ */
+#ifndef SCHEDULER_ATTEND_PLANE_H
+#define SCHEDULER_ATTEND_PLANE_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/control/jobs.h"
+#include "runtime/control/token.h"
+#include "scheduler/attend/mail.h"
+#include "scheduler/epoprm/loop.h"
+
+struct plane_ops {
+    void (*attached)(void *context, const char *job);
+    void (*detached)(void *context); /* requests that wait are answered no more */
+    void (*event)(void *context, const char *json);
+    void (*answer)(void *context, int64_t number, cJSON *answer); /* which is the callee's */
+};
+
+enum plane_state { PLANE_SEEKS, PLANE_ATTACHES, PLANE_ATTACHED, PLANE_LEAVES };
+
+struct plane {
+    struct loop *loop;
+    const char *batch, *id; /* which job: the one or the other */
+    const struct plane_ops *ops;
+    void *context;
+    enum plane_state state;
+    struct control_job job; /* while it is not sought */
+    char nspace[CONTROL_NSPACE_MAX];
+    struct mail mail;
+    struct watched watched;
+    struct timer look;
+    double since;   /* it is sought */
+    long long seen; /* what the directories were like then, */
+    int unchanged;  /* and for how many looks */
+    bool closed;
+};
+
+/* The members from loop to context are set before. -1: no descriptors, or no memory. */
+int plane_open(struct plane *plane, struct error *error);
+/* Its job is not looked for any more. */
+void plane_close(struct plane *plane);
+/* Sends a request; the answer comes with this number. -1: not attached, or PMIx refuses. */
+int plane_ask(struct plane *plane, int64_t number, const cJSON *request);
+
+#endif
