@@ -86,6 +86,9 @@ void control_answer(struct control_request *handle, const cJSON *answer);
  * token. 0, or -1 with text. control_unserve removes it. */
 int control_advertise(const char *job_id, const cJSON *job, struct error *error);
 
+/* That file's path; "" before. */
+const char *control_address_file(void);
+
 /* Removes the address file, tells all tools that the server goes, waits at most timeout_ms for the members to
  * detach, and stops the server. */
 void control_unserve(int timeout_ms);

@@ -177,6 +177,11 @@ int control_advertise(const char *job_id, const cJSON *job, struct error *error)
     return 0;
 }
 
+const char *control_address_file(void)
+{
+    return control_server.jobfile;
+}
+
 /* No new user gets in, and those inside are through. */
 static void close_server(void)
 {

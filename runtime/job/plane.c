@@ -20,6 +20,7 @@
 #include "runtime/control/lifeline.h"
 #include "runtime/control/messages.h"
 #include "runtime/hydra/hydra.h"
+#include "runtime/job/adviser.h"
 #include "runtime/records/records.h"
 
 #define ATTACH_TIMEOUT_MS 30000
@@ -261,7 +262,10 @@ static int serve(struct plane *plane, struct coordinator_config *config, struct 
     cJSON *message = hello(plane);
     coordinator_message(plane->coordinator, 0, message);
     cJSON_Delete(message);
-    return advertise(job_id, config, error);
+    if (advertise(job_id, config, error))
+        return -1;
+    adviser_attend(control_address_file());
+    return 0;
 }
 
 /* ---- Every other process: the attachment -------------------------------------------- */
@@ -416,6 +420,7 @@ int plane_stop(struct plane *plane)
     if (plane->member->process == 0) {
         stuck = coordinator_wait(plane->coordinator);
         bar_close();
+        adviser_end();
         if (!stuck) {
             serving = false;
             control_unserve(DETACH_TIMEOUT_MS);

@@ -200,9 +200,10 @@ static int run(struct adviser *adviser, const struct slurm_options *options, voi
 {
     struct queue_reader reader;
     struct listening listening;
-    char text[900];
+    char text[900], memory[4096];
+    snprintf(memory, sizeof memory, "%s/port", options->directory);
     if (take_signals(adviser, error) || queue_reader_choose(&reader, options->reader, error) ||
-        listening_begin(&listening, options->port, options->address_file, error))
+        listening_begin(&listening, options->port, options->address_file, memory, error))
         return -1;
     adviser->listening = (struct watched){listening.fd, POLLIN, on_connection, adviser};
     int failed = reading_begin(&adviser->reading, &reader, error);

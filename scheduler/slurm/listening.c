@@ -90,19 +90,47 @@ static int write_file(const struct listening *listening, struct error *error)
     return 0;
 }
 
-int listening_begin(struct listening *listening, int port, const char *file, struct error *error)
+static int open_either(int port)
+{
+    int fd = open_socket(AF_INET6, port);
+    return fd >= 0 ? fd : open_socket(AF_INET, port);
+}
+
+/* Jobs that run look for the next adviser where the last one was. */
+static int last_port(const char *memory)
+{
+    FILE *file = fopen(memory, "re");
+    int port = 0;
+    if (file && (fscanf(file, "%5d", &port) < 1 || port < 1 || port > 65535))
+        port = 0;
+    if (file)
+        fclose(file);
+    return port;
+}
+
+static void remember_port(const char *memory, int port)
+{
+    FILE *file = fopen(memory, "we");
+    if (file)
+        fprintf(file, "%d\n", port), fclose(file);
+}
+
+int listening_begin(struct listening *listening, int port, const char *file, const char *memory, struct error *error)
 {
     char host[256] = "localhost";
+    int last = port ? 0 : last_port(memory);
     *listening = (struct listening){.fd = -1};
     if (name_file(listening, file, error))
         return -1;
-    listening->fd = open_socket(AF_INET6, port);
+    if (last)
+        listening->fd = open_either(last);
     if (listening->fd < 0)
-        listening->fd = open_socket(AF_INET, port);
+        listening->fd = open_either(port);
     if (listening->fd < 0)
         return error_set(error, ERROR_FAILED, "port %d: %s", port, strerror(errno));
     gethostname(host, sizeof host - 1);
     snprintf(listening->address, sizeof listening->address, "%s:%d", host, port_of(listening->fd));
+    remember_port(memory, port_of(listening->fd));
     if (!write_file(listening, error))
         return 0;
     close(listening->fd);
