@@ -85,18 +85,19 @@ static void op_send(void *context, int process, const cJSON *message)
         control_send(process, message);
 }
 
-/* For --verbose: "epop: committed 4 -> 1 at 'multiply', iteration 5". */
+/* For --verbose: "epop: committed 4 -> 1 at 'multiply', iteration 5", "epop: vacated n2". */
 static void print_event(const cJSON *event)
 {
     char change[64] = "", place[120] = "";
     const char *element = json_text(event, "element"), *reason = json_text(event, "reason");
+    const char *host = json_text(event, "host");
     if (cJSON_HasObjectItem(event, "adaptation"))
         snprintf(change, sizeof change, " %d -> %d", json_int(event, "from", 0), json_int(event, "to", 0));
     if (element)
         snprintf(place, sizeof place, " at '%s', iteration %lld", element,
                  (long long)json_int64(event, "iteration", 0));
-    fprintf(stderr, "epop: %s%s%s%s%s\n", json_text(event, "event"), change, place, reason ? ": " : "",
-            reason ? reason : "");
+    fprintf(stderr, "epop: %s%s%s%s%s%s%s\n", json_text(event, "event"), host ? " " : "", host ? host : "", change,
+            place, reason ? ": " : "", reason ? reason : "");
 }
 
 static void op_publish(void *context, const cJSON *event)
