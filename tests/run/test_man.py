@@ -7,7 +7,7 @@ import job
 import pytest
 
 PAGES = job.ROOT / "docs/man"
-NAMES = ["epop", "epopctl", "epopsim", "epop-report"]
+NAMES = ["epop", "epopctl", "epopsim", "epoprm", "epop-report"]
 COMMANDS = ["list", "top", "status", "where", "measure", "resize", "pause", "resume", "stop", "cancel", "watch", "break", "step",
             "continue"]
 
@@ -26,6 +26,7 @@ def options_of_page(name):
 
 def options_of_help(text):
     return set(re.findall(r"(?<![\w-])--([a-z][\w-]*)", text)), set(re.findall(r"(?<![\w-])-([a-z])\b", text))
+RM_COMMANDS = ["start", "submit", "queue", "nodes", "why", "cancel", "drain", "watch", "report", "stop"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,6 +69,23 @@ def test_options_of_epop_report(space):
 def test_options_of_epopsim(space):
     text = space.start([job.BUILD / "bin/epopsim", "--help"]).wait().out
     assert options_of_page("epopsim") == options_of_help(text)
+
+
+def help_of_epoprm(space, *words):
+    return space.start([job.BUILD / "bin/epoprm", *words, "--help"]).wait().out
+
+
+def test_options_of_epoprm(space):
+    texts = [help_of_epoprm(space, command) for command in RM_COMMANDS]
+    long, short = options_of_help("\n".join([help_of_epoprm(space), *texts]).replace("epopsim --list-policies", ""))
+    page_long, page_short = options_of_page("epoprm")
+    assert long and page_long - {"help"} == long - {"help"} and short == {"o"} and page_short == {"o", "h"}
+
+
+def test_commands_of_epoprm(space):
+    listed = re.findall(r"^  ([a-z]+)  ", help_of_epoprm(space), flags=re.M)
+    assert listed == RM_COMMANDS
+    assert set(RM_COMMANDS) <= set(re.findall(r"^\.It Cm (\w+)$", page("epoprm"), flags=re.M))
 
 
 def test_commands_of_epopctl(space):
