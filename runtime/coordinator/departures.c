@@ -54,12 +54,11 @@ static bool has_ended(const struct coordinator *c, const struct process *p)
     return !p->attached || (p->closed && !(here && pid_runs(p->pid)));
 }
 
-/* It stands by for good, or has the control plane: nobody waits for that. */
-static bool stays(const struct coordinator *c, const struct process *p)
+/* It stands by, or has joined again since, or has the control plane: nobody waits for that. */
+static bool stays(const struct process *p)
 {
-    bool ends = c->config.backend->flags & BACKEND_ENDS;
-    bool parked = p->state == PROCESS_STANDBY || p->state == PROCESS_SPENT;
-    return p->state == PROCESS_HOSTING || (parked && !(ends && p->dismissed));
+    bool goes = p->state == PROCESS_LEAVING || p->state == PROCESS_RETURNING || p->state == PROCESS_GONE;
+    return p->state == PROCESS_HOSTING || !(goes || p->dismissed);
 }
 
 /* A launch ends with the last of its processes. */
@@ -77,7 +76,7 @@ static bool is_over(const struct coordinator *c, const struct departure *d)
 {
     for (int i = 0; i < d->count; i++) {
         const struct process *p = process_at(c, d->processes[i]);
-        if (!stays(c, p) && !(has_ended(c, p) && launch_has_ended(c, p->launch)))
+        if (!stays(p) && !(has_ended(c, p) && launch_has_ended(c, p->launch)))
             return false;
     }
     return true;
@@ -153,7 +152,8 @@ void departures_begin(struct coordinator *c, int *processes, int count, struct w
 {
     struct departure *d = processes ? malloc(sizeof *d) : NULL;
     struct departure now = {processes, processes ? count : 0, waiters, reply, monotonic_seconds() + LIMIT, NULL};
-    for (int i = 0; waiters && i < now.count; i++)
+    bool ends = c->config.backend->flags & BACKEND_ENDS; /* in the pool they come back */
+    for (int i = 0; waiters && ends && i < now.count; i++)
         departures_dismiss(c, processes[i]);
     if (!d || !count) {
         answer(c, &now, !count);
