@@ -57,7 +57,6 @@ static void copy(struct hosts_job *job, const struct journal_job *from)
     job->number = from->number;
     job->name = strdup(from->name);
     job->cwd = strdup(from->cwd);
-    job->output = strdup(from->output ? from->output : "");
     job->argv = copy_list(from->argv);
     job->environment = copy_list(from->environment);
     job->ranks_min = from->ranks_min;
@@ -70,6 +69,13 @@ static void copy(struct hosts_job *job, const struct journal_job *from)
     job->kind = kind_named(from->kind);
     job->submitted = from->submitted;
     job->started = from->started;
+}
+
+/* Where none was named. */
+static char *output_of(const struct hosts_job *job)
+{
+    char *path;
+    return job->directory && asprintf(&path, "%s/output", job->directory) >= 0 ? path : NULL;
 }
 
 /* In the order of their numbers. */
@@ -97,6 +103,7 @@ struct hosts_job *hosts_jobs_add(struct hosts *hosts, const struct journal_job *
     job->resize.gone = calloc((size_t)hosts->node_count, sizeof *job->resize.gone);
     if (asprintf(&job->directory, "%s/jobs/%lld", hosts->directory, (long long)job->number) < 0)
         job->directory = NULL;
+    job->output = from->output && *from->output ? strdup(from->output) : output_of(job);
     if (!job->name || !job->cwd || !job->output || !job->argv || !job->environment || !job->nodes ||
         !job->resize.nodes || !job->resize.gone || !job->directory) {
         free_job(job);

@@ -1,6 +1,7 @@
 /* The life of a daemon of hosts: see daemon.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,20 +24,24 @@
 #include "scheduler/epoprm/server.h"
 #include "scheduler/policies/policies.h"
 
-static const double every = 1, start_limit = 60, lost_limit = 30; /* seconds */
+static const double every = 1, again = 5, lost_limit = 60; /* seconds */
 static const struct core_costs costs = {.base = 0.1, .per_node = 0.01, .per_byte = 1e-9};
 
 /* ---- Now and then --------------------------------------------------------------------------------- */
 
-/* Its attendant does not answer. What it wrote when it ended counts; else nobody knows what became of the job. */
+/* Its attendant does not answer. What it wrote when it ended counts. One that was killed leaves the job to the next
+ * one, which ends what is left of it. */
 static void look_for(struct hosts_job *job)
 {
+    struct error error = {0};
     double missing = job->attendant.path ? attendant_missing(&job->attendant) : 0;
     cJSON *ended = missing > 0 ? hosts_launch_ended(job) : NULL;
     if (ended)
         hosts_end(job, ended, NULL);
-    else if (missing > (job->state == JOB_STARTING ? start_limit : lost_limit))
-        hosts_end(job, NULL, job->state == JOB_STARTING ? "its attendant did not start" : "its attendant is gone");
+    else if (missing > lost_limit)
+        hosts_end(job, NULL, "its attendant does not start");
+    else if (missing > again && fmod(missing, again) < every)
+        hosts_launch_start(job, &error);
     cJSON_Delete(ended);
 }
 
