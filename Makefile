@@ -357,6 +357,7 @@ soak: deps
 		$(PYTHON) tests/soak.py --backend $$backend $(SOAK) || exit 1; done
 	@EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak.py --faults --resizes 300 --most 6 $(SOAK)
 	@mpi=$$(mpich/prefix.sh ch3:sock)/bin; EPOP_BUILD=build/ch3-sock MPIEXEC=$$mpi/mpiexec MPICC=$$mpi/mpicc $(PYTHON) tests/shapes.py --resizes 3000
+	@for site in hosts slurm; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak_elastic.py --site $$site || exit 1; done
 
 mpich:
 	@MPICH_LANGUAGES='$(MPICH_LANGUAGES)' mpich/build.sh $(or $(MPICH_DEVICE),$(DEVICE),ch3:sock)

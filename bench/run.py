@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [redist] [cannon] [gauss] [scheduler]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [redist] [cannon] [gauss] [scheduler] [elastic]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import elastic
 import measuring
 import methods
 from job import Job
@@ -205,10 +206,16 @@ def bench_scheduler(quick):
         note(**json.loads(line))
 
 
+def bench_elastic(quick):
+    """Jobs that sleep, rigid and malleable, under epoprm and in the simulator; bench/elastic.py has more of it."""
+    for result in elastic.short(4 if quick else 10):
+        note(**result)
+
+
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "redist": bench_redist,
-               "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler}
+               "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler, "elastic": bench_elastic}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")

@@ -227,14 +227,15 @@ static cJSON *environment_of(const struct hosts_job *job)
 static char *launch_text(const struct hosts_job *job)
 {
     cJSON *launch = cJSON_CreateObject();
-    char batch[40], *text;
+    char batch[40], output[PATH_MAX], *text;
     cJSON *argv = command(job);
+    snprintf(output, sizeof output, "%s/output", job->directory);
     snprintf(batch, sizeof batch, "epoprm:%lld", (long long)job->number);
     cJSON_AddNumberToObject(launch, "version", 1);
     cJSON_AddItemToObject(launch, "argv", argv);
     cJSON_AddStringToObject(launch, "cwd", job->cwd);
     cJSON_AddItemToObject(launch, "environment", environment_of(job));
-    cJSON_AddStringToObject(launch, "output", job->output);
+    cJSON_AddStringToObject(launch, "output", *job->output ? job->output : output);
     cJSON_AddStringToObject(launch, "batch", batch);
     text = argv ? cJSON_PrintUnformatted(launch) : NULL;
     cJSON_Delete(launch);

@@ -1,0 +1,213 @@
+"""A workload under epoprm, and the processes of it that a fault can strike."""
+
+import os
+import pathlib
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+
+import job
+from soaking import invariants
+from soaking.victims import parent, words
+
+LIMIT = 180  # seconds for whatever is waited for
+
+
+class Broken(Exception):
+    """Something does not hold; what."""
+
+
+def environment_of(pid):
+    try:
+        rows = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return {}
+    return dict(row.decode(errors="replace").split("=", 1) for row in rows if b"=" in row)
+
+
+def name_of(pid):
+    return os.path.basename(words(pid)[0].decode(errors="replace"))
+
+
+class Manager:
+    """epoprm on four nodes of this machine, in a directory of its own, and jobs that it is given."""
+
+    def __init__(self, options=("--local", "4"), policy="ers,period=1,worth=1"):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="epop-soak-rm-"))
+        (self.directory / "run").mkdir(mode=0o700)
+        self.options = [*options, "--policy", policy]
+        self.environment = {**os.environ, "EPOPRM_DIR": str(self.directory / "rm"), "EPOP_RUNTIME_DIR": str(self.directory / "run"),
+                            "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self.known, self.hit = [], set()
+        self.start()
+
+    @property
+    def journal(self):
+        return self.directory / "rm/journal.db"
+
+    def epoprm(self, *arguments, check=True):
+        done = subprocess.run([job.BUILD / "bin/epoprm", *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False,
+                              env=self.environment, stdin=subprocess.DEVNULL)
+        if check and done.returncode:
+            raise Broken(f"epoprm {' '.join(map(str, arguments))}: status {done.returncode}: {done.stderr.strip()}")
+        return done
+
+    def start(self):
+        self.epoprm("start", *self.options)
+
+    def submit(self, ranks, *arguments):
+        """synthetic with these; the job's number."""
+        number = int(self.epoprm("submit", "--ranks", ranks, "--time", "60s", "--", job.program("synthetic"), *arguments).stdout)
+        self.known.append(number)
+        return number
+
+    def waiting(self):
+        """Numbers of the jobs that have not ended."""
+        journal = sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True, timeout=10)
+        try:
+            return [number for number, in journal.execute("SELECT number FROM job WHERE ended < 0")]
+        finally:
+            journal.close()
+
+    def wait_until_all_ended(self):
+        end = time.monotonic() + LIMIT
+        while self.waiting():
+            if time.monotonic() > end:
+                raise Broken(f"jobs {self.waiting()} do not end\n{self.epoprm('queue').stdout}")
+            time.sleep(0.2)
+
+    def processes(self):
+        """All of the daemon, of attendants and of jobs: {pid: environment}."""
+        found = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                variables = environment_of(int(entry.name))
+                if variables.get("EPOPRM_DIR") == self.environment["EPOPRM_DIR"]:
+                    found[int(entry.name)] = variables
+        return found
+
+    def close(self):
+        """Ends all, however it stands."""
+        self.epoprm("stop", "--jobs", check=False)
+        for pid in self.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                continue
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    # ---- Victims
+
+    def daemon(self):
+        return [pid for pid in self.processes() if name_of(pid) == "epoprm" and b"start" in words(pid)]
+
+    def _of_jobs(self):
+        return {pid: number for pid, variables in self.processes().items()
+                if (number := variables.get("EPOP_BATCH_JOB", "").removeprefix("epoprm:")).isdigit()}
+
+    def find(self, what):
+        """Processes of that kind, each with its job."""
+        jobs = self._of_jobs()
+        attendants = {pid for pid in self.processes() if name_of(pid) == "attend"}
+        first = {pid for pid in jobs if name_of(pid).startswith("mpiexec") and parent(pid) in attendants}
+        ranks = {pid: launcher_of(pid) for pid in jobs if name_of(pid) == "epop"}
+        found = {"attendant": [pid for pid in attendants],
+                 "mpiexec": list(first),
+                 "rank 0": [pid for pid, launcher in ranks.items() if launcher in first and jobs and environment_of(pid).get("PMI_RANK") == "0"],
+                 "rank": [pid for pid, launcher in ranks.items() if launcher in first and environment_of(pid).get("PMI_RANK") != "0"],
+                 "joiner": [pid for pid, launcher in ranks.items() if launcher and launcher not in first]}[what]
+        return [(pid, int(jobs[pid]) if pid in jobs else attended(pid)) for pid in found]
+
+
+def attended(pid):
+    """The job of an attendant: its directory's name."""
+    directory = pathlib.Path(words(pid)[2].decode()) if len(words(pid)) > 2 else pathlib.Path("0")
+    return int(directory.name) if directory.name.isdigit() else 0
+
+
+def launcher_of(pid):
+    """The mpiexec over a process; 0: none."""
+    while pid > 1:
+        pid = parent(pid)
+        if name_of(pid).startswith("mpiexec"):
+            return pid
+    return 0
+
+
+FAULTS = (*["daemon"] * 4, "mpiexec", "rank 0", "rank", "joiner", "attendant")  # the death of the daemon strikes no job
+
+
+class Soak:
+    """Jobs come all the time; faults strike one after the other; at the end the accounts are read."""
+
+    def __init__(self, manager, seed, say=print):
+        self.manager, self.draw, self.say = manager, random.Random(seed), say
+        self.struck, self.known, self.hit = {}, manager.known, manager.hit
+
+    def close(self):
+        self.manager.close()
+
+    def submit(self):
+        rigid = self.draw.random() < 0.3
+        most = self.draw.choice([1, 2, 3, 4])
+        phase = [f"iterations={self.draw.randint(10, 60)}", "seconds=0.1", "speedup=amdahl:0.2", "mib=0.5"]
+        self.manager.submit(str(most) if rigid else f"1-{most}", "phase=a", *phase)
+
+    def feed(self):
+        while len(self.manager.waiting()) < 6:
+            self.submit()
+
+    def strike(self):
+        """What was struck, or None if there was none of it."""
+        what = self.draw.choice(FAULTS)
+        found = [(pid, 0) for pid in self.manager.daemon()] if what == "daemon" else self.manager.find(what)
+        if not found:
+            return None
+        pid, number = self.draw.choice(sorted(found))
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            return None  # it has ended
+        if what == "daemon":
+            wait_for_end(pid)
+            self.manager.start()
+        else:
+            self.hit.add(number)
+        self.struck[what] = self.struck.get(what, 0) + 1
+        self.say(f"{sum(self.struck.values())}: {what}" + (f" of job {number}" if number else ""))
+        return what
+
+    def run(self, faults):
+        """Raises Broken with what does not hold."""
+        while sum(self.struck.values()) < faults:
+            self.feed()
+            time.sleep(self.draw.uniform(0, 1))
+            self.strike()
+        self.manager.wait_until_all_ended()
+        return self.check()
+
+    def check(self):
+        wrong = invariants.of_journal(self.manager.journal, self.hit, self.known)
+        self.manager.epoprm("stop")
+        wrong += self.left()
+        if wrong:
+            raise Broken("\n".join(wrong))
+
+    def left(self):
+        """Processes that run although all has ended. An attendant may stay for a few seconds."""
+        end = time.monotonic() + 20
+        while (found := self.manager.processes()) and time.monotonic() < end:
+            time.sleep(0.1)
+        return [f"process {pid} is left: {b' '.join(words(pid)).decode(errors='replace')}" for pid in found]
+
+
+def wait_for_end(pid):
+    end = time.monotonic() + 20
+    while pathlib.Path(f"/proc/{pid}/cwd").exists():
+        if time.monotonic() > end:
+            raise Broken(f"process {pid} does not end")
+        time.sleep(0.01)
