@@ -89,6 +89,10 @@ int control_advertise(const char *job_id, const cJSON *job, struct error *error)
 /* That file's path; "" before. */
 const char *control_address_file(void);
 
+/* Removes the address file, if there is one: other hosts could not tell that the job has ended. Any thread, and signal
+ * handlers. */
+void control_unadvertise(void);
+
 /* Removes the address file, tells all tools that the server goes, waits at most timeout_ms for the members to
  * detach, and stops the server. */
 void control_unserve(int timeout_ms);

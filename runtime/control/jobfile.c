@@ -11,6 +11,7 @@
 
 #include "runtime/base/batch.h"
 #include "runtime/base/error.h"
+#include "runtime/control/jobs.h"
 #include "runtime/control/rundir.h"
 
 /* `job` with what this layer knows. The caller deletes it. */
@@ -77,6 +78,14 @@ static bool usable_id(const char *id)
     return id[0] && id[0] != '.' && strlen(id) < 128 && !strchr(id, '/');
 }
 
+/* What jobs that were killed on this host have left: on another one nobody can know that they are gone. */
+static void remove_stale(void)
+{
+    struct control_job *jobs;
+    control_jobs(&jobs);
+    free(jobs);
+}
+
 int control_jobfile_write(const char *id, const cJSON *job, const char *uri, const char *token, char *path,
                           size_t path_size, struct error *error)
 {
@@ -84,6 +93,8 @@ int control_jobfile_write(const char *id, const cJSON *job, const char *uri, con
     if (!usable_id(id)) {
         return error_set(error, ERROR_FAILED, "the job id \"%s\" cannot be a file name", id);
     }
+    if (batch_job())
+        remove_stale();
     if (control_rundir_jobs(directory, sizeof directory, error))
         return -1;
     snprintf(path, path_size, "%s/%s.json", directory, id);

@@ -182,6 +182,13 @@ const char *control_address_file(void)
     return control_server.jobfile;
 }
 
+void control_unadvertise(void)
+{
+    if (control_server.jobfile[0])
+        unlink(control_server.jobfile);
+    control_server.jobfile[0] = '\0';
+}
+
 /* No new user gets in, and those inside are through. */
 static void close_server(void)
 {
@@ -205,9 +212,7 @@ static void wait_until_closed(int timeout_ms)
 static void say_goodbye(void)
 {
     pmix_proc_t *everybody;
-    if (control_server.jobfile[0])
-        unlink(control_server.jobfile);
-    control_server.jobfile[0] = '\0';
+    control_unadvertise();
     control_requests_end();
     size_t count = control_peers_list(CONTROL_EVERYBODY, CONTROL_ALL, &everybody);
     notify(everybody, count, CONTROL_KEY_BYE, NULL);

@@ -37,6 +37,7 @@ static const char *const hydras[] = {
     "This typically refers to a problem with your application.",
     "Please see the FAQ page for debugging suggestions",
     "srun: cluster configuration lacks support for cpu binding\n", /* asked for none, where there is none */
+    "srun: error: eio_message_socket_accept: slurm_receive_msg[",  /* the leash looks whether it listens */
 };
 
 /* Said by Hydra's signal handler after PREFIX "HOST]", in the midst of whatever line it is writing. */

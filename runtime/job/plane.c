@@ -45,8 +45,10 @@ static void dismiss(int status)
  * from this thread now: the process manager ends the others when this process is gone. */
 static void end_all(int status)
 {
-    if (serving)
+    if (serving) {
+        control_unadvertise();
         dismiss(status);
+    }
     hydra_stay_in_sight();
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0)
