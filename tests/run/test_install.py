@@ -12,7 +12,7 @@ import pytest
 
 PREFIX = "/opt/epop"
 FILES = [
-    "bin/epop", "bin/epopctl", "bin/epopsim", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
+    "bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
     *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "mpi_adapt", "policy", "visibility")],
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
     "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc",
@@ -21,7 +21,7 @@ FILES = [
     *[f"include/epop/fortran/{path.name}" for path in (job.ROOT / "epop_api/fortran").iterdir() if path.name != "mpi.f90"],
     *[f"include/epop/fortran/{path.stem}.mod" for path in (job.ROOT / "epop_api/fortran").glob("epop*.f90")],
     *[f"include/epop/fortran/mpi/{name}" for name in ("mpi.f90", "mpi.mod", "mpif.h")],
-    *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epopsim", "epop-report")],
+    *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epopsim", "epoprm", "epop-report")],
     *[f"share/epop/workloads/{path.name}" for path in (job.ROOT / "scheduler/examples").glob("*.json")],
     *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
 ]
@@ -58,7 +58,7 @@ def test_nothing_else_is_there(tree):
 def test_modes(tree):
     for path in tree.rglob("*"):
         mode = path.stat().st_mode & 0o777
-        executable = path.is_dir() or path.parent.name == "bin" or path.name in ("backtrace", "orphans", "step", "tether")
+        executable = path.is_dir() or path.parent.name == "bin" or path.name in ("attend", "backtrace", "orphans", "step", "tether")
         assert mode == (0o755 if executable else 0o644), f"{path}: {mode:o}"
 
 
@@ -67,7 +67,7 @@ def test_no_path_of_the_build_is_left(tree):
     for path in tree.rglob("*"):
         if path.suffix in (".pc", ".1", ".h", ".json"):
             assert str(job.ROOT) not in path.read_text(), path
-    for name in ("bin/epop", "bin/epopctl", "bin/epopsim", "bin/epop-report", "lib/libepop.so", "lib/epop/examples/cannon.so"):
+    for name in ("bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "lib/libepop.so", "lib/epop/examples/cannon.so"):
         dynamic = subprocess.run(["readelf", "-dW", tree / name], capture_output=True, text=True, check=True).stdout
         assert str(job.ROOT) not in dynamic, name
 
@@ -290,6 +290,6 @@ def test_version_of_pkg_config_is_that_of_epop(space, tree):
 def test_man_pages_are_found(space, tree):
     if not shutil.which("man"):
         pytest.skip("there is no man here")
-    for name in ("epop", "epopctl", "epopsim", "epop-report"):
+    for name in ("epop", "epopctl", "epopsim", "epoprm", "epop-report"):
         result = bare(space, tree, "man", "-M", tree / "share/man", "-P", "cat", name).wait()
         assert result.status == 0 and name in result.out, result
