@@ -1,0 +1,98 @@
+"""Jobs and attendants that die, stop or refuse in the middle of what epoprm does with them."""
+
+import os
+import pathlib
+import signal
+
+import pytest
+
+import job
+import joining
+import ruling
+
+pytestmark = joining.needed
+LEDGER = job.program("ledger")
+
+
+@pytest.fixture(name="daemon")
+def fixture_daemon(space):
+    daemon = ruling.Daemon(space, "--local", "3")
+    yield daemon
+    daemon.close()
+    daemon.check()
+
+
+def named(space, *words):
+    """Processes of the test with these words in their command line."""
+    def line(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            return []
+    return [pid for pid in space.processes() if all(any(word in part for part in line(pid)) for word in words)]
+
+
+def ranks(space):
+    """In the order of their start: that of rank 0 is the first."""
+    return sorted(pid for pid in named(space, "bin/epop", "ledger") if not set(named(space, "mpiexec")) & {pid})
+
+
+def endless(daemon):
+    number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 3))
+    daemon.wait_runs(number, 3)
+    ruling.wait_for(lambda: daemon.events(number, "learned"), why=lambda: str(daemon.events()))
+    return number
+
+
+def test_a_job_dies_in_the_middle_of_a_resize(daemon, space):
+    """Its resize is over, its nodes are free, and who waited for them starts."""
+    daemon.start()
+    first = endless(daemon)
+    daemon.stop("leave")
+    daemon.start(stop_at="asked")
+    second = daemon.say_submit("true", ranks=(2, 2))
+    daemon.wait_stopped()
+    os.kill(ranks(space)[0], signal.SIGKILL)
+    os.kill(daemon.pid, signal.SIGCONT)
+    daemon.wait_end(first, "failed")
+    daemon.wait_end(second)
+    resizes = daemon.rows("SELECT outcome, reason FROM resize")
+    assert [row["outcome"] for row in resizes] in (["failed"], ["refused"]), resizes
+    assert all(node["state"] == "idle" for node in daemon.nodes().values())
+
+
+def test_an_attendant_is_killed(daemon, space):
+    """Its successor ends the job, and says so."""
+    daemon.start()
+    number = daemon.submit("sleep", "1000", ranks=(2, 2))
+    daemon.wait_event("running", number)
+    for pid in named(space, "lib/epop/attend"):
+        os.kill(pid, signal.SIGKILL)
+    assert daemon.wait_end(number, "failed")["reason"]
+    ruling.wait_for(lambda: not named(space, "sleep"), why=lambda: "the job runs on")
+    assert all(node["state"] == "idle" for node in daemon.nodes().values())
+
+
+def test_a_job_that_is_stopped_keeps_its_nodes(daemon, space):
+    """Others are served meanwhile; when it goes on, it does what it was asked."""
+    daemon.start()
+    first = endless(daemon)
+    stopped = ranks(space)[0]
+    os.kill(stopped, signal.SIGSTOP)
+    try:
+        waiting = daemon.submit("true", ranks=(1, 1))
+        daemon.wait_event("asked", first)
+        other = daemon.submit("true", ranks=(1, 1))
+        daemon.request("cancel", job=other)
+        daemon.wait_end(other, "cancelled")
+        assert daemon.jobs()[waiting]["state"] == "waiting"
+    finally:
+        os.kill(stopped, signal.SIGCONT)
+    daemon.wait_end(waiting)
+
+
+def test_a_job_refuses(daemon):
+    """It accepts one size only now: it is left alone for a while, and who waits starts when another ends."""
+    daemon.start()
+    number = daemon.submit(job.test_program("scenario_sizes"), ranks=(1, 3))
+    daemon.wait_end(number, "done")

@@ -1,0 +1,26 @@
+"""epoprm with an MPI that cannot add processes: a job's processes are all there from the start, and stand by in turn."""
+
+import pytest
+
+import job
+import joining
+import ruling
+
+pytestmark = pytest.mark.skipif(joining.WORKS, reason="this MPI can add processes: test_epoprm.py")
+
+
+def test_one_gives_way_to_another_in_the_pool(space):
+    daemon = ruling.Daemon(space, "--local", "2").start()
+    try:
+        first = daemon.submit(job.program("ledger"), *joining.ENDLESS, ranks=(1, 2))
+        daemon.wait_runs(first, 2)
+        second = daemon.submit("true", ranks=(1, 1))
+        daemon.wait_end(second)
+        daemon.wait_event("settled", first, 2)
+        daemon.wait_runs(first, 2)
+        daemon.request("cancel", job=first)
+        daemon.wait_end(first, "cancelled")
+        assert "2 resizes" in daemon.output(first) and "right in" in daemon.output(first)
+    finally:
+        daemon.close()
+    daemon.check()
