@@ -51,8 +51,9 @@ static void learn(struct hosts_job *job)
     if (job->kind == EPOP_MOLDABLE && !job->once) {
         job->kind = EPOP_MALLEABLE;
         hosts_must(job->hosts, journal_job_kind(job->hosts->journal, job->number, "malleable", &error), &error);
-        hosts_tell(job->hosts, job->number, "running", "it is malleable: an executable with elastic calls");
     }
+    hosts_tell(job->hosts, job->number, "running", "it can be resized, from %d to %d nodes", job->program.range.min,
+               job->program.range.max);
     hosts_jobs_learned(job);
     job->hosts->news = true;
 }

@@ -103,8 +103,9 @@ class Daemon:
         connection.sendall((json.dumps({"op": op, **members}) + "\n").encode())
         return connection
 
-    def try_submit(self, *argv, how=None, ranks=(1, 1), **members):
-        environment = self.space.environment(self.net.environment(self.env) if self.net else self.env)
+    def try_submit(self, *argv, how=None, ranks=(1, 1), env=None, **members):
+        own = {**self.env, **(env or {})}
+        environment = self.space.environment(self.net.environment(own) if self.net else own)
         return (how or self.request)("submit", argv=[str(word) for word in argv], ranks=list(ranks),
                             cwd=str(self.space.directory),
                             environment=[f"{key}={value}" for key, value in environment.items()], **members)

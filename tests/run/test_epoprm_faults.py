@@ -40,7 +40,7 @@ def ranks(space):
 def endless(daemon):
     number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 3))
     daemon.wait_runs(number, 3)
-    ruling.wait_for(lambda: daemon.events(number, "learned"), why=lambda: str(daemon.events()))
+    daemon.wait_event("running", number, 2)
     return number
 
 
@@ -91,8 +91,16 @@ def test_a_job_that_is_stopped_keeps_its_nodes(daemon, space):
     daemon.wait_end(waiting)
 
 
-def test_a_job_refuses(daemon):
-    """It accepts one size only now: it is left alone for a while, and who waits starts when another ends."""
+def test_a_job_refuses_to_grow(daemon):
+    """It is left alone for longer and longer, its nodes are anyone's, and it runs on."""
     daemon.start()
-    number = daemon.submit(job.test_program("scenario_sizes"), ranks=(1, 3))
-    daemon.wait_end(number, "done")
+    filling = daemon.submit("sleep", "1000", ranks=(2, 2))
+    number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 3), env={"EPOP_MPIEXEC": "/bin/false"})
+    daemon.wait_event("running", number, 2)
+    daemon.request("cancel", job=filling)
+    second = daemon.wait_event("refused", number, 2)
+    assert "launcher" in second["text"] and second["time"] - daemon.events(number, "refused")[0]["time"] >= 1
+    assert daemon.jobs()[number]["nodes"] == 1
+    other = daemon.submit("true", ranks=(2, 2))
+    daemon.wait_end(other)
+    assert {row["outcome"] for row in daemon.rows("SELECT outcome FROM resize")} <= {"refused", ""}
