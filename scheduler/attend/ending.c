@@ -4,8 +4,8 @@
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 
-/* Seconds for the end by force, which is that of a job that fails, and after SIGTERM. */
-static const double forced = 6, terminated = 2;
+/* Seconds for the answer to force, for the end that it makes, which is that of a job that fails, and after SIGTERM. */
+static const double taken = 1.5, forced = 6, terminated = 2;
 enum { OWN_NUMBER = -1 };
 
 static void take(struct ending *e, enum ending_step step, double seconds)
@@ -38,7 +38,7 @@ static void force(struct ending *e)
     if (stop(e, true))
         terminate(e, terminated);
     else
-        take(e, ENDING_FORCE, forced);
+        take(e, ENDING_FORCE, taken);
 }
 
 static void go_on(void *context)
@@ -85,6 +85,8 @@ void ending_answered(struct ending *e, const cJSON *answer)
         force(e);
     else if (e->step == ENDING_FORCE && !json_true(answer, "ok"))
         terminate(e, terminated);
+    else if (e->step == ENDING_FORCE)
+        take(e, ENDING_FORCE, forced);
 }
 
 void ending_over(struct ending *e)
