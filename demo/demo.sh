@@ -1,6 +1,7 @@
 #!/bin/bash
 # A matrix multiplication on real files goes from 4 ranks to 1 and back to 4 while it runs, on requests
-# from outside, and its result is verified. `make demo` runs this after building; EPOP_BUILD names the build tree.
+# from outside, and its result is verified. Then two jobs share four nodes (jobs.sh). `make demo` runs this after building;
+# EPOP_BUILD names the build tree.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -150,3 +151,5 @@ job_pid=
 ls -lh C.npy | awk '{ print "  " $9, $5 }'
 printf '\nOne multiplication of %s x %s matrices ran on 4, then 1, then 4 ranks, and its result is verified.\n' \
     "$order" "$order"
+
+"$root/demo/jobs.sh"

@@ -1,0 +1,88 @@
+#!/bin/bash
+# Two jobs on four nodes, which epoprm makes of this machine: the first has all of them, gives two to the second, and takes
+# them back. The result is a page with what each had when, and why. Called by demo/demo.sh; EPOP_BUILD names the build tree.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "$root" && cd "${EPOP_BUILD:-build}" && pwd)
+synthetic=$build/lib/epop/programs/synthetic.so
+limit=120 # seconds, for each thing that is waited for
+
+export PATH="$build/bin:$PATH"
+export OPENBLAS_NUM_THREADS=1
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/epop-demo.XXXXXX")
+export EPOPRM_DIR=$work/rm EPOP_RUNTIME_DIR=$work # no other daemon or job of this user is in the way
+watch_pid=
+
+clean_up() {
+    trap - EXIT INT TERM
+    epoprm stop --jobs >/dev/null 2>&1 || true
+    if [ -n "$watch_pid" ]; then
+        kill "$watch_pid" 2>/dev/null || true
+        wait "$watch_pid" 2>/dev/null || true
+    fi
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+if [ -t 1 ]; then
+    bold=$(tput bold 2>/dev/null || true) plain=$(tput sgr0 2>/dev/null || true)
+else
+    bold='' plain=''
+fi
+
+step() {
+    printf '\n%s== %s%s\n' "$bold" "$*" "$plain"
+}
+
+# Shows a command, then runs it.
+run() {
+    printf '%s$ %s%s\n' "$bold" "$*" "$plain"
+    timeout "$limit" "$@"
+}
+
+# Prints what is watched up to the first line with all of these words.
+show_until() {
+    local line word all
+    while read -r -t "$limit" -u 3 line; do
+        printf '  %s\n' "$line"
+        all=yes
+        for word in "$@"; do
+            case $line in *"$word"*) ;; *) all= ;; esac
+        done
+        [ -z "$all" ] || return 0
+    done
+    printf 'demo: no line with: %s\n' "$*" >&2
+    exit 1
+}
+
+step "Four nodes on this machine"
+run epoprm start --local 4 --policy ers,period=1,worth=1,lower=0.5,upper=0.9
+mkfifo "$work/watch"
+printf '%s$ epoprm watch &%s\n' "$bold" "$plain"
+timeout $((3 * limit)) epoprm watch >"$work/watch" 2>&1 </dev/null &
+watch_pid=$!
+exec 3<"$work/watch"
+
+step "A job that takes what there is: 1 to 4 ranks"
+run epoprm submit --ranks 1-4 --name wide -o "$work/wide" -- "$synthetic" mib=64 phase=solve iterations=300 seconds=0.25
+show_until running
+
+step "Another one, of exactly 2"
+run epoprm submit --ranks 2 --name guest -o "$work/guest" -- "$synthetic" phase=visit iterations=60 seconds=0.25
+show_until settled
+run epoprm queue
+show_until ended
+show_until settled
+run epoprm nodes
+show_until ended
+
+step "Nothing was lost, and this is why the nodes went where they went"
+cat "$work/wide" "$work/guest"
+run epoprm why 1
+page=$build/demo.html
+run epoprm report -o "$page"
+printf '\nA job gave way to another one and took its nodes back. What each had when: %s\n' "$page"
