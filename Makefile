@@ -74,7 +74,7 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard te
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans $(LIB)/epop/attend $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -147,6 +147,10 @@ $(LIB)/epop/tether: $(OBJ)/driver/helpers/tether.o
 $(LIB)/epop/step: $(OBJ)/driver/helpers/step.o
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ -o $@
+# Lends a node of Slurm to a job.
+$(LIB)/epop/companion: driver/helpers/companion.sh
+	$(announce)
+	$(Q)install $< $@
 # Ends what a process that was killed left running.
 $(LIB)/epop/orphans: $(OBJ)/driver/helpers/orphans.o $(patsubst %,$(OBJ)/runtime/hydra/%.o,holders orphans hydra) $(base_obj)
 	$(announce)
@@ -375,7 +379,7 @@ install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
-	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/orphans $(LIB)/epop/attend "$(root)/lib/epop"
+	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend "$(root)/lib/epop"
 	$(if $(modules),install -m 644 $(modules) "$(root)/lib/epop")
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"

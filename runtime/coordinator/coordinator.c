@@ -250,6 +250,11 @@ const char *coordinator_backend_name(const struct coordinator *c)
     return c->config.backend->name;
 }
 
+const char *coordinator_job(const struct coordinator *c)
+{
+    return c->job;
+}
+
 void coordinator_destroy(struct coordinator *c)
 {
     drain(c);

@@ -76,6 +76,7 @@ int coordinator_wait(struct coordinator *coordinator);
 
 /* Of its backend. Static. */
 const char *coordinator_backend_name(const struct coordinator *coordinator);
+const char *coordinator_job(const struct coordinator *coordinator); /* its id */
 
 /* Frees it, once nothing can reach it any more: after the control plane is down. */
 void coordinator_destroy(struct coordinator *coordinator);

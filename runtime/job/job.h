@@ -33,6 +33,8 @@ struct job_options {
     bool no_ahead;              /* MPI without the threads that preconnect (runtime/backends/preconnect.h) */
     int maximum;                /* most ranks, where processes can be started */
     struct spawn_options spawn; /* of the backend spawn */
+    const char *elastic;        /* in Slurm: "MIN-MAX" nodes; NULL: $EPOP_ELASTIC (runtime/job/companions.h) */
+    bool companions;            /* and those that are missing to MAX are queued at the start */
     char **command;             /* the command line of this process, to start others with; stays the caller's */
 };
 

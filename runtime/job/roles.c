@@ -15,6 +15,7 @@
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/leftovers.h"
 #include "runtime/hydra/pmi.h"
+#include "runtime/job/companions.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
 #include "runtime/world/backend.h"
@@ -156,6 +157,8 @@ static int come_down(void)
     int status = job.member.status;
     signals_install(NULL);
     signals_leave_by(NULL);
+    if (job.member.process == 0)
+        companions_end();
     int stuck = plane_stop(&job.plane);
     if (stuck) {
         char note[120];

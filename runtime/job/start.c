@@ -20,6 +20,7 @@
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/pmi.h"
+#include "runtime/job/companions.h"
 #include "runtime/job/gauge.h"
 #include "runtime/job/identity.h"
 #include "runtime/job/sampler.h"
@@ -300,7 +301,9 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
         signals_install_joining();
         return start_joining();
     }
-    choose_start(program, &error);
+    struct companions_range range;
+    if (!companions_read(options->elastic, &range, &error))
+        choose_start(program, &error);
     if (!epop__job_all_loaded(world.backend ? NULL : error.text[0] ? error.text : "rank 0 cannot start"))
         return -1;
     make_member(job.process);
@@ -309,6 +312,8 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     if (!epop__job_all_loaded(up ? NULL : error.text))
         return -1;
     signals_install(job.plane.coordinator);
+    if (job.process == 0)
+        companions_begin(&range, options->companions, coordinator_job(job.plane.coordinator), job.start);
     return 0;
 }
 

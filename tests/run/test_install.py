@@ -17,7 +17,7 @@ FILES = [
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
     "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir() if path.is_file()],
-    "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/orphans", "lib/epop/attend", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
+    "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/companion", "lib/epop/orphans", "lib/epop/attend", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     *[f"include/epop/fortran/{path.name}" for path in (job.ROOT / "epop_api/fortran").iterdir() if path.name != "mpi.f90"],
     *[f"include/epop/fortran/{path.stem}.mod" for path in (job.ROOT / "epop_api/fortran").glob("epop*.f90")],
     *[f"include/epop/fortran/mpi/{name}" for name in ("mpi.f90", "mpi.mod", "mpif.h")],
@@ -58,7 +58,7 @@ def test_nothing_else_is_there(tree):
 def test_modes(tree):
     for path in tree.rglob("*"):
         mode = path.stat().st_mode & 0o777
-        executable = path.is_dir() or path.parent.name == "bin" or path.name in ("attend", "backtrace", "orphans", "step", "tether")
+        executable = path.is_dir() or path.parent.name == "bin" or path.name in ("attend", "backtrace", "companion", "orphans", "step", "tether")
         assert mode == (0o755 if executable else 0o644), f"{path}: {mode:o}"
 
 

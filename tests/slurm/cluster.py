@@ -61,9 +61,9 @@ MinJobAge=300
 KillWait=5
 InactiveLimit=0
 PreemptType=preempt/partition_prio
-PreemptMode=REQUEUE
+PreemptMode=CANCEL
 PartitionName=main Nodes=n[1-{nodes}] Default=YES PriorityTier=10 PreemptMode=OFF MaxTime=INFINITE State=UP
-PartitionName=elastic Nodes=n[1-{nodes}] PriorityTier=1 GraceTime=20 PreemptMode=REQUEUE MaxTime=INFINITE State=UP
+PartitionName=elastic Nodes=n[1-{nodes}] PriorityTier=1 GraceTime=20 PreemptMode=CANCEL MaxTime=INFINITE State=UP
 """
 QUICK = "SchedulerParameters=batch_sched_delay=0,bf_interval=1"  # the defaults are 3 and 30 s
 ACCOUNTING = """

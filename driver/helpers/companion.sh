@@ -1,0 +1,147 @@
+#!/bin/bash
+# companion: one-node Slurm jobs that lend their nodes to a malleable job (docs/slurm.md).
+#   companion range JOB MIN-MAX    the Slurm job that this is called in says so in its comment
+#   companion queue JOB N RANKS    submits N of them for the EPOP job JOB, each to bring RANKS ranks
+#   companion drop                 those of this Slurm job that have no node yet leave the queue
+#   companion lend JOB RANKS OF    what each does on its node, for the Slurm job OF
+# From users: EPOP_COMPANION, more options for sbatch; EPOP_LEASE, minutes that a node is kept for where none is preempted (10).
+set -u
+self=$(readlink -f "$0")
+here=$(dirname "$self")
+PATH=$here/../../bin:$PATH
+
+say() { echo "epop: companion: $*" >&2; }
+
+# Slurm takes the variables of the job that this is called in for options.
+forget() {
+    local name
+    for name in "${!SLURM@}" "${!SBATCH@}" "${!PMI@}"; do [ "$name" = SLURM_CONF ] || unset "$name"; done
+}
+
+# A word of what scontrol says in one line: field NAME TEXT
+field() { sed -n "s/^\(.* \)\?$1=\([^ ]*\).*/\2/p" <<<"$2"; }
+
+# The partition from which Slurm takes nodes back for others: of lower priority than this one's, and the highest of these.
+preemptable() { # PARTITION
+    local line tier name best='' most=-1 own
+    scontrol show config | grep -q '^PreemptType *= preempt/partition_prio' || return 0
+    own=$(field PriorityTier "$(scontrol -o show partition "$1")")
+    while read -r line; do
+        name=$(field PartitionName "$line") tier=$(field PriorityTier "$line")
+        if [ "$(field PreemptMode "$line")" != OFF ] && [ "$(field State "$line")" = UP ] &&
+            [ "$tier" -lt "$own" ] && [ "$tier" -gt "$most" ]; then
+            best=$name most=$tier
+        fi
+    done < <(scontrol -o show partition)
+    echo "$best"
+}
+
+queue() { # JOB N RANKS OF
+    local partition options=(--parsable --nodes=1 --exclusive --job-name="epop-$4" --comment="epop companion of $4" --output=/dev/null)
+    local known account
+    known=$(scontrol -o show job "$4") || { say "Slurm does not know job $4"; exit 1; }
+    partition=$(preemptable "$(field Partition "$known")") account=$(field Account "$known")
+    [ "$account" = "(null)" ] || [ -z "$account" ] || options+=(--account="$account")
+    if [ -n "$partition" ]; then
+        options+=(--partition="$partition" --requeue)
+    else
+        options+=(--no-requeue --time="${EPOP_LEASE:-10}")
+    fi
+    forget
+    # shellcheck disable=SC2086
+    for _ in $(seq "$2"); do
+        sbatch "${options[@]}" ${EPOP_COMPANION:-} --wrap "exec '$self' lend '$1' '$3' '$4'" || exit 1
+    done
+}
+
+# ---- On the node of a companion ---------------------------------------------------------------------------------------
+
+# Ranks of the job are here: 0. 1: they have left, or the job is over, or its first node has not answered for a while.
+is_there() {
+    local text status
+    for _ in 1 2 3; do
+        text=$(timeout 5 epopctl status "$job" --json 2>/dev/null)
+        status=$?
+        case $status in 0) grep -q "\"host\":[[:space:]]*\"$host\"" <<<"$text"; return ;; 3) return 1 ;; esac
+        pause 1
+    done
+    return 1
+}
+
+# Seconds, or until SIGTERM.
+pause() { [ -n "$gone" ] || read -r -t "$1" <>"$nothing"; }
+
+# Asks until it has an answer: a job takes one growth at a time. 0; 1: no; 3: the job is over.
+join() {
+    local text status end=$((SECONDS + 60))
+    while [ -z "$gone" ]; do
+        text=$(epopctl resize "$job" "+$ranks" --hosts "$host:$ranks" --slurm-job "$SLURM_JOB_ID" --wait --timeout 100 2>&1)
+        status=$?
+        [ $status = 1 ] && [[ $text == *pending* || $SECONDS -lt $end ]] || break
+        pause 0.3
+    done
+    [ -n "$gone" ] || [ $status = 0 ] || [ $status = 3 ] || say "$host: $text"
+    return "${status:-1}"
+}
+
+is_drained() { [[ $(sinfo -h -N -n "$host" -o %T 2>/dev/null) == *drain* ]]; }
+
+# Until the ranks have left, for whatever reason, or are to leave, or the job is over: it says what happens.
+lend() {
+    local line status
+    while [ -z "$gone" ] && is_there; do
+        exec 4< <(exec epopctl watch "$job" --json 2>/dev/null)
+        while [ -z "$gone" ]; do
+            read -r -t 5 -u 4 line
+            status=$?
+            if [ $status -gt 128 ]; then
+                ! is_drained || gone=drained
+            elif [ $status != 0 ] || { [[ $line == *'"committed"'* || $line == *'"vacated"'* ]] && ! is_there; }; then
+                break
+            fi
+        done
+        exec 4<&-
+    done
+}
+
+# Preempted, or at the end of its lease: another one, behind those that wait. Not by requeueing, after which Slurm holds a
+# job for two minutes; where the site has it requeue what is preempted, Slurm has done so by now.
+return_later() {
+    local known state why
+    known=$(scontrol -o show job "$SLURM_JOB_ID" 2>/dev/null) || return
+    epopctl status "$job" >/dev/null 2>&1 || return
+    state=$(field JobState "$known") why=$(field Reason "$known")
+    if [ "$why" = TimeLimit ] || { [ "$state" = RUNNING ] && [[ $(field PreemptTime "$known") == [0-9]* ]]; }; then
+        queue "$job" 1 "$ranks" "$of" >/dev/null
+    fi
+}
+
+on_node() {
+    # Slurm sends SIGTERM to steps, not to a batch script.
+    if [ -z "${EPOP_COMPANION_STEP:-}" ]; then
+        export EPOP_COMPANION_STEP=yes
+        exec srun --overlap --nodes=1 --ntasks=1 --quiet "$self" lend "$job" "$ranks" "$of"
+    fi
+    gone='' host=$(hostname -s) nothing=$(mktemp -u)
+    mkfifo "$nothing"
+    trap 'rm -f "$nothing"' EXIT
+    trap 'gone=asked' TERM
+    join || [ -n "$gone" ] || exit 0
+    lend
+    if [ -n "$gone" ]; then
+        trap '' TERM
+        epopctl resize "$job" --release "$host" --wait=vacated --timeout 30 >/dev/null 2>&1
+        return_later
+    fi
+}
+
+case ${1:-} in
+range)
+    low=${3%-*} high=${3#*-}
+    scontrol update JobId="$SLURM_JOB_ID" Comment="epop:min=$low,max=$high" || say "job $SLURM_JOB_ID cannot be told its range"
+    ;;
+queue) queue "$2" "$3" "$4" "${5:-$SLURM_JOB_ID}" ;;
+drop) scancel --quiet --state=PENDING --name="epop-$SLURM_JOB_ID" --user="$(id -un)" ;;
+lend) job=$2 ranks=$3 of=$4; on_node ;;
+*) sed -n '2,7s/^# \{0,1\}//p' "$self" >&2; exit 2 ;;
+esac
