@@ -1,5 +1,6 @@
 """A Slurm of four nodes for the tests of a file: what tests/slurm/cluster.py makes, with the EPOP tree under test."""
 
+import json
 import pathlib
 import sys
 
@@ -28,3 +29,54 @@ def cluster():
     it = made()
     yield it
     it.close()
+
+
+LONG = ("synthetic", "phase=a", "iterations=1000000", "seconds=0.02")
+SCRIPT = "exec mpiexec -n 1 epop --backend join --verbose {options} {program}\n"
+
+
+class Elastic:
+    """An EPOP job in a batch job of its own, and what epopctl says about it from some host."""
+
+    def __init__(self, cluster, *options, nodes=1, first="n1", env=None, epop=""):
+        self.cluster = cluster
+        script = SCRIPT.format(options=epop, program=" ".join(LONG))
+        self.number = cluster.sbatch(script, f"-N{nodes}", "--exclusive", *options, *([f"-w{first}"] if first else []), env=env)
+        cluster.wait(lambda: self.status(check=False), what="the job's address")
+
+    def ctl(self, *words, host="n1", check=True):
+        return self.cluster.run(host, "epopctl", *words, check=check)
+
+    def status(self, host="n1", check=True):
+        done = self.ctl("status", f"slurm:{self.number}", "--json", host=host, check=check)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def resize(self, *words, check=True):
+        return self.ctl("resize", f"slurm:{self.number}", "--wait", *words, check=check)
+
+    def ranks(self):
+        """(host, Slurm job) by rank."""
+        processes = [p for p in self.status()["processes"] if p["rank"] >= 0]
+        return [(p["host"], p["slurm_job"]) for p in sorted(processes, key=lambda p: p["rank"])]
+
+    def hosts(self):
+        return [host for host, _ in self.ranks()]
+
+    def pid(self, rank):
+        """In its host's own numbers."""
+        return next(p["pid"] for p in self.status()["processes"] if p["rank"] == rank)
+
+    def environment(self, rank):
+        text = self.cluster.run(self.hosts()[rank], "cat", f"/proc/{self.pid(rank)}/environ").stdout
+        return dict(word.split("=", 1) for word in text.split("\0") if "=" in word)
+
+    def output(self):
+        return self.cluster.output(self.number)
+
+
+@pytest.fixture
+def elastic(cluster):  # noqa: F811
+    """Makes such jobs, and leaves nothing of them in Slurm."""
+    yield lambda *options, **how: Elastic(cluster, *options, **how)
+    cluster.clear()
+    cluster.wait(lambda: not any(cluster.users_pids(node) for node in cluster.nodes), what="the end of all processes")

@@ -1,0 +1,96 @@
+"""Companions: one-node Slurm jobs that lend their nodes. Slurm alone decides here, no daemon of ours runs."""
+
+import contextlib
+import os
+import signal
+
+from companions import RANGE, companions_of, rigid, wait_for_end, wait_for_hosts, waiting
+from slurm import cluster, elastic, needed  # noqa: F401
+
+pytestmark = needed
+
+
+def test_nodes_come_by_companions_and_go_with_the_job(elastic, cluster):  # noqa: F811
+    it = elastic(epop=RANGE.format(3))
+    nodes = companions_of(it, 2)
+    wait_for_hosts(it, "n1", *nodes)
+    assert cluster.jobs()[it.number][5] == "epop:min=1,max=3"
+    assert all(cluster.jobs()[number][3] == "elastic" for number in nodes.values())
+    assert dict(it.ranks()[1:]) == nodes
+    it.ctl("stop", "--wait", host="n4")
+    wait_for_end(it)
+
+
+def test_a_rigid_job_takes_its_nodes_without_a_daemon(elastic, cluster):  # noqa: F811
+    it = elastic(epop=RANGE.format(4))
+    wait_for_hosts(it, "n1", "n2", "n3", "n4")
+    other = rigid(cluster, 2)
+    cluster.wait_for_state(other, "RUNNING")
+    taken = set(cluster.run("head", "scontrol", "show", "hostnames", cluster.jobs()[other][2]).stdout.split())
+    wait_for_hosts(it, *({"n1", "n2", "n3", "n4"} - taken))
+    cluster.wait(lambda: len(waiting(it)) == 2, what="companions that wait for their return")
+    cluster.run("head", "scancel", str(other), user="bob")
+    wait_for_hosts(it, "n1", "n2", "n3", "n4")
+    assert not waiting(it)
+
+
+def test_a_companion_that_is_cancelled_does_not_return(elastic, cluster):  # noqa: F811
+    it = elastic(epop=RANGE.format(3))
+    nodes = companions_of(it, 2)
+    wait_for_hosts(it, "n1", *nodes)
+    (first, number), (second, _) = nodes.items()
+    cluster.run("n1", "scancel", str(number))
+    cluster.wait(lambda: cluster.node_states()[first] == "idle", what="its node to be given back")
+    assert sorted(it.hosts()) == sorted(["n1", second]) and set(cluster.jobs()) == {it.number, nodes[second]}
+    it.resize("--release", second, "--wait=vacated")  # and one whose ranks were sent away ends, too
+    cluster.wait(lambda: set(cluster.jobs()) == {it.number}, what="its end")
+
+
+def test_a_companion_of_a_drained_node_gives_it_up(elastic, cluster):  # noqa: F811
+    it = elastic(epop=RANGE.format(2), env={"EPOP_COMPANION": "-w n2"})
+    wait_for_hosts(it, "n1", "n2")
+    cluster.run("head", "scontrol", "update", "node=n2", "state=drain", "reason=test", user="root")
+    try:
+        wait_for_hosts(it, "n1")
+        cluster.wait(lambda: cluster.node_states()["n2"] == "drained", what="the node to be free")
+    finally:
+        cluster.run("head", "scontrol", "update", "node=n2", "state=resume", user="root")
+    assert set(cluster.jobs()) == {it.number}
+
+
+def test_companions_end_with_a_job_that_is_cancelled(elastic, cluster):  # noqa: F811
+    it = elastic(epop=RANGE.format(4))  # one more than there are nodes
+    other = rigid(cluster, 1)
+    cluster.wait_for_state(other, "RUNNING")
+    wait_for_hosts(it, "n1", *companions_of(it, 2))
+    cluster.run("n1", "scancel", str(it.number))
+    cluster.wait(lambda: set(cluster.jobs()) == {other}, what="the end of all companions")
+
+
+def test_a_companion_whose_rank_is_killed_takes_the_job_with_it(elastic, cluster):  # noqa: F811
+    it = elastic(epop=RANGE.format(3))
+    wait_for_hosts(it, "n1", *companions_of(it, 2))
+    cluster.run(it.hosts()[1], "kill", "-9", str(it.pid(1)))
+    cluster.wait(lambda: not cluster.jobs(), what="the end of all jobs")
+
+
+def test_a_companion_whose_script_is_killed_gives_its_node_back(elastic, cluster):  # noqa: F811
+    it = elastic(epop=RANGE.format(2), env={"EPOP_COMPANION": "-w n2"})
+    wait_for_hosts(it, "n1", "n2")
+    for pid, text in cluster.users_pids("n2").items():
+        if "companion lend" in text:
+            with contextlib.suppress(ProcessLookupError):  # srun ends with the first of its two processes
+                os.kill(pid, signal.SIGKILL)
+    cluster.wait(lambda: cluster.node_states()["n2"] == "idle", what="the node to be free")
+    assert it.hosts() == ["n1"]
+
+
+def test_companions_end_when_the_first_node_dies(elastic, cluster):  # noqa: F811
+    it = elastic(epop=RANGE.format(3))
+    nodes = companions_of(it, 2)
+    wait_for_hosts(it, "n1", *nodes)
+    cluster.kill_host("n1")
+    try:
+        cluster.wait(lambda: all(cluster.node_states()[node] == "idle" for node in nodes), what="the others' end")
+    finally:
+        cluster.start_host("n1")
