@@ -118,8 +118,8 @@ return_later() {
 
 on_node() {
     # Slurm sends SIGTERM to steps, not to a batch script.
-    if [ -z "${EPOP_COMPANION_STEP:-}" ]; then
-        export EPOP_COMPANION_STEP=yes
+    if [ -z "${COMPANION_STEP:-}" ]; then
+        export COMPANION_STEP=yes
         exec srun --overlap --nodes=1 --ntasks=1 --quiet "$self" lend "$job" "$ranks" "$of"
     fi
     gone='' host=$(hostname -s) nothing=$(mktemp -u)

@@ -108,6 +108,8 @@ def test_variables():
     for folder in ("driver", "runtime"):
         for path in (job.ROOT / folder).rglob("*.c"):
             read |= set(re.findall(r'getenv\("((?:EPOP|XDG)_\w+)"\)', path.read_text()))
+        for path in (job.ROOT / folder).rglob("*.sh"):
+            read |= set(re.findall(r"\$\{(EPOP_\w+)", path.read_text()))
     documented = {word for name in ("epop", "epopctl") for line in re.findall(r"^\.It Ev (.*)$", page(name), flags=re.M)
                   for word in re.findall(r"(?:EPOP|XDG)_\w+", line)}
     assert read and read == documented
