@@ -14,6 +14,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
 #include "scheduler/epoprm/hosts_jobs.h"
+#include "scheduler/epoprm/place.h"
 
 /* BIN/../REST of the tree that this program runs from. */
 static int beside(const char *rest, char path[PATH_MAX])
@@ -177,9 +178,11 @@ static void set_number(cJSON *environment, const char *name, int value)
     set(environment, name, text);
 }
 
-/* Where its address file is, also for a daemon that is started elsewhere. */
+/* Where its address file is, also for a daemon that is started elsewhere. A job makes no more than the last part of it;
+ * where it cannot be made, the job says so. */
 static void set_rundir(cJSON *environment)
 {
+    struct error error;
     const char *own = getenv("EPOP_RUNTIME_DIR"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     char path[PATH_MAX];
     if (own && *own)
@@ -188,6 +191,7 @@ static void set_rundir(cJSON *environment)
         snprintf(path, sizeof path, "%s/epop/run", state);
     else
         snprintf(path, sizeof path, "%s/.local/state/epop/run", home ? home : "");
+    place_make(path, &error);
     set(environment, "EPOP_RUNTIME_DIR", path);
 }
 
