@@ -7,7 +7,8 @@
 
 static bool same_host(const char *a, size_t a_length, const char *b)
 {
-    size_t a_short = strcspn(a, ".,"), b_short = strcspn(b, "."), b_length = strlen(b);
+    const char *dot = memchr(a, '.', a_length);
+    size_t a_short = dot ? (size_t)(dot - a) : a_length, b_short = strcspn(b, "."), b_length = strlen(b);
     if (a_short == a_length || b_short == b_length)
         return a_short == b_short && !strncmp(a, b, a_short);
     return a_length == b_length && !strncmp(a, b, a_length);

@@ -27,7 +27,8 @@ static void keep(pid_t process)
 {
     int status = 0;
     ignore_signals();
-    prctl(PR_SET_NAME, "epop keeper");
+    prctl(PR_SET_NAME,
+          "epop-keeper"); /* in one word: Slurm reads it from /proc, and lost who has a blank, with its children */
     while (waitpid(process, &status, 0) < 0 && errno == EINTR)
         ;
     if (WIFSIGNALED(status) && *expendable_)

@@ -127,6 +127,17 @@ def test_sigterm_makes_the_host_leave(elastic, cluster):  # noqa: F811
     assert it.hosts() == ["n1", "n3", "n3", "n2"]
 
 
+def test_sigterm_ends_processes_that_stand_by(elastic, cluster):  # noqa: F811
+    it = elastic(epop="--leave park")
+    it.resize("+2", "--hosts", "n2,n3")
+    two = dict(it.ranks())["n2"]
+    it.resize("--release", "n2")
+    assert "standby" in it.ctl("status").stdout and cluster.users_pids("n2")
+    cluster.run("n4", "scancel", str(two))
+    cluster.wait(lambda: not cluster.users_pids("n2"), what="the end of those on n2")
+    assert it.hosts() == ["n1", "n3"] and "srun: error" not in it.output()
+
+
 def test_a_rigid_job_preempts_companions(elastic, cluster):  # noqa: F811
     it = elastic(env={"EPOP_COMPANION": "--partition=elastic"})
     it.resize("+3", "--hosts", "n2,n3,n4")

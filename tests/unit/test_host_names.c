@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -16,6 +17,7 @@ static void test_listed(void **state)
     assert_true(hosts_has("n1.cluster.org", "n1"));
     assert_true(hosts_has("n0,n1", "n1.cluster.org"));
     assert_true(hosts_has("n1.a.org", "n1.a.org"));
+    assert_true(hosts_has("n0,n1:4", "n1") && hosts_has("n1:4", "n1.cluster.org"));
 }
 
 static void test_not_listed(void **state)
@@ -27,6 +29,19 @@ static void test_not_listed(void **state)
     assert_false(hosts_has("n1.a.org", "n1.b.org"));
     assert_false(hosts_has("n1.a.or", "n1.a.org"));
     assert_false(hosts_has("10.0.0.2", "10.0.0.1"));
+}
+
+static void test_each(void **state)
+{
+    char name[HOSTS_NAME_MAX];
+    const char *at = "n1:2,n2.a.org,fe80::1,n3:";
+    int count;
+    (void)state;
+    assert_true(hosts_next(&at, name, &count) && !strcmp(name, "n1") && count == 2);
+    assert_true(hosts_next(&at, name, &count) && !strcmp(name, "n2.a.org") && count == 0);
+    assert_true(hosts_next(&at, name, NULL) && !strcmp(name, "fe80::1"));
+    assert_true(hosts_next(&at, name, &count) && !strcmp(name, "n3:") && count == 0);
+    assert_false(hosts_next(&at, name, &count));
 }
 
 static void test_valid(void **state)
@@ -47,7 +62,8 @@ static void test_not_valid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_listed), cmocka_unit_test(test_not_listed),
-                                       cmocka_unit_test(test_valid), cmocka_unit_test(test_not_valid)};
+                                       cmocka_unit_test(test_each), cmocka_unit_test(test_valid),
+                                       cmocka_unit_test(test_not_valid)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
