@@ -112,6 +112,7 @@ struct hosts {
     struct watched signals;
     struct timer wake, checks, tick;
     struct check **checking; /* by node: being reached */
+    double check_pause;      /* until those that are down are tried again */
     double wall, monotonic;  /* of the same moment: the clock of the core does not go back */
     int64_t last_id;         /* of a request to an attendant */
     struct error error;      /* why it cannot go on */

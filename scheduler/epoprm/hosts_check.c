@@ -2,6 +2,7 @@
 #include "scheduler/epoprm/hosts_check.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 #include "scheduler/epoprm/hosts_launch.h"
 #include "scheduler/epoprm/hosts_tell.h"
 
-static const double every = 10, limit = 10; /* seconds */
+/* Seconds between two tries: the longer the less has changed. */
+static const double first = 1, longest = 10, limit = 10;
 
 struct check {
     struct hosts *hosts;
@@ -50,10 +52,14 @@ static void be_down(struct hosts_node *node, struct hosts *hosts, const char *wh
     node->suspect = false;
     if (!node->up)
         return;
+    hosts->check_pause = first;
     node->up = false;
     node->since = hosts_now(hosts);
     snprintf(node->reason, sizeof node->reason, "%s", why);
-    hosts_must(hosts, journal_node_state(hosts->journal, node->name, "down", why, node->since, &error), &error);
+    hosts_must(
+        hosts,
+        journal_node_state(hosts->journal, node->name, node->drained ? "drain" : "down", why, node->since, &error),
+        &error);
     hosts_tell(hosts, 0, "node", "%s is down: %s", node->name, why);
     hosts_free_show(hosts, (int)(node - hosts->nodes));
 }
@@ -135,12 +141,14 @@ static void ring(void *context)
     for (int i = 0; i < hosts->node_count; i++)
         if ((hosts->nodes[i].suspect || !hosts->nodes[i].up) && !hosts->checking[i])
             look(hosts, i);
-    timers_set(&hosts->loop.timers, &hosts->checks, every);
+    timers_set(&hosts->loop.timers, &hosts->checks, hosts->check_pause);
+    hosts->check_pause = fmin(longest, 2 * hosts->check_pause);
 }
 
 int hosts_check_begin(struct hosts *hosts, struct error *error)
 {
     timer_init(&hosts->checks, ring, hosts, NULL);
+    hosts->check_pause = first;
     hosts->checking = calloc((size_t)hosts->node_count, sizeof *hosts->checking);
     if (!hosts->checking)
         return error_memory(error);

@@ -31,6 +31,7 @@ void hosts_free_suspect(struct hosts *hosts, const int *nodes, int count)
 {
     for (int i = 0; i < count; i++)
         hosts->nodes[nodes[i]].suspect = true;
+    hosts->check_pause = 1;
     if (count && !hosts->local)
         timers_set(&hosts->loop.timers, &hosts->checks, 0);
 }

@@ -82,7 +82,9 @@ static void take_job(void *to, const struct journal_job *from)
         return;
     struct hosts_job *job = hosts_submit_known(taking->hosts, from, taking->error);
     if (!job) {
-        taking->failed = -1;
+        taking->failed =
+            error_set(taking->error, ERROR_REFUSED,
+                      "%.900s; start it with the hosts that it had, and cancel the job there", taking->error->text);
         return;
     }
     job->state = state_named(from->state);

@@ -24,13 +24,13 @@
 #include "scheduler/epoprm/server.h"
 #include "scheduler/policies/policies.h"
 
-static const double every = 1, again = 5, lost_limit = 60; /* seconds */
+static const double every = 1, again = 4; /* seconds */
 static const struct core_costs costs = {.base = 0.1, .per_node = 0.01, .per_byte = 1e-9};
 
 /* ---- Now and then --------------------------------------------------------------------------------- */
 
-/* Its attendant does not answer. What it wrote when it ended counts. One that was killed leaves the job to the next
- * one, which ends what is left of it. */
+/* Its attendant does not answer. What was written when the job ended counts. Where nothing was, another attendant ends
+ * what is left of the job; until that has happened nobody knows what runs where, and its nodes stay its own. */
 static void look_for(struct hosts_job *job)
 {
     struct error error = {0};
@@ -38,10 +38,8 @@ static void look_for(struct hosts_job *job)
     cJSON *ended = missing > 0 ? hosts_launch_ended(job) : NULL;
     if (ended)
         hosts_end(job, ended, NULL);
-    else if (missing > lost_limit)
-        hosts_end(job, NULL, "its attendant does not start");
-    else if (missing > again && fmod(missing, again) < every)
-        hosts_launch_start(job, &error);
+    else if (missing > again && fmod(missing, again) < every && hosts_launch_start(job, &error))
+        hosts_tell(job->hosts, job->number, "failed", "%.900s", error.text);
     cJSON_Delete(ended);
 }
 
