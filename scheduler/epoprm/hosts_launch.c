@@ -14,7 +14,6 @@
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
 #include "scheduler/epoprm/hosts_jobs.h"
-#include "scheduler/epoprm/place.h"
 
 /* BIN/../REST of the tree that this program runs from. */
 static int beside(const char *rest, char path[PATH_MAX])
@@ -178,23 +177,6 @@ static void set_number(cJSON *environment, const char *name, int value)
     set(environment, name, text);
 }
 
-/* Where its address file is, also for a daemon that is started elsewhere. A job makes no more than the last part of it;
- * where it cannot be made, the job says so. */
-static void set_rundir(cJSON *environment)
-{
-    struct error error;
-    const char *own = getenv("EPOP_RUNTIME_DIR"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char path[PATH_MAX];
-    if (own && *own)
-        snprintf(path, sizeof path, "%s", own);
-    else if (state && *state)
-        snprintf(path, sizeof path, "%s/epop/run", state);
-    else
-        snprintf(path, sizeof path, "%s/.local/state/epop/run", home ? home : "");
-    place_make(path, &error);
-    set(environment, "EPOP_RUNTIME_DIR", path);
-}
-
 static void set_ours(const struct hosts_job *job, cJSON *environment)
 {
     const struct daemon_options *options = job->hosts->options;
@@ -209,7 +191,6 @@ static void set_ours(const struct hosts_job *job, cJSON *environment)
         set(environment, "HYDRA_LAUNCHER", options->launcher);
     if (options->launcher_exec)
         set(environment, "HYDRA_LAUNCHER_EXEC", options->launcher_exec);
-    set_rundir(environment);
     free(list);
 }
 

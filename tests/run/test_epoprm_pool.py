@@ -24,3 +24,22 @@ def test_one_gives_way_to_another_in_the_pool(space):
     finally:
         daemon.close()
     daemon.check()
+
+
+def test_in_a_home_where_nothing_is_yet(space):
+    """As on a fresh machine: no directory of its state is there, and no variable says where they are to be."""
+    home = space.directory / "home"
+    home.mkdir()
+    nowhere = {"HOME": home, "EPOPRM_DIR": None, "EPOP_RUNTIME_DIR": None, "XDG_RUNTIME_DIR": None, "XDG_STATE_HOME": None}
+
+    def epoprm(*words):
+        result = space.start([job.BUILD / "bin/epoprm", *words], env=nowhere).wait()
+        assert result.status == 0, result
+        return result.out
+    epoprm("start", "--local", "2")
+    try:
+        number = int(epoprm("submit", "--ranks", "1-2", "--", job.program("rigid")))
+        ruling.wait_for(lambda: epoprm("queue").count("\n") == 1)
+        assert "DONE" in epoprm("queue", "--all"), (home / f".local/state/epop/epoprm/jobs/{number}/output").read_text()
+    finally:
+        epoprm("stop", "--jobs")
