@@ -19,6 +19,10 @@ static const struct rm_command commands[] = {
      "  --policy POLICY     what decides: a name that epopsim --list-policies shows, or ./MINE.so\n"
      "  --launcher NAME     how mpiexec starts processes on other hosts: ssh, slurm, ... (its own choice)\n"
      "  --launcher-exec PROGRAM  by this program\n"
+     "  --port N            slurm: where jobs find it (that of the last time, or any)\n"
+     "  --address-file FILE slurm: which file tells jobs so (adviser, where address files are; of root "
+     "/etc/epop/adviser)\n"
+     "  --reader NAME       slurm: read the queue by libslurm, or by squeue (libslurm, where its module is)\n"
      "  --foreground        stay in the foreground; the log goes to the terminal\n"
      "Without --hosts and --local: the nodes that it had before, with the jobs that run there still.\n",
      RM_TAKES_START, 0, 0, rm_start},

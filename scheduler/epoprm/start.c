@@ -14,6 +14,7 @@
 #include "scheduler/epoprm/daemon.h"
 #include "scheduler/epoprm/place.h"
 #include "scheduler/epoprm/say.h"
+#include "scheduler/slurm/adviser.h"
 
 enum { MOST_LOCAL = 4096 };
 
@@ -28,6 +29,18 @@ static int take_local(const char *text, int *local)
     return -1;
 }
 
+/* One of both has a directory. */
+struct site {
+    struct daemon_options hosts;
+    struct slurm_options slurm;
+};
+
+static int live(const struct site *site, void (*ready)(void *context), void *context, struct error *error)
+{
+    return site->slurm.directory ? slurm_run(&site->slurm, ready, context, error)
+                                 : hosts_run(&site->hosts, ready, context, error);
+}
+
 /* ---- What it rules ------------------------------------------------------------------------ */
 
 static void print_names(const cJSON *nodes)
@@ -38,17 +51,20 @@ static void print_names(const cJSON *nodes)
     printf("%s", count > shown ? ", ...)" : ")");
 }
 
-static int show(const char *directory)
+static int show(const struct site *site)
 {
+    const char *directory = site->hosts.directory;
     int code;
     cJSON *answer = client_request(json_message("nodes"), &code);
     const cJSON *nodes = cJSON_GetObjectItem(answer, "nodes");
-    if (nodes && nodes->child) {
+    if (nodes && nodes->child && !site->slurm.directory) {
         int count = cJSON_GetArraySize(nodes), slots = json_int(nodes->child, "slots", 1);
         printf("epoprm rules %d node%s of %d slot%s (", count, count == 1 ? "" : "s", slots, slots == 1 ? "" : "s");
         print_names(nodes);
         printf("; its state is in %s\n", directory);
     }
+    if (site->slurm.directory)
+        printf("epoprm advises jobs of Slurm; its state is in %s\n", site->slurm.directory);
     cJSON_Delete(answer);
     return code;
 }
@@ -70,10 +86,10 @@ static void say_ready_here(void *context)
     fflush(stdout);
 }
 
-static int run_here(const struct daemon_options *options)
+static int run_here(const struct site *site)
 {
     struct error error;
-    if (!hosts_run(options, say_ready_here, NULL, &error))
+    if (!live(site, say_ready_here, NULL, &error))
         return RM_DONE;
     rm_complain("%s", error.text);
     return RM_REFUSED;
@@ -100,11 +116,11 @@ static void detach(int log)
 }
 
 /* What it cannot do before it takes requests is told to who started it, later failures to the log. */
-static void be_the_daemon(const struct daemon_options *options, int told)
+static void be_the_daemon(const struct site *site, int told)
 {
     struct error error;
-    detach(open_log(options->directory));
-    int failed = hosts_run(options, say_ready, &told, &error);
+    detach(open_log(site->slurm.directory ? site->slurm.directory : site->hosts.directory));
+    int failed = live(site, say_ready, &told, &error);
     if (failed && told >= 0) {
         size_t length = strlen(error.text);
         _exit(write(told, error.text, length) == (ssize_t)length ? RM_REFUSED : RM_USAGE);
@@ -131,7 +147,7 @@ static int hear(int from, pid_t pid)
     return RM_REFUSED;
 }
 
-static int run_behind(const struct daemon_options *options)
+static int run_behind(const struct site *site)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) {
@@ -141,24 +157,33 @@ static int run_behind(const struct daemon_options *options)
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        be_the_daemon(options, ends[1]);
+        be_the_daemon(site, ends[1]);
     }
     close(ends[1]);
     int code = pid > 0 ? hear(ends[0], pid) : RM_REFUSED;
     if (pid < 0)
         rm_complain("start: %s", strerror(errno));
     close(ends[0]);
-    return code ? code : show(options->directory);
+    return code ? code : show(site);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */
+
+static bool is_slurm(const struct rm_arguments *arguments)
+{
+    return arguments->site && !strcmp(arguments->site, "slurm");
+}
 
 static int check(const struct rm_arguments *arguments)
 {
     if (arguments->hosts && arguments->local)
         rm_complain("start: --hosts or --local, not both");
-    else if (arguments->site && strcmp(arguments->site, "hosts"))
-        rm_complain("start: --site: \"%s\" is none: hosts", arguments->site);
+    else if (arguments->site && strcmp(arguments->site, "hosts") && !is_slurm(arguments))
+        rm_complain("start: --site: \"%s\" is none: hosts or slurm", arguments->site);
+    else if (is_slurm(arguments) && (arguments->hosts || arguments->local || arguments->launcher))
+        rm_complain("start: --site slurm: the nodes are Slurm's, and who starts processes there");
+    else if (!is_slurm(arguments) && (arguments->port || arguments->address_file || arguments->reader))
+        rm_complain("start: --port, --address-file and --reader are of --site slurm");
     else
         return 0;
     return -1;
@@ -180,6 +205,31 @@ static int options_of(struct daemon_options *options, const struct rm_arguments 
     return 0;
 }
 
+static int take_port(const char *text, int *port)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    *port = (int)number;
+    if (end != text && !*end && number > 0 && number < 65536)
+        return 0;
+    rm_complain("start: --port: \"%s\" is no number from 1 to 65535", text);
+    return -1;
+}
+
+/* Files are found from where the command was given: the daemon is elsewhere. */
+static int slurm_options_of(struct slurm_options *options, const struct rm_arguments *arguments, const char *directory)
+{
+    *options = (struct slurm_options){.directory = directory,
+                                      .policy = arguments->policy,
+                                      .address_file = arguments->address_file,
+                                      .reader = arguments->reader};
+    if (arguments->address_file && *arguments->address_file != '/') {
+        rm_complain("start: --address-file: \"%s\" does not begin with /", arguments->address_file);
+        return -1;
+    }
+    return arguments->port ? take_port(arguments->port, &options->port) : 0;
+}
+
 int rm_start(const struct rm_arguments *arguments)
 {
     char directory[PLACE_MAX];
@@ -191,10 +241,10 @@ int rm_start(const struct rm_arguments *arguments)
         rm_complain("start: %s", error.text);
         return RM_REFUSED;
     }
-    struct daemon_options options = {.directory = directory};
-    int code = options_of(&options, arguments, &before) ? RM_USAGE
-               : arguments->foreground                  ? run_here(&options)
-                                                        : run_behind(&options);
+    struct site site = {.hosts = {.directory = directory}};
+    int wrong = is_slurm(arguments) ? slurm_options_of(&site.slurm, arguments, directory)
+                                    : options_of(&site.hosts, arguments, &before);
+    int code = wrong ? RM_USAGE : arguments->foreground ? run_here(&site) : run_behind(&site);
     before_free(&before);
     return code;
 }

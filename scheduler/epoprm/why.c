@@ -75,11 +75,11 @@ static int explain(struct journal *journal, int64_t number, bool json, struct er
 {
     cJSON *jobs = past_jobs(journal, true, error);
     const cJSON *known = find(jobs, (double)number);
-    cJSON *events = known ? past_events(journal, number, LAST, error) : NULL;
-    cJSON *now = events && !cJSON_HasObjectItem(known, "ended") ? present((double)number) : NULL;
+    cJSON *now = jobs && !(known && cJSON_HasObjectItem(known, "ended")) ? present((double)number) : NULL;
+    cJSON *events = known || now ? past_events(journal, number, LAST, error) : NULL;
     cJSON *job = now ? now : cJSON_Duplicate(known, true);
     int code = RM_DONE;
-    if (jobs && !known) {
+    if (jobs && !known && !now) {
         rm_complain("why: there is no job %lld", (long long)number);
         code = RM_NO_JOB;
     } else if (!events) {

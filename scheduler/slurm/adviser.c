@@ -27,8 +27,26 @@
 
 static const double apart = 0.02, rest = 5; /* seconds between decisions: least and, where nothing happens, most */
 
+/* A disk that is full is no reason to advise nobody. */
+static void write_down(const struct adviser *adviser, const struct daemon_event *event)
+{
+    struct error error;
+    struct journal_event row = {.time = event->time,
+                                .job = event->job,
+                                .kind = event->kind,
+                                .text = event->text,
+                                .state = event->state,
+                                .from = event->from,
+                                .to = event->to,
+                                .nodes = event->nodes,
+                                .at = -1};
+    if (adviser->journal && event->job)
+        journal_event_add(adviser->journal, &row, &error);
+}
+
 void adviser_tell(struct adviser *adviser, const struct daemon_event *event)
 {
+    write_down(adviser, event);
     if (event->job)
         fprintf(stderr, "epoprm: job %" PRId64 ": %s: %s\n", event->job, event->kind, event->text);
     else
@@ -200,9 +218,11 @@ static int run(struct adviser *adviser, const struct slurm_options *options, voi
 {
     struct queue_reader reader;
     struct listening listening;
-    char text[900], memory[4096];
+    char text[900], memory[4096], journal[4096];
     snprintf(memory, sizeof memory, "%s/port", options->directory);
-    if (take_signals(adviser, error) || queue_reader_choose(&reader, options->reader, error) ||
+    snprintf(journal, sizeof journal, "%s/journal.db", options->directory);
+    if (take_signals(adviser, error) || journal_open(&adviser->journal, journal, error) ||
+        queue_reader_choose(&reader, options->reader, error) ||
         listening_begin(&listening, options->port, options->address_file, memory, error))
         return -1;
     adviser->listening = (struct watched){listening.fd, POLLIN, on_connection, adviser};
@@ -247,6 +267,7 @@ int slurm_run(const struct slurm_options *options, void (*ready)(void *context),
         policy_close(&adviser.policy);
     }
     advised_free(&adviser.table);
+    journal_close(adviser.journal);
     if (adviser.view)
         view_free(adviser.view);
     free(adviser.view);

@@ -33,6 +33,12 @@ static int find(const char *name, char path[PATH_MAX])
     return -1;
 }
 
+int command_check(const char *name, struct error *error)
+{
+    char path[PATH_MAX];
+    return find(name, path) ? error_set(error, ERROR_REFUSED, "%s is not in PATH: there is no Slurm here", name) : 0;
+}
+
 /* Until its end, or the deadline. Complaints come on the same pipe. */
 static int collect(int fd, double deadline, char **output)
 {

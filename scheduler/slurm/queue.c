@@ -18,6 +18,8 @@ int queue_reader_choose(struct queue_reader *reader, const char *how, struct err
     bool any = !how || !*how;
     setenv("SLURM_TIME_FORMAT", "%s", 1); /* for commands; here, where no thread runs yet */
     *reader = (struct queue_reader){.name = "squeue"};
+    if (command_check("squeue", error))
+        return -1;
     if (!any && strcmp(how, "libslurm") && strcmp(how, "squeue"))
         return error_set(error, ERROR_REFUSED, "'%s' reads no queue: libslurm or squeue", how);
     if (!any && !strcmp(how, "squeue"))

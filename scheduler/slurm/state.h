@@ -5,6 +5,7 @@
 #include "scheduler/core/policy.h"
 #include "scheduler/epoprm/daemon.h"
 #include "scheduler/epoprm/loop.h"
+#include "scheduler/journal/journal.h"
 #include "scheduler/slurm/advised.h"
 #include "scheduler/slurm/peer.h"
 #include "scheduler/slurm/reading.h"
@@ -25,10 +26,11 @@ struct adviser {
     struct timer again, looks;
     int64_t last_id;
     struct daemon_listener listener;
+    struct journal *journal;    /* of what happened to jobs, for `why`; nothing of it is read again */
     char policy_complaint[200]; /* said once */
 };
 
-/* A line to stderr, which is the daemon's log, and to those who watch. */
+/* A line to stderr, which is the daemon's log, to those who watch, and to the journal. */
 void adviser_tell(struct adviser *adviser, const struct daemon_event *event);
 
 /* Something has happened: decide again soon. */
