@@ -1,0 +1,216 @@
+"""The adviser beside a real Slurm: idle nodes are filled, jobs that wait get room, several users; and whom it does not believe. It
+may die, and so may slurmctld."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+
+import job
+import pytest
+from slurm import cluster, needed  # noqa: F401
+
+pytestmark = needed
+
+LONG = "synthetic phase=a iterations=1000000 seconds=0.05"
+RANGE = "--comment=epop:min=1,max=4"
+
+
+class Adviser:
+    """One on the head, as root unless said otherwise, that any number of daemons in turn are."""
+
+    def __init__(self, cluster, name, user="root"):  # noqa: F811
+        self.cluster, self.user = cluster, user
+        home = cluster.directory if user == "root" else cluster.directory / "home" / user
+        self.directory, self.file, self.log = home / name, home / f"{name}.address", home / f"{name}.log"
+        self.env = {"EPOPRM_DIR": self.directory}
+        self.task = None
+
+    def start(self, *options):
+        words = ["epoprm", "start", "--site", "slurm", "--foreground", "--policy", "gain,stay=1", "--address-file", self.file, *options]
+        with open(self.log, "a", encoding="utf-8") as log:
+            self.task = self.cluster.start("head", *words, user=self.user, env=self.env, stdout=log, stderr=log)
+        before = self.said().count("takes requests")
+        self.cluster.wait(lambda: self.said().count("takes requests") > before or self.task.poll() is not None, what="the adviser")
+        assert self.task.poll() is None, self.said()
+        return self
+
+    def said(self):
+        return self.log.read_text() if self.log.exists() else ""
+
+    def address(self):
+        return self.file.read_text().strip()
+
+    def rm(self, *words, check=True):
+        return self.cluster.run("head", "epoprm", *words, user=self.user, env=self.env, check=check)
+
+    def queue(self):
+        return {row["job"]: row for row in json.loads(self.rm("queue", "--json").stdout)}
+
+    def nodes_of(self, number):
+        row = self.queue().get(number)
+        return row["nodes"] if row and row["state"] == "running" else 0
+
+    def await_nodes(self, number, nodes):
+        try:
+            self.cluster.wait(lambda: self.nodes_of(number) == nodes, what=f"{nodes} nodes of job {number}")
+        except AssertionError as why:
+            raise AssertionError(f"{why}\n{self.said()}\n{self.cluster.output(number)}") from None
+
+    def kill(self):
+        """The process in its namespaces; the one here only waits for that."""
+        [pid] = [pid for pid, text in self.cluster.pids("head").items() if text.startswith("epoprm start") and str(self.file) in text]
+        os.kill(pid, signal.SIGKILL)
+        self.task.wait(timeout=30)
+
+    def elastic(self, *options, user="alice"):
+        """A malleable job that knows of it."""
+        script = f"export EPOP_ADVISER={self.address()}\nexec mpiexec -n 1 epop {LONG}\n"
+        return self.cluster.sbatch(script, "-N1", "--exclusive", RANGE, *options, user=user)
+
+    def rigid(self, nodes, seconds):
+        return self.cluster.sbatch(f"sleep {seconds}\n", f"-N{nodes}", "--exclusive", "-t1", user="bob")
+
+
+@pytest.fixture
+def adviser(cluster, request):  # noqa: F811
+    it = Adviser(cluster, re.sub(r"\W", "-", request.node.name))
+    yield it
+    if it.task and it.task.poll() is None:
+        it.rm("stop", check=False)
+        it.task.wait(timeout=30)
+    cluster.clear()
+
+
+def readers(cluster):  # noqa: F811
+    """What each reader sees of Slurm now."""
+    helper = cluster.epop / "tests/helpers/slurm_queue"
+    return [cluster.run("head", helper, how, user="root").stdout for how in ("libslurm", "squeue")]
+
+
+def test_both_readers_see_the_same(cluster, adviser):  # noqa: F811
+    if not (job.BUILD / "lib/epop/slurm.so").exists():
+        pytest.skip("built without libslurm")
+    first = cluster.sbatch("sleep 300\n", "-N1", "--exclusive", RANGE, "-Jodd|name\nof 99 RUNNING")
+    second = cluster.sbatch("sleep 300\n", "-N2", "-t2", "-pelastic", user="bob")
+    cluster.wait_for_state(first, "RUNNING")
+    cluster.wait_for_state(second, "RUNNING")
+    cluster.sbatch("sleep 300\n", "-N3", "--exclusive", "-t1-02:03")
+    cluster.sbatch("sleep 300\n", "-N1", "-H")
+    cluster.sbatch("sleep 300\n", "-wn[1-2]", f"-dafterok:{first}", user="bob")
+    cluster.run("head", "scontrol", "update", "NodeName=n4", "State=DRAIN", "Reason=test", user="root")
+    try:
+        # Two looks at something that moves: what is seen between two equal ones must be the same.
+        one, other = cluster.wait(lambda: (pair := readers(cluster))[0] == pair[1] == readers(cluster)[0] and pair, what="the same view")
+        assert one == other and one.count("job ") == 5 and "epop:min=1,max=4" in one and "node n4 state 2" in one, one
+    finally:
+        cluster.run("head", "scontrol", "update", "NodeName=n4", "State=RESUME", user="root")
+
+
+def test_nodes_are_filled_given_and_taken_back(cluster, adviser):  # noqa: F811
+    adviser.start()
+    malleable = adviser.elastic()
+    adviser.await_nodes(malleable, 4)
+    rigid = adviser.rigid(2, 2)
+    cluster.wait_for_state(rigid, "RUNNING", "COMPLETED")
+    assert "makes room for job" in adviser.said()
+    cluster.wait_for_state(rigid, "COMPLETED")
+    adviser.await_nodes(malleable, 4)
+    assert cluster.state(malleable) == "RUNNING"
+    assert "committed: 1 -> 4 nodes in" in adviser.said()
+    why = adviser.rm("why", str(malleable)).stdout
+    assert "makes room for job" in why and "malleable" in why, why
+    rows = json.loads(adviser.rm("nodes", "--json").stdout)
+    assert [(row["node"], row["state"], row["job"]) for row in rows] == [(node, "busy", malleable) for node in cluster.nodes]
+    for words, instead in ((("submit", "--", "true"), "sbatch"), (("cancel", str(malleable)), "scancel"), (("drain", "n1"), "scontrol")):
+        done = adviser.rm(*words, check=False)
+        assert done.returncode == 1 and instead in done.stderr, done
+    assert adviser.rm("cancel", "999999", check=False).returncode == 3
+    adviser.rm("stop")
+    adviser.task.wait(timeout=30)
+    assert not adviser.file.exists() and cluster.state(malleable) == "RUNNING"
+
+
+def test_jobs_of_two_users(cluster, adviser):  # noqa: F811
+    adviser.start("--reader", "squeue")
+    first, second = adviser.elastic(), adviser.elastic(user="bob")
+    cluster.wait(lambda: adviser.nodes_of(first) + adviser.nodes_of(second) == 4, what="all nodes")
+    assert "reading Slurm by squeue" in adviser.said()
+    assert all(adviser.queue()[number]["nodes"] >= 1 for number in (first, second))
+
+
+def test_it_dies_and_another_goes_on(cluster, adviser):  # noqa: F811
+    adviser.start()
+    malleable = adviser.elastic()
+    address = adviser.address()
+    adviser.await_nodes(malleable, 4)
+    adviser.kill()
+    rigid = adviser.rigid(3, 2)
+    adviser.start()
+    assert adviser.address() == address  # the job looks for it there
+    cluster.wait_for_state(rigid, "RUNNING", "COMPLETED")
+    cluster.wait_for_state(rigid, "COMPLETED")
+    adviser.await_nodes(malleable, 4)
+    assert cluster.state(malleable) == "RUNNING"
+
+
+def test_slurmctld_goes_and_comes(cluster, adviser):  # noqa: F811
+    adviser.start()
+    malleable = adviser.elastic("--comment=epop:min=1,max=2")
+    adviser.await_nodes(malleable, 2)
+    pid = (cluster.directory / "pid/slurmctld").read_text().strip()
+    cluster.run("head", "kill", pid, user="root")  # it saves what it knows, which kill -9 does not let it
+    cluster.wait(lambda: "Slurm does not answer" in adviser.said(), limit=120, what="the adviser's word of it")
+    cluster.start_daemon("slurmctld")
+    cluster.wait(lambda: "Slurm answers again" in adviser.said(), limit=120, what="the adviser's word of it")
+    assert adviser.said().count("Slurm does not answer") == 1
+    cluster.run("head", "scontrol", "update", f"JobId={malleable}", "Comment=epop:min=1,max=3", user="root")
+    adviser.await_nodes(malleable, 3)
+
+
+def refused(adviser, number, *options, user="alice"):
+    """What it says to who claims to be that job's attendant."""
+    client = adviser.cluster.directory / "attendant.py"
+    shutil.copy(job.ROOT / "tests/slurm/attendant.py", client)
+    done = adviser.cluster.run("n2", "/usr/bin/python3", client, adviser.address(), str(number), *options, user=user, check=False)
+    assert done.returncode == 1, done
+    return done.stderr
+
+
+def test_whom_it_does_not_believe(cluster, adviser):  # noqa: F811
+    adviser.start()
+    number = cluster.sbatch("sleep 300\n", "-N1", RANGE)
+    cluster.wait_for_state(number, "RUNNING")
+    cluster.wait(lambda: number in adviser.queue(), what="the job")
+    assert f"job {number} is not of uid 20002" in refused(adviser, number, user="bob")
+    assert "no job 999999 that runs" in refused(adviser, 999999)
+    assert "not of this connection" in refused(adviser, number, "--twist", "nonce")
+    munge = cluster.directory / "other"
+    munge.mkdir(mode=0o755)
+    (munge / "key").write_bytes(b"another" * 20)
+    (munge / "key").chmod(0o400)
+    cluster.run("n2", "setsid", "munged", "--force", f"--key-file={munge}/key", f"--socket={munge}/socket", f"--pid-file={munge}/pid",
+                f"--log-file={munge}/log", f"--seed-file={munge}/seed", user="root")
+    # It cannot read what the adviser shows, and makes nothing that the adviser could read.
+    assert "Invalid credential" in refused(adviser, number, "--munge", munge / "socket", "--blind")
+    assert adviser.said().count("connected") == 0
+
+
+def test_whom_jobs_do_not_believe(cluster, request):  # noqa: F811
+    other = Adviser(cluster, "bobs", user="bob").start()
+    try:
+        number = other.elastic()
+        cluster.wait(lambda: "neither root, SlurmUser nor this user" in cluster.output(number), what="the job's word of it")
+        assert other.nodes_of(number) == 1 and "connected" not in other.said()
+    finally:
+        other.rm("stop", check=False)
+        other.task.wait(timeout=30)
+        cluster.clear()
+
+
+def test_there_is_no_slurm(tmp_path):
+    done = subprocess.run([job.BUILD / "bin/epoprm", "start", "--site", "slurm", "--foreground"], capture_output=True, text=True, timeout=60,
+                          check=False, env={"EPOPRM_DIR": str(tmp_path / "state"), "PATH": "/none"})
+    assert done.returncode == 1 and "there is no Slurm here" in done.stderr, done
