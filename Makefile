@@ -278,7 +278,7 @@ $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
 # What decides nothing, and talks to nobody.
-slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/advising.o %/asking.o %/commands.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(munge_obj) $(OBJ)/scheduler/epoprm/loop.o $(sched_obj) $(base_obj)
+slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/advising.o %/asking.o %/commands.o %/state.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(munge_obj) $(OBJ)/scheduler/epoprm/loop.o $(sched_obj) $(base_obj)
 $(BUILD)/tests/unit/test_slurm_% $(BUILD)/tests/helpers/slurm_queue: LDLIBS := $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
 $(BUILD)/tests/unit/test_slurm_%: tests/unit/test_slurm_%.c $(slurm_parts)
 	$(announce)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,42 +24,7 @@
 #include "scheduler/slurm/listening.h"
 #include "scheduler/slurm/state.h"
 
-static const double apart = 0.02, rest = 5; /* seconds between decisions: least and, where nothing happens, most */
-
-/* A disk that is full is no reason to advise nobody. */
-static void write_down(const struct adviser *adviser, const struct daemon_event *event)
-{
-    struct error error;
-    struct journal_event row = {.time = event->time,
-                                .job = event->job,
-                                .kind = event->kind,
-                                .text = event->text,
-                                .state = event->state,
-                                .from = event->from,
-                                .to = event->to,
-                                .nodes = event->nodes,
-                                .at = -1};
-    if (adviser->journal && event->job)
-        journal_event_add(adviser->journal, &row, &error);
-}
-
-void adviser_tell(struct adviser *adviser, const struct daemon_event *event)
-{
-    write_down(adviser, event);
-    if (event->job)
-        fprintf(stderr, "epoprm: job %" PRId64 ": %s: %s\n", event->job, event->kind, event->text);
-    else
-        fprintf(stderr, "epoprm: %s\n", event->text);
-    if (adviser->listener.tell)
-        adviser->listener.tell(adviser->listener.context, event);
-}
-
-void adviser_wake(struct adviser *adviser)
-{
-    if (!adviser->stale)
-        timers_set(&adviser->loop.timers, &adviser->again, apart);
-    adviser->stale = true;
-}
+static const double rest = 5; /* seconds between decisions where nothing happens */
 
 static void say(struct adviser *adviser, const char *text)
 {
@@ -131,7 +95,7 @@ static void on_again(void *context)
     double wake = rest;
     adviser->stale = false;
     if (adviser->view && !adviser->away && adviser->view_asked >= adviser->changed)
-        wake = fmin(rest, fmax(apart, advising(adviser)));
+        wake = fmin(rest, fmax(ADVISER_APART, advising(adviser)));
     if (!adviser->stale)
         timers_set(&adviser->loop.timers, &adviser->again, wake);
 }

@@ -11,6 +11,8 @@
 #include "scheduler/slurm/reading.h"
 #include "scheduler/slurm/view.h"
 
+#define ADVISER_APART 0.02 /* seconds between decisions, at least */
+
 struct adviser {
     struct loop loop;
     struct policy policy;

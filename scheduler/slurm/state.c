@@ -1,0 +1,40 @@
+/* What all parts of the adviser call: see state.h. */
+#include "scheduler/slurm/state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* A disk that is full is no reason to advise nobody. */
+static void write_down(const struct adviser *adviser, const struct daemon_event *event)
+{
+    struct error error;
+    struct journal_event row = {.time = event->time,
+                                .job = event->job,
+                                .kind = event->kind,
+                                .text = event->text,
+                                .state = event->state,
+                                .from = event->from,
+                                .to = event->to,
+                                .nodes = event->nodes,
+                                .at = -1};
+    if (adviser->journal && event->job)
+        journal_event_add(adviser->journal, &row, &error);
+}
+
+void adviser_tell(struct adviser *adviser, const struct daemon_event *event)
+{
+    write_down(adviser, event);
+    if (event->job)
+        fprintf(stderr, "epoprm: job %" PRId64 ": %s: %s\n", event->job, event->kind, event->text);
+    else
+        fprintf(stderr, "epoprm: %s\n", event->text);
+    if (adviser->listener.tell)
+        adviser->listener.tell(adviser->listener.context, event);
+}
+
+void adviser_wake(struct adviser *adviser)
+{
+    if (!adviser->stale)
+        timers_set(&adviser->loop.timers, &adviser->again, ADVISER_APART);
+    adviser->stale = true;
+}
