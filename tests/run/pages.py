@@ -75,7 +75,8 @@ class Runner:
     def __init__(self, space, tree):
         self.space, self.background = space, None
         self.output, self.transcript = "", ""  # of the last block; of all
-        self.env = {"PATH": f"{tree}/bin:/usr/local/bin:/usr/bin:/bin", "PKG_CONFIG_PATH": f"{tree}/lib/pkgconfig"}
+        self.env = {"PATH": f"{tree}/bin:/usr/local/bin:/usr/bin:/bin", "PKG_CONFIG_PATH": f"{tree}/lib/pkgconfig",
+                    "EPOPRM_DIR": f"{space.runtime}/epoprm"}
 
     def run(self, page):
         for block, following in zip(blocks(page), blocks(page)[1:] + [None]):
