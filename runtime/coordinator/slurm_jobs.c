@@ -87,6 +87,13 @@ bool slurm_jobs_take(struct coordinator *c, const cJSON *request, struct error *
     return true;
 }
 
+/* A companion goes with what it was made for: where all leave, its number is of no use any more. */
+static bool stays(const struct process *process)
+{
+    return process->state == PROCESS_RUNNING || process->state == PROCESS_STANDBY ||
+           process->state == PROCESS_JOINING || process->state == PROCESS_HOSTING;
+}
+
 int slurm_jobs_of(const struct coordinator *c, const char *host)
 {
     const struct slurm_job *named = find(&c->slurm_jobs, host);
@@ -94,8 +101,7 @@ int slurm_jobs_of(const struct coordinator *c, const char *host)
         return named->job;
     for (int p = 0; p < c->processes.count; p++) {
         const struct process *process = process_at(c, p);
-        bool there = process->state != PROCESS_GONE && process->state != PROCESS_LOST;
-        if (there && process->slurm_job && hosts_has(host, process->host))
+        if (stays(process) && process->slurm_job && hosts_has(host, process->host))
             return process->slurm_job;
     }
     return 0;
