@@ -5,8 +5,8 @@
 
 The jobs are programs/synthetic, which sleep: four nodes on two cores take as long as four nodes. For hosts and slurm the tree has
 to be built with an MPICH that joins processes, and EPOP_BUILD and MPIEXEC to say so (docs/scheduling.md has the commands).
-Prints a table, and a JSON line for each run. epopsim comes last, with what the first real site needed besides the jobs'
-iterations (measured by rigid jobs of the whole machine), and for its resizes.
+Prints a table, and a JSON line for each run. epopsim comes last, once for each real site, with what that needed besides the
+jobs' iterations (measured by rigid jobs of the whole machine), and for its resizes.
 """
 import argparse
 import json
@@ -45,12 +45,12 @@ def steps(resizes):
     if not resizes:
         return {}
     median = {key: round(statistics.median(each[key] for each in resizes), 3) for key in resizes[0]}
-    return {"latency": median["agreed"], "cost": median["stalled"], "committed": median["committed"],
-            "committed_most": round(max(each["committed"] for each in resizes), 3)}
+    found = {"latency": median["agreed"], "cost": median["stalled"]} if "agreed" in median else {"latency": median["committed"]}
+    return {**found, "committed": median["committed"], "committed_most": round(max(each["committed"] for each in resizes), 3)}
 
 
 def show(result):
-    print(f"{result['site']:8} {result['kind']:10} {result['makespan']:9.1f} s {result['mean_wait']:8.1f} s "
+    print(f"{result['site']:16} {result['kind']:10} {result['makespan']:9.1f} s {result['mean_wait']:8.1f} s "
           f"{result['mean_slowdown']:9.2f} {100 * result['utilisation']:9.0f} % {result['resizes']:8}", flush=True)
 
 
@@ -66,7 +66,7 @@ def run(options):
     """The results of all sites that are asked for, and what was measured for the simulator."""
     jobs = workloads.drawn(options.jobs, options.seed, options.interarrival)
     names, found, measured = options.sites.split(","), [], {}
-    print(f"{'site':8} {'jobs':10} {'makespan':>11} {'mean wait':>10} {'slowdown':>9} {'utilisation':>11} {'resizes':>8}")
+    print(f"{'site':16} {'jobs':10} {'makespan':>11} {'mean wait':>10} {'slowdown':>9} {'utilisation':>11} {'resizes':>8}")
     for make in (sites.Hosts, sites.Slurm):
         if make.name not in names:
             continue
@@ -78,9 +78,10 @@ def run(options):
         finally:
             site.close()
     if "epopsim" in names:
-        costs = next(iter(measured.values()), {})
-        known = {key: costs[key] for key in ("overhead", "latency", "cost") if key in costs}
-        play(sites.Simulated(options.policy, **known), jobs, options.kinds.split(","), found)
+        for name, costs in (measured or {"hosts": {}}).items():
+            known = {key: costs[key] for key in ("overhead", "latency", "cost") if key in costs}
+            site = sites.Simulated(options.policy, **known, least=name == "slurm", name=f"epopsim ({name})")
+            play(site, jobs, options.kinds.split(","), found)
     return found, measured
 
 

@@ -54,15 +54,15 @@ def wait_until(condition, what):
 
 
 class Simulated:
-    """In virtual time. overhead, latency, cost: as measured at a real site."""
+    """In virtual time. overhead, latency, cost: as measured at a real site. least: jobs begin at their least size, as they do in
+    Slurm."""
 
-    name = "epopsim"
-
-    def __init__(self, policy, overhead=0.0, latency=0.25, cost=0.02):
-        self.policy, self.overhead, self.options = policy, overhead, ["--latency", latency, "--resize-cost", cost]
+    def __init__(self, policy, overhead=0.0, latency=0.1, cost=0.02, least=False, name="epopsim"):
+        self.policy, self.overhead, self.least, self.name = policy, overhead, least, name
+        self.options = ["--latency", latency, "--resize-cost", cost]
 
     def play(self, jobs, malleable):
-        text = json.dumps(workloads.workload(jobs, malleable, self.overhead))
+        text = json.dumps(workloads.workload(jobs, malleable, self.overhead, self.least))
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             file.write(text)
             file.flush()
@@ -166,7 +166,7 @@ class Slurm:
 
     def submit(self, job, malleable):
         ranks = 1 if malleable else workloads.wanted(job)
-        arguments = " ".join([*([f"--elastic 1-{workloads.wanted(job)}"] if malleable else []), "synthetic", *workloads.words(job)])
+        arguments = " ".join(["synthetic", *workloads.words(job)])
         options = ["-N", str(ranks), "--exclusive", "-t", "1", "-J", job["application"]]
         if malleable:
             options += ["--comment", f"epop:min=1,max={workloads.wanted(job)}"]
@@ -211,12 +211,15 @@ class Slurm:
                 "resizes": resizes_of(job["number"], text)}
 
     def start_adviser(self):
-        self.adviser = self.cluster.start("head", "epoprm", "start", "--site", "slurm", "--foreground", "--policy", self.policy)
+        self.adviser = self.cluster.start("head", "epoprm", "start", "--site", "slurm", "--foreground", "--policy", self.policy,
+                                          stdout=open(self.cluster.directory / "log/adviser", "w", encoding="utf-8"), stderr=subprocess.STDOUT)
 
     def stop_adviser(self):
         if self.adviser:
             self.cluster.run("head", "epoprm", "stop", check=False)
             self.adviser.wait(timeout=30)
+            said = (self.cluster.directory / "log/adviser").read_text()
+            self.resizes += [{"committed": float(each)} for each in re.findall(r"committed: .* in ([0-9.]+) s", said)]
             self.adviser = None
 
     def close(self):

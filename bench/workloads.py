@@ -34,9 +34,9 @@ def iterations(job):
     return max(1, round(job["seconds"] * speedup(name, APPLICATIONS[name]["nodes"]) / ITERATION))
 
 
-def workload(jobs, malleable, overhead=0.0):
+def workload(jobs, malleable, overhead=0.0, least=False):
     """By schema/workload.schema.json. overhead: seconds for which a job holds its nodes besides its iterations, at any size,
-    and that epopsim has no option for."""
+    and that epopsim has no option for. least: malleable jobs ask for one node to begin with."""
     rows = []
     for job in jobs:
         application = APPLICATIONS[job["application"]]
@@ -46,7 +46,7 @@ def workload(jobs, malleable, overhead=0.0):
             phases.insert(0, {"name": "startup", "kind": "rigid", "seconds": overhead,
                               "speedup": {"model": "amdahl", "serial": 1}})
         size = {"kind": "malleable", "min": 1, "max": application["nodes"]} if malleable else {"kind": "rigid"}
-        rows.append({"id": job["id"], "name": job["application"], "submit": job["submit"], "nodes": application["nodes"],
+        rows.append({"id": job["id"], "name": job["application"], "submit": job["submit"], "nodes": 1 if malleable and least else application["nodes"],
                      "bytes": application["mib"] * 2**20, "limit": LIMIT, "phases": phases, **size})
     return {"schema": "epop.workload", "version": 1, "name": f"{len(rows)} short jobs", "machine": {"nodes": NODES}, "jobs": rows}
 

@@ -5,6 +5,7 @@ import pathlib
 import random
 import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -16,8 +17,9 @@ sys.path.insert(0, str(job.ROOT / "tests/slurm"))
 
 from cluster import Cluster  # noqa: E402
 
+SAVED = 10  # seconds until slurmctld has surely written what it knows
 LIMIT = 240  # seconds for whatever is waited for
-SCRIPT = "mpiexec -n {ranks} -ppn 1 epop --quiet {options} synthetic phase=a iterations={count} seconds=0.1 speedup=amdahl:0.2 mib=0.5\n"
+SCRIPT = "mpiexec -n {ranks} -ppn 1 epop --quiet synthetic phase=a iterations={count} seconds=0.1 speedup=amdahl:0.2 mib=0.5\n"
 
 # slurmctld, slurmd and the adviser may die without any job that runs being struck.
 FAULTS = ("slurmctld", "slurmd", "rank 0", "companion", "node", "srun", "adviser")
@@ -28,7 +30,7 @@ class Soak:
         self.draw, self.say, self.faults = random.Random(seed), say, faults
         mpich = pathlib.Path(job.MPIEXEC).resolve().parent.parent
         self.cluster = Cluster(epop=job.BUILD, mpich=mpich, accounting=True)
-        self.known, self.hit, self.struck = [], set(), {}
+        self.known, self.hit, self.struck, self.submitted = [], set(), {}, {}
         self.advised, self.adviser = adviser, None
         if adviser:
             self.start_adviser()
@@ -37,17 +39,20 @@ class Soak:
         self.cluster.close()
 
     def start_adviser(self):
-        self.adviser = self.cluster.start("head", "epoprm", "start", "--site", "slurm", "--foreground", "--policy", "ers,period=1,worth=1")
+        self.adviser = self.cluster.start("head", "epoprm", "start", "--site", "slurm", "--foreground", "--policy", "ers,period=1,worth=1,upper=0.9,lower=0.5",
+                                          stdout=open(self.cluster.directory / "log/adviser", "a", encoding="utf-8"), stderr=subprocess.STDOUT)
 
     # ---- Jobs
 
     def submit(self):
         rigid = self.draw.random() < 0.3 or not self.advised
         most, count = self.draw.choice([1, 2, 3, 4]), self.draw.randint(10, 60)
-        ranks, options = (most, "") if rigid else (1, f"--elastic 1-{most}")
+        ranks = most if rigid else 1
         comment = [] if rigid else ["--comment", f"epop:min=1,max={most}"]
-        text = SCRIPT.format(ranks=ranks, options=options, count=count)
-        self.known.append(self.again(lambda: self.cluster.sbatch(text, "-N", str(ranks), "--exclusive", "-t", "2", "--no-requeue", *comment)))
+        text = SCRIPT.format(ranks=ranks, count=count)
+        number = self.again(lambda: self.cluster.sbatch(text, "-N", str(ranks), "--exclusive", "-t", "2", "--no-requeue", *comment))
+        self.known.append(number)
+        self.submitted[number] = time.monotonic()
 
     @staticmethod
     def again(command):
@@ -122,6 +127,8 @@ class Soak:
         return node
 
     def strike_slurmctld(self, _running):
+        """It writes its state every few seconds: what it was told just before is lost, jobs and numbers, whoever submits them."""
+        self.hit |= {number for number, when in self.submitted.items() if time.monotonic() - when < SAVED}
         self.cluster.kill_daemon("slurmctld")
         time.sleep(self.draw.uniform(0, 0.5))
         self.cluster.start_daemon("slurmctld")
