@@ -23,7 +23,7 @@
 
 /* Seconds: between tries, from and to; between looks at the job; to connect; that it looks for a job that it never saw;
  * that it stays to tell of the end. */
-static const double soonest = 0.5, rarest = 30, look_each = 1, connect_in = 3, missing = 30, linger = 5;
+static const double soonest = 0.5, rarest = 30, look_each = 0.5, connect_in = 3, missing = 30, linger = 5;
 
 struct linked {
     struct attendant attendant;
@@ -31,7 +31,6 @@ struct linked {
     char adviser[NI_MAXHOST + NI_MAXSERV], id[NAME_MAX];
     int64_t job;
     double pause, since;
-    bool seen;                       /* the job */
     char complained[ERROR_TEXT_MAX]; /* each thing once */
     struct timer again, look, late;
 };
@@ -140,9 +139,9 @@ static void look(void *context)
 {
     struct linked *l = context;
     const struct plane *plane = &l->attendant.plane;
-    bool known = plane->state != PLANE_SEEKS;
-    l->seen |= known;
-    bool there = known ? control_job_alive(&plane->job) : !l->seen && monotonic_seconds() - l->since < missing;
+    bool found = plane->job.id[0], sought = plane->state == PLANE_SEEKS;
+    bool there = found ? control_job_alive(&plane->job) && (!sought || control_job_listed(&plane->job))
+                       : monotonic_seconds() - l->since < missing;
     timers_set(&l->attendant.loop.timers, &l->look, look_each);
     if (there)
         return;
