@@ -114,7 +114,7 @@ for test in crash where join parking baseline spawn_faults hosts releases condit
     [ -e "tests/run/test_$test.py" ] || continue
     case $test in
     stopped) workers=4 ;; # its tests do nothing but wait for time limits
-    children | ends | epoprm_recovery | first_probe | join | mpi_adapt | parking | releases | spawn_faults | transactions | where) workers=3 ;; # they wait more than they compute
+    children | ends | epoprm_hosts | epoprm_recovery | first_probe | join | mpi_adapt | parking | releases | spawn_faults | transactions | where) workers=3 ;; # they wait more than they compute
     *) workers=0 ;;
     esac
     stage "sock $test" 1800 env EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \

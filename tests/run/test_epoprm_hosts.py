@@ -76,3 +76,20 @@ def test_a_host_dies_and_comes_back(daemon, net):
     (net.directory / "gone").rename(net.directory / "n2")
     daemon.wait_end(waits)
     assert sorted(daemon.output(waits).split()) == ["n1", "n2"]
+
+
+def test_a_host_dies_while_a_job_grows_onto_it(daemon, net):
+    """The job goes on with those that are there, and takes it when it is back."""
+    for name in ("n2", "n3"):
+        daemon.request("drain", node=name)
+    number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 3))
+    daemon.wait_runs(number, 1)
+    (net.directory / "n3").rename(net.directory / "gone")
+    for name in ("n2", "n3"):
+        daemon.request("drain", node=name, undo=True)
+    daemon.wait_event("refused", number)
+    assert daemon.wait_runs(number, 2)["hosts"] == "n1,n2"
+    assert daemon.nodes()["n3"]["state"] == "down"
+    (net.directory / "gone").rename(net.directory / "n3")
+    daemon.wait_runs(number, 3)
+    wait_ranks(net, ["n1", "n2", "n3"])
