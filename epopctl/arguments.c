@@ -60,6 +60,7 @@ static const struct option_row {
     {"--timeout", CTL_TAKES_TIMEOUT, VALUE, offsetof(struct ctl_arguments, timeout)},
     {"--hosts", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, hosts)},
     {"--slurm-job", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, slurm_job)},
+    {"--companions", CTL_TAKES_RESIZE, FLAG, offsetof(struct ctl_arguments, companions)},
     {"--release", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, release)},
     {"--release-ranks", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, release_ranks)},
     {"--asker", CTL_TAKES_MEASURE, VALUE, offsetof(struct ctl_arguments, asker)},

@@ -19,6 +19,7 @@ struct ctl_arguments {
     const char *asker;         /* measure: since this one was answered last */
     const char *keep;          /* measure: seconds, as given */
     bool wait, json, help, once;
+    bool companions;     /* resize: +N one-node Slurm jobs are queued */
     bool vacated;        /* resize: wait until the processes that leave have ended */
     bool force;          /* stop: at once, and not at the next iteration */
     const char *timeout; /* seconds, as given; NULL: the usual time */
@@ -58,6 +59,7 @@ int ctl_top(const struct ctl_arguments *arguments);
 int ctl_where(const struct ctl_arguments *arguments);
 int ctl_measure(const struct ctl_arguments *arguments);
 int ctl_resize(const struct ctl_arguments *arguments);
+int ctl_queue_companions(const struct ctl_arguments *arguments); /* resize --companions */
 int ctl_pause(const struct ctl_arguments *arguments);
 int ctl_resume(const struct ctl_arguments *arguments);
 int ctl_stop(const struct ctl_arguments *arguments);

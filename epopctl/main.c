@@ -32,13 +32,14 @@ const struct ctl_command ctl_commands[] = {
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT | CTL_TAKES_MEASURE, ctl_measure},
     {"resize",
      "[JOB] N|+N|-N [--wait[=vacated]] [--timeout SECONDS] [--hosts HOST,...] [--slurm-job JOB] "
-     "[--release HOST,...] [--release-ranks R,...]",
+     "[--companions] [--release HOST,...] [--release-ranks R,...]",
      "ask for another number of ranks",
      "  N                   the number of ranks wanted; +N or -N: so many more or less\n"
      "  --wait              come back when it has happened, not when it is accepted;\n"
      "                      --wait=vacated: and the processes that left have ended\n" TIMEOUT_HELP
      "  --hosts HOST,...    take new ranks on these hosts only\n"
      "  --slurm-job JOB     these hosts are that Slurm job; HOST=JOB,...: each is one of its own\n"
+     "  --companions        +N one-node jobs wait in Slurm's queue, and lend their nodes when they run\n"
      "  --release HOST,...  the ranks on these hosts leave\n"
      "  --release-ranks R,...  and these ranks leave; N may be left out with one of these\n"
      "A job that cannot run at N ranks takes the next smaller number that it can, and says so.\n",

@@ -182,6 +182,8 @@ static void describe_resize(const cJSON *answer, char text[400])
 
 int ctl_resize(const struct ctl_arguments *arguments)
 {
+    if (arguments->companions)
+        return ctl_queue_companions(arguments);
     cJSON *request = resize_request(arguments), *answer = NULL;
     char text[400];
     struct control_job job;

@@ -141,7 +141,7 @@ range)
     scontrol update JobId="$SLURM_JOB_ID" Comment="epop:min=$low,max=$high" || say "job $SLURM_JOB_ID cannot be told its range"
     ;;
 queue) queue "$2" "$3" "$4" "${5:-$SLURM_JOB_ID}" ;;
-drop) scancel --quiet --state=PENDING --name="epop-$SLURM_JOB_ID" --user="$(id -un)" ;;
+drop) command -v scancel >/dev/null || exit 0; scancel --quiet --state=PENDING --name="epop-$SLURM_JOB_ID" --user="$(id -un)" ;;
 lend) job=$2 ranks=$3 of=$4; on_node ;;
 *) sed -n '2,7s/^# \{0,1\}//p' "$self" >&2; exit 2 ;;
 esac

@@ -12,8 +12,6 @@
 #include "runtime/base/spawn.h"
 #include "runtime/base/thread.h"
 
-static bool queued; /* some may be in Slurm's queue */
-
 int companions_read(const char *option, struct companions_range *range, struct error *error)
 {
     const char *text = option ? option : getenv("EPOP_ELASTIC");
@@ -66,11 +64,10 @@ void companions_begin(const struct companions_range *range, bool queue, const ch
     snprintf(count, sizeof count, "%d", range->max - own);
     snprintf(each, sizeof each, "%d", ranks > own ? ranks / own : 1);
     call((char *[]){"queue", (char *)job, count, each, NULL});
-    queued = true;
 }
 
 void companions_end(void)
 {
-    if (queued)
+    if (slurm_job())
         call((char *[]){"drop", NULL});
 }

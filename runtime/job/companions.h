@@ -20,7 +20,7 @@ int companions_read(const char *option, struct companions_range *range, struct e
  * waits. Process 0. */
 void companions_begin(const struct companions_range *range, bool queue, const char *job, int ranks);
 
-/* The job is over: companions that have no node yet leave the queue. Process 0. */
+/* The job is over: companions that have no node yet, whoever queued them, leave the queue. Process 0. */
 void companions_end(void);
 
 #endif
