@@ -16,6 +16,7 @@ say() { echo "epop: companion: $*" >&2; }
 forget() {
     local name
     for name in "${!SLURM@}" "${!SBATCH@}" "${!PMI@}"; do [ "$name" = SLURM_CONF ] || unset "$name"; done
+    unset COMPANION_STEP
 }
 
 # A word of what scontrol says in one line: field NAME TEXT
@@ -88,14 +89,16 @@ is_drained() { [[ $(sinfo -h -N -n "$host" -o %T 2>/dev/null) == *drain* ]]; }
 
 # Until the ranks have left, for whatever reason, or are to leave, or the job is over: it says what happens.
 lend() {
-    local line status
+    local line status quiet=0
     while [ -z "$gone" ] && is_there; do
         exec 4< <(exec epopctl watch "$job" --json 2>/dev/null)
         while [ -z "$gone" ]; do
             read -r -t 5 -u 4 line
             status=$?
-            if [ $status -gt 128 ]; then
-                ! is_drained || gone=drained
+            if [ $status -gt 128 ]; then # quiet, also when the first node is dead
+                quiet=$((quiet + 1))
+                [ $((quiet % 3)) != 0 ] || ! is_drained || gone=drained
+                is_there || break 2
             elif [ $status != 0 ] || { [[ $line == *'"committed"'* || $line == *'"vacated"'* ]] && ! is_there; }; then
                 break
             fi

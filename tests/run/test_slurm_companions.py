@@ -24,14 +24,15 @@ def test_nodes_come_by_companions_and_go_with_the_job(elastic, cluster):  # noqa
 def test_a_rigid_job_takes_its_nodes_without_a_daemon(elastic, cluster):  # noqa: F811
     it = elastic(epop=RANGE.format(4))
     wait_for_hosts(it, "n1", "n2", "n3", "n4")
-    other = rigid(cluster, 2)
-    cluster.wait_for_state(other, "RUNNING")
-    taken = set(cluster.run("head", "scontrol", "show", "hostnames", cluster.jobs()[other][2]).stdout.split())
-    wait_for_hosts(it, *({"n1", "n2", "n3", "n4"} - taken))
-    cluster.wait(lambda: len(waiting(it)) == 2, what="companions that wait for their return")
-    cluster.run("head", "scancel", str(other), user="bob")
-    wait_for_hosts(it, "n1", "n2", "n3", "n4")
-    assert not waiting(it)
+    for _ in range(2):  # those that returned, too
+        other = rigid(cluster, 2)
+        cluster.wait_for_state(other, "RUNNING")
+        taken = set(cluster.run("head", "scontrol", "show", "hostnames", cluster.jobs()[other][2]).stdout.split())
+        wait_for_hosts(it, *({"n1", "n2", "n3", "n4"} - taken))
+        cluster.wait(lambda: len(waiting(it)) == 2, what="companions that wait for their return")
+        cluster.run("head", "scancel", str(other), user="bob")
+        wait_for_hosts(it, "n1", "n2", "n3", "n4")
+        assert not waiting(it)
 
 
 def test_a_companion_that_is_cancelled_does_not_return(elastic, cluster):  # noqa: F811
@@ -91,6 +92,29 @@ def test_companions_end_when_the_first_node_dies(elastic, cluster):  # noqa: F81
     wait_for_hosts(it, "n1", *nodes)
     cluster.kill_host("n1")
     try:
-        cluster.wait(lambda: all(cluster.node_states()[node] == "idle" for node in nodes), what="the others' end")
+        cluster.wait(lambda: all(cluster.node_states()[node] == "idle" for node in nodes), 200, "the others' end")  # Slurm waits for srun
     finally:
         cluster.start_host("n1")
+
+
+def test_more_are_queued_from_any_host(elastic, cluster):  # noqa: F811
+    it = elastic()
+    done = it.ctl("resize", f"slurm:{it.number}", "+2", "--companions", host="head")
+    nodes = companions_of(it, 2)
+    assert sorted(map(int, done.stdout.split())) == sorted(nodes.values())
+    wait_for_hosts(it, "n1", *nodes)
+    it.ctl("stop", "--wait")
+    wait_for_end(it)
+
+
+def test_what_companions_do_not_go_with(elastic):  # noqa: F811
+    it = elastic()
+    for words in (["2"], ["-1"], ["+0"], ["+1", "--hosts", "n2"], ["+1", "--wait"]):
+        refused = it.ctl("resize", *words, "--companions", check=False)
+        assert refused.returncode == 2 and "--companions goes with +N alone" in refused.stderr, refused
+
+
+def test_ranges_are_checked(cluster):  # noqa: F811
+    for text in ("0-4", "4-1", "4", "1-4x"):
+        refused = cluster.run("n1", "mpiexec", "-n", "1", "epop", "--elastic", text, "synthetic", check=False)
+        assert refused.returncode != 0 and "wants the fewest and the most nodes, as 1-4" in refused.stderr, refused
