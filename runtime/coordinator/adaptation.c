@@ -225,6 +225,29 @@ static void phase_cannot_run(struct coordinator *c, const struct adaptation *a, 
     fatal(c, text);
 }
 
+/* Those that were started for it; parked ones go back to where they were. */
+static int *list_started(const struct coordinator *c, const struct adaptation *a, int *count)
+{
+    int first = c->config.backend->flags & BACKEND_ENDS ? a->parked : 0;
+    *count = a->started ? a->joining - first : 0;
+    int *list = *count ? malloc(sizeof *list * (size_t)*count) : NULL;
+    if (list)
+        memcpy(list, a->joiners + first, sizeof *list * (size_t)*count);
+    return list;
+}
+
+/* Who waits until hosts are vacated wants the joiners to have ended. */
+static void tell_of_drop(struct coordinator *c, struct adaptation *a, const char *code)
+{
+    int count;
+    cJSON *refusal = reply_refusal(code, a->reason);
+    cJSON_AddTrueToObject(refusal, "off");
+    struct waiter *for_end = waiters_for_end(&a->waiters);
+    waiters_answer(c, &a->waiters, cJSON_Duplicate(refusal, 1));
+    int *started = for_end ? list_started(c, a, &count) : NULL;
+    departures_begin(c, started, started ? count : 0, for_end, refusal);
+}
+
 void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason)
 {
     struct adaptation *a = c->adaptations.pending;
@@ -243,7 +266,7 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     publish_event(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);
     if (is_for_phase(a))
         phase_cannot_run(c, a, a->reason);
-    waiters_answer(c, &a->waiters, reply_refusal(code, a->reason));
+    tell_of_drop(c, a, code);
     retire(c, a);
 }
 

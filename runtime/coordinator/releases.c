@@ -305,6 +305,13 @@ static bool any_dismissed(const struct coordinator *c)
     return false;
 }
 
+/* Or is on its way out, and nobody has heard from it yet. */
+static bool was_there(const struct release *r, const struct process *p)
+{
+    bool unheard = p->state == PROCESS_RETURNING && !p->attached;
+    return p->launch && r->hosts && (unheard || hosts_has(r->hosts, p->host));
+}
+
 /* What it named has left meanwhile, or never came in. Who waits for the end of processes gets that of those that were
  * there. */
 static void answer_gone(struct coordinator *c, struct release *r)
@@ -319,7 +326,7 @@ static void answer_gone(struct coordinator *c, struct release *r)
     cJSON_AddItemToObject(reply, "left", cJSON_CreateArray());
     cJSON_AddStringToObject(reply, "note", "no rank is there any more");
     for (int p = 0; left && p < c->processes.count; p++)
-        if (process_at(c, p)->launch && r->hosts && hosts_has(r->hosts, process_at(c, p)->host))
+        if (was_there(r, process_at(c, p)))
             left[count++] = p;
     if (!r->vacated || !r->handle) {
         reply_send(c, &r->handle, reply);

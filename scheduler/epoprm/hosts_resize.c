@@ -301,8 +301,13 @@ static void vacated(struct hosts_job *job, const char *host)
 
 static void commit_event(struct hosts_job *job, const cJSON *what)
 {
+    bool late = job->resize.stuck;
     job->resize.stall = fmax(0, json_number(what, "stall", 0));
     committed(job, hosts_jobs_nodes(job->hosts, json_int(what, "to", hosts_jobs_ranks(job, job->resize.to))));
+    if (late && job->resize.to > job->resize.from)
+        settled(job);
+    else if (late)
+        hold_on(job);
 }
 
 void hosts_resize_event(struct hosts_job *job, const cJSON *what)
@@ -319,6 +324,8 @@ void hosts_resize_event(struct hosts_job *job, const cJSON *what)
             pass(job, steps[i].step, "");
     if (!strcmp(event, "committed"))
         commit_event(job, what);
+    else if (job->resize.stuck && (!strcmp(event, "failed") || !strcmp(event, "cancelled")))
+        refused(job, json_text(what, "reason") ? json_text(what, "reason") : "called off");
     else if (!strcmp(event, "vacated"))
         vacated(job, json_text(what, "host"));
 }
@@ -334,7 +341,7 @@ void hosts_resize_answer(struct hosts_job *job, const cJSON *answer)
             hold_on(job);
         else
             settled(job);
-    } else if (code && (!strcmp(code, "timeout") || !strcmp(code, "ended"))) {
+    } else if (code && !json_true(answer, "off") && (!strcmp(code, "timeout") || !strcmp(code, "ended"))) {
         give_up(job);
     } else {
         refused(job, reason ? reason : "the job gave no reason");
