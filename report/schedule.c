@@ -77,6 +77,8 @@ static void read_job(struct fields *at, struct schedule_job *job, const cJSON *j
         fields_fail(at, "slowdown", "must be 1 at least");
     if (!strcmp(job->outcome, "done") && isnan(job->end))
         fields_fail(at, "end", "must be a number, as the job is done");
+    if (!strcmp(job->outcome, "running") && isnan(fields_number_or_none(at, json, "start")))
+        fields_fail(at, "start", "must be a number, as the job runs");
     job->wanted = fields_count(at, json, "wanted", 1, MOST_NODES);
     fields_number_or_none(at, json, "wait");
     read_stays(at, job, fields_array(at, json, "stays"), nodes);

@@ -22,8 +22,9 @@ struct record {
     struct schedule schedule;
     char **names; /* of the nodes, by number */
     size_t name_room;
-    double first, now; /* wall clock; the record's times are from `first` on */
-    double held;       /* node seconds */
+    double first, now;       /* wall clock; the record's times are from `first` on */
+    double held;             /* node seconds */
+    double latency, longest; /* seconds from decision to commit: of all that committed; the longest */
     size_t job_room;
     bool full; /* no memory */
 };
@@ -165,6 +166,9 @@ static void take_resize(void *to, const struct journal_resize *resize)
         metrics->refused++;
     if (!committed || !job)
         return;
+    double latency = fmax(0, resize->times[JOURNAL_COMMITTED] - resize->times[JOURNAL_DECIDED]);
+    record->latency += latency;
+    record->longest = fmax(record->longest, latency);
     job->resizes++;
     *(resize->from < resize->to ? &metrics->grown : &metrics->shrunk) += 1;
 }
@@ -188,10 +192,13 @@ static void take_decision(struct record *record, const struct journal_event *eve
 
 static char *event_text(const struct journal_event *event)
 {
-    char job[48] = "", *text = NULL;
+    char job[48] = "", sizes[64] = "", *text = NULL;
     if (event->job > 0)
         snprintf(job, sizeof job, " of job %lld", (long long)event->job);
-    return asprintf(&text, "%s%s%s%s", event->kind, job, *event->text ? ": " : "", event->text) < 0 ? NULL : text;
+    if (event->from && event->to)
+        snprintf(sizes, sizeof sizes, ", %d to %d nodes", event->from, event->to);
+    return asprintf(&text, "%s%s%s%s%s", event->kind, job, sizes, *event->text ? ": " : "", event->text) < 0 ? NULL
+                                                                                                             : text;
 }
 
 /* Steps, nodes, ends; when jobs were submitted the jobs say. */
@@ -207,6 +214,19 @@ static void take_event(void *to, const struct journal_event *event)
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 
+/* The journal has name and options as they were given: "ers,period=1". */
+static int read_policy(struct record *record, struct error *error)
+{
+    struct schedule *schedule = &record->schedule;
+    if (journal_meta_get(record->journal, "policy", &schedule->policy, error))
+        return -1;
+    char *comma = schedule->policy ? strchr(schedule->policy, ',') : NULL;
+    schedule->options = strdup(comma ? comma + 1 : "");
+    if (comma)
+        *comma = '\0';
+    return 0;
+}
+
 static int read_all(struct record *record, struct error *error)
 {
     record->now = wall_seconds();
@@ -218,8 +238,7 @@ static int read_all(struct record *record, struct error *error)
     tie(record);
     if (journal_stays(record->journal, take_stay, record, error) ||
         journal_resizes(record->journal, true, take_resize, record, error) ||
-        journal_events(record->journal, 0, 0, take_event, record, error) ||
-        journal_meta_get(record->journal, "policy", &record->schedule.policy, error))
+        journal_events(record->journal, 0, 0, take_event, record, error) || read_policy(record, error))
         return -1;
     if (record->full || metrics_sum(&record->schedule, &record->workload, record->held, error))
         return error_memory(error);
@@ -254,7 +273,6 @@ static cJSON *numbers(const char *const *names)
 static cJSON *head(const struct record *record)
 {
     static const char *const watts[] = {"idle_watts", "busy_watts", "power_cap", NULL};
-    static const char *const costs[] = {"seed", "latency", "resize_base", "resize_per_node", "resize_per_byte", NULL};
     cJSON *json = cJSON_CreateObject(), *workload = cJSON_CreateObject(), *machine = numbers(watts);
     cJSON_AddStringToObject(json, "schema", "epop.schedule");
     cJSON_AddNumberToObject(json, "version", 1);
@@ -265,13 +283,22 @@ static cJSON *head(const struct record *record)
     cJSON_AddNumberToObject(machine, "nodes", record->workload.nodes);
     cJSON_AddItemToObject(json, "workload", workload);
     cJSON_AddItemToObject(json, "machine", machine);
-    cJSON_AddItemToObject(json, "options", numbers(costs));
+    cJSON_AddObjectToObject(json, "options");
     return json;
+}
+
+/* Known of real resizes alone: in a simulation it is an option. */
+static void add_latency(cJSON *metrics, const struct record *record)
+{
+    int resizes = record->schedule.metrics.grown + record->schedule.metrics.shrunk;
+    cJSON_AddNumberToObject(metrics, "mean_latency", resizes ? record->latency / resizes : 0);
+    cJSON_AddNumberToObject(metrics, "max_latency", record->longest);
 }
 
 static cJSON *whole(const struct record *record)
 {
     cJSON *json = head(record), *run = schedule_json(&record->schedule);
+    add_latency(cJSON_GetObjectItem(run, "metrics"), record);
     cJSON_AddItemToArray(cJSON_AddArrayToObject(json, "runs"), run);
     return json;
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/base/json.h"
+
 void rm_complain(const char *format, ...)
 {
     va_list arguments;
@@ -27,6 +29,26 @@ int rm_job_number(const char *text, int64_t *number)
         return 0;
     rm_complain("\"%s\" is no job's number (see epoprm queue)", text);
     return -1;
+}
+
+/* Sizes of a resize or a start, if it is about one. */
+static void sizes_text(const cJSON *event, char *text, size_t size)
+{
+    int from = json_int(event, "from", 0), to = json_int(event, "to", 0);
+    text[0] = '\0';
+    if (from && to)
+        snprintf(text, size, "%d -> %d nodes", from, to);
+    else if (to)
+        snprintf(text, size, "%d node%s", to, to == 1 ? "" : "s");
+}
+
+void rm_event_text(const cJSON *event, char *text, size_t size)
+{
+    const char *said = json_text(event, "text"), *nodes = json_text(event, "nodes");
+    char sizes[64];
+    sizes_text(event, sizes, sizeof sizes);
+    snprintf(text, size, "%s%s%s%s%s%s", sizes, sizes[0] && nodes ? " (" : "", sizes[0] && nodes ? nodes : "",
+             sizes[0] && nodes ? ")" : "", sizes[0] && said && *said ? ": " : "", said ? said : "");
 }
 
 void rm_clock(double seconds, char text[32])

@@ -7,6 +7,7 @@
 #include "runtime/base/json.h"
 #include "scheduler/epoprm/client.h"
 #include "scheduler/epoprm/command.h"
+#include "scheduler/epoprm/say.h"
 #include "terminal/output.h"
 
 static void clock_text(double seconds, char text[32])
@@ -21,16 +22,13 @@ static void clock_text(double seconds, char text[32])
 /* Of which job, what, its state from then on, and more in words. */
 static void print(const cJSON *event)
 {
-    char when[32], job[32] = "-";
+    char when[32], job[32] = "-", text[2048];
     clock_text(json_number(event, "time", 0), when);
     if (cJSON_HasObjectItem(event, "job"))
         snprintf(job, sizeof job, "%.0f", json_number(event, "job", 0));
-    if (term_for_people())
-        printf("%s  %4s  %-9s  %-9s  %s\n", when, job, term_text(event, "event", ""), term_text(event, "state", ""),
-               term_text(event, "text", ""));
-    else
-        printf("%s\t%s\t%s\t%s\t%s\n", when, job, term_text(event, "event", ""), term_text(event, "state", ""),
-               term_text(event, "text", ""));
+    rm_event_text(event, text, sizeof text);
+    printf(term_for_people() ? "%s  %4s  %-9s  %-9s  %s\n" : "%s\t%s\t%s\t%s\t%s\n", when, job,
+           term_text(event, "event", ""), term_text(event, "state", ""), text);
 }
 
 static void print_line(const cJSON *event)

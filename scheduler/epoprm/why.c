@@ -21,12 +21,10 @@ static const cJSON *find(const cJSON *jobs, double number)
 
 static void print_event(const cJSON *event)
 {
-    char when[32];
+    char when[32], text[2048];
     rm_clock(json_number(event, "time", 0), when);
-    if (term_for_people())
-        printf("  %s  %-9s  %s\n", when, term_text(event, "event", ""), term_text(event, "text", ""));
-    else
-        printf("%s\t%s\t%s\n", when, term_text(event, "event", ""), term_text(event, "text", ""));
+    rm_event_text(event, text, sizeof text);
+    printf(term_for_people() ? "  %s  %-9s  %s\n" : "%s\t%s\t%s\n", when, term_text(event, "event", ""), text);
 }
 
 /* It has a promise only from the daemon. */

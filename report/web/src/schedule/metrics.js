@@ -10,11 +10,12 @@ const METRICS = [
     ['joules', 'energy', 'J'], ['peak_watts', 'highest power', 'W'], ['jobs', 'jobs', ''], ['done', 'jobs that were done', ''],
     ['backfilled', 'backfilled jobs', ''], ['requeues', 'jobs put back into the queue', ''], ['resizes', 'resizes', ''],
     ['grown', 'resizes to more nodes', ''], ['shrunk', 'resizes to fewer nodes', ''], ['refused', 'refused resizes', ''],
+    ['mean_latency', 'from decision to commit', 's'], ['max_latency', 'longest of these', 's'],
     ['stalled', 'node time lost in resizes', 's'], ['decides', 'times that the policy was asked', ''],
     ['decide_seconds', 'CPU time of the policy', 's'], ['decide_longest', 'longest decision', 's'],
 ];
 /* Not known where they are 0. */
-const OPTIONAL = ['joules', 'peak_watts'];
+const OPTIONAL = ['joules', 'peak_watts', 'efficiency', 'decides', 'mean_latency', 'max_latency', 'stalled'];
 
 const valueOf = (run, key) => typeof run.metrics[key] === 'number' ? run.metrics[key] : null;
 const ratio = (value, first) => value !== null && first ? value / first : null;
