@@ -12,8 +12,8 @@
 #include "scheduler/epoprm/hosts_request.h"
 #include "scheduler/epoprm/hosts_tell.h"
 
-/* Seconds: what the job may take for an answer, and when nobody waits for it any longer. */
-static const double answer_limit = 120, patience = 150;
+/* Seconds: an answer counts whenever it comes; when it is said that one is missing, and others are asked instead. */
+static const double answer_limit = 1e6, patience = 150;
 static const double quiet_most = 60;
 
 static void begin(struct hosts *hosts)
@@ -147,10 +147,13 @@ void hosts_resize_ask(struct hosts_job *job)
 
 static void clear(struct hosts_job *job)
 {
+    bool stuck = job->resize.stuck;
     timers_cancel(&job->hosts->loop.timers, &job->resize.limit);
     attendant_forget(&job->attendant, job->resize.id);
     job->resize.id = 0;
     job->resize.stuck = false;
+    if (stuck)
+        hosts_jobs_learned(job); /* it may be asked again */
     job->samples = 0;
     job->hosts->news = true;
 }
