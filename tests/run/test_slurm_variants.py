@@ -7,10 +7,12 @@ from slurm import Elastic, made, needed
 pytestmark = needed
 LEASE = ("PreemptType=preempt/none", "PreemptMode=OFF", "PartitionName=elastic Nodes=n1 State=DOWN",
          "PartitionName=main Nodes=n[1-4] Default=YES State=UP")
+REQUEUE = ("PreemptMode=REQUEUE", "PartitionName=elastic Nodes=n[1-4] PriorityTier=1 GraceTime=20 PreemptMode=REQUEUE State=UP")
 VARIANTS = {
     "slurmdbd, select/linear": {"accounting": True, "select": "linear"},
     "default scheduler parameters": {"quick": False},
     "task/affinity": {"task": "task/affinity"},
+    "preemption by requeueing": {"lines": REQUEUE},
     "task/cgroup": {"task": "task/cgroup"},
 }
 
