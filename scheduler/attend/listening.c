@@ -2,6 +2,7 @@
 #include "scheduler/attend/listening.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,14 +32,17 @@ static void ready(void *context, short events)
         close(fd);
 }
 
+/* Under another name first: who finds it there can connect. */
 static int bind_at(int fd, const char *path, struct error *error)
 {
     struct sockaddr_un address;
+    char fresh[PATH_MAX];
     int directory;
-    if (address_make(&address, &directory, path, error))
+    snprintf(fresh, sizeof fresh, "%s~", path);
+    if (address_make(&address, &directory, fresh, error))
         return -1;
-    unlink(path);
-    int failed = bind(fd, (struct sockaddr *)&address, sizeof address) || listen(fd, 16);
+    unlink(fresh);
+    int failed = bind(fd, (struct sockaddr *)&address, sizeof address) || listen(fd, 16) || rename(fresh, path);
     if (failed)
         error_set(error, ERROR_FAILED, "%s: %s", path, strerror(errno));
     close(directory);

@@ -232,7 +232,9 @@ int run(const char *directory)
     int busy = lock(b.directory, &error);
     if (busy < 0)
         return say_failed(&error);
-    if (busy || (ended = ended_read(b.directory)))
+    ended = busy ? NULL : ended_read(b.directory);
+    cJSON_Delete(ended);
+    if (busy || ended)
         return 0;
     b.guard.fd = -1;
     setsid();
