@@ -36,7 +36,7 @@ def name_of(pid):
 class Manager:
     """epoprm on four nodes of this machine, in a directory of its own, and jobs that it is given."""
 
-    def __init__(self, options=("--local", "4"), policy="ers,period=1,worth=1"):
+    def __init__(self, options=("--local", "4"), policy="ers,period=1,worth=1,upper=0.9,lower=0.5"):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="epop-soak-rm-"))
         (self.directory / "run").mkdir(mode=0o700)
         self.options = [*options, "--policy", policy]
@@ -146,6 +146,7 @@ class Soak:
 
     def __init__(self, manager, seed, say=print):
         self.manager, self.draw, self.say = manager, random.Random(seed), say
+        self.crowd = 6
         self.struck, self.known, self.hit = {}, manager.known, manager.hit
 
     def close(self):
@@ -158,7 +159,10 @@ class Soak:
         self.manager.submit(str(most) if rigid else f"1-{most}", "phase=a", *phase)
 
     def feed(self):
-        while len(self.manager.waiting()) < 6:
+        """At times jobs wait, and at times nodes are idle, which go to those that run."""
+        if self.draw.random() < 0.1:
+            self.crowd = self.draw.choice([1, 2, 3, 6])
+        while len(self.manager.waiting()) < self.crowd:
             self.submit()
 
     def strike(self):

@@ -22,7 +22,7 @@ LIMIT = 240  # seconds for whatever is waited for
 SCRIPT = "mpiexec -n {ranks} -ppn 1 epop --quiet synthetic phase=a iterations={count} seconds=0.1 speedup=amdahl:0.2 mib=0.5\n"
 
 # slurmctld, slurmd and the adviser may die without any job that runs being struck.
-FAULTS = ("slurmctld", "slurmd", "rank 0", "companion", "node", "srun", "adviser")
+FAULTS = ("slurmctld", "slurmd", "rank 0", *["companion"] * 3, "node", "srun", "adviser")
 
 
 class Soak:
@@ -31,6 +31,7 @@ class Soak:
         mpich = pathlib.Path(job.MPIEXEC).resolve().parent.parent
         self.cluster = Cluster(epop=job.BUILD, mpich=mpich, accounting=True)
         self.known, self.hit, self.struck, self.submitted = [], set(), {}, {}
+        self.crowd = 2
         self.advised, self.adviser = adviser, None
         if adviser:
             self.start_adviser()
@@ -46,7 +47,7 @@ class Soak:
 
     def submit(self):
         rigid = self.draw.random() < 0.3 or not self.advised
-        most, count = self.draw.choice([1, 2, 3, 4]), self.draw.randint(10, 60)
+        most, count = self.draw.choice([1, 2, 3, 4]) if rigid else 4, self.draw.randint(40, 200)
         ranks = most if rigid else 1
         comment = [] if rigid else ["--comment", f"epop:min=1,max={most}"]
         text = SCRIPT.format(ranks=ranks, count=count)
@@ -70,7 +71,10 @@ class Soak:
         return self.again(lambda: self.cluster.jobs(*options))
 
     def feed(self):
-        while sum(not row[0].startswith("epop-") for row in self.queue("-t", "PD,R").values()) < 6:
+        """At times jobs wait, and at times nodes are idle, which go to those that run."""
+        if self.draw.random() < 0.1:
+            self.crowd = self.draw.choice([1, 2, 3, 6])
+        while sum(not row[0].startswith("epop-") for row in self.queue("-t", "PD,R").values()) < self.crowd:
             self.submit()
 
     # ---- Faults
@@ -161,9 +165,10 @@ class Soak:
     def run(self, faults):
         while sum(self.struck.values()) < faults:
             self.feed()
-            time.sleep(self.draw.uniform(0, 1))
+            time.sleep(self.draw.uniform(0, 3))  # a resize takes its time, too
             self.strike()
         self.wait_until_all_ended()
+        self.say(f"{(self.cluster.directory / 'log/adviser').read_text().count(' committed: ')} resizes by advice")
         self.check()
 
     def wait_until_all_ended(self):
