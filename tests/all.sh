@@ -109,9 +109,14 @@ stage demo 900 demo/demo.sh
 # when it is missing, with Fortran. Its waiting ranks sleep, so the scenarios of the pool run there too.
 stage "sock mpich" 3000 env MPICH_LANGUAGES=fortran mpich/build.sh ch3:sock
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 DEVICE=ch3:sock all tests
-for test in crash where join parking baseline spawn_faults hosts releases epoprm_jobs conditions cycles transactions ends soak public_shapes capabilities interpose mpi_adapt mpi_redist shapes leaving first_probe cg fortran ledger resize slurm_adviser \
-    profile_backends profile outlook records unwritten trace trace_hosts debug debug_stops preconnect stopped children signals slurm_companions slurm_runtime slurm_variants measure force attend attend_link epoprm_soak; do
-    [ -e "tests/run/test_$test.py" ] || continue
+on_sock='
+    crash where join parking baseline spawn_faults hosts releases conditions cycles transactions ends soak public_shapes
+    capabilities interpose mpi_adapt mpi_redist shapes leaving first_probe cg fortran ledger resize profile_backends profile
+    outlook records unwritten trace trace_hosts debug debug_stops preconnect stopped children signals measure force
+    attend attend_link epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_recovery epoprm_soak
+    slurm_adviser slurm_companions slurm_runtime slurm_variants
+'
+for test in $on_sock; do
     case $test in
     stopped) workers=4 ;; # its tests do nothing but wait for time limits
     children | ends | epoprm_hosts | epoprm_recovery | first_probe | join | mpi_adapt | parking | releases | spawn_faults | transactions | where) workers=3 ;; # they wait more than they compute

@@ -82,3 +82,12 @@ def test_one_hand(folder, rule):
         wrong += [f"{path.relative_to(job.ROOT)}:{text.count(chr(10), 0, at) + 1}" for at in rule(text)]
         seen += 1
     assert seen > 0 and wrong == []
+
+
+def test_files_for_sock_are_run_there():
+    """A file of which nothing runs without processes that join is in the list of tests/all.sh, and all of that list are there."""
+    script = (job.ROOT / "tests/all.sh").read_text()
+    listed = set(re.search(r"^on_sock='(.*?)'", script, flags=re.S | re.M).group(1).split())
+    files = {path.stem.removeprefix("test_"): path.read_text() for path in (job.ROOT / "tests/run").glob("test_*.py")}
+    wanted = {name for name, text in files.items() if re.search(r"^pytestmark = .*\bneeded", text, flags=re.M)}
+    assert not wanted - listed and not listed - set(files), (wanted - listed, listed - set(files))
