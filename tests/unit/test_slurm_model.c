@@ -1,0 +1,160 @@
+/* From Slurm's view, and what a job says of itself, to the core: who holds which nodes, who waits, who may be resized.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scheduler/slurm/model.h"
+#include "scheduler/slurm/text.h"
+
+#define F    TEXT_FIELD
+#define ROW  F "m" F
+#define TAIL F "" F "main" F "9" F "10:00" F "100" F "110" F
+
+static const char nodes[] = "n1" F "allocated" F "4" F "main" F "1" F "up\n"
+                            "n2" F "allocated" F "4" F "main" F "1" F "up\n"
+                            "n3" F "allocated" F "4" F "main" F "1" F "up\n"
+                            "n4" F "idle" F "4" F "main" F "1" F "up\n"
+                            "n5" F "down" F "4" F "main" F "1" F "up\n";
+/* A malleable job with a companion, another user's job of a companion's name, and two that wait, one of them held. */
+static const char jobs[] =
+    ROW "7" F "1000" F "RUNNING" F "1" F "n1" TAIL "None" F "epop:min=1,max=4" F "solve\n" ROW "8" F "1000" F
+        "RUNNING" F "1" F "n2" TAIL "None" F "" F "epop-7\n" ROW "9" F "1001" F "RUNNING" F "1" F "n3" TAIL "None" F
+        "" F "epop-7\n" ROW "10" F "1001" F "PENDING" F "2" F "" TAIL "Resources" F "" F "next\n" ROW "11" F "1001" F
+        "PENDING" F "1" F "" TAIL "Dependency" F "" F "later\n";
+static const char status[] =
+    "{\"backend\":\"join\",\"size\":4,\"state\":\"running\",\"element\":{\"pc\":1,\"type\":\"EP\"},\"progress\":{"
+    "\"left\":50},"
+    "\"sizes\":{\"accepted\":[2,4,6],\"listed\":8},\"elements\":[{\"pc\":1,\"sizes\":null,\"speeds\":[{\"size\":4,"
+    "\"iterations\":10,\"seconds\":5}]}],\"adaptations\":[],\"processes\":[{\"rank\":0,\"host\":\"n1\"},{\"rank\":1,"
+    "\"host\":\"n1\"},{\"rank\":2,\"host\":\"n2.site\"},{\"rank\":3,\"host\":\"n2.site\"},{\"rank\":-1,\"host\":\"n4\"}"
+    "]}";
+
+static struct slurm_view view;
+static struct advised_table table;
+static struct machines machines;
+static struct model model;
+static struct error error;
+static struct peer peer;
+
+static void read_text(const char *text, int jobs_too)
+{
+    char *copy = strdup(text);
+    assert_int_equal(
+        jobs_too ? text_jobs(copy, "m", &view_sink, &view, &error) : text_nodes(copy, &view_sink, &view, &error), 0);
+    free(copy);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    cJSON *said = cJSON_Parse(status);
+    read_text(nodes, 0);
+    read_text(jobs, 1);
+    assert_int_equal(view_finish(&view, &error), 0);
+    assert_int_equal(machines_find(&view, &machines), 0);
+    struct advised *job = advised_get(&table, 7);
+    assert_int_equal(told_status(&job->told, said), 0);
+    cJSON_Delete(said);
+    job->peer = &peer;
+    job->attached = true;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    model_free(&model);
+    machines_free(&machines);
+    table.first->peer = NULL;
+    advised_free(&table);
+    view_free(&view);
+    return 0;
+}
+
+static const epop_policy_state_t *build(void)
+{
+    static struct model_input input;
+    input = (struct model_input){&view, &table, &machines, 200, 1000};
+    assert_int_equal(model_build(&model, &input, 0, &error), 0);
+    return core_state(model.core, 200);
+}
+
+static void test_who_has_what(void **state)
+{
+    const epop_policy_state_t *seen = build();
+    (void)state;
+    assert_int_equal(seen->idle, 1);
+    assert_int_equal(seen->down, 1);
+    assert_int_equal(seen->running_count, 2);
+    assert_int_equal(seen->waiting_count, 1);
+    assert_int_equal(seen->waiting[0]->id, 10);
+    assert_int_equal(core_job(model.core, 9)->kind, EPOP_RIGID);
+    const epop_policy_job_t *job = core_job(model.core, 7);
+    assert_int_equal(job->kind, EPOP_MALLEABLE);
+    assert_int_equal(job->nodes, 2);
+    assert_int_equal(job->range.min, 1);
+    assert_int_equal(job->range.max, 3); /* 8 ranks are not accepted, and one node is idle */
+    assert_true(job->left > 49 && job->left < 51);
+    assert_int_equal(job->samples[0].nodes, 2);
+}
+
+static void test_one_that_is_not_connected_is_rigid(void **state)
+{
+    (void)state;
+    table.first->attached = false;
+    build();
+    assert_int_equal(core_job(model.core, 7)->kind, EPOP_RIGID);
+    assert_int_equal(core_job(model.core, 7)->nodes, 2);
+}
+
+static void test_one_that_refused_is_left_alone(void **state)
+{
+    (void)state;
+    table.first->no_grow_until = 1001;
+    table.first->no_shrink_until = 1001;
+    build();
+    assert_int_equal(core_job(model.core, 7)->range.min, 2);
+    assert_int_equal(core_job(model.core, 7)->range.max, 2);
+}
+
+static void test_one_that_grows_holds_the_node_already(void **state)
+{
+    (void)state;
+    struct ask *ask = &table.first->ask;
+    *ask = (struct ask){.kind = ASK_GROW, .from = 2, .to = 3};
+    assert_int_equal(hostlist_expand("n4", &ask->nodes, &error), 0);
+    const epop_policy_state_t *seen = build();
+    assert_int_equal(seen->idle, 0);
+    assert_int_equal(core_job(model.core, 7)->state, EPOP_POLICY_ADAPTS);
+    assert_int_equal(core_job(model.core, 7)->target, 3);
+}
+
+static void test_a_companion_without_ranks_is_nobodys(void **state)
+{
+    (void)state;
+    cJSON *said = cJSON_Parse(status), *processes = cJSON_GetObjectItem(said, "processes");
+    cJSON_DeleteItemFromArray(processes, 3);
+    cJSON_DeleteItemFromArray(processes, 2);
+    assert_int_equal(told_status(&table.first->told, said), 0);
+    cJSON_Delete(said);
+    assert_int_equal(build()->down, 2);
+    assert_int_equal(core_job(model.core, 7)->nodes, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_who_has_what, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_that_is_not_connected_is_rigid, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_that_refused_is_left_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_that_grows_holds_the_node_already, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_companion_without_ranks_is_nobodys, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
