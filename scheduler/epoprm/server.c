@@ -15,7 +15,8 @@
 #include "scheduler/epoprm/rows.h"
 
 static const int most_clients = 128;
-static const double silence = 60; /* seconds until one that asks nothing, and watches nothing, is let go */
+static const double silence =
+    300; /* seconds until one that asks nothing, and watches nothing, is let go: longer than stop waits */
 static const size_t longest_request = 16 << 20; /* an environment and arguments */
 static const size_t most_unsent = 16 << 20;
 
