@@ -84,6 +84,13 @@ def test_good_accounts():
     assert not invariants.of_slurm(GOOD, IDLE, [], known=[1, 2])
 
 
+def test_rows_that_slurmctld_left_open():
+    rows = [*GOOD, (2, "RUNNING", 12, 0, ["n2"])]
+    assert not invariants.of_slurm(rows, IDLE, [], known=[1, 2], runaway=True)
+    assert invariants.of_slurm(rows, IDLE, [2], known=[1, 2], runaway=True)
+    assert invariants.of_slurm(rows, IDLE, [], known=[1, 2])
+
+
 @pytest.mark.parametrize("accounts, nodes, queue, line", [
     ([*GOOD, (4, "COMPLETED", 12, 18, ["n2"])], IDLE, [], "node n2 has jobs 1 and 4"),
     ([*GOOD, (4, "RUNNING", 12, 0, ["n2"])], IDLE, [], "job 4 is RUNNING in the accounts"),

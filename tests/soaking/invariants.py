@@ -79,9 +79,15 @@ def _resizes(journal):
 
 # ---- Slurm
 
-def of_slurm(accounts, nodes, queue, hit=(), known=None):
+OPEN = ("RUNNING", "PENDING", "SUSPENDED")
+
+
+def of_slurm(accounts, nodes, queue, hit=(), known=None, runaway=False):
     """accounts: rows of sacct (job, state, begin, end, nodes), times in whole seconds; nodes: {name: state} of sinfo; queue: numbers
-    in squeue that have not ended; hit, known: numbers of jobs that were submitted by a user (not companions)."""
+    in squeue that have not ended; hit, known: numbers of jobs that were submitted by a user (not companions). runaway: slurmctld was
+    killed, and rows that it had not closed by then stay open for ever, as `sacctmgr show runawayjobs` says: pass over them."""
+    if runaway:
+        accounts = [row for row in accounts if row[1] not in OPEN or row[0] in queue]
     found = [f"job {number} is in the queue" for number in queue]
     found += [f"node {name} is {state}" for name, state in nodes.items() if state != "idle"]
     states = {}
@@ -92,7 +98,7 @@ def of_slurm(accounts, nodes, queue, hit=(), known=None):
         if state != "COMPLETED" and number not in hit:
             found.append(f"job {number} is {state}, and nothing was done to it")
     for job, state, begin, end, _ in accounts:
-        if state in ("RUNNING", "PENDING", "SUSPENDED"):
+        if state in OPEN:
             found.append(f"job {job} is {state} in the accounts, and nothing goes on")
     uses = [(node, begin, end, job) for job, _, begin, end, where in accounts if begin and end for node in where]
     return found + overlaps(uses, tolerance=1.0)

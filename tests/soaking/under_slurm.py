@@ -192,7 +192,8 @@ class Soak:
 
     def check(self):
         """Raises Broken with what does not hold."""
-        wrong = invariants.of_slurm(self.accounts(), self.cluster.node_states(), self.queue("-t", "PD,R,CF,CG"), self.hit, self.known)
+        wrong = invariants.of_slurm(self.accounts(), self.cluster.node_states(), self.queue("-t", "PD,R,CF,CG"), self.hit, self.known,
+                                    runaway="slurmctld" in self.struck)
         for node in self.cluster.nodes:
             wrong += [f"{node}: process {pid} is left: {text}" for pid, text in self.cluster.users_pids(node).items()]
         for number in set(self.known) - self.hit:
