@@ -63,7 +63,7 @@ static int character(const unsigned char *at)
     return wrong ? 0 : length;
 }
 
-/* Reasons become JSON, which is UTF-8. */
+/* What is written becomes JSON, which is UTF-8. */
 static void replace_others(char *text)
 {
     while (*text) {
@@ -74,14 +74,19 @@ static void replace_others(char *text)
     }
 }
 
-void reason_text(char *text, size_t size, const char *format, va_list arguments)
+void line_text(char *text)
 {
-    if (vsnprintf(text, size, format, arguments) < 0)
-        text[0] = '\0';
-    text[whole(text, strlen(text))] = '\0';
     for (char *at = text; *at; at++) {
         if ((unsigned char)*at < ' ' || *at == 127)
             *at = ' ';
     }
     replace_others(text);
+}
+
+void reason_text(char *text, size_t size, const char *format, va_list arguments)
+{
+    if (vsnprintf(text, size, format, arguments) < 0)
+        text[0] = '\0';
+    text[whole(text, strlen(text))] = '\0';
+    line_text(text);
 }

@@ -14,6 +14,9 @@ const char *range_text(const epop_policy_range_t *range, char text[RANGE_TEXT_MA
 /* "rigid", ... */
 const char *kind_text(epop_policy_kind_t kind);
 
+/* Makes it one line of UTF-8: a control character becomes a space, what is no UTF-8 a '?'. */
+void line_text(char *text);
+
 /* One line, whatever the policy writes: no control characters, and whole characters of UTF-8 where it is cut off. */
 void reason_text(char *text, size_t size, const char *format, va_list arguments);
 

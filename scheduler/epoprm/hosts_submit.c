@@ -1,8 +1,10 @@
 /* Submitting: see hosts_submit.h. */
 #include "scheduler/epoprm/hosts_submit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/core/text.h"
 #include "scheduler/epoprm/hosts_jobs.h"
 #include "scheduler/epoprm/hosts_tell.h"
 
@@ -27,8 +29,8 @@ static int choose_sizes(const struct hosts *hosts, const struct submission *give
         return error_set(error, ERROR_REFUSED, "from %d to %d nodes: give --nodes MIN-MAX, or one number",
                          job->nodes_min, job->nodes_max);
     if (job->nodes_min > hosts->node_count)
-        return error_set(error, ERROR_REFUSED, "it needs %d nodes of %d slots, and there are %d", job->nodes_min, slots,
-                         hosts->node_count);
+        return error_set(error, ERROR_REFUSED, "it needs %d nodes of %d slot%s, and there are %d", job->nodes_min,
+                         slots, slots == 1 ? "" : "s", hosts->node_count);
     job->nodes_max = least(job->nodes_max, hosts->node_count);
     job->wanted = job->nodes_max;
     return 0;
@@ -52,6 +54,15 @@ static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Tables, pages and JSON have it, so it is one line of UTF-8 for all of them. */
+static char *choose_name(const struct submission *given)
+{
+    char *name = strdup(given->name && *given->name ? given->name : base_name(given->argv[0]));
+    if (name)
+        line_text(name);
+    return name;
 }
 
 struct hosts_job *hosts_submit_known(struct hosts *hosts, const struct journal_job *from, struct error *error)
@@ -101,10 +112,13 @@ int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *n
     if (choose_sizes(hosts, given, &job, error))
         return -1;
     job.kind = choose_kind(hosts, given, &job);
-    job.name = given->name ? given->name : base_name(given->argv[0]);
+    char *name = choose_name(given);
+    if (!name)
+        return error_memory(error);
+    job.name = name;
     job.submitted = hosts_now(hosts);
-    if (write_down(hosts, &job, number, error) || !hosts_submit_known(hosts, &job, error))
-        return -1;
-    hosts->news = true;
-    return 0;
+    bool known = !write_down(hosts, &job, number, error) && hosts_submit_known(hosts, &job, error);
+    free(name);
+    hosts->news = hosts->news || known;
+    return known ? 0 : -1;
 }

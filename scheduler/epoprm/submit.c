@@ -75,18 +75,35 @@ static void add_environment(cJSON *request)
             cJSON_AddItemToArray(array, cJSON_CreateString(*variable));
 }
 
+/* The job would find that out when its turn comes, which may be tomorrow. */
+static int check_output(char *path)
+{
+    struct stat status;
+    bool there = !stat(path, &status);
+    char *name = strrchr(path, '/') + 1, kept = *name;
+    int wrong = there && S_ISDIR(status.st_mode) ? EISDIR : there && access(path, W_OK) ? errno : 0;
+    *name = '\0'; /* its directory */
+    if (!there && access(path, W_OK))
+        wrong = errno;
+    *name = kept;
+    if (wrong)
+        rm_complain("submit: -o: %s: cannot be written: %s", path, strerror(wrong));
+    return wrong ? RM_REFUSED : RM_DONE;
+}
+
 static int add_output(cJSON *request, const char *output, const char *cwd)
 {
     char *path = NULL;
     if (!output)
-        return 0;
+        return RM_DONE;
     if (!*output || asprintf(&path, "%s%s%s", output[0] == '/' ? "" : cwd, output[0] == '/' ? "" : "/", output) < 0) {
         rm_complain("submit: -o: \"%s\" is no file", output);
-        return -1;
+        return RM_USAGE;
     }
+    int code = check_output(path);
     cJSON_AddStringToObject(request, "output", path);
     free(path);
-    return 0;
+    return code;
 }
 
 static int add_words(cJSON *request, const struct rm_arguments *arguments)
@@ -94,7 +111,7 @@ static int add_words(cJSON *request, const struct rm_arguments *arguments)
     char cwd[4096];
     if (!getcwd(cwd, sizeof cwd)) {
         rm_complain("submit: the present directory: %s", strerror(errno));
-        return -1;
+        return RM_REFUSED;
     }
     cJSON_AddStringToObject(request, "cwd", cwd);
     cJSON_AddItemToObject(request, "argv",
@@ -115,7 +132,7 @@ static int complete(cJSON *request, const struct rm_arguments *arguments)
     if (executable_check(arguments->words[0]))
         return RM_REFUSED;
     add_environment(request);
-    return add_words(request, arguments) ? RM_USAGE : RM_DONE;
+    return add_words(request, arguments);
 }
 
 int rm_submit(const struct rm_arguments *arguments)

@@ -211,6 +211,23 @@ def test_programs_that_cannot_be_started(space):
         assert result.status == 1 and line in result.err and result.err.count("\n") == 1, result
 
 
+def test_output_that_a_job_could_not_write(space):
+    (space.directory / "taken").mkdir()
+    commands = Commands(space)
+    for words, line in ((["-o", "missing/out"], "missing/out: cannot be written: No such file"), (["-o", "taken"], "Is a directory"),
+                        (["-o", "taken/"], "Is a directory")):
+        result = commands("submit", *words, "true", cwd=space.directory)
+        assert result.status == 1 and line in result.err and result.err.count("\n") == 1, result
+
+
+def test_names_are_one_line_of_text(ruling_three):
+    """Whatever they are given as: tables, and JSON, which is UTF-8, have them."""
+    for given, name in (("a\tb\nc\x1b[1m", "a b c [1m"), ("\udcffä", "?ä"), ("", "true")):
+        number = ruling_three.submit("--once", "--name", given, "true")
+        assert ruling_three.json("why", str(number))["job"]["name"] == name
+    ruling_three.wait_state(number, "DONE")
+
+
 def test_places_for_its_state(space):
     """Below the home; not where others may write, and not in a relative one."""
     made = space.directory / "home"
