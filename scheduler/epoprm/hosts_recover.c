@@ -1,6 +1,7 @@
 /* Taking up: see hosts_recover.h. */
 #include "scheduler/epoprm/hosts_recover.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "scheduler/epoprm/hosts_free.h"
 #include "scheduler/epoprm/hosts_jobs.h"
 #include "scheduler/epoprm/hosts_launch.h"
-#include "scheduler/epoprm/hosts_start.h"
 #include "scheduler/epoprm/hosts_submit.h"
 #include "scheduler/epoprm/hosts_talk.h"
 #include "scheduler/epoprm/hosts_tell.h"
@@ -19,6 +19,7 @@ struct taking {
     struct hosts *hosts;
     struct error *error;
     int failed;
+    double submitted; /* when the job before was */
 };
 
 static void fail(struct taking *taking, const char *what, const char *which)
@@ -75,11 +76,21 @@ static enum hosts_state state_named(const char *name)
     return JOB_ENDING;
 }
 
-static void take_job(void *to, const struct journal_job *from)
+/* A clock that was set back meanwhile must not keep the daemon from starting: the order is that of the numbers. */
+static struct journal_job in_order(struct taking *taking, const struct journal_job *from)
+{
+    struct journal_job job = *from;
+    job.submitted = fmin(fmax(job.submitted, taking->submitted), hosts_now(taking->hosts));
+    taking->submitted = job.submitted;
+    return job;
+}
+
+static void take_job(void *to, const struct journal_job *given)
 {
     struct taking *taking = to;
     if (taking->failed)
         return;
+    const struct journal_job now = in_order(taking, given), *from = &now;
     struct hosts_job *job = hosts_submit_known(taking->hosts, from, taking->error);
     if (!job) {
         taking->failed =
@@ -216,7 +227,7 @@ static int adopt_all(struct hosts *hosts, struct error *error)
 
 int hosts_recover(struct hosts *hosts, struct error *error)
 {
-    struct taking taking = {hosts, error, 0};
+    struct taking taking = {hosts, error, 0, 0};
     if (journal_holdings(hosts->journal, check_holding, &taking, error) || taking.failed ||
         journal_nodes(hosts->journal, take_node, &taking, error) ||
         journal_jobs(hosts->journal, false, take_job, &taking, error) || taking.failed ||
@@ -227,6 +238,16 @@ int hosts_recover(struct hosts *hosts, struct error *error)
     return adopt_all(hosts, error);
 }
 
+/* It may run already, so that nothing is given back when this fails: others look for its attendant, and start one. */
+static void start_again(struct hosts_job *job)
+{
+    struct error error = {0};
+    if (hosts_launch_write(job, &error) || hosts_launch_start(job, &error))
+        hosts_tell(job->hosts, job->number, "failed", "%.900s", error.text);
+    hosts_stop_at("started");
+    hosts_talk_begin(job);
+}
+
 void hosts_recover_go_on(struct hosts *hosts)
 {
     for (struct hosts_job *job = hosts->jobs, *next; job; job = next) {
@@ -235,7 +256,7 @@ void hosts_recover_go_on(struct hosts *hosts)
         if (ended)
             hosts_end(job, ended, NULL);
         else if (job->state == JOB_STARTING)
-            hosts_start_attendant(job);
+            start_again(job);
         else if (job->state != JOB_WAITING)
             hosts_talk_begin(job);
         cJSON_Delete(ended);

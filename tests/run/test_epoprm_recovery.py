@@ -1,5 +1,8 @@
 """epoprm dies by kill -9, at each step of a resize and of a job's life, and goes on where it was when it is started again."""
 
+import contextlib
+import sqlite3
+
 import pytest
 
 import job
@@ -81,3 +84,35 @@ def test_it_is_left_and_taken_up(daemon):
     daemon.options[1] = "3"
     daemon.start()
     assert daemon.jobs()[number]["hosts"] == "local1,local2,local3"
+
+
+def test_the_clock_was_set_back(daemon):
+    """Jobs of the future, as the journal says, do not keep the daemon from starting."""
+    daemon.start()
+    first = daemon.submit("sleep", "1000", ranks=(3, 3))
+    daemon.wait_event("running", first)
+    waiting = [daemon.submit("true", ranks=(1, 1)) for _ in range(2)]
+    daemon.kill()
+    with contextlib.closing(sqlite3.connect(daemon.directory / "journal.db")) as journal, journal:
+        journal.execute("UPDATE job SET submitted=submitted+5000 WHERE number<=?", (waiting[0],))
+    daemon.start()
+    daemon.request("cancel", job=first)
+    daemon.wait_end(first, "cancelled")
+    for number in waiting:
+        daemon.wait_end(number)
+
+
+def test_a_job_that_runs_cannot_be_launched_again(daemon, space):
+    """It was not known yet that it runs; that something goes wrong now is no reason to give its nodes away."""
+    daemon.start(stop_at="started")
+    daemon.say_submit("sh", "-c", f"while [ ! -e {space.directory}/go ]; do sleep 0.1; done", ranks=(1, 1))
+    daemon.wait_stopped()
+    ruling.wait_for((daemon.directory / "jobs/1/started").exists)
+    daemon.kill()
+    launch = daemon.directory / "jobs/1/launch.json"
+    launch.unlink()
+    launch.mkdir()
+    daemon.start()
+    daemon.wait_event("running", 1)
+    (space.directory / "go").touch()
+    daemon.wait_end(1, "done")
