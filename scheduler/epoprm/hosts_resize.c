@@ -149,7 +149,8 @@ static void clear(struct hosts_job *job)
 {
     bool stuck = job->resize.stuck;
     timers_cancel(&job->hosts->loop.timers, &job->resize.limit);
-    attendant_forget(&job->attendant, job->resize.id);
+    if (!job->hosts->error.code) /* what the journal does not have is asked again, and must not be done again */
+        attendant_forget(&job->attendant, job->resize.id);
     job->resize.id = 0;
     job->resize.stuck = false;
     if (stuck)
@@ -182,6 +183,23 @@ static void stay(struct hosts_job *job, int size)
         journal_stay(job->hosts->journal, job->number, now, names ? names : "", hosts_jobs_ranks(job, size), &error),
         &error);
     free(names);
+}
+
+/* Nodes that it computes on, of those that it has. */
+static int size_of(const struct hosts_job *job, int ranks)
+{
+    int nodes = ranks > 0 ? hosts_jobs_nodes(job->hosts, ranks) : 1;
+    return nodes < job->held ? nodes : job->held;
+}
+
+/* The commit that was heard of was another one's, as a release's: what the job has now is in the answer. */
+static void correct(struct hosts_job *job, int size)
+{
+    if (job->size == size)
+        return;
+    begin(job->hosts);
+    stay(job, size);
+    commit(job->hosts);
 }
 
 static void committed(struct hosts_job *job, int size)
@@ -256,6 +274,8 @@ static void refused(struct hosts_job *job, const char *why)
     memcpy(nodes, resize->nodes, (size_t)count * sizeof *nodes);
     begin(hosts);
     over(job, "refused", why);
+    if (job->size != resize->from) /* a commit that was heard of was not this one's */
+        stay(job, resize->from);
     tell_step(job, "refused", why);
     hosts_free_journal(job, nodes, count);
     commit(hosts);
@@ -306,7 +326,7 @@ static void commit_event(struct hosts_job *job, const cJSON *what)
 {
     bool late = job->resize.stuck;
     job->resize.stall = fmax(0, json_number(what, "stall", 0));
-    committed(job, hosts_jobs_nodes(job->hosts, json_int(what, "to", hosts_jobs_ranks(job, job->resize.to))));
+    committed(job, size_of(job, json_int(what, "to", hosts_jobs_ranks(job, job->resize.to))));
     if (late && job->resize.to > job->resize.from)
         settled(job);
     else if (late)
@@ -338,8 +358,9 @@ void hosts_resize_answer(struct hosts_job *job, const cJSON *answer)
     if (!job->resize.id)
         return;
     if (json_true(answer, "ok")) {
-        int ranks = json_int(answer, "size", hosts_jobs_ranks(job, job->resize.to));
-        committed(job, hosts_jobs_nodes(job->hosts, ranks));
+        int size = size_of(job, json_int(answer, "size", hosts_jobs_ranks(job, job->resize.to)));
+        committed(job, size);
+        correct(job, size);
         if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(answer, "vacated")))
             hold_on(job);
         else
