@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/batch.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
@@ -186,9 +187,28 @@ static void refused_event(struct coordinator *c, const char *why)
     publish_event(c, "refused", NULL, why);
 }
 
+/* Under epoprm nodes are given to one job at a time: nobody else may say on how many this one runs. */
+static bool is_ruled(void)
+{
+    return batch_job() && !strncmp(batch_job(), "epoprm:", 7);
+}
+
+static bool may_resize(const cJSON *request, struct error *why)
+{
+    if (!is_ruled() || json_true(request, "scheduler"))
+        return true;
+    error_set(why, ERROR_FAILED, "epoprm says on how many nodes it runs (it is job %s there; epoprm why %s)",
+              batch_job() + 7, batch_job() + 7);
+    return false;
+}
+
 void resize_request(struct coordinator *c, void *handle, const cJSON *request)
 {
     struct error why = {0};
+    if (!may_resize(request, &why)) {
+        reply_send(c, &handle, reply_refusal("refused", why.text));
+        return;
+    }
     if (releases_take(c, handle, request))
         return;
     int result = start_resize(c, request, BY_EPOPCTL, &why);
@@ -202,6 +222,14 @@ void resize_request(struct coordinator *c, void *handle, const cJSON *request)
     } else if (waiters_add(&adaptation_pending(c)->waiters, handle, resize_waits_for_end(request))) {
         fatal_memory(c);
     }
+}
+
+/* The wish is the scheduler's to fulfil, which finds it in the status. */
+static void ask_scheduler(struct coordinator *c, const cJSON *request)
+{
+    int ranks = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(request, "release_ranks"));
+    int size = json_int(request, "size", c->processes.size - ranks);
+    c->requests.asks = epop_sizes_round_down(&c->config.program->sizes, size);
 }
 
 /*
@@ -222,7 +250,9 @@ void resize_program(struct coordinator *c, int process, const cJSON *request)
     bool same = a && a->by == BY_PROGRAM && a->requested_size == json_int(request, "size", 0);
     if (same || world != c->processes.world_id || process_at(c, process)->rank < 0)
         return;
-    if (start_resize(c, request, BY_PROGRAM, &why) < 0)
+    if (is_ruled())
+        ask_scheduler(c, request);
+    else if (start_resize(c, request, BY_PROGRAM, &why) < 0)
         refused_event(c, why.text);
 }
 

@@ -12,6 +12,7 @@ struct coordinator;
 
 struct resize_requests {
     cJSON *deferred; /* the program's, out of a world that is being made; owned; NULL: none */
+    int asks;        /* where epoprm rules the size: what the program asked for last; 0: nothing */
 };
 
 /* One resize request on its way through the checks. */

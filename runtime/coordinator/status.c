@@ -111,6 +111,8 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddItemToObject(json, "adaptations", adaptations_json(c));
     if (releases_count(c))
         cJSON_AddNumberToObject(json, "queued", releases_count(c));
+    if (c->requests.asks)
+        cJSON_AddNumberToObject(json, "asks", c->requests.asks);
     cJSON_AddItemToObject(json, "costs", costs_json(c->adaptations.history, ADAPTATION_HISTORY));
     if (c->config.rollcall)
         cJSON_AddItemToObject(json, "breaks", stops_json(c));

@@ -128,6 +128,25 @@ static void tell_speeds(struct hosts_job *job, const cJSON *status)
     }
 }
 
+/* What the program itself has asked for. The first time shows that it is one that does. */
+static void tell_asked(struct hosts_job *job, const cJSON *status)
+{
+    struct error error = {0};
+    int ranks = json_int(status, "asks", 0), nodes = ranks > 0 ? hosts_jobs_nodes(job->hosts, ranks) : 0;
+    const epop_policy_job_t *known = core_job(job->hosts->core, job->number);
+    if (!nodes || !known || known->kind < EPOP_MALLEABLE || known->asked == nodes ||
+        !epop_policy_accepts(&known->range, nodes))
+        return;
+    if (job->kind != EPOP_EVOLVING) {
+        job->kind = EPOP_EVOLVING;
+        hosts_must(job->hosts, journal_job_kind(job->hosts->journal, job->number, "evolving", &error), &error);
+        hosts_jobs_learned(job);
+    }
+    hosts_must(job->hosts, core_asked(job->hosts->core, job->number, nodes, &error), &error);
+    hosts_tell(job->hosts, job->number, "running", "it asks for %d node%s", nodes, nodes == 1 ? "" : "s");
+    job->hosts->news = true;
+}
+
 static void take_status(struct hosts_job *job, const cJSON *status)
 {
     int phase = json_int(cJSON_GetObjectItemCaseSensitive(status, "element"), "pc", -1);
@@ -137,6 +156,7 @@ static void take_status(struct hosts_job *job, const cJSON *status)
         tell_phase(job, status, phase);
     tell_left(job, status);
     tell_speeds(job, status);
+    tell_asked(job, status);
 }
 
 static void take_measured(struct hosts_job *job, const cJSON *element, int size)

@@ -61,6 +61,7 @@ cJSON *hosts_request_resize(const struct hosts_job *job)
     else if (!grows && !job->hosts->local)
         add_list(job, request, "release_hosts", false);
     cJSON_AddStringToObject(request, "wait", "vacated");
+    cJSON_AddTrueToObject(request, "scheduler");
     return request;
 }
 

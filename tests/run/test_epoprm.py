@@ -95,3 +95,22 @@ def test_what_cannot_be_is_refused(daemon, space):
 def test_lists_that_make_no_sense(space, options, line):
     result = ruling.Daemon(space, *options).start(ready=False).running.wait()
     assert result.status in (1, 2) and line in result.err, result
+
+
+def test_what_a_program_asks_for_is_the_schedulers_to_give(space):
+    """A program that resizes itself gets nodes by the policy alone; and no size from somebody else."""
+    daemon = ruling.Daemon(space, "--local", "4", policy="gain,stay=1").start()
+    try:
+        number = daemon.submit(LEDGER, *joining.ENDLESS, "resize=2000", "max=3", ranks=(1, 4))
+        ruling.wait_for(lambda: any("the program asks for" in event["text"] for event in daemon.events(number, "decision")),
+                        why=lambda: str(daemon.events(number)))
+        daemon.wait_event("settled", number)
+        assert daemon.job_row(number)["kind"] == "evolving"
+        refused = space.epopctl("resize", "1", "--wait")
+        assert refused.status == 1 and f"epoprm says on how many nodes it runs (it is job {number} there; epoprm why {number})" in refused.err
+        daemon.request("cancel", job=number)
+        daemon.wait_end(number, "cancelled")
+        assert "right in" in daemon.output(number)
+    finally:
+        daemon.close()
+    daemon.check()
