@@ -11,6 +11,7 @@ outside of the namespaces is changed, and all ends with the process that made it
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -163,8 +164,9 @@ class Cluster:
 
     def jobs(self, *options):
         """squeue: {number: (name, state, node list, partition, reason, comment)}."""
-        rows = self.run("head", "squeue", "-h", "-o", "%A|%j|%T|%N|%P|%r|%k", *options).stdout.splitlines()
-        return {int(row[0]): tuple(row[1:]) for row in (line.split("|") for line in rows)}
+        text = self.run("head", "squeue", "-h", "-o", "%A|%T|%N|%P|%r|%k|%j", *options).stdout
+        rows = (row.rstrip("\n").split("|", 6) for row in re.split(r"^(?=\d+\|)", text, flags=re.M) if row)  # a name may have lines
+        return {int(number): (name, *others) for number, *others, name in rows}
 
     def state(self, number):
         """Of a job, also for a while after its end."""
