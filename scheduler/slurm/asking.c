@@ -119,7 +119,7 @@ static bool is_late(const struct advised *job, double now)
 /* A connection that has lost an answer is worth nothing; the attendant makes another. */
 static void give_up(struct advised *job)
 {
-    peer_close(job->peer);
+    peer_shut(job->peer); /* it may be its line that is being read */
     job->peer = NULL;
     job->attached = false;
     ask_over(&job->ask);

@@ -40,6 +40,11 @@ void peer_close(struct peer *peer)
     free(peer);
 }
 
+void peer_shut(struct peer *peer)
+{
+    shutdown(peer->watched.fd, SHUT_RDWR);
+}
+
 /* Never frees it: what cannot be sent shows when it is read. */
 static void flush(struct peer *peer)
 {

@@ -56,6 +56,8 @@ struct peer {
 struct peer *peer_open(const struct peer_owner *owner, int fd);
 /* Tells nobody. */
 void peer_close(struct peer *peer);
+/* Nothing goes on on it; it closes itself when it is looked at next, so this may be called while its line is read. */
+void peer_shut(struct peer *peer);
 
 /* `line` is freed. One that does not read what it is told is lost. */
 void peer_send(struct peer *peer, cJSON *line);
