@@ -81,24 +81,25 @@ static void add_steps(cJSON *jobs, struct journal *journal)
 }
 
 /* Ended ones first, as they have the lower numbers, more or less. */
-static int put_before(cJSON *jobs, struct journal *journal, bool all, struct error *error)
+static int put_before(cJSON **jobs, struct journal *journal, bool all, struct error *error)
 {
-    cJSON *ended = past_jobs(journal, all, error);
-    if (!ended)
+    cJSON *both = past_jobs(journal, all, error);
+    if (!both)
         return -1;
-    for (int at = 0; ended->child; at++)
-        cJSON_InsertItemInArray(jobs, at, cJSON_DetachItemFromArray(ended, 0));
-    cJSON_Delete(ended);
+    while ((*jobs)->child) /* cJSON_InsertItemInArray of 1.7.15 loses items */
+        cJSON_AddItemToArray(both, cJSON_DetachItemFromArray(*jobs, 0));
+    cJSON_Delete(*jobs);
+    *jobs = both;
     return 0;
 }
 
-static int show(cJSON *jobs, const struct rm_arguments *arguments, bool daemon)
+static int show(cJSON **jobs, const struct rm_arguments *arguments, bool daemon)
 {
     struct journal *journal;
     struct error error;
     int failed = past_open(&journal, &error);
     if (!failed)
-        add_steps(jobs, journal);
+        add_steps(*jobs, journal);
     if (!failed && arguments->all)
         failed = put_before(jobs, journal, !daemon, &error);
     journal_close(journal);
@@ -107,9 +108,9 @@ static int show(cJSON *jobs, const struct rm_arguments *arguments, bool daemon)
         return RM_NO_JOB;
     }
     if (arguments->json)
-        term_print_json(jobs);
+        term_print_json(*jobs);
     else
-        print(jobs);
+        print(*jobs);
     return RM_DONE;
 }
 
@@ -122,7 +123,7 @@ int rm_queue(const struct rm_arguments *arguments)
     if (!daemon && arguments->all)
         jobs = cJSON_CreateArray();
     if (jobs)
-        code = show(jobs, arguments, daemon);
+        code = show(&jobs, arguments, daemon);
     cJSON_Delete(jobs);
     cJSON_Delete(answer);
     cJSON_Delete(request);

@@ -189,6 +189,19 @@ static int check(const struct rm_arguments *arguments)
     return -1;
 }
 
+/* A policy's file is found from where the command was given: the daemon is elsewhere. To be freed. */
+static char *policy_of(const struct rm_arguments *arguments)
+{
+    const char *policy = arguments->policy;
+    char cwd[PLACE_MAX], *whole = NULL;
+    if (!policy)
+        return NULL;
+    bool here = *policy != '/' && memchr(policy, '/', strcspn(policy, ","));
+    if (!here || !getcwd(cwd, sizeof cwd))
+        return strdup(policy);
+    return asprintf(&whole, "%s/%s", cwd, policy) < 0 ? NULL : whole;
+}
+
 /* What is not given is as it was before. */
 static int options_of(struct daemon_options *options, const struct rm_arguments *arguments, struct before *before)
 {
@@ -199,7 +212,8 @@ static int options_of(struct daemon_options *options, const struct rm_arguments 
         options->hosts = before->hosts;
         options->local = before->local > 0 ? before->local : (int)sysconf(_SC_NPROCESSORS_ONLN);
     }
-    options->policy = arguments->policy ? arguments->policy : before->policy;
+    if (!options->policy)
+        options->policy = before->policy;
     options->launcher = arguments->launcher ? arguments->launcher : before->launcher;
     options->launcher_exec = arguments->launcher_exec ? arguments->launcher_exec : before->launcher_exec;
     return 0;
@@ -220,7 +234,7 @@ static int take_port(const char *text, int *port)
 static int slurm_options_of(struct slurm_options *options, const struct rm_arguments *arguments, const char *directory)
 {
     *options = (struct slurm_options){.directory = directory,
-                                      .policy = arguments->policy,
+                                      .policy = options->policy,
                                       .address_file = arguments->address_file,
                                       .reader = arguments->reader};
     if (arguments->address_file && *arguments->address_file != '/') {
@@ -241,10 +255,12 @@ int rm_start(const struct rm_arguments *arguments)
         rm_complain("start: %s", error.text);
         return RM_REFUSED;
     }
-    struct site site = {.hosts = {.directory = directory}};
+    char *policy = policy_of(arguments);
+    struct site site = {.hosts = {.directory = directory, .policy = policy}, .slurm = {.policy = policy}};
     int wrong = is_slurm(arguments) ? slurm_options_of(&site.slurm, arguments, directory)
                                     : options_of(&site.hosts, arguments, &before);
     int code = wrong ? RM_USAGE : arguments->foreground ? run_here(&site) : run_behind(&site);
     before_free(&before);
+    free(policy);
     return code;
 }

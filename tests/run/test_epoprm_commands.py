@@ -220,6 +220,24 @@ def test_output_that_a_job_could_not_write(space):
         assert result.status == 1 and line in result.err and result.err.count("\n") == 1, result
 
 
+def test_a_policy_of_ones_own_beside_the_caller(commands):
+    result = commands("start", "--local", "1", "--policy", "./share.so", cwd=ruling.SHARE.parent)
+    assert result.status == 0, result
+    assert commands("stop").status == 0
+    assert commands("start").status == 0  # the same one, from elsewhere
+
+
+def test_all_jobs_are_there_beside_those_that_run(ruling_three):
+    for _ in range(4):
+        number = ruling_three.submit("--once", "true")
+    ruling_three.wait_state(number, "DONE")
+    for _ in range(3):
+        ruling_three.submit("--once", "sleep", "600")
+    ruling.wait_for(lambda: [row["STATE"] for row in ruling_three.rows("queue", "--all")] == ["DONE"] * 4 + ["RUNNING"] * 3,
+                    why=lambda: str(ruling_three.rows("queue", "--all")))
+    assert [row["JOB"] for row in ruling_three.rows("queue", "--all")] == [str(i) for i in range(1, 8)]
+
+
 def test_names_are_one_line_of_text(ruling_three):
     """Whatever they are given as: tables, and JSON, which is UTF-8, have them."""
     for given, name in (("a\tb\nc\x1b[1m", "a b c [1m"), ("\udcffä", "?ä"), ("", "true")):
