@@ -90,7 +90,7 @@ cJSON *client_ask(FILE *daemon, const cJSON *request, int *code)
     bool late = !answer && (errno == EAGAIN || errno == EWOULDBLOCK);
     *code = answer ? RM_DONE : late ? RM_TIMEOUT : RM_REFUSED;
     if (!answer)
-        rm_complain(late ? "the daemon does not answer" : "the daemon went away");
+        rm_complain(late ? "the daemon does not answer" : "the daemon went away: its log says why");
     if (!answer || json_true(answer, "ok"))
         return answer;
     rm_complain("%s", json_text(answer, "reason") ? json_text(answer, "reason") : "refused");
