@@ -148,9 +148,11 @@ static void take_stay(void *to, const struct journal_stay *stay)
     int count, *nodes = job ? nodes_of(record, stay->nodes, &count) : NULL;
     if (!nodes)
         return;
-    record->held += count * (end - begin);
-    record->full |= record_more(job, begin, nodes, count) != 0;
-    record_none(job, end);
+    if (count) { /* else on nodes of a daemon before, that this one has not */
+        record->held += count * (end - begin);
+        record->full |= record_more(job, begin, nodes, count) != 0;
+        record_none(job, end);
+    }
     free(nodes);
 }
 

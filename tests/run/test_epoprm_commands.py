@@ -238,6 +238,21 @@ def test_all_jobs_are_there_beside_those_that_run(ruling_three):
     assert [row["JOB"] for row in ruling_three.rows("queue", "--all")] == [str(i) for i in range(1, 8)]
 
 
+def test_the_record_after_a_daemon_with_other_nodes(commands):
+    """What ran on nodes that are not there any more has no stay, and the record is still valid."""
+    for nodes in (["--local", "2"], ["--hosts", "localhost:1"]):
+        assert commands("start", *nodes).status == 0
+        number = commands.submit("--once", "true")
+        commands.wait_state(number, "DONE")
+        assert commands("stop").status == 0
+    result = commands("report", "--format", "json", "-o", "-")
+    assert result.status == 0, result
+    record = json.loads(result.out)
+    validate("schedule", record)
+    assert [len(job["stays"]) for job in record["runs"][0]["jobs"]] == [0, 1]
+    assert all(nodes for job in record["runs"][0]["jobs"] for _, _, nodes in job["stays"])
+
+
 def test_names_are_one_line_of_text(ruling_three):
     """Whatever they are given as: tables, and JSON, which is UTF-8, have them."""
     for given, name in (("a\tb\nc\x1b[1m", "a b c [1m"), ("\udcffä", "?ä"), ("", "true")):
