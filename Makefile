@@ -263,7 +263,7 @@ $(BUILD)/tests/unit/test_gantt: report/gantt.c report/ranges.c
 $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj)) $(OBJ)/interpose/layer/redirect.o
 $(BUILD)/tests/unit/test_journal: $(journal_obj)
 $(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>/dev/null)
-$(BUILD)/tests/unit/test_epoprm_server: $(patsubst %,$(OBJ)/scheduler/epoprm/%.o,address lines loop ops rows server)
+$(BUILD)/tests/unit/test_epoprm_server: $(patsubst %,$(OBJ)/scheduler/epoprm/%.o,address lines loop listener ops rows server)
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a

@@ -11,6 +11,7 @@
 
 #include "scheduler/epoprm/address.h"
 #include "scheduler/epoprm/lines.h"
+#include "scheduler/epoprm/listener.h"
 #include "scheduler/epoprm/ops.h"
 #include "scheduler/epoprm/rows.h"
 
@@ -34,7 +35,7 @@ struct server {
     const struct daemon_table *table;
     void *context;
     char *path;
-    struct watched listening;
+    struct listener listener;
     struct client *clients;
     int count;
 };
@@ -136,8 +137,9 @@ static bool is_ours(int fd)
     return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) && other.uid == geteuid();
 }
 
-static void admit(struct server *server, int fd)
+static void admit(void *context, int fd)
 {
+    struct server *server = context;
     struct client *client = calloc(1, sizeof *client);
     if (!client || !is_ours(fd) || server->count >= most_clients) {
         free(client);
@@ -158,15 +160,6 @@ static void admit(struct server *server, int fd)
     client->next = server->clients;
     server->clients = client;
     server->count++;
-}
-
-static void knock(void *context, short events)
-{
-    struct server *server = context;
-    (void)events;
-    int fd = accept4(server->listening.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0)
-        admit(server, fd);
 }
 
 /* ---- The socket --------------------------------------------------------------------------- */
@@ -206,15 +199,14 @@ int server_open(struct server **result, const char *path, struct loop *loop, con
         return error_memory(error);
     }
     *server = (struct server){.loop = loop, .table = table, .context = context, .path = server->path};
-    server->listening =
-        (struct watched){.fd = listen_at(path, error), .events = POLLIN, .ready = knock, .context = server};
-    if (server->listening.fd >= 0 && !loop_add(loop, &server->listening)) {
+    int fd = listen_at(path, error);
+    if (fd >= 0 && !listener_begin(&server->listener, loop, fd, admit, server)) {
         *result = server;
         return 0;
     }
-    int failed = server->listening.fd < 0 ? -1 : error_memory(error);
-    if (server->listening.fd >= 0)
-        close(server->listening.fd);
+    int failed = fd < 0 ? -1 : error_memory(error);
+    if (fd >= 0)
+        close(fd);
     free(server->path);
     free(server);
     return failed;
@@ -228,8 +220,8 @@ void server_close(struct server *server)
         lines_send(&server->clients->lines, server->clients->watched.fd);
         let_go(server->clients);
     }
-    loop_drop(server->loop, &server->listening);
-    close(server->listening.fd);
+    listener_end(&server->listener);
+    close(server->listener.watched.fd);
     unlink(server->path);
     free(server->path);
     free(server);

@@ -107,12 +107,10 @@ static void on_looks(void *context)
 
 /* ---- Connections, signals ----------------------------------------------------------------- */
 
-static void on_connection(void *context, short events)
+static void on_connection(void *context, int fd)
 {
     struct adviser *adviser = context;
-    (void)events;
-    for (int fd; (fd = accept4(adviser->listening.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
-        peer_open(&adviser->owner, fd);
+    peer_open(&adviser->owner, fd);
 }
 
 static void on_signal(void *context, short events)
@@ -153,7 +151,7 @@ static int lock(const char *directory, struct error *error)
 
 static int watch(struct adviser *adviser, struct error *error)
 {
-    struct watched *all[] = {&adviser->listening, &adviser->news, &adviser->signals};
+    struct watched *all[] = {&adviser->news, &adviser->signals};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (loop_add(&adviser->loop, all[i]))
             return error_memory(error);
@@ -189,8 +187,9 @@ static int run(struct adviser *adviser, const struct slurm_options *options, voi
         queue_reader_choose(&reader, options->reader, error) ||
         listening_begin(&listening, options->port, options->address_file, memory, error))
         return -1;
-    adviser->listening = (struct watched){listening.fd, POLLIN, on_connection, adviser};
-    int failed = reading_begin(&adviser->reading, &reader, error);
+    int failed = listener_begin(&adviser->peers, &adviser->loop, listening.fd, on_connection, adviser)
+                     ? error_memory(error)
+                     : reading_begin(&adviser->reading, &reader, error);
     if (!failed) {
         adviser->news = (struct watched){adviser->reading.news, POLLIN, on_news, adviser};
         snprintf(text, sizeof text, "adviser at %s (%.300s), reading Slurm by %s, policy %s", listening.address,

@@ -22,6 +22,8 @@
 #define LINE_MAX_NEW     8192
 #define OUT_MAX          (1 << 20)
 static const double patience = 10; /* seconds for the greeting */
+static const int most_strangers = 64;
+static int strangers; /* connections that are not welcome yet: anybody may make one */
 
 static void lose(struct peer *peer)
 {
@@ -32,6 +34,7 @@ static void lose(struct peer *peer)
 
 void peer_close(struct peer *peer)
 {
+    strangers -= peer->state != PEER_WELCOME;
     loop_drop(peer->owner->loop, &peer->watched);
     timers_cancel(&peer->owner->loop->timers, &peer->late);
     close(peer->watched.fd);
@@ -176,6 +179,7 @@ static void admit(struct peer *peer, const cJSON *line)
     cJSON_AddTrueToObject(welcome, "welcome");
     timers_cancel(&peer->owner->loop->timers, &peer->late);
     peer->state = PEER_WELCOME;
+    strangers--;
     peer_send(peer, welcome);
     peer->owner->welcome(peer->owner->context, peer);
 }
@@ -240,7 +244,7 @@ static void on_late(void *context)
 
 struct peer *peer_open(const struct peer_owner *owner, int fd)
 {
-    struct peer *peer = calloc(1, sizeof *peer);
+    struct peer *peer = strangers < most_strangers ? calloc(1, sizeof *peer) : NULL;
     int on = 1;
     if (peer) {
         peer->owner = owner;
@@ -251,6 +255,7 @@ struct peer *peer_open(const struct peer_owner *owner, int fd)
         close(fd);
         return NULL;
     }
+    strangers++;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     timer_init(&peer->late, on_late, peer, NULL);

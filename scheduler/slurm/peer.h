@@ -52,7 +52,7 @@ struct peer {
     bool closing; /* when all is out */
 };
 
-/* Takes over the descriptor. NULL: no memory; the descriptor is closed then. */
+/* Takes over the descriptor. NULL: no memory, or too many wait to be welcome; the descriptor is closed then. */
 struct peer *peer_open(const struct peer_owner *owner, int fd);
 /* Tells nobody. */
 void peer_close(struct peer *peer);

@@ -4,6 +4,7 @@
 
 #include "scheduler/core/policy.h"
 #include "scheduler/epoprm/daemon.h"
+#include "scheduler/epoprm/listener.h"
 #include "scheduler/epoprm/loop.h"
 #include "scheduler/journal/journal.h"
 #include "scheduler/slurm/advised.h"
@@ -19,7 +20,8 @@ struct adviser {
     struct advised_table table;
     struct peer_owner owner;
     struct reading reading;
-    struct watched listening, news, signals;
+    struct listener peers;
+    struct watched news, signals;
     struct slurm_view *view; /* NULL: Slurm has not answered yet */
     double view_asked;       /* monotonic: what it says held then */
     bool away;
