@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""From a scheduler's decision to the commit: a malleable job that gives way to short jobs of 1, 2 and 3 nodes and takes the nodes back.
+
+    bench/latency.py [--rounds N] [--sites hosts,slurm]
+
+The job is programs/synthetic with iterations of 20 ms. hosts: epoprm --local 4, with the steps that its journal has. slurm: the
+adviser beside a real Slurm of four nodes on this machine, joiners by srun; with what the parts of a growth take by themselves.
+The tree has to be built with an MPICH that joins processes (docs/performance.md has the commands). Prints a line for each kind
+of resize, with the machine's load, and the same as JSON.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import sys
+import time
+
+import sites
+
+POLICY = "gain,stay=1"
+LONG = ["phase=a", "iterations=100000000", "seconds=0.02"]
+STEPS = ("asked", "prepared", "agreed", "committed")
+PARTS = {"sinfo": ["sinfo", "-h", "-n", "n2", "-o", "%c"],
+         "srun, a step of the job": ["srun", "--overlap", "--mpi=none", "--quiet", "-N1", "-n1", "-w", "n1", "true"],
+         "srun, a companion": ["env", "-u", "SLURM_JOB_ID", "-u", "SLURM_JOBID", "srun", "--exclusive", "--immediate=2", "--mpi=none", "--quiet", "-N1", "-n1", "-w", "n2", "true"],
+         "mpiexec, on its own host": ["mpiexec", "-launcher", "fork", "-n", "1", "true"]}
+
+
+def until(condition, what, limit=60):
+    end = time.monotonic() + limit
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise sites.Failed(f"{what}: not within {limit} s")
+        time.sleep(0.02)
+    return value
+
+
+def summary(site, nodes, found):
+    """One kind of resize: medians of the steps, and the longest."""
+    committed = [each["committed"] for each in found]
+    steps = {step: statistics.median(each[step] for each in found) for step in STEPS[:-1] if step in found[0]}
+    return {"bench": "latency", "site": site, "nodes": f"{nodes:+d}", "resizes": len(found), **steps,
+            "committed": statistics.median(committed), "most": max(committed), "load": round(os.getloadavg()[0], 1)}
+
+
+def kinds(site, resizes):
+    """resizes: (nodes more, seconds since the decision of each step)."""
+    return [summary(site, nodes, [steps for more, steps in resizes if more == nodes])
+            for nodes in sorted({more for more, _ in resizes}, key=lambda n: (n < 0, abs(n)))]
+
+
+# ---- epoprm --local 4
+
+
+def hosts(rounds):
+    site = sites.Hosts(POLICY)
+    try:
+        site.command("start", *site.options, "--policy", site.policy)
+        try:
+            site.command("submit", "--ranks", "1-4", "-o", site.directory / "out", "--", site_program(), *LONG)
+            for turn in range(rounds):
+                for nodes in (1, 2, 3):
+                    until(lambda: held(site, 1) == 4, "four nodes of the job")
+                    site.command("submit", "--ranks", nodes, "--nodes", nodes, "--time", "10s", "-o", site.directory / "short", "--",
+                                 site_program(), "phase=a", "iterations=5", "seconds=0.02")
+                    until(lambda: not site.rows("SELECT 1 FROM job WHERE ended < 0 AND number > 1"), "the short job")
+            until(lambda: held(site, 1) == 4, "four nodes of the job")
+            rows = site.rows("SELECT * FROM resize WHERE outcome = 'done'")
+        finally:
+            site.command("stop", "--jobs")
+    finally:
+        site.close()
+    return [(row["to_nodes"] - row["from_nodes"], {step: row[step] - row["decided"] for step in STEPS}) for row in rows]
+
+
+def site_program():
+    return sites.BUILD / "lib/epop/programs/synthetic.so"
+
+
+def held(site, job):
+    return len(site.rows(f"SELECT node FROM holding WHERE job = {job}")) if not site.rows("SELECT 1 FROM resize WHERE outcome = ''") else 0
+
+
+# ---- Slurm
+
+
+def parts(site):
+    """What each takes alone, in a job on n1."""
+    words = "\n".join(f"for i in 1 2 3 4 5 6 7; do a=$(date +%s%N); {' '.join(command)} >/dev/null; b=$(date +%s%N); echo \"{name}|$((b - a))\"; done"
+                      for name, command in PARTS.items())
+    number = site.cluster.sbatch(words.replace("%c", "'%c'") + "\necho over\n", "-N1", "--exclusive", "-w", "n1", "-t", "5")
+    until(lambda: "over" in site.cluster.output(number), "the parts")
+    found = re.findall(r"^(.*)\|(\d+)$", site.cluster.output(number), re.MULTILINE)
+    return {name: statistics.median(int(ns) / 1e9 for other, ns in found if other == name) for name in PARTS}
+
+
+def slurm(rounds):
+    site = sites.Slurm(POLICY)
+    try:
+        alone = parts(site)
+        site.start_adviser()
+        log = site.cluster.directory / "log/adviser"
+        until(lambda: "takes requests" in log.read_text(), "the adviser")
+        site.cluster.sbatch(f"exec mpiexec -n 1 epop --quiet synthetic {' '.join(LONG)}\n", "-N1", "--exclusive", "--comment", "epop:min=1,max=4")
+        for turn in range(rounds):
+            for nodes in (1, 2, 3):
+                until(lambda: list(site.cluster.node_states().values()).count("allocated") == 4, "four nodes of the job")
+                number = site.cluster.sbatch("sleep 0.2\n", f"-N{nodes}", "--exclusive", "-t1", user="bob")
+                until(lambda: site.cluster.state(number) == "COMPLETED", "the short job")
+        until(lambda: list(site.cluster.node_states().values()).count("allocated") == 4, "four nodes of the job")
+        until(lambda: re.findall(r"committed: \d -> (\d)", log.read_text())[-1] == "4", "the last commit")
+        found = re.findall(r"committed: (\d) -> (\d) nodes in ([0-9.]+) s", log.read_text())
+    finally:
+        site.stop_adviser()
+        site.close()
+    return [(int(to) - int(before), {"committed": float(seconds)}) for before, to, seconds in found], alone
+
+
+def run(rounds, names):
+    results = []
+    if "hosts" in names:
+        results += kinds("epoprm --local 4", hosts(rounds))
+    if "slurm" in names:
+        resizes, alone = slurm(rounds)
+        results += kinds("Slurm, the adviser", resizes)
+        results += [{"bench": "latency", "site": "Slurm", "part": part, "seconds": seconds} for part, seconds in alone.items()]
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--sites", default="hosts,slurm")
+    options = parser.parse_args()
+    for result in run(options.rounds, options.sites.split(",")):
+        print(json.dumps({key: round(value, 4) if isinstance(value, float) else value for key, value in result.items()}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
