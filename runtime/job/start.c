@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "interpose/interpose.h"
+#include "runtime/backends/device.h"
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/preconnect.h"
 #include "runtime/base/json.h"
@@ -32,6 +33,8 @@
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 
+#define HWLOC "HWLOC_COMPONENTS" /* which parts of hwloc look, or "-" which do not */
+
 /* ---- MPI, and loading --------------------------------------------------------- */
 
 /* With another backend a parent is none of ours. */
@@ -48,13 +51,25 @@ static int thread_level(const struct job_options *options)
     return helped ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
+/* MPICH has hwloc look at all devices of the host, which takes half of MPI_Init, and so of a resize; sockets need none
+ * of them. What users set stays, and the program's own hwloc sees all. */
+static bool leave_out_devices(void)
+{
+    if (!device_sleeps() || getenv(HWLOC))
+        return false;
+    return !setenv(HWLOC, "-pci,-linuxio,-opencl,-gl", 1);
+}
+
 int job_init_mpi(const struct job_options *options, int *argc, char ***argv)
 {
     int provided;
     sigset_t before;
+    bool left_out = leave_out_devices();
     thread_mask_signals(&before); /* an MPI library may have threads, too */
     int error = MPI_Init_thread(argc, argv, thread_level(options), &provided);
     thread_unmask_signals(&before);
+    if (left_out)
+        unsetenv(HWLOC);
     return error;
 }
 
