@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """From a scheduler's decision to the commit: a malleable job that gives way to short jobs of 1, 2 and 3 nodes and takes the nodes back.
 
-    bench/latency.py [--rounds N] [--sites hosts,slurm]
+    bench/latency.py [--rounds N] [--sites hosts,by-hand,slurm]
 
 The job is programs/synthetic with iterations of 20 ms. hosts: epoprm --local 4, with the steps that its journal has. slurm: the
 adviser beside a real Slurm of four nodes on this machine, joiners by srun; with what the parts of a growth take by themselves.
+by-hand: the same growths by `epopctl resize --wait`, with its own start, of a job with the backends join and spawn.
 The tree has to be built with an MPICH that joins processes (docs/performance.md has the commands). Prints a line for each kind
 of resize, with the machine's load, and the same as JSON.
 """
@@ -13,7 +14,9 @@ import json
 import os
 import re
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 import sites
@@ -82,6 +85,34 @@ def held(site, job):
     return len(site.rows(f"SELECT node FROM holding WHERE job = {job}")) if not site.rows("SELECT 1 FROM resize WHERE outcome = ''") else 0
 
 
+# ---- Without a scheduler
+
+
+def by_hand(backend, rounds):
+    """(nodes more, seconds): those of the commands, on this machine."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="epop-latency-") as directory:
+        environment = {**os.environ, "EPOP_RUNTIME_DIR": directory, "EPOP_MPIEXEC": sites.MPIEXEC}
+        job = subprocess.Popen([sites.MPIEXEC, "-n", "1", sites.BUILD / "bin/epop", "--quiet", "--backend", backend, site_program(), *LONG],
+                               env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def ctl(*words):
+            return subprocess.run([sites.BUILD / "bin/epopctl", *words], env=environment, capture_output=True, timeout=60, check=False)
+
+        try:
+            until(lambda: ctl("status").returncode == 0, "the job")
+            for _ in range(rounds):
+                for nodes in (1, 2, 3):
+                    for change in (f"+{nodes}", f"-{nodes}"):
+                        begin = time.monotonic()
+                        ctl("resize", "--wait", change).check_returncode()
+                        found.append((int(change), {"committed": time.monotonic() - begin}))
+        finally:
+            ctl("stop")
+            job.wait(timeout=60)
+    return found
+
+
 # ---- Slurm
 
 
@@ -121,6 +152,9 @@ def run(rounds, names):
     results = []
     if "hosts" in names:
         results += kinds("epoprm --local 4", hosts(rounds))
+    if "by-hand" in names:
+        for backend in ("join", "spawn"):
+            results += kinds(f"by hand, {backend}", by_hand(backend, rounds))
     if "slurm" in names:
         resizes, alone = slurm(rounds)
         results += kinds("Slurm, the adviser", resizes)
@@ -131,7 +165,7 @@ def run(rounds, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--sites", default="hosts,slurm")
+    parser.add_argument("--sites", default="hosts,by-hand,slurm")
     options = parser.parse_args()
     for result in run(options.rounds, options.sites.split(",")):
         print(json.dumps({key: round(value, 4) if isinstance(value, float) else value for key, value in result.items()}), flush=True)

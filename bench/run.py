@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [redist] [cannon] [gauss] [scheduler] [elastic]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [redist] [cannon] [gauss] [scheduler] [elastic] [latency]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -16,6 +16,7 @@ import sys
 import time
 
 import elastic
+import latency
 import measuring
 import methods
 from job import Job
@@ -212,10 +213,17 @@ def bench_elastic(quick):
         note(**result)
 
 
+def bench_latency(quick):
+    """From a scheduler's decision to the commit, and the same resizes by hand; bench/latency.py has it in a real Slurm, too."""
+    for result in latency.run(2 if quick else 10, ["hosts", "by-hand"]):
+        note(**result)
+
+
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "redist": bench_redist,
-               "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler, "elastic": bench_elastic}
+               "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler, "elastic": bench_elastic,
+               "latency": bench_latency}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")
