@@ -57,15 +57,22 @@ queue() { # JOB N RANKS OF
 
 # ---- On the node of a companion ---------------------------------------------------------------------------------------
 
-# Ranks of the job are here: 0. 1: they have left, or the job is over, or its first node has not answered for a while.
+# Processes of the job run on this node, in this Slurm job: what the leash (lib/epop/step) gave them says so.
+has_ranks() { grep -qsz "^EPOP_SLURM_JOB=$SLURM_JOB_ID\$" /proc/[0-9]*/environ; }
+end_ranks() { grep -lsz "^EPOP_SLURM_JOB=$SLURM_JOB_ID\$" /proc/[0-9]*/environ | cut -d / -f 3 | xargs -r kill -KILL; }
+
+# Ranks of the job are here: 0. 1: they have left, or the job is over. Its first node has not answered for a while: 1, too, and
+# the ranks, which wait for ever and are deaf to SIGTERM, are ended.
 is_there() {
     local text status
     for _ in 1 2 3; do
+        has_ranks || return 1 # and a dead first node would never answer
         text=$(timeout 5 epopctl status "$job" --json 2>/dev/null)
         status=$?
         case $status in 0) grep -q "\"host\":[[:space:]]*\"$host\"" <<<"$text"; return ;; 3) return 1 ;; esac
         pause 1
     done
+    [ -n "$gone" ] || end_ranks
     return 1
 }
 
@@ -89,21 +96,23 @@ is_drained() { [[ $(sinfo -h -N -n "$host" -o %T 2>/dev/null) == *drain* ]]; }
 
 # Until the ranks have left, for whatever reason, or are to leave, or the job is over: it says what happens.
 lend() {
-    local line status quiet=0
+    local line status watcher quiet=0
     while [ -z "$gone" ] && is_there; do
         exec 4< <(exec epopctl watch "$job" --json 2>/dev/null)
+        watcher=$!
         while [ -z "$gone" ]; do
-            read -r -t 5 -u 4 line
+            read -r -t 2 -u 4 line
             status=$?
             if [ $status -gt 128 ]; then # quiet, also when the first node is dead
                 quiet=$((quiet + 1))
-                [ $((quiet % 3)) != 0 ] || ! is_drained || gone=drained
-                is_there || break 2
+                [ $((quiet % 6)) != 0 ] || ! is_drained || gone=drained
+                if [ $((quiet % 3)) = 0 ]; then is_there || break; else has_ranks || break; fi
             elif [ $status != 0 ] || { [[ $line == *'"committed"'* || $line == *'"vacated"'* ]] && ! is_there; }; then
                 break
             fi
         done
         exec 4<&-
+        kill -KILL "$watcher" 2>/dev/null # nothing tells it that the first node is dead
     done
 }
 

@@ -4,7 +4,7 @@ import contextlib
 import os
 import signal
 
-from companions import RANGE, companions_of, rigid, wait_for_end, wait_for_hosts, waiting
+from companions import RANGE, companions, companions_of, rigid, wait_for_end, wait_for_hosts, waiting
 from slurm import cluster, elastic, needed  # noqa: F401
 
 pytestmark = needed
@@ -92,7 +92,9 @@ def test_companions_end_when_the_first_node_dies(elastic, cluster):  # noqa: F81
     wait_for_hosts(it, "n1", *nodes)
     cluster.kill_host("n1")
     try:
-        cluster.wait(lambda: all(cluster.node_states()[node] == "idle" for node in nodes), 200, "the others' end")  # Slurm waits for srun
+        cluster.wait(lambda: not companions(it), 120, "the others' end")
+        # The steps' sruns were on the dead node; Slurm gives up on them in its own time.
+        cluster.wait(lambda: all(cluster.node_states()[node] == "idle" for node in nodes), 200, "free nodes")
     finally:
         cluster.start_host("n1")
 

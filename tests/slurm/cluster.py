@@ -60,6 +60,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 MinJobAge=300
 KillWait=5
+MessageTimeout=5
 InactiveLimit=0
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
