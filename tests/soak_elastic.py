@@ -2,7 +2,7 @@
 """Faults while jobs come, run, are resized and end, under epoprm or in a real Slurm: no node is leaked or given twice, no job
 that was not struck is lost, and nothing is left running. tests/soaking/invariants.py reads the site's own accounts for that.
 
-    tests/soak_elastic.py [--site hosts|slurm] [--faults N] [--seed S]
+    tests/soak_elastic.py [--site hosts|slurm] [--faults N] [--seconds T] [--seed S]
 
 The seed chooses what is struck; when that is in a resize is also a matter of the machine.
 """
@@ -24,6 +24,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--site", choices=["hosts", "slurm"], default="hosts")
     parser.add_argument("--faults", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="no more faults after that, however many there were")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # ends its jobs too
@@ -33,7 +34,7 @@ def main():
     else:
         soak = under_slurm.Soak(options.seed, say=say)
     try:
-        soak.run(options.faults)
+        soak.run(options.faults, options.seconds)
     except under_epoprm.Broken as wrong:
         print(f"FAILED, seed {options.seed}: {wrong}", flush=True)
         return 1

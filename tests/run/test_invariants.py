@@ -85,10 +85,12 @@ def test_good_accounts():
 
 
 def test_rows_that_slurmctld_left_open():
-    rows = [*GOOD, (2, "RUNNING", 12, 0, ["n2"])]
-    assert not invariants.of_slurm(rows, IDLE, [], known=[1, 2], runaway=True)
-    assert invariants.of_slurm(rows, IDLE, [2], known=[1, 2], runaway=True)
-    assert invariants.of_slurm(rows, IDLE, [], known=[1, 2])
+    ended, runs = (2, "COMPLETED", 20, 30, ["n1"], 11), (2, "RUNNING", 20, 0, ["n1"], 11)
+    assert invariants.closed_by([ended], [runs]) == ([ended], [2], [])
+    assert invariants.closed_by([], [runs]) == ([], [], [2])  # forgotten
+    assert invariants.closed_by([ended[:5] + (15,)], [runs]) == ([ended[:5] + (15,)], [2], [2])  # its number was given out again
+    assert invariants.closed_by([runs], [runs])[0] == [runs]  # it does run
+    assert invariants.of_slurm([row[:5] for row in invariants.closed_by([], [runs])[0]], IDLE, [], known=[2])  # and is missed
 
 
 @pytest.mark.parametrize("accounts, nodes, queue, line", [

@@ -82,12 +82,32 @@ def _resizes(journal):
 OPEN = ("RUNNING", "PENDING", "SUSPENDED")
 
 
-def of_slurm(accounts, nodes, queue, hit=(), known=None, runaway=False):
+def closed_by(records, accounts):
+    """A slurmctld that is killed loses what it had not yet told slurmdbd, and rows stay open for ever, as `sacctmgr show runawayjobs`
+    says. records: what slurmctld says of all jobs that it knows, rows as of accounts: (job, state, begin, end, nodes, submitted). An
+    open row of a job that it knows is taken from there; one of a job that it was made to forget is left out. The rows; jobs of both."""
+    of_ctld = {(row[0], row[5]): row for row in records}
+    rows, closed, runaway = [], [], []
+    for row in accounts:
+        known = of_ctld.get((row[0], row[5]))
+        if row[1] not in OPEN:
+            rows.append(row)
+        elif known:
+            rows.append(known)
+            closed.append(row[0])
+        else:
+            runaway.append(row[0])
+    present = {(row[0], row[5]) for row in accounts}
+    for key, row in of_ctld.items():
+        if key not in present:
+            rows.append(row)
+            closed.append(row[0])
+    return rows, closed, runaway
+
+
+def of_slurm(accounts, nodes, queue, hit=(), known=None):
     """accounts: rows of sacct (job, state, begin, end, nodes), times in whole seconds; nodes: {name: state} of sinfo; queue: numbers
-    in squeue that have not ended; hit, known: numbers of jobs that were submitted by a user (not companions). runaway: slurmctld was
-    killed, and rows that it had not closed by then stay open for ever, as `sacctmgr show runawayjobs` says: pass over them."""
-    if runaway:
-        accounts = [row for row in accounts if row[1] not in OPEN or row[0] in queue]
+    in squeue that have not ended; hit, known: numbers of jobs that were submitted by a user (not companions)."""
     found = [f"job {number} is in the queue" for number in queue]
     found += [f"node {name} is {state}" for name, state in nodes.items() if state != "idle"]
     states = {}

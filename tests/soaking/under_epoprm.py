@@ -185,9 +185,10 @@ class Soak:
         self.say(f"{sum(self.struck.values())}: {what}" + (f" of job {number}" if number else ""))
         return what
 
-    def run(self, faults):
+    def run(self, faults, limit=float("inf")):
         """Raises Broken with what does not hold."""
-        while sum(self.struck.values()) < faults:
+        end = time.monotonic() + limit
+        while sum(self.struck.values()) < faults and time.monotonic() < end:
             self.feed()
             time.sleep(self.draw.uniform(0, 1))
             self.strike()
