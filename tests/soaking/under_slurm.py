@@ -25,7 +25,7 @@ KEEP = "MinJobAge=7200"  # slurmctld knows every job of the run until its end, u
 AIM = 2  # seconds that a fault waits for a resize to begin
 
 # slurmctld, slurmd and the adviser may die without any job that runs being struck.
-FAULTS = (*["slurmctld"] * 2, "slurmd", "rank 0", *["rank"] * 2, *["companion"] * 3, "node", *["srun"] * 2, *["adviser"] * 2)
+FAULTS = ("slurmctld", "slurmd", "rank 0", *["rank"] * 2, *["companion"] * 3, "node", *["srun"] * 2, *["adviser"] * 2)
 
 
 def stage(state):
@@ -143,6 +143,8 @@ class Soak:
     def strike_slurmctld(self, _running):
         """It writes what it knows within 5 s, by a thread of its own: what came after that is forgotten. A job of a user is struck by
         this if slurmctld, started again, does not know it or is behind what it said of it; so is the one whose companion that is."""
+        if "unknown" in self.again(self.cluster.node_states).values():
+            return None  # it has only just come back, and starts nothing before it has heard of the nodes, 5 s later
         before = self.queue("-t", "all")
         self.cluster.kill_daemon("slurmctld")
         for _, variables in self.processes().values():  # those that came since
