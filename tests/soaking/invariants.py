@@ -105,9 +105,10 @@ def closed_by(records, accounts):
     return rows, closed, runaway
 
 
-def of_slurm(accounts, nodes, queue, hit=(), known=None):
+def of_slurm(accounts, nodes, queue, hit=(), known=None, behind=()):
     """accounts: rows of sacct (job, state, begin, end, nodes), times in whole seconds; nodes: {name: state} of sinfo; queue: numbers
-    in squeue that have not ended; hit, known: numbers of jobs that were submitted by a user (not companions)."""
+    in squeue that have not ended; hit, known: numbers of jobs that were submitted by a user (not companions). behind: jobs that had ended,
+    and that a slurmctld which was killed took to run again: their end in the accounts is not the one that they had."""
     found = [f"job {number} is in the queue" for number in queue]
     found += [f"node {name} is {state}" for name, state in nodes.items() if state != "idle"]
     states = {}
@@ -120,5 +121,5 @@ def of_slurm(accounts, nodes, queue, hit=(), known=None):
     for job, state, begin, end, _ in accounts:
         if state in OPEN:
             found.append(f"job {job} is {state} in the accounts, and nothing goes on")
-    uses = [(node, begin, end, job) for job, _, begin, end, where in accounts if begin and end for node in where]
+    uses = [(node, begin, end, job) for job, _, begin, end, where in accounts if begin and end and job not in behind for node in where]
     return found + overlaps(uses, tolerance=1.0)

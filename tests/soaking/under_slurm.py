@@ -38,6 +38,7 @@ class Soak:
         mpich = pathlib.Path(job.MPIEXEC).resolve().parent.parent
         self.cluster = Cluster(epop=job.BUILD, mpich=mpich, accounting=True, lines=[KEEP])
         self.known, self.hit, self.struck = [], set(), {}
+        self.behind = set()  # jobs that a slurmctld which was killed had in an earlier state
         self.within = self.seen = 0  # faults within a resize; resizes that had begun before
         self.crowd = 2
         self.advised, self.adviser = adviser, None
@@ -156,6 +157,7 @@ class Soak:
         after = self.queue("-t", "all")
         lost = {number for number in {*before, *self.known} if number not in after}
         behind = {number for number, row in before.items() if number in after and stage(after[number][1]) < stage(row[1])}
+        self.behind |= behind
         self.hit |= {self.struck_with({"SLURM_JOB_ID": number}, before) for number in lost | behind}
         return f"(forgot {sorted(lost)}, is behind with {sorted(behind)})" if lost or behind else ""
 
@@ -226,6 +228,14 @@ class Soak:
             if time.monotonic() > end:
                 return  # the accounts say it
             time.sleep(0.5)
+            self.cancel_the_dead()
+
+    def cancel_the_dead(self):
+        """Struck jobs of which nothing runs on any node: slurmctld may take them to run until their time is over."""
+        alive = {number for _, variables in self.processes().values() for number in
+                 (int(variables.get("SLURM_JOB_ID", 0)), self.struck_with(variables, {}))}
+        for number in set(self.queue("-t", "R")) & self.hit - alive:
+            self.again(lambda number=number: self.cluster.run("head", "scancel", str(number)))
 
     def accounts(self):
         """Of slurmdbd: (job, state, begin, end, nodes, submitted)."""
@@ -251,7 +261,8 @@ class Soak:
         if "slurmctld" in self.struck:
             accounts, closed, runaway = invariants.closed_by(self.records(), accounts)
             self.say(f"rows that slurmdbd never heard the end of: {closed} closed as slurmctld has them, {runaway} of jobs that it forgot")
-        wrong = invariants.of_slurm([row[:5] for row in accounts], self.cluster.node_states(), self.queue("-t", "PD,R,CF,CG"), self.hit, self.known)
+        wrong = invariants.of_slurm([row[:5] for row in accounts], self.cluster.node_states(), self.queue("-t", "PD,R,CF,CG"), self.hit, self.known,
+                                    self.behind)
         for node in self.cluster.nodes:
             wrong += [f"{node}: process {pid} is left: {text}" for pid, text in self.cluster.users_pids(node).items()]
         for number in sorted(set(self.known) - self.hit):
