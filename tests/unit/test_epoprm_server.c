@@ -21,7 +21,7 @@
 #include "scheduler/epoprm/address.h"
 #include "scheduler/epoprm/server.h"
 
-static char directory[192], path[256];
+static char directory[192], path[512];
 static pid_t daemon_pid;
 static int ready[2];
 static struct error error;
