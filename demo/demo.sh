@@ -31,26 +31,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-if [ -t 1 ]; then
-    bold=$(tput bold 2>/dev/null || true) plain=$(tput sgr0 2>/dev/null || true)
-else
-    bold='' plain=''
-fi
-
-step() {
-    printf '\n%s== %s%s\n' "$bold" "$*" "$plain"
-}
-
-fail() {
-    printf 'demo: %s\n' "$*" >&2
-    exit 1
-}
-
-# Shows a command, then runs it.
-run() {
-    printf '%s$ %s%s\n' "$bold" "$*" "$plain"
-    timeout "$limit" "$@"
-}
+. "$root/demo/shown.sh"
 
 # Prints the lines that come in on descriptor $1, marked with $2, up to the first one that contains $3.
 show_until() {

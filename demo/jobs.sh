@@ -28,21 +28,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-if [ -t 1 ]; then
-    bold=$(tput bold 2>/dev/null || true) plain=$(tput sgr0 2>/dev/null || true)
-else
-    bold='' plain=''
-fi
-
-step() {
-    printf '\n%s== %s%s\n' "$bold" "$*" "$plain"
-}
-
-# Shows a command, then runs it.
-run() {
-    printf '%s$ %s%s\n' "$bold" "$*" "$plain"
-    timeout "$limit" "$@"
-}
+. "$root/demo/shown.sh"
 
 # Prints what is watched up to the first line with all of these words.
 show_until() {
@@ -55,8 +41,7 @@ show_until() {
         done
         [ -z "$all" ] || return 0
     done
-    printf 'demo: no line with: %s\n' "$*" >&2
-    exit 1
+    fail "no line with: $*"
 }
 
 step "Four nodes on this machine"

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/base/error.h"
+#include "scheduler/journal/journal.h"
 
 /* A job as it is submitted; the daemon copies what it keeps. */
 struct submission {
@@ -48,18 +49,6 @@ struct daemon_node {
     double since;
 };
 
-/* One line of `watch`, as it stands in the journal's table of events. */
-struct daemon_event {
-    double time;
-    int64_t job;       /* 0: of none */
-    const char *kind;  /* "submitted", "decision", "starting", "running", "asked", "prepared", "agreed", "committed",
-                          "settled", "refused", "failed", "ending", "ended", "node", "daemon" */
-    const char *text;  /* one line */
-    const char *state; /* of the job from now on; NULL: as before, or no job */
-    int from, to;      /* nodes, of a resize or a start; else 0 */
-    const char *nodes; /* names of the nodes that the step is about; NULL */
-};
-
 enum daemon_stop {
     DAEMON_STOP_IDLE,  /* refused while jobs run or wait */
     DAEMON_STOP_JOBS,  /* cancels all, and ends when they have ended */
@@ -77,9 +66,9 @@ struct daemon_table {
     void (*nodes)(void *context, void (*each)(void *to, const struct daemon_node *node), void *to);
 };
 
-/* Who hears of events: the server, for those who watch. */
+/* Who hears of events, each a line of `watch`: the server, for those who watch. */
 struct daemon_listener {
-    void (*tell)(void *context, const struct daemon_event *event);
+    void (*tell)(void *context, const struct journal_event *event);
     void *context;
 };
 

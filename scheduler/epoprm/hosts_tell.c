@@ -16,26 +16,13 @@ const char *hosts_state_text(enum hosts_state state)
     return texts[state];
 }
 
-static void pass_on(const struct hosts *hosts, const struct journal_event *event)
-{
-    struct daemon_event told = {.time = event->time,
-                                .job = event->job,
-                                .kind = event->kind,
-                                .text = event->text,
-                                .state = event->state,
-                                .from = event->from,
-                                .to = event->to,
-                                .nodes = event->nodes};
-    if (hosts->listener.tell)
-        hosts->listener.tell(hosts->listener.context, &told);
-}
-
 void hosts_tell_event(struct hosts *hosts, struct journal_event event)
 {
     struct error error = {0};
     event.time = hosts_now(hosts);
     hosts_must(hosts, journal_event_add(hosts->journal, &event, &error), &error);
-    pass_on(hosts, &event);
+    if (hosts->listener.tell)
+        hosts->listener.tell(hosts->listener.context, &event);
 }
 
 void hosts_tell(struct hosts *hosts, int64_t job, const char *kind, const char *format, ...)

@@ -67,15 +67,7 @@ cJSON *past_jobs(struct journal *journal, bool all, struct error *error)
 
 static void take_event(void *to, const struct journal_event *event)
 {
-    const struct daemon_event as_told = {.time = event->time,
-                                         .job = event->job,
-                                         .kind = event->kind,
-                                         .text = event->text,
-                                         .state = event->state,
-                                         .from = event->from,
-                                         .to = event->to,
-                                         .nodes = event->nodes};
-    cJSON_AddItemToArray(to, row_event(&as_told));
+    cJSON_AddItemToArray(to, row_event(event));
 }
 
 cJSON *past_events(struct journal *journal, int64_t job, int most, struct error *error)

@@ -58,7 +58,7 @@ cJSON *row_node(const struct daemon_node *node)
     return whole(object, complete);
 }
 
-cJSON *row_event(const struct daemon_event *event)
+cJSON *row_event(const struct journal_event *event)
 {
     cJSON *object = cJSON_CreateObject();
     bool complete = object && add_text(object, "event", event->kind) && add_number(object, "time", event->time) &&

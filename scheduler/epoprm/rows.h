@@ -8,6 +8,6 @@
 
 cJSON *row_job(const struct daemon_job *job);
 cJSON *row_node(const struct daemon_node *node);
-cJSON *row_event(const struct daemon_event *event);
+cJSON *row_event(const struct journal_event *event);
 
 #endif

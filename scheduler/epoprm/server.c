@@ -237,7 +237,7 @@ static void give_up(struct client *client)
     shutdown(client->watched.fd, SHUT_RDWR);
 }
 
-void server_tell(void *context, const struct daemon_event *event)
+void server_tell(void *context, const struct journal_event *event)
 {
     struct server *server = context;
     for (struct client *client = server->clients; client; client = client->next) {

@@ -20,7 +20,7 @@ int server_open(struct server **server, const char *path, struct loop *loop, con
 void server_close(struct server *server);
 
 /* For struct daemon_listener: `server` is a struct server. */
-void server_tell(void *server, const struct daemon_event *event);
+void server_tell(void *server, const struct journal_event *event);
 
 /* Clients that are connected. */
 int server_clients(const struct server *server);

@@ -153,16 +153,17 @@ int journal_resizes(struct journal *journal, bool over, void (*each)(void *to, c
 
 /* ---- What happened ------------------------------------------------------------------------ */
 
-/* As struct daemon_event (scheduler/epoprm/daemon.h), which has the kinds. */
+/* One line of `watch`. The kinds: "submitted", "decision", "starting", "running", "asked", "prepared", "agreed",
+ * "committed", "settled", "refused", "failed", "ending", "ended", "node", "daemon". */
 struct journal_event {
     int64_t id; /* ascending; not looked at by journal_event_add */
     double time;
-    int64_t job; /* 0: of none */
-    const char *kind, *text;
-    const char *state; /* of the job from then on; NULL: as before */
-    int from, to;
-    const char *nodes; /* NULL: none */
-    double at;         /* a decision that is a reservation: the start it promises; negative: it is none */
+    int64_t job;             /* 0: of none */
+    const char *kind, *text; /* text: one line */
+    const char *state;       /* of the job from then on; NULL: as before */
+    int from, to;            /* nodes, of a resize or a start; else 0 */
+    const char *nodes;       /* names of those that the step is about; NULL: none */
+    double at;               /* a decision that is a reservation: the start it promises; negative: it is none */
 };
 
 int journal_event_add(struct journal *journal, const struct journal_event *event, struct error *error);

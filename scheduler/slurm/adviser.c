@@ -28,7 +28,7 @@ static const double rest = 5; /* seconds between decisions where nothing happens
 
 static void say(struct adviser *adviser, const char *text)
 {
-    struct daemon_event event = {.time = wall_seconds(), .kind = "daemon", .text = text};
+    struct journal_event event = {.time = wall_seconds(), .at = -1, .kind = "daemon", .text = text};
     adviser_tell(adviser, &event);
 }
 

@@ -117,7 +117,7 @@ static void complain(struct adviser *adviser, const struct error *error)
     if (!strncmp(adviser->policy_complaint, error->text, sizeof adviser->policy_complaint - 1))
         return;
     snprintf(adviser->policy_complaint, sizeof adviser->policy_complaint, "%.199s", error->text);
-    struct daemon_event event = {.time = wall_seconds(), .kind = "daemon", .text = error->text};
+    struct journal_event event = {.time = wall_seconds(), .at = -1, .kind = "daemon", .text = error->text};
     adviser_tell(adviser, &event);
 }
 

@@ -66,14 +66,15 @@ static char *names(const struct hostlist *nodes, int slots)
 static void tell_step(struct adviser *adviser, const struct advised *job, const char *kind, const char *text)
 {
     char *nodes = names(&job->ask.nodes, 0);
-    struct daemon_event event = {.time = wall_seconds(),
-                                 .job = job->id,
-                                 .kind = kind,
-                                 .text = text,
-                                 .state = !strcmp(kind, "decision") ? "adapting" : "running",
-                                 .from = job->ask.from,
-                                 .to = job->ask.to,
-                                 .nodes = nodes};
+    struct journal_event event = {.time = wall_seconds(),
+                                  .at = -1,
+                                  .job = job->id,
+                                  .kind = kind,
+                                  .text = text,
+                                  .state = !strcmp(kind, "decision") ? "adapting" : "running",
+                                  .from = job->ask.from,
+                                  .to = job->ask.to,
+                                  .nodes = nodes};
     adviser_tell(adviser, &event);
     free(nodes);
 }
@@ -296,7 +297,8 @@ void asking_welcome(void *context, struct peer *peer)
         peer_close(job->peer);
     job->peer = peer;
     job->attached = false;
-    struct daemon_event event = {.time = wall_seconds(), .job = job->id, .kind = "running", .text = "connected"};
+    struct journal_event event = {
+        .time = wall_seconds(), .at = -1, .job = job->id, .kind = "running", .text = "connected"};
     adviser_tell(adviser, &event);
 }
 

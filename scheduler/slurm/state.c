@@ -5,23 +5,14 @@
 #include <stdio.h>
 
 /* A disk that is full is no reason to advise nobody. */
-static void write_down(const struct adviser *adviser, const struct daemon_event *event)
+static void write_down(const struct adviser *adviser, const struct journal_event *event)
 {
     struct error error;
-    struct journal_event row = {.time = event->time,
-                                .job = event->job,
-                                .kind = event->kind,
-                                .text = event->text,
-                                .state = event->state,
-                                .from = event->from,
-                                .to = event->to,
-                                .nodes = event->nodes,
-                                .at = -1};
     if (adviser->journal && event->job)
-        journal_event_add(adviser->journal, &row, &error);
+        journal_event_add(adviser->journal, event, &error);
 }
 
-void adviser_tell(struct adviser *adviser, const struct daemon_event *event)
+void adviser_tell(struct adviser *adviser, const struct journal_event *event)
 {
     write_down(adviser, event);
     if (event->job)

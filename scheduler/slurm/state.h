@@ -35,7 +35,7 @@ struct adviser {
 };
 
 /* A line to stderr, which is the daemon's log, to those who watch, and to the journal. */
-void adviser_tell(struct adviser *adviser, const struct daemon_event *event);
+void adviser_tell(struct adviser *adviser, const struct journal_event *event);
 
 /* Something has happened: decide again soon. */
 void adviser_wake(struct adviser *adviser);

@@ -101,7 +101,13 @@ def test_a_queue_of_jobs(ruling_three):
 def test_watch_and_drain(ruling_three):
     commands = ruling_three
     people, program = commands.start("watch"), commands.start("watch", "--json")
-    ruling.wait_for(lambda: commands("drain", "local2").status == 0 and "local2" in program.out)
+
+    def seen():
+        """What happens before they are connected they do not hear of."""
+        assert commands("drain", "local2").status == 0 and commands("drain", "local2", "--undo").status == 0
+        return "local2" in program.out and "local2" in people.out
+    ruling.wait_for(seen)
+    assert commands("drain", "local2").status == 0
     assert [row["STATE"] for row in commands.rows("nodes")] == ["idle", "drain", "idle"]
     assert commands("drain", "local2", "--undo").status == 0
     assert [row["STATE"] for row in commands.rows("nodes")] == ["idle"] * 3

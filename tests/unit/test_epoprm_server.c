@@ -44,7 +44,7 @@ static int cancel(void *context, int64_t job, bool *unknown, struct error *why)
 {
     (void)context;
     *unknown = job == 3;
-    const struct daemon_event event = {
+    const struct journal_event event = {
         .time = 1, .job = job, .kind = "ended", .text = "cancelled", .state = "cancelled"};
     for (int i = 0; i < (job == 9 ? 100000 : 1); i++)
         server_tell(server, &event);
