@@ -17,8 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define VARIABLE   "EPOP_STEP"      /* from epop to this helper, not for users */
-#define JOB        "EPOP_SLURM_JOB" /* from this helper to the processes: the job that they are in */
+#define VARIABLE   "EPOP_STEP"       /* from epop to this helper, not for users */
+#define JOB        "EPOP_SLURM_JOB"  /* from this helper to the processes: the job that they are in */
+#define FIRST      "EPOP_STEP_FIRST" /* likewise: these are no joining processes, so SIGTERM ends them as elsewhere */
 #define NOT_FOUND  127
 #define WORDS_MAX  512
 #define CONNECT_MS 2000 /* srun listens, or does not */
@@ -143,7 +144,9 @@ static int start(char *self, const char *host, const char *job, char **command)
     else
         add_step(&words, job);
     add_all(&words, common);
-    add_all(&words, (const char *const[]){host, self, "--leash", companion ? "own" : "other", NULL});
+    add(&words, host);
+    if (!getenv(FIRST))
+        add_all(&words, (const char *const[]){self, "--leash", companion ? "own" : "other", NULL});
     while (*command)
         add(&words, unquoted(*command++));
     execvp("srun", words.word);

@@ -20,11 +20,9 @@ extern char **environ;
 /* What belongs to this process's own launch, or its host, and would confuse the new one. */
 static bool is_launchers(const char *variable)
 {
-    static const char *const prefixes[] = {"PMI_",       "PMIX_",
-                                           "HYDI_",      "MPI_LOCAL",
-                                           "MPIEXEC_",   "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=",
-                                           "EPOP_JOIN=", "EPOP_TETHERED=",
-                                           "EPOP_STEP=", SLURM_STEP_JOB "="};
+    static const char *const prefixes[] = {
+        "PMI_",       "PMIX_",          "HYDI_",     "MPI_LOCAL",       "MPIEXEC_", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=",
+        "EPOP_JOIN=", "EPOP_TETHERED=", "EPOP_STEP", SLURM_STEP_JOB "="};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (!strncmp(variable, prefixes[i], strlen(prefixes[i])))
             return true;

@@ -14,9 +14,9 @@
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
 #include "scheduler/epoprm/hosts_jobs.h"
+#include "scheduler/epoprm/hosts_slurm.h"
 
-/* BIN/../REST of the tree that this program runs from. */
-static int beside(const char *rest, char path[PATH_MAX])
+int hosts_launch_beside(const char *rest, char path[PATH_MAX])
 {
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -121,7 +121,7 @@ static bool is_object(const char *program)
 static int say_epop(const struct hosts_job *job, cJSON *argv, int ranks)
 {
     char epop[PATH_MAX];
-    if (beside("bin/epop", epop))
+    if (hosts_launch_beside("bin/epop", epop))
         return -1;
     say_mpiexec(job, argv, job->pool ? job->ranks_max : ranks, job->held);
     say(argv, epop);
@@ -191,6 +191,7 @@ static void set_ours(const struct hosts_job *job, cJSON *environment)
         set(environment, "HYDRA_LAUNCHER", options->launcher);
     if (options->launcher_exec)
         set(environment, "HYDRA_LAUNCHER_EXEC", options->launcher_exec);
+    hosts_slurm_set(environment);
     free(list);
 }
 
@@ -265,7 +266,7 @@ int hosts_launch_start(const struct hosts_job *job, struct error *error)
     struct spawn what = {
         .argv = argv, .in = SPAWN_NOTHING, .out = SPAWN_NOTHING, .err = SPAWN_NOTHING, .session = true};
     pid_t pid;
-    if (beside("lib/epop/attend", attend))
+    if (hosts_launch_beside("lib/epop/attend", attend))
         return error_set(error, ERROR_FAILED, "/proc/self/exe cannot be read");
     int failed = spawn_program(&what, &pid);
     return failed ? error_set(error, ERROR_FAILED, "%s cannot be started: %s", attend, strerror(failed)) : 0;
@@ -289,7 +290,7 @@ bool hosts_launch_joins(void)
 {
     char epop[PATH_MAX], command[PATH_MAX + 64];
     char text[65536];
-    if (beside("bin/epop", epop))
+    if (hosts_launch_beside("bin/epop", epop))
         return false;
     snprintf(command, sizeof command, "'%s' --capabilities --json 2>/dev/null </dev/null", epop);
     FILE *from = popen(command, "re");

@@ -19,6 +19,7 @@
 #include "scheduler/epoprm/hosts_launch.h"
 #include "scheduler/epoprm/hosts_list.h"
 #include "scheduler/epoprm/hosts_recover.h"
+#include "scheduler/epoprm/hosts_slurm.h"
 #include "scheduler/epoprm/hosts_table.h"
 #include "scheduler/epoprm/hosts_tell.h"
 #include "scheduler/epoprm/server.h"
@@ -135,7 +136,7 @@ static int read_nodes(struct hosts *hosts, struct error *error)
     const struct daemon_options *options = hosts->options;
     int failed =
         options->hosts ? hosts_list_read(hosts, options->hosts, error) : hosts_list_local(hosts, options->local, error);
-    if (failed)
+    if (failed || hosts_slurm_begin(hosts, error))
         return -1;
     hosts->slots = hosts->nodes[0].slots;
     hosts->core = core_create(hosts->node_count, &costs, 0);

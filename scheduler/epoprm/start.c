@@ -12,6 +12,7 @@
 #include "scheduler/epoprm/client.h"
 #include "scheduler/epoprm/command.h"
 #include "scheduler/epoprm/daemon.h"
+#include "scheduler/epoprm/hosts_slurm.h"
 #include "scheduler/epoprm/place.h"
 #include "scheduler/epoprm/say.h"
 #include "scheduler/slurm/adviser.h"
@@ -209,7 +210,8 @@ static int options_of(struct daemon_options *options, const struct rm_arguments 
     if (arguments->local && take_local(arguments->local, &options->local))
         return -1;
     if (!arguments->hosts && !arguments->local) {
-        options->hosts = before->hosts;
+        char *allocated = hosts_slurm_list(); /* for as long as this process lives */
+        options->hosts = allocated ? allocated : before->hosts;
         options->local = before->local > 0 ? before->local : (int)sysconf(_SC_NPROCESSORS_ONLN);
     }
     if (!options->policy)

@@ -190,3 +190,26 @@ def test_a_job_of_another_batch_system(cluster):  # noqa: F811
     assert json.loads(cluster.run("n3", "epopctl", "status", "--json").stdout)["batch"] == "epoprm:17"
     cluster.run("n3", "epopctl", "stop", "epoprm:17", "--wait")
     assert it.wait(60) == 0
+
+
+IN_AN_ALLOCATION = """
+epoprm start --policy ers,period=1,worth=1,lower=0.5,upper=0.9 && epoprm nodes
+long=$(epoprm submit --ranks 1-8 --time 5m -- {epop}/lib/epop/programs/synthetic.so phase=a iterations=1000000 seconds=0.02)
+until epopctl status epoprm:$long --json | grep -q '"size":[[:space:]]*8,'; do sleep 0.1; done
+short=$(epoprm submit --ranks 4 --time 1m -- hostname)
+until epoprm queue --all | grep -q "^$short.*DONE"; do sleep 0.1; done
+epoprm why $long
+cat ~/.local/state/epop/epoprm/jobs/$short/output
+epoprm stop --jobs
+"""
+
+
+def test_epoprm_in_an_allocation(cluster):  # noqa: F811
+    """It rules the nodes of the Slurm job that it is started in, one of which a job gives to another."""
+    number = cluster.sbatch(IN_AN_ALLOCATION.format(epop=cluster.epop), "-N2", "--exclusive", "-w", "n2,n3")
+    cluster.wait_for_state(number, "COMPLETED", "FAILED")
+    out = cluster.output(number)
+    assert out.startswith("epoprm rules 2 nodes of 4 slots (n2, n3)"), out
+    assert re.search(r"committed\t2 -> 1 nodes \(n3\)", out) and out.endswith("n3\n" * 4), out
+    cluster.wait(lambda: not any(cluster.users_pids(node) for node in cluster.nodes), what="the end of all processes")
+    cluster.clear()
