@@ -171,7 +171,7 @@ $(modules): $(LIB)/epop/%.so: $(OBJ)/scheduler/modules/%.o
 	$(announce)
 	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ -l$* -o $@
 # One beside each job. As epopctl it has the control plane's objects without the runtime.
-$(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c) runtime/hydra/leftovers.c)
+$(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c) runtime/hydra/leftovers.c runtime/hydra/hydra.c)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.

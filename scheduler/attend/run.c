@@ -21,11 +21,13 @@
 #include "scheduler/attend/kin.h"
 #include "scheduler/attend/listening.h"
 #include "scheduler/attend/lost.h"
+#include "scheduler/attend/unreached.h"
 
 #define MARK "EPOP_ATTENDED=" /* in the environment of all processes of a job, with its directory */
 
 /* Seconds: that it stays to tell of the end; of grace where it is itself told to go; for the command to begin. */
 static const double linger = 5, short_grace = 3;
+static const double look_apart = 1; /* and between two looks for hosts that are not reached */
 enum { BEGIN_MS = 60000 };
 
 struct beside {
@@ -36,7 +38,9 @@ struct beside {
     struct attendant attendant;
     struct listening listening;
     struct watched guarded, signalled;
-    struct timer late;
+    struct timer late, look;
+    int looked;          /* how often in a row */
+    char unreached[160]; /* why it is ended then; "": it is not */
 };
 
 static int say_failed(const struct error *error)
@@ -70,6 +74,11 @@ static void on_late(void *context)
 static void finish(struct beside *b, cJSON *ended)
 {
     struct error error;
+    timers_cancel(&b->attendant.loop.timers, &b->look);
+    if (b->unreached[0]) {
+        cJSON_DeleteItemFromObjectCaseSensitive(ended, "reason");
+        cJSON_AddStringToObject(ended, "reason", b->unreached);
+    }
     if (ended_write(b->directory, ended, &error))
         say_failed(&error);
     attendant_ended(&b->attendant, ended);
@@ -109,6 +118,21 @@ static void kill_all(void *context)
 {
     struct beside *b = context;
     guard_kill(&b->guard);
+}
+
+/* One that has a control plane misses its processes by itself. */
+static void look(void *context)
+{
+    struct beside *b = context;
+    char text[sizeof b->unreached];
+    b->looked =
+        b->attendant.plane.state == PLANE_SEEKS && unreached_seen(b->guard.pid, text, sizeof text) ? b->looked + 1 : 0;
+    if (b->looked < 2) {
+        timers_set(&b->attendant.loop.timers, &b->look, look_apart);
+        return;
+    }
+    memcpy(b->unreached, text, sizeof text);
+    ending_begin(&b->attendant.ending, 0);
 }
 
 /* ---- The beginning ----------------------------------------------------------------------------- */
@@ -210,10 +234,13 @@ static int stay(struct beside *b, cJSON *ended, struct error *error)
     a->ending.context = b;
     b->guarded = (struct watched){.fd = b->guard.fd, .events = POLLIN, .ready = on_guard, .context = b};
     timer_init(&b->late, on_late, b, NULL);
+    timer_init(&b->look, look, b, NULL);
     if ((!ended && loop_add(&a->loop, &b->guarded)) || loop_add(&a->loop, &b->signalled))
         return error_memory(error);
     if (ended)
         finish(b, ended);
+    else
+        timers_set(&a->loop.timers, &b->look, look_apart);
     int failed = loop_run(&a->loop, between, b, error);
     listening_close(&b->listening);
     return failed;

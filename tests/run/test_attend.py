@@ -264,6 +264,15 @@ def test_mpiexec_is_killed(attended):
     it.end()
 
 
+@pytest.mark.parametrize("program", [["hostname"], [job.BUILD / "bin/epop", job.program("rigid")]], ids=["rigid", "epop"])
+def test_a_host_that_cannot_be_reached(attended, program):
+    """mpiexec would wait for ever: what reaches hosts for it has failed."""
+    it = attended(job.MPIEXEC, "-launcher", "ssh", "-launcher-exec", "false", "-hosts", "192.0.2.1", "-n", "1", *program).start()
+    ended = it.hear_end()
+    assert ended["reason"] == "mpiexec cannot start processes on other hosts: its 'false' ended with status 1", ended
+    assert it.end()["signal"] or ended["status"], ended
+
+
 def test_a_rigid_mpi_program_ends(attended):
     it = attended(job.MPIEXEC, "-n", 2, "sleep", "1000").start()
     connection = it.connect()
