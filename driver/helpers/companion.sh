@@ -76,6 +76,13 @@ is_there() {
     return 1
 }
 
+# The job's first node takes connections. Nothing is said on this one: rank 0's process grows with each epopctl that comes.
+answers() {
+    local at
+    at=$(sed -n 's|.*tcp4://\([0-9.]*\):\([0-9]*\).*|/dev/tcp/\1/\2|p' "$addresses/$job.json" 2>/dev/null | head -n 1)
+    [ -n "$at" ] && timeout 5 bash -c ": <>$at" 2>/dev/null
+}
+
 # Seconds, or until SIGTERM.
 pause() { [ -n "$gone" ] || read -r -t "$1" <>"$nothing"; }
 
@@ -106,7 +113,8 @@ lend() {
             if [ $status -gt 128 ]; then # quiet, also when the first node is dead
                 quiet=$((quiet + 1))
                 [ $((quiet % 6)) != 0 ] || ! is_drained || gone=drained
-                if [ $((quiet % 3)) = 0 ]; then is_there || break; else has_ranks || break; fi
+                has_ranks || break
+                [ $((quiet % 3)) != 0 ] || answers || break
             elif [ $status != 0 ] || { [[ $line == *'"committed"'* || $line == *'"vacated"'* ]] && ! is_there; }; then
                 break
             fi
@@ -135,6 +143,7 @@ on_node() {
         exec srun --overlap --nodes=1 --ntasks=1 --quiet "$self" lend "$job" "$ranks" "$of"
     fi
     gone='' host=$(hostname -s) nothing=$(mktemp -u)
+    addresses=${EPOP_RUNTIME_DIR:-${XDG_STATE_HOME:-$HOME/.local/state}/epop/run}
     mkfifo "$nothing"
     trap 'rm -f "$nothing"' EXIT
     trap 'gone=asked' TERM
