@@ -268,5 +268,5 @@ class Soak:
         for number in sorted(set(self.known) - self.hit):
             if not re.search(r"synthetic: (\d+) of \1 iterations, (\d+) of \2 elements right", self.cluster.output(number)):
                 wrong.append(f"job {number} did not do its work: {self.cluster.output(number)[-300:]!r}")
-        if wrong:
-            raise Broken("\n".join(wrong))
+        if wrong:  # why Slurm takes a node out, if it does
+            raise Broken("\n".join(wrong) + "\n" + self.cluster.run("head", "sinfo", "-R", "-h", "-o", "%N: %E").stdout)
