@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/base/random.h"
 #include "scheduler/attend/slurm_user.h"
 #include "scheduler/munge/munge.h"
 
@@ -76,16 +76,6 @@ static cJSON *hear(const struct shake *shake, struct error *error)
         error_set(error, ERROR_FAILED, "that is no adviser: it speaks otherwise");
     cJSON_Delete(line);
     return NULL;
-}
-
-static int make_nonce(char nonce[NONCE])
-{
-    unsigned char bytes[(NONCE - 1) / 2];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return -1;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
-    return 0;
 }
 
 /* An address of version 4 may be written as one of version 6. */
@@ -179,7 +169,7 @@ static int await_welcome(const struct shake *shake, struct error *error)
 int handshake(int fd, int64_t job, struct error *error)
 {
     struct shake shake = {.fd = fd, .deadline = monotonic_seconds() + patience};
-    if (make_nonce(shake.nonce) || find_address(&shake))
+    if (random_hex(shake.nonce, (NONCE - 1) / 2) || find_address(&shake))
         return error_set(error, ERROR_FAILED, "the connection has no address");
     if (introduce(&shake, job, error))
         return -1;

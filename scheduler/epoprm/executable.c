@@ -2,6 +2,7 @@
 #include "scheduler/epoprm/executable.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,19 +18,25 @@ static bool is_file(const char *path, int mode)
     return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, mode);
 }
 
+int executable_path(const char *rest, char path[PATH_MAX])
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return -1;
+    self[length] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(self, '/');
+        if (slash)
+            *slash = '\0';
+    }
+    return snprintf(path, PATH_MAX, "%s/%s", self, rest) < PATH_MAX ? 0 : -1;
+}
+
 char *executable_beside(const char *name)
 {
-    char own[4096], *path = NULL;
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    own[length > 0 ? length : 0] = '\0';
-    for (int i = 0; i < 2 && strrchr(own, '/'); i++)
-        *strrchr(own, '/') = '\0';
-    if (asprintf(&path, "%s/%s", own, name) < 0)
-        return NULL;
-    if (is_file(path, R_OK))
-        return path;
-    free(path);
-    return NULL;
+    char path[PATH_MAX];
+    return !executable_path(name, path) && is_file(path, R_OK) ? strdup(path) : NULL;
 }
 
 static bool in_path(const char *name)

@@ -13,23 +13,9 @@
 
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
+#include "scheduler/epoprm/executable.h"
 #include "scheduler/epoprm/hosts_jobs.h"
 #include "scheduler/epoprm/hosts_slurm.h"
-
-int hosts_launch_beside(const char *rest, char path[PATH_MAX])
-{
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0)
-        return -1;
-    self[length] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(self, '/');
-        if (slash)
-            *slash = '\0';
-    }
-    return snprintf(path, PATH_MAX, "%s/%s", self, rest) < PATH_MAX ? 0 : -1;
-}
 
 static void say(cJSON *argv, const char *word)
 {
@@ -121,7 +107,7 @@ static bool is_object(const char *program)
 static int say_epop(const struct hosts_job *job, cJSON *argv, int ranks)
 {
     char epop[PATH_MAX];
-    if (hosts_launch_beside("bin/epop", epop))
+    if (executable_path("bin/epop", epop))
         return -1;
     say_mpiexec(job, argv, job->pool ? job->ranks_max : ranks, job->held);
     say(argv, epop);
@@ -266,7 +252,7 @@ int hosts_launch_start(const struct hosts_job *job, struct error *error)
     struct spawn what = {
         .argv = argv, .in = SPAWN_NOTHING, .out = SPAWN_NOTHING, .err = SPAWN_NOTHING, .session = true};
     pid_t pid;
-    if (hosts_launch_beside("lib/epop/attend", attend))
+    if (executable_path("lib/epop/attend", attend))
         return error_set(error, ERROR_FAILED, "/proc/self/exe cannot be read");
     int failed = spawn_program(&what, &pid);
     return failed ? error_set(error, ERROR_FAILED, "%s cannot be started: %s", attend, strerror(failed)) : 0;
@@ -290,7 +276,7 @@ bool hosts_launch_joins(void)
 {
     char epop[PATH_MAX], command[PATH_MAX + 64];
     char text[65536];
-    if (hosts_launch_beside("bin/epop", epop))
+    if (executable_path("bin/epop", epop))
         return false;
     snprintf(command, sizeof command, "'%s' --capabilities --json 2>/dev/null </dev/null", epop);
     FILE *from = popen(command, "re");

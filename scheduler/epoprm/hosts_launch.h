@@ -2,12 +2,7 @@
 #ifndef SCHEDULER_EPOPRM_HOSTS_LAUNCH_H
 #define SCHEDULER_EPOPRM_HOSTS_LAUNCH_H
 
-#include <limits.h>
-
 #include "scheduler/epoprm/hosts.h"
-
-/* BIN/../REST of the tree that this program runs from. 0 or -1. */
-int hosts_launch_beside(const char *rest, char path[PATH_MAX]);
 
 /* Makes the job's directory with launch.json, for the nodes that it holds. -1: a line says why not. */
 int hosts_launch_write(const struct hosts_job *job, struct error *error);

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "runtime/base/array.h"
 #include "runtime/base/json.h"
+#include "runtime/base/random.h"
 #include "scheduler/munge/munge.h"
 
 #define PIECE            65536
@@ -89,16 +89,6 @@ static void refuse(struct peer *peer, const char *why)
     peer_send(peer, line);
 }
 
-static int make_nonce(char nonce[PEER_NONCE])
-{
-    unsigned char bytes[(PEER_NONCE - 1) / 2];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return -1;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
-    return 0;
-}
-
 static bool is_nonce(const char *text)
 {
     return text && strlen(text) == PEER_NONCE - 1 && strspn(text, "0123456789abcdef") == PEER_NONCE - 1;
@@ -131,7 +121,7 @@ static void greet(struct peer *peer, const cJSON *line)
         return;
     }
     peer->uid = (uid_t)uid;
-    if (own_address(peer->watched.fd, address, sizeof address) || make_nonce(peer->nonce)) {
+    if (own_address(peer->watched.fd, address, sizeof address) || random_hex(peer->nonce, (PEER_NONCE - 1) / 2)) {
         refuse(peer, "the adviser does not know its own address");
         return;
     }
