@@ -183,7 +183,7 @@ def test_whom_it_does_not_believe(cluster, adviser):  # noqa: F811
     adviser.start()
     number = cluster.sbatch("sleep 300\n", "-N1", RANGE)
     cluster.wait_for_state(number, "RUNNING")
-    cluster.wait(lambda: number in adviser.queue(), what="the job")
+    cluster.wait(lambda: adviser.nodes_of(number) == 1, what="its word that the job runs")
     assert f"job {number} is not of uid 20002" in refused(adviser, number, user="bob")
     assert "no job 999999 that runs" in refused(adviser, 999999)
     assert "not of this connection" in refused(adviser, number, "--twist", "nonce")
