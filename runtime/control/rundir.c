@@ -18,6 +18,7 @@
 #include "runtime/base/batch.h"
 #include "runtime/base/error.h"
 #include "runtime/base/procstat.h"
+#include "runtime/base/statedir.h"
 
 static bool owned_directory(const char *path)
 {
@@ -66,35 +67,11 @@ static int chosen(char *path, size_t size)
     return directory && directory[0] == '/' && strlen(directory) < size ? (strcpy(path, directory), 0) : -1;
 }
 
-/* ${XDG_STATE_HOME:-$HOME/.local/state}/epop/run, which the hosts of a cluster share as they share the home. 0 or -1.
- */
-static int shared(char *path, size_t size)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    bool given = state && state[0] == '/';
-    if (!given && (!home || home[0] != '/'))
-        return -1;
-    int length =
-        given ? snprintf(path, size, "%s/epop/run", state) : snprintf(path, size, "%s/.local/state/epop/run", home);
-    return length > 0 && (size_t)length < size ? 0 : -1;
-}
-
-/* Those above it, as far as they are missing. */
-static void make_parents(const char *path)
-{
-    char part[256];
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
-        mkdir(part, 0700);
-    }
-}
-
 int control_rundir_jobs(char *path, size_t size, struct error *error)
 {
-    if (!chosen(path, size) || !batch_job() || shared(path, size))
+    if (!chosen(path, size) || !batch_job() || statedir_path(path, size, "run"))
         return control_rundir(path, size, error);
-    make_parents(path);
-    return control_rundir_make(path, error) ? control_rundir(path, size, error) : 0;
+    return make_parents(path, 0700) || control_rundir_make(path, error) ? control_rundir(path, size, error) : 0;
 }
 
 int control_rundir(char *path, size_t size, struct error *error)
@@ -114,7 +91,7 @@ int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256])
         candidates[0][0] = '\0';
     snprintf(candidates[1], sizeof candidates[1], "/run/user/%ld/epop", (long)geteuid());
     snprintf(candidates[2], sizeof candidates[2], "/tmp/epop-%ld", (long)geteuid());
-    if (shared(candidates[3], sizeof candidates[3]))
+    if (statedir_path(candidates[3], sizeof candidates[3], "run"))
         candidates[3][0] = '\0';
     for (int i = 0; i < CONTROL_RUNDIRS_MAX; i++)
         if (is_private(candidates[i]) && (count == 0 || strcmp(candidates[i], paths[0])))

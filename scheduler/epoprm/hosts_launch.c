@@ -13,6 +13,7 @@
 
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
+#include "runtime/hydra/mpiexec.h"
 #include "scheduler/epoprm/executable.h"
 #include "scheduler/epoprm/hosts_jobs.h"
 #include "scheduler/epoprm/hosts_slurm.h"
@@ -45,16 +46,10 @@ static char *host_list(const struct hosts_job *job, int most)
     return text;
 }
 
-static const char *mpiexec(void)
-{
-    const char *own = getenv("EPOP_MPIEXEC");
-    return own && *own ? own : EPOP_MPIEXEC;
-}
-
 static void say_mpiexec(const struct hosts_job *job, cJSON *argv, int ranks, int nodes)
 {
     const struct daemon_options *options = job->hosts->options;
-    say(argv, mpiexec());
+    say(argv, mpiexec_name());
     if (options->launcher) {
         say(argv, "-launcher");
         say(argv, options->launcher);
@@ -80,7 +75,7 @@ char **hosts_launch_name(const struct hosts *hosts, int node)
     if (!argv)
         return NULL;
     argv[n++] = strdup("/usr/bin/env"); /* which looks for it */
-    argv[n++] = strdup(mpiexec());
+    argv[n++] = strdup(mpiexec_name());
     if (options->launcher) {
         argv[n++] = strdup("-launcher");
         argv[n++] = strdup(options->launcher);

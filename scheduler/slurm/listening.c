@@ -13,34 +13,18 @@
 
 #include <netinet/in.h>
 
-/* All folders above it, those that are missing for the user alone; below /etc all may read. */
-static int make_folders(char *path, mode_t mode)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        int failed = mkdir(path, mode) && errno != EEXIST;
-        *slash = '/';
-        if (failed)
-            return -1;
-    }
-    return 0;
-}
+#include "runtime/base/statedir.h"
 
 static int name_file(struct listening *listening, const char *file, struct error *error)
 {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     size_t size = sizeof listening->file;
     if (file)
         snprintf(listening->file, size, "%s", file);
     else if (!geteuid())
         snprintf(listening->file, size, "/etc/epop/adviser");
-    else if (state && *state == '/')
-        snprintf(listening->file, size, "%s/epop/run/adviser", state);
-    else if (home && *home == '/')
-        snprintf(listening->file, size, "%s/.local/state/epop/run/adviser", home);
-    else
+    else if (statedir_path(listening->file, size, "run/adviser"))
         return error_set(error, ERROR_REFUSED, "there is no HOME for the file that names the adviser: --address-file");
-    if (make_folders(listening->file, geteuid() || file ? 0700 : 0755))
+    if (make_parents(listening->file, geteuid() || file ? 0700 : 0755)) /* below /etc all may read */
         return error_set(error, ERROR_FAILED, "%s: %s", listening->file, strerror(errno));
     return 0;
 }
