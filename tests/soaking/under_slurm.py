@@ -39,6 +39,7 @@ class Soak:
         self.cluster = Cluster(epop=job.BUILD, mpich=mpich, accounting=True, lines=[KEEP])
         self.known, self.hit, self.struck = [], set(), {}
         self.behind = set()  # jobs that a slurmctld which was killed had in an earlier state
+        self.numbers = 0  # the first that slurmctld gives out
         self.within = self.seen = 0  # faults within a resize; resizes that had begun before
         self.crowd = 2
         self.advised, self.adviser = adviser, None
@@ -166,7 +167,8 @@ class Soak:
         cancelled, and its node drained: "Duplicate jobid". That is Slurm's own affair, and FirstJobId avoids it."""
         path = self.cluster.directory / "slurm.conf"
         text = re.sub(r"^FirstJobId=.*\n", "", path.read_text(), flags=re.MULTILINE)
-        path.write_text(f"{text}FirstJobId={(max(self.known, default=0) // 1000 + 1) * 1000}\n")
+        self.numbers += 1000  # also if there were only companions since the last time
+        path.write_text(f"{text}FirstJobId={self.numbers}\n")
 
     def strike_adviser(self, _running):
         found = [pid for pid in self.cluster.users_pids("head") if name_of(pid) == "epoprm"]
