@@ -49,7 +49,7 @@ struct launch {
 };
 
 static struct {
-    _Atomic bool up; /* the job may be found, and asked, a moment before this file knows about it */
+    _Atomic bool up; /* what follows is set, and seen by the coordinator's thread */
     struct launcher_job job;
     struct conditions conditions;
     char mpiexec[PATH_MAX];           /* as it was found from the directory at the start; "": it was not */

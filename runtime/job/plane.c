@@ -214,15 +214,6 @@ static const struct control_server_ops server_ops = {.lost = on_lost,
                                                      .request = on_request,
                                                      .abandoned = on_abandoned};
 
-static int advertise(const char *job_id, const struct coordinator_config *config, struct error *error)
-{
-    cJSON *about = cJSON_CreateObject();
-    cJSON_AddStringToObject(about, "program", config->program->name);
-    int result = control_advertise(job_id, about, error);
-    cJSON_Delete(about);
-    return result;
-}
-
 /* With a bar on the terminal, or without one. */
 static const struct coordinator_ops *choose_ops(const struct plane *plane)
 {
@@ -265,10 +256,18 @@ static int serve(struct plane *plane, struct coordinator_config *config, struct 
     cJSON *message = hello(plane);
     coordinator_message(plane->coordinator, 0, message);
     cJSON_Delete(message);
-    if (advertise(job_id, config, error))
-        return -1;
-    adviser_attend(control_address_file());
     return 0;
+}
+
+int plane_open(const struct plane *plane, const epop_program_t *program, struct error *error)
+{
+    cJSON *about = cJSON_CreateObject();
+    cJSON_AddStringToObject(about, "program", program->name);
+    int failed = control_advertise(coordinator_job(plane->coordinator), about, error);
+    cJSON_Delete(about);
+    if (!failed)
+        adviser_attend(control_address_file());
+    return failed;
 }
 
 /* ---- Every other process: the attachment -------------------------------------------- */

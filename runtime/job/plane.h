@@ -28,9 +28,13 @@ struct plane {
     cJSON *undelivered; /* messages from before the attachment, an array */
 };
 
-/* config lacks job, ops and context, which are filled in here. Collective over the launch (one broadcast).
- * 0, or -1 with one line of text. */
+/* Of the first processes. Nobody else knows of it until it is open. config lacks job, ops and context, which are filled
+ * in here. Collective over the launch (one broadcast). 0, or -1 with one line of text. */
 int plane_start(struct plane *plane, struct member *member, struct coordinator_config *config, struct error *error);
+
+/* In process 0: whoever finds the address file may ask from now on, so what is needed to answer comes before. 0, or -1
+ * with text. */
+int plane_open(const struct plane *plane, const epop_program_t *program, struct error *error);
 
 /* In a process that was started to join: attaches to the server of that address. Local. 0, or -1 with text. */
 int plane_follow(struct plane *plane, struct member *member, const char *uri, const char *token, struct error *error);

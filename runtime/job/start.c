@@ -252,9 +252,9 @@ static int start_control(const struct job_options *options, const epop_program_t
     };
     job.plane.verbose = options->verbose;
     job.plane.quiet = options->quiet;
-    if (plane_start(&job.plane, &job.member, &config, error))
+    if (plane_start(&job.plane, &job.member, &config, error) || set_launcher_job(options->command, error))
         return -1;
-    return set_launcher_job(options->command, error);
+    return job.process == 0 ? plane_open(&job.plane, program, error) : 0;
 }
 
 /* The wake-up of a process that was started to join is that it was started; so is the decision, if it comes with it. */
