@@ -29,5 +29,4 @@ def wait_for_end(it):
 
 def companions_of(it, count):
     """Their nodes, when so many run."""
-    it.cluster.wait(lambda: len(companions(it)) == count, what=f"{count} companions")
-    return companions(it)
+    return it.cluster.wait(lambda: len(now := companions(it)) == count and now, what=f"{count} companions")

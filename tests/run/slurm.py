@@ -79,4 +79,3 @@ def elastic(cluster):  # noqa: F811
     """Makes such jobs, and leaves nothing of them in Slurm."""
     yield lambda *options, **how: Elastic(cluster, *options, **how)
     cluster.clear()
-    cluster.wait(lambda: not any(cluster.users_pids(node) for node in cluster.nodes), what="the end of all processes")

@@ -14,7 +14,7 @@ def test_nodes_come_by_companions_and_go_with_the_job(elastic, cluster):  # noqa
     it = elastic(epop=RANGE.format(3))
     nodes = companions_of(it, 2)
     wait_for_hosts(it, "n1", *nodes)
-    assert cluster.jobs()[it.number][5] == "epop:min=1,max=3"
+    cluster.wait(lambda: cluster.jobs()[it.number][5] == "epop:min=1,max=3", what="the range in the job's comment")
     assert all(cluster.jobs()[number][3] == "elastic" for number in nodes.values())
     assert dict(it.ranks()[1:]) == nodes
     it.ctl("stop", "--wait", host="n4")

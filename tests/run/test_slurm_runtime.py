@@ -13,7 +13,7 @@ pytestmark = needed
 
 def mpiexec_of_joiners(cluster):  # noqa: F811
     """Of those that run on n1, by their numbers here."""
-    return [pid for pid, text in cluster.users_pids("n1").items() if "mpiexec" in text.split()[0] and "-hosts" in text]
+    return [pid for pid, text in cluster.users_pids("n1").items() if re.match(r"\S*mpiexec.* -hosts ", text)]
 
 
 def end(pids):
@@ -24,8 +24,9 @@ def end(pids):
             os.kill(pid, number)
 
 
-def run_directory(cluster):  # noqa: F811
-    return cluster.directory / "home/alice/.local/state/epop/run"
+def addresses(cluster, it):  # noqa: F811
+    """The job's files; those of others may be there, too."""
+    return list((cluster.directory / "home/alice/.local/state/epop/run").glob(f"*-slurm-{it.number}-*"))
 
 
 def sruns(cluster):  # noqa: F811
@@ -134,7 +135,8 @@ def test_sigterm_ends_processes_that_stand_by(elastic, cluster):  # noqa: F811
     it.resize("+2", "--hosts", "n2,n3")
     two = dict(it.ranks())["n2"]
     it.resize("--release", "n2")
-    assert "standby" in it.ctl("status").stdout and cluster.users_pids("n2")
+    cluster.wait(lambda: "standby" in it.ctl("status").stdout, what="a process that stands by")  # it says so when it has left
+    assert cluster.users_pids("n2")
     cluster.run("n4", "scancel", str(two))
     cluster.wait(lambda: not cluster.users_pids("n2"), what="the end of those on n2")
     assert it.hosts() == ["n1", "n3"] and "srun: error" not in it.output()
@@ -145,7 +147,7 @@ def test_a_rigid_job_preempts_companions(elastic, cluster):  # noqa: F811
     it.resize("+3", "--hosts", "n2,n3,n4")
     rigid = cluster.sbatch("exec sleep 1000", "-N2", "--exclusive", "-w", "n2,n3")
     cluster.wait_for_state(rigid, "RUNNING")
-    assert it.hosts() == ["n1", "n4"]
+    cluster.wait(lambda: it.hosts() == ["n1", "n4"], what="ranks on n1 and n4 alone")
     cluster.run("n1", "scancel", str(rigid))
 
 
@@ -162,18 +164,18 @@ def test_epopctl_from_other_hosts(elastic, cluster):  # noqa: F811
     it = elastic()
     for host in ("n4", "head"):
         assert it.status(host)["batch"] == f"slurm:{it.number}"
-        assert re.search(f"synthetic-slurm-{it.number}-[0-9]+\\s+running", it.ctl("list", host=host).stdout)
+        running = f"synthetic-slurm-{it.number}-[0-9]+\\s+running"
+        cluster.wait(lambda: re.search(running, it.ctl("list", host=host).stdout), what="a job that runs")
     it.resize("+1", "--hosts", "n2")
     it.ctl("stop", "--force", host="n4")
     cluster.wait(lambda: not cluster.jobs(), what="the end of all jobs")
-    assert not list(run_directory(cluster).iterdir())
+    assert not addresses(cluster, it)
 
 
 def test_an_address_of_another_host_is_not_removed(elastic, cluster):  # noqa: F811
     it = elastic()
-    folder = run_directory(cluster)
-    path, = folder.iterdir()
-    other = folder / "synthetic-slurm-999-1.json"
+    path, = addresses(cluster, it)
+    other = path.with_name("synthetic-slurm-999-1.json")
     address = json.loads(path.read_text())
     address.update(job="synthetic-slurm-999-1", batch="slurm:999", pid=1, start_time="1",
                    uri=re.sub(r"[0-9.]+:[0-9]+$", "10.214.0.2:1", address["uri"]), host="n2")

@@ -59,7 +59,7 @@ SlurmdLogFile={dir}/log/slurmd.%n
 SlurmdParameters=config_overrides
 ReturnToService=2
 MinJobAge=300
-KillWait=5
+KillWait=30
 MessageTimeout=5
 InactiveLimit=0
 PreemptType=preempt/partition_prio
@@ -141,7 +141,7 @@ class Cluster:
                 "LD_LIBRARY_PATH": self.mpich / "lib", "EPOP_MPIEXEC": self.mpich / "bin/mpiexec",
                 "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
-    def run(self, host, *command, user="alice", env=None, cwd=None, limit=60, check=True, stdin=None):
+    def run(self, host, *command, user="alice", env=None, cwd=None, limit=120, check=True, stdin=None):
         """Runs it to its end; subprocess.CompletedProcess with text."""
         done = subprocess.run(self.command(host, command, user, env, cwd), capture_output=True, text=True, timeout=limit,
                               check=False, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL)
@@ -178,7 +178,7 @@ class Cluster:
         rows = self.run("head", "sinfo", "-h", "-N", "-o", "%N|%T", "-p", "main").stdout.splitlines()
         return dict(line.split("|") for line in rows)
 
-    def wait(self, condition, limit=60, what="it"):
+    def wait(self, condition, limit=180, what="it"):
         """For what comes by itself, and nobody tells of. What the condition said last."""
         end = time.monotonic() + limit
         while not (value := condition()):
@@ -186,15 +186,21 @@ class Cluster:
             time.sleep(0.02)
         return value
 
-    def wait_for_state(self, number, *states, limit=60):
-        return self.wait(lambda: self.state(number) in states, limit, f"job {number} {states}")
+    def wait_for_state(self, number, *states):
+        return self.wait(lambda: self.state(number) in states, what=f"job {number} {states}")
 
-    def clear(self, limit=60):
-        """No job is left, and all nodes are idle."""
-        for user in USERS:
-            self.run("head", "scancel", "--quiet", f"--user={user}", user="root", check=False)
-        self.wait(lambda: not self.jobs(), limit, "an empty queue")
-        self.wait(lambda: set(self.node_states().values()) == {"idle"}, limit, "idle nodes")
+    def clear(self):
+        """No job is left, no process of a user is on a node, and all nodes are idle. What a process there submits on its way out
+        goes, too."""
+        cancelled = set()
+        def is_clear():
+            busy = any(self.users_pids(node) for node in self.nodes)
+            jobs = set(self.jobs())
+            if jobs - cancelled:
+                self.run("head", "scancel", "--quiet", *(jobs - cancelled), user="root", check=False)
+                cancelled.update(jobs)
+            return not busy and not jobs and set(self.node_states().values()) == {"idle"}
+        self.wait(is_clear, what="an empty cluster")
 
     def pids(self, host):
         """All processes of a host, by their numbers here: {pid: command line}."""
