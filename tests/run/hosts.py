@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 
 import job
 
@@ -43,9 +44,11 @@ class Hosts:
 
     def start(self, name, command, env=None, **how):
         """Starts a command on a host, in the space's directory."""
-        return self.space.start(
-            [*self._enter(name), "sh", "-c", 'cd "$0" && exec "$@"', self.space.directory, *command],
-            env=self.environment(env), **how)
+        return self.space.start(self.command(name, command), env=self.environment(env), **how)
+
+    def command(self, name, command):
+        """What to run for that, with this environment."""
+        return [*self._enter(name), "sh", "-c", 'cd "$0" && exec "$@"', self.space.directory, *command]
 
     def epopctl(self, name, *arguments, limit=30):
         return self.start(name, [job.BUILD / "bin/epopctl", *arguments], limit=limit).wait()
@@ -62,12 +65,39 @@ class Hosts:
 
     def clear(self, name):
         """Ends all that runs on a host, as its power switch would: what tries to reach another one does so for minutes."""
-        holder = self._pids[name]
-        there = os.readlink(f"/proc/{holder}/ns/net")
-        for pid in self.space.processes():
+        for pid in self._there(name):
             with contextlib.suppress(OSError):  # it has ended by now
-                if pid != holder and os.readlink(f"/proc/{pid}/ns/net") == there:
-                    os.kill(pid, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
+
+    def power_off(self, name, silently=False):
+        """Nothing runs there any more, and nothing can be started. Silently: nobody is told that connections to it have ended,
+        as its cable is pulled first."""
+        (self.directory / name).rename(self.directory / f"{name}.off")
+        if silently:
+            self.cut(name)
+        end = time.monotonic() + 20
+        while self._there(name):
+            assert time.monotonic() < end, f"{name} does not end: {self._there(name)}"
+            self.clear(name)
+        if not silently:
+            self.cut(name)
+
+    def power_on(self, name):
+        self.mend(name)
+        (self.directory / f"{name}.off").rename(self.directory / name)
+
+    def holders(self):
+        """Processes that are the hosts themselves."""
+        return list(self._pids.values())
+
+    def _there(self, name):
+        """What runs on it."""
+        there, found = os.readlink(f"/proc/{self._pids[name]}/ns/net"), []
+        for pid in self.space.processes():
+            with contextlib.suppress(OSError):
+                if pid != self._pids[name] and os.readlink(f"/proc/{pid}/ns/net") == there:
+                    found.append(pid)
+        return found
 
     def _address(self, name):
         return f"10.213.0.{self.names.index(name) + 1}"

@@ -218,7 +218,7 @@ class Space:
             if job.running():
                 job.kill()
         left = self._wait_gone(20)
-        names = [self._command_line(pid) for pid in left]
+        names = [self.command_line(pid) for pid in left]
         for pid in left:
             self._end(pid)
         found = sanitizers.reports(self._reports)
@@ -263,7 +263,7 @@ class Space:
             pass
 
     @staticmethod
-    def _command_line(pid):
+    def command_line(pid):
         try:
             return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
