@@ -1,6 +1,8 @@
 /*
  * tether ARGUMENT...: becomes the command that EPOP_TETHERED names (ssh, say), which then ends with the process that
- * started it. Given to the mpiexec of joining processes as its -launcher-exec (runtime/hydra/hydra.c).
+ * started it. Given to the mpiexec of joining processes as its -launcher-exec (runtime/hydra/hydra.c). Of several
+ * names, a line each, the first is this one's and the others those of tethers that it starts: an mpiexec and its ssh
+ * (scheduler/epoprm/hosts_check.c).
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,9 +15,18 @@
 #define VARIABLE  "EPOP_TETHERED" /* from epop to this helper, not for users */
 #define NOT_FOUND 127
 
+/* NULL: there is none. */
+static char *first_name(void)
+{
+    char *names = getenv(VARIABLE), *command = names ? strdup(names) : NULL, *rest = command;
+    if (command && strsep(&rest, "\n") && rest)
+        setenv(VARIABLE, rest, 1);
+    return command;
+}
+
 int main(int argc, char **argv)
 {
-    const char *command = getenv(VARIABLE);
+    char *command = first_name();
     pid_t parent = getppid();
     if (!command || argc < 2) {
         fprintf(stderr, "usage: " VARIABLE "=COMMAND tether ARGUMENT... (epop has mpiexec start it)\n");
@@ -24,7 +35,7 @@ int main(int argc, char **argv)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         return NOT_FOUND; /* it ended before, so nobody waits */
-    argv[0] = (char *)command;
+    argv[0] = command;
     execvp(command, argv);
     fprintf(stderr, "epop: cannot start '%s': %s\n", command, strerror(errno));
     return NOT_FOUND;

@@ -67,22 +67,39 @@ static void say_mpiexec(const struct hosts_job *job, cJSON *argv, int ranks, int
     say_number(argv, "-n", ranks);
 }
 
+/* What the tethers stand for: mpiexec, and what it reaches hosts with where that is known. */
+static char *tethered(const struct daemon_options *options, bool *reaches)
+{
+    const char *launcher = options->launcher ? options->launcher : "";
+    char *variable;
+    *reaches = !strcmp(launcher, "ssh") || !strcmp(launcher, "rsh");
+    const char *command = options->launcher_exec ? options->launcher_exec : launcher;
+    int length =
+        asprintf(&variable, "EPOP_TETHERED=%s%s%s", mpiexec_name(), *reaches ? "\n" : "", *reaches ? command : "");
+    return length < 0 ? NULL : variable;
+}
+
+/* It ends with this daemon, also where it waits for a host that does not answer. */
 char **hosts_launch_name(const struct hosts *hosts, int node)
 {
     const struct daemon_options *options = hosts->options;
-    char **argv = calloc(13, sizeof *argv);
+    char tether[PATH_MAX], **argv = calloc(14, sizeof *argv);
+    bool reaches;
     size_t n = 0;
-    if (!argv)
+    if (!argv || executable_path("lib/epop/tether", tether)) {
+        free(argv);
         return NULL;
-    argv[n++] = strdup("/usr/bin/env"); /* which looks for it */
-    argv[n++] = strdup(mpiexec_name());
+    }
+    argv[n++] = strdup("/usr/bin/env");
+    argv[n++] = tethered(options, &reaches);
+    argv[n++] = strdup(tether);
     if (options->launcher) {
         argv[n++] = strdup("-launcher");
         argv[n++] = strdup(options->launcher);
     }
-    if (options->launcher_exec) {
+    if (options->launcher_exec || reaches) {
         argv[n++] = strdup("-launcher-exec");
-        argv[n++] = strdup(options->launcher_exec);
+        argv[n++] = strdup(reaches ? tether : options->launcher_exec);
     }
     argv[n++] = strdup("-hosts");
     argv[n++] = strdup(hosts->nodes[node].host);
