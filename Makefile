@@ -175,7 +175,7 @@ $(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
-$(BIN)/epoprm: $(rm_obj) $(OBJ)/runtime/hydra/mpiexec.o $(slurm_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(base_obj)
+$(BIN)/epoprm: $(rm_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,hydra mpiexec) $(slurm_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib sqlite3) -ldl -lm -pthread -o $@
 

@@ -10,20 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/spawn.h"
+#include "runtime/hydra/hydra.h"
 #include "scheduler/epoprm/hosts_free.h"
 #include "scheduler/epoprm/hosts_launch.h"
 #include "scheduler/epoprm/hosts_tell.h"
 
 /* Seconds between two tries: the longer the less has changed. */
 static const double first = 1, longest = 10, limit = 10;
+static const double look_apart =
+    0.2; /* and between two looks at its mpiexec, which does not notice that it reaches nobody */
+static const double beginning = 5; /* seconds in which the first look may keep others waiting */
 
 struct check {
     struct hosts *hosts;
     int node;
     pid_t pid;
     struct watched watched;
-    struct timer late;
+    struct timer late, failing;
+    int failed; /* how often in a row mpiexec was seen with a launcher that had failed */
     char text[256];
     size_t count;
 };
@@ -34,6 +40,7 @@ static void be_up(struct hosts_node *node, struct hosts *hosts, const char *name
     free(node->known);
     node->known = strdup(name);
     node->suspect = false;
+    hosts_free_show(hosts, (int)(node - hosts->nodes));
     if (node->up)
         return;
     node->up = true;
@@ -78,6 +85,7 @@ static void finish(struct check *check, bool late)
     kill(-check->pid, SIGKILL);
     loop_drop(&check->hosts->loop, &check->watched);
     timers_cancel(&check->hosts->loop.timers, &check->late);
+    timers_cancel(&check->hosts->loop.timers, &check->failing);
     close(check->watched.fd);
     check->hosts->checking[check->node] = NULL;
     free(check);
@@ -97,6 +105,19 @@ static void ready(void *context, short events)
 static void be_late(void *context)
 {
     finish(context, true);
+}
+
+/* It is also seen for a moment when mpiexec is just ending. */
+static void look_at_it(void *context)
+{
+    struct check *check = context;
+    char name[64];
+    int status;
+    check->failed = hydra_failed(check->pid, name, sizeof name, &status) ? check->failed + 1 : 0;
+    if (check->failed < 2)
+        timers_set(&check->hosts->loop.timers, &check->failing, look_apart);
+    else
+        finish(check, false);
 }
 
 static int start(struct check *check, int out)
@@ -133,6 +154,8 @@ static void look(struct hosts *hosts, int node)
     hosts->checking[node] = check;
     timer_init(&check->late, be_late, check, NULL);
     timers_set(&hosts->loop.timers, &check->late, limit);
+    timer_init(&check->failing, look_at_it, check, NULL);
+    timers_set(&hosts->loop.timers, &check->failing, look_apart);
 }
 
 static void ring(void *context)
@@ -152,11 +175,21 @@ int hosts_check_begin(struct hosts *hosts, struct error *error)
     hosts->checking = calloc((size_t)hosts->node_count, sizeof *hosts->checking);
     if (!hosts->checking)
         return error_memory(error);
-    for (int i = 0; i < hosts->node_count && !hosts->local; i++)
+    for (int i = 0; i < hosts->node_count && !hosts->local; i++) {
         hosts->nodes[i].suspect = true;
+        hosts_free_show(hosts, i);
+    }
     if (!hosts->local)
         ring(hosts);
     return 0;
+}
+
+bool hosts_check_begins(const struct hosts *hosts)
+{
+    bool looks = false;
+    for (int i = 0; i < hosts->node_count; i++)
+        looks |= hosts->nodes[i].suspect && !hosts->nodes[i].known;
+    return looks && monotonic_seconds() - hosts->monotonic < beginning;
 }
 
 void hosts_check_end(struct hosts *hosts)
@@ -166,6 +199,7 @@ void hosts_check_end(struct hosts *hosts)
             struct check *check = hosts->checking[i];
             kill(-check->pid, SIGKILL);
             timers_cancel(&hosts->loop.timers, &check->late);
+            timers_cancel(&hosts->loop.timers, &check->failing);
             close(check->watched.fd);
             free(check);
         }

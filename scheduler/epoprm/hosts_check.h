@@ -7,6 +7,11 @@
 
 /* Looks at all of them, and from then on at those that are down or suspect. -1: no memory. */
 int hosts_check_begin(struct hosts *hosts, struct error *error);
+
+/* Is the first look at all of them still going on, and not for long? What is decided then would be for a part of them.
+ */
+bool hosts_check_begins(const struct hosts *hosts);
+
 void hosts_check_end(struct hosts *hosts);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "scheduler/epoprm/hosts_check.h"
 #include "scheduler/epoprm/hosts_jobs.h"
 #include "scheduler/epoprm/hosts_resize.h"
 #include "scheduler/epoprm/hosts_start.h"
@@ -102,7 +103,7 @@ void hosts_decide(void *context)
 {
     struct hosts *hosts = context;
     hosts_jobs_sweep(hosts);
-    if (!hosts->news || hosts->error.code || hosts->stopping)
+    if (!hosts->news || hosts->error.code || hosts->stopping || hosts_check_begins(hosts))
         return;
     hosts->news = false;
     hosts_decide_vacate(hosts);

@@ -73,9 +73,9 @@ void hosts_end(struct hosts_job *job, const cJSON *ended, const char *why)
     memcpy(nodes, job->nodes, (size_t)count * sizeof *nodes);
     write_end(job, &outcome);
     hosts_must(hosts, core_ended(hosts->core, hosts_now(hosts), job->number, &error), &error);
-    hosts_free_done(job, nodes, count);
     if (!strcmp(outcome.state, "failed"))
         hosts_free_suspect(hosts, nodes, count);
+    hosts_free_done(job, nodes, count);
     hosts->news = true;
     hosts_jobs_over(job);
 }

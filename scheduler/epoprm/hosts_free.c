@@ -16,7 +16,7 @@ void hosts_free_show(struct hosts *hosts, int node)
     const struct hosts_node *item = &hosts->nodes[node];
     struct error error = {0};
     if (item->job < 0)
-        hosts_must(hosts, core_node(hosts->core, node, item->up && !item->drained, &error), &error);
+        hosts_must(hosts, core_node(hosts->core, node, item->up && !item->suspect && !item->drained, &error), &error);
     hosts->news = true;
 }
 
@@ -29,7 +29,7 @@ void hosts_free_done(struct hosts_job *job, const int *nodes, int count)
 
 void hosts_free_suspect(struct hosts *hosts, const int *nodes, int count)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && !hosts->local; i++)
         hosts->nodes[nodes[i]].suspect = true;
     hosts->check_pause = 1;
     if (count && !hosts->local)

@@ -280,8 +280,8 @@ static void refused(struct hosts_job *job, const char *why)
     hosts_free_journal(job, nodes, count);
     commit(hosts);
     hosts_must(hosts, core_refused(hosts->core, hosts_now(hosts), job->number, &error), &error);
-    hosts_free_done(job, nodes, count);
     hosts_free_suspect(hosts, nodes, count);
+    hosts_free_done(job, nodes, count);
     clear(job);
     be_quiet(job);
 }

@@ -1,6 +1,7 @@
 """epoprm on several hosts: jobs grow onto named ones and leave them; one dies, and comes back."""
 
 import json
+import os
 
 import pytest
 
@@ -21,10 +22,13 @@ def fixture_net(space):
         pytest.skip(f"no namespaces here: {why}")
 
 
+def daemon_of(space, net):
+    return ruling.Daemon(space, "--hosts", "n1:1,n2:1,n3:1", "--launcher", "ssh", "--launcher-exec", hosts.START, net=net)
+
+
 @pytest.fixture(name="daemon")
 def fixture_daemon(space, net):
-    daemon = ruling.Daemon(space, "--hosts", "n1:1,n2:1,n3:1", "--launcher", "ssh", "--launcher-exec", hosts.START,
-                           net=net).start()
+    daemon = daemon_of(space, net).start()
     yield daemon
     daemon.close()
     daemon.check()
@@ -89,7 +93,34 @@ def test_a_host_dies_while_a_job_grows_onto_it(daemon, net):
         daemon.request("drain", node=name, undo=True)
     daemon.wait_event("refused", number)
     assert daemon.wait_runs(number, 2)["hosts"] == "n1,n2"
-    assert daemon.nodes()["n3"]["state"] == "down"
+    ruling.wait_for(lambda: daemon.nodes()["n3"]["state"] == "down")
     (net.directory / "gone").rename(net.directory / "n3")
     daemon.wait_runs(number, 3)
     wait_ranks(net, ["n1", "n2", "n3"])
+
+
+def test_no_job_is_started_where_one_failed(daemon, net):
+    """Before the host has been looked at: those that wait are not lost with the one that ran there."""
+    struck = daemon.submit("sleep", "1000", ranks=(3, 3))
+    daemon.wait_runs(struck, 3)
+    waiting = [daemon.submit("hostname", ranks=(1, 1)) for _ in range(3)]
+    net.power_off("n2")
+    daemon.wait_end(struck, "failed")
+    for number in waiting:
+        daemon.wait_end(number)
+    assert {daemon.output(number).strip() for number in waiting} <= {"n1", "n3"}
+    assert daemon.wait_event("node")["text"].startswith("n2 is down")
+    last = daemon.submit("hostname", ranks=(3, 3))
+    net.power_on("n2")
+    daemon.wait_end(last)
+
+
+def test_a_daemon_that_dies_leaves_nothing_that_looks_for_a_host(space, net):
+    """One that does not answer, for which neither mpiexec nor an ssh would give up soon."""
+    (net.directory / "n2").unlink()
+    os.mkfifo(net.directory / "n2")  # opened by nobody else: the launcher waits for ever
+    daemon = daemon_of(space, net).start()
+    others = lambda: {pid: space.command_line(pid) for pid in space.processes() if pid not in (daemon.pid, *net.holders())}  # noqa: E731
+    ruling.wait_for(lambda: any("start.sh" in text and " n2 " in text for text in others().values()), why=lambda: f"it does not look: {others()}")
+    daemon.kill()
+    ruling.wait_for(lambda: not others(), why=lambda: f"left: {others()}")
