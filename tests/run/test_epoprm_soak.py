@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import sys
 
+import hosts
 import job
 import joining
 import pytest
@@ -19,17 +20,20 @@ pytestmark = joining.needed
 @pytest.fixture(scope="module")
 def soaked():
     """After some faults; how many of each there were is told when a test fails."""
-    manager = under_epoprm.Manager()
     try:
-        soak = under_epoprm.Soak(manager, seed=random.SystemRandom().randrange(1 << 31))
+        soak = under_epoprm.HostsSoak(under_epoprm.HostsManager(), seed=random.SystemRandom().randrange(1 << 31))
+    except hosts.Unavailable as why:
+        pytest.skip(f"no namespaces here: {why}")
+    try:
+        soak.crowd, soak.longest_away = 4, 2
         soak.run(faults=8)
         yield soak
     finally:
-        manager.close()
+        soak.close()
 
 
 def test_nothing_is_lost(soaked):
-    assert sum(soaked.struck.values()) == 8 and len(soaked.known) >= 6
+    assert sum(soaked.struck.values()) == 8 and len(soaked.known) >= 4
 
 
 def test_what_is_lost_would_be_seen(soaked, tmp_path):

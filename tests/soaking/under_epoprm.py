@@ -1,5 +1,6 @@
 """A workload under epoprm, and the processes of it that a fault can strike."""
 
+import contextlib
 import os
 import pathlib
 import random
@@ -10,6 +11,7 @@ import subprocess
 import tempfile
 import time
 
+import hosts
 import job
 from soaking import invariants
 from soaking.victims import parent, words
@@ -34,23 +36,30 @@ def name_of(pid):
 
 
 class Manager:
-    """epoprm on four nodes of this machine, in a directory of its own, and jobs that it is given."""
+    """epoprm on four nodes, in a directory of its own, and jobs that it is given."""
 
     def __init__(self, options=("--local", "4"), policy="ers,period=1,worth=1,upper=0.9,lower=0.5"):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="epop-soak-rm-"))
         (self.directory / "run").mkdir(mode=0o700)
         self.options = [*options, "--policy", policy]
-        self.environment = {**os.environ, "EPOPRM_DIR": str(self.directory / "rm"), "EPOP_RUNTIME_DIR": str(self.directory / "run"),
-                            "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self.space = job.Space(self.directory)
+        self.environment = self.space.environment({"EPOPRM_DIR": self.directory / "rm", "EPOP_RUNTIME_DIR": self.directory / "run"})
         self.known, self.hit = [], set()
+        self.prepare()
         self.start()
+
+    def prepare(self):
+        """What has to be there before the daemon."""
 
     @property
     def journal(self):
         return self.directory / "rm/journal.db"
 
+    def command(self, *arguments):
+        return [job.BUILD / "bin/epoprm", *map(str, arguments)]
+
     def epoprm(self, *arguments, check=True):
-        done = subprocess.run([job.BUILD / "bin/epoprm", *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=60, check=False,
                               env=self.environment, stdin=subprocess.DEVNULL)
         if check and done.returncode:
             raise Broken(f"epoprm {' '.join(map(str, arguments))}: status {done.returncode}: {done.stderr.strip()}")
@@ -65,40 +74,40 @@ class Manager:
         self.known.append(number)
         return number
 
+    def rows(self, query, *values):
+        """Of the journal."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True, timeout=10)) as journal:
+            return journal.execute(query, values).fetchall()
+
     def waiting(self):
         """Numbers of the jobs that have not ended."""
-        journal = sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True, timeout=10)
-        try:
-            return [number for number, in journal.execute("SELECT number FROM job WHERE ended < 0")]
-        finally:
-            journal.close()
+        return [number for number, in self.rows("SELECT number FROM job WHERE ended < 0")]
 
     def wait_until_all_ended(self):
+        self.wait_until(lambda: not self.waiting(), lambda: f"jobs {self.waiting()} do not end\n{self.epoprm('queue').stdout}")
+
+    @staticmethod
+    def wait_until(condition, why):
         end = time.monotonic() + LIMIT
-        while self.waiting():
+        while not condition():
             if time.monotonic() > end:
-                raise Broken(f"jobs {self.waiting()} do not end\n{self.epoprm('queue').stdout}")
+                raise Broken(why())
             time.sleep(0.2)
 
     def processes(self):
         """All of the daemon, of attendants and of jobs: {pid: environment}."""
-        found = {}
-        for entry in pathlib.Path("/proc").iterdir():
-            if entry.name.isdigit() and int(entry.name) != os.getpid():
-                variables = environment_of(int(entry.name))
-                if variables.get("EPOPRM_DIR") == self.environment["EPOPRM_DIR"]:
-                    found[int(entry.name)] = variables
-        return found
+        return {pid: environment_of(pid) for pid in self.space.processes()}
 
     def close(self):
         """Ends all, however it stands."""
         self.epoprm("stop", "--jobs", check=False)
         for pid in self.processes():
-            try:
+            with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-            except OSError:
-                continue
-        shutil.rmtree(self.directory, ignore_errors=True)
+        try:
+            self.space.close()
+        finally:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
     # ---- Victims
 
@@ -123,6 +132,39 @@ class Manager:
         return [(pid, int(jobs[pid]) if pid in jobs else attended(pid)) for pid in found]
 
 
+class HostsManager(Manager):
+    """The same on a list of hosts, each with an address of its own. The daemon is on another one, which stays."""
+
+    nodes = ("n1", "n2", "n3", "n4")
+
+    def __init__(self, **how):
+        super().__init__(("--hosts", ",".join(f"{name}:1" for name in self.nodes), "--launcher", "ssh", "--launcher-exec", hosts.START), **how)
+
+    def prepare(self):
+        try:
+            self.net = hosts.Hosts(self.space, ["head", *self.nodes])
+        except hosts.Unavailable:
+            self.space.close()
+            raise
+        self.environment |= {key: str(value) for key, value in self.net.environment().items()}
+
+    def command(self, *arguments):
+        return list(map(str, self.net.command("head", super().command(*arguments))))
+
+    def processes(self):
+        """Not the hosts themselves."""
+        found = super().processes()
+        return {pid: variables for pid, variables in found.items() if pid not in self.net.holders()}
+
+    def jobs_on(self, node):
+        """Also those that only grow onto it, or leave it."""
+        return {number for number, in self.rows("SELECT job FROM holding WHERE node = ?", node)}
+
+    def missed(self):
+        """Nodes that epoprm does not take to be there."""
+        return [name for name, in self.rows("SELECT name FROM node WHERE state != 'up'")]
+
+
 def attended(pid):
     """The job of an attendant: its directory's name."""
     directory = pathlib.Path(words(pid)[2].decode()) if len(words(pid)) > 2 else pathlib.Path("0")
@@ -143,6 +185,8 @@ FAULTS = (*["daemon"] * 4, "mpiexec", "rank 0", "rank", "joiner", "attendant")  
 
 class Soak:
     """Jobs come all the time; faults strike one after the other; at the end the accounts are read."""
+
+    faults = FAULTS
 
     def __init__(self, manager, seed, say=print):
         self.manager, self.draw, self.say = manager, random.Random(seed), say
@@ -167,7 +211,9 @@ class Soak:
 
     def strike(self):
         """What was struck, or None if there was none of it."""
-        what = self.draw.choice(FAULTS)
+        what = self.draw.choice(self.faults)
+        if what == "node":
+            return self.strike_node()
         found = [(pid, 0) for pid in self.manager.daemon()] if what == "daemon" else self.manager.find(what)
         if not found:
             return None
@@ -181,9 +227,21 @@ class Soak:
             self.manager.start()
         else:
             self.hit.add(number)
+        return self.count(what, f"of job {number}" if number else "")
+
+    def count(self, what, more):
         self.struck[what] = self.struck.get(what, 0) + 1
-        self.say(f"{sum(self.struck.values())}: {what}" + (f" of job {number}" if number else ""))
+        self.say(f"{sum(self.struck.values())}: {what} {more}".rstrip())
         return what
+
+    def strike_node(self):
+        return None
+
+    def step(self):
+        """What goes on between two faults."""
+
+    def calm_down(self):
+        """After the last fault."""
 
     def run(self, faults, limit=float("inf")):
         """Raises Broken with what does not hold."""
@@ -191,12 +249,16 @@ class Soak:
         while sum(self.struck.values()) < faults and time.monotonic() < end:
             self.feed()
             time.sleep(self.draw.uniform(0, 1))
+            self.step()
             self.strike()
+        self.calm_down()
         self.manager.wait_until_all_ended()
         return self.check()
 
     def check(self):
         wrong = invariants.of_journal(self.manager.journal, self.hit, self.known)
+        wrong += [f"job {number} hung until its time limit" for number, in
+                  self.manager.rows("SELECT number FROM job WHERE reason LIKE 'time limit%'")]
         self.manager.epoprm("stop")
         wrong += self.left()
         if wrong:
@@ -208,6 +270,60 @@ class Soak:
         while (found := self.manager.processes()) and time.monotonic() < end:
             time.sleep(0.1)
         return [f"process {pid} is left: {b' '.join(words(pid)).decode(errors='replace')}" for pid in found]
+
+
+class HostsSoak(Soak):
+    """Hosts die, too, and come back some seconds later."""
+
+    faults = (*FAULTS, *["node"] * 3)
+    most_away, longest_away = 2, 6  # how many at a time, and for how many seconds
+
+    def __init__(self, manager, seed, say=print):
+        super().__init__(manager, seed, say)
+        self.away = {}  # when they come back
+        self.outages = []  # (node, when, until)
+
+    def strike_node(self):
+        """All jobs that have it are struck."""
+        here = [name for name in self.manager.nodes if name not in self.away]
+        if len(self.away) >= self.most_away:
+            return None
+        node, silently = self.draw.choice(here), self.draw.random() < 0.5
+        jobs = self.manager.jobs_on(node)
+        begin = time.time()
+        self.manager.net.power_off(node, silently)
+        jobs |= self.manager.jobs_on(node)
+        self.hit |= jobs
+        self.away[node] = (begin, time.monotonic() + self.draw.uniform(0, self.longest_away))
+        return self.count("node", f"{node}{', silently' if silently else ''}, of jobs {sorted(jobs)}")
+
+    def step(self):
+        for node, (begin, back) in list(self.away.items()):
+            if time.monotonic() >= back:
+                self.come_back(node, begin)
+
+    def come_back(self, node, begin):
+        self.manager.net.power_on(node)
+        self.outages.append((node, begin, time.time()))
+        del self.away[node]
+
+    def calm_down(self):
+        """All hosts are there: epoprm finds them by itself, and uses them."""
+        for node, (begin, _) in list(self.away.items()):
+            self.come_back(node, begin)
+        self.manager.submit(str(len(self.manager.nodes)), "phase=a", "iterations=1", "seconds=0.1")
+        self.manager.wait_until_all_ended()
+        self.manager.wait_until(lambda: not self.manager.missed(), lambda: f"nodes {self.manager.missed()} do not come back")
+
+    def check(self):
+        """A job that was started on a host that had just died was struck, too: nobody could know."""
+        for node, begin, until in self.outages:
+            late = {number for number, nodes, since in self.manager.rows("SELECT job, nodes, begin FROM stay")
+                    if node in nodes.split(",") and begin <= since <= until} - self.hit
+            if late:
+                self.say(f"{node}: jobs {sorted(late)} were started there while it was away")
+            self.hit |= late
+        super().check()
 
 
 def wait_for_end(pid):
