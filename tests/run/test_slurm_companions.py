@@ -42,7 +42,8 @@ def test_a_companion_that_is_cancelled_does_not_return(elastic, cluster):  # noq
     (first, number), (second, _) = nodes.items()
     cluster.run("n1", "scancel", str(number))
     cluster.wait(lambda: cluster.node_states()[first] == "idle", what="its node to be given back")
-    assert sorted(it.hosts()) == sorted(["n1", second]) and set(cluster.jobs()) == {it.number, nodes[second]}
+    wait_for_hosts(it, "n1", second)
+    assert set(cluster.jobs()) == {it.number, nodes[second]}
     it.resize("--release", second, "--wait=vacated")  # and one whose ranks were sent away ends, too
     cluster.wait(lambda: set(cluster.jobs()) == {it.number}, what="its end")
 
@@ -83,7 +84,7 @@ def test_a_companion_whose_script_is_killed_gives_its_node_back(elastic, cluster
             with contextlib.suppress(ProcessLookupError):  # srun ends with the first of its two processes
                 os.kill(pid, signal.SIGKILL)
     cluster.wait(lambda: cluster.node_states()["n2"] == "idle", what="the node to be free")
-    assert it.hosts() == ["n1"]
+    wait_for_hosts(it, "n1")
 
 
 def test_companions_end_when_the_first_node_dies(elastic, cluster):  # noqa: F811

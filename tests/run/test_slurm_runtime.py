@@ -93,7 +93,8 @@ def test_a_busy_host_is_had_at_once_or_not_at_all(elastic, cluster):  # noqa: F8
     cluster.wait_for_state(busy, "RUNNING")
     refused = it.resize("+1", "--hosts", "n2", check=False)
     assert refused.returncode == 1 and "its 'srun' ended with status" in refused.stderr, refused
-    assert sorted(cluster.jobs()) == sorted((it.number, busy)) and it.hosts() == ["n1"]
+    cluster.wait(lambda: sorted(cluster.jobs()) == sorted((it.number, busy)), what="the end of what waited in the queue")
+    assert it.hosts() == ["n1"]
 
 
 def test_a_companion_that_waits_goes_with_its_launcher(elastic, cluster):  # noqa: F811

@@ -33,7 +33,7 @@ def main():
     parser.add_argument("--blind", action="store_true", help="do not read the adviser's credential; it is root's")
     given = parser.parse_args()
     host, port = given.address.rsplit(":", 1)
-    connection = socket.create_connection((host, int(port)), timeout=20)
+    connection = socket.create_connection((host, int(port)), timeout=60)
     stream = connection.makefile("rw")
 
     def send(line):

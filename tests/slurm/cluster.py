@@ -294,7 +294,7 @@ class Cluster:
     def _enter(self, host):
         return ["nsenter", "-t", str(self._holders[host][1]), "-m", "-u", "-n", "-p"]
 
-    def _in(self, host, *command, limit=30):
+    def _in(self, host, *command, limit=120):
         done = subprocess.run([*self._enter(host), *map(str, command)], capture_output=True, text=True, timeout=limit, check=False,
                               stdin=subprocess.DEVNULL, env={**os.environ, **{k: str(v) for k, v in self.variables().items()}})
         if done.returncode:
@@ -349,21 +349,21 @@ class Cluster:
                    "--skip-log-bin", "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=64M",
                    "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync"]
         tables = "create database mysql;\nuse mysql;\n" + pathlib.Path("/usr/share/mysql/mysql_system_tables.sql").read_text()
-        subprocess.run([*self._enter("head"), *command, "--bootstrap"], input=tables, text=True, capture_output=True, check=True, timeout=60)
+        subprocess.run([*self._enter("head"), *command, "--bootstrap"], input=tables, text=True, capture_output=True, check=True, timeout=180)
         socket = self.directory / "db.socket"
         self._tasks.append(subprocess.Popen(
             [*self._enter("head"), *command, f"--socket={socket}", "--port=17806", "--bind-address=127.0.0.1", "--skip-grant-tables"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(self.directory / "log/mariadbd", "w"), start_new_session=True))
         self.wait_file("log/mariadbd", "ready for connections")
         self._in("head", "setsid", "slurmdbd")
-        end = time.monotonic() + 30
+        end = time.monotonic() + 180
         while self.run("head", "sacctmgr", "-i", "add", "cluster", "epop", user="root", check=False).returncode:
             assert time.monotonic() < end, (self.directory / "log/slurmdbd").read_text()
         self.run("head", "sacctmgr", "-i", "add", "account", "test", user="root")
         for user in (*USERS, "root"):
             self.run("head", "sacctmgr", "-i", "add", "user", user, "account=test", user="root")
 
-    def wait_file(self, name, text, limit=30):
+    def wait_file(self, name, text, limit=180):
         end = time.monotonic() + limit
         while text not in (self.directory / name).read_text():
             assert time.monotonic() < end, (self.directory / name).read_text()[-2000:]
@@ -371,7 +371,7 @@ class Cluster:
 
     def _end_leftovers(self):
         """What was started in a host's namespaces from here ends with the host's first process; this waits for that."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while time.monotonic() < end and any(str(self.directory) in text for text in self._commands()):
             time.sleep(0.02)
 
