@@ -92,7 +92,8 @@ join() {
     while [ -z "$gone" ]; do
         text=$(epopctl resize "$job" "+$ranks" --hosts "$host:$ranks" --slurm-job "$SLURM_JOB_ID" --wait --timeout 100 2>&1)
         status=$?
-        [ $status = 1 ] && [[ $text == *pending* || $SECONDS -lt $end ]] || break
+        [[ $status == [14] && $text != *"may still happen"* ]] || break # refused, or called off when it took too long
+        [[ $text == *pending* || $SECONDS -lt $end ]] || break
         pause 0.3
     done
     [ -n "$gone" ] || [ $status = 0 ] || [ $status = 3 ] || say "$host: $text"
