@@ -9,6 +9,9 @@ import socket
 import sqlite3
 import time
 
+import pytest
+
+import hosts
 import job
 
 SHARE = job.BUILD / "tests/policies/share.so"
@@ -180,3 +183,42 @@ class Daemon:
         for row in self.rows("SELECT * FROM resize"):
             times = [row[step] for step in STEPS if row[step] is not None and row[step] >= 0]
             assert times == sorted(times), row
+
+
+# ---- Fixtures, which a file of tests gives names of its own: fixture_daemon = ruling.on_local_nodes(3)
+
+
+def _ruled(daemon):
+    """What a fixture does around a test."""
+    yield daemon
+    daemon.close()
+    daemon.check()
+
+
+def on_local_nodes(count, started=False):
+    """The fixture `daemon`, on so many nodes that are made of this machine."""
+    @pytest.fixture(name="daemon")
+    def fixture(space):
+        daemon = Daemon(space, "--local", str(count))
+        yield from _ruled(daemon.start() if started else daemon)
+    return fixture
+
+
+def daemon_on(net):
+    """On a slot of each of these hosts."""
+    return Daemon(net.space, "--hosts", ",".join(f"{name}:1" for name in net.names), "--launcher", "ssh", "--launcher-exec", hosts.START, net=net)
+
+
+def on_hosts(*names):
+    """The fixtures `net`, hosts of these names, and `daemon`, which has started on a slot of each."""
+    @pytest.fixture(name="net")
+    def fixture_net(space):
+        try:
+            yield hosts.Hosts(space, names)
+        except hosts.Unavailable as why:
+            pytest.skip(f"no namespaces here: {why}")
+
+    @pytest.fixture(name="daemon")
+    def fixture_daemon(net):
+        yield from _ruled(daemon_on(net).start())
+    return fixture_net, fixture_daemon

@@ -8,14 +8,7 @@ import ruling
 
 pytestmark = joining.needed
 LEDGER = job.program("ledger")
-
-
-@pytest.fixture(name="daemon")
-def fixture_daemon(space):
-    daemon = ruling.Daemon(space, "--local", "4").start()
-    yield daemon
-    daemon.close()
-    daemon.check()
+fixture_daemon = ruling.on_local_nodes(4, started=True)
 
 
 def test_one_gives_way_to_another_and_takes_the_nodes_back(daemon):

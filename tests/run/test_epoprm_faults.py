@@ -4,22 +4,13 @@ import os
 import pathlib
 import signal
 
-import pytest
-
 import job
 import joining
 import ruling
 
 pytestmark = joining.needed
 LEDGER = job.program("ledger")
-
-
-@pytest.fixture(name="daemon")
-def fixture_daemon(space):
-    daemon = ruling.Daemon(space, "--local", "3")
-    yield daemon
-    daemon.close()
-    daemon.check()
+fixture_daemon = ruling.on_local_nodes(3)
 
 
 def named(space, *words):

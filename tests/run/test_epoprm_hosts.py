@@ -3,35 +3,13 @@
 import json
 import os
 
-import pytest
-
-import hosts
 import job
 import joining
 import ruling
 
 pytestmark = joining.needed
 LEDGER = job.program("ledger")
-
-
-@pytest.fixture(name="net")
-def fixture_net(space):
-    try:
-        yield hosts.Hosts(space, ["n1", "n2", "n3"])
-    except hosts.Unavailable as why:
-        pytest.skip(f"no namespaces here: {why}")
-
-
-def daemon_of(space, net):
-    return ruling.Daemon(space, "--hosts", "n1:1,n2:1,n3:1", "--launcher", "ssh", "--launcher-exec", hosts.START, net=net)
-
-
-@pytest.fixture(name="daemon")
-def fixture_daemon(space, net):
-    daemon = daemon_of(space, net).start()
-    yield daemon
-    daemon.close()
-    daemon.check()
+fixture_net, fixture_daemon = ruling.on_hosts("n1", "n2", "n3")
 
 
 def wait_ranks(net, expected):
@@ -119,7 +97,7 @@ def test_a_daemon_that_dies_leaves_nothing_that_looks_for_a_host(space, net):
     """One that does not answer, for which neither mpiexec nor an ssh would give up soon."""
     (net.directory / "n2").unlink()
     os.mkfifo(net.directory / "n2")  # opened by nobody else: the launcher waits for ever
-    daemon = daemon_of(space, net).start()
+    daemon = ruling.daemon_on(net).start()
     others = lambda: {pid: space.command_line(pid) for pid in space.processes() if pid not in (daemon.pid, *net.holders())}  # noqa: E731
     ruling.wait_for(lambda: any("start.sh" in text and " n2 " in text for text in others().values()), why=lambda: f"it does not look: {others()}")
     daemon.kill()

@@ -5,32 +5,13 @@ import json
 import os
 import signal
 
-import pytest
-
-import hosts
 import job
 import joining
 import ruling
 from scenario import Switch
 
 pytestmark = joining.needed
-
-
-@pytest.fixture(name="net")
-def fixture_net(space):
-    try:
-        yield hosts.Hosts(space, ["n1", "n2"])
-    except hosts.Unavailable as why:
-        pytest.skip(f"no namespaces here: {why}")
-
-
-@pytest.fixture(name="daemon")
-def fixture_daemon(space, net):
-    daemon = ruling.Daemon(space, "--hosts", "n1:1,n2:1", "--launcher", "ssh", "--launcher-exec", hosts.START,
-                           net=net).start()
-    yield daemon
-    daemon.close()
-    daemon.check()
+fixture_net, fixture_daemon = ruling.on_hosts("n1", "n2")
 
 
 def processes(net):

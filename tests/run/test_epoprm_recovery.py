@@ -11,14 +11,7 @@ import ruling
 
 pytestmark = joining.needed
 LEDGER = job.program("ledger")
-
-
-@pytest.fixture(name="daemon")
-def fixture_daemon(space):
-    daemon = ruling.Daemon(space, "--local", "3")
-    yield daemon
-    daemon.close()
-    daemon.check()
+fixture_daemon = ruling.on_local_nodes(3)
 
 
 def die_and_rise(daemon):
