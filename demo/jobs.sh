@@ -51,6 +51,7 @@ printf '%s$ epoprm watch &%s\n' "$bold" "$plain"
 timeout $((3 * limit)) epoprm watch >"$work/watch" 2>&1 </dev/null &
 watch_pid=$!
 exec 3<"$work/watch"
+show_until TIME # it is connected: from here on it hears of all
 
 step "A job that takes what there is: 1 to 4 ranks"
 run epoprm submit --ranks 1-4 --name wide -o "$work/wide" -- "$synthetic" mib=64 phase=solve iterations=300 seconds=0.25

@@ -1,4 +1,4 @@
-/* epoprm watch: a line for each event, until the daemon ends. */
+/* epoprm watch: a line for each event, until the daemon ends. That of titles says that from here on all is heard. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,11 @@ static void clock_text(double seconds, char text[32])
     snprintf(text + used, 32 - used, ".%03d", (int)(1000 * (seconds - floor(seconds))));
 }
 
+static void print_row(const char *when, const char *job, const char *event, const char *state, const char *text)
+{
+    printf(term_for_people() ? "%-12s  %4s  %-9s  %-9s  %s\n" : "%s\t%s\t%s\t%s\t%s\n", when, job, event, state, text);
+}
+
 /* Of which job, what, its state from then on, and more in words. */
 static void print(const cJSON *event)
 {
@@ -27,8 +32,7 @@ static void print(const cJSON *event)
     if (cJSON_HasObjectItem(event, "job"))
         snprintf(job, sizeof job, "%.0f", json_number(event, "job", 0));
     rm_event_text(event, text, sizeof text);
-    printf(term_for_people() ? "%s  %4s  %-9s  %-9s  %s\n" : "%s\t%s\t%s\t%s\t%s\n", when, job,
-           term_text(event, "event", ""), term_text(event, "state", ""), text);
+    print_row(when, job, term_text(event, "event", ""), term_text(event, "state", ""), text);
 }
 
 static void print_line(const cJSON *event)
@@ -43,6 +47,9 @@ int rm_watch(const struct rm_arguments *arguments)
     int code;
     FILE *daemon = client_connect(0, false, &code);
     cJSON *request = json_message("watch"), *answer = daemon ? client_ask(daemon, request, &code) : NULL;
+    if (answer && !arguments->json)
+        print_row("TIME", "JOB", "EVENT", "STATE", "WHAT");
+    fflush(stdout);
     for (cJSON *event; answer && !ferror(stdout) && (event = client_next(daemon)); cJSON_Delete(event)) {
         if (arguments->json)
             print_line(event);

@@ -101,11 +101,12 @@ def test_a_queue_of_jobs(ruling_three):
 def test_watch_and_drain(ruling_three):
     commands = ruling_three
     people, program = commands.start("watch"), commands.start("watch", "--json")
+    people.wait_for_line("^TIME\tJOB\tEVENT\tSTATE\tWHAT$", timeout=ruling.LIMIT)
 
     def seen():
-        """What happens before they are connected they do not hear of."""
+        """What happens before it is connected a program does not hear of."""
         assert commands("drain", "local2").status == 0 and commands("drain", "local2", "--undo").status == 0
-        return "local2" in program.out and "local2" in people.out
+        return program.out
     ruling.wait_for(seen)
     assert commands("drain", "local2").status == 0
     assert [row["STATE"] for row in commands.rows("nodes")] == ["idle", "drain", "idle"]
@@ -114,8 +115,9 @@ def test_watch_and_drain(ruling_three):
     unknown = commands("drain", "local9")
     assert unknown.status == 3 and "local9" in unknown.err
     number = commands.submit("-o", "/dev/null", "--once", "true")
-    people.wait_for_line(rf"\t{number}\tended\tdone\t")
+    people.wait_for_line(rf"\t{number}\tended\tdone\t", timeout=ruling.LIMIT)
     assert commands("stop").status == 0
+    assert people.out.count("local2") >= 4
     told, events = people.wait(), [json.loads(line) for line in program.wait().out.splitlines()]
     assert told.status == 0
     for event in events:
