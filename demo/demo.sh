@@ -56,6 +56,15 @@ look_again() {
     read -r -t 0.1 -u 5 || true
 }
 
+# Until the watch has told of something: what happens before it is connected it does not hear of.
+wait_for_watch() {
+    local line
+    until read -r -t 0.1 -u 4 line; do
+        look_again
+        timeout "$limit" epopctl pause >/dev/null && timeout "$limit" epopctl resume >/dev/null || true
+    done
+}
+
 # The share of the multiplication that is done, in percent. 0 while it is not known.
 percent_done() {
     local progress
@@ -111,6 +120,7 @@ printf '%s$ epopctl watch &%s\n' "$bold" "$plain"
 timeout "$limit" epopctl watch </dev/null >watch 2>&1 &
 watch_pid=$!
 exec 4<watch
+wait_for_watch
 wait_for_percent 10
 
 step "To 1 rank, from this second command, while it computes"
