@@ -23,9 +23,9 @@ def named(space, *words):
     return [pid for pid in space.processes() if all(any(word in part for part in line(pid)) for word in words)]
 
 
-def ranks(space):
-    """In the order of their start: that of rank 0 is the first."""
-    return sorted(pid for pid in named(space, "bin/epop", "ledger") if not set(named(space, "mpiexec")) & {pid})
+def rank_0(space):
+    """The process of the only job's, as the job says."""
+    return next(one["pid"] for one in joining.processes(space) if one["rank"] == 0)
 
 
 def endless(daemon):
@@ -47,7 +47,7 @@ def test_a_job_dies_in_the_middle_of_a_resize(daemon, space):
     daemon.start(stop_at="asked")
     second = daemon.say_submit("true", ranks=(2, 2))
     daemon.wait_stopped()
-    os.kill(ranks(space)[0], signal.SIGKILL)
+    os.kill(rank_0(space), signal.SIGKILL)
     os.kill(daemon.pid, signal.SIGCONT)
     daemon.wait_end(first, "failed")
     daemon.wait_end(second)
@@ -73,7 +73,7 @@ def test_a_job_that_is_stopped_keeps_its_nodes(daemon, space):
     """Others are served meanwhile; when it goes on, it does what it was asked."""
     daemon.start()
     first = endless(daemon)
-    stopped = ranks(space)[0]
+    stopped = rank_0(space)
     os.kill(stopped, signal.SIGSTOP)
     try:
         waiting = daemon.submit("true", ranks=(1, 1))

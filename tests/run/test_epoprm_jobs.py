@@ -35,20 +35,16 @@ def start(daemon, space, *options):
     return number, waits
 
 
-def last_resize(daemon, number):
-    return daemon.rows("SELECT * FROM resize WHERE job=? ORDER BY id", number)[-1]
-
-
 def wait_outcome(daemon, number, outcome):
-    ruling.wait_for(lambda: [row for row in daemon.rows("SELECT * FROM resize WHERE job=?", number)
-                             if row["outcome"] == outcome], why=lambda: str(daemon.events()))
+    """The first resize that came to this; another one may go on already."""
+    return ruling.wait_for(lambda: daemon.rows("SELECT * FROM resize WHERE job=? AND outcome=? ORDER BY id", number, outcome),
+                           why=lambda: str(daemon.events()))[0]
 
 
 def test_joiners_that_hang(daemon, space, net):
     """Given up by the job: the node is free again, for another job, and the next attempt works."""
     number, waits = start(daemon, space, "--prepare-timeout", space.patience(2))
-    wait_outcome(daemon, number, "refused")
-    assert "not ready in time" in last_resize(daemon, number)["reason"]
+    assert "not ready in time" in wait_outcome(daemon, number, "refused")["reason"]
     other = daemon.submit("hostname", ranks=(1, 1))
     waits.off()
     daemon.wait_end(other)
@@ -60,8 +56,7 @@ def test_joiners_that_hang(daemon, space, net):
 
 def test_joiners_that_are_killed(daemon, space, net):
     number, waits = start(daemon, space)
-    ruling.wait_for(lambda: joiners(net))
-    for pid in joiners(net):
+    for pid in ruling.wait_for(lambda: joiners(net)):
         os.kill(pid, signal.SIGKILL)
     wait_outcome(daemon, number, "refused")
     waits.off()
@@ -92,7 +87,9 @@ def test_rank_0_is_killed_in_a_growth(daemon, space, net):
 def test_somebody_else_withdraws_it(daemon, space, net):
     """epopctl cancel: it is left alone for a while, and tried again."""
     number, waits = start(daemon, space)
-    assert net.epopctl("n1", "cancel").status == 0
+    ruling.wait_for(lambda: joiners(net))  # that it was asked is what the daemon says, before the job has heard of it
+    withdrawn = net.epopctl("n1", "cancel")
+    assert withdrawn.status == 0, withdrawn
     wait_outcome(daemon, number, "refused")
     waits.off()
     daemon.wait_runs(number, 2)

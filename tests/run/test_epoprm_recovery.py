@@ -44,12 +44,14 @@ def test_dies_in_a_shrink(daemon, step):
 def test_dies_in_a_jobs_life(daemon, step):
     """It runs once, whatever the daemon knew of it."""
     daemon.start(stop_at=step)
-    daemon.say_submit("sh", "-c", "echo ran; sleep 1", ranks=(1, 1))
-    if step == "ending":
+    cancels = step == "ending"
+    daemon.say_submit("sh", "-c", f"echo ran; sleep {1000 if cancels else 1}", ranks=(1, 1))
+    if cancels:
+        ruling.wait_for(lambda: "ran" in daemon.output(1))  # "running" is of its mpiexec
         daemon.wait_event("running", 1)
         daemon.say("cancel", job=1)
     die_and_rise(daemon)
-    daemon.wait_end(1, "cancelled" if step == "ending" else "done")
+    daemon.wait_end(1, "cancelled" if cancels else "done")
     assert daemon.output(1).count("ran") == 1
     assert all(node["state"] == "idle" for node in daemon.nodes().values())
 
