@@ -25,6 +25,8 @@ class Connection:
         self._lines = self._socket.makefile("r")
         self.seen = []
         self.hello = self.read()
+        if not self.hello:
+            raise ConnectionError("it went before it said anything")
 
     def read(self):
         """The next line; None: it is closed."""
@@ -93,8 +95,12 @@ class Attended:
         return Connection(self.directory)
 
     def hear_end(self):
-        """How it ended, as it is told."""
-        connection = self.connect()
+        """How it ended, as it is told; who comes when the attendant has gone, which it does in time, has the file."""
+        wait_until(lambda: (self.directory / "socket").exists() or not self.it.running(), LIMIT)
+        try:
+            connection = Connection(self.directory)
+        except OSError:
+            return self.end()
         return connection.hello["ended"] or connection.ended()
 
     def end(self):

@@ -7,8 +7,9 @@ import pytest
 
 import job
 import joining
-from attending import ATTEND, LIMIT, Attended, named
+from attending import ATTEND, LIMIT, Attended, Connection, named
 from executables import LINKED, compile_c, source
+from joins import JoinScenario
 
 pytestmark = joining.needed
 LEDGER = job.program("ledger")
@@ -98,19 +99,22 @@ def test_a_second_one_goes_at_once(attended, space):
 
 
 def test_asks_and_watches(attended):
-    """Two requests are in flight at a time, and the quick one does not wait for the other."""
+    """Two requests are in flight at a time, and the quick one does not wait for the other, which has no end in a pause."""
     it, connection = ledger(attended)
+    connection.ask(6, "pause")
+    assert connection.answer(6)["ok"]
     connection.ask(1, "resize", size=4, wait=True)
     connection.ask(2, "status")
     assert connection.answer(2)["job"]["batch"] == "epoprm:17"
     assert not [line for line in connection.seen if line.get("id") == 1]
+    connection.ask(7, "resume")
     assert connection.answer(1)["ok"]
     connection.wait_for(lambda line: line.get("what", {}).get("event") == "committed")
     connection.ask(3, "measure")
     assert connection.answer(3)["ok"]
     connection.ask(4, "resize", size=0)
     assert connection.answer(4)["code"] == "refused"
-    connection.say({"id": 5, "do": "end", "grace": 20})
+    connection.say({"id": 5, "do": "end", "grace": LIMIT})
     assert connection.answer(5)["ok"]
     assert connection.ended()["status"] == 0
     it.end()
@@ -238,11 +242,12 @@ def test_an_executable_that_goes_on(attended, space):
 def test_signals_where_there_is_no_control_plane(attended):
     it = attended("/bin/sh", "-c", "trap 'echo told' TERM; echo ready; while :; do sleep 0.05; done").start()
     connection = it.connect()
-    joining.wait_until(lambda: "ready" in it.output.read_text())
-    connection.say({"id": 1, "do": "end", "grace": 0.5})
+    joining.wait_until(lambda: "ready" in it.output.read_text(), LIMIT)
+    connection.say({"id": 1, "do": "end", "grace": 1000})
+    joining.wait_until(lambda: "told" in it.output.read_text(), LIMIT)
+    connection.say({"id": 2, "do": "end", "grace": 0.5})
     assert connection.ended()["signal"] == signal.SIGKILL
     it.end()
-    assert "told" in it.output.read_text()
 
 
 def test_what_a_command_leaves_is_ended(attended):
@@ -257,8 +262,8 @@ def test_mpiexec_is_killed(attended):
     it, connection = ledger(attended, 2)
     connection.ask(1, "resize", size=3, wait=True)
     assert connection.answer(1)["ok"]
-    launchers = named(it.others(), "mpiexec") or named(it.others(), "mpiexec.hydra")
-    os.kill(min(launchers), signal.SIGKILL)
+    connection.ask(2, "status")
+    os.kill(JoinScenario.launcher_of(connection.answer(2)["job"]["processes"][0]["pid"]), signal.SIGKILL)
     assert connection.ended()["signal"] == signal.SIGKILL
     assert not it.others()
     it.end()
@@ -276,7 +281,7 @@ def test_a_host_that_cannot_be_reached(attended, program):
 def test_a_rigid_mpi_program_ends(attended):
     it = attended(job.MPIEXEC, "-n", 2, "sleep", "1000").start()
     connection = it.connect()
-    joining.wait_until(lambda: len(named(it.others(), "sleep")) == 2)
+    joining.wait_until(lambda: len(named(it.others(), "sleep")) == 2, LIMIT)
     connection.say({"id": 1, "do": "end", "grace": 20})
     connection.ended()
     assert not it.others()
@@ -284,11 +289,12 @@ def test_a_rigid_mpi_program_ends(attended):
 
 
 def heard(it):
-    """Nobody listens where the guard was through before."""
+    """Nobody listens, at a socket that may be the old one's, before the guard is through; nor after a while."""
     try:
-        return it.hear_end()
+        connection = Connection(it.directory)
     except OSError:
         return None
+    return connection.hello["ended"] or connection.ended()
 
 
 def lost(it):

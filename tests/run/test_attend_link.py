@@ -22,6 +22,12 @@ pytestmark = [joining.needed, pytest.mark.skipif(not TOOLS, reason="no munge her
 JOB = 17
 
 
+def takes(path):
+    """Somebody listens at this socket."""
+    with socket.socket(socket.AF_UNIX) as one:
+        return one.connect_ex(str(path)) == 0
+
+
 @pytest.fixture(name="munged", scope="module")
 def fixture_munged():
     """The path of its socket."""
@@ -33,7 +39,7 @@ def fixture_munged():
                f"--pid-file={place}/pid", f"--log-file={place}/log", f"--seed-file={place}/seed"]
     with open(place / "said", "w", encoding="utf-8") as said, \
             subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True) as process:
-        wait_until(lambda: (place / "socket").exists() or process.poll() is not None)
+        wait_until(lambda: process.poll() is not None or (place / "socket").exists() and takes(place / "socket"), LIMIT)
         assert process.poll() is None, (place / "said").read_text()
         yield place / "socket"
         process.kill()
