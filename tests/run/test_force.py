@@ -156,8 +156,8 @@ def test_force_while_joiners_come(space):
 
 def test_stop_says_whom_it_waits_for(space):
     it = Hanging(space, "1:recv", size=2).hang()
-    said = space.epopctl("stop")
     begin = time.monotonic()
+    said = space.epopctl("stop")
     assert said.status == DONE and said.out.startswith("stopping; it waits for "), said
     assert "rank 1 in MPI_Recv for " in said.out and said.out.endswith("; epopctl stop --force ends it at once\n"), said
     waiting = space.epopctl("stop", "--wait", "--timeout", "5")
