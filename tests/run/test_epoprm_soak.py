@@ -19,9 +19,11 @@ pytestmark = joining.needed
 
 @pytest.fixture(scope="module")
 def soaked():
-    """After some faults; how many of each there were is told when a test fails."""
+    """After some faults; which ones, and of which seed, is told when a test fails."""
+    seed = random.SystemRandom().randrange(1 << 31)
+    print(f"seed {seed}")
     try:
-        soak = under_epoprm.HostsSoak(under_epoprm.HostsManager(), seed=random.SystemRandom().randrange(1 << 31))
+        soak = under_epoprm.HostsSoak(under_epoprm.HostsManager(), seed=seed)
     except hosts.Unavailable as why:
         pytest.skip(f"no namespaces here: {why}")
     try:

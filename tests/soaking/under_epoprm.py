@@ -112,7 +112,9 @@ class Manager:
     # ---- Victims
 
     def daemon(self):
-        return [pid for pid in self.processes() if name_of(pid) == "epoprm" and b"start" in words(pid)]
+        """Not what it has forked, which looks like it until its exec."""
+        found = [pid for pid in self.processes() if name_of(pid) == "epoprm" and b"start" in words(pid)]
+        return [pid for pid in found if parent(pid) not in found]
 
     def _of_jobs(self):
         return {pid: number for pid, variables in self.processes().items()
