@@ -273,9 +273,10 @@ static void accept_newcomers(void)
 {
     for (int i = 0; i < PENDING_MAX; i++) {
         int fd = accept4(admission.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd >= 0)
+        if (fd >= 0) {
+            control_socket_needs_host(fd);
             welcome(fd);
-        else if (errno == EMFILE || errno == ENFILE)
+        } else if (errno == EMFILE || errno == ENFILE)
             usleep(10000); /* the program holds all descriptors; those who wait may come later */
         if (fd < 0)
             return;

@@ -136,6 +136,32 @@ void control_sockets_only_here(const char *uri)
         pthread_once(&once, watch_children);
 }
 
+/* ---- Hosts that have gone without a word -------------------------------------------------- */
+
+static const int host_seconds = 30, host_seconds_most = 3600;
+
+static int seconds_of_hosts(void)
+{
+    const char *text = getenv("EPOP_HOST_SECONDS");
+    int seconds = text ? atoi(text) : 0;
+    return seconds > 0 && seconds <= host_seconds_most ? seconds : host_seconds;
+}
+
+static void set_option(int fd, int option, int value)
+{
+    setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value);
+}
+
+/* Where nothing is on its way the kernel asks; where something is, it is told how long that may last. */
+void control_socket_needs_host(int fd)
+{
+    int seconds = seconds_of_hosts(), on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    set_option(fd, TCP_KEEPIDLE, seconds > 3 ? seconds / 3 : 1);
+    set_option(fd, TCP_KEEPINTVL, seconds > 6 ? seconds / 6 : 1);
+    set_option(fd, TCP_USER_TIMEOUT, seconds * 1000);
+}
+
 /* ---- By their address ---------------------------------------------------------------------- */
 
 void control_socket_tune(const char *uri)
@@ -146,6 +172,7 @@ void control_socket_tune(const char *uri)
         return;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     fcntl(fd, F_SETFD, FD_CLOEXEC);
+    control_socket_needs_host(fd);
     control_sockets_only_here(uri);
 }
 

@@ -6,8 +6,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* The socket of this process that is connected to the server of `uri`: Nagle's algorithm off, close-on-exec on. */
+/* The socket of this process that is connected to the server of `uri`: Nagle's algorithm off, close-on-exec on; and it
+ * is lost when its other end's host does not answer, as below. */
 void control_socket_tune(const char *uri);
+/* A connection whose other end's host says nothing for $EPOP_HOST_SECONDS (30 by itself) is lost: one that has no power
+ * any more cannot say that it has ended. Kernels answer for processes that are stopped. */
+void control_socket_needs_host(int fd);
 /* Children that the program forks do not get the connections to the server of `uri`, or those of this process's server:
  * a copy would keep that of a dead process alive. */
 void control_sockets_only_here(const char *uri);
