@@ -84,6 +84,7 @@ static int parse(struct launch *launch, const cJSON *json, const char *mark)
     launch->cwd = copy(json, "cwd");
     launch->output = copy(json, "output");
     launch->batch = copy(json, "batch");
+    launch->once = json_true(json, "once");
     if (launch->batch)
         launch->environment = read_environment(environment, mark, launch->batch);
     return launch->argv && launch->output && launch->batch && launch->environment ? 0 : -1;

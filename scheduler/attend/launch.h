@@ -2,6 +2,8 @@
 #ifndef SCHEDULER_ATTEND_LAUNCH_H
 #define SCHEDULER_ATTEND_LAUNCH_H
 
+#include <stdbool.h>
+
 #include "runtime/base/error.h"
 
 struct launch {
@@ -9,6 +11,7 @@ struct launch {
     char **environment; /* K=V, ends with NULL; the whole of it */
     char *cwd, *output; /* cwd: NULL for the attendant's own */
     char *batch;        /* "epoprm:17" */
+    bool once;          /* it may go on when an EPOP job in it has gone */
 };
 
 /* `mark`, "NAME=value", becomes the first word of its environment. -1: a line names the file. */

@@ -22,7 +22,7 @@
 static const double soon = 0.02, seldom = 0.5, young = 10, again = 1;
 enum { ATTACH_MS = 600000 }; /* PMIx gives up by itself before; a second attempt meanwhile would do harm */
 
-enum { LETTER_ATTACHED, LETTER_FAILED, LETTER_EVENT, LETTER_ANSWER, LETTER_GONE, LETTER_LEFT };
+enum { LETTER_ATTACHED, LETTER_FAILED, LETTER_EVENT, LETTER_ANSWER, LETTER_GONE, LETTER_LOST, LETTER_LEFT };
 
 /* ---- On PMIx's threads, and those that wait for it --------------------------------------------- */
 
@@ -41,9 +41,15 @@ static void on_gone(void *context)
     mail_put(&plane->mail, LETTER_GONE, 0, NULL);
 }
 
+static void on_lost(void *context)
+{
+    struct plane *plane = context;
+    mail_put(&plane->mail, LETTER_LOST, 0, NULL);
+}
+
 static void *attach(void *context)
 {
-    static const struct control_tool_ops ops = {.message = on_message, .ending = on_gone, .lost = on_gone};
+    static const struct control_tool_ops ops = {.message = on_message, .ending = on_gone, .lost = on_lost};
     struct plane *plane = context;
     struct error error;
     int failed = control_tool_attach(plane->job.uri, plane->nspace, &ops, plane, ATTACH_MS, &error);
@@ -93,7 +99,9 @@ static long long look_at_directories(void)
 
 static bool is_it(const struct plane *plane, const struct control_job *job)
 {
-    return plane->batch ? !strcmp(job->batch, plane->batch) : !strcmp(job->id, plane->id);
+    if (!plane->batch)
+        return !strcmp(job->id, plane->id);
+    return !strcmp(job->batch, plane->batch) && strcmp(job->id, plane->over);
 }
 
 static bool find(struct plane *plane)
@@ -148,16 +156,19 @@ static void begin(struct plane *plane)
 {
     cJSON *watch = json_message(REQUEST_WATCH);
     plane->state = PLANE_ATTACHED;
+    plane->lost = false;
     plane_ask(plane, 0, watch);
     cJSON_Delete(watch);
     plane->ops->attached(plane->context, plane->job.id);
 }
 
-static void end(struct plane *plane)
+static void end(struct plane *plane, bool lost)
 {
     if (plane->state != PLANE_ATTACHED)
         return;
     plane->state = PLANE_LEAVES;
+    plane->lost = lost;
+    snprintf(plane->over, sizeof plane->over, "%s", plane->job.id);
     plane->ops->detached(plane->context);
     if (thread_start(NULL, leave, plane))
         mail_put(&plane->mail, LETTER_LEFT, 0, NULL);
@@ -196,7 +207,8 @@ static void take(struct plane *plane, const struct letter *letter)
         take_answer(plane, letter);
         break;
     case LETTER_GONE:
-        end(plane);
+    case LETTER_LOST:
+        end(plane, letter->kind == LETTER_LOST);
         break;
     default:
         seek(plane, soon);

@@ -38,6 +38,8 @@ struct plane {
     long long seen; /* what the directories were like then, */
     int unchanged;  /* and for how many looks */
     bool closed;
+    bool lost;      /* without a farewell: rank 0's process, or its host, is gone */
+    char over[128]; /* of a batch job: the id of the job that it was attached to. That one does not come back */
 };
 
 /* The members from loop to context are set before. -1: no descriptors, or no memory. */

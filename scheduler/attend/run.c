@@ -28,7 +28,7 @@
 /* Seconds: that it stays to tell of the end; of grace where it is itself told to go; for the command to begin. */
 static const double linger = 5, short_grace = 3;
 static const double look_apart = 1; /* and between two looks for hosts that are not reached */
-enum { BEGIN_MS = 60000 };
+enum { BEGIN_MS = 60000, MISSED_MOST = 6 /* looks, in which others end a job as well */ };
 
 struct beside {
     char directory[PATH_MAX];
@@ -39,7 +39,7 @@ struct beside {
     struct listening listening;
     struct watched guarded, signalled;
     struct timer late, look;
-    int looked;          /* how often in a row */
+    int looked, missed;  /* how often in a row */
     char unreached[160]; /* why it is ended then; "": it is not */
 };
 
@@ -120,14 +120,24 @@ static void kill_all(void *context)
     guard_kill(&b->guard);
 }
 
+/* Rank 0's process has gone, and no other one was left to end mpiexec, which waits for an ssh to a host without power.
+ */
+static bool waits_in_vain(const struct beside *b)
+{
+    const struct plane *plane = &b->attendant.plane;
+    return plane->lost && plane->state == PLANE_SEEKS && !b->launch.once && unreached_mpiexec(b->guard.pid);
+}
+
 /* One that has a control plane misses its processes by itself. */
 static void look(void *context)
 {
     struct beside *b = context;
-    char text[sizeof b->unreached];
+    char text[sizeof b->unreached] = "rank 0's process or its host has gone, and mpiexec has not noticed";
+    bool vain = waits_in_vain(b);
+    b->missed = vain ? b->missed + 1 : 0;
     b->looked =
         b->attendant.plane.state == PLANE_SEEKS && unreached_seen(b->guard.pid, text, sizeof text) ? b->looked + 1 : 0;
-    if (b->looked < 2) {
+    if (b->looked < 2 && b->missed < MISSED_MOST) {
         timers_set(&b->attendant.loop.timers, &b->look, look_apart);
         return;
     }
@@ -162,10 +172,11 @@ static void take_signals(struct beside *b)
                                     .context = b};
 }
 
-/* The job's address file is where its environment says. */
+/* The job's address file is where its environment says, and its host is waited for as long. */
 static void look_where_it_is(const struct launch *launch)
 {
-    static const char *const names[] = {"EPOP_RUNTIME_DIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME"};
+    static const char *const names[] = {"EPOP_RUNTIME_DIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME",
+                                        "EPOP_HOST_SECONDS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = launch_variable(launch, names[i]);
         if (value)

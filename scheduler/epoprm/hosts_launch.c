@@ -221,6 +221,8 @@ static char *launch_text(const struct hosts_job *job)
     cJSON_AddItemToObject(launch, "environment", environment_of(job));
     cJSON_AddStringToObject(launch, "output", *job->output ? job->output : output);
     cJSON_AddStringToObject(launch, "batch", batch);
+    if (job->once)
+        cJSON_AddTrueToObject(launch, "once");
     text = argv ? cJSON_PrintUnformatted(launch) : NULL;
     cJSON_Delete(launch);
     return text;
