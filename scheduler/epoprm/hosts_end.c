@@ -36,8 +36,8 @@ static struct outcome judge(const struct hosts_job *job, const cJSON *ended, con
         snprintf(outcome.why, sizeof outcome.why, "%s", job->why);
     else if (why || said)
         snprintf(outcome.why, sizeof outcome.why, "%.200s", why ? why : said);
-    else if (outcome.status > 128)
-        snprintf(outcome.why, sizeof outcome.why, "ended by signal %d", outcome.status - 128);
+    else if (json_int(ended, "signal", 0) > 0)
+        snprintf(outcome.why, sizeof outcome.why, "ended by signal %d", json_int(ended, "signal", 0));
     else
         snprintf(outcome.why, sizeof outcome.why, "exit status %d", outcome.status);
     return outcome;

@@ -42,6 +42,8 @@ def test_jobs_of_every_kind(daemon):
     assert "of " in daemon.output(moldable)
     row = daemon.wait_end(once, "failed")
     assert (row["status"], row["reason"]) == (3, "exit status 3") and daemon.output(once).startswith(f"{once} ")
+    odd = daemon.submit("sh", "-c", "exit 255", once=True, ranks=(1, 1))
+    assert daemon.wait_end(odd, "failed")["reason"] == "exit status 255"  # which is no signal 127
     assert daemon.wait_end(missing, "failed")["status"] != 0
     elastic = daemon.submit(job.BUILD / "plain/heat_adapt", "1000", "1000000000", ranks=(1, 4))
     assert daemon.wait_job(elastic, lambda one: one["kind"] == "malleable")
