@@ -14,6 +14,7 @@ import time
 import job
 
 START = job.ROOT / "tests/hosts/start.sh"
+SSH = job.ROOT / "tests/hosts/ssh.sh"  # which is not told that a host has gone silently
 HOLD = 'hostname "$1" && mount --bind "$2" /etc/hosts && ip link set lo up && echo ready && exec cat'
 
 
@@ -74,6 +75,7 @@ class Hosts:
         as its cable is pulled first."""
         (self.directory / name).rename(self.directory / f"{name}.off")
         if silently:
+            (self.directory / f"{name}.silent").touch()
             self.cut(name)
         end = time.monotonic() + 20
         while self._there(name):
@@ -84,6 +86,7 @@ class Hosts:
 
     def power_on(self, name):
         self.mend(name)
+        (self.directory / f"{name}.silent").unlink(missing_ok=True)
         (self.directory / f"{name}.off").rename(self.directory / name)
 
     def holders(self):

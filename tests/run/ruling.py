@@ -204,9 +204,9 @@ def on_local_nodes(count, started=False):
     return fixture
 
 
-def daemon_on(net):
+def daemon_on(net, launcher=hosts.START, **how):
     """On a slot of each of these hosts."""
-    return Daemon(net.space, "--hosts", ",".join(f"{name}:1" for name in net.names), "--launcher", "ssh", "--launcher-exec", hosts.START, net=net)
+    return Daemon(net.space, "--hosts", ",".join(f"{name}:1" for name in net.names), "--launcher", "ssh", "--launcher-exec", launcher, net=net, **how)
 
 
 def on_hosts(*names):

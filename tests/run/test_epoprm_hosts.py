@@ -3,6 +3,9 @@
 import json
 import os
 
+import pytest
+
+import hosts
 import job
 import joining
 import ruling
@@ -92,6 +95,26 @@ def test_no_job_is_started_where_one_failed(daemon, net):
     last = daemon.submit("hostname", ranks=(3, 3))
     net.power_on("n2")
     daemon.wait_end(last)
+
+
+@pytest.mark.parametrize("host, ranks", [("n2", 2), ("n3", 2), ("n2", 1)])
+def test_a_host_goes_without_a_word(net, host, ranks):
+    """Its power is lost, so that no connection to it ends, and ssh waits on: with rank 0's process there, another's, or the only one."""
+    daemon = ruling.daemon_on(net, hosts.SSH, env={"EPOP_HOST_SECONDS": 2}).start()
+    try:
+        daemon.request("drain", node="n1")  # of the daemon
+        struck = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(ranks, ranks))
+        daemon.wait_runs(struck, ranks)
+        wait_ranks(net, ["n2", "n3"][:ranks])
+        net.power_off(host, silently=True)
+        assert "attendant" not in daemon.wait_end(struck, "failed")["reason"]
+        ruling.wait_for(lambda: daemon.nodes()[host]["state"] == "down")
+        last = daemon.submit("hostname", ranks=(2, 2))
+        net.power_on(host)
+        daemon.wait_end(last)
+    finally:
+        daemon.close()
+    daemon.check()
 
 
 def test_a_daemon_that_dies_leaves_nothing_that_looks_for_a_host(space, net):

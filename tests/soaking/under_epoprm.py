@@ -138,9 +138,10 @@ class HostsManager(Manager):
     """The same on a list of hosts, each with an address of its own. The daemon is on another one, which stays."""
 
     nodes = ("n1", "n2", "n3", "n4")
+    silence = 3  # seconds until jobs take a host to have gone; some are away for longer, some for less
 
     def __init__(self, **how):
-        super().__init__(("--hosts", ",".join(f"{name}:1" for name in self.nodes), "--launcher", "ssh", "--launcher-exec", hosts.START), **how)
+        super().__init__(("--hosts", ",".join(f"{name}:1" for name in self.nodes), "--launcher", "ssh", "--launcher-exec", hosts.SSH), **how)
 
     def prepare(self):
         try:
@@ -148,7 +149,7 @@ class HostsManager(Manager):
         except hosts.Unavailable:
             self.space.close()
             raise
-        self.environment |= {key: str(value) for key, value in self.net.environment().items()}
+        self.environment |= {key: str(value) for key, value in self.net.environment({"EPOP_HOST_SECONDS": self.silence}).items()}
 
     def command(self, *arguments):
         return list(map(str, self.net.command("head", super().command(*arguments))))
@@ -194,6 +195,7 @@ class Soak:
         self.manager, self.draw, self.say = manager, random.Random(seed), say
         self.crowd = 6
         self.struck, self.known, self.hit = {}, manager.known, manager.hit
+        self.unattended = set()  # jobs whose attendant was struck
 
     def close(self):
         self.manager.close()
@@ -229,6 +231,8 @@ class Soak:
             self.manager.start()
         else:
             self.hit.add(number)
+            if what == "attendant":
+                self.unattended.add(number)
         return self.count(what, f"of job {number}" if number else "")
 
     def count(self, what, more):
@@ -261,6 +265,8 @@ class Soak:
         wrong = invariants.of_journal(self.manager.journal, self.hit, self.known)
         wrong += [f"job {number} hung until its time limit" for number, in
                   self.manager.rows("SELECT number FROM job WHERE reason LIKE 'time limit%'")]
+        wrong += [f"job {number} lost its attendant by itself" for number, in
+                  self.manager.rows("SELECT number FROM job WHERE reason LIKE 'its attendant was killed%'") if number not in self.unattended]
         self.manager.epoprm("stop")
         wrong += self.left()
         if wrong:
