@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The same jobs, rigid and malleable, in epopsim, under epoprm and in a real Slurm of four nodes on this machine.
+"""The same jobs, rigid and malleable, in epopsim, under epoprm (on this machine; on a list of hosts) and in a real Slurm of four nodes.
 
-    bench/elastic.py [--jobs N] [--seed S] [--sites epopsim,hosts,slurm] [--kinds rigid,malleable] [--policy P]
+    bench/elastic.py [--jobs N] [--seed S] [--sites epopsim,local,hosts,slurm] [--kinds rigid,malleable] [--policy P]
 
-The jobs are programs/synthetic, which sleep: four nodes on two cores take as long as four nodes. For hosts and slurm the tree has
+The jobs are programs/synthetic, which sleep: four nodes on two cores take as long as four nodes. For all but epopsim the tree has
 to be built with an MPICH that joins processes, and EPOP_BUILD and MPIEXEC to say so (docs/scheduling.md has the commands).
 Prints a table, and a JSON line for each run. epopsim comes last, once for each real site, with what that needed besides the
 jobs' iterations (measured by rigid jobs of the whole machine), and for its resizes.
@@ -67,7 +67,7 @@ def run(options):
     jobs = workloads.drawn(options.jobs, options.seed, options.interarrival)
     names, found, measured = options.sites.split(","), [], {}
     print(f"{'site':16} {'jobs':10} {'makespan':>11} {'mean wait':>10} {'slowdown':>9} {'utilisation':>11} {'resizes':>8}")
-    for make in (sites.Hosts, sites.Slurm):
+    for make in (sites.Local, sites.Hosts, sites.Slurm):
         if make.name not in names:
             continue
         site = make(options.policy)
@@ -78,7 +78,7 @@ def run(options):
         finally:
             site.close()
     if "epopsim" in names:
-        for name, costs in (measured or {"hosts": {}}).items():
+        for name, costs in (measured or {"local": {}}).items():
             known = {key: costs[key] for key in ("overhead", "latency", "cost") if key in costs}
             site = sites.Simulated(options.policy, **known, least=name == "slurm", name=f"epopsim ({name})")
             play(site, jobs, options.kinds.split(","), found)
@@ -87,7 +87,7 @@ def run(options):
 
 def short(jobs):
     """For `make bench`."""
-    options = argparse.Namespace(jobs=jobs, seed=4, interarrival=1.5, sites="hosts,epopsim", kinds="rigid,malleable", policy=POLICY)
+    options = argparse.Namespace(jobs=jobs, seed=4, interarrival=1.5, sites="local,epopsim", kinds="rigid,malleable", policy=POLICY)
     return run(options)[0]
 
 

@@ -57,7 +57,7 @@ def kinds(site, resizes):
 
 
 def hosts(rounds):
-    site = sites.Hosts(POLICY)
+    site = sites.Local(POLICY)
     try:
         site.command("start", *site.options, "--policy", site.policy)
         try:

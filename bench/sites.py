@@ -1,4 +1,4 @@
-"""Where bench/elastic.py plays a workload: in epopsim, under epoprm on this machine, and in a real Slurm of four nodes.
+"""Where bench/elastic.py plays a workload: in epopsim, under epoprm on this machine and on a list of hosts, and in a real Slurm of four nodes.
 
 Each gives a record for each job: submit, start, end (seconds, of any origin), resizes, and node_seconds that it held.
 """
@@ -85,10 +85,10 @@ class Simulated:
         pass
 
 
-class Hosts:
+class Local:
     """Under epoprm: four nodes of one slot on this machine."""
 
-    name = "hosts"
+    name = "local"
 
     def __init__(self, policy, options=("--local", str(workloads.NODES))):
         self.policy, self.options = policy, options
@@ -99,11 +99,16 @@ class Hosts:
         (self.directory / "run").mkdir(mode=0o700)
 
     def command(self, *words):
-        done = subprocess.run([BUILD / "bin/epoprm", *map(str, words)], capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run(self.words([BUILD / "bin/epoprm", *map(str, words)]), capture_output=True, text=True, timeout=60, check=False,
                               env=self.environment, stdin=subprocess.DEVNULL)
         if done.returncode:
             raise Failed(f"epoprm {words[0]}: {done.stderr.strip()}")
         return done.stdout
+
+    @staticmethod
+    def words(command):
+        """That run a command where the daemon is."""
+        return command
 
     def submit(self, job, malleable):
         most = workloads.wanted(job)
@@ -142,6 +147,30 @@ class Hosts:
 
     def close(self):
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Hosts(Local):
+    """The same on a list of hosts, which are network namespaces here; the daemon is on one more."""
+
+    name = "hosts"
+
+    def __init__(self, policy):
+        sys.path.insert(0, str(ROOT / "tests/run"))
+        import hosts  # not needed by the other sites
+        import job
+        nodes = [f"n{number + 1}" for number in range(workloads.NODES)]
+        super().__init__(policy, ("--hosts", ",".join(f"{node}:1" for node in nodes), "--launcher", "ssh", "--launcher-exec", hosts.START))
+        self.space = job.Space(self.directory)
+        self.net = hosts.Hosts(self.space, ["head", *nodes])
+        self.environment = self.space.environment(self.net.environment(
+            {name: self.environment[name] for name in ("EPOPRM_DIR", "EPOP_RUNTIME_DIR")}))
+
+    def words(self, command):
+        return list(map(str, self.net.command("head", command)))
+
+    def close(self):
+        self.space.close()
+        super().close()
 
 
 RIGID = """
