@@ -145,6 +145,8 @@ static int write_profile(void *state, const epop_job_t *job)
     struct error error = {0};
     (void)state;
     bool over = job->end != EPOP_JOB_RUNNING;
+    if (!over && !job->record_count)
+        return EPOP_OK; /* no process has come to INIT yet */
     cJSON *merged = merge_profile(job, profile.structure, profile.mpi[0] ? profile.mpi : NULL);
     if (over && !job->quiet)
         table_print(merged, stderr);

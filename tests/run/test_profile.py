@@ -260,6 +260,13 @@ def test_a_kill_leaves_the_last_checkpoint(space):
     assert len(profile["processes"]) == 3
 
 
+def test_no_checkpoint_before_there_is_something_to_tell(space):
+    """The first ones are due before any process has come to INIT."""
+    it = space.start_epop(*profiled(space, "--quiet", "--checkpoint", "0.0001"), job.test_program("scenario_window"), ranks=2)
+    wait_for_checkpoint(space, lambda profile: profile["processes"])
+    assert space.epopctl("stop").status == 0 and it.wait().status == 0
+
+
 # ---- Where it goes
 
 
