@@ -4,34 +4,12 @@
 # EPOP_BUILD names the build tree.
 set -eu
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "$root" && cd "${EPOP_BUILD:-build}" && pwd)
+. "$(dirname "$0")/common.sh"
+
 mpiexec=${MPIEXEC:-mpiexec.mpich}
 cannon=$build/lib/epop/examples/cannon.so
 limit=300 # seconds, for each thing that is waited for
 ranks=4
-
-export PATH="$build/bin:$PATH"
-export OPENBLAS_NUM_THREADS=1 # the ranks share the cores
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/epop-demo.XXXXXX")
-export EPOP_RUNTIME_DIR=$work # the job's address file: no other job of this user is in the way
-job_pid=
-watch_pid=
-
-clean_up() {
-    trap - EXIT INT TERM
-    for pid in $watch_pid $job_pid; do
-        kill "$pid" 2>/dev/null || true
-        wait "$pid" 2>/dev/null || true
-    done
-    rm -rf "$work"
-}
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-. "$root/demo/shown.sh"
 
 # Prints the lines that come in on descriptor $1, marked with $2, up to the first one that contains $3.
 show_until() {
@@ -110,7 +88,7 @@ mkfifo job watch silence
 exec 5<>silence
 printf '%s$ %s%s\n' "$bold" "$mpiexec -n $ranks epop cannon.so A.npy B.npy C.npy --verify &" "$plain"
 timeout "$limit" "$mpiexec" -n $ranks epop "$cannon" A.npy B.npy C.npy --verify </dev/null >job 2>&1 &
-job_pid=$!
+job_pid=$! pids=$!
 exec 3<job
 show_until 3 job "cannon: read" || fail "the job did not start"
 until timeout "$limit" epopctl list | grep -q '^cannon'; do
@@ -119,6 +97,7 @@ done
 printf '%s$ epopctl watch &%s\n' "$bold" "$plain"
 timeout "$limit" epopctl watch </dev/null >watch 2>&1 &
 watch_pid=$!
+pids="$watch_pid $job_pid"
 exec 4<watch
 wait_for_watch
 wait_for_percent 10
@@ -137,7 +116,7 @@ step "The result"
 show_until 3 job "wrote C.npy" || fail "the job did not write its result"
 status=0
 wait "$job_pid" || status=$?
-job_pid=
+pids=$watch_pid
 [ $status -eq 0 ] || fail "the job ended with status $status"
 ls -lh C.npy | awk '{ print "  " $9, $5 }'
 printf '\nOne multiplication of %s x %s matrices ran on 4, then 1, then 4 ranks, and its result is verified.\n' \

@@ -3,32 +3,13 @@
 # them back. The result is a page with what each had when, and why. Called by demo/demo.sh; EPOP_BUILD names the build tree.
 set -eu
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "$root" && cd "${EPOP_BUILD:-build}" && pwd)
+. "$(dirname "$0")/common.sh"
+
 synthetic=$build/lib/epop/programs/synthetic.so
 limit=120 # seconds, for each thing that is waited for
+export EPOPRM_DIR=$work/rm # no other daemon of this user is in the way
 
-export PATH="$build/bin:$PATH"
-export OPENBLAS_NUM_THREADS=1
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/epop-demo.XXXXXX")
-export EPOPRM_DIR=$work/rm EPOP_RUNTIME_DIR=$work # no other daemon or job of this user is in the way
-watch_pid=
-
-clean_up() {
-    trap - EXIT INT TERM
-    epoprm stop --jobs >/dev/null 2>&1 || true
-    if [ -n "$watch_pid" ]; then
-        kill "$watch_pid" 2>/dev/null || true
-        wait "$watch_pid" 2>/dev/null || true
-    fi
-    rm -rf "$work"
-}
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-. "$root/demo/shown.sh"
+before_end() { epoprm stop --jobs >/dev/null 2>&1 || true; }
 
 # Prints what is watched up to the first line with all of these words.
 show_until() {
@@ -49,7 +30,7 @@ run epoprm start --local 4 --policy ers,period=1,worth=1,lower=0.5,upper=0.9
 mkfifo "$work/watch"
 printf '%s$ epoprm watch &%s\n' "$bold" "$plain"
 timeout $((3 * limit)) epoprm watch >"$work/watch" 2>&1 </dev/null &
-watch_pid=$!
+pids=$!
 exec 3<"$work/watch"
 show_until TIME # it is connected: from here on it hears of all
 
