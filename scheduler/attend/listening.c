@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +18,9 @@ static bool is_ours(int fd)
     return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &length) && (other.uid == geteuid() || !other.uid);
 }
 
-static void ready(void *context, short events)
+static void take(void *context, int fd)
 {
-    struct listening *l = context;
-    (void)events;
-    int fd = accept4(l->watched.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
-        return;
+    const struct listening *l = context;
     if (is_ours(fd))
         l->take(l->context, fd);
     else
@@ -49,23 +44,22 @@ static int bind_at(int fd, const char *path, struct error *error)
     return failed ? -1 : 0;
 }
 
-int listening_open(struct listening *l, struct loop *loop, const char *directory, void (*take)(void *context, int fd),
+int listening_open(struct listening *l, struct loop *loop, const char *directory, void (*to)(void *context, int fd),
                    void *context, struct error *error)
 {
-    *l = (struct listening){.loop = loop, .take = take, .context = context};
-    l->watched = (struct watched){.events = POLLIN, .ready = ready, .context = l};
-    l->watched.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (l->watched.fd < 0 || asprintf(&l->path, "%s/socket", directory) < 0)
+    *l = (struct listening){.take = to, .context = context};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || asprintf(&l->path, "%s/socket", directory) < 0)
         return error_set(error, ERROR_FAILED, "no socket: %s", strerror(errno));
-    if (bind_at(l->watched.fd, l->path, error))
+    if (bind_at(fd, l->path, error))
         return -1;
-    return loop_add(loop, &l->watched) ? error_memory(error) : 0;
+    return listener_begin(&l->listener, loop, fd, take, l) ? error_memory(error) : 0;
 }
 
 void listening_close(struct listening *l)
 {
     unlink(l->path);
-    loop_drop(l->loop, &l->watched);
-    close(l->watched.fd);
+    listener_end(&l->listener);
+    close(l->listener.watched.fd);
     free(l->path);
 }

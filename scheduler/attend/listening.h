@@ -3,19 +3,18 @@
 #define SCHEDULER_ATTEND_LISTENING_H
 
 #include "runtime/base/error.h"
-#include "scheduler/epoprm/loop.h"
+#include "scheduler/epoprm/listener.h"
 
 struct listening {
-    struct loop *loop;
-    struct watched watched;
+    struct listener listener;
     char *path;
     void (*take)(void *context, int fd);
     void *context;
 };
 
-/* `take` gets each connection. A socket of an attendant before is replaced. */
+/* `to` gets each connection. A socket of an attendant before is replaced. */
 int listening_open(struct listening *listening, struct loop *loop, const char *directory,
-                   void (*take)(void *context, int fd), void *context, struct error *error);
+                   void (*to)(void *context, int fd), void *context, struct error *error);
 void listening_close(struct listening *listening);
 
 #endif

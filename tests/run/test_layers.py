@@ -25,7 +25,7 @@ ALLOWED = {
     "scheduler/modules": ["epop/visibility.h", "scheduler/munge/munge.h", "scheduler/slurm/module.h"],
     "scheduler/epopsim": ["epop/policy.h", "scheduler/", "runtime/base/"],
     "scheduler/attend": ["scheduler/attend/", "scheduler/munge/munge.h", "scheduler/epoprm/address.h", "scheduler/epoprm/lines.h",
-                         "scheduler/epoprm/loop.h", "runtime/base/", "runtime/control/", "runtime/hydra/leftovers.h", "runtime/hydra/hydra.h"],
+                         "scheduler/epoprm/listener.h", "scheduler/epoprm/loop.h", "runtime/base/", "runtime/control/", "runtime/hydra/leftovers.h", "runtime/hydra/hydra.h"],
     "scheduler/journal": ["scheduler/journal/", "runtime/base/"],
     "scheduler/epoprm": ["epop/policy.h", "scheduler/", "terminal/", "runtime/base/", "runtime/hydra/hydra.h", "runtime/hydra/mpiexec.h"],
     "report": ["report/"],
