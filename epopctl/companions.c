@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "epopctl/client.h"
 #include "epopctl/command.h"
 #include "epopctl/output.h"
+#include "runtime/base/helper.h"
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
 #include "runtime/control/messages.h"
@@ -29,16 +29,6 @@ static int ranks_per_node(const cJSON *status)
     return ranks > 0 ? ranks : 1;
 }
 
-/* bin/epopctl, lib/epop/companion: there is no library of ours in this process. */
-static int find_helper(char *path, size_t size)
-{
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *slash = length > 0 ? memrchr(self, '/', (size_t)length) : NULL;
-    int used = slash ? snprintf(path, size, "%.*s/../lib/epop/companion", (int)(slash - self), self) : -1;
-    return used >= 0 && (size_t)used < size && !access(path, X_OK) ? 0 : -1;
-}
-
 static int submit(const char *job, const char *count, int ranks, const char *of)
 {
     char helper[PATH_MAX], each[16];
@@ -49,7 +39,7 @@ static int submit(const char *job, const char *count, int ranks, const char *of)
                                .in = SPAWN_NOTHING,
                                .out = STDOUT_FILENO,
                                .err = STDERR_FILENO};
-    if (find_helper(helper, sizeof helper) || spawn_program(&what, &pid)) {
+    if (tree_path("lib/epop/companion", helper, sizeof helper) || spawn_program(&what, &pid)) {
         ctl_complain("resize: lib/epop/companion cannot be started");
         return CTL_REFUSED;
     }

@@ -2,6 +2,7 @@
 #include "runtime/base/helper.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,4 +21,20 @@ int helper_find(const char *name, char *path, size_t size)
         return 0;
     path[0] = 0;
     return -1;
+}
+
+int tree_path(const char *rest, char *path, size_t size)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return -1;
+    self[length] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(self, '/');
+        if (slash)
+            *slash = '\0';
+    }
+    int used = snprintf(path, size, "%s/%s", self, rest);
+    return used >= 0 && (size_t)used < size ? 0 : -1;
 }

@@ -45,3 +45,18 @@ int procstat_read(long pid, struct procstat *stat)
     snprintf(stat->name, sizeof stat->name, "%.60s", name + 1);
     return 0;
 }
+
+long procstat_child(long parent, bool (*is)(void *context, long pid, const struct procstat *stat), void *context)
+{
+    char path[64];
+    long child, found = 0;
+    struct procstat stat;
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", parent, parent);
+    FILE *file = fopen(path, "re");
+    while (file && !found && fscanf(file, "%ld", &child) == 1)
+        if (!procstat_read(child, &stat) && is(context, child, &stat))
+            found = child;
+    if (file)
+        fclose(file);
+    return found;
+}

@@ -2,6 +2,8 @@
 #ifndef EPOP_BASE_PROCSTAT_H
 #define EPOP_BASE_PROCSTAT_H
 
+#include <stdbool.h>
+
 struct procstat {
     char name[64]; /* the kernel's, which it cuts off */
     char state;    /* 'Z': nothing of it is left but its exit status */
@@ -12,5 +14,8 @@ struct procstat {
 
 /* 0, or -1: there is no such process. Any thread. */
 int procstat_read(long pid, struct procstat *stat);
+
+/* The first child of that process's first thread that `is` says yes to; 0: none. Any thread. */
+long procstat_child(long parent, bool (*is)(void *context, long pid, const struct procstat *stat), void *context);
 
 #endif

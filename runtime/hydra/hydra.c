@@ -135,24 +135,22 @@ int hydra_launch_by(char *options[HYDRA_OPTIONS_MAX], int *count, char *launcher
     return set_option(options, count, by, launcher) || set_option(options, count, with, program) ? -1 : 0;
 }
 
+static bool has_failed(void *context, long pid, const struct procstat *stat)
+{
+    struct procstat *failed = context;
+    (void)pid;
+    *failed = *stat;
+    return stat->state == 'Z' && stat->status != 0;
+}
+
 bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status)
 {
-    char path[64];
-    long child;
-    bool failed = false;
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)mpiexec, (long)mpiexec);
-    FILE *file = fopen(path, "r");
-    while (file && !failed && fscanf(file, "%ld", &child) == 1) {
-        struct procstat stat;
-        failed = !procstat_read(child, &stat) && stat.state == 'Z' && stat.status != 0;
-        if (failed) {
-            snprintf(name, name_size, "%s", stat.name);
-            *status = WIFEXITED(stat.status) ? WEXITSTATUS(stat.status) : 128 + WTERMSIG(stat.status);
-        }
-    }
-    if (file)
-        fclose(file);
-    return failed;
+    struct procstat failed;
+    if (!procstat_child(mpiexec, has_failed, &failed))
+        return false;
+    snprintf(name, name_size, "%s", failed.name);
+    *status = WIFEXITED(failed.status) ? WEXITSTATUS(failed.status) : 128 + WTERMSIG(failed.status);
+    return true;
 }
 
 static bool is_terminal(long pid, int fd, char *path, size_t size)

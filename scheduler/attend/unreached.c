@@ -7,41 +7,35 @@
 #include "runtime/base/procstat.h"
 #include "runtime/hydra/hydra.h"
 
-static bool any(pid_t mpiexec, char *name, size_t size, int *status)
+struct failure {
+    char name[64];
+    int status;
+};
+
+static bool is_mpiexec(void *context, long pid, const struct procstat *stat)
 {
-    (void)mpiexec, (void)name, (void)size, (void)status;
-    return true;
+    (void)context, (void)pid;
+    return !strncmp(stat->name, "mpiexec", 7);
 }
 
-static bool below(pid_t above, bool (*is)(pid_t mpiexec, char *name, size_t size, int *status), char *name, size_t size,
-                  int *status)
+static bool reaches_nobody(void *context, long pid, const struct procstat *stat)
 {
-    char path[64];
-    struct procstat stat;
-    bool seen = false;
-    long child;
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)above, (long)above);
-    FILE *file = fopen(path, "re");
-    while (file && !seen && fscanf(file, "%ld", &child) == 1)
-        seen =
-            !procstat_read(child, &stat) && !strncmp(stat.name, "mpiexec", 7) && is((pid_t)child, name, size, status);
-    if (file)
-        fclose(file);
-    return seen;
+    struct failure *failure = context;
+    return is_mpiexec(NULL, pid, stat) &&
+           hydra_failed((pid_t)pid, failure->name, sizeof failure->name, &failure->status);
 }
 
 bool unreached_mpiexec(pid_t above)
 {
-    return below(above, any, NULL, 0, NULL);
+    return procstat_child(above, is_mpiexec, NULL);
 }
 
 bool unreached_seen(pid_t above, char *text, size_t size)
 {
-    char name[64];
-    int status;
-    bool seen = below(above, hydra_failed, name, sizeof name, &status);
+    struct failure failure;
+    bool seen = procstat_child(above, reaches_nobody, &failure);
     if (seen)
-        snprintf(text, size, "mpiexec cannot start processes on other hosts: its '%s' ended with status %d", name,
-                 status);
+        snprintf(text, size, "mpiexec cannot start processes on other hosts: its '%s' ended with status %d",
+                 failure.name, failure.status);
     return seen;
 }

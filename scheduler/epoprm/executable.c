@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/helper.h"
 #include "scheduler/epoprm/say.h"
 
 static bool is_file(const char *path, int mode)
@@ -18,25 +19,10 @@ static bool is_file(const char *path, int mode)
     return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, mode);
 }
 
-int executable_path(const char *rest, char path[PATH_MAX])
-{
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0)
-        return -1;
-    self[length] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(self, '/');
-        if (slash)
-            *slash = '\0';
-    }
-    return snprintf(path, PATH_MAX, "%s/%s", self, rest) < PATH_MAX ? 0 : -1;
-}
-
 char *executable_beside(const char *name)
 {
     char path[PATH_MAX];
-    return !executable_path(name, path) && is_file(path, R_OK) ? strdup(path) : NULL;
+    return !tree_path(name, path, sizeof path) && is_file(path, R_OK) ? strdup(path) : NULL;
 }
 
 static bool in_path(const char *name)

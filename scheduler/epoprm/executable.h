@@ -2,13 +2,8 @@
 #ifndef SCHEDULER_EPOPRM_EXECUTABLE_H
 #define SCHEDULER_EPOPRM_EXECUTABLE_H
 
-#include <limits.h>
-
 /* Can this be started: a .so that can be read, a file that can be executed, a command of the PATH? -1 after a line. */
 int executable_check(const char *name);
-
-/* Where a file of the tree that this program is in would be. 0; -1: that cannot be said. */
-int executable_path(const char *rest, char path[PATH_MAX]);
 
 /* A file of the tree that this program is in, as "bin/epop-report". The caller's to free; NULL: it is not there. */
 char *executable_beside(const char *name);

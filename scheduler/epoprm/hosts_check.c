@@ -192,6 +192,12 @@ bool hosts_check_begins(const struct hosts *hosts)
     return looks && monotonic_seconds() - hosts->monotonic < beginning;
 }
 
+void hosts_check_now(struct hosts *hosts)
+{
+    hosts->check_pause = first;
+    timers_set(&hosts->loop.timers, &hosts->checks, 0);
+}
+
 void hosts_check_end(struct hosts *hosts)
 {
     for (int i = 0; hosts->checking && i < hosts->node_count; i++)

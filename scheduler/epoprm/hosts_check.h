@@ -12,6 +12,9 @@ int hosts_check_begin(struct hosts *hosts, struct error *error);
  */
 bool hosts_check_begins(const struct hosts *hosts);
 
+/* A host is in doubt: what is to be looked at is looked at now, and again soon. */
+void hosts_check_now(struct hosts *hosts);
+
 void hosts_check_end(struct hosts *hosts);
 
 #endif

@@ -1,6 +1,7 @@
 /* Nodes given back: see hosts_free.h. */
 #include "scheduler/epoprm/hosts_free.h"
 
+#include "scheduler/epoprm/hosts_check.h"
 #include "scheduler/epoprm/hosts_jobs.h"
 
 void hosts_free_journal(struct hosts_job *job, const int *nodes, int count)
@@ -31,7 +32,6 @@ void hosts_free_suspect(struct hosts *hosts, const int *nodes, int count)
 {
     for (int i = 0; i < count && !hosts->local; i++)
         hosts->nodes[nodes[i]].suspect = true;
-    hosts->check_pause = 1;
     if (count && !hosts->local)
-        timers_set(&hosts->loop.timers, &hosts->checks, 0);
+        hosts_check_now(hosts);
 }

@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/helper.h"
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
 #include "runtime/hydra/mpiexec.h"
-#include "scheduler/epoprm/executable.h"
 #include "scheduler/epoprm/hosts_jobs.h"
 #include "scheduler/epoprm/hosts_slurm.h"
 
@@ -86,7 +86,7 @@ char **hosts_launch_name(const struct hosts *hosts, int node)
     char tether[PATH_MAX], **argv = calloc(14, sizeof *argv);
     bool reaches;
     size_t n = 0;
-    if (!argv || executable_path("lib/epop/tether", tether)) {
+    if (!argv || tree_path("lib/epop/tether", tether, sizeof tether)) {
         free(argv);
         return NULL;
     }
@@ -119,7 +119,7 @@ static bool is_object(const char *program)
 static int say_epop(const struct hosts_job *job, cJSON *argv, int ranks)
 {
     char epop[PATH_MAX];
-    if (executable_path("bin/epop", epop))
+    if (tree_path("bin/epop", epop, sizeof epop))
         return -1;
     say_mpiexec(job, argv, job->pool ? job->ranks_max : ranks, job->held);
     say(argv, epop);
@@ -266,7 +266,7 @@ int hosts_launch_start(const struct hosts_job *job, struct error *error)
     struct spawn what = {
         .argv = argv, .in = SPAWN_NOTHING, .out = SPAWN_NOTHING, .err = SPAWN_NOTHING, .session = true};
     pid_t pid;
-    if (executable_path("lib/epop/attend", attend))
+    if (tree_path("lib/epop/attend", attend, sizeof attend))
         return error_set(error, ERROR_FAILED, "/proc/self/exe cannot be read");
     int failed = spawn_program(&what, &pid);
     return failed ? error_set(error, ERROR_FAILED, "%s cannot be started: %s", attend, strerror(failed)) : 0;
@@ -290,7 +290,7 @@ bool hosts_launch_joins(void)
 {
     char epop[PATH_MAX], command[PATH_MAX + 64];
     char text[65536];
-    if (executable_path("bin/epop", epop))
+    if (tree_path("bin/epop", epop, sizeof epop))
         return false;
     snprintf(command, sizeof command, "'%s' --capabilities --json 2>/dev/null </dev/null", epop);
     FILE *from = popen(command, "re");

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/base/helper.h"
 #include "runtime/base/nodelist.h"
 #include "runtime/base/slurm.h"
-#include "scheduler/epoprm/executable.h"
 
 char *hosts_slurm_list(void)
 {
@@ -46,7 +46,7 @@ int hosts_slurm_begin(const struct hosts *hosts, struct error *error)
     char step[PATH_MAX];
     if (!slurm_job() || hosts->local || hosts->options->launcher || hosts->options->launcher_exec)
         return 0;
-    if (executable_path("lib/epop/step", step) || set_step(hosts) || setenv("EPOP_STEP_FIRST", "1", 1) ||
+    if (tree_path("lib/epop/step", step, sizeof step) || set_step(hosts) || setenv("EPOP_STEP_FIRST", "1", 1) ||
         setenv("HYDRA_LAUNCHER", "ssh", 1) || setenv("HYDRA_LAUNCHER_EXEC", step, 1) ||
         setenv("HYDRA_LAUNCHER_AUTOFORK", "0", 1))
         return error_memory(error);
