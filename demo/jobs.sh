@@ -50,6 +50,11 @@ show_until ended
 step "Nothing was lost, and this is why the nodes went where they went"
 cat "$work/wide" "$work/guest"
 run epoprm why 1
-page=$build/demo.html
-run epoprm report -o "$page"
-printf '\nA job gave way to another one and took its nodes back. What each had when: %s\n' "$page"
+if [ -x "$build/bin/epop-report" ]; then
+    result=$build/demo.html
+    run epoprm report -o "$result"
+else
+    result=$build/demo.json
+    run epoprm report --format json -o "$result"
+fi
+printf '\nA job gave way to another one and took its nodes back. What each had when: %s\n' "$result"
