@@ -55,6 +55,10 @@ journal_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/journal/*.c))
 munge_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/munge/*.c))
 # Modules of what a site may have, each built where its library's header is.
 modules  := $(foreach header,munge.h slurm/slurm.h,$(if $(wildcard $(addsuffix /$(header),/usr/include /usr/local/include)),$(LIB)/epop/$(basename $(notdir $(header))).so))
+# HDF5 for checkpoints, where it is. The one without MPI: one process calls it, and it does not meet the one that a program has.
+hdf5_name := $(firstword $(foreach name,hdf5-serial hdf5,$(shell pkg-config --exists $(name) && echo $(name))))
+hdf5_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/checkpoint/hdf5/*.c)) $(patsubst %,$(OBJ)/runtime/%.o,checkpoint/checksum checkpoint/head base/error)
+modules  += $(if $(hdf5_name),$(LIB)/epop/hdf5.so)
 slurm_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/slurm/*.c))
 rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
 attend_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/attend/*.c)) $(patsubst %,$(OBJ)/scheduler/epoprm/%.o,address lines listener loop)
@@ -83,7 +87,7 @@ help:
 	@echo "make            build everything into $(BUILD)/"
 	@echo "make demo       install what is missing, build, and resize a running matrix multiplication"
 	@echo "make test       install what is missing, build, and run all tests"
-	@echo "make soak       resize ledger and gauss at random, 1000 times each, and 300 times with faults (SOAK='--resizes 100 --seed 7')"
+	@echo "make soak       resize ledger and gauss at random, 1000 times each, 300 times with faults, and under --recover (SOAK='--resizes 100 --seed 7')"
 	@echo "make bench      measure (results are described in docs/performance.md)"
 	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi,"
 	@echo "                MPICH_LANGUAGES='fortran c++': with mpif90 and mpicxx)"
@@ -132,7 +136,7 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,mpiexec pmi) $(layer_obj) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/%.o,hydra/hydra hydra/leftovers hydra/mpiexec hydra/pmi control/rundir control/sockets checkpoint/memory_place) $(layer_obj) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # Names the functions of a program that crashed; a process of its own, which epop starts.
@@ -167,9 +171,13 @@ $(OBJ)/scheduler/%.o: scheduler/%.c
 $(BIN)/epopsim: $(sim_obj) $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread -o $@
-$(modules): $(LIB)/epop/%.so: $(OBJ)/scheduler/modules/%.o
+$(filter-out %/hdf5.so,$(modules)): $(LIB)/epop/%.so: $(OBJ)/scheduler/modules/%.o
 	$(announce)
 	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ -l$* -o $@
+$(OBJ)/runtime/checkpoint/hdf5/%.o: CPPFLAGS += $(shell pkg-config --cflags $(hdf5_name))
+$(LIB)/epop/hdf5.so: $(hdf5_obj)
+	$(announce)
+	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs-only-L --libs-only-l $(hdf5_name)) -o $@
 # One beside each job. As epopctl it has the control plane's objects without the runtime.
 $(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c) runtime/hydra/leftovers.c runtime/hydra/hydra.c)
 	$(announce)
@@ -252,7 +260,7 @@ $(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
 $(BUILD)/tests/unit/test_mtx: examples/gauss/mtx.c
 $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
-$(BUILD)/tests/unit/test_profile: $(addprefix $(OBJ)/driver/profile/,merge.o adaptations.o sums.o)
+$(BUILD)/tests/unit/test_profile: $(addprefix $(OBJ)/driver/profile/,merge.o adaptations.o sums.o) $(OBJ)/driver/common/recoveries.o
 $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
 $(BUILD)/tests/unit/test_fit: terminal/fit.c
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
@@ -301,9 +309,13 @@ $(BUILD)/tests/programs/%.so: tests/programs/%.cpp $(wildcard epop_api/epop/*.h)
 	    $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib'
 $(addprefix $(BUILD)/bench/,interpose measure): $(LIB)/libepop_mpi.so
 $(addprefix $(BUILD)/bench/,interpose measure): LDLIBS += -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB)
+$(BUILD)/bench/checkpoint: LDLIBS += $(shell pkg-config --cflags --libs hdf5-mpich 2>/dev/null)
 $(BUILD)/bench/pdgemm $(BUILD)/bench/pdgesv: LDLIBS += -lscalapack-mpich $(BLAS)
 # The same program twice: for epop, and with a main() written by hand.
 $(BUILD)/bench/loop.so: bench/programs/loop.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
+	$(announce)
+	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
+$(BUILD)/bench/constants.so: bench/programs/constants.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
 $(BUILD)/bench/loop_plain: bench/programs/loop.c $(LIB)/libepop.a
@@ -321,17 +333,17 @@ $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 
 tests: $(units) $(mpitests) $(testprogs) $(helpers) $(drivers) $(policies) $(testpolicies)
 units: $(units)
-benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/loop_plain
+benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/constants.so $(BUILD)/bench/loop_plain
 
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
-PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev zlib1g-dev libsqlite3-dev libopenblas-dev
-TEST_PACKAGES  := libmunge-dev libslurm-dev git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema mandoc gdb util-linux iproute2 \
+PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev
+TEST_PACKAGES  := libmunge-dev libslurm-dev git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools mandoc gdb util-linux iproute2 \
     munge slurmctld slurmd slurm-client slurmdbd mariadb-server-core
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
-BENCH_PACKAGES := libscalapack-mpich-dev python3
+BENCH_PACKAGES := libscalapack-mpich-dev libhdf5-mpich-dev python3
 
 deps:
 	@./deps.sh $(PACKAGES) $(if $(filter no,$(REPORT)),,$(REPORT_PACKAGES))
@@ -360,6 +372,9 @@ soak: deps
 		$(PYTHON) tests/soak.py --backend $$backend $(SOAK) || exit 1; done
 	@EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak.py --faults --resizes 300 --most 6 $(SOAK)
 	@mpi=$$(mpich/prefix.sh ch3:sock)/bin; EPOP_BUILD=build/ch3-sock MPIEXEC=$$mpi/mpiexec MPICC=$$mpi/mpicc $(PYTHON) tests/shapes.py --resizes 3000
+	@EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak_recover.py --program five
+	@for site in here hosts; do for program in ledger gauss; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec \
+		$(PYTHON) tests/soak_recover.py --program $$program --site $$site || exit 1; done; done
 	@for site in hosts slurm; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak_elastic.py --site $$site || exit 1; done
 
 mpich:

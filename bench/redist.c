@@ -3,9 +3,14 @@
  * MPI_Alltoallv gets its buffers packed, which by hand comes on top. The bytes sent are counted, not assumed. And a CSR
  * matrix with its column indices and values in one call, beside two calls with one array each.
  *
- *   mpiexec -n 4 redist [MIB [REPETITIONS]]     one line of JSON per case
+ *   mpiexec -n 4 redist [MIB [REPETITIONS [CASE [MEMORY]]]]     one line of JSON per case
+ *
+ * CASE is part of the names of those to run; MEMORY is fresh or reused (set_memory).
  */
 #include <limits.h>
+#include <malloc.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,16 +136,28 @@ static direction *make_direction(const layout *l, int old_size, int new_size, co
     return d;
 }
 
+/* A barrier around what is measured, whose waiting ranks yield: with more ranks than cores, one that spins in
+ * MPI_Barrier would hold up one that measures. */
+static void gather(void)
+{
+    MPI_Request request;
+    int done = 0;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+        sched_yield();
+}
+
 static double slowest(double seconds)
 {
     double result;
+    gather();
     MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return result;
 }
 
 static double time_redist(direction *d, const layout *l, void **block)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
+    gather();
     int64_t sent_before = sent_bytes;
     double start = MPI_Wtime();
     int result = l->one_row ? epop_redist(&d->window, l->cols, MPI_DOUBLE, block)
@@ -149,8 +166,9 @@ static double time_redist(direction *d, const layout *l, void **block)
     if (result != EPOP_OK)
         fail("redistribution failed");
     int64_t sent = sent_bytes - sent_before;
+    seconds = slowest(seconds);
     MPI_Allreduce(&sent, &d->moved, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    return slowest(seconds);
+    return seconds;
 }
 
 /* The new block is allocated in the measured time, as it has to be in a redistribution by hand. */
@@ -159,7 +177,7 @@ static double time_alltoallv(direction *d)
     int64_t out = starts_of(d->counts[0], d->starts[0]), in = starts_of(d->counts[1], d->starts[1]);
     char *from = allocate(out);
     memset(from, 1, (size_t)out + 1);
-    MPI_Barrier(MPI_COMM_WORLD);
+    gather();
     double start = MPI_Wtime();
     char *to = allocate(in);
     MPI_Alltoallv(from, d->counts[0], d->starts[0], MPI_BYTE, to, d->counts[1], d->starts[1], MPI_BYTE, MPI_COMM_WORLD);
@@ -183,12 +201,12 @@ static double median(double *values, int count)
 
 static void report(direction *d, const layout *l, int repetitions)
 {
-    double ours = median(d->seconds, repetitions), theirs = median(d->alltoallv, repetitions);
+    double ours = median(d->seconds, repetitions), theirs = median(d->alltoallv, repetitions); /* sorted now */
     if (rank == 0)
         printf("{\"bench\":\"redist\",\"case\":\"%s %s\",\"ranks\":%d,\"bytes\":%lld,\"bytes_over_least\":%.2f,"
-               "\"seconds\":%.6f,\"alltoallv_seconds\":%.6f,\"ratio\":%.2f}\n",
+               "\"seconds\":%.6f,\"alltoallv_seconds\":%.6f,\"ratio\":%.2f,\"fastest_ratio\":%.2f}\n",
                l->name, d->suffix, size, (long long)d->moved, d->least > 0 ? (double)d->moved / (double)d->least : 1.0,
-               ours, theirs, ours / theirs);
+               ours, theirs, ours / theirs, d->seconds[0] / d->alltoallv[0]);
     fflush(stdout);
 }
 
@@ -250,7 +268,7 @@ static csr make_csr(int64_t count, int ranks)
 static double time_once(const epop_window_t *window, csr *m)
 {
     const epop_row_array_t arrays[] = {{MPI_INT, &m->columns}, {MPI_DOUBLE, &m->values}};
-    MPI_Barrier(MPI_COMM_WORLD);
+    gather();
     double begin = MPI_Wtime();
     if (epop_redist_csr(window, m->rows, m->rows, MPI_INT, &m->starts, arrays, 2) != EPOP_OK)
         fail("rows cannot be moved");
@@ -262,7 +280,7 @@ static double time_twice(const epop_window_t *window, csr *m)
 {
     const epop_row_array_t columns = {MPI_INT, &m->columns}, values = {MPI_DOUBLE, &m->values};
     int64_t rows = epop_dist_local_count(m->rows, window->old_rank, window->old_size);
-    MPI_Barrier(MPI_COMM_WORLD);
+    gather();
     double begin = MPI_Wtime();
     void *copy = m->starts ? allocate((rows + 1) * (int64_t)sizeof(int)) : NULL;
     if (copy)
@@ -305,6 +323,19 @@ static void run_rows(int64_t bytes, int repetitions)
     free(m.values);
 }
 
+/*
+ * Fresh: every block comes from the kernel, as large ones do unless the allocator kept one that was freed. Reused: none
+ * does after the first round. Left to itself, malloc() does now one and now the other.
+ */
+static void set_memory(bool reused)
+{
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    if (!reused)
+        return;
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -312,8 +343,11 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int64_t mib = argc > 1 ? atoi(argv[1]) : 64, side = 1;
     int repetitions = argc > 2 ? atoi(argv[2]) : 11;
+    bool reused = argc > 4 && !strcmp(argv[4], "reused");
+    set_memory(reused);
+    const char *only = argc > 3 ? argv[3] : "";
     if (size < 2 || size > RANKS_MAX || mib < 1 || repetitions < 1 || repetitions > REPETITIONS_MAX)
-        fail("usage: mpiexec -n 2..64 redist [MIB [REPETITIONS]]");
+        fail("usage: mpiexec -n 2..64 redist [MIB [REPETITIONS [CASE [MEMORY]]]]");
     int64_t count = (mib << 20) / (int64_t)sizeof(double);
     while ((side + 1) * (side + 1) <= count)
         side++;
@@ -326,8 +360,10 @@ int main(int argc, char **argv)
         {"2d block-cyclic 64", epop_dist_block_cyclic(side, 64), epop_dist_block_cyclic(side, 64), 0, 1},
     };
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
-        run_case(&layouts[i], repetitions);
-    run_rows(mib << 20, repetitions);
+        if (strstr(layouts[i].name, only))
+            run_case(&layouts[i], repetitions);
+    if (strstr("csr", only))
+        run_rows(mib << 20, repetitions);
     MPI_Finalize();
     return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [redist] [cannon] [gauss] [scheduler] [elastic] [latency]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [scheduler] [elastic] [latency]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -13,8 +13,10 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
+import ahead
 import elastic
 import latency
 import measuring
@@ -174,9 +176,37 @@ def bench_methods(quick):
     methods.bench(BUILD, MPIEXEC, quick, note)
 
 
+def bench_ahead(quick):
+    if not methods.works(BUILD, MPIEXEC):
+        print("   needs an MPI that can spawn and connect: make DEVICE=ch3:sock bench")
+        return
+    ahead.bench(BUILD, MPIEXEC, quick, note, steps_per_us())
+
+
 def bench_redist(quick):
+    for memory in ("fresh", "reused"):
+        for ranks in (2, 4):
+            for result in lines(ranks, BENCH / "redist", 16 if quick else 64, 5 if quick else 15, "", memory, limit=600):
+                note(**result, memory=memory)
+
+
+def bench_blocks(quick):
     for ranks in (2, 4):
-        for result in lines(ranks, BENCH / "redist", limit=600):
+        for result in lines(ranks, BENCH / "blocks", 100 if quick else 200, limit=600):
+            note(**result)
+
+
+def bench_checkpoint(quick):
+    """On the disk that the tree is on. The slower ranks are those that share a processor."""
+    with tempfile.TemporaryDirectory(dir=BENCH) as directory:
+        for ranks, mib in ((2, 16), (4, 16)) if quick else ((2, 64), (2, 256), (4, 64)):
+            for result in lines(ranks, BENCH / "checkpoint", directory, mib, 3 if quick else 7, limit=600):
+                note(**result, ratio=result["checkpoint"] / result["mpi_io"])
+
+
+def bench_described(quick):
+    for ranks in (2, 4):
+        for result in lines(ranks, BENCH / "described", 5 if quick else 31, limit=600):
             note(**result)
 
 
@@ -221,7 +251,8 @@ def bench_latency(quick):
 
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
-               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "redist": bench_redist,
+               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "ahead": bench_ahead, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
+               "checkpoint": bench_checkpoint,
                "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler, "elastic": bench_elastic,
                "latency": bench_latency}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

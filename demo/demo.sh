@@ -61,7 +61,7 @@ wait_for_percent() {
     printf '  %s %% of the multiplication are done\n' "$percent"
 }
 
-# An order for which the multiplication takes some 12 s on one rank, and whose files fit into half of the
+# An order for which the multiplication takes some 20 s on one rank, and whose files fit into half of the
 # memory and of the disk.
 choose_order() {
     local gflops memory disk
@@ -69,7 +69,7 @@ choose_order() {
     memory=$(awk '/^MemAvailable:/ { print $2 * 1024 }' /proc/meminfo)
     disk=$(df -P "$work" | awk 'NR == 2 { print $4 * 1024 }')
     awk -v gflops="$gflops" -v memory="$memory" -v disk="$disk" 'BEGIN {
-        order = (12e9 * gflops / 2) ^ (1 / 3)
+        order = (20e9 * gflops / 2) ^ (1 / 3)
         if (order > sqrt(memory / 2 / 72)) order = sqrt(memory / 2 / 72)  # three matrices, twice, and their files
         if (order > sqrt(disk / 2 / 24)) order = sqrt(disk / 2 / 24)
         print int(order / 100) * 100

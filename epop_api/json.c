@@ -4,6 +4,7 @@
 
 #include <epop/program.h>
 
+#include "epop_api/program.h"
 #include "epop_api/sizes.h"
 
 /* Numbers that are 0 mean "none" and are left out. */
@@ -33,24 +34,40 @@ static cJSON *sizes_json(const epop_sizes_t *sizes)
     return NULL;
 }
 
-static cJSON *blocks_json(const epop_element_t *element)
+struct block {
+    const char *name;
+    int present;
+};
+
+/* The names of those that are there. */
+static cJSON *names_json(const struct block *blocks, size_t count)
 {
     cJSON *array = cJSON_CreateArray();
-    const struct {
-        const char *name;
-        int present;
-    } blocks[] = {{"init", element->init != NULL},
-                  {"phase_exec", element->phase_exec != NULL},
-                  {"phase_adapt", element->phase_adapt != NULL},
-                  {"loop_condition", element->loop_condition != NULL},
-                  {"branch_condition", element->branch_condition != NULL}};
-    for (size_t i = 0; array && i < sizeof blocks / sizeof *blocks; i++) {
+    for (size_t i = 0; array && i < count; i++) {
         if (blocks[i].present && !cJSON_AddItemToArray(array, cJSON_CreateString(blocks[i].name))) {
             cJSON_Delete(array);
             array = NULL;
         }
     }
     return array;
+}
+
+static cJSON *blocks_json(const epop_element_t *element)
+{
+    const struct block blocks[] = {{"init", element->init != NULL},
+                                   {"phase_exec", element->phase_exec != NULL},
+                                   {"phase_adapt", element->phase_adapt != NULL},
+                                   {"loop_condition", element->loop_condition != NULL},
+                                   {"branch_condition", element->branch_condition != NULL}};
+    return names_json(blocks, sizeof blocks / sizeof *blocks);
+}
+
+static cJSON *program_blocks_json(const epop_program_t *program)
+{
+    const struct program_blocks own = epop__program_blocks(program);
+    const struct block blocks[] = {
+        {"describe", own.describe != NULL}, {"rebuild", own.rebuild != NULL}, {"release", own.release != NULL}};
+    return names_json(blocks, sizeof blocks / sizeof *blocks);
 }
 
 static cJSON *element_json(const epop_element_t *element, int pc)
@@ -95,7 +112,9 @@ char *epop_program_to_json(const epop_program_t *program)
         cJSON_AddNumberToObject(object, "abi_version", program->abi_version) &&
         add_item(object, "name", program->name ? cJSON_CreateString(program->name) : cJSON_CreateNull()) &&
         add_item(object, "finalizer", finalizer_json(program)) &&
-        add_item(object, "sizes", sizes_json(&program->sizes)) && add_item(object, "elements", elements_json(program)))
+        add_item(object, "sizes", sizes_json(&program->sizes)) &&
+        add_item(object, "blocks", program_blocks_json(program)) &&
+        add_item(object, "elements", elements_json(program)))
         text = cJSON_Print(object);
     cJSON_Delete(object);
     return text;

@@ -10,10 +10,17 @@
 
 #include "epop_api/program.h"
 
+/* Of an element. */
+struct kept_sizes {
+    epop_sizes_t sizes;
+    struct kept_sizes *next;
+};
+
 struct owned {
     epop_program_t program; /* first: its address is the owned program's */
     epop_element_t *elements;
     char *name;
+    struct kept_sizes *sizes;
     bool incomplete; /* an element could not be added */
     struct owned *next;
 };
@@ -59,6 +66,8 @@ static int reserve(struct owned *owned, int capacity)
 
 static void free_owned(struct owned *owned)
 {
+    for (struct kept_sizes *kept; (kept = owned->sizes); free(kept))
+        owned->sizes = kept->next;
     free(owned->elements);
     free(owned->name);
     free(owned);
@@ -145,6 +154,86 @@ int epop_add_rigid(epop_program_t *program, const char *name, int (*exec)(void *
 int epop_add_branch(epop_program_t *program, const char *name, int (*branch)(int pc, void *data))
 {
     return add(program, &(epop_element_t){.type = EPOP_BRANCH, .name = name, .branch_condition = branch});
+}
+
+/* ---- The program's own blocks --------------------------------------------------- */
+
+static bool has_blocks(const epop_program_t *program)
+{
+    return program && program->abi_version >= 2;
+}
+
+struct program_blocks epop__program_blocks(const epop_program_t *program)
+{
+    if (!has_blocks(program))
+        return (struct program_blocks){.describe = NULL};
+    return (struct program_blocks){program->describe, program->rebuild, program->release};
+}
+
+int epop_describe(epop_program_t *program, void (*describe)(void *data, epop_description_t *d))
+{
+    if (!has_blocks(program))
+        return EPOP_ERR_ARGUMENT;
+    program->describe = describe;
+    return EPOP_OK;
+}
+
+int epop_rebuild(epop_program_t *program, int (*rebuild)(void *data))
+{
+    if (!has_blocks(program))
+        return EPOP_ERR_ARGUMENT;
+    program->rebuild = rebuild;
+    return EPOP_OK;
+}
+
+int epop_release(epop_program_t *program, void (*release)(void *data))
+{
+    if (!has_blocks(program))
+        return EPOP_ERR_ARGUMENT;
+    program->release = release;
+    return EPOP_OK;
+}
+
+/* ---- Of an element ---------------------------------------------------------------- */
+
+static bool has_element(const epop_program_t *program, int pc)
+{
+    return program && pc >= 0 && pc < program->size;
+}
+
+int epop_set_progress(epop_program_t *program, int pc, void (*progress)(void *data, epop_progress_t *progress))
+{
+    if (!has_element(program, pc))
+        return EPOP_ERR_ARGUMENT;
+    program->elements[pc].progress = progress;
+    return EPOP_OK;
+}
+
+/* A copy that lives as long as the program; NULL: out of memory. */
+static const epop_sizes_t *keep_sizes(struct owned *owned, const epop_sizes_t *sizes)
+{
+    struct kept_sizes *kept = malloc(sizeof *kept);
+    if (!kept)
+        return NULL;
+    *kept = (struct kept_sizes){*sizes, owned->sizes};
+    owned->sizes = kept;
+    return &kept->sizes;
+}
+
+int epop_set_sizes(epop_program_t *program, int pc, const epop_sizes_t *sizes)
+{
+    if (program && pc == -1 && sizes) {
+        program->sizes = *sizes;
+        return EPOP_OK;
+    }
+    struct owned *owned = has_element(program, pc) ? find_owned(program) : NULL;
+    if (!owned)
+        return EPOP_ERR_ARGUMENT;
+    const epop_sizes_t *kept = sizes ? keep_sizes(owned, sizes) : NULL;
+    if (sizes && !kept)
+        return EPOP_ERR_MEMORY;
+    program->elements[pc].sizes = kept;
+    return EPOP_OK;
 }
 
 const char *epop_element_type_name(epop_element_type type)

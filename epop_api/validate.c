@@ -69,6 +69,10 @@ static int check_blocks(const struct report *report, int pc)
             return refuse(report, pc, "the phase_adapt block is missing; a phase that cannot adapt is an RP");
         if (!element->loop_condition)
             return refuse(report, pc, "the loop_condition block is missing; a phase that does not iterate is an RP");
+        if (element->phase_adapt == epop_adapt_described && !epop__program_blocks(report->program).describe)
+            return refuse(report, pc,
+                          "its phase_adapt block is epop_adapt_described, but the program has no describe block; "
+                          "epop_describe sets it");
         return EPOP_OK;
     case EPOP_RP:
         if (!element->phase_exec)

@@ -64,6 +64,7 @@ int ctl_pause(const struct ctl_arguments *arguments);
 int ctl_resume(const struct ctl_arguments *arguments);
 int ctl_stop(const struct ctl_arguments *arguments);
 int ctl_force(const struct ctl_arguments *arguments); /* stop --force */
+int ctl_checkpoint(const struct ctl_arguments *arguments);
 int ctl_cancel(const struct ctl_arguments *arguments);
 int ctl_watch(const struct ctl_arguments *arguments);
 int ctl_break(const struct ctl_arguments *arguments);

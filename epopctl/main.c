@@ -53,6 +53,9 @@ const struct ctl_command ctl_commands[] = {
      "  --force             end it at once, whatever its ranks do, as one that has failed; come back when it is "
      "gone\n" TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_FORCE, ctl_stop},
+    {"checkpoint", "[JOB] [--wait] [--timeout SECONDS]", "save a job's described data at its next common iteration",
+     "  --wait              come back when the file is complete, and print its name\n" TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT, ctl_checkpoint},
     {"cancel", "[JOB] [--timeout SECONDS]", "withdraw a resize that has not happened yet", TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_cancel},
     {"watch", "[JOB] [--json]", "print what happens in a job, as it happens",
@@ -81,7 +84,7 @@ static void print_help(FILE *stream)
           "Looks at running EPOP jobs and tells them what to do.\n\n",
           stream);
     for (const struct ctl_command *command = ctl_commands; command->name; command++)
-        fprintf(stream, "  %-8s  %s\n", command->name, command->summary);
+        fprintf(stream, "  %-10s  %s\n", command->name, command->summary);
     fputs("\nJOB may be left out when there is one job, and cut short to a unique beginning.\n"
           "epopctl COMMAND --help tells more of a command; epopctl --version prints the version.\n" EXIT_CODE_HELP,
           stream);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
+#include "terminal/output.h"
 
 static bool is_present(const cJSON *status, const cJSON *element)
 {
@@ -36,14 +37,12 @@ static void figure(const cJSON *object, const char *name, char text[32])
 /* "1.2 GiB" of all ranks together, "-" */
 static void memory(const cJSON *measure, char text[32])
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     const cJSON *rank;
     double bytes = 0;
-    int unit = 0;
+    strcpy(text, "-");
     cJSON_ArrayForEach(rank, cJSON_GetObjectItem(measure, "memory")) bytes += json_number(rank, "bytes", 0);
-    for (; bytes >= 1024 && unit < 5; unit++)
-        bytes /= 1024;
-    snprintf(text, 32, bytes > 0 ? "%.1f %s" : "-", bytes, units[unit]);
+    if (bytes > 0)
+        term_bytes(bytes, text);
 }
 
 void ctl_measured(const cJSON *status, struct ctl_measured *measured)

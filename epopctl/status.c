@@ -95,6 +95,31 @@ static void print_next(const cJSON *next)
     line("next", text);
 }
 
+static void print_recoveries(const cJSON *recoveries)
+{
+    const cJSON *one;
+    char text[160];
+    cJSON_ArrayForEach(one, recoveries)
+    {
+        snprintf(text, sizeof text, "from %s %d, %.0f iterations lost in %.1f s, stood still for %.2f s",
+                 term_text(one, "from", "?"), json_int(one, "number", 0), json_number(one, "iterations", 0),
+                 json_number(one, "lost", 0), json_number(one, "seconds", 0));
+        line("recovered", text);
+    }
+}
+
+/* "3, /scratch/heat-17-0003.h5, at iterate, iteration 120" */
+static void print_checkpoint(const char *name, const cJSON *checkpoint, const char *key)
+{
+    char text[1400];
+    if (!checkpoint)
+        return;
+    snprintf(text, sizeof text, "%.0f, %.1100s, at %.200s, iteration %.0f", json_number(checkpoint, "number", 0),
+             term_text(checkpoint, key, "in memory"), term_text(checkpoint, "element", "?"),
+             json_number(checkpoint, "iteration", 0));
+    line(name, text);
+}
+
 /* "10/s with 1, 36.9/s with 4", of the present element: as many sizes as there is room for */
 static void print_speeds(const cJSON *status)
 {
@@ -178,6 +203,10 @@ static void print_status(const cJSON *status)
     print_where(status);
     print_next(cJSON_GetObjectItem(status, "next"));
     print_speeds(status);
+    print_checkpoint("restarted", cJSON_GetObjectItem(status, "restarted"), "from");
+    print_recoveries(cJSON_GetObjectItem(status, "recoveries"));
+    print_checkpoint("writing", cJSON_GetObjectItem(status, "writing"), "path");
+    print_checkpoint("checkpoint", cJSON_GetObjectItem(status, "checkpoint"), "path");
     term_duration(json_number(status, "uptime", 0), uptime);
     line("uptime", uptime);
     print_processes(cJSON_GetObjectItem(status, "processes"));

@@ -53,6 +53,14 @@ static void number_text(const cJSON *event, const char *name, char text[32])
         snprintf(text, 32, "%.0f", json_number(event, name, 0));
 }
 
+/* "3 at iterate, iteration 120  /scratch/heat-17-0003.h5, in 1.251 s, stall 0.253 s" */
+static void print_checkpoint(const cJSON *made)
+{
+    printf("  %.0f at %s, iteration %.0f  %s, in %.3f s, stall %.3f s", json_number(made, "number", 0),
+           term_text(made, "element", "?"), json_number(made, "iteration", 0), term_text(made, "path", "in memory"),
+           json_number(made, "seconds", 0), json_number(made, "stall", 0));
+}
+
 static void print_for_people(const cJSON *event, const char *when, const char *since)
 {
     printf("%s  %-10s", when, term_text(event, "event", "?"));
@@ -64,6 +72,8 @@ static void print_for_people(const cJSON *event, const char *when, const char *s
         printf("  at %s, iteration %.0f", term_text(event, "element", "?"), json_number(event, "iteration", 0));
     if (cJSON_HasObjectItem(event, "host"))
         printf("  %s", term_text(event, "host", "?"));
+    if (cJSON_HasObjectItem(event, "checkpoint"))
+        print_checkpoint(cJSON_GetObjectItem(event, "checkpoint"));
     if (since[0])
         printf("  %s", since);
     if (cJSON_HasObjectItem(event, "reason"))
@@ -71,17 +81,19 @@ static void print_for_people(const cJSON *event, const char *when, const char *s
     putchar('\n');
 }
 
-/* time, event, adaptation, from, to, element, iteration, ms since the request, reason */
+/* time, event, adaptation, from, to, element, iteration, ms since the request, reason or file */
 static void print_for_programs(const cJSON *event, const char *since)
 {
     char adaptation[32], from[32], to[32], iteration[32];
+    const cJSON *made = cJSON_GetObjectItem(event, "checkpoint"), *place = made ? made : event;
     number_text(event, "adaptation", adaptation);
     number_text(event, "from", from);
     number_text(event, "to", to);
-    number_text(event, "iteration", iteration);
+    number_text(place, "iteration", iteration);
     printf("%.6f\t%s\t%s\t%s\t%s\t%s\t%s\t%.*s\t%s\n", json_number(event, "time", 0), term_text(event, "event", "?"),
-           adaptation, from, to, term_text(event, "element", ""), iteration,
-           !since[0] ? 0 : (int)strcspn(since + 1, " "), !since[0] ? "" : since + 1, term_text(event, "reason", ""));
+           adaptation, from, to, term_text(place, "element", ""), iteration,
+           !since[0] ? 0 : (int)strcspn(since + 1, " "), !since[0] ? "" : since + 1,
+           term_text(event, "reason", term_text(made, "path", "")));
 }
 
 /* On a terminal: what happens, and below it how far the job is. Two threads write there. */

@@ -1,4 +1,4 @@
-! Heat in a rod, resized while it runs: an EPOP program in Fortran. One end is kept at temperature 1, the other at 0.
+! Heat in a rod, resized while it runs: an EPOP program in Fortran that describes its data. One end is kept at temperature 1, the other at 0.
 !     mpiexec.mpich -n 2 epop programs/fortran/heat.so [CELLS [STEPS]]
 module heat_program
   use epop
@@ -40,8 +40,10 @@ contains
     if (argc > 1) heat%cells = epop_integer(words(2))
     if (argc > 2) heat%steps = epop_integer(words(3))
     init = EPOP_OK
-    if (epop_status() == EPOP_JOINING) return ! its cells come in adapt
-    heat%u = epop_malloc(8 * heat%cells)
+    if (epop_status() /= EPOP_NEW) return ! its data is to come
+    call mpi_comm_rank(epop_world(), rank, init)
+    call mpi_comm_size(epop_world(), size, init)
+    heat%u = epop_malloc(8 * epop_dist_local_count(epop_dist_block(heat%cells), rank, size))
     call find(data, heat, u, rank, size)
     u = 0
   end function
@@ -73,18 +75,21 @@ contains
     more = merge(1, 0, heat%step < heat%steps)
   end function
 
-  ! Another world: on ranks that stay, leave and join.
-  integer(c_int) function adapt(data) bind(C, name='')
+  ! Resizes, checkpoints, restart and recovery follow from this.
+  subroutine describe(data, d) bind(C, name='')
+    type(c_ptr), value :: data, d
+    type(heat_t), pointer :: heat
+    call c_f_pointer(data, heat)
+    call epop_describe_values(d, 'step' // c_null_char, c_loc(heat%step), c_sizeof(heat%step))
+    call epop_describe_array(d, 'u' // c_null_char, heat%u, MPI_DOUBLE_PRECISION, epop_dist_block(heat%cells), 0)
+  end subroutine
+
+  subroutine release(data) bind(C, name='')
     type(c_ptr), value :: data
     type(heat_t), pointer :: heat
-    type(epop_window_t) :: window
     call c_f_pointer(data, heat)
-    adapt = epop_adapt_begin(window)
-    if (adapt == EPOP_OK) adapt = epop_redist_replicated(window, c_loc(heat%step), 1_c_int64_t, MPI_INTEGER8)
-    if (adapt == EPOP_OK) adapt = epop_redist(window, epop_dist_block(heat%cells), MPI_DOUBLE_PRECISION, heat%u)
-    if (adapt == EPOP_OK) adapt = epop_adapt_commit()
-    if (window%status == EPOP_LEAVING) deallocate(heat)
-  end function
+    deallocate(heat)
+  end subroutine
 
   integer(c_int) function report(data) bind(C, name='')
     type(c_ptr), value :: data
@@ -95,8 +100,6 @@ contains
     call find(data, heat, u, rank, size)
     call mpi_reduce(sum(u), total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, 0, epop_world(), report)
     if (rank == 0) print '(a,f0.6,a,i0,a)', 'heat ', total, ' after ', heat%step, ' steps'
-    call epop_free(heat%u)
-    deallocate(heat)
   end function
 
   subroutine progress(data, done) bind(C, name='')
@@ -109,15 +112,15 @@ contains
 
   type(c_ptr) function get_program() bind(C)
     type(epop_program_t), pointer :: program
-    type(epop_element_t), pointer :: elements(:)
-    integer :: start, diffuse
+    integer :: start, diffuse, error
     get_program = epop_program_create_abi('heat' // c_null_char, EPOP_ABI_VERSION)
     call c_f_pointer(get_program, program)
     start = epop_add_init(get_program, 'start' // c_null_char, init)
-    diffuse = epop_add_elastic(get_program, 'diffuse' // c_null_char, step, adapt, more)
+    diffuse = epop_add_elastic(get_program, 'diffuse' // c_null_char, step, epop_adapt_described, more)
     program%finalizer = epop_add_rigid(get_program, 'report' // c_null_char, report)
-    program%sizes%max = 256
-    call c_f_pointer(program%elements, elements, [program%size])
-    elements(diffuse + 1)%progress = c_funloc(progress)
+    error = epop_set_sizes(get_program, -1, epop_sizes_t(max=256))
+    error = epop_set_progress(get_program, diffuse, progress)
+    error = epop_describe(get_program, describe)
+    error = epop_release(get_program, release)
   end function
 end module

@@ -58,7 +58,7 @@ static int parse(ledger_t *ledger, const char *argument)
     return 0;
 }
 
-/* Local: a joining process comes here too, and gets its elements in the adapt block. */
+/* Local: a joining or restarting process comes here too, and gets its elements afterwards. */
 static int init(int *argc, char ***argv, void **data)
 {
     ledger_t *ledger = calloc(1, sizeof *ledger);
@@ -71,7 +71,7 @@ static int init(int *argc, char ***argv, void **data)
             fprintf(stderr, "ledger: argument '%s' is not understood\n", (*argv)[i]);
             return EPOP_ERR_ARGUMENT;
         }
-    if (epop_status() == EPOP_JOINING)
+    if (epop_status() != EPOP_NEW)
         return 0;
     int rank, size;
     int64_t count;
@@ -114,25 +114,20 @@ static int exec(void *data)
     return 0;
 }
 
-static int adapt(void *data)
+/* All that a resize moves, and a checkpoint saves. */
+static void describe(void *data, epop_description_t *d)
 {
     ledger_t *ledger = data;
-    epop_window_t window = {0};
-    int error = epop_adapt_begin(&window);
-    void *values = ledger->values;
-    ledger->resizes++;
-    if (error == 0)
-        error = epop_redist(&window, ledger->dist, MPI_INT64_T, &values);
-    if (error == 0)
-        error = epop_redist_replicated(&window, &ledger->iteration, 1, MPI_INT64_T);
-    if (error == 0)
-        error = epop_redist_replicated(&window, &ledger->resizes, 1, MPI_INT64_T);
-    if (error == 0)
-        error = epop_adapt_commit();
-    ledger->values = values;
-    if (window.status == EPOP_LEAVING)
-        free(ledger);
-    return error;
+    epop_describe_values(d, "iteration", &ledger->iteration, sizeof ledger->iteration);
+    epop_describe_values(d, "resizes", &ledger->resizes, sizeof ledger->resizes);
+    epop_describe_array(d, "elements", &ledger->values, MPI_INT64_T, ledger->dist, 0);
+}
+
+static int count_resize(void *data)
+{
+    ledger_t *ledger = data;
+    ledger->resizes += epop_status() != EPOP_RESTARTING;
+    return 0;
 }
 
 static int loop(void *data)
@@ -151,8 +146,6 @@ static int report(void *data)
     if (rank == 0)
         printf("ledger: %lld elements right in %lld iterations, %lld resizes, %d ranks at the end\n", (long long)count,
                (long long)ledger->iteration, (long long)ledger->resizes, size);
-    free(ledger->values);
-    free(ledger);
     return 0;
 }
 
@@ -162,7 +155,10 @@ epop_program_t *get_program(void)
     if (!program)
         return NULL;
     epop_add_init(program, "allocate", init);
-    epop_add_elastic(program, "ledger", exec, adapt, loop);
+    epop_add_elastic(program, "ledger", exec, epop_adapt_described, loop);
     program->finalizer = epop_add_rigid(program, "report", report, NULL);
+    epop_describe(program, describe);
+    epop_rebuild(program, count_resize);
+    epop_release(program, free);
     return program;
 }

@@ -226,16 +226,13 @@ static int adapt(void *data)
 {
     synthetic_t *s = data;
     epop_window_t window = {0};
-    void *values = s->values, *booked = s->booked;
     int error = epop_adapt_begin(&window);
     s->place[RESIZES]++;
     s->due = 0;
     if (error == 0)
-        error = epop_redist(&window, s->dist, MPI_INT64_T, &values);
+        error = epop_redist(&window, s->dist, MPI_INT64_T, &s->values);
     if (error == 0)
-        error = epop_redist(&window, s->books, MPI_INT64_T, &booked);
-    s->values = values;
-    s->booked = booked;
+        error = epop_redist(&window, s->books, MPI_INT64_T, &s->booked);
     if (error == 0)
         error = epop_redist_replicated(&window, s->place, PLACES, MPI_INT64_T);
     sizes.min = s->phases[s->place[PHASE]].min;

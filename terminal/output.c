@@ -159,3 +159,12 @@ void term_duration(double seconds, char text[32])
     else
         snprintf(text, 32, "%ld d %ld h", whole / 86400, whole % 86400 / 3600);
 }
+
+void term_bytes(double bytes, char text[32])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    int unit = 0;
+    for (; bytes >= 1024 && unit < 5; unit++)
+        bytes /= 1024;
+    snprintf(text, 32, "%.1f %s", bytes, units[unit]);
+}

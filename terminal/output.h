@@ -22,5 +22,7 @@ void term_print_json(const cJSON *json);
 const char *term_text(const cJSON *object, const char *name, const char *otherwise);
 /* "3 d 4 h", "5 min 6 s", "1.2 s" */
 void term_duration(double seconds, char text[32]);
+/* "1.2 GiB" */
+void term_bytes(double bytes, char text[32]);
 
 #endif

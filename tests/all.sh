@@ -64,7 +64,7 @@ threads() {
     env -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 REPORT=no DEVICE=ch3:sock BUILD="$tree" OPT='-O1 -g' \
         SANITIZE='-fsanitize=thread -fno-omit-frame-pointer -Wno-tsan' "${tests[@]/#/$tree/tests/unit/test_}" \
         "$tree"/{bin/epop,bin/epopctl,lib/epop/tether,lib/epop/programs/rigid.so} \
-        "$tree/$programs"/{scenario_window,preload_fault}.so || return 1
+        "$tree/$programs"/{scenario_window,constants,preload_fault}.so || return 1
     for test in "${tests[@]}"; do
         echo "== $test"
         TSAN_OPTIONS="report_thread_leaks=0 suppressions=tests/sanitizers/threads.supp" \
@@ -100,7 +100,11 @@ for test in "$BUILD"/tests/mpi/test_*; do
 done
 for test in tests/run/test_*.py; do
     name=${test##*/test_}
-    stage "run ${name%.py}" 1800 "$PYTHON" -m pytest -q -x -p no:cacheprovider "$test"
+    case ${name%.py} in
+    checkpoint | checkpoint_file | restart_programs) workers=3 ;; # they wait more than they compute
+    *) workers=0 ;;
+    esac
+    stage "run ${name%.py}" 1800 "$PYTHON" -m pytest -q -x -n $workers -p no:cacheprovider "$test"
 done
 
 stage demo 900 demo/demo.sh
@@ -111,15 +115,15 @@ stage "sock mpich" 3000 env MPICH_LANGUAGES=fortran mpich/build.sh ch3:sock
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 DEVICE=ch3:sock all tests
 on_sock='
     crash where join parking baseline spawn_faults hosts releases conditions cycles transactions ends soak public_shapes
-    capabilities interpose mpi_adapt mpi_redist shapes leaving first_probe cg fortran ledger resize profile_backends profile
+    capabilities interpose mpi_adapt mpi_redist describe ahead kinds stencil shapes leaving first_probe cg fortran ledger resize profile_backends profile
     outlook records unwritten trace trace_hosts debug debug_stops preconnect stopped children signals measure force
-    attend attend_link epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_recovery epoprm_soak
-    slurm_adviser slurm_companions slurm_runtime slurm_variants
+    recover_hosts attend attend_link epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_recovery epoprm_soak
+    restart_programs slurm_adviser slurm_companions slurm_runtime slurm_variants
 '
 for test in $on_sock; do
     case $test in
     stopped) workers=4 ;; # its tests do nothing but wait for time limits
-    children | ends | epoprm_hosts | epoprm_recovery | first_probe | join | mpi_adapt | parking | releases | spawn_faults | transactions | where) workers=3 ;; # they wait more than they compute
+    children | ends | epoprm_hosts | epoprm_recovery | first_probe | join | mpi_adapt | parking | recover_hosts | releases | spawn_faults | transactions | restart_programs | where) workers=3 ;; # they wait more than they compute
     *) workers=0 ;;
     esac
     stage "sock $test" 1800 env EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \

@@ -76,6 +76,14 @@ static void print_row(const struct row *row, const int widths[COLUMNS])
     puts(line);
 }
 
+/* A program of version 1 ends before its own blocks. */
+static void print_own_blocks(const epop_program_t *program)
+{
+    if (program->abi_version >= 2 && (program->describe || program->rebuild || program->release))
+        printf("blocks of the program:%s%s%s\n", program->describe ? " describe" : "",
+               program->rebuild ? " rebuild" : "", program->release ? " release" : "");
+}
+
 static int print_text(const epop_program_t *program)
 {
     static const struct row heading = {{"pc", "type", "name", "blocks", "sizes", "preferred"}};
@@ -92,6 +100,7 @@ static int print_text(const epop_program_t *program)
         print_row(&rows[i], widths);
     if (program->finalizer > 0)
         printf("finalizer: pc %d (%s)\n", program->finalizer, element_name(&program->elements[program->finalizer]));
+    print_own_blocks(program);
     free(rows);
     return 0;
 }

@@ -49,6 +49,7 @@ static int debug_loaded(void *state, const epop_program_t *program, int process)
     epop__job_call_rolls(&d->rolls);
     observe_start(d);
     redist_start(d);
+    described_start(d);
     return 0;
 }
 
@@ -59,6 +60,17 @@ static void debug_element_enter(void *state, const epop_position_t *position)
         d->joining = epop_status() == EPOP_JOINING;
     else
         rolls_enter(d, position);
+    described_begin(position);
+}
+
+static void debug_element_leave(void *state, const epop_position_t *position)
+{
+    described_look(state, position);
+}
+
+static void debug_hold_begin(void *state, const epop_position_t *position)
+{
+    described_look(state, position);
 }
 
 static void debug_block_enter(void *state, const epop_position_t *position, epop_block_t block, void *data)
@@ -89,10 +101,11 @@ static void debug_decided(void *state, const epop_position_t *position, int answ
 static void debug_adaptation_end(void *state, const epop_position_t *position)
 {
     struct debug *d = state;
-    (void)position;
     d->joining = false;
     if (epop_status() == EPOP_LEAVING)
         handles_check_leaving(d);
+    else
+        described_begin(position);
 }
 
 static void debug_iteration_begin(void *state, const epop_position_t *position)
@@ -111,6 +124,7 @@ static void debug_close(void *state)
     (void)state;
     observe_stop();
     redist_stop();
+    described_stop();
 }
 
 static const epop_driver_option_t options[] = {
@@ -129,10 +143,12 @@ const epop_driver_t driver_debug = {
     .option = debug_option,
     .loaded = debug_loaded,
     .element_enter = debug_element_enter,
+    .element_leave = debug_element_leave,
     .iteration_begin = debug_iteration_begin,
     .adaptation_end = debug_adaptation_end,
     .finished = debug_finished,
     .close = debug_close,
+    .hold_begin = debug_hold_begin,
     .block_enter = debug_block_enter,
     .block_leave = debug_block_leave,
     .decided = debug_decided,

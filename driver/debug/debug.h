@@ -47,4 +47,12 @@ void program_after(struct debug *debug, void *data);
 void redist_start(const struct debug *debug);
 void redist_stop(void);
 
+/* ---- described.c: what is described ---- */
+
+void described_start(const struct debug *debug);
+void described_stop(void);
+/* A phase begins to iterate in this world; and it stands still, or ends. */
+void described_begin(const epop_position_t *position);
+void described_look(struct debug *debug, const epop_position_t *position);
+
 #endif

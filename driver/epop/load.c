@@ -75,17 +75,18 @@ static char *name_of_file(const char *path)
 static int check_abi(const struct loaded_program *p, struct error *error)
 {
     /* Nothing behind abi_version may be looked at before it is known to be ours. */
-    if (p->program->abi_version == EPOP_ABI_VERSION)
+    if (p->program->abi_version && p->program->abi_version <= EPOP_ABI_VERSION)
         return 0;
     if (!p->program->abi_version) /* a structure of the program's own, as the two constructors set it */
         return error_set(error, ERROR_FAILED,
                          "%s: abi_version is not set in the epop_program_t that get_program returned; write "
                          ".abi_version = EPOP_ABI_VERSION there, or take one from epop_program_create",
                          p->path);
-    error_set(error, ERROR_FAILED,
-              "%s: compiled for ABI version %u of the program model, but this epop has version %u; compile it against "
-              "the epop/program.h of this version",
-              p->path, p->program->abi_version, EPOP_ABI_VERSION);
+    error_set(
+        error, ERROR_FAILED,
+        "%s: compiled for ABI version %u of the program model, but this epop has versions up to %u; compile it against "
+        "the epop/program.h of this version",
+        p->path, p->program->abi_version, EPOP_ABI_VERSION);
     return -1;
 }
 

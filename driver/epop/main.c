@@ -6,6 +6,7 @@
 #include "driver/epop/launch.h"
 #include "driver/epop/load.h"
 #include "driver/epop/options.h"
+#include "driver/epop/recover.h"
 #include "driver/epop/run.h"
 #include "driver/epop/stays.h"
 #include "driver/epop/trial.h"
@@ -94,7 +95,9 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], TRACE_ARGUMENT)) /* the one that a traced job has */
         return collector_main(argc - 2, argv + 2);
     int status = options_parse(argc, argv, &options, &drivers);
-    if (status == OPTIONS_GO_ON) {
+    if (status == OPTIONS_GO_ON && recover_is_wanted(&options)) {
+        status = recover_run(&options);
+    } else if (status == OPTIONS_GO_ON) {
         keep_if_it_parks(&options);
         if (load_program(options.program, &program, &error) != 0)
             status = report_load_error(&options, &drivers, error.text);

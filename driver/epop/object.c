@@ -49,7 +49,8 @@ static int makes_error_handlers(const char *name)
 /* Symbols that only a program with MPI refers to; Fortran's are in small letters with an underscore at the end. */
 static int is_of_mpi(const char *name)
 {
-    static const char *const starts[] = {"MPI_", "PMPI_", "epop_world", "epop_adapt_", "epop_request", "epop_redist"};
+    static const char *const starts[] = {"MPI_",           "PMPI_",        "epop_world", "epop_adapt_",
+                                         "epop_describe_", "epop_request", "epop_redist"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         if (starts_with(name, starts[i]))
             return 1;

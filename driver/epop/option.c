@@ -3,9 +3,21 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/base/duration.h"
+
+static int set_count(const struct option_row *row, int *count, const char *value, struct error *error)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(value, &end, 10);
+    if (end == value || *end || errno || number < 1 || number > INT_MAX)
+        return error_set(error, ERROR_FAILED, "--%s wants a number from 1 on, not '%s'", row->name, value);
+    *count = (int)number;
+    return 0;
+}
 
 static int set_ranks(const struct option_row *row, int *ranks, const char *value, struct error *error)
 {
@@ -20,11 +32,8 @@ static int set_ranks(const struct option_row *row, int *ranks, const char *value
 
 static int set_seconds(const struct option_row *row, double *seconds, const char *value, struct error *error)
 {
-    char *end;
-    double number = strtod(value, &end);
-    if (end == value || *end || !isfinite(number) || number < 0)
-        return error_set(error, ERROR_FAILED, "--%s wants a number of seconds, not '%s'", row->name, value);
-    *seconds = number;
+    if (duration_read(value, seconds))
+        return error_set(error, ERROR_FAILED, "--%s wants a time, as 30, 30s, 10m or 1h, not '%s'", row->name, value);
     return 0;
 }
 
@@ -46,6 +55,8 @@ int option_set(const struct option_row *row, void *options, const char *value, s
         return 0;
     case OPTION_RANKS:
         return set_ranks(row, target, value, error);
+    case OPTION_COUNT:
+        return set_count(row, target, value, error);
     case OPTION_SECONDS:
         return set_seconds(row, target, value, error);
     case OPTION_CHOICE:
@@ -67,6 +78,7 @@ bool option_is_set(const struct option_row *row, const void *options)
     case OPTION_CHOICE:
         return *(const bool *)target;
     case OPTION_RANKS:
+    case OPTION_COUNT:
         return *(const int *)target != 0;
     case OPTION_SECONDS:
         return *(const double *)target > 0;

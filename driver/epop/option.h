@@ -16,7 +16,8 @@ struct parse; /* the parser's own: see options.c */
 enum option_kind {
     OPTION_FLAG,    /* nothing; bool */
     OPTION_RANKS,   /* a number from 1 on; int */
-    OPTION_SECONDS, /* from 0 on; double */
+    OPTION_COUNT,   /* a number from 1 on; int */
+    OPTION_SECONDS, /* from 0 on, perhaps with s, m or h behind; double */
     OPTION_CHOICE,  /* the first of two words, which is false, or the second; bool */
     OPTION_TEXT,    /* anything; const char *, which points into the process's arguments */
     OPTION_ACTION,  /* anything: `act` is called with it */

@@ -21,6 +21,7 @@
 #define TO(of_kind, type, member) .kind = (of_kind), .target = TARGET(type, member)
 #define FLAG(member)              TO(OPTION_FLAG, bool, member)
 #define RANKS(member)             TO(OPTION_RANKS, int, member)
+#define COUNT(member)             TO(OPTION_COUNT, int, member)
 #define SECONDS(member)           TO(OPTION_SECONDS, double, member)
 #define TEXT(member)              TO(OPTION_TEXT, const char *, member)
 #define CHOICE(member, no, yes)   TO(OPTION_CHOICE, bool, member), .words = {no, yes}
@@ -43,6 +44,10 @@ static const struct option_row own_options[] = {
      FLAG(job.spawn.async)},
     {"no-ahead", NULL, "connect joining ranks only when the others stand still; MPI then needs no threads",
      FLAG(job.no_ahead)},
+    {"no-ahead-data", NULL, "move described data that is constant only when all ranks stand still",
+     FLAG(job.no_ahead_data)},
+    {"ahead-limit", "SECONDS", "how long a resize is put off for that (3); then the ranks wait for the rest",
+     SECONDS(job.ahead_limit)},
     {"driver", "NAME", "what walks the program: see Drivers; several with commas (run)", ACTION(open_drivers)},
     {"elastic", "MIN-MAX", "in Slurm: how many nodes the job may have, for those who give it more", TEXT(job.elastic)},
     {"companions", NULL, "in Slurm: queue one-node jobs for the nodes that are missing to MAX", FLAG(job.companions),
@@ -50,9 +55,27 @@ static const struct option_row own_options[] = {
     {"prepare-timeout", "SECONDS", "how long joining ranks may take to get ready (60)", SECONDS(job.prepare_timeout)},
     {"min-interval", "SECONDS", "least time between two adaptations (0)", SECONDS(job.min_interval)},
     {"finish-timeout", "SECONDS", "how long the end of the job may take (10)", SECONDS(job.finish_timeout)},
+    {"recover", "TIMES", "start mpiexec, and the job again when it dies by a fault, so often at most",
+     RANKS(recover.times)},
+    {"ranks", "N", "with --recover: how many processes mpiexec starts (1)", RANKS(recover.ranks), .letter = 'n',
+     .goes_with = "recover"},
+    {"hosts", "LIST", "with --recover: where, as n1:4,n2:4; what is more than N are spare", TEXT(recover.hosts),
+     .goes_with = "recover"},
+    {"launcher", "NAME", "with --recover: as mpiexec's", TEXT(recover.launcher), .goes_with = "recover"},
+    {"launcher-exec", "FILE", "with --recover: as mpiexec's", TEXT(recover.launcher_exec), .goes_with = "recover"},
     {"watchdog", "SECONDS", "say where all ranks are when none comes to its next iteration for so long",
      SECONDS(job.watchdog)},
     {"watchdog-abort", NULL, "with --watchdog: end the job then", FLAG(job.watchdog_abort), .goes_with = "watchdog"},
+    {"checkpoint-every", "TIME", "save the program's described data again and again, as 10m",
+     SECONDS(job.checkpoint.every)},
+    {"checkpoint-memory", "TIME", "with --recover: save it again and again in the memory of the hosts, as 30s",
+     SECONDS(job.checkpoint.memory)},
+    {"checkpoint-dir", "DIR", "where checkpoints are written (here)", TEXT(job.checkpoint.directory)},
+    {"checkpoint-keep", "N", "how many complete checkpoints stay, the newest ones (all)", COUNT(job.checkpoint.keep)},
+    {"checkpoint-async", NULL, "write checkpoints while the ranks go on: these wait for a copy in memory only",
+     FLAG(job.checkpoint.behind)},
+    {"restart", "FILE", "go on from that checkpoint, or from the newest one in a directory",
+     TEXT(job.checkpoint.restart)},
     {"quiet", NULL, "print no notes, only errors", FLAG(job.quiet), .letter = 'q'},
     {"verbose", NULL, "print each resize, pause and stop as it happens", FLAG(job.verbose), .letter = 'v'},
     {"capabilities", NULL, "try what the MPI library can do, and which backend that gives", FLAG(capabilities)},
@@ -70,8 +93,8 @@ enum { OF_TABLE = 256, OF_DRIVER = 1024 };
 struct parse {
     struct options *options;
     struct drivers *drivers;
-    struct option table[TABLE_MAX];         /* getopt's: own options, then those of the drivers */
-    char letters[sizeof BEGIN + OWN_COUNT]; /* getopt's too */
+    struct option table[TABLE_MAX];             /* getopt's: own options, then those of the drivers */
+    char letters[sizeof BEGIN + 2 * OWN_COUNT]; /* getopt's too */
 };
 
 /* One line on stderr, from one process of the launch. Returns the exit status. */
@@ -122,6 +145,8 @@ static int fill_table(struct parse *parse)
         parse->table[count] = (struct option){row->name, !!row->argument, NULL, OF_TABLE + count};
         if (row->letter)
             parse->letters[letters++] = row->letter;
+        if (row->letter && row->argument)
+            parse->letters[letters++] = ':';
     }
     for (int i = 0; i < parse->drivers->count && status == OPTIONS_GO_ON; i++)
         status = add_driver_options(parse, &parse->drivers->slots[i].table, &count);
@@ -234,6 +259,7 @@ static int finish(const struct parse *parse, int argc, char **argv)
     options->program = argv[optind];
     options->argc = argc - optind;
     options->argv = argv + optind;
+    options->job.checkpoint.arguments = argv + optind;
     return OPTIONS_GO_ON;
 }
 
@@ -245,6 +271,7 @@ int options_parse(int argc, char **argv, struct options *options, struct drivers
     *options = (struct options){.job = {.backend = "auto",
                                         .leave = "auto",
                                         .maximum = 256,
+                                        .ahead_limit = 3,
                                         .prepare_timeout = 60,
                                         .finish_timeout = 10,
                                         .command = argv}};

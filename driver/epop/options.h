@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "driver/epop/drivers.h"
+#include "driver/epop/recover.h"
 #include "runtime/job/job.h"
 
 /* Exit statuses of epop. */
@@ -27,7 +28,8 @@ struct options {
     char **argv;             /* part of the process's argv */
     bool capabilities, json; /* say what the MPI library can do, and run nothing */
     bool help, version;      /* likewise about epop itself */
-    struct job_options job;  /* what a job wants to know, with the whole command line for a relaunch */
+    struct recover_options recover;
+    struct job_options job; /* what a job wants to know, with the whole command line for a relaunch */
 };
 
 /*

@@ -6,12 +6,17 @@
 /* A branch may turn a program back, but between two phases it can do so only so often before it is called endless. */
 #define BRANCHES_IN_A_ROW 1000000
 
+/* A block of the program, not of an element: drivers do not hear of it. */
+#define BLOCK_RELEASE (EPOP_BLOCK_BRANCH + 1)
+
 /* What the steps below return besides an outcome. */
 #define WALK_ON (-1)
 
+/* Behind the end: the last one. */
 static const epop_element_t *element_at(const struct walk *w)
 {
-    return &w->program->elements[w->position.pc];
+    int last = w->program->size - 1;
+    return &w->program->elements[w->position.pc < last ? w->position.pc : last];
 }
 
 /* ---- Failures ------------------------------------------------------------------- */
@@ -21,7 +26,8 @@ static void describe(struct walk *w, const char *what)
     const epop_position_t *p = &w->position;
     const epop_element_t *element = element_at(w);
     snprintf(w->error, sizeof w->error, "%s: element %d '%s' (%s), iteration %lld, rank %d of %d: %s", w->program->name,
-             p->pc, element->name ? element->name : epop_element_type_name(element->type),
+             (int)(element - w->program->elements),
+             element->name ? element->name : epop_element_type_name(element->type),
              epop_element_type_name(element->type), (long long)p->iteration, p->rank, p->size, what);
 }
 
@@ -43,7 +49,7 @@ static int fail_block(struct walk *w, const char *block, int error)
 
 void walk_quits(struct walk *w, const char *call)
 {
-    static const char *const names[] = {"init", "adapt", "exec", "loop_condition", "branch_condition"};
+    static const char *const names[] = {"init", "adapt", "exec", "loop_condition", "branch_condition", "release"};
     char what[100];
     int block = atomic_load_explicit(&w->block, memory_order_relaxed);
     if (block)
@@ -96,6 +102,8 @@ static void next_iteration(struct walk *w)
 static void count_on(struct walk *w)
 {
     epop_element_type type = element_at(w)->type;
+    if (type == EPOP_EP)
+        w->elastic->entered(w->elastic->context, w->position.pc);
     if (type == EPOP_EP || type == EPOP_RP)
         epop__tally_begin(&w->elastic->live->tally, &w->position);
 }
@@ -117,6 +125,7 @@ static void enter(struct walk *w, int pc)
 
 static void leave(struct walk *w)
 {
+    w->elastic->left(w->elastic->context);
     count_off(w);
     if (w->drivers->element_hooks)
         drivers_element_leave(w->drivers, &w->position);
@@ -148,11 +157,22 @@ static bool goes_on(struct walk *w, const epop_element_t *element)
     return answer;
 }
 
+/* This process leaves the program. */
+static void release(struct walk *w)
+{
+    atomic_store_explicit(&w->block, 1 + BLOCK_RELEASE, memory_order_relaxed);
+    w->elastic->release(w->elastic->context);
+    atomic_store_explicit(&w->block, 0, memory_order_relaxed);
+}
+
+/* The next pc; the number of elements where the program ends. */
 static int branch(struct walk *w)
 {
     block_enter(w, EPOP_BLOCK_BRANCH);
     int next = element_at(w)->branch_condition(w->position.pc, w->data);
     block_leave(w, EPOP_BLOCK_BRANCH);
+    if (next == EPOP_END)
+        next = w->program->size;
     if (w->drivers->block_hooks)
         drivers_decided(w->drivers, &w->position, next);
     return next;
@@ -182,7 +202,10 @@ static int adapt(struct walk *w)
         drivers_adapted(w->drivers, &w->position, e->adapted(e->context));
     drivers_adaptation_end(w->drivers, &w->position);
     look_at_world(w);
-    return result == WINDOW_LEAVE ? WALK_LEFT : WALK_ON;
+    if (result == WINDOW_STAY)
+        return WALK_ON;
+    release(w);
+    return WALK_LEFT;
 }
 
 static epop_progress_t present_progress(const struct walk *w)
@@ -199,6 +222,20 @@ static void report_progress(struct walk *w)
     w->elastic->report_progress(w->elastic->context, &progress);
 }
 
+/* What a process does in a hold, which goes on behind it. */
+static bool is_errand(enum action action)
+{
+    return action == ACTION_PROGRESS || action == ACTION_CHECKPOINT;
+}
+
+static void run_errand(struct walk *w, enum action action, const struct position *at)
+{
+    if (action == ACTION_PROGRESS)
+        report_progress(w);
+    else
+        w->elastic->checkpoint(w->elastic->context, at);
+}
+
 /* A probe that has to hold. WALK_ON, or the outcome; *stop when the program is told to end. */
 static int hold(struct walk *w, int needs, bool *stop)
 {
@@ -206,8 +243,8 @@ static int hold(struct walk *w, int needs, bool *stop)
     enum action action;
     count_off(w);
     drivers_hold_begin(w->drivers, &w->position);
-    while ((action = w->elastic->hold(w->elastic->context, &position, needs)) == ACTION_PROGRESS)
-        report_progress(w);
+    while (is_errand(action = w->elastic->hold(w->elastic->context, &position, needs)))
+        run_errand(w, action, &position);
     *stop = action == ACTION_STOP;
     int result = action == ACTION_ADAPT ? adapt(w) : WALK_ON;
     if (result != WALK_FAILED)
@@ -324,7 +361,8 @@ static int run_branch(struct walk *w, int *next)
     char what[160];
     *next = branch(w);
     if (*next < 0 || *next > program->size)
-        snprintf(what, sizeof what, "it branched to %d, but the elements are 0 to %d (%d ends the program)", *next,
+        snprintf(what, sizeof what,
+                 "it branched to %d, but the elements are 0 to %d (EPOP_END, or %d, ends the program)", *next,
                  program->size - 1, program->size);
     else if (*next < program->size && program->elements[*next].type == EPOP_INIT)
         snprintf(what, sizeof what, "it branched to element %d, which is INIT; INIT runs once only", *next);
@@ -371,18 +409,25 @@ static int run_finalizer(struct walk *w)
     return result;
 }
 
+/* How this process comes to the present element. */
+enum entry {
+    ENTRY_NEW,   /* by its beginning */
+    ENTRY_AGAIN, /* at a probe of it, with what was saved there */
+    ENTRY_JOINED /* by an adapt block, behind the probe */
+};
+
 /* From the present pc to the end. */
-static enum walk_outcome walk_on(struct walk *w, bool joined)
+static enum walk_outcome walk_on(struct walk *w, enum entry entry)
 {
     bool stop = false;
     int result = WALK_ON, next;
     while (result == WALK_ON && !stop && w->position.pc < w->program->size) {
-        if (!joined) {
+        if (entry == ENTRY_NEW) {
             w->position.visit++;
             enter(w, w->position.pc);
         }
-        result = step(w, joined, &next, &stop);
-        joined = false;
+        result = step(w, entry == ENTRY_JOINED, &next, &stop);
+        entry = ENTRY_NEW;
         if (result == WALK_ON) {
             leave(w);
             w->position.pc = next;
@@ -393,13 +438,14 @@ static enum walk_outcome walk_on(struct walk *w, bool joined)
     atomic_store(&w->elastic->live->pc, -1);
     if (result != WALK_ON)
         return (enum walk_outcome)result;
+    release(w);
     drivers_finished(w->drivers, &w->position);
     return WALK_ENDED;
 }
 
 /* ---- INIT ------------------------------------------------------------------------------ */
 
-static int run_init(struct walk *w, int *argc, char ***argv)
+static int run_init(struct walk *w, int *argc, char ***argv, bool joining)
 {
     w->position = (epop_position_t){.program = w->program};
     w->data = w->program->data;
@@ -411,23 +457,42 @@ static int run_init(struct walk *w, int *argc, char ***argv)
     if (error)
         return fail_block(w, "init", error);
     leave(w);
+    w->elastic->begun(w->elastic->context, w->program, w->data, joining);
     look_at_world(w); /* INIT may have been the first to ask for it */
     w->position.pc = 1;
     return WALK_ON;
 }
 
+/* The data is there as it was at that probe, which is made again. */
+static enum walk_outcome walk_again(struct walk *w, const struct position *position)
+{
+    w->position.visit = position->visit;
+    w->position.iteration = position->iteration;
+    w->position.pc = position->pc;
+    publish_position(w);
+    count_on(w);
+    if (w->drivers->element_hooks)
+        drivers_element_enter(w->drivers, &w->position);
+    return walk_on(w, ENTRY_AGAIN);
+}
+
 static enum walk_outcome walk_start(struct walk *w, int *argc, char ***argv)
 {
-    int result = run_init(w, argc, argv);
-    return result == WALK_ON ? walk_on(w, false) : (enum walk_outcome)result;
+    struct position position;
+    int result = run_init(w, argc, argv, false);
+    if (result != WALK_ON)
+        return (enum walk_outcome)result;
+    return w->elastic->restart(w->elastic->context, &position) ? walk_again(w, &position) : walk_on(w, ENTRY_NEW);
 }
 
 static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
 {
     struct position position;
-    bool ready = run_init(w, argc, argv) == WALK_ON;
-    if (!w->elastic->join(w->elastic->context, ready ? NULL : w->error, &position))
+    bool ready = run_init(w, argc, argv, true) == WALK_ON;
+    if (!w->elastic->join(w->elastic->context, ready ? NULL : w->error, &position)) {
+        release(w);
         return WALK_CALLED_OFF;
+    }
     w->position.visit = position.visit;
     w->position.iteration = position.iteration;
     w->position.pc = position.pc;
@@ -439,8 +504,10 @@ static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
     if (result == WALK_ON) {
         drivers_hold_end(w->drivers, &w->position);
         count_on(w);
+    } else if (result == WALK_CALLED_OFF) {
+        release(w);
     }
-    return result == WALK_ON ? walk_on(w, true) : (enum walk_outcome)result;
+    return result == WALK_ON ? walk_on(w, ENTRY_JOINED) : (enum walk_outcome)result;
 }
 
 /* The program may be unloaded after the walk. */

@@ -1,4 +1,4 @@
-/* The adaptations in the profile: see adaptations.h. */
+/* Adaptations and checkpoints in the profile: see adaptations.h. */
 #include "driver/profile/adaptations.h"
 
 #include <stdbool.h>
@@ -7,6 +7,9 @@
 
 #include "driver/profile/sums.h"
 #include "runtime/base/json.h"
+
+/* Of a described array, as its row has them behind the name. */
+static const char *const array_keys[] = {"sent", "received", "least", "ahead"};
 
 static void add_time(cJSON *times, const epop_job_t *job, const char *key, double time)
 {
@@ -127,6 +130,38 @@ static cJSON *traffic_json(const struct rows *rows)
     return list;
 }
 
+/* The one of that name, made if there is none. */
+static cJSON *array_at(cJSON *list, const char *name)
+{
+    cJSON *one;
+    cJSON_ArrayForEach(one, list) if (!strcmp(json_text(one, "name"), name)) return one;
+    one = cJSON_CreateObject();
+    cJSON_AddStringToObject(one, "name", name);
+    for (size_t i = 0; i < sizeof array_keys / sizeof *array_keys; i++)
+        cJSON_AddNumberToObject(one, array_keys[i], 0);
+    cJSON_AddItemToArray(list, one);
+    return one;
+}
+
+/* Described arrays, in the order in which they are told; all processes together. */
+static cJSON *arrays_json(const struct rows *rows)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < rows->count; i++) {
+        const cJSON *told;
+        cJSON_ArrayForEach(told, cJSON_GetObjectItem(rows->rows[i], "arrays"))
+        {
+            const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(told, 0));
+            cJSON *one = name ? array_at(list, name) : NULL;
+            for (int k = 0; one && k < (int)(sizeof array_keys / sizeof *array_keys); k++) {
+                cJSON *sum = cJSON_GetObjectItem(one, array_keys[k]);
+                cJSON_SetNumberValue(sum, sum->valuedouble + cJSON_GetNumberValue(cJSON_GetArrayItem(told, k + 1)));
+            }
+        }
+    }
+    return list;
+}
+
 static void add_place(cJSON *json, const epop_adaptation_t *a, const cJSON *elements)
 {
     const cJSON *element = a->pc >= 0 ? cJSON_GetArrayItem(elements, a->pc) : NULL;
@@ -158,6 +193,7 @@ static cJSON *adaptation_json(const epop_job_t *job, const epop_adaptation_t *a,
     cJSON_AddItemToObject(json, "mpi_time", sums_json(&rows, "mpi"));
     cJSON_AddItemToObject(json, "bytes", bytes_json(&rows));
     cJSON_AddItemToObject(json, "traffic", traffic_json(&rows));
+    cJSON_AddItemToObject(json, "arrays", arrays_json(&rows));
     free(rows.rows);
     free(rows.processes);
     return json;
@@ -197,6 +233,27 @@ cJSON *refusals_json(const epop_job_t *job)
         cJSON *json = cJSON_CreateObject();
         cJSON_AddNumberToObject(json, "time", time > job->started ? time - job->started : 0);
         cJSON_AddStringToObject(json, "reason", job->refusals[i].reason);
+        cJSON_AddItemToArray(list, json);
+    }
+    return list;
+}
+
+cJSON *checkpoints_json(const epop_job_t *job, const cJSON *elements)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < job->checkpoint_count; i++) {
+        const epop_checkpoint_t *one = &job->checkpoints[i];
+        cJSON *json = cJSON_CreateObject();
+        cJSON_AddNumberToObject(json, "number", one->number);
+        cJSON_AddStringToObject(json, "level", one->level);
+        cJSON_AddItemToObject(json, "path", one->path[0] ? cJSON_CreateString(one->path) : cJSON_CreateNull());
+        cJSON_AddNumberToObject(json, "time", one->time > job->started ? one->time - job->started : 0);
+        cJSON_AddNumberToObject(json, "pc", one->pc);
+        cJSON_AddStringToObject(json, "element", json_text(cJSON_GetArrayItem(elements, one->pc), "name"));
+        cJSON_AddNumberToObject(json, "iteration", (double)one->iteration);
+        cJSON_AddNumberToObject(json, "bytes", (double)one->bytes);
+        cJSON_AddNumberToObject(json, "seconds", one->seconds);
+        cJSON_AddNumberToObject(json, "stall", one->stall);
         cJSON_AddItemToArray(list, json);
     }
     return list;

@@ -1,4 +1,4 @@
-/* The part of the profile on adaptations: what the coordinator knows, and what the processes measured. */
+/* The part of the profile on adaptations and checkpoints: of the coordinator, and what the processes measured. */
 #ifndef DRIVER_PROFILE_ADAPTATIONS_H
 #define DRIVER_PROFILE_ADAPTATIONS_H
 
@@ -9,5 +9,6 @@
 cJSON *adaptations_json(const epop_job_t *job, const cJSON *records, const cJSON *elements);
 cJSON *world_history_json(const epop_job_t *job);
 cJSON *refusals_json(const epop_job_t *job);
+cJSON *checkpoints_json(const epop_job_t *job, const cJSON *elements);
 
 #endif

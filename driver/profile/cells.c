@@ -90,8 +90,10 @@ struct cells *cells_copy(const struct cells *cells)
     same->rows = copy(cells->rows, cells->row_count, sizeof *cells->rows);
     same->row_count = same->rows ? cells->row_count : 0;
     same->row_room = (size_t)same->row_count;
-    for (int i = 0; i < same->row_count; i++)
+    for (int i = 0; i < same->row_count; i++) {
         same->rows[i].to = cJSON_Duplicate(cells->rows[i].to, 1);
+        same->rows[i].arrays = cJSON_Duplicate(cells->rows[i].arrays, 1);
+    }
     same->parts = copy(cells->parts, cells->part_count, sizeof *cells->parts);
     same->part_count = same->parts ? cells->part_count : 0;
     same->part_room = (size_t)same->part_count;
@@ -102,8 +104,10 @@ void cells_clear(struct cells *cells)
 {
     for (int i = 0; i < cells->cell_count; i++)
         free(cells->cells[i].mpi.calls);
-    for (int i = 0; i < cells->row_count; i++)
+    for (int i = 0; i < cells->row_count; i++) {
         cJSON_Delete(cells->rows[i].to);
+        cJSON_Delete(cells->rows[i].arrays);
+    }
     free(cells->cells);
     free(cells->rows);
     free(cells->parts);

@@ -30,7 +30,8 @@ struct row {
     int64_t ticks, mpi_ticks; /* in the adapt block */
     int64_t init_ticks;       /* of a joining process; else -1 */
     int64_t sent, received, least;
-    cJSON *to; /* [process, bytes] each */
+    cJSON *to;     /* [process, bytes] each */
+    cJSON *arrays; /* [name, sent, received, least, ahead] each */
 };
 
 /* A stretch in which it was that rank. */

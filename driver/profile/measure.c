@@ -224,6 +224,20 @@ static void add_traffic(struct row *row, const epop_adapted_t *adapted)
     }
 }
 
+static void add_arrays(struct row *row, const epop_adapted_t *adapted)
+{
+    row->arrays = cJSON_CreateArray();
+    for (int i = 0; i < adapted->array_count; i++) {
+        const epop_array_traffic_t *a = &adapted->arrays[i];
+        const int64_t numbers[] = {a->sent, a->received, a->least, a->ahead};
+        cJSON *one = cJSON_CreateArray();
+        cJSON_AddItemToArray(one, cJSON_CreateString(a->name));
+        for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+            cJSON_AddItemToArray(one, cJSON_CreateNumber((double)numbers[n]));
+        cJSON_AddItemToArray(row->arrays, one);
+    }
+}
+
 void measure_adapted(const epop_adapted_t *adapted)
 {
     pthread_mutex_lock(&m.lock);
@@ -235,6 +249,7 @@ void measure_adapted(const epop_adapted_t *adapted)
         row->ticks = now - m.begin;
         row->mpi_ticks = take_calls(NULL, now);
         add_traffic(row, adapted);
+        add_arrays(row, adapted);
     }
     m.kind = NOWHERE;
     pthread_mutex_unlock(&m.lock);

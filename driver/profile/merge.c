@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "driver/common/recoveries.h"
 #include "driver/profile/adaptations.h"
 #include "driver/profile/sums.h"
 #include "runtime/base/json.h"
@@ -237,6 +238,8 @@ cJSON *merge_profile(const epop_job_t *job, const cJSON *structure, const char *
         cJSON_AddItemToObject(profile, "elements", elements_json(&m, elements));
         cJSON_AddItemToObject(profile, "adaptations", adaptations_json(job, m.records, elements));
         cJSON_AddItemToObject(profile, "refusals", refusals_json(job));
+        recoveries_add(profile, job);
+        cJSON_AddItemToObject(profile, "checkpoints", checkpoints_json(job, elements));
         cJSON_AddItemToObject(profile, "efficiency", efficiency_json(&m));
     }
     for (int pc = 0; m.worlds && pc < m.elements; pc++)

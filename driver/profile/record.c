@@ -46,6 +46,7 @@ static cJSON *row_json(const struct row *row, double tick)
     cJSON_AddNumberToObject(json, "received", (double)row->received);
     cJSON_AddNumberToObject(json, "least", (double)row->least);
     cJSON_AddItemToObject(json, "to", cJSON_Duplicate(row->to, 1));
+    cJSON_AddItemToObject(json, "arrays", cJSON_Duplicate(row->arrays, 1));
     return json;
 }
 

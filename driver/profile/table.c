@@ -199,6 +199,66 @@ static void print_adaptations(const cJSON *profile, bool bold, FILE *stream)
     free(grid.cells);
 }
 
+static void add_recovery(struct grid *grid, const cJSON *recovery)
+{
+    char(*cells)[CELL_MAX] = add_row(grid);
+    const char *from = json_text(recovery, "from");
+    int number = json_int(recovery, "number", 0);
+    if (!cells)
+        return;
+    if (number)
+        snprintf(cells[0], CELL_MAX, "%.20s %d", from, number);
+    else
+        snprintf(cells[0], CELL_MAX, "%.20s", from);
+    put_number(cells[1], recovery, "size", "%.0f", 1);
+    put_number(cells[2], recovery, "iterations", "%.0f", 1);
+    put_seconds(cells[3], json_number(recovery, "lost", -1));
+    put_seconds(cells[4], json_number(recovery, "seconds", -1));
+    snprintf(cells[5], CELL_MAX, "%.60s", json_text(recovery, "reason"));
+}
+
+static void print_recoveries(const cJSON *profile, bool bold, FILE *stream)
+{
+    static const char *const headings[] = {"<recovered from", "ranks", "iterations lost", "work lost", "stood still",
+                                           "<because",        NULL};
+    const cJSON *list = cJSON_GetObjectItem(profile, "recoveries"), *recovery;
+    if (!cJSON_GetArraySize(list))
+        return;
+    struct grid grid = new_grid(headings);
+    cJSON_ArrayForEach(recovery, list) add_recovery(&grid, recovery);
+    fputc('\n', stream);
+    print_grid(&grid, bold, stream);
+    free(grid.cells);
+}
+
+static void add_checkpoint(struct grid *grid, const cJSON *one)
+{
+    char(*cells)[CELL_MAX] = add_row(grid);
+    if (!cells)
+        return;
+    put_number(cells[0], one, "number", "%.0f", 1);
+    snprintf(cells[1], CELL_MAX, "%s", json_text(one, "level"));
+    put_name(cells[2], json_text(one, "element"));
+    put_number(cells[3], one, "iteration", "%.0f", 1);
+    put_seconds(cells[4], json_number(one, "seconds", -1));
+    put_seconds(cells[5], json_number(one, "stall", -1));
+    put_bytes(cells[6], json_number(one, "bytes", 0));
+}
+
+static void print_checkpoints(const cJSON *profile, bool bold, FILE *stream)
+{
+    static const char *const headings[] = {"checkpoint", "<kept in", "<element", "iteration",
+                                           "time",       "stall",    "bytes",    NULL};
+    const cJSON *list = cJSON_GetObjectItem(profile, "checkpoints"), *one;
+    if (!cJSON_GetArraySize(list))
+        return;
+    struct grid grid = new_grid(headings);
+    cJSON_ArrayForEach(one, list) add_checkpoint(&grid, one);
+    fputc('\n', stream);
+    print_grid(&grid, bold, stream);
+    free(grid.cells);
+}
+
 void table_print(const cJSON *profile, FILE *stream)
 {
     const char *no_color = getenv("NO_COLOR"), *reason = json_text(profile, "reason");
@@ -207,5 +267,7 @@ void table_print(const cJSON *profile, FILE *stream)
             reason ? "; partial: " : "", reason ? reason : "");
     print_elements(profile, bold, stream);
     print_adaptations(profile, bold, stream);
+    print_recoveries(profile, bold, stream);
+    print_checkpoints(profile, bold, stream);
     fflush(stream);
 }

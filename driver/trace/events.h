@@ -14,7 +14,7 @@ void events_of_job(struct trace_out *out, const struct trace_buffers *all);
 /* Who sent how much to whom: arrows, of which both ends are there. */
 void events_of_flows(struct trace_out *out, const struct trace_buffers *all);
 
-/* The instants of TRACE_JOB_NAME: requests, refusals, ... */
+/* What is in TRACE_JOB_NAME: requests and refusals, as instants; checkpoints, as slices. */
 void events_of_requests(struct trace_out *out, const cJSON *job);
 
 #endif

@@ -118,6 +118,9 @@ static cJSON *about_trace(const struct trace_buffers *all, const cJSON *job, con
     cJSON_AddNumberToObject(json, "mpi_threshold_us", all->count ? (double)all->buffers[0]->least_call / 1e3 : 0);
     cJSON_AddNumberToObject(json, "limit", (double)out->limit);
     cJSON_AddNumberToObject(json, "dropped", (double)out->dropped);
+    const cJSON *recoveries = cJSON_GetObjectItemCaseSensitive(job, "recoveries");
+    if (recoveries)
+        cJSON_AddItemToObject(json, "recoveries", cJSON_Duplicate(recoveries, true));
     cJSON *processes = cJSON_AddArrayToObject(json, "processes");
     for (int i = 0; i < all->count; i++)
         cJSON_AddItemToArray(processes, about_process(all->buffers[i]));

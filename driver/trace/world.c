@@ -95,10 +95,12 @@ void events_of_requests(struct trace_out *out, const cJSON *job)
         char more[1000];
         const char *name = json_text(instant, "name");
         char *arguments = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(instant, "args"));
-        snprintf(more, sizeof more, "\"s\":\"p\",\"args\":%s", arguments ? arguments : "{}");
+        int64_t duration = json_int64(instant, "duration", -1); /* a slice has one */
+        snprintf(more, sizeof more, "%s\"args\":%s", duration < 0 ? "\"s\":\"p\"," : "", arguments ? arguments : "{}");
         if (name && (!arguments || strlen(arguments) < sizeof more - 20))
-            out_event(out, &(struct trace_event){'i', TRACE_JOB_PID, TRACE_JOB_PID, json_int64(instant, "at", 0), -1,
-                                                 name, "request", more});
+            out_event(out, &(struct trace_event){duration < 0 ? 'i' : 'X', TRACE_JOB_PID, TRACE_JOB_PID,
+                                                 json_int64(instant, "at", 0), duration, name,
+                                                 duration < 0 ? "request" : "checkpoint", more});
         free(arguments);
     }
 }

@@ -52,6 +52,14 @@ typedef struct epop_traffic {
     int64_t sent, received;
 } epop_traffic_t;
 
+/* What this process sent and received of one described array (epop/describe.h). */
+typedef struct epop_array_traffic {
+    const char *name;
+    int64_t sent, received;
+    int64_t least; /* bytes that it had to receive */
+    int64_t ahead; /* bytes that it received before the window, while the ranks computed; not in `received` */
+} epop_array_traffic_t;
+
 typedef struct epop_adapted {
     int adaptation;                             /* its number in the job, from 1 */
     int process;                                /* this process's number in the job */
@@ -62,6 +70,8 @@ typedef struct epop_adapted {
     /* Nanoseconds on this process's CLOCK_MONOTONIC: when it learned what to do, when the library's redistribution
      * began and was over for good (0: there was none), and around epop_adapt_commit. */
     int64_t decided, move_begin, move_end, commit_begin, commit_end;
+    const epop_array_traffic_t *arrays; /* of `traffic` what described arrays make up, in the order of their list */
+    int array_count;
 } epop_adapted_t;
 
 /* ---- The job, as process 0 sees it ------------------------------------------------------- */
@@ -91,6 +101,29 @@ typedef struct epop_refusal {
     const char *reason;
 } epop_refusal_t;
 
+/* That the job died by a fault before this start, and was started again by epop --recover. */
+typedef struct epop_recovery {
+    double time; /* seconds since 1970: it died */
+    const char *reason;
+    const char *from;   /* "memory", "file" or "beginning" */
+    int number, size;   /* of that checkpoint (0: from the beginning); ranks that were started */
+    int64_t iterations; /* that were lost */
+    double lost;        /* seconds of work: from the checkpoint to the death */
+    double seconds;     /* from the death to the first iteration */
+} epop_recovery_t;
+
+/* A checkpoint that is complete: restarts can begin at it. */
+typedef struct epop_checkpoint {
+    int number;        /* goes on over restarts */
+    const char *level; /* "file", "memory" */
+    const char *path;  /* of the file; "" */
+    int pc;
+    int64_t visit, iteration; /* that comes next */
+    int64_t bytes;            /* that were written, of all ranks */
+    double time;              /* seconds since 1970: when it was complete */
+    double seconds, stall;    /* that it took to be made; that the ranks stood still for it */
+} epop_checkpoint_t;
+
 typedef enum epop_job_end {
     EPOP_JOB_RUNNING, /* it has not ended: should it be killed, this was the last that was known */
     EPOP_JOB_ENDED,
@@ -112,6 +145,10 @@ typedef struct epop_job {
     int refusal_count;
     const epop_record_t *records; /* of this driver, by process; of one process in the order they were made */
     int record_count;
+    const epop_recovery_t *recoveries; /* in their order: before this start, all of them */
+    int recovery_count;
+    const epop_checkpoint_t *checkpoints; /* of this start, in the order they were made */
+    int checkpoint_count;
 } epop_job_t;
 
 /* ---- The table ---------------------------------------------------------------------------- */

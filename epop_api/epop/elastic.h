@@ -15,14 +15,20 @@
 extern "C" {
 #endif
 
-typedef enum epop_status { EPOP_NEW = 0, EPOP_JOINING = 1, EPOP_STAYING = 2, EPOP_LEAVING = 3 } epop_status_t;
+typedef enum epop_status {
+    EPOP_NEW = 0,
+    EPOP_JOINING = 1,
+    EPOP_STAYING = 2,
+    EPOP_LEAVING = 3,
+    EPOP_RESTARTING = 4 /* in INIT: the job goes on from a checkpoint */
+} epop_status_t;
 
 /* The communicator of all ranks that now run the program. Owned by the runtime: do not free it,
  * and drop what was derived from it before epop_adapt_commit. In INIT of a joining process it is
  * the joiners' own group. Local, but the first call may initialize MPI. */
 EPOP_API MPI_Comm epop_world(void);
 
-/* EPOP_NEW or EPOP_JOINING in INIT; later the status of the last window. Local. */
+/* EPOP_NEW, EPOP_JOINING or EPOP_RESTARTING in INIT; later the status of the last window. Local. */
 EPOP_API epop_status_t epop_status(void);
 
 /*
@@ -79,6 +85,14 @@ typedef struct epop_request {
 
 /* As epop_request_resize; the strings and the array are copied. */
 EPOP_API int epop_request(const epop_request_t *request);
+
+/*
+ * Asks for a checkpoint at a later iteration, at which all ranks come together. Local and asynchronous; any rank may
+ * ask, and the same request from several ranks counts once. What comes of it `epopctl watch` shows, and a failure is a
+ * line on stderr too. EPOP_OK; EPOP_ERR_STATE where there is no job that could make one; EPOP_ERR_SYSTEM when it could
+ * not be sent.
+ */
+EPOP_API int epop_request_checkpoint(void);
 
 #ifdef __cplusplus
 }

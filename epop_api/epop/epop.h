@@ -2,8 +2,11 @@
 #ifndef EPOP_EPOP_H
 #define EPOP_EPOP_H
 
+#include <epop/blocks.h>
+#include <epop/describe.h>
 #include <epop/elastic.h>
 #include <epop/program.h>
 #include <epop/redist.h>
+#include <epop/unstructured.h>
 
 #endif

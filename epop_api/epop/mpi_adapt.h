@@ -29,6 +29,13 @@ extern "C" {
 #define MPI_ADAPT_STATUS_STAYING 4
 #define MPI_ADAPT_STATUS_LEAVING 5
 
+/* As NEW, in a job that goes on from a checkpoint: epop_mpi_describe has to come, and brings the data. */
+#define MPI_ADAPT_STATUS_RESTARTING 6
+
+/* A key of *info in the first probe of a process that was started again after a fault, from a checkpoint or not: how
+ * often the job was. A probe that has it gives an *info also where nothing is pending. */
+#define MPI_ADAPT_FAULT "mpi_adapt_fault"
+
 /*
  * Instead of MPI_Init, or behind it. NEW, or JOINING: then MPI_COMM_WORLD is the group of the joining processes until
  * commit, the others compute on, and this process goes on to MPI_Comm_adapt_begin, or to a probe. Collective over the
@@ -60,6 +67,22 @@ int MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *sta
  * With EPOP_MPI_LEAVE_COMMIT it does not return there. Collective as begin.
  */
 int MPI_Comm_adapt_commit(void);
+
+/*
+ * Says what this executable's data is, once, in each process, behind MPI_Init_adapt (epop/describe.h): so that it can
+ * be saved, which is done in probes. Restarting, it fills the data in as it was in the probe that comes next: values
+ * while the block runs, then the arrays, which it allocates. Collective over the world then, else local. `data` stays
+ * the caller's. MPI_ERR_ARG for NULL, MPI_ERR_OTHER at another time. In a program under epop, which has a describe
+ * block for that, it does nothing. Data that does not fit ends the job.
+ */
+EPOP_API int epop_mpi_describe(void (*describe)(void *data, epop_description_t *d), void *data);
+
+/*
+ * A whole adaptation of described data: MPI_Comm_adapt_begin, all that the block of epop_mpi_describe lists (under
+ * epop, that of the program), MPI_Comm_adapt_commit. On leaving processes the described pointers are NULL behind it.
+ * Collective as begin. Errors as of the two; MPI_ERR_OTHER also where nothing is described, or it did not move.
+ */
+EPOP_API int epop_mpi_adapt_described(void);
 
 /* Where a leaving process goes in commit. */
 typedef enum epop_mpi_leave {

@@ -17,8 +17,10 @@
 extern "C" {
 #endif
 
-/* The layout of the structures below. The loader refuses another one. */
-#define EPOP_ABI_VERSION 1u
+/* The layout of the structures below. The loader also takes version 1, which ends before `describe`, and refuses
+ * others.
+ */
+#define EPOP_ABI_VERSION 2u
 
 /* What the functions of this library return. A block may return these or any
  * other non-zero number of its own; every non-zero number ends the job. */
@@ -85,7 +87,7 @@ typedef struct epop_progress {
  *   RP      phase_exec mandatory, loop_condition optional (NULL: run once)
  *   BRANCH  branch_condition                         mandatory
  *
- * loop_condition returns non-zero to go on; branch_condition returns the next pc.
+ * loop_condition returns non-zero to go on; branch_condition returns the next pc, or EPOP_END.
  * Both must answer the same on every rank.
  */
 typedef struct epop_element {
@@ -100,6 +102,12 @@ typedef struct epop_element {
     void (*progress)(void *data, epop_progress_t *progress); /* optional; called between iterations on rank 0 */
 } epop_element_t;
 
+/* What a branch returns to end the program: no pc, and no number that comes about by chance. */
+#define EPOP_END (-0x454e44)
+
+/* What a describe block lists to (epop/describe.h). */
+typedef struct epop_description epop_description_t;
+
 typedef struct epop_program {
     void *data; /* what INIT receives in *data, before it puts its own there; usually NULL */
     int size;   /* number of elements */
@@ -109,6 +117,15 @@ typedef struct epop_program {
     epop_sizes_t sizes;   /* for every phase without a rule of its own */
     int finalizer;        /* pc of the rigid phase that `stop` still runs; 0 (never an RP) or -1: none */
     int capacity;         /* internal to epop_add_* */
+    /*
+     * Blocks of the program, all optional (docs/described.md). describe lists the data. rebuild makes what follows from
+     * it (communicators, ghost lists, derived tables) on staying, joining and restarting ranks, when all data is there;
+     * epop_world() is the new world already; 0, or an error number that ends the job. release frees what is left of
+     * `data` on a process that leaves the program, in whichever way; described parts are gone by then. Local.
+     */
+    void (*describe)(void *data, epop_description_t *d);
+    int (*rebuild)(void *data);
+    void (*release)(void *data);
 } epop_program_t;
 
 /*
@@ -139,6 +156,25 @@ EPOP_API int epop_add_elastic(epop_program_t *program, const char *name, int (*e
 EPOP_API int epop_add_rigid(epop_program_t *program, const char *name, int (*exec)(void *data),
                             int (*loop)(void *data));
 EPOP_API int epop_add_branch(epop_program_t *program, const char *name, int (*branch)(int pc, void *data));
+
+/* Set the blocks of a program; NULL: none. EPOP_OK, or EPOP_ERR_ARGUMENT for no program, or one of version 1. Local. */
+EPOP_API int epop_describe(epop_program_t *program, void (*describe)(void *data, epop_description_t *d));
+EPOP_API int epop_rebuild(epop_program_t *program, int (*rebuild)(void *data));
+EPOP_API int epop_release(epop_program_t *program, void (*release)(void *data));
+
+/* Set the progress of element pc, and the sizes that it accepts (NULL: the program's); of pc -1 the sizes of the
+ * program. Sizes are copied. EPOP_OK, EPOP_ERR_MEMORY, or EPOP_ERR_ARGUMENT: no program, no such element, sizes of an
+ * element where the program comes from no constructor, and none for the program. Local. */
+EPOP_API int epop_set_progress(epop_program_t *program, int pc,
+                               void (*progress)(void *data, epop_progress_t *progress));
+EPOP_API int epop_set_sizes(epop_program_t *program, int pc, const epop_sizes_t *sizes);
+
+/*
+ * An adapt block for programs with a describe block: begins, moves all that it lists, calls rebuild on staying and
+ * joining ranks and release on leaving ones, and commits. Collective over the window's ranks. EPOP_OK, or the error of
+ * all ranks, with a line on stderr; what rebuild returned, on the rank where it did.
+ */
+EPOP_API int epop_adapt_described(void *data);
 
 /* The size rule that holds at element pc: its own, else the program's. Local, pure. */
 EPOP_API const epop_sizes_t *epop_sizes_at(const epop_program_t *program, int pc);

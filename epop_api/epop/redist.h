@@ -74,29 +74,29 @@ EPOP_API void epop_dist2d_local(const epop_dist2d_t *dist, int rank, int64_t *ro
 /*
  * All of these are collective over window->all, between epop_adapt_begin and epop_adapt_commit (or
  * MPI_Comm_adapt_begin and MPI_Comm_adapt_commit, with the window of epop_mpi_window), with the same arguments on every
- * rank. `*local` points to the rank's old block, allocated with malloc() (NULL where it owns nothing, and on joining
- * ranks); on success it is freed and replaced by the new block (NULL where the rank owns nothing, and on leaving
- * ranks). On failure *local is unchanged, and every rank returns the same error, with one line on stderr that says why.
- * Elements lie one extent of the type apart. Counts may exceed 2^31. Returns EPOP_OK, EPOP_ERR_ARGUMENT,
- * EPOP_ERR_MEMORY or EPOP_ERR_MPI.
+ * rank. `local` is the address of a pointer, of any type, to the rank's old block, allocated with malloc() (NULL where
+ * it owns nothing, and on joining ranks); on success that is freed, and the pointer is to the new block (NULL where the
+ * rank owns nothing, and on leaving ranks). On failure it is unchanged, and every rank returns the same error, with one
+ * line on stderr that says why. Elements lie one extent of the type apart. Counts may exceed 2^31. Returns EPOP_OK,
+ * EPOP_ERR_ARGUMENT, EPOP_ERR_MEMORY or EPOP_ERR_MPI.
  */
 
 /* A one-dimensional array, dealt out by `dist` before and after. */
-EPOP_API int epop_redist(const epop_window_t *window, epop_dist_t dist, MPI_Datatype type, void **local);
+EPOP_API int epop_redist(const epop_window_t *window, epop_dist_t dist, MPI_Datatype type, void *local);
 
 /* A one-dimensional array, dealt out in one way before and in another after: cuts, which are for one number of ranks.
  */
 EPOP_API int epop_redist_between(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
-                                 void **local);
+                                 void *local);
 
 /* A matrix; the grid usually differs before and after. */
 EPOP_API int epop_redist2d(const epop_window_t *window, const epop_dist2d_t *before, const epop_dist2d_t *after,
-                           MPI_Datatype type, void **local);
+                           MPI_Datatype type, void *local);
 
 /* What rows of different lengths consist of: elements of `type` in *local, one row after the other. */
 typedef struct epop_row_array {
     MPI_Datatype type;
-    void **local;
+    void *local; /* the address of the pointer to them */
 } epop_row_array_t;
 
 /*
@@ -106,7 +106,7 @@ typedef struct epop_row_array {
  * failure none. Besides the blocks it takes 8 bytes per old and new row.
  */
 EPOP_API int epop_redist_rows(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
-                              void **lengths, const epop_row_array_t *arrays, int count);
+                              void *lengths, const epop_row_array_t *arrays, int count);
 
 /*
  * The same by row pointers, as CSR has them: row i is the elements from (*starts)[i] up to (*starts)[i + 1] of each
@@ -115,7 +115,7 @@ EPOP_API int epop_redist_rows(const epop_window_t *window, epop_dist_t before, e
  * EPOP_ERR_ARGUMENT also where a rank would get more elements than `type` can count.
  */
 EPOP_API int epop_redist_csr(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
-                             void **starts, const epop_row_array_t *arrays, int count);
+                             void *starts, const epop_row_array_t *arrays, int count);
 
 /* Data that every rank holds a copy of: joining ranks get it from the staying ones, into `data`, which
  * has room for `count` elements on every rank. Leaving ranks only take part; where nobody stays, they are the source.

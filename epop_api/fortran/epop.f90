@@ -1,5 +1,5 @@
 ! EPOP programs in Fortran: a shared object with get_program() and blocks that are bind(C) procedures. These are the
-! declarations of epop/program.h, elastic.h and redist.h, which say what each is for. Nothing of this module needs to be linked
+! declarations of epop/program.h, elastic.h, redist.h, blocks.h and describe.h, which say what each is for. Nothing of this module needs to be linked
 ! but libepop. A C communicator or datatype is an integer here: MPICH has the same number for Fortran's handle, so that what
 ! `use mpi` has can be given to these functions, and the other way round.
 module epop
@@ -7,16 +7,24 @@ module epop
   implicit none
   public
 
-  integer(c_int), parameter :: EPOP_ABI_VERSION = 1
+  integer(c_int), parameter :: EPOP_ABI_VERSION = 2
 
   ! What functions and blocks return.
   integer(c_int), parameter :: EPOP_OK = 0, EPOP_ERR_ARGUMENT = 201, EPOP_ERR_STATE = 202, EPOP_ERR_MEMORY = 203, &
                                EPOP_ERR_MPI = 204, EPOP_ERR_REFUSED = 205, EPOP_ERR_SYSTEM = 206
 
-  integer(c_int), parameter :: EPOP_NEW = 0, EPOP_JOINING = 1, EPOP_STAYING = 2, EPOP_LEAVING = 3
+  integer(c_int), parameter :: EPOP_NEW = 0, EPOP_JOINING = 1, EPOP_STAYING = 2, EPOP_LEAVING = 3, EPOP_RESTARTING = 4
+
+  ! What a branch returns to end the program.
+  integer(c_int), parameter :: EPOP_END = -4542020
 
   integer(c_int), parameter :: EPOP_SIZE_ANY = 0, EPOP_SIZE_MULTIPLE = 1, EPOP_SIZE_POWER_OF_TWO = 2, EPOP_SIZE_SQUARE = 3, &
                                EPOP_SIZE_EVEN = 4, EPOP_SIZE_ODD = 5, EPOP_SIZE_FUNCTION = 6
+
+  ! Flags of described arrays.
+  integer(c_int), parameter :: EPOP_CONSTANT = 1, EPOP_SCRATCH = 2
+
+  integer(c_int), parameter :: EPOP_BLOCKS_DIMS = 6
 
   type, bind(C) :: epop_sizes_t
     integer(c_int) :: kind = EPOP_SIZE_ANY
@@ -46,6 +54,7 @@ module epop
     type(c_ptr) :: name
     type(epop_sizes_t) :: sizes
     integer(c_int) :: finalizer, capacity
+    type(c_funptr) :: describe, rebuild, release
   end type
 
   type, bind(C) :: epop_window_t
@@ -72,6 +81,13 @@ module epop
     integer(c_int) :: column_major = 1 ! as Fortran's arrays are
   end type
 
+  ! Dimensions are in C's order: the last one is that of neighbours in memory, which is the first index of a Fortran array.
+  type, bind(C) :: epop_blocks_t
+    integer(c_int) :: dims = 1
+    integer(c_int64_t) :: count(EPOP_BLOCKS_DIMS) = 0
+    integer(c_int), dimension(EPOP_BLOCKS_DIMS) :: ghosts = 0, periodic = 0, grid = 0
+  end type
+
   ! The blocks. data is what init put there: c_loc of the program's state, which c_f_pointer gives back.
   abstract interface
     integer(c_int) function epop_init_block(argc, argv, data) bind(C)
@@ -91,11 +107,20 @@ module epop
       type(c_ptr), value :: data
     end function
 
-    ! c_funloc of one goes into an element's progress.
     subroutine epop_progress_block(data, progress) bind(C)
       import :: c_ptr, epop_progress_t
       type(c_ptr), value :: data
       type(epop_progress_t), intent(inout) :: progress
+    end subroutine
+
+    subroutine epop_describe_block(data, d) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: data, d
+    end subroutine
+
+    subroutine epop_release_block(data) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: data
     end subroutine
   end interface
 
@@ -136,6 +161,126 @@ module epop
       character(kind=c_char), intent(in) :: name(*)
       procedure(epop_branch_block) :: branch
     end function
+
+    integer(c_int) function epop_describe(program, describe) bind(C)
+      import :: c_ptr, c_int, epop_describe_block
+      type(c_ptr), value :: program
+      procedure(epop_describe_block) :: describe
+    end function
+
+    integer(c_int) function epop_rebuild(program, rebuild) bind(C)
+      import :: c_ptr, c_int, epop_block
+      type(c_ptr), value :: program
+      procedure(epop_block) :: rebuild
+    end function
+
+    integer(c_int) function epop_release(program, release) bind(C)
+      import :: c_ptr, c_int, epop_release_block
+      type(c_ptr), value :: program
+      procedure(epop_release_block) :: release
+    end function
+
+    integer(c_int) function epop_set_progress(program, pc, progress) bind(C)
+      import :: c_ptr, c_int, epop_progress_block
+      type(c_ptr), value :: program
+      integer(c_int), value :: pc
+      procedure(epop_progress_block) :: progress
+    end function
+
+    ! pc -1: those of the program.
+    integer(c_int) function epop_set_sizes(program, pc, sizes) bind(C)
+      import :: c_ptr, c_int, epop_sizes_t
+      type(c_ptr), value :: program
+      integer(c_int), value :: pc
+      type(epop_sizes_t), intent(in) :: sizes
+    end function
+
+    ! An adapt block: give it to epop_add_elastic.
+    integer(c_int) function epop_adapt_described(data) bind(C)
+      import :: c_ptr, c_int
+      type(c_ptr), value :: data
+    end function
+  end interface
+
+  ! ---- Described data. `values` is c_loc of them. `local` is a part of the program's state, and no local variable: what is
+  ! described is looked at when the block has returned.
+  interface
+    subroutine epop_describe_values(d, name, values, bytes) bind(C)
+      import :: c_ptr, c_char, c_size_t
+      type(c_ptr), value :: d, values
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_size_t), value :: bytes
+    end subroutine
+
+    subroutine epop_describe_array(d, name, local, datatype, dist, flags) bind(C)
+      import :: c_ptr, c_char, c_int, epop_dist_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(in) :: local
+      integer(c_int), value :: datatype, flags
+      type(epop_dist_t), value :: dist
+    end subroutine
+
+    subroutine epop_describe_matrix(d, name, local, datatype, dist, flags) bind(C)
+      import :: c_ptr, c_char, c_int, epop_dist2d_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(in) :: local
+      integer(c_int), value :: datatype, flags
+      type(epop_dist2d_t), intent(in) :: dist
+    end subroutine
+
+    subroutine epop_describe_blocks(d, name, local, datatype, blocks, flags) bind(C)
+      import :: c_ptr, c_char, c_int, epop_blocks_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(in) :: local
+      integer(c_int), value :: datatype, flags
+      type(epop_blocks_t), intent(in) :: blocks
+    end subroutine
+
+    subroutine epop_describe_replicated(d, name, local, datatype, count, flags) bind(C)
+      import :: c_ptr, c_char, c_int, c_int64_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(in) :: local
+      integer(c_int), value :: datatype, flags
+      integer(c_int64_t), value :: count
+    end subroutine
+
+    integer(c_int) function epop_redist_described(window, describe, data) bind(C)
+      import :: c_ptr, c_int, epop_describe_block, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      procedure(epop_describe_block) :: describe
+      type(c_ptr), value :: data
+    end function
+
+    ! In an executable, behind mpi_init_adapt: so that it can be saved, and restarted.
+    integer(c_int) function epop_mpi_describe(describe, data) bind(C)
+      import :: c_ptr, c_int, epop_describe_block
+      procedure(epop_describe_block) :: describe
+      type(c_ptr), value :: data
+    end function
+
+    integer(c_int) function epop_blocks_local(blocks, rank, size, first, count) bind(C)
+      import :: c_int, c_int64_t, epop_blocks_t
+      type(epop_blocks_t), intent(in) :: blocks
+      integer(c_int), value :: rank, size
+      integer(c_int64_t), intent(out) :: first(*), count(*) ! of each dimension
+    end function
+
+    integer(c_int64_t) function epop_blocks_elements(blocks, rank, size) bind(C)
+      import :: c_int, c_int64_t, epop_blocks_t
+      type(epop_blocks_t), intent(in) :: blocks
+      integer(c_int), value :: rank, size
+    end function
+
+    integer(c_int) function epop_halo_exchange(blocks, datatype, array) bind(C)
+      import :: c_int, c_ptr, epop_blocks_t
+      type(epop_blocks_t), intent(in) :: blocks
+      integer(c_int), value :: datatype
+      type(c_ptr), value :: array
+    end function
   end interface
 
   ! ---- World and window
@@ -166,6 +311,10 @@ module epop
     integer(c_int) function epop_request_resize(size) bind(C)
       import :: c_int
       integer(c_int), value :: size
+    end function
+
+    integer(c_int) function epop_request_checkpoint() bind(C)
+      import :: c_int
     end function
 
     integer(c_int) function epop_request(request) bind(C)

@@ -13,6 +13,10 @@ module epop_mpi_adapt
   integer, parameter :: MPI_ADAPT_STATUS_JOINING = 3
   integer, parameter :: MPI_ADAPT_STATUS_STAYING = 4
   integer, parameter :: MPI_ADAPT_STATUS_LEAVING = 5
+  integer, parameter :: MPI_ADAPT_STATUS_RESTARTING = 6
+
+  ! A key of info, in the first probe behind a fault that ended the job.
+  character(*), parameter :: MPI_ADAPT_FAULT = 'mpi_adapt_fault'
 
   ! What epop_mpi_first_probe is told.
   integer, parameter :: EPOP_MPI_FIRST_PROBE_FIND = 0

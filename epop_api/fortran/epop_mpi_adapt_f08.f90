@@ -2,7 +2,8 @@
 module epop_mpi_adapt_f08
   use mpi_f08, only: MPI_Comm, MPI_Info
   use epop_mpi_adapt, only: MPI_ADAPT_FALSE, MPI_ADAPT_TRUE, MPI_ADAPT_STATUS_NEW, MPI_ADAPT_STATUS_JOINING, &
-                            MPI_ADAPT_STATUS_STAYING, MPI_ADAPT_STATUS_LEAVING, mpi_init_adapt, mpi_comm_adapt_commit, &
+                            MPI_ADAPT_STATUS_STAYING, MPI_ADAPT_STATUS_LEAVING, MPI_ADAPT_STATUS_RESTARTING, MPI_ADAPT_FAULT, &
+                            mpi_init_adapt, mpi_comm_adapt_commit, &
                             EPOP_MPI_FIRST_PROBE_FIND, EPOP_MPI_FIRST_PROBE_COUNTS, EPOP_MPI_FIRST_PROBE_REPEATS, &
                             epop_mpi_first_probe, EPOP_MPI_LEAVE_RETURN, EPOP_MPI_LEAVE_COMMIT, epop_mpi_leave
   implicit none

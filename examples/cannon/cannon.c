@@ -46,12 +46,24 @@ void cannon_say(const cannon_t *c, const char *format, ...)
     fflush(stdout);
 }
 
-void cannon_free(cannon_t *c)
+void cannon_describe(void *data, epop_description_t *d)
 {
+    cannon_t *c = data;
+    const epop_dist2d_t layouts[] = {cannon_layout_a(c), cannon_layout_b(c), cannon_layout_c(c)};
+    epop_describe_values(d, "state", &c->shared, sizeof c->shared);
+    epop_describe_replicated(d, "run seconds", &c->run_seconds, MPI_DOUBLE, CANNON_REPEATS_MAX, 0);
+    epop_describe_matrix(d, "A", &c->stored[CANNON_A], MPI_DOUBLE, &layouts[0], EPOP_CONSTANT);
+    epop_describe_matrix(d, "B", &c->stored[CANNON_B], MPI_DOUBLE, &layouts[1], EPOP_CONSTANT);
+    epop_describe_matrix(d, "C", &c->product, MPI_DOUBLE, &layouts[2], 0);
+}
+
+/* What is not described. */
+static void cannon_release(void *data)
+{
+    cannon_t *c = data;
+    cannon_pipeline_close(c);
     cannon_grid_close(c);
-    cannon_blocks_free(c);
     cannon_sources_close(c);
-    free(c->run_seconds);
     free(c);
 }
 
@@ -64,8 +76,9 @@ static void use_one_thread(void)
 
 static int set_up(cannon_t *c, int argc, char **argv, char *text, size_t text_size)
 {
-    c->run_seconds = calloc(CANNON_REPEATS_MAX, sizeof(double));
-    if (!c->run_seconds) {
+    if (epop_status() == EPOP_NEW)
+        c->run_seconds = calloc(CANNON_REPEATS_MAX, sizeof(double));
+    if (epop_status() == EPOP_NEW && !c->run_seconds) {
         snprintf(text, text_size, "out of memory");
         return EPOP_ERR_MEMORY;
     }
@@ -129,8 +142,6 @@ static int cannon_end(void *data)
         cannon_print_json(c);
     if (c->grid.comm != MPI_COMM_NULL && !finished && is_rank_0())
         fprintf(stderr, "cannon: stopped before the product was complete; nothing was written\n");
-    cannon_pipeline_close(c);
-    cannon_free(c);
     return EPOP_OK;
 }
 
@@ -158,5 +169,8 @@ epop_program_t *get_program(void)
     program->name = "cannon";
     program->sizes.kind = EPOP_SIZE_SQUARE;
     program->finalizer = PC_END;
+    epop_describe(program, cannon_describe);
+    epop_rebuild(program, cannon_rebuild);
+    epop_release(program, cannon_release);
     return program;
 }

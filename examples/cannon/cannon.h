@@ -56,9 +56,8 @@ typedef struct cannon_pipeline {
 /* What every rank knows; joining ranks get it in the window. */
 typedef struct cannon_shared {
     int64_t m, k, n, width;
-    int64_t base;  /* the first inner index that A and B still hold */
-    int64_t panel; /* panels done since base */
-    int runs;      /* multiplications done */
+    int64_t done; /* inner blocks, of `width` indices each, that are in C */
+    int runs;     /* multiplications done */
     int resizes;
     double seconds;        /* in the present multiplication, without windows */
     double window_seconds; /* in windows */
@@ -93,11 +92,10 @@ int cannon_source_read(const cannon_source_t *source, const npy_block_t *block, 
 uint64_t cannon_hash(uint64_t key, uint64_t index);
 
 /* ---- layout.c ---- */
-/* How A, B and C lie on a grid of `side` x `side`, from the inner index shared.base on. */
-epop_dist2d_t cannon_layout_a(const cannon_t *c, int side);
-epop_dist2d_t cannon_layout_b(const cannon_t *c, int side);
-epop_dist2d_t cannon_layout_c(const cannon_t *c, int side);
-int cannon_side(int size); /* the square root */
+/* How A, B and C lie on the grid, whatever its side is. */
+epop_dist2d_t cannon_layout_a(const cannon_t *c);
+epop_dist2d_t cannon_layout_b(const cannon_t *c);
+epop_dist2d_t cannon_layout_c(const cannon_t *c);
 /* Rows, and columns, of C that this rank holds. */
 int64_t cannon_local_rows(const cannon_t *c);
 int64_t cannon_local_cols(const cannon_t *c);
@@ -108,6 +106,8 @@ void cannon_grid_open(cannon_t *c, MPI_Comm world);
 void cannon_grid_close(cannon_t *c);
 /* Frees the local blocks. */
 void cannon_blocks_free(cannon_t *c);
+/* Grid and pipeline of the present world, when the local blocks are there. */
+int cannon_rebuild(void *data);
 int cannon_load_exec(void *data);
 
 /* ---- pipeline.c ---- */
@@ -115,13 +115,14 @@ int cannon_load_exec(void *data);
 int cannon_pipeline_open(cannon_t *c);
 /* Waits for what is under way, and drops it; every rank has posted the same. Fine when it is not open. */
 void cannon_pipeline_close(cannon_t *c);
-/* Lets the blocks of a panel's step travel; cannon_pipeline_wait makes them the present ones. */
-void cannon_pipeline_post(cannon_t *c, int64_t panel, int step);
+/* Lets the blocks travel for a step of the panel that begins with inner block `first`; cannon_pipeline_wait makes them
+ * the present ones. */
+void cannon_pipeline_post(cannon_t *c, int64_t first, int step);
 void cannon_pipeline_wait(cannon_t *c);
 /* Non-zero when nothing is under way (any more). */
 int cannon_pipeline_test(cannon_t *c);
 /* Inner indices in a step's block: `width`, fewer at the end of the matrix. */
-int64_t cannon_step_width(const cannon_t *c, int64_t panel, int step);
+int64_t cannon_step_width(const cannon_t *c, int64_t first, int step);
 
 /* ---- multiply.c ---- */
 int cannon_multiply_exec(void *data);
@@ -141,8 +142,8 @@ void cannon_print_json(const cannon_t *c);
 /* ---- cannon.c ---- */
 /* Seconds of a clock that never goes back. */
 double cannon_clock(void);
-/* Frees the data. */
-void cannon_free(cannon_t *c);
+/* The data, for the runtime: what moves, and what is saved. */
+void cannon_describe(void *data, epop_description_t *d);
 /* Collective over epop_world(): one line on stderr and the same result everywhere if a rank has an error. */
 int cannon_agree(int error, const char *text);
 /* Prints on rank 0, at once, unless the output is to be JSON alone. Local. */

@@ -1,7 +1,7 @@
 /*
  * How the matrices lie on the grid, and how they get there. Rows of A and C and columns of B and C are dealt out in
  * blocks. The inner dimension is dealt out block-cyclically, `width` indices at a time, so that every rank owns
- * one block of every panel, on every grid, and panels that are done are the first part of a rank's memory.
+ * one block of every panel, on every grid. A layout leaves the grid open (0 x 0): it is as square as the world.
  */
 #include "cannon.h"
 
@@ -10,25 +10,25 @@
 
 static epop_dist_t inner_dist(const cannon_t *c)
 {
-    return epop_dist_block_cyclic(c->shared.k - c->shared.base, c->shared.width);
+    return epop_dist_block_cyclic(c->shared.k, c->shared.width);
 }
 
-epop_dist2d_t cannon_layout_a(const cannon_t *c, int side)
+epop_dist2d_t cannon_layout_a(const cannon_t *c)
 {
-    return (epop_dist2d_t){epop_dist_block(c->shared.m), inner_dist(c), side, side, 1};
+    return (epop_dist2d_t){.rows = epop_dist_block(c->shared.m), .cols = inner_dist(c), .column_major = 1};
 }
 
-epop_dist2d_t cannon_layout_b(const cannon_t *c, int side)
+epop_dist2d_t cannon_layout_b(const cannon_t *c)
 {
-    return (epop_dist2d_t){inner_dist(c), epop_dist_block(c->shared.n), side, side, 0};
+    return (epop_dist2d_t){.rows = inner_dist(c), .cols = epop_dist_block(c->shared.n)};
 }
 
-epop_dist2d_t cannon_layout_c(const cannon_t *c, int side)
+epop_dist2d_t cannon_layout_c(const cannon_t *c)
 {
-    return (epop_dist2d_t){epop_dist_block(c->shared.m), epop_dist_block(c->shared.n), side, side, 0};
+    return (epop_dist2d_t){.rows = epop_dist_block(c->shared.m), .cols = epop_dist_block(c->shared.n)};
 }
 
-int cannon_side(int size)
+static int square_root(int size)
 {
     int side = 1;
     while ((side + 1) * (side + 1) <= size)
@@ -64,7 +64,7 @@ void cannon_grid_open(cannon_t *c, MPI_Comm world)
     int size, rank, periods[2] = {1, 1}, place[2];
     MPI_Comm_size(world, &size);
     MPI_Comm_rank(world, &rank);
-    int side = cannon_side(size), extents[2] = {side, side};
+    int side = square_root(size), extents[2] = {side, side};
     MPI_Cart_create(world, 2, extents, periods, 0, &c->grid.comm);
     MPI_Cart_coords(c->grid.comm, rank, 2, place);
     c->grid.side = side;
@@ -90,6 +90,7 @@ void cannon_blocks_free(cannon_t *c)
 static double *allocate_local(const cannon_t *c, epop_dist2d_t layout, int *error)
 {
     int64_t rows, cols;
+    layout.grid_rows = layout.grid_cols = c->grid.side;
     epop_dist2d_local(&layout, c->grid.row * c->grid.side + c->grid.col, &rows, &cols);
     if (rows == 0 || cols == 0)
         return NULL;
@@ -128,17 +129,24 @@ static int read_blocks(cannon_t *c, char *error, size_t error_size)
     return EPOP_OK;
 }
 
+int cannon_rebuild(void *data)
+{
+    cannon_t *c = data;
+    cannon_grid_open(c, epop_world());
+    return cannon_pipeline_open(c);
+}
+
 int cannon_load_exec(void *data)
 {
     cannon_t *c = data;
     char text[CANNON_TEXT] = "out of memory for the local blocks of A, B and C";
     cannon_grid_open(c, epop_world());
-    c->shared.base = c->shared.panel = 0;
+    c->shared.done = 0;
     c->shared.seconds = 0;
     int error = EPOP_OK;
-    c->stored[CANNON_A] = allocate_local(c, cannon_layout_a(c, c->grid.side), &error);
-    c->stored[CANNON_B] = allocate_local(c, cannon_layout_b(c, c->grid.side), &error);
-    c->product = allocate_local(c, cannon_layout_c(c, c->grid.side), &error);
+    c->stored[CANNON_A] = allocate_local(c, cannon_layout_a(c), &error);
+    c->stored[CANNON_B] = allocate_local(c, cannon_layout_b(c), &error);
+    c->product = allocate_local(c, cannon_layout_c(c), &error);
     if (error == EPOP_OK)
         error = cannon_pipeline_open(c);
     if (error == EPOP_OK)

@@ -47,25 +47,32 @@ void cannon_pipeline_close(cannon_t *c)
     *p = (cannon_pipeline_t){0};
 }
 
-/* Inner indices in block `block` of a panel. */
-static int64_t block_width(const cannon_t *c, int64_t panel, int block)
+/* The inner block that grid column `owner` of A, or row of B, has in the panel that begins with block `first`. */
+static int64_t block_of(const cannon_t *c, int64_t first, int owner)
 {
-    const cannon_shared_t *s = &c->shared;
-    int64_t left = s->k - s->base - (panel * c->grid.side + block) * s->width;
-    return left < 0 ? 0 : left > s->width ? s->width : left;
+    int side = c->grid.side;
+    return first + (owner + side - first % side) % side;
 }
 
-int64_t cannon_step_width(const cannon_t *c, int64_t panel, int step)
+static int64_t block_width(const cannon_t *c, int64_t first, int owner)
 {
-    return block_width(c, panel, (c->grid.row + c->grid.col + step) % c->grid.side);
+    int64_t width = c->shared.width, left = c->shared.k - block_of(c, first, owner) * width;
+    return left < 0 ? 0 : left > width ? width : left;
 }
 
-static const double *stored_block(const cannon_t *c, int matrix, int64_t panel, int64_t width)
+int64_t cannon_step_width(const cannon_t *c, int64_t first, int step)
 {
-    return width == 0 ? c->stored[matrix] : c->stored[matrix] + panel * c->shared.width * local_line(c, matrix);
+    return block_width(c, first, (c->grid.row + c->grid.col + step) % c->grid.side);
 }
 
-static void post_one(cannon_t *c, int matrix, int64_t panel, int step)
+static const double *stored_block(const cannon_t *c, int matrix, int64_t first, int owner)
+{
+    int64_t before = block_of(c, first, owner) / c->grid.side; /* the owner's blocks that come before it */
+    return block_width(c, first, owner) == 0 ? c->stored[matrix]
+                                             : c->stored[matrix] + before * c->shared.width * local_line(c, matrix);
+}
+
+static void post_one(cannon_t *c, int matrix, int64_t first, int step)
 {
     const cannon_grid_t *grid = &c->grid;
     cannon_pipeline_t *p = &c->pipeline;
@@ -73,8 +80,7 @@ static void post_one(cannon_t *c, int matrix, int64_t panel, int step)
     int skew = matrix == CANNON_A ? grid->row : grid->col;
     int distance = step == 0 ? skew : 1;
     int leaving = step == 0 ? own : (own + skew + step - 1) % grid->side;
-    int64_t width = block_width(c, panel, leaving);
-    const double *from = step == 0 ? stored_block(c, matrix, panel, width) : p->now[matrix];
+    const double *from = step == 0 ? stored_block(c, matrix, first, own) : p->now[matrix];
 
     p->next[matrix] = from;
     if (distance == 0)
@@ -82,16 +88,17 @@ static void post_one(cannon_t *c, int matrix, int64_t panel, int step)
     int source, target;
     double *into = p->buffers[matrix][p->turn];
     MPI_Cart_shift(grid->comm, matrix == CANNON_A ? 1 : 0, -distance, &source, &target);
-    MPI_Irecv(into, (int)cannon_step_width(c, panel, step), p->line[matrix], source, matrix, grid->comm,
+    MPI_Irecv(into, (int)cannon_step_width(c, first, step), p->line[matrix], source, matrix, grid->comm,
               &p->requests[p->pending++]);
-    MPI_Isend(from, (int)width, p->line[matrix], target, matrix, grid->comm, &p->requests[p->pending++]);
+    MPI_Isend(from, (int)block_width(c, first, leaving), p->line[matrix], target, matrix, grid->comm,
+              &p->requests[p->pending++]);
     p->next[matrix] = into;
 }
 
-void cannon_pipeline_post(cannon_t *c, int64_t panel, int step)
+void cannon_pipeline_post(cannon_t *c, int64_t first, int step)
 {
-    post_one(c, CANNON_A, panel, step);
-    post_one(c, CANNON_B, panel, step);
+    post_one(c, CANNON_A, first, step);
+    post_one(c, CANNON_B, first, step);
     c->pipeline.turn ^= 1;
     c->pipeline.posted = 1;
 }

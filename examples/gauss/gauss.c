@@ -21,7 +21,6 @@
 #include "gauss/problem.h"
 #include "gauss/residual.h"
 
-#define PC_END           6    /* what ends the program: behind its elements */
 #define FAILED           1    /* what the blocks return after a message */
 #define LARGEST_RESIDUAL 16.0 /* scaled; the limit of the LINPACK benchmark */
 
@@ -30,6 +29,7 @@ typedef struct gauss {
     problem_t problem;
     lu_t lu;
     double start;   /* of the elimination, seconds; by this process's clock */
+    double elapsed; /* since then, at the end of the last step */
     double seconds; /* elimination and solution */
     int resizes;
 } gauss_t;
@@ -41,9 +41,10 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void gauss_free(gauss_t *gauss)
+static void release(void *data)
 {
-    lu_free(&gauss->lu);
+    gauss_t *gauss = data;
+    lu_free_workspace(&gauss->lu);
     free(gauss);
 }
 
@@ -73,8 +74,7 @@ static int choose_mode(int pc, void *data)
     MPI_Comm_rank(epop_world(), &rank);
     if (rank == 0)
         options_usage();
-    gauss_free(gauss);
-    return PC_END;
+    return EPOP_END;
 }
 
 /* ---- Load: a rigid phase ------------------------------------------------- */
@@ -144,6 +144,7 @@ static int eliminate(void *data)
     gauss_t *gauss = data;
     char text[128];
     int64_t failed = lu_step(&gauss->lu, epop_world());
+    gauss->elapsed = now() - gauss->start;
     if (failed == 0)
         return 0;
     snprintf(text, sizeof text, "the matrix is singular to working precision: no pivot in column %" PRId64, failed);
@@ -156,57 +157,33 @@ static int not_eliminated(void *data)
     return gauss->lu.step < lu_steps(&gauss->lu);
 }
 
-/* What a joining rank cannot know. */
-static int share(gauss_t *gauss, const epop_window_t *window)
-{
-    lu_t *lu = &gauss->lu;
-    int64_t shared[] = {lu->n, lu->block, lu->step, gauss->resizes};
-    double elapsed = now() - gauss->start;
-    int error = epop_redist_replicated(window, shared, 4, MPI_INT64_T);
-    if (error == 0)
-        error = epop_redist_replicated(window, &elapsed, 1, MPI_DOUBLE);
-    if (error == 0 && window->status == EPOP_JOINING) {
-        if (lu_create(lu, shared[0], shared[1]) != 0)
-            return EPOP_ERR_MEMORY;
-        lu->step = shared[2];
-        gauss->resizes = (int)shared[3];
-        gauss->start = now() - elapsed;
-        gauss->problem = (problem_t){gauss->options.a_path, gauss->options.b_path, lu->n};
-    }
-    if (error == 0)
-        error = epop_redist_replicated(window, lu->b, lu->n, MPI_DOUBLE);
-    if (error == 0)
-        error = epop_redist_replicated(window, lu->smallest, lu->n, MPI_DOUBLE);
-    return error == 0 ? epop_redist_replicated(window, lu->panel, lu_panel_length(lu), MPI_DOUBLE) : error;
-}
-
-static int move_columns(lu_t *lu, const epop_window_t *window)
-{
-    MPI_Datatype column;
-    void *a = lu->a;
-    MPI_Type_contiguous((int)lu->ld, MPI_DOUBLE, &column);
-    MPI_Type_commit(&column);
-    int error = epop_redist(window, lu_columns(lu), column, &a);
-    MPI_Type_free(&column);
-    lu->a = a;
-    return error;
-}
-
-static int adapt(void *data)
+/* The columns, and what every rank has: a joining or restarting one cannot know it. */
+static void describe(void *data, epop_description_t *d)
 {
     gauss_t *gauss = data;
-    epop_window_t window = {0};
-    int error = epop_adapt_begin(&window);
-    if (error == 0)
-        error = share(gauss, &window);
-    if (error == 0)
-        error = move_columns(&gauss->lu, &window);
-    if (error == 0)
-        error = epop_adapt_commit();
-    gauss->resizes++;
-    if (window.status == EPOP_LEAVING)
-        gauss_free(gauss);
-    return error;
+    lu_t *lu = &gauss->lu;
+    epop_describe_values(d, "order", &lu->n, sizeof lu->n);
+    epop_describe_values(d, "block", &lu->block, sizeof lu->block);
+    epop_describe_values(d, "distance", &lu->ld, sizeof lu->ld);
+    epop_describe_values(d, "step", &lu->step, sizeof lu->step);
+    epop_describe_values(d, "resizes", &gauss->resizes, sizeof gauss->resizes);
+    epop_describe_values(d, "elapsed", &gauss->elapsed, sizeof gauss->elapsed);
+    if (!lu->n) /* nothing is loaded yet */
+        return;
+    const epop_dist2d_t columns = {epop_dist_block(lu->ld), lu_columns(lu), 1, 0, 1};
+    epop_describe_replicated(d, "b", &lu->b, MPI_DOUBLE, lu->n, 0);
+    epop_describe_replicated(d, "smallest", &lu->smallest, MPI_DOUBLE, lu->n, 0);
+    epop_describe_replicated(d, "panel", &lu->panel, MPI_DOUBLE, lu_panel_length(lu), 0);
+    epop_describe_matrix(d, "columns", &lu->a, MPI_DOUBLE, &columns, 0);
+}
+
+static int rebuild(void *data)
+{
+    gauss_t *gauss = data;
+    gauss->start = now() - gauss->elapsed;
+    gauss->problem = (problem_t){gauss->options.a_path, gauss->options.b_path, gauss->lu.n};
+    gauss->resizes += epop_status() != EPOP_RESTARTING;
+    return gauss->lu.top || lu_workspace(&gauss->lu) == 0 ? EPOP_OK : EPOP_ERR_MEMORY;
 }
 
 static void progress(void *data, epop_progress_t *progress)
@@ -281,7 +258,6 @@ static int check(void *data)
     }
     if (error == 0)
         error = agree_on_error(world, failed ? FAILED : 0, "gauss", text);
-    gauss_free(gauss);
     return error;
 }
 
@@ -291,10 +267,12 @@ epop_program_t *get_program(void)
     epop_add_init(program, "read the options", init);
     epop_add_branch(program, "mode", choose_mode); /* --help: to the end */
     epop_add_rigid(program, "load", load, NULL);
-    int pc = epop_add_elastic(program, "eliminate", eliminate, adapt, not_eliminated);
+    int pc = epop_add_elastic(program, "eliminate", eliminate, epop_adapt_described, not_eliminated);
     epop_add_rigid(program, "solve", solve, NULL);
     epop_add_rigid(program, "check", check, NULL);
-    if (pc >= 0)
-        program->elements[pc].progress = progress;
+    epop_set_progress(program, pc, progress);
+    epop_describe(program, describe);
+    epop_rebuild(program, rebuild);
+    epop_release(program, release);
     return program;
 }

@@ -59,6 +59,22 @@ int64_t lu_steps(const lu_t *lu)
     return (lu->n + lu->block - 1) / lu->block;
 }
 
+/* The longest panel: that of step 0. */
+static int64_t longest(const lu_t *lu)
+{
+    return 2 + lu->block + lu->block * lu->n;
+}
+
+int lu_workspace(lu_t *lu)
+{
+    double *panel = realloc(lu->panel, sizeof(double) * (size_t)longest(lu));
+    lu->panel = panel ? panel : lu->panel;
+    lu->next_panel = malloc(sizeof(double) * (size_t)longest(lu));
+    lu->top = malloc(sizeof(double) * (size_t)lu->block * CHUNK);
+    lu->pivots = malloc(sizeof(int) * (size_t)lu->block * 2);
+    return panel && lu->next_panel && lu->top && lu->pivots ? 0 : -1;
+}
+
 int lu_create(lu_t *lu, int64_t n, int64_t block)
 {
     if (block > n)
@@ -67,32 +83,20 @@ int lu_create(lu_t *lu, int64_t n, int64_t block)
     /* Columns a large power of two apart would fall on the same lines of the cache. */
     if (n % 64 == 0)
         lu->ld += 8;
-    int64_t longest = 2 + block + block * n;
-    if (longest > INT32_MAX)
+    if (longest(lu) > INT32_MAX)
         return -1;
-    size_t panel = sizeof(double) * (size_t)longest;
     lu->b = malloc(sizeof(double) * (size_t)n);
     lu->smallest = malloc(sizeof(double) * (size_t)n);
-    lu->panel = malloc(panel);
-    lu->next_panel = malloc(panel);
-    lu->top = malloc(sizeof(double) * (size_t)block * CHUNK);
-    lu->pivots = malloc(sizeof(int) * (size_t)block * 2);
-    if (lu->b && lu->smallest && lu->panel && lu->next_panel && lu->top && lu->pivots)
-        return 0;
-    lu_free(lu);
-    return -1;
+    return lu->b && lu->smallest ? lu_workspace(lu) : -1;
 }
 
-void lu_free(lu_t *lu)
+void lu_free_workspace(lu_t *lu)
 {
-    free(lu->a);
-    free(lu->b);
-    free(lu->smallest);
-    free(lu->panel);
     free(lu->next_panel);
     free(lu->top);
     free(lu->pivots);
-    *lu = (lu_t){0};
+    lu->next_panel = lu->top = NULL;
+    lu->pivots = NULL;
 }
 
 /* This rank's columns among global columns 0 .. before-1. */

@@ -11,22 +11,25 @@
 #include <epop/redist.h>
 
 typedef struct lu {
-    int64_t n, block;   /* order of A; columns per block */
-    int64_t step;       /* block columns eliminated */
-    int64_t ld;         /* distance of the columns in a */
-    double *a;          /* this rank's columns; NULL if it has none */
-    double *b;          /* n: the right-hand side, eliminated along; the solution after lu_solve */
-    double *smallest;   /* n: pivots of this size or less count as zero */
-    double *panel;      /* the factorized panel of the present step, as it travels */
-    double *next_panel; /* and that of the next step */
-    double *top;        /* workspace */
-    int *pivots;        /* 2 * block: those of the present panel, and of the one that is being made */
+    int64_t n, block; /* order of A; columns per block */
+    int64_t step;     /* block columns eliminated */
+    int64_t ld;       /* distance of the columns in a */
+    double *a;        /* this rank's columns; NULL if it has none */
+    double *b;        /* n: the right-hand side, eliminated along; the solution after lu_solve */
+    double *smallest; /* n: pivots of this size or less count as zero */
+    double *panel;    /* the factorized panel of the present step, as it travels */
+    /* Workspace, the same on all ranks in nothing but length: */
+    double *next_panel; /* the panel of the next step */
+    double *top;
+    int *pivots; /* 2 * block: those of the present panel, and of the one that is being made */
 } lu_t;
 
 /* Allocates everything but a; blocks wider than A are cut. 0, or -1 if that is too much. Local. */
 int lu_create(lu_t *lu, int64_t n, int64_t block);
-/* Frees everything, a too. Fine on one that is all zero. */
-void lu_free(lu_t *lu);
+/* On a rank that got all else from others: the workspace, and the room that a panel needs. 0 or -1. Local. */
+int lu_workspace(lu_t *lu);
+/* Fine on one that is all zero. */
+void lu_free_workspace(lu_t *lu);
 
 /* How the columns are dealt out. */
 epop_dist_t lu_columns(const lu_t *lu);

@@ -282,14 +282,14 @@ static void unmap_columns(struct cg *s)
 /* The scalars to joining processes; rows, elements and vectors from their old owners to the new ones. */
 static void move(struct cg *s, const epop_window_t *window)
 {
-    const epop_row_array_t elements[] = {{MPI_INT, (void **)&s->col}, {MPI_DOUBLE, (void **)&s->value}};
+    const epop_row_array_t elements[] = {{MPI_INT, &s->col}, {MPI_DOUBLE, &s->value}};
     int failed = epop_redist_replicated(window, &s->n, 1, MPI_INT) ||
                  epop_redist_replicated(window, &s->system, 2, MPI_INT) /* and iteration */ ||
                  epop_redist_replicated(window, &s->rho, 2, MPI_DOUBLE) /* and goal */;
     epop_dist_t rows = epop_dist_block(s->n);
-    if (failed || epop_redist_csr(window, rows, rows, MPI_INT, (void **)&s->start, elements, 2) ||
-        epop_redist(window, rows, MPI_DOUBLE, (void **)&s->x) ||
-        epop_redist(window, rows, MPI_DOUBLE, (void **)&s->r) || epop_redist(window, rows, MPI_DOUBLE, (void **)&s->p))
+    if (failed || epop_redist_csr(window, rows, rows, MPI_INT, &s->start, elements, 2) ||
+        epop_redist(window, rows, MPI_DOUBLE, &s->x) || epop_redist(window, rows, MPI_DOUBLE, &s->r) ||
+        epop_redist(window, rows, MPI_DOUBLE, &s->p))
         fail("adaptation", "the data cannot be moved");
 }
 

@@ -1,38 +1,32 @@
 /*
  * Heat in a rod, as an MPI program with a main() of its own that can be resized while it runs: the four elastic MPI
  * calls, in the shape of listing 7.1 (Compres 2017). One cell's heat spreads; every process has a block of the cells.
- *     mpiexec -n 2 ./heat_adapt [CELLS [STEPS]]        epopctl resize 4
+ *     mpiexec -n 2 ./heat_adapt [CELLS [STEPS]]        epopctl resize 4        epopctl checkpoint
+ *     EPOP_RESTART=. mpiexec -n 3 ./heat_adapt [CELLS [STEPS]]
  */
+#include <epop/describe.h>
 #include <epop/mpi_adapt.h>
-#include <epop/redist.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct rod {
     epop_dist_t cells;     /* of all, and who has which */
     long long step, steps; /* made, and to make */
-    void *heat;            /* this process's cells */
+    double *heat;          /* this process's cells */
 };
+
+static void describe(void *data, epop_description_t *d)
+{
+    struct rod *rod = data;
+    epop_describe_values(d, "step", &rod->step, sizeof rod->step);
+    epop_describe_array(d, "heat", &rod->heat, MPI_DOUBLE, rod->cells, 0);
+}
 
 static int64_t cells_of(const struct rod *rod, int *rank, int *size)
 {
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, size);
     return epop_dist_local_count(rod->cells, *rank, *size);
-}
-
-/* One adaptation, on staying, leaving and joining processes alike. */
-static void adapt(struct rod *rod)
-{
-    MPI_Comm between, after;
-    int staying, leaving, joining;
-    epop_window_t window;
-    MPI_Comm_adapt_begin(&between, &after, &staying, &leaving, &joining);
-    epop_mpi_window(&window);
-    if (epop_redist_replicated(&window, &rod->step, 1, MPI_LONG_LONG) ||
-        epop_redist(&window, rod->cells, MPI_DOUBLE, &rod->heat))
-        MPI_Abort(MPI_COMM_WORLD, 1); /* it has said why */
-    MPI_Comm_adapt_commit();
 }
 
 static void step(struct rod *rod)
@@ -58,11 +52,10 @@ static void report(const struct rod *rod)
     int rank, size;
     int64_t count = cells_of(rod, &rank, &size);
     double sums[2] = {0, 0}, totals[2]; /* heat, and where its centre is */
-    const double *heat = rod->heat;
     for (int64_t i = 0; i < count; i++) {
         double place = (double)epop_dist_global(rod->cells, rank, size, i);
-        sums[0] += heat[i];
-        sums[1] += heat[i] * place * place;
+        sums[0] += rod->heat[i];
+        sums[1] += rod->heat[i] * place * place;
     }
     MPI_Reduce(sums, totals, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
@@ -73,14 +66,13 @@ static void start(struct rod *rod)
 {
     int rank, size;
     int64_t count = cells_of(rod, &rank, &size);
-    double *heat = count ? calloc((size_t)count, sizeof *heat) : NULL;
-    if (count && !heat) {
+    rod->heat = count ? calloc((size_t)count, sizeof *rod->heat) : NULL;
+    if (count && !rod->heat) {
         fprintf(stderr, "heat_adapt: out of memory\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     } else if (count && rank == 0) {
-        heat[0] = 1000;
+        rod->heat[0] = 1000;
     }
-    rod->heat = heat;
 }
 
 int main(int argc, char **argv)
@@ -91,14 +83,15 @@ int main(int argc, char **argv)
     rod.cells = epop_dist_block(argc > 1 ? atoi(argv[1]) : 1000);
     if (argc > 2)
         rod.steps = atoll(argv[2]);
-    if (status == MPI_ADAPT_STATUS_JOINING)
-        adapt(&rod);
-    else
+    if (status == MPI_ADAPT_STATUS_NEW)
         start(&rod);
+    epop_mpi_describe(describe, &rod); /* restarting: the data comes here */
+    if (status == MPI_ADAPT_STATUS_JOINING)
+        epop_mpi_adapt_described(); /* and joining here */
     while (rod.step < rod.steps) {
         MPI_Probe_adapt(&pending, &status, NULL);
         if (pending == MPI_ADAPT_TRUE)
-            adapt(&rod);
+            epop_mpi_adapt_described();
         if (pending == MPI_ADAPT_TRUE && status == MPI_ADAPT_STATUS_LEAVING)
             break;
         step(&rod);

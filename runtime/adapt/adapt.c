@@ -10,14 +10,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "epop/describe.h"
 #include "epop/mpi_adapt.h"
 #include "interpose/instead.h"
 #include "interpose/interpose.h"
 #include "runtime/adapt/command.h"
 #include "runtime/adapt/first_probe.h"
 #include "runtime/adapt/leaving.h"
+#include "runtime/adapt/restart.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
+#include "runtime/describe/program.h"
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/pmi.h"
 #include "runtime/job/job.h"
@@ -29,7 +32,8 @@ static int told(enum epop_status status)
 {
     _Static_assert(MPI_ADAPT_STATUS_JOINING - MPI_ADAPT_STATUS_NEW == EPOP_JOINING - EPOP_NEW &&
                        MPI_ADAPT_STATUS_STAYING - MPI_ADAPT_STATUS_NEW == EPOP_STAYING - EPOP_NEW &&
-                       MPI_ADAPT_STATUS_LEAVING - MPI_ADAPT_STATUS_NEW == EPOP_LEAVING - EPOP_NEW,
+                       MPI_ADAPT_STATUS_LEAVING - MPI_ADAPT_STATUS_NEW == EPOP_LEAVING - EPOP_NEW &&
+                       MPI_ADAPT_STATUS_RESTARTING - MPI_ADAPT_STATUS_NEW == EPOP_RESTARTING - EPOP_NEW,
                    "the order is the same");
     return MPI_ADAPT_STATUS_NEW + (int)(status - EPOP_NEW);
 }
@@ -117,6 +121,8 @@ static int others_status;
 
 static bool left; /* and ends alone: its status is nobody's affair */
 
+enum { EXIT_REFUSED = 2 }; /* of a restart, as epop does */
+
 static void exit_with(int status) __attribute__((noreturn));
 static void exit_with(int status)
 {
@@ -168,11 +174,13 @@ static int start(int *argc, char ***argv)
 {
     static char path[PATH_MAX];
     int up, process, processes, error = MPI_SUCCESS;
-    struct job_options options = {.backend = "auto", .leave = "auto", .prepare_timeout = 60, .finish_timeout = 30};
+    struct job_options options = {
+        .backend = "auto", .leave = "auto", .ahead_limit = 3, .prepare_timeout = 60, .finish_timeout = 30};
     options.maximum = 256;
     options.executable = true;
     options.command = command_line();
     options.path = command_path(path, sizeof path);
+    options.checkpoint.arguments = options.command;
     MPI_Initialized(&up);
     if (!up)
         error = job_init_mpi(&options, argc, argv);
@@ -184,8 +192,8 @@ static int start(int *argc, char ***argv)
     options.finish_timeout += leaving_seconds();
     options.backend = choose_backend();
     const epop_program_t *program = description(path);
-    if (!options.command || epop__job_start(&options, program))
-        exit(EXIT_FAILURE); /* it has said why */
+    if (!options.command || epop__job_start(&options, program)) /* it has said why */
+        exit(getenv("EPOP_RESTART") ? EXIT_REFUSED : EXIT_FAILURE);
     epop__job_watch_exit(&exits);
     interpose_life.finalize = finalize;
     interpose_life.finalized = finalized;
@@ -196,6 +204,8 @@ static int start(int *argc, char ***argv)
     atomic_store(&e->live->pc, 0);
     epop__tally_open(&e->live->tally, program->size);
     part = MEMBER;
+    if (world.status == EPOP_RESTARTING)
+        restart_begin(e);
     if (epop__job_joins())
         become_joiner();
     else
@@ -293,8 +303,11 @@ static void hold(const struct elastic *e, int64_t count)
     struct position at = {.pc = 0, .visit = 1, .iteration = count};
     enum action action;
     epop__tally_end(&e->live->tally, count);
-    while ((action = e->hold(e->context, &at, 0)) == ACTION_PROGRESS)
-        e->report_progress(e->context, &(epop_progress_t){.iteration = count});
+    while ((action = e->hold(e->context, &at, 0)) == ACTION_PROGRESS || action == ACTION_CHECKPOINT)
+        if (action == ACTION_PROGRESS)
+            e->report_progress(e->context, &(epop_progress_t){.iteration = count});
+        else
+            e->checkpoint(e->context, &at);
     if (action == ACTION_STOP)
         stop();
     if (action == ACTION_ADAPT)
@@ -335,7 +348,7 @@ static void probe(void)
     atomic_store_explicit(&e->live->iteration, count, memory_order_relaxed);
     if (holds)
         hold(e, count);
-    else if (count == 1) /* what was before is no iteration */
+    else if (count == restart_count() + 1) /* what was before is no iteration */
         count_on(e);
 }
 
@@ -379,12 +392,16 @@ int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MP
         return wrong("MPI_Probe_adapt", MPI_ERR_OTHER, "it was called between begin and commit");
     if (part == JOINER)
         join();
+    else if (part == MEMBER && world.state == WINDOW_NONE && restart_waits())
+        return wrong("MPI_Probe_adapt", MPI_ERR_OTHER,
+                     "the job goes on from a checkpoint, and epop_mpi_describe was not called, which brings the data");
     else if (part == MEMBER && world.state == WINDOW_NONE)
         probe();
     *pending_adaptation = world.state == WINDOW_OFFERED ? MPI_ADAPT_TRUE : MPI_ADAPT_FALSE;
     *local_status = told(status_in_probe());
     if (info)
         *info = *pending_adaptation ? describe(&world.window) : MPI_INFO_NULL;
+    restart_tell_fault(info);
     return MPI_SUCCESS;
 }
 
@@ -452,6 +469,32 @@ int epop__instead_MPI_Comm_adapt_commit(void)
     if (some_join)
         first_probe_begin(joins);
     return MPI_SUCCESS;
+}
+
+int epop_mpi_describe(void (*block)(void *data, epop_description_t *d), void *data)
+{
+    if (part == OUTSIDE || part == LEFT || part == FINALIZED)
+        return wrong("epop_mpi_describe", MPI_ERR_OTHER, "it was called before MPI_Init_adapt or after MPI_Finalize");
+    if (!block)
+        return wrong("epop_mpi_describe", MPI_ERR_ARG, "there is no block");
+    if (part != UNDER_EPOP)
+        restart_describe(epop__job_elastic(), block, data, part == JOINER);
+    return MPI_SUCCESS;
+}
+
+int epop_mpi_adapt_described(void)
+{
+    MPI_Comm between, after;
+    int staying, leaving, joining;
+    if (!describe_program.describe)
+        return wrong("epop_mpi_adapt_described", MPI_ERR_OTHER,
+                     "nothing has said what the data is; epop_mpi_describe does that");
+    int result = epop__instead_MPI_Comm_adapt_begin(&between, &after, &staying, &leaving, &joining);
+    if (result != MPI_SUCCESS)
+        return result;
+    if (epop_redist_described(&world.window, describe_program.describe, describe_program.data))
+        return wrong("epop_mpi_adapt_described", MPI_ERR_OTHER, "the described data did not move");
+    return epop__instead_MPI_Comm_adapt_commit();
 }
 
 int epop_mpi_leave(epop_mpi_leave_t how)

@@ -13,18 +13,19 @@
 
 /* ---- Requests of epopctl ------------------------------------------------------ */
 
-#define REQUEST_STATUS   "status"
-#define REQUEST_WHERE    "where"
-#define REQUEST_MEASURE  "measure"
-#define REQUEST_RESIZE   "resize"
-#define REQUEST_PAUSE    "pause"
-#define REQUEST_RESUME   "resume"
-#define REQUEST_STOP     "stop"
-#define REQUEST_CANCEL   "cancel"
-#define REQUEST_WATCH    "watch" /* answered by the control plane itself */
-#define REQUEST_BREAK    "break"
-#define REQUEST_STEP     "step"
-#define REQUEST_CONTINUE "continue"
+#define REQUEST_STATUS     "status"
+#define REQUEST_WHERE      "where"
+#define REQUEST_MEASURE    "measure"
+#define REQUEST_RESIZE     "resize"
+#define REQUEST_PAUSE      "pause"
+#define REQUEST_RESUME     "resume"
+#define REQUEST_STOP       "stop"
+#define REQUEST_CANCEL     "cancel"
+#define REQUEST_WATCH      "watch" /* answered by the control plane itself */
+#define REQUEST_BREAK      "break"
+#define REQUEST_STEP       "step"
+#define REQUEST_CONTINUE   "continue"
+#define REQUEST_CHECKPOINT "checkpoint"
 
 /* ---- A process to the coordinator, and the other way round ---------------------- */
 
@@ -36,6 +37,7 @@
 #define MESSAGE_CLOCK    "clock"    /* the clocks of two processes: asked, and answered */
 #define MESSAGE_RECORD   "record"   /* records: wanted, and a part of them */
 #define MESSAGE_GAUGE    "gauge"    /* what is measured, from here on: asked, and answered */
+#define MESSAGE_AHEAD    "ahead"    /* constant data moves ahead of the window: begin, and it has come, or cannot */
 
 /* ---- A process to the coordinator ----------------------------------------------- */
 
@@ -47,6 +49,7 @@
 #define MESSAGE_UNSTARTED "unstarted" /* joiners could not be spawned */
 #define MESSAGE_READY     "ready"     /* a joiner can join, or cannot */
 #define MESSAGE_PONG      "pong"
+#define MESSAGE_LISTED    "listed"    /* its constant data, and where it listens */
 #define MESSAGE_LINKED    "linked"    /* its connect came back, and it waits for that of the others */
 #define MESSAGE_CONNECTED "connected" /* it has the window's communicators, or cannot have them */
 #define MESSAGE_COMMITTED "committed" /* it is through the window */
@@ -62,6 +65,9 @@
 #define MESSAGE_LEAVE     "leave"    /* it was told to end, and its host with it */
 #define MESSAGE_RECORDED  "recorded" /* all records that were wanted are sent */
 #define MESSAGE_WRITE     "write"    /* the job fails: write the records */
+#define MESSAGE_SAVED     "saved"    /* it has made its part of the checkpoint, or a copy of it, or could not */
+#define MESSAGE_STORED    "stored"   /* that copy is on disk, or cannot be */
+#define MESSAGE_KEPT      "kept"     /* to keep */
 
 /* ---- The coordinator to a process ------------------------------------------------- */
 
@@ -69,6 +75,8 @@
 #define MESSAGE_TARGET     "target"
 #define MESSAGE_RELEASE    "release"
 #define MESSAGE_DECIDE     "decide"
+#define MESSAGE_SAVE       "save"    /* where they hold: make one */
+#define MESSAGE_KEEP       "keep"    /* all copies of the checkpoint are on disk, or one cannot be: end it so */
 #define MESSAGE_SETTLED    "settled" /* what the first probe of joining processes was: count on by that */
 #define MESSAGE_PING       "ping"
 #define MESSAGE_LOCATE     "locate"    /* where are you, and since when */
@@ -82,7 +90,9 @@
 #define MESSAGE_ABORT      "abort"    /* the job ends, for a reason that has been printed */
 #define MESSAGE_DUMP       "dump"     /* your memory */
 #define MESSAGE_WRITTEN    "written"  /* the records are */
-#define MESSAGE_CONNECT    "connect"  /* ahead of the window, as the next two */
+#define MESSAGE_LIST       "list"     /* your constant data, at the next probe */
+#define MESSAGE_AHEAD_OFF  "ahead_off"
+#define MESSAGE_CONNECT    "connect" /* ahead of the window, as the next two */
 #define MESSAGE_MERGE      "merge"
 #define MESSAGE_DISCONNECT "disconnect"
 #define MESSAGE_JOIN_END   "join_end" /* backend join: end at once */

@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
+#include "runtime/coordinator/ahead.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/names.h"
@@ -57,6 +58,7 @@ static void retire(struct coordinator *c, struct adaptation *a)
 {
     timers_cancel(&c->timers, &c->adaptations.prepare_limit);
     timers_cancel(&c->timers, &c->adaptations.connect_limit);
+    ahead_forget(c);
     c->adaptations.history[a->id % ADAPTATION_HISTORY] = *a;
     c->adaptations.pending = NULL;
     adaptation_free(a);
@@ -124,10 +126,23 @@ void adaptation_prepared(struct coordinator *c)
     }
 }
 
-static void everybody_ready(struct coordinator *c)
+static void connect(struct coordinator *c)
 {
     if (!preconnect_start(c))
         adaptation_prepared(c);
+}
+
+static void everybody_ready(struct coordinator *c)
+{
+    static const struct ahead_calls calls = {adaptation_plan, connect};
+    struct adaptation *a = c->adaptations.pending;
+    timers_cancel(&c->timers, &c->adaptations.prepare_limit);
+    bool without = !c->config.ahead || is_for_phase(a) || adaptation_joiners_come_late(c) || adaptation_replaces_all(c);
+    /* A rank that is still attaching, at the job's start, would not hear that it is to list. */
+    if (without || !processes_all_attached(c))
+        connect(c);
+    else
+        ahead_start(c, a, &calls);
 }
 
 void adaptation_start_joiners(struct coordinator *c)
@@ -253,6 +268,7 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     struct adaptation *a = c->adaptations.pending;
     if (a->state != ADAPTATION_PREPARING && a->state != ADAPTATION_PREPARED)
         return;
+    ahead_off(c);
     preconnect_off(c, a);
     if (a->started)
         c->config.backend->cancel(c, a);
@@ -315,6 +331,7 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
         return;
     plan->at = *at;
     plan->count = count;
+    plan->ahead = ahead_take(c, at);
     a->at = *at;
     snprintf(a->element, sizeof a->element, "%s", names_element(c, at->pc));
     a->state = ADAPTATION_WINDOW;
@@ -451,9 +468,9 @@ void adaptation_connected(struct coordinator *c, int process, const cJSON *messa
     if (a->failures == c->processes.size)
         undo(c, a, failure);
     else if (a->connected && a->failures)
-        fatal(c, "some ranks could connect to the joining processes and others not");
+        fatal_fault(c, "some ranks could connect to the joining processes and others not");
     else if (a->connected && a->kills)
-        fatal(c, "a joining process ended when the ranks were connected to it already");
+        fatal_fault(c, "a joining process ended when the ranks were connected to it already");
 }
 
 /*
@@ -474,9 +491,9 @@ static void connect_timeout(void *context)
     struct coordinator *c = context;
     struct adaptation *a = c->adaptations.pending;
     if (!(c->config.backend->flags & BACKEND_KILLS) || !a->joining || a->connected)
-        fatal(c, "the ranks did not come together for an adaptation in time");
+        fatal_fault(c, "the ranks did not come together for an adaptation in time");
     else if (a->kills)
-        fatal(c, "the ranks are stuck in connecting to processes that were ended");
+        fatal_fault(c, "the ranks are stuck in connecting to processes that were ended");
     else
         adaptation_end_joiners(c);
 }

@@ -5,6 +5,8 @@
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
+#include "runtime/coordinator/behind.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/measure.h"
@@ -55,6 +57,7 @@ static void finish(struct coordinator *c)
     releases_end(c, "failed", reason);
     departures_give_up(c);
     pause_end(c, "failed", reason);
+    checkpoint_end(c, "failed", reason);
     stops_end(c, reason);
     c->ending.finished = true;
     stop_finished(c);
@@ -106,6 +109,8 @@ void advance(struct coordinator *c)
     if (preconnect_goes_on(c) || adaptation_is(c, ADAPTATION_WINDOW))
         return;
     releases_advance(c);
+    if (all_have_ended(c) && behind_holds_end(c))
+        return;
     if (may_finish(c))
         finish(c);
     else

@@ -7,6 +7,8 @@
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/ahead.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/pause.h"
@@ -102,6 +104,7 @@ void agreement_give_up(struct coordinator *c, const char *reason)
         adaptation_drop(c, ADAPTATION_FAILED, "timeout", reason);
     else
         adaptation_tell_requester(c, reason);
+    checkpoint_end(c, "timeout", reason);
     if (c->pause.asked)
         pause_end(c, "timeout", reason);
 }
@@ -119,6 +122,7 @@ void agreement_call_off(struct coordinator *c, const char *reason)
         stop_withdraw(c, line);
     if (adaptation_pending(c))
         adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
+    checkpoint_end(c, "failed", reason);
     if (c->pause.asked)
         pause_end(c, "failed", reason);
 }
@@ -134,7 +138,7 @@ void agreement_again(struct coordinator *c)
  */
 static void publish_target(struct coordinator *c)
 {
-    if (!c->stop.asked && !c->pause.asked && !adaptation_is(c, ADAPTATION_PREPARED)) {
+    if (!c->stop.asked && !c->pause.asked && !checkpoint_is_due(c) && !adaptation_is(c, ADAPTATION_PREPARED)) {
         release(c);
         return;
     }
@@ -245,7 +249,11 @@ static void decide(struct coordinator *c)
     struct position at = zero->at;
     uint64_t count = zero->count;
     int needs = zero->needs;
-    if (c->stop.asked) {
+    if (checkpoint_is_due(c)) {
+        checkpoint_begin(c, &at);
+    } else if (c->stop.asked && checkpoint_is_deferred(c)) {
+        return; /* it was asked for before the stop: decided again when its turn has come */
+    } else if (c->stop.asked) {
         stop_is_decided(c);
         send_decision(c, "stop", count);
     } else if (c->pause.asked) {
@@ -274,8 +282,8 @@ static void give_way(struct coordinator *c)
 void agreement_check(struct coordinator *c)
 {
     int arrived = 0;
-    if (adaptation_is(c, ADAPTATION_WINDOW))
-        return; /* the world is being made: later */
+    if (adaptation_is(c, ADAPTATION_WINDOW) || checkpoint_is_on(c))
+        return; /* the world is being made, or saved: later */
     c->agreement.check_later = preconnect_goes_on(c);
     if (c->agreement.check_later)
         return;
@@ -327,6 +335,7 @@ void agreement_ended(struct coordinator *c, int process, const cJSON *message)
 {
     (void)message;
     process_at(c, process)->ended = true;
+    ahead_rank_ended(c);
     settle_look(c);
     agreement_check(c);
 }
@@ -338,6 +347,8 @@ static bool is_wanted(const struct coordinator *c)
         return false;
     if (c->stop.asked)
         return stop_is_wanted(c);
+    if (checkpoint_is_due(c))
+        return true;
     return c->pause.asked ? pause_is_wanted(c) : adaptation_is_due(c);
 }
 
@@ -350,7 +361,7 @@ void agreement_advance(struct coordinator *c)
 {
     if (c->agreement.state == AGREEMENT_NONE && is_wanted(c) && !settle_is_open(c) && processes_all_attached(c))
         begin(c);
-    else if (c->agreement.state == AGREEMENT_GATE && !c->pause.on)
+    else if (c->agreement.state == AGREEMENT_GATE && !checkpoint_is_on(c) && (!c->pause.on || checkpoint_is_due(c)))
         decide(c);
 }
 

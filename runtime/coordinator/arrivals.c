@@ -9,6 +9,9 @@
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
+#include "runtime/coordinator/ahead.h"
+#include "runtime/coordinator/behind.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/measure.h"
@@ -82,7 +85,7 @@ static void on_crashed(struct coordinator *c, int process, const cJSON *message)
     if (dump_is_on(c))
         return;
     if (!joiner && !json_true(message, "core")) {
-        fatal(c, text);
+        fatal_fault(c, text);
         return;
     }
     c->config.ops->say(c->config.context, text, !joiner);
@@ -117,7 +120,10 @@ static void on_progress(struct coordinator *c, int process, const cJSON *message
 
 static void on_request(struct coordinator *c, int process, const cJSON *message)
 {
-    resize_program(c, process, message);
+    if (json_true(message, "checkpoint"))
+        checkpoint_program(c);
+    else
+        resize_program(c, process, message);
     processes_send(c, process, json_message(MESSAGE_HEARD));
 }
 
@@ -146,6 +152,8 @@ static const struct arrival {
     {{MESSAGE_WAITS, {{"round", cJSON_Number}, {"count", cJSON_Number}}}, stuck_answer, false},
     {{MESSAGE_PONG, {{0}}}, on_pong, false},
     {{MESSAGE_ALIVE, {{0}}}, on_alive, false},
+    {{MESSAGE_LISTED, {{"adaptation", cJSON_Number}}}, ahead_listed, false},
+    {{MESSAGE_AHEAD, {{"adaptation", cJSON_Number}}}, ahead_came, false},
     {{MESSAGE_LINKED, {{"adaptation", cJSON_Number}}}, preconnect_linked, false},
     {{MESSAGE_CONNECTED, {{"adaptation", cJSON_Number}}}, adaptation_connected, false},
     {{MESSAGE_GONE, {{0}}}, adaptation_gone, false},
@@ -161,6 +169,9 @@ static const struct arrival {
     {{MESSAGE_FAILED, {{"text", cJSON_String}}}, on_failed, false},
     {{MESSAGE_CRASHED, {{"text", cJSON_String}}}, on_crashed, false},
     {{MESSAGE_REQUEST, {{0}}}, on_request, true},
+    {{MESSAGE_SAVED, {{"number", cJSON_Number}}}, checkpoint_saved, false},
+    {{MESSAGE_STORED, {{"number", cJSON_Number}}}, behind_stored, false},
+    {{MESSAGE_KEPT, {{"number", cJSON_Number}}}, behind_kept, false},
     {{MESSAGE_LEAVE, {{0}}}, releases_told, false},
 };
 

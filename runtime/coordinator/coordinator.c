@@ -10,6 +10,8 @@
 #include "runtime/coordinator/advance.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/arrivals.h"
+#include "runtime/coordinator/behind.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/events.h"
@@ -81,6 +83,7 @@ static void carry_out(struct coordinator *c, struct event *event)
         break;
     case EVENT_CLOSED:
         departures_closed(c, event->process);
+        behind_lost(c, event->process);
         break;
     case EVENT_RELEASES:
         releases_carry_out(c);
@@ -186,7 +189,9 @@ void coordinator_interrupt(struct coordinator *c)
 static void coordinator_free(struct coordinator *c)
 {
     cJSON_Delete(c->requests.deferred);
+    cJSON_Delete(c->ahead.places);
     measure_destroy(c);
+    checkpoint_destroy(c);
     processes_destroy(&c->processes);
     speeds_destroy(&c->speeds);
     events_destroy(&c->events);
@@ -216,6 +221,7 @@ static void init(struct coordinator *c)
     dump_init(c);
     releases_init(c);
     departures_init(c);
+    checkpoint_init(c);
     advance_init(c);
 }
 

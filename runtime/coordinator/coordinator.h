@@ -11,6 +11,7 @@
 
 #include "epop/driver.h"
 #include "runtime/bar/text.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/member/claim.h"
 #include "runtime/member/plan.h"
 
@@ -24,15 +25,23 @@ struct coordinator_ops {
     void (*answer)(void *context, void *handle, const cJSON *answer);
     /* The job cannot go on: print the text (NULL: none) and end every process. Does not return in a job. */
     void (*fatal)(void *context, const char *text);
+    /* What comes next, that the job cannot go on, is due to a process or host that died; NULL: nobody asks. */
+    void (*fault)(void *context);
     /* Show the user how far the program is; NULL: nobody looks. */
     void (*show)(void *context, const struct bar_state *state);
     /* Print the text. failing: the job will not go on. */
     void (*say)(void *context, const char *text, bool failing);
     /* Something was requested, has come further, or was refused (then adaptation is NULL); NULL: nobody listens. */
     void (*note)(void *context, const epop_adaptation_t *adaptation, const char *reason);
+    /* A checkpoint is complete; NULL: nobody listens. */
+    void (*note_checkpoint)(void *context, const epop_checkpoint_t *checkpoint);
     /* The program has ended everywhere, and no process has been told so yet; stopped_by: who stopped it, or NULL. The
      * status of all processes; NULL: 0. */
     int (*ended)(void *context, const char *stopped_by);
+    /* Can a checkpoint of that level be made? If not: why. NULL: any can. */
+    bool (*saves)(void *context, enum save_level level, struct error *why);
+    /* Removes that file of an earlier one. NULL: they stay. */
+    void (*forget)(void *context, const char *path);
 };
 
 struct coordinator_config {
@@ -40,16 +49,19 @@ struct coordinator_config {
     const char *path;              /* of the program */
     const epop_program_t *program; /* stays valid until coordinator_destroy */
     const struct backend *backend;
-    int size, processes;                     /* ranks at the start; processes of the launch */
-    int maximum;                             /* most ranks that there can be */
-    double prepare_timeout;                  /* seconds for joining processes to get ready */
-    double connect_timeout;                  /* seconds for all ranks to be connected in a window */
-    double freeze_timeout;                   /* seconds for every rank's control thread to answer */
-    double min_interval;                     /* seconds between two adaptations */
-    double watchdog;                         /* seconds without an iteration after which this is said; 0: never */
-    bool watchdog_abort;                     /* and the job ended */
-    double finish_timeout;                   /* seconds for standby processes to come to the end */
-    bool executable;                         /* joining processes may be at another probe than they count */
+    int size, processes;    /* ranks at the start; processes of the launch */
+    int maximum;            /* most ranks that there can be */
+    double prepare_timeout; /* seconds for joining processes to get ready */
+    double connect_timeout; /* seconds for all ranks to be connected in a window */
+    double ahead_limit;     /* seconds for which constant data that moves ahead may put off the window */
+    double freeze_timeout;  /* seconds for every rank's control thread to answer */
+    double min_interval;    /* seconds between two adaptations */
+    double watchdog;        /* seconds without an iteration after which this is said; 0: never */
+    bool watchdog_abort;    /* and the job ended */
+    double finish_timeout;  /* seconds for standby processes to come to the end */
+    bool executable;        /* joining processes may be at another probe than they count */
+    bool ahead;             /* the program says what is constant, and that may move ahead */
+    struct checkpoint_config checkpoint;
     const struct rollcall_options *rollcall; /* NULL: none are held */
     const struct coordinator_ops *ops;
     void *context;

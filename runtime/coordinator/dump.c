@@ -76,7 +76,7 @@ static void timeout(void *context)
 {
     struct coordinator *c = context;
     if (c->dump.begun)
-        fatal(c, NULL);
+        fatal_fault(c, NULL);
     else
         let_it_dump(c);
 }

@@ -12,3 +12,11 @@ void fatal_memory(struct coordinator *c)
 {
     fatal(c, "out of memory in the coordinator");
 }
+
+void fatal_fault(struct coordinator *c, const char *text)
+{
+    bool ends_anyway = c->stop.asked || c->stop.forced || c->events.interrupted || c->events.terminations;
+    if (c->config.ops->fault && !ends_anyway)
+        c->config.ops->fault(c->config.context);
+    fatal(c, text);
+}

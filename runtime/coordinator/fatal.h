@@ -8,4 +8,8 @@ struct coordinator;
 void fatal(struct coordinator *c, const char *text);
 void fatal_memory(struct coordinator *c);
 
+/* The same because a process or a host has died: the program has done nothing wrong, and may be started again
+ * (runtime/control/supervisor.h), unless the job was told to stop. */
+void fatal_fault(struct coordinator *c, const char *text);
+
 #endif

@@ -14,6 +14,8 @@ enum job_state job_state(const struct coordinator *c)
         return JOB_IS_STOPPING;
     if (stops_are_on(c))
         return JOB_IS_STOPPED;
+    if (c->checkpoints.now.on)
+        return JOB_IS_SAVING;
     if (c->pause.on)
         return JOB_IS_PAUSED;
     if (adaptation_is(c, ADAPTATION_WINDOW))
@@ -30,7 +32,8 @@ const char *job_state_name(enum job_state state)
     static const char *const names[] = {
         [JOB_IS_STARTING] = "starting", [JOB_IS_RUNNING] = "running",   [JOB_IS_PREPARING] = "preparing",
         [JOB_IS_AGREEING] = "agreeing", [JOB_IS_ADAPTING] = "adapting", [JOB_IS_PAUSED] = "paused",
-        [JOB_IS_STOPPED] = "stopped",   [JOB_IS_STOPPING] = "stopping", [JOB_IS_ENDING] = "ending"};
+        [JOB_IS_SAVING] = "saving",     [JOB_IS_STOPPED] = "stopped",   [JOB_IS_STOPPING] = "stopping",
+        [JOB_IS_ENDING] = "ending"};
     return names[state];
 }
 

@@ -13,6 +13,7 @@ enum job_state {
     JOB_IS_AGREEING,  /* on where all ranks hold */
     JOB_IS_ADAPTING,  /* in a window */
     JOB_IS_PAUSED,
+    JOB_IS_SAVING,  /* a checkpoint */
     JOB_IS_STOPPED, /* for a debugger */
     JOB_IS_STOPPING,
     JOB_IS_ENDING

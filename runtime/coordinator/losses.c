@@ -31,7 +31,7 @@ void losses_take(struct coordinator *c, int process)
     char text[200];
     bool own_launch = c->config.backend->flags & BACKEND_ENDS;
     if (dump_is_of(c, process))
-        fatal(c, NULL);
+        fatal_fault(c, NULL);
     if (own_launch && p->state == PROCESS_RETURNING)
         processes_gone(c, process);
     if (own_launch && p->state == PROCESS_LEAVING && p->through) /* given up, as it did not answer */
@@ -55,5 +55,5 @@ void losses_take(struct coordinator *c, int process)
     process_become(p, PROCESS_LOST);
     snprintf(text, sizeof text, "process %d (rank %d, pid %d on %s) is gone; the job cannot go on without it", process,
              p->rank, p->pid, p->host);
-    fatal(c, text);
+    fatal_fault(c, text);
 }

@@ -89,7 +89,7 @@ static void timeout(void *context)
 {
     struct coordinator *c = context;
     if (adaptation_pending(c)->preconnect == PRECONNECT_MERGES)
-        fatal(c, "the ranks did not come together for an adaptation in time");
+        fatal_fault(c, "the ranks did not come together for an adaptation in time");
     else
         adaptation_drop(c, ADAPTATION_FAILED, "timeout", "MPI could not connect the joining processes in time");
 }

@@ -65,6 +65,9 @@ struct process {
     /* departures.c */
     bool dismissed; /* it is to leave, and to end then */
     bool closed;    /* its connection is */
+    /* behind.c: the number of the checkpoint; 0: none */
+    int stores; /* its part of which is not on disk */
+    int keeps;  /* which it has not ended */
     /* survey.c */
     cJSON *survey_answer;              /* its last one; owned; NULL: none */
     int survey_asked, survey_answered; /* the survey that it was asked in, that this is the answer to */

@@ -63,3 +63,34 @@ void publish_vacated(struct coordinator *c, const char *host)
     c->config.ops->publish(c->config.context, json);
     cJSON_Delete(json);
 }
+
+static void note_checkpoint(struct coordinator *c)
+{
+    const struct checkpoint *last = &c->checkpoints.last;
+    const epop_checkpoint_t told = {.number = last->number,
+                                    .level = save_level_name(last->level),
+                                    .path = last->path,
+                                    .pc = last->at.pc,
+                                    .visit = last->at.visit,
+                                    .iteration = last->at.iteration,
+                                    .bytes = last->bytes,
+                                    .time = last->time,
+                                    .seconds = last->seconds,
+                                    .stall = last->stall};
+    c->config.ops->note_checkpoint(c->config.context, &told);
+}
+
+void publish_checkpoint(struct coordinator *c, cJSON *checkpoint, const char *reason)
+{
+    if (checkpoint && c->config.ops->note_checkpoint)
+        note_checkpoint(c);
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "event", checkpoint ? "checkpointed" : "unsaved");
+    cJSON_AddNumberToObject(json, "time", wall_seconds());
+    if (checkpoint)
+        cJSON_AddItemToObject(json, "checkpoint", checkpoint);
+    if (reason)
+        cJSON_AddStringToObject(json, "reason", reason);
+    c->config.ops->publish(c->config.context, json);
+    cJSON_Delete(json);
+}

@@ -3,6 +3,8 @@
 #ifndef EPOP_COORDINATOR_PUBLISH_H
 #define EPOP_COORDINATOR_PUBLISH_H
 
+#include <cjson/cJSON.h>
+
 struct adaptation;
 struct coordinator;
 
@@ -10,5 +12,8 @@ struct coordinator;
 void publish_event(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason);
 /* Nothing of the job is on that host any more. */
 void publish_vacated(struct coordinator *c, const char *host);
+
+/* A checkpoint is complete, which it takes by its JSON; or (NULL) there is none, for the reason given. */
+void publish_checkpoint(struct coordinator *c, cJSON *checkpoint, const char *reason);
 
 #endif

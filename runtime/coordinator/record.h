@@ -44,9 +44,10 @@ struct adaptation {
     struct position at;
     char element[64];
     char reason[600];
-    double requested, prepared, agreed, committed; /* epoch seconds, 0: not yet */
-    double stall;                                  /* as in struct epop_adaptation */
-    int64_t bytes;                                 /* of data that ranks were sent by the redistribution library */
+    double requested, ahead, prepared, agreed, committed; /* epoch seconds, 0: not yet; ahead: constant data moves */
+    double stall;                                         /* as in struct epop_adaptation */
+    int64_t bytes;       /* of data that ranks were sent by the redistribution library */
+    int64_t ahead_bytes; /* of constant data, that they were sent before they stood still */
     enum preconnect_state preconnect;
     char *port;              /* where the joiners accept; owned; NULL: none */
     int unconnected;         /* processes whose connect has not been reported yet */

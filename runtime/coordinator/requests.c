@@ -7,6 +7,7 @@
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/breaks.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/pause.h"
@@ -124,6 +125,7 @@ static const struct request {
     {{REQUEST_RESIZE, {{0}}}, resize_request, WAITS_FOR_POSITION},
     {{REQUEST_PAUSE, {{0}}}, take_pause, WAITS_NOT},
     {{REQUEST_RESUME, {{0}}}, take_resume, WAITS_NOT},
+    {{REQUEST_CHECKPOINT, {{0}}}, checkpoint_request, WAITS_NOT},
     {{REQUEST_STOP, {{0}}}, take_stop, WAITS_NOT},
     {{REQUEST_CANCEL, {{0}}}, take_cancel, WAITS_NOT},
     {{REQUEST_BREAK, {{"at", cJSON_String}}}, breaks_set, WAITS_NOT},
@@ -163,6 +165,7 @@ void requests_abandoned(struct coordinator *c, const void *handle)
     survey_abandoned(c, handle);
     measure_abandoned(c, handle);
     pause_abandoned(c, handle);
+    checkpoint_abandoned(c, handle);
     stop_abandoned(c, handle);
     stops_abandoned(c, handle);
 }

@@ -12,6 +12,8 @@
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/advance.h"
 #include "runtime/coordinator/agreement.h"
+#include "runtime/coordinator/ahead.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/dump.h"
@@ -49,11 +51,13 @@ struct coordinator {
     struct events events;
     struct processes processes;
     struct adaptations adaptations;
+    struct ahead ahead;
     struct preconnect preconnect;
     struct settling settling;
     struct agreement agreement;
     struct stuck stuck;
     struct pause pause;
+    struct checkpoints checkpoints;
     struct stop stop;
     struct stops stops; /* with the debug driver */
     struct rollcall rollcall;

@@ -1,9 +1,11 @@
 /* The job's status: see status.h. */
 #include "runtime/coordinator/status.h"
+#include "runtime/control/supervisor.h"
 
 #include "runtime/base/batch.h"
 #include "runtime/base/clock.h"
 #include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/costs.h"
 #include "runtime/coordinator/job_state.h"
 #include "runtime/coordinator/names.h"
@@ -57,12 +59,15 @@ static cJSON *adaptation_json(const struct adaptation *a)
         cJSON_AddStringToObject(json, "reason", a->reason);
     cJSON *times = cJSON_AddObjectToObject(json, "times");
     add_time(times, "requested", a->requested);
+    add_time(times, "ahead", a->ahead);
     add_time(times, "prepared", a->prepared);
     add_time(times, "agreed", a->agreed);
     add_time(times, "committed", a->committed);
     if (a->state == ADAPTATION_COMMITTED) {
         cJSON_AddNumberToObject(json, "stall", a->stall);
         cJSON_AddNumberToObject(json, "bytes", (double)a->bytes);
+        if (a->ahead_bytes)
+            cJSON_AddNumberToObject(json, "ahead", (double)a->ahead_bytes);
     }
     return json;
 }
@@ -114,6 +119,14 @@ cJSON *status_json(struct coordinator *c)
     if (c->requests.asks)
         cJSON_AddNumberToObject(json, "asks", c->requests.asks);
     cJSON_AddItemToObject(json, "costs", costs_json(c->adaptations.history, ADAPTATION_HISTORY));
+    if (c->checkpoints.behind.on)
+        cJSON_AddItemToObject(json, "writing", checkpoint_writing_json(c));
+    if (c->checkpoints.last.number)
+        cJSON_AddItemToObject(json, "checkpoint", checkpoint_json(c));
+    if (c->config.checkpoint.from)
+        cJSON_AddItemToObject(json, "restarted", checkpoint_restarted_json(c));
+    if (supervisor_list())
+        cJSON_AddItemToObject(json, "recoveries", cJSON_Duplicate(supervisor_list(), true));
     if (c->config.rollcall)
         cJSON_AddItemToObject(json, "breaks", stops_json(c));
     cJSON_AddNumberToObject(json, "started", c->started);

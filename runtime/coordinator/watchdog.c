@@ -8,6 +8,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/behind.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/job_state.h"
 #include "runtime/coordinator/process.h"
@@ -28,8 +30,8 @@ static double period(const struct coordinator *c)
 static bool excused(const struct coordinator *c)
 {
     bool other_world = c->watchdog.world_id != c->processes.world_id;
-    return !c->watchdog.moved || c->pause.on || stops_are_on(c) || adaptation_is(c, ADAPTATION_WINDOW) || other_world ||
-           job_state(c) == JOB_IS_STARTING;
+    return !c->watchdog.moved || c->pause.on || checkpoint_is_on(c) || behind_is_awaited(c) || stops_are_on(c) ||
+           adaptation_is(c, ADAPTATION_WINDOW) || other_world || job_state(c) == JOB_IS_STARTING;
 }
 
 static void note_moved(struct coordinator *c)

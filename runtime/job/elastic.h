@@ -22,9 +22,25 @@ struct elastic {
     /* The present rank and size. Local. */
     void (*world)(void *context, int *rank, int *size);
 
+    /* Behind INIT: what runs now. joining: its described data is to come. And it leaves: its described data is freed,
+     * its release block runs. Only the first call counts: an adapt block may have done it. */
+    void (*begun)(void *context, const epop_program_t *program, void *data, bool joining);
+    void (*release)(void *context);
+    /* An elastic phase goes on from here, with its data there; and it is left: what was constant in it may change.
+     * Local. */
+    void (*entered)(void *context, int pc);
+    void (*left)(void *context);
+
     /* A probe that met the ceiling, or (needs > 0) an element that asks for the smaller size `needs`. Waits. */
     enum action (*hold)(void *context, const struct position *at, int needs);
     void (*report_progress)(void *context, const epop_progress_t *progress);
+    /* After ACTION_CHECKPOINT: saves the data, and tells the coordinator. Collective over the world. */
+    void (*checkpoint)(void *context, const struct position *at);
+    /* Behind INIT of a starting process: does the program go on from a checkpoint? Then its data is there, and *at is
+     * where. Collective over the world. */
+    bool (*restart)(void *context, struct position *at);
+    /* The place, which is known before; NULL: it begins anew. Local. */
+    const struct position *(*restarts)(void *context);
 
     /* A joining process after INIT, which failed as the text says (NULL: went well): waits for the window. True if
      * the process now has to run the adapt block of *at; false if the adaptation is off. */

@@ -11,6 +11,7 @@
 #include "runtime/base/ending.h"
 #include "runtime/job/job.h"
 #include "runtime/job/state.h"
+#include "runtime/job/supervised.h"
 #include "runtime/world/world.h"
 
 static const struct job_exits *hooks;
@@ -38,6 +39,7 @@ static int quit(const char *call, int status)
     if (!text)
         return status;
     ending_write(text);
+    supervised_fail(status ? status : EXIT_FAILURE, text);
     return status ? status : EXIT_FAILURE;
 }
 

@@ -18,6 +18,17 @@
 
 #define EPOP_PRIVATE EPOP_API /* exported for the epop executable; no part of the public interface */
 
+/* Where one is not set, what the environment says (EPOP_CHECKPOINT_EVERY and so on, EPOP_RESTART) holds. */
+struct checkpoint_options {
+    double every;           /* seconds; 0: only on request */
+    double memory;          /* the same in the memory of the hosts; 0: none */
+    const char *directory;  /* NULL: the one that the job was started in */
+    int keep;               /* complete files that stay; 0: all */
+    bool behind;            /* files are written while the ranks go on */
+    const char *restart;    /* a file, or a directory of such; NULL: begins anew */
+    char *const *arguments; /* of the program, behind its name; stays the caller's */
+};
+
 struct job_options {
     int start;              /* ranks that start; 0: all */
     const char *backend;    /* a backend's name, or "auto" */
@@ -28,9 +39,12 @@ struct job_options {
     double watchdog; /* seconds; 0: none */
     bool watchdog_abort;
     bool quiet, verbose;
+    struct checkpoint_options checkpoint;
     const char *path;           /* of the program, as given */
     bool executable;            /* with a main() of its own: a joining process may come to a probe that was counted */
     bool no_ahead;              /* MPI without the threads that preconnect (runtime/backends/preconnect.h) */
+    double ahead_limit;         /* seconds for which it may put off the window */
+    bool no_ahead_data;         /* constant data moves in the window, too */
     int maximum;                /* most ranks, where processes can be started */
     struct spawn_options spawn; /* of the backend spawn */
     const char *elastic;        /* in Slurm: "MIN-MAX" nodes; NULL: $EPOP_ELASTIC (runtime/job/companions.h) */

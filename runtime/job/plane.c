@@ -19,8 +19,11 @@
 #include "runtime/control/clock_offset.h"
 #include "runtime/control/lifeline.h"
 #include "runtime/control/messages.h"
+#include "runtime/control/supervisor.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/job/adviser.h"
+#include "runtime/job/checkpoints.h"
+#include "runtime/job/supervised.h"
 #include "runtime/records/records.h"
 
 #define ATTACH_TIMEOUT_MS 30000
@@ -29,6 +32,8 @@
 #define DISMISS_TIMEOUT_MS 300
 
 static bool serving; /* this process has the server: the others hear of the end before they miss it */
+static bool by_fault;
+static char reason[512];
 
 /* ---- The end of the job ------------------------------------------------------------- */
 
@@ -41,10 +46,18 @@ static void dismiss(int status)
     cJSON_Delete(message);
 }
 
+/* The supervisor is told first: what ends the others may end this process, too. */
+static void tell_supervisor(int status)
+{
+    if (serving && supervisor_is_there())
+        supervisor_end(by_fault ? SUPERVISOR_FAULT : SUPERVISOR_FAILED, status, reason);
+}
+
 /* What the MPI library says in MPI_Abort would only bury our line. The alarm is for a library that cannot be called
  * from this thread now: the process manager ends the others when this process is gone. */
 static void end_all(int status)
 {
+    tell_supervisor(status);
     if (serving) {
         control_unadvertise();
         dismiss(status);
@@ -58,7 +71,13 @@ static void end_all(int status)
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-static const struct ending_hooks ending_hooks = {.failing = epop__records_fail, .end = end_all};
+static void on_failing(const char *line)
+{
+    snprintf(reason, sizeof reason, "%s", line);
+    epop__records_fail(line);
+}
+
+static const struct ending_hooks ending_hooks = {.failing = on_failing, .end = end_all};
 
 static cJSON *hello(const struct plane *plane)
 {
@@ -91,13 +110,14 @@ static void op_send(void *context, int process, const cJSON *message)
 static void print_event(const cJSON *event)
 {
     char change[64] = "", place[120] = "";
-    const char *element = json_text(event, "element"), *reason = json_text(event, "reason");
+    const cJSON *made = cJSON_GetObjectItem(event, "checkpoint");
+    const char *element = json_text(made ? made : event, "element"), *reason = json_text(event, "reason");
     const char *host = json_text(event, "host");
     if (cJSON_HasObjectItem(event, "adaptation"))
         snprintf(change, sizeof change, " %d -> %d", json_int(event, "from", 0), json_int(event, "to", 0));
     if (element)
         snprintf(place, sizeof place, " at '%s', iteration %lld", element,
-                 (long long)json_int64(event, "iteration", 0));
+                 (long long)json_int64(made ? made : event, "iteration", 0));
     fprintf(stderr, "epop: %s%s%s%s%s%s%s\n", json_text(event, "event"), host ? " " : "", host ? host : "", change,
             place, reason ? ": " : "", reason ? reason : "");
 }
@@ -121,6 +141,12 @@ static void op_fatal(void *context, const char *text)
     ending_abort(text);
 }
 
+static void op_fault(void *context)
+{
+    (void)context;
+    by_fault = true;
+}
+
 static void op_say(void *context, const char *text, bool failing)
 {
     (void)context;
@@ -142,6 +168,24 @@ static void op_note(void *context, const epop_adaptation_t *adaptation, const ch
     records_note(adaptation, reason);
 }
 
+static void op_note_checkpoint(void *context, const epop_checkpoint_t *checkpoint)
+{
+    (void)context;
+    records_note_checkpoint(checkpoint);
+}
+
+static bool op_saves(void *context, enum save_level level, struct error *why)
+{
+    (void)context;
+    return checkpoints_possible(level, why);
+}
+
+static void op_forget(void *context, const char *path)
+{
+    (void)context;
+    checkpoints_forget(path);
+}
+
 static int op_ended(void *context, const char *stopped_by)
 {
     (void)context;
@@ -153,8 +197,12 @@ static const struct coordinator_ops coordinator_ops = {.send = op_send,
                                                        .publish = op_publish,
                                                        .answer = op_answer,
                                                        .fatal = op_fatal,
+                                                       .fault = op_fault,
                                                        .say = op_say,
                                                        .note = op_note,
+                                                       .note_checkpoint = op_note_checkpoint,
+                                                       .saves = op_saves,
+                                                       .forget = op_forget,
                                                        .ended = op_ended};
 
 static void on_lost(void *context, int process)
@@ -242,6 +290,7 @@ static int serve(struct plane *plane, struct coordinator_config *config, struct 
     char job_id[96];
     name_job(job_id, sizeof job_id, config->program->name);
     config->job = job_id;
+    checkpoints_config(job_id, &config->checkpoint);
     config->ops = choose_ops(plane);
     config->context = plane;
     plane->coordinator = coordinator_start(config);
@@ -256,7 +305,7 @@ static int serve(struct plane *plane, struct coordinator_config *config, struct 
     cJSON *message = hello(plane);
     coordinator_message(plane->coordinator, 0, message);
     cJSON_Delete(message);
-    return 0;
+    return supervised_begin(plane->member, error);
 }
 
 int plane_open(const struct plane *plane, const epop_program_t *program, struct error *error)

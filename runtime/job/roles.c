@@ -15,16 +15,23 @@
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/leftovers.h"
 #include "runtime/hydra/pmi.h"
+#include "runtime/job/checkpoints.h"
 #include "runtime/job/companions.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
+#include "runtime/job/storing.h"
+#include "runtime/job/supervised.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
+
+#define LAST_LIMIT 2 /* seconds, for a file that the coordinator has given up */
 
 enum job_role epop__job_next(void)
 {
     bool starts = job.first_role && !job.joins && job.process < job.start;
     job.first_role = false;
+    if (starts && job.process == 0 && !checkpoints_restarting())
+        supervised_runs("beginning", 0, 0);
     if (starts)
         return JOB_START;
     return member_standby(&job.member) == TASK_JOIN ? JOB_JOIN : JOB_OVER;
@@ -116,8 +123,10 @@ int epop__job_hosts(void)
     return 1;
 }
 
+/* What it has of a checkpoint is still being written: the others go on meanwhile. */
 void epop__job_detach(void)
 {
+    storing_end(STORING_LIMIT);
     if (!job.adapted && world.backend->abandon)
         world.backend->abandon();
     member_gone(&job.member);
@@ -155,11 +164,13 @@ void epop__job_leave(void)
 static int come_down(void)
 {
     int status = job.member.status;
+    storing_end(LAST_LIMIT);
     signals_install(NULL);
     signals_leave_by(NULL);
     if (job.member.process == 0)
         companions_end();
     int stuck = plane_stop(&job.plane);
+    supervised_end(status ? status : launcher_status());
     if (stuck) {
         char note[120];
         snprintf(note, sizeof note,
@@ -168,6 +179,7 @@ static int come_down(void)
         ending_end(note, status);
     }
     world_request = NULL;
+    world_request_checkpoint = NULL;
     if (job.member.process == 0)
         leftovers_remove(); /* mpiexec may have ended before its processes */
     if (status || !launcher_status())

@@ -5,6 +5,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/crash/crash.h"
+#include "runtime/describe/program.h"
 #include "runtime/job/job.h"
 
 static struct ceiling ceiling;
@@ -34,6 +35,28 @@ static void solo_world(void *context, int *rank, int *size)
     *size = 1;
 }
 
+static void solo_begun(void *context, const epop_program_t *program, void *data, bool joining)
+{
+    (void)context;
+    describe_program_begin(program, data, joining);
+}
+
+static void solo_entered(void *context, int pc)
+{
+    (void)context, (void)pc;
+}
+
+static void solo_left(void *context)
+{
+    (void)context;
+}
+
+static void solo_release(void *context)
+{
+    (void)context;
+    describe_program_release();
+}
+
 static enum action solo_hold(void *context, const struct position *at, int needs)
 {
     (void)context;
@@ -47,6 +70,25 @@ static void solo_progress(void *context, const epop_progress_t *progress)
 {
     (void)context;
     (void)progress;
+}
+
+static void solo_checkpoint(void *context, const struct position *at)
+{
+    (void)context;
+    (void)at;
+}
+
+static bool solo_restart(void *context, struct position *at)
+{
+    (void)context;
+    (void)at;
+    return false;
+}
+
+static const struct position *solo_restarts(void *context)
+{
+    (void)context;
+    return NULL;
 }
 
 static bool solo_join(void *context, const char *failure, struct position *at)
@@ -83,8 +125,15 @@ const struct elastic *epop__solo_elastic(void)
         .live = &live,
         .meter = &meter,
         .world = solo_world,
+        .begun = solo_begun,
+        .release = solo_release,
+        .entered = solo_entered,
+        .left = solo_left,
         .hold = solo_hold,
         .report_progress = solo_progress,
+        .checkpoint = solo_checkpoint,
+        .restart = solo_restart,
+        .restarts = solo_restarts,
         .join = solo_join,
         .window_open = solo_open,
         .window_close = solo_close,

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "epop_api/program.h"
 #include "interpose/interpose.h"
+#include "runtime/ahead/ahead.h"
 #include "runtime/backends/device.h"
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/preconnect.h"
@@ -16,17 +18,22 @@
 #include "runtime/base/thread.h"
 #include "runtime/control/control.h"
 #include "runtime/control/messages.h"
+#include "runtime/control/supervisor.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/crash/crash.h"
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/pmi.h"
+#include "runtime/job/checkpoints.h"
 #include "runtime/job/companions.h"
 #include "runtime/job/gauge.h"
 #include "runtime/job/identity.h"
+#include "runtime/job/recovering.h"
 #include "runtime/job/sampler.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
+#include "runtime/job/storing.h"
+#include "runtime/job/supervised.h"
 #include "runtime/job/tell.h"
 #include "runtime/job/waits.h"
 #include "runtime/job/walk.h"
@@ -76,6 +83,7 @@ int job_init_mpi(const struct job_options *options, int *argc, char ***argv)
 void epop__job_init(const struct job_options *options, int *process, int *processes)
 {
     int up;
+    supervisor_know();
     spawn_init(&options->spawn);
     job.joined_by = &backend_join;
     job.joins = launcher_joining(&job.joining);
@@ -106,13 +114,36 @@ int epop__job_all_loaded(const char *error)
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first == job.processes)
         return 1;
-    if (first == job.process)
+    if (first == job.process) {
         fprintf(stderr, "epop: %s\n", error);
+        supervised_fail(0, error); /* with the launch's status */
+    }
     MPI_Finalize();
     return 0;
 }
 
 /* ---- The choice of size and backend ------------------------------------------------------ */
+
+/* Those who go on from a checkpoint have counted on that many: 0 with text where the phase does not accept them. */
+static int choose_size_again(const epop_program_t *program, int wanted, struct error *error)
+{
+    int pc = checkpoints_position()->pc;
+    const epop_sizes_t *sizes = epop_sizes_at(program, pc);
+    char text[200];
+    int fits = epop_sizes_round_down(sizes, wanted);
+    if (fits == wanted)
+        return wanted;
+    if (recovering_is() && fits) { /* whoever started it knew no size rules */
+        supervised_fits(fits);
+        error_set(error, ERROR_FAILED, "note: element %d accepts %d of the %d ranks that there is room for", pc, fits,
+                  wanted);
+        return 0;
+    }
+    epop_sizes_text(sizes, text, sizeof text);
+    error_set(error, ERROR_FAILED, "element %d '%s', with which %s goes on, does not accept %d ranks; it accepts %s",
+              pc, program->elements[pc].name ? program->elements[pc].name : "", program->name, wanted, text);
+    return 0;
+}
 
 /* Rank 0's choice of how many ranks start, or 0 with text. */
 static int choose_size(const epop_program_t *program, struct error *error)
@@ -123,6 +154,8 @@ static int choose_size(const epop_program_t *program, struct error *error)
                   wanted, job.processes);
         return 0;
     }
+    if (checkpoints_restarting())
+        return choose_size_again(program, wanted, error);
     int start = epop_sizes_round_down(&program->sizes, wanted);
     if (!start)
         error_set(error, ERROR_FAILED, "%s accepts neither %d ranks nor any smaller number; raise mpiexec's -n",
@@ -150,12 +183,14 @@ static void choose_backend(const char *name, bool lends, struct error *error)
 static void choose_start(const epop_program_t *program, struct error *error)
 {
     char backend[32] = "";
-    if (job.process == 0 && (job.start = choose_size(program, error)) > 0) {
+    recovering_look();
+    if (job.process == 0 && !checkpoints_open(error) && (job.start = choose_size(program, error)) > 0) {
         choose_backend(job.options.backend, job.start < job.processes, error);
         snprintf(backend, sizeof backend, "%s", world.backend ? world.backend->name : "");
     }
     MPI_Bcast(&job.start, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Bcast(backend, sizeof backend, MPI_CHAR, 0, MPI_COMM_WORLD);
+    checkpoints_share();
     if (job.process && backend[0])
         choose_backend(backend, false, error);
 }
@@ -175,7 +210,7 @@ static void make_first_world(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &world.launch);
     if (job.process < job.start)
         comm = world.backend->first_world(&world, job.start);
-    job_begin_world(comm, EPOP_NEW);
+    job_begin_world(comm, checkpoints_restarting() ? EPOP_RESTARTING : EPOP_NEW);
 }
 
 /* Lets MPI move messages that other ranks wait for. */
@@ -198,6 +233,7 @@ static const struct message_row messages[] = {
     {{MESSAGE_DUMP, {{0}}}, on_dump},
     {{MESSAGE_GAUGE, {{"round", cJSON_Number}}}, gauge_take_question},
     {{MESSAGE_GAUGE_OFF, {{0}}}, gauge_take_end},
+    {{MESSAGE_KEEP, {{"number", cJSON_Number}, {"complete", MESSAGE_BOOL}}}, storing_keep},
 };
 
 static void make_member(int process)
@@ -211,6 +247,7 @@ static void make_member(int process)
     job.member.describe = sampler_describe;
     sampler_start(&job.member.live);
     job.member.waits = waits_describe;
+    ahead_init(&job.member, job.plane.uri);
     waits_init();
     gauge_start();
     crash_install(&job.member.live, process, job_deliver_crash);
@@ -241,12 +278,14 @@ static int start_control(const struct job_options *options, const epop_program_t
         .processes = job.processes,
         .maximum = world.backend->flags & BACKEND_LENDS ? job.processes : options->maximum,
         .prepare_timeout = options->prepare_timeout,
+        .ahead_limit = options->ahead_limit,
         .freeze_timeout = 10,
         .connect_timeout = BACKEND_CONNECT_TIMEOUT,
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
         .rollcall = job.rollcall,
         .executable = options->executable,
+        .ahead = program && epop__program_blocks(program).describe && !options->no_ahead_data,
         .watchdog = options->watchdog,
         .watchdog_abort = options->watchdog_abort,
     };
@@ -299,6 +338,12 @@ static int start_joining(void)
     return set_launcher_job(job.options.command, &error);
 }
 
+/* The probes of an executable are its iterations. Nobody asks for the count before the control plane is there. */
+static void count_on(void)
+{
+    atomic_store(&job.member.ceiling.count, (uint64_t)checkpoints_position()->iteration - 1);
+}
+
 int epop__job_start(const struct job_options *options, const epop_program_t *program)
 {
     struct error error = {0};
@@ -307,6 +352,7 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     pmi_only_here();
     job.first_role = true;
     world_request = job_request;
+    world_request_checkpoint = job_request_checkpoint;
     world_connected = job_connected;
     interpose_life.abort = job_abort;
     control_prepare();
@@ -314,15 +360,19 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
         identity_text(options->path, job.plane.identity);
     if (job.joins) {
         signals_install_joining();
+        if (program)
+            checkpoints_read(options, program, &error); /* what is wrong with it process 0 has refused */
         return start_joining();
     }
     struct companions_range range;
-    if (!companions_read(options->elastic, &range, &error))
+    if (!companions_read(options->elastic, &range, &error) && !checkpoints_read(options, program, &error))
         choose_start(program, &error);
     if (!epop__job_all_loaded(world.backend ? NULL : error.text[0] ? error.text : "rank 0 cannot start"))
         return -1;
     make_member(job.process);
     make_first_world();
+    if (options->executable && checkpoints_restarting())
+        count_on();
     bool up = start_control(options, program, &error) == 0;
     if (!epop__job_all_loaded(up ? NULL : error.text))
         return -1;

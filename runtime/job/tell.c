@@ -11,6 +11,7 @@
 #include "runtime/job/exits.h"
 #include "runtime/job/job.h"
 #include "runtime/job/state.h"
+#include "runtime/job/supervised.h"
 #include "runtime/member/rollcall.h"
 #include "runtime/records/records.h"
 #include "runtime/world/world.h"
@@ -36,6 +37,13 @@ int job_request(const epop_request_t *request)
     if (request->release_count)
         cJSON_AddItemToObject(message, "release_ranks",
                               cJSON_CreateIntArray(request->release_ranks, request->release_count));
+    return member_request(&job.member, message) ? EPOP_ERR_SYSTEM : EPOP_OK;
+}
+
+int job_request_checkpoint(void)
+{
+    cJSON *message = json_message(MESSAGE_REQUEST);
+    cJSON_AddTrueToObject(message, "checkpoint");
     return member_request(&job.member, message) ? EPOP_ERR_SYSTEM : EPOP_OK;
 }
 
@@ -78,6 +86,8 @@ int job_abort(MPI_Comm comm, int code)
     if (!code && !job_does_without())
         epop__job_fail(text);
     epop__records_fail(text);
+    if (!job_does_without() && !job.alone)
+        supervised_fail(code ? code : EXIT_FAILURE, text);
     ending_flush();
     return MPI_Abort(comm, code ? code : EXIT_FAILURE);
 }

@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 
+#include "runtime/ahead/ahead.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
+#include "runtime/describe/program.h"
 #include "runtime/hydra/keeper.h"
+#include "runtime/job/checkpoints.h"
 #include "runtime/job/elastic.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
@@ -36,6 +39,31 @@ static void elastic_world(void *context, int *rank, int *size)
     *size = joining ? world.window.new_size : world.size;
 }
 
+static void elastic_begun(void *context, const epop_program_t *program, void *data, bool joining)
+{
+    (void)context;
+    describe_program_begin(program, data, joining);
+    ahead_look(-1);
+}
+
+static void elastic_release(void *context)
+{
+    (void)context;
+    describe_program_release();
+}
+
+static void elastic_entered(void *context, int pc)
+{
+    (void)context;
+    ahead_look(pc);
+}
+
+static void elastic_left(void *context)
+{
+    (void)context;
+    ahead_withdraw();
+}
+
 static enum action elastic_hold(void *context, const struct position *at, int needs)
 {
     (void)context;
@@ -55,6 +83,28 @@ static void elastic_progress(void *context, const epop_progress_t *progress)
     member_report_progress(&job.member, progress, mpi_time ? mpi_time() : -1);
 }
 
+static void elastic_checkpoint(void *context, const struct position *at)
+{
+    (void)context;
+    checkpoints_make(at);
+}
+
+static bool elastic_restart(void *context, struct position *at)
+{
+    (void)context;
+    if (!checkpoints_restarting())
+        return false;
+    checkpoints_load();
+    *at = *checkpoints_position();
+    return true;
+}
+
+static const struct position *elastic_restarts(void *context)
+{
+    (void)context;
+    return checkpoints_restarting() ? checkpoints_position() : NULL;
+}
+
 static bool elastic_join(void *context, const char *failure, struct position *at)
 {
     (void)context;
@@ -64,6 +114,8 @@ static bool elastic_join(void *context, const char *failure, struct position *at
     member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure, port);
     world.failure = failure;
     bool joins = member_await_window(&job.member);
+    if (!joins)
+        ahead_end();
     if (!joins && port)
         MPI_Close_port(port); /* a parked process may open many */
     free(port);
@@ -78,8 +130,11 @@ static int elastic_open(void *context, struct error *error)
     (void)context;
     job.connected = job.member.plan->connected;
     job.decided = monotonic_ns();
+    ahead_window(job.member.plan);
     int failed = world_offer_window(job.member.plan, job.member.process, error);
     report_connected(failed ? error->text : NULL);
+    if (failed)
+        ahead_end();
     if (!failed && job.joins)
         signals_install(NULL);
     /* A connect that failed leaves something behind, which MPI_Finalize would wait for. */
@@ -96,9 +151,11 @@ static enum window_result elastic_close(void *context, struct error *error)
     const struct plan *plan = job.member.plan;
     if (world_close_window(error))
         return WINDOW_BROKEN;
+    ahead_over();
     if (world.status == EPOP_LEAVING)
         return WINDOW_LEAVE;
     double stall = world.status == EPOP_STAYING ? monotonic_seconds() - job.member.held : 0;
+    describe_program.whole = true; /* by whatever the block did */
     member_committed(&job.member, plan->adaptation, stall, redist_traffic_all_received());
     return WINDOW_STAY;
 }
@@ -131,7 +188,9 @@ static const epop_adapted_t *elastic_adapted(void *context)
                                .move_begin = redist_traffic.begin,
                                .move_end = redist_traffic.end,
                                .commit_begin = world.commit_begin,
-                               .commit_end = world.commit_end};
+                               .commit_end = world.commit_end,
+                               .arrays = redist_traffic.arrays,
+                               .array_count = redist_traffic.array_count};
     adapted.traffic = redist_traffic_list(plan->processes, &adapted.traffic_count);
     return &adapted;
 }
@@ -140,8 +199,15 @@ const struct elastic *epop__job_elastic(void)
 {
     static struct elastic elastic = {
         .world = elastic_world,
+        .begun = elastic_begun,
+        .release = elastic_release,
+        .entered = elastic_entered,
+        .left = elastic_left,
         .hold = elastic_hold,
         .report_progress = elastic_progress,
+        .checkpoint = elastic_checkpoint,
+        .restart = elastic_restart,
+        .restarts = elastic_restarts,
         .join = elastic_join,
         .window_open = elastic_open,
         .window_close = elastic_close,

@@ -2,6 +2,7 @@
 #include "runtime/member/member.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,8 @@ static void tell(struct member *member, cJSON *message)
 static uint64_t update_ceiling(struct member *member)
 {
     uint64_t shift = (uint64_t)atomic_load(&member->ceiling.shift);
-    uint64_t limit = member->frozen || member->asked ? 0 : member->target ? member->target - shift : CEILING_NONE;
+    bool holds = member->frozen || member->asked || member->errand;
+    uint64_t limit = holds ? 0 : member->target ? member->target - shift : CEILING_NONE;
     return ceiling_lower(&member->ceiling, limit) + shift;
 }
 
@@ -215,6 +217,21 @@ static void on_alive(struct member *member, const cJSON *message)
     tell(member, json_message(MESSAGE_ALIVE));
 }
 
+/* Comes only where all hold. */
+static void on_checkpoint(struct member *member, const cJSON *message)
+{
+    struct save_order order;
+    if (save_order_from_json(message, &order)) {
+        tell_failed(member, "a process cannot read the order to make a checkpoint");
+        return;
+    }
+    pthread_mutex_lock(&member->lock);
+    member->order = order;
+    member->saves = true;
+    pthread_cond_broadcast(&member->changed);
+    pthread_mutex_unlock(&member->lock);
+}
+
 static void on_heard(struct member *member, const cJSON *message)
 {
     (void)message;
@@ -227,6 +244,15 @@ static void on_progress(struct member *member, const cJSON *message)
     (void)message;
     member->asked = true;
     update_ceiling(member);
+}
+
+static void on_list(struct member *member, const cJSON *message)
+{
+    int adaptation = json_int(message, "adaptation", 0);
+    if (atomic_load(&member->nothing_constant))
+        member_listed(member, adaptation, NULL, NULL, NULL);
+    else
+        member_send_on_errand(member, ERRAND_LIST, adaptation);
 }
 
 static void keep(cJSON **kept, const cJSON *message)
@@ -288,8 +314,10 @@ static const struct own_row {
     {{MESSAGE_RELEASE, {{0}}}, NULL, on_release},
     {{MESSAGE_SETTLED, {{"adaptation", cJSON_Number}, {"shift", cJSON_Number}}}, NULL, on_settled},
     {{MESSAGE_DECIDE, {{"action", cJSON_String}, {"count", cJSON_Number}}}, on_decide, NULL},
+    {{MESSAGE_SAVE, {{"number", cJSON_Number}, {"level", cJSON_String}}}, on_checkpoint, NULL},
     {{MESSAGE_HEARD, {{0}}}, NULL, on_heard},
     {{MESSAGE_PROGRESS, {{0}}}, NULL, on_progress},
+    {{MESSAGE_LIST, {{"adaptation", cJSON_Number}}}, on_list, NULL},
     {{MESSAGE_WAKE, {{"adaptation", cJSON_Number}}}, NULL, on_wake},
     {{MESSAGE_MEET, {{"ports", cJSON_Array}}}, NULL, on_meet},
     {{MESSAGE_CALL_OFF, {{0}}}, NULL, on_call_off},
@@ -341,7 +369,67 @@ void member_receive(struct member *member, const cJSON *message)
         message_refuse(&why);
 }
 
+/* ---- Ahead of the window ------------------------------------------------- */
+
+void member_send_on_errand(struct member *member, enum errand errand, int adaptation)
+{
+    pthread_mutex_lock(&member->lock);
+    member->errand = errand;
+    member->errand_for = adaptation;
+    update_ceiling(member);
+    pthread_cond_broadcast(&member->changed);
+    pthread_mutex_unlock(&member->lock);
+}
+
+void member_listed(struct member *member, int adaptation, const struct position *at, const struct constants *constants,
+                   cJSON *place)
+{
+    char hash[17];
+    cJSON *message = json_message(MESSAGE_LISTED);
+    cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    if (place)
+        cJSON_AddItemToObject(message, "place", place);
+    if (at) {
+        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)constants->hash);
+        cJSON_AddNumberToObject(message, "constants", (double)constants->bytes);
+        cJSON_AddStringToObject(message, "hash", hash);
+        position_to_json(at, message);
+    }
+    tell(member, message);
+}
+
+void member_ahead(struct member *member, int adaptation, const struct error *failure, int64_t bytes)
+{
+    cJSON *message = json_message(MESSAGE_AHEAD);
+    cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    if (failure)
+        cJSON_AddStringToObject(message, "failure", failure->text);
+    if (failure && failure->code == ERROR_TIMEOUT)
+        cJSON_AddTrueToObject(message, "unreachable");
+    if (!failure)
+        cJSON_AddNumberToObject(message, "bytes", (double)bytes);
+    tell(member, message);
+}
+
 /* ---- The program's thread ----------------------------------------------- */
+
+/* With the lock held. What it takes is no waiting for others. True if there was something to do. */
+static bool run_errand(struct member *member, const struct position *at)
+{
+    double begin = monotonic_seconds();
+    enum errand errand = member->errand;
+    int adaptation = member->errand_for;
+    if (!errand)
+        return false;
+    member->errand = ERRAND_NONE;
+    update_ceiling(member);
+    pthread_mutex_unlock(&member->lock);
+    if (member->run_errand)
+        member->run_errand(member->context, errand, adaptation, at);
+    pthread_mutex_lock(&member->lock);
+    member->held += monotonic_seconds() - begin;
+    return true;
+}
 
 /* What the program asked for, until the coordinator has heard it; NULL: nothing. Takes the text. */
 static void keep_request(struct member *member, char *text)
@@ -415,6 +503,20 @@ static bool take_decision(struct member *member, uint64_t count, enum action *ac
     return true;
 }
 
+/* What is to be done at this probe without a decision, and then to hold on. */
+static bool take_errand(struct member *member, enum action *action)
+{
+    if (member->saves)
+        *action = ACTION_CHECKPOINT;
+    else if (member->asked)
+        *action = ACTION_PROGRESS;
+    else
+        return false;
+    *(member->saves ? &member->saves : &member->asked) = false;
+    update_ceiling(member);
+    return true;
+}
+
 enum action member_hold(struct member *member, const struct position *at, int needs)
 {
     enum action action = ACTION_CONTINUE;
@@ -425,12 +527,10 @@ enum action member_hold(struct member *member, const struct position *at, int ne
     member->held = monotonic_seconds() - member->stood;
     member->holding = true;
     while (!(decided = take_decision(member, count, &action))) {
-        if (member->asked) {
-            member->asked = false;
-            update_ceiling(member);
-            action = ACTION_PROGRESS;
+        if (take_errand(member, &action))
             break;
-        }
+        if (run_errand(member, at))
+            continue;
         count = ceiling_count(&member->ceiling); /* which may have been settled meanwhile */
         bool at_target = member->target && count >= member->target;
         if (!member->frozen && !at_target && !needs)
@@ -441,7 +541,7 @@ enum action member_hold(struct member *member, const struct position *at, int ne
             member_wait_poking(member, &waits);
     }
     member->holding = false;
-    if (action != ACTION_PROGRESS)
+    if (action != ACTION_PROGRESS && action != ACTION_CHECKPOINT)
         member->stood = decided ? 0 : monotonic_seconds() - member->held;
     pthread_mutex_unlock(&member->lock);
     return action;
@@ -510,7 +610,8 @@ bool member_await_window(struct member *member)
 {
     pthread_mutex_lock(&member->lock);
     while (!member->cancelled && !member->finish && !(member->decided && member->decision == ACTION_ADAPT))
-        pthread_cond_wait(&member->changed, &member->lock);
+        if (!run_errand(member, NULL))
+            pthread_cond_wait(&member->changed, &member->lock);
     bool joined = member->decided && member->decision == ACTION_ADAPT && member->plan;
     if (joined) {
         member->decided = false;
@@ -550,10 +651,39 @@ void member_committed(struct member *member, int adaptation, double stall, int64
     tell(member, message);
 }
 
+void member_saved(struct member *member, const struct saved *saved)
+{
+    cJSON *message = json_message(MESSAGE_SAVED);
+    cJSON_AddNumberToObject(message, "number", saved->number);
+    cJSON_AddNumberToObject(message, "bytes", (double)saved->bytes);
+    if (saved->failure)
+        cJSON_AddStringToObject(message, "failure", saved->failure);
+    tell(member, message);
+}
+
+static void tell_of_copy(struct member *member, cJSON *message, int number, const char *failure)
+{
+    cJSON_AddNumberToObject(message, "number", number);
+    if (failure)
+        cJSON_AddStringToObject(message, "failure", failure);
+    tell(member, message);
+}
+
+void member_stored(struct member *member, int number, const char *failure)
+{
+    tell_of_copy(member, json_message(MESSAGE_STORED), number, failure);
+}
+
+void member_kept(struct member *member, int number, const char *failure)
+{
+    tell_of_copy(member, json_message(MESSAGE_KEPT), number, failure);
+}
+
 void member_parked(struct member *member, bool reusable)
 {
     pthread_mutex_lock(&member->lock);
-    member->frozen = member->asked = member->decided = false;
+    member->frozen = member->asked = member->decided = member->saves = false;
+    member->errand = ERRAND_NONE;
     member->target = member->reported = 0;
     member->called = member->passed = 0;
     member->stopped = false;

@@ -9,18 +9,28 @@
 #include <pthread.h>
 
 #include "epop/program.h"
+#include "runtime/base/error.h"
 #include "runtime/control/messages.h"
 #include "runtime/member/ceiling.h"
 #include "runtime/member/plan.h"
+#include "runtime/member/save.h"
 #include "runtime/member/stretch.h"
 #include "runtime/member/tally.h"
 
 /* What a probe that held is told to do. */
 enum action {
     ACTION_CONTINUE,
-    ACTION_ADAPT,    /* member->plan says how */
-    ACTION_STOP,     /* end the program */
-    ACTION_PROGRESS, /* report progress, then hold again */
+    ACTION_ADAPT,      /* member->plan says how */
+    ACTION_STOP,       /* end the program */
+    ACTION_PROGRESS,   /* report progress, then hold again */
+    ACTION_CHECKPOINT, /* save what member->order says, then hold again */
+};
+
+/* What the program's thread is to do besides, wherever it holds or waits for its window. */
+enum errand {
+    ERRAND_NONE,
+    ERRAND_LIST, /* say what is constant, and where this process listens */
+    ERRAND_FILL  /* a joining process: take the values that have come */
 };
 
 /* What a process in standby is told to do. */
@@ -35,7 +45,7 @@ struct live_position {
     struct tally tally;
 };
 
-#define MEMBER_TABLES 3
+#define MEMBER_TABLES 4
 
 struct member {
     struct ceiling ceiling;
@@ -46,6 +56,10 @@ struct member {
     void (*poke)(void *context);                      /* keeps MPI moving while the program's thread waits */
     void (*describe)(cJSON *json); /* adds to an answer where this process is; on the control thread; or NULL */
     void (*waits)(cJSON *json);    /* adds how long the program has only waited in MPI; likewise */
+    /* Carries it out, on the program's thread, without the lock. `at`: where it holds; NULL: it joins. NULL: there are
+     * no errands. */
+    void (*run_errand)(void *context, enum errand errand, int adaptation, const struct position *at);
+    _Atomic bool nothing_constant; /* as the program's thread has seen: to list that needs no probe */
     void *context;
     struct message_table tables[MEMBER_TABLES]; /* see member_understand */
     int table_count;
@@ -55,13 +69,17 @@ struct member {
 
     /* the agreement in progress */
     bool frozen, asked, ended;
+    enum errand errand;
+    int errand_for;    /* the adaptation */
     uint64_t target;   /* 0: none */
     uint64_t reported; /* the probe for which MESSAGE_ARRIVED was sent */
     bool decided;
     enum action decision;
-    uint64_t decided_at; /* the probe to which the decision belongs */
-    struct plan *plan;   /* of the last ACTION_ADAPT; owned */
-    bool holding;        /* the program's thread is in a hold */
+    uint64_t decided_at;     /* the probe to which the decision belongs */
+    struct plan *plan;       /* of the last ACTION_ADAPT; owned */
+    bool holding;            /* the program's thread is in a hold */
+    bool saves;              /* there is an order that the program's thread has not taken */
+    struct save_order order; /* of the last ACTION_CHECKPOINT */
     double held;  /* when this process stood still, monotonic seconds: earlier holds of an agreement are counted */
     double stood; /* seconds in holds of the agreement in progress that ended without a decision */
 
@@ -89,6 +107,25 @@ void member_understand(struct member *member, const struct message_row *rows, si
 
 /* One that no table knows, or that lacks a member, is refused with a line on stderr. */
 void member_receive(struct member *member, const cJSON *message);
+
+/* ---- Any thread ---- */
+
+void member_send_on_errand(struct member *member, enum errand errand, int adaptation);
+
+/* What a rank has that is constant: bytes, and a hash of what it says of them, which is the same on all ranks. */
+struct constants {
+    int64_t bytes;
+    uint64_t hash;
+};
+
+/* Ahead of the window: what this process has that is constant, and where it listens (taken; NULL: it cannot). at: NULL
+ * where it joins, and does not know yet. */
+void member_listed(struct member *member, int adaptation, const struct position *at, const struct constants *constants,
+                   cJSON *place);
+
+/* It has come, so many bytes of it; or it cannot come, or is of no use any more, for the reason given (else NULL);
+ * ERROR_TIMEOUT: as another process cannot be reached. */
+void member_ahead(struct member *member, int adaptation, const struct error *failure, int64_t bytes);
 
 /* ---- The program's thread ---- */
 
@@ -129,6 +166,14 @@ void member_connected(struct member *member, int adaptation, const char *failure
 
 /* This process is through the window; stood still for `stall` seconds, and was sent so many bytes of data. */
 void member_committed(struct member *member, int adaptation, double stall, int64_t bytes);
+
+/* What ACTION_CHECKPOINT wanted is done, or cannot be. */
+void member_saved(struct member *member, const struct saved *saved);
+
+/* A copy of that checkpoint is on disk, or cannot be, for the reason given (else NULL); then: it is ended. Any thread.
+ */
+void member_stored(struct member *member, int number, const char *failure);
+void member_kept(struct member *member, int number, const char *failure);
 
 /* This process left the program, or its joining is off, and it can be asked to join again.
  * reusable is false where the program could not be unloaded. */

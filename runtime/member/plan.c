@@ -86,6 +86,8 @@ cJSON *plan_to_json(const struct plan *plan)
     cJSON_AddItemToObject(json, "new_ranks", cJSON_CreateIntArray(plan->new_ranks, plan_total(plan)));
     if (plan->connected)
         cJSON_AddBoolToObject(json, "connected", 1);
+    if (plan->ahead)
+        cJSON_AddBoolToObject(json, "ahead", 1);
     if (plan->port)
         cJSON_AddStringToObject(json, "port", plan->port);
     return json;
@@ -111,6 +113,7 @@ struct plan *plan_from_json(const cJSON *json)
     plan->count = (uint64_t)json_int64(json, "count", 0);
     plan->at = position_from_json(json);
     plan->connected = json_true(json, "connected");
+    plan->ahead = json_true(json, "ahead");
     read_ints(processes, plan->processes);
     read_ints(new_ranks, plan->new_ranks);
     for (int r = 0; r < old_size; r++)

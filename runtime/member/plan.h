@@ -24,6 +24,7 @@ struct plan {
     int *processes; /* old_size + joining process numbers: old ranks in order, then the joining ones */
     int *new_ranks; /* as long: the new rank of each, -1 if it leaves */
     bool connected; /* the communicators were made ahead */
+    bool ahead;     /* constant data came ahead, and counts */
     char *port;     /* where joining processes of another launch accept; owned; NULL: none */
 };
 

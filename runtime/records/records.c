@@ -160,6 +160,12 @@ void records_note(const epop_adaptation_t *adaptation, const char *reason)
         store_note(adaptation, reason);
 }
 
+void records_note_checkpoint(const epop_checkpoint_t *checkpoint)
+{
+    if (recorder_runs())
+        store_note_checkpoint(checkpoint);
+}
+
 /* ---- Failures ----------------------------------------------------------------------------- */
 
 /* Has process 0 write. -1: it cannot be reached. */

@@ -68,5 +68,6 @@ void records_give(const cJSON *message);
 void records_are_written(void);
 /* What becomes of an adaptation (NULL: a request was refused for that reason). */
 void records_note(const epop_adaptation_t *adaptation, const char *reason);
+void records_note_checkpoint(const epop_checkpoint_t *checkpoint);
 
 #endif

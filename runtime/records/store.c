@@ -124,6 +124,13 @@ void store_note(const epop_adaptation_t *adaptation, const char *reason)
     pthread_mutex_unlock(&store.lock);
 }
 
+void store_note_checkpoint(const epop_checkpoint_t *checkpoint)
+{
+    pthread_mutex_lock(&store.lock);
+    history_note_checkpoint(checkpoint);
+    pthread_mutex_unlock(&store.lock);
+}
+
 /* By process; of one process in the order of the list. */
 static void sort(epop_record_t *records, int count)
 {

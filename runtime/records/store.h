@@ -13,6 +13,7 @@ void store_put(int which, int process, bool last, char *text);
 void store_part(int which, int process, bool last, int part, int parts, const char *text);
 
 void store_note(const epop_adaptation_t *adaptation, const char *reason);
+void store_note_checkpoint(const epop_checkpoint_t *checkpoint);
 
 /* Fills in the records of a driver, the last ones alone if the program has ended, and the history. What it points to
  * stays valid until store_release. */

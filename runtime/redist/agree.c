@@ -24,6 +24,16 @@ static const struct {
                          "a distribution by cuts is for another number of ranks, or does not rise from 0 to its count"},
     [REDIST_BAD_DIST] = {EPOP_ERR_ARGUMENT, "a distribution has a negative count, a block below 1 or no known kind"},
     [REDIST_BAD_GRID] = {EPOP_ERR_ARGUMENT, "a process grid has no rows or columns, or more places than ranks"},
+    [REDIST_BAD_BLOCKS] = {EPOP_ERR_ARGUMENT,
+                           "blocks have 1 to 6 dimensions, and no negative count, number of ghost layers or grid"},
+    [REDIST_BLOCKS_DIFFER] = {EPOP_ERR_ARGUMENT, "blocks differ before and after in their dimensions, counts or "
+                                                 "boundary, not only in grid and periodic ghosts"},
+    [REDIST_THICK_GHOSTS] = {EPOP_ERR_ARGUMENT,
+                             "there are more ghost layers than the block of a neighbour has; this array needs fewer "
+                             "ranks, another grid or fewer layers"},
+    [REDIST_LARGE_GHOSTS] = {EPOP_ERR_ARGUMENT,
+                             "the ghosts of one neighbour are more than one message of MPI can have"},
+    [REDIST_NO_WORLD] = {EPOP_ERR_STATE, "there is no world; call it where epop_world() is one"},
     [REDIST_BAD_ARRAYS] = {EPOP_ERR_ARGUMENT, "the number of arrays is negative, or the pointer to them NULL"},
     [REDIST_COUNTS_DIFFER] = {EPOP_ERR_ARGUMENT,
                               "there are other numbers of elements, rows or columns after than before"},
@@ -37,6 +47,8 @@ static const struct {
          "the datatype has no extent, or data in front of its address, or overlapping elements above 2 GiB"},
 };
 
+const char *redist_subject;
+
 void redist_term(redist_terms *terms, const char *name, int64_t value)
 {
     terms->name[terms->count] = name;
@@ -48,10 +60,16 @@ int redist_window_valid(const epop_window_t *window)
     return window && window->new_ranks && window->all != MPI_COMM_NULL;
 }
 
+/* Nobody comes or goes: a checkpoint's or a restart's own. */
+static bool is_still(const epop_window_t *window)
+{
+    return window && window->before == window->after && window->all == window->after;
+}
+
 int redist_window_open(const char *function, const epop_window_t *window)
 {
-    bool shut = world.launch != MPI_COMM_NULL && world.state != WINDOW_OPEN; /* its communicators may be gone */
-    if (redist_window_valid(window) && !shut)
+    bool shut = world.launch != MPI_COMM_NULL && world.state != WINDOW_OPEN && !is_still(window);
+    if (redist_window_valid(window) && !shut) /* else its communicators may be gone */
         return 1;
     fprintf(stderr,
             "epop: %s: no window is open; call it between begin and commit, with the window of this adaptation\n",
@@ -64,10 +82,18 @@ static int refuse(const epop_window_t *window, const char *function, const char 
 {
     MPI_Request request;
     if (window->old_rank == 0)
-        fprintf(stderr, "epop: %s: %s\n", function, text);
+        fprintf(stderr, "epop: %s: %s%s%s%s\n", function, redist_subject ? "described '" : "",
+                redist_subject ? redist_subject : "", redist_subject ? "': " : "", text);
     if (MPI_Ibarrier(window->all, &request) == MPI_SUCCESS)
         redist_wait(&request);
     return result;
+}
+
+int redist_refuse(const char *function, redist_fault fault, bool speaks)
+{
+    if (fault != REDIST_FINE && speaks)
+        fprintf(stderr, "epop: %s: %s\n", function, faults[fault].text);
+    return faults[fault].result;
 }
 
 static int terms_differ(const redist_terms *terms, const int64_t *highest, char *text, size_t size)
@@ -99,7 +125,7 @@ int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault 
 {
     int64_t mine[2 + 2 * REDIST_TERMS_MAX], highest[2 + 2 * REDIST_TERMS_MAX];
     int last = 1 + 2 * terms->count;
-    mine[0] = fault;
+    mine[0] = fault == REDIST_FINE ? 0 : ((int64_t)fault << 32) + INT32_MAX - terms->number; /* the first such array */
     mine[last] = errors_return(window->all);
     for (int i = 0; i < terms->count; i++) {
         mine[1 + 2 * i] = terms->no_say ? -INT64_MAX : terms->value[i];
@@ -113,9 +139,15 @@ int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault 
     char text[240];
     if (terms_differ(terms, highest, text, sizeof text))
         return refuse(window, terms->function, text, EPOP_ERR_ARGUMENT);
-    if (highest[0] == REDIST_FINE)
+    if (!highest[0])
         return EPOP_OK;
-    return refuse(window, terms->function, faults[highest[0]].text, faults[highest[0]].result);
+    if (terms->subject_of)
+        redist_subject = terms->subject_of(INT32_MAX - (int)(highest[0] & INT32_MAX));
+    int what = (int)(highest[0] >> 32);
+    int result = refuse(window, terms->function, faults[what].text, faults[what].result);
+    if (terms->subject_of)
+        redist_subject = NULL;
+    return result;
 }
 
 int redist_agree_on_end(const epop_window_t *window, const redist_terms *terms, redist_fault fault)

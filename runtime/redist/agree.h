@@ -24,6 +24,11 @@ typedef enum redist_fault {
     REDIST_BAD_CUTS,
     REDIST_BAD_DIST,
     REDIST_BAD_GRID,
+    REDIST_BAD_BLOCKS,
+    REDIST_BLOCKS_DIFFER,
+    REDIST_THICK_GHOSTS,
+    REDIST_LARGE_GHOSTS,
+    REDIST_NO_WORLD,
     REDIST_BAD_ARRAYS,
     REDIST_COUNTS_DIFFER,
     REDIST_TOO_LARGE,
@@ -34,7 +39,7 @@ typedef enum redist_fault {
 } redist_fault;
 
 /* Numbers that must be the same on every rank, each with the name it has for the caller. */
-#define REDIST_TERMS_MAX 24
+#define REDIST_TERMS_MAX 60
 typedef struct redist_terms {
     const char *function; /* who asks, for the message */
     int count;
@@ -42,7 +47,12 @@ typedef struct redist_terms {
     const char *name[REDIST_TERMS_MAX];
     bool no_say;  /* this rank does not know them: only the others have to agree */
     int may_fail; /* set by redist_agree: on some rank an error of MPI on window->all comes back to us */
+    int number;   /* of several arrays that are agreed on together: which one this rank's fault is about */
+    const char *(*subject_of)(int number);
 } redist_terms;
+
+/* The described array that is being moved, for messages; NULL: none. */
+extern const char *redist_subject;
 
 void redist_term(redist_terms *terms, const char *name, int64_t value);
 
@@ -55,6 +65,9 @@ int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault 
  * window->all, with the terms of the first agreement.
  */
 int redist_agree_on_end(const epop_window_t *window, const redist_terms *terms, redist_fault fault);
+
+/* A fault that every rank finds by itself, or one rank alone: its result, and on a rank that speaks the line. Local. */
+int redist_refuse(const char *function, redist_fault fault, bool speaks);
 
 /* Is this a whole window? Local, and says nothing. */
 int redist_window_valid(const epop_window_t *window);

@@ -8,6 +8,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/redist/wait.h"
+#include "runtime/world/world.h"
 
 static const struct redist_watch *watch;
 
@@ -27,9 +28,7 @@ static uint64_t hash(uint64_t seed, const unsigned char *bytes, int64_t size)
 /* ---- Sums ------------------------------------------------------------------------------- */
 
 /* How many elements, and a sum that does not depend on their order, over each with its place in the whole. */
-typedef struct totals {
-    uint64_t elements, sum;
-} totals;
+typedef redist_totals totals;
 
 static void add(totals *t, uint64_t place, const redist_element *element, const unsigned char *block, int64_t at)
 {
@@ -47,9 +46,30 @@ static void add_row(totals *t, const redist_exchange *exchange, redist_side side
         add(t, (uint64_t)global * 1000003u + (uint64_t)(at - starts[local]), &exchange->element, block, at);
 }
 
+/* Blocks: over the row-major number of each cell. */
+static totals sum_cells(const redist_exchange *exchange, redist_side side)
+{
+    totals t = {0, 0};
+    const redist_plan *plan = exchange->plan;
+    const struct redist_layout *layout = &plan->layouts[side];
+    int rank =
+        side == REDIST_BEFORE ? redist_old_rank(plan->window, plan->me) : redist_new_rank(plan->window, plan->me);
+    const unsigned char *block = side == REDIST_BEFORE ? exchange->before : exchange->after;
+    struct redist_boxes cells = redist_layout_numbered(layout, rank);
+    redist_piece piece;
+    while (redist_boxes_take(&cells, cells.left, &piece))
+        for (int64_t i = 0; i < piece.times; i++)
+            for (int64_t j = 0; j < piece.length; j++)
+                add(&t, (uint64_t)redist_place_of(&piece, REDIST_AFTER, i, j), &exchange->element, block,
+                    redist_place_of(&piece, REDIST_BEFORE, i, j));
+    return t;
+}
+
 /* What this rank has on one side of an exchange. */
 static totals sum_block(const redist_exchange *exchange, redist_side side)
 {
+    if (exchange->plan->layouts)
+        return sum_cells(exchange, side);
     totals t = {0, 0};
     const redist_plan *plan = exchange->plan;
     const epop_dist2d_t *dist = side == REDIST_BEFORE ? &plan->before : &plan->after;
@@ -82,14 +102,15 @@ static int reduce(const epop_window_t *window, const uint64_t *mine, uint64_t *a
 static void compare(const redist_exchange *exchange, const char *function, totals before)
 {
     const epop_window_t *window = exchange->plan->window;
-    char text[300];
+    char text[600];
     totals after = sum_block(exchange, REDIST_AFTER);
     uint64_t mine[] = {before.elements, before.sum, after.elements, after.sum}, all[4];
     if (reduce(window, mine, all, 4, MPI_SUM) || (all[0] == all[2] && all[1] == all[3]) || window->old_rank != 0)
         return;
     snprintf(text, sizeof text,
-             "%s lost, doubled or changed elements: %" PRIu64 " before it with the checksum %016" PRIx64 ", %" PRIu64
-             " after it with %016" PRIx64,
+             "%s%s%s%s lost, doubled or changed elements: %" PRIu64 " before it with the checksum %016" PRIx64
+             ", %" PRIu64 " after it with %016" PRIx64,
+             redist_subject ? "described '" : "", redist_subject ? redist_subject : "", redist_subject ? "': " : "",
              function, all[0], all[1], all[2], all[3]);
     watch->wrong(text);
 }
@@ -110,24 +131,41 @@ void redist_audit_room(const void *block, int64_t bytes, const char *function)
 
 static void check_room(const redist_exchange *exchange, const char *function)
 {
+    if (exchange->plan->layouts) /* it has ghosts besides: redist_audit_room */
+        return;
     int64_t elements =
         exchange->rows ? exchange->rows->total[REDIST_BEFORE] : redist_plan_local(exchange->plan, REDIST_BEFORE);
     redist_audit_room(exchange->before, redist_block_bytes(&exchange->element, elements), function);
 }
 
-/* Elements with gaps are not summed: what is in the gaps does not travel. */
+/* Elements with gaps are not summed: what is in the gaps does not travel. Nor is what goes by lists, whose places in
+ * the whole are not known here. */
+static bool sums(const redist_exchange *exchange)
+{
+    return watch && exchange->element.dense && !exchange->plan->lists;
+}
+
+redist_fault redist_audit_exchange(const redist_exchange *exchange, const char *function, redist_totals *before)
+{
+    check_room(exchange, function);
+    if (sums(exchange))
+        *before = sum_block(exchange, REDIST_BEFORE);
+    return redist_exchange_run(exchange) == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED;
+}
+
+void redist_audit_arrived(const redist_exchange *exchange, const char *function, redist_totals before)
+{
+    if (sums(exchange))
+        compare(exchange, function, before);
+}
+
 redist_fault redist_audit_run(const redist_exchange *exchange, const char *function)
 {
-    bool sums = watch && exchange->element.dense;
     totals before = {0, 0};
-    check_room(exchange, function);
-    if (sums)
-        before = sum_block(exchange, REDIST_BEFORE);
-    if (redist_exchange_run(exchange) != MPI_SUCCESS)
-        return REDIST_MPI_FAILED;
-    if (sums)
-        compare(exchange, function, before);
-    return REDIST_FINE;
+    redist_fault fault = redist_audit_exchange(exchange, function, &before);
+    if (fault == REDIST_FINE)
+        redist_audit_arrived(exchange, function, before);
+    return fault;
 }
 
 void redist_audit_replicated(const epop_window_t *window, const redist_element *element, const void *data,
@@ -155,7 +193,7 @@ void redist_audit_called(const redist_terms *terms)
 {
     char words[1000];
     int length = snprintf(words, sizeof words, "it calls %s (", terms->function);
-    if (!watch)
+    if (!watch || world.state != WINDOW_OPEN) /* in the loop, or for a checkpoint, nobody calls the roll */
         return;
     for (int i = 0; i < terms->count && (size_t)length < sizeof words; i++)
         length += snprintf(words + length, sizeof words - (size_t)length, "%s%s %" PRId64, i ? ", " : "",

@@ -27,6 +27,12 @@ void redist_audit_room(const void *block, int64_t bytes, const char *function);
  * gives this rank; and is what arrives what was there? Collective over window->all.
  */
 redist_fault redist_audit_run(const redist_exchange *exchange, const char *function);
+/* The same in two steps, for a block that is whole only later: up to the exchange, and what has arrived. */
+typedef struct redist_totals {
+    uint64_t elements, sum;
+} redist_totals;
+redist_fault redist_audit_exchange(const redist_exchange *exchange, const char *function, redist_totals *before);
+void redist_audit_arrived(const redist_exchange *exchange, const char *function, redist_totals before);
 /* Have all that hold replicated data the same? Collective over window->all. */
 void redist_audit_replicated(const epop_window_t *window, const redist_element *element, const void *data,
                              int64_t count);

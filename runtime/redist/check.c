@@ -31,9 +31,8 @@ redist_fault redist_check_plan(const redist_plan *plan)
     return fault;
 }
 
-/* A new block costs a page fault per 4 KiB, as much time as the data that comes into it; with huge pages far less.
- * Only advice: where the kernel does not take it nothing is lost. */
-static void use_huge_pages(void *block, int64_t bytes)
+/* Only advice: where the kernel does not take it nothing is lost. */
+void redist_advise(void *block, int64_t bytes)
 {
     const uintptr_t page = 4096;
     if (bytes < HUGE_PAGES_FROM)
@@ -51,7 +50,7 @@ redist_fault redist_new_block(const redist_element *element, int64_t count, void
         return REDIST_TOO_LARGE;
     if (bytes > 0 && !(*block = malloc((size_t)bytes)))
         return REDIST_NO_MEMORY;
-    use_huge_pages(*block, bytes);
+    redist_advise(*block, bytes);
     return REDIST_FINE;
 }
 

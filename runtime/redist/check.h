@@ -10,6 +10,9 @@
 redist_fault redist_check_plan(const redist_plan *plan);
 /* A block of `count` elements; NULL for none. */
 redist_fault redist_new_block(const redist_element *element, int64_t count, void **block);
+/* About to be written to for the first time: a page fault per 4 KiB costs as much time as the data that comes there;
+ * with huge pages, which are asked for here, far less. */
+void redist_advise(void *block, int64_t bytes);
 
 /* What must be the same on every rank. */
 void redist_terms_of_dist(redist_terms *terms, epop_dist_t dist);

@@ -5,6 +5,7 @@
 #include "runtime/redist/element.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 
 int redist_element_of(MPI_Datatype type, redist_element *element)
@@ -44,6 +45,34 @@ int64_t redist_block_bytes(const redist_element *element, int64_t count)
             memcpy(to + i * to_step, from + i * from_step, bytes);                                                     \
         return
 
+enum { LINE = 64, STRETCH = 32 << 10 };
+
+/* Runs of some cache lines with gaps that are not much longer. The processor's prefetcher knows no such pattern, and
+ * the runs come one by one at the full latency of the memory; a stretch that is read in a row first takes up to half.
+ */
+static bool worth_a_stretch(int64_t step, int64_t length)
+{
+    return length > LINE && step > length && step <= 4 * length && step <= STRETCH / 4;
+}
+
+static void read_ahead(const char *from, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += LINE)
+        (void)*(const volatile char *)(from + at);
+}
+
+static void copy_by_stretches(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t length,
+                              int64_t times)
+{
+    int64_t most = STRETCH / from_step;
+    for (int64_t i = 0; i < times; i++) {
+        int64_t rest = times - i < most ? times - i : most;
+        if (i % most == 0)
+            read_ahead(from + i * from_step, (rest - 1) * from_step + length);
+        memcpy(to + i * to_step, from + i * from_step, (size_t)length);
+    }
+}
+
 /* `times` runs of `length` bytes. The fixed lengths become single moves. */
 static void copy_runs(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t length, int64_t times)
 {
@@ -56,6 +85,10 @@ static void copy_runs(char *to, int64_t to_step, const char *from, int64_t from_
         COPY_FIXED(16);
         COPY_FIXED(24);
         COPY_FIXED(32);
+    }
+    if (worth_a_stretch(from_step, length)) {
+        copy_by_stretches(to, to_step, from, from_step, length, times);
+        return;
     }
     for (int64_t i = 0; i < times; i++)
         memcpy(to + i * to_step, from + i * from_step, (size_t)length);
@@ -127,4 +160,20 @@ void redist_copy(const redist_element *element, const redist_piece *piece, const
     int64_t skip = element->true_start;
     copy_places(element, piece, (char *)after + skip, piece->on[REDIST_AFTER], (const char *)before + skip,
                 piece->on[REDIST_BEFORE], element->true_extent);
+}
+
+/* One element at a time does not reach into itself, a longer run may. */
+void redist_move_down(const redist_element *element, const redist_piece *piece, void *block)
+{
+    redist_place to = piece->on[REDIST_AFTER], from = piece->on[REDIST_BEFORE];
+    int64_t extent = element->extent, bytes = (piece->length - 1) * extent + element->true_extent;
+    if (to.at == from.at && (piece->times == 1 || to.step == from.step))
+        return;
+    if (piece->length == 1) {
+        redist_copy(element, piece, block, block);
+        return;
+    }
+    char *start = (char *)block + element->true_start;
+    for (int64_t i = 0; i < piece->times; i++)
+        memmove(start + (to.at + i * to.step) * extent, start + (from.at + i * from.step) * extent, (size_t)bytes);
 }

@@ -32,5 +32,7 @@ int redist_unpack(const redist_element *element, const redist_piece *piece, cons
 
 /* From the old block to the new one; compact elements only. */
 void redist_copy(const redist_element *element, const redist_piece *piece, const void *before, void *after);
+/* The same within one block, where no element goes up; what lies together must do so on both sides. */
+void redist_move_down(const redist_element *element, const redist_piece *piece, void *block);
 
 #endif

@@ -22,11 +22,12 @@ static int add(map *m, int from, int to, int64_t count)
 static int make_map(const redist_plan *plan, epop_redist_move_t **moves, int *count)
 {
     map m = {.moves = NULL};
-    if (redist_check_plan(plan) != REDIST_FINE)
+    if (!plan->layouts && redist_check_plan(plan) != REDIST_FINE)
         return EPOP_ERR_ARGUMENT;
     for (int from = 0; from < plan->size; from++) {
         for (int to = 0; to < plan->size; to++) {
-            int64_t elements = redist_plan_cursor(plan, from, to).total;
+            int64_t elements =
+                plan->layouts ? redist_plan_boxes(plan, from, to).left : redist_plan_cursor(plan, from, to).total;
             if (elements > 0 && add(&m, from, to, elements) != EPOP_OK) {
                 free(m.moves);
                 return EPOP_ERR_MEMORY;
@@ -55,6 +56,18 @@ int epop_redist2d_map(const epop_window_t *window, const epop_dist2d_t *before, 
     if (!redist_window_valid(window) || !before || !after || !moves || !count)
         return EPOP_ERR_ARGUMENT;
     redist_plan_matrix(&plan, window, before, after);
+    return make_map(&plan, moves, count);
+}
+
+int epop_redist_blocks_map(const epop_window_t *window, const epop_blocks_t *before, const epop_blocks_t *after,
+                           epop_redist_move_t **moves, int *count)
+{
+    redist_plan plan;
+    struct redist_layout layouts[2];
+    if (!redist_window_valid(window) || !moves || !count ||
+        redist_layouts_of(layouts, window, before, after) != REDIST_FINE)
+        return EPOP_ERR_ARGUMENT;
+    redist_plan_blocks(&plan, window, layouts);
     return make_map(&plan, moves, count);
 }
 

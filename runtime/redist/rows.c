@@ -104,7 +104,7 @@ static redist_fault check_arrays(struct job *j)
             return REDIST_BAD_TYPE;
         if (!j->arrays[i].local)
             return REDIST_NULL;
-        j->columns[i].blocks[REDIST_BEFORE] = *j->arrays[i].local;
+        j->columns[i].blocks[REDIST_BEFORE] = *(void **)j->arrays[i].local;
     }
     return REDIST_FINE;
 }
@@ -309,14 +309,14 @@ static int redistribute(struct job *j, const epop_window_t *window, epop_dist_t 
 }
 
 int epop_redist_rows(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
-                     void **lengths, const epop_row_array_t *arrays, int count)
+                     void *lengths, const epop_row_array_t *arrays, int count)
 {
     struct job j = {.terms.function = "epop_redist_rows", .index = lengths, .arrays = arrays, .count = count};
     return redistribute(&j, window, before, after, type);
 }
 
-int epop_redist_csr(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
-                    void **starts, const epop_row_array_t *arrays, int count)
+int epop_redist_csr(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type, void *starts,
+                    const epop_row_array_t *arrays, int count)
 {
     struct job j = {
         .terms.function = "epop_redist_csr", .by_starts = true, .index = starts, .arrays = arrays, .count = count};

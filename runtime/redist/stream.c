@@ -36,8 +36,75 @@ static int64_t count_values(redist_stream stream)
     return count;
 }
 
+/* ---- By blocks ----------------------------------------------------------- */
+
+static redist_stream start_boxes(const redist_plan *plan, int from, int to)
+{
+    redist_stream stream = {.boxes = redist_plan_boxes(plan, from, to)};
+    stream.left = stream.boxes.left;
+    stream.one_run = stream.left > 0 && redist_boxes_is_one_run(&stream.boxes);
+    return stream;
+}
+
+/* ---- By lists ------------------------------------------------------------ */
+
+static int64_t listed_at(const redist_lists *lists, redist_side side, int64_t index)
+{
+    return lists->at[side] ? lists->at[side][index] : index;
+}
+
+static redist_stream start_lists(const redist_plan *plan, int from, int to)
+{
+    const redist_lists *lists = plan->lists;
+    redist_stream stream = {.lists = lists, .known = {from == plan->me, to == plan->me}};
+    const int others[] = {to, from};
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++) {
+        if (!stream.known[side])
+            continue;
+        const int64_t *starts = lists->starts[side] + others[side];
+        stream.listed[side] = starts[0];
+        stream.left = starts[1] - starts[0];
+    }
+    return stream;
+}
+
+/* How many of the next `most` elements lie one after the other on one side. */
+static int64_t run_listed(const redist_stream *stream, redist_side side, int64_t most)
+{
+    const int64_t *at = stream->lists->at[side];
+    int64_t length = 1;
+    if (!at)
+        return most;
+    at += stream->listed[side];
+    while (length < most && at[length] == at[0] + length)
+        length++;
+    return length;
+}
+
+static void take_listed(redist_stream *stream, int64_t most, redist_piece *piece)
+{
+    int64_t length = most < stream->left ? most : stream->left;
+    *piece = (redist_piece){.times = 1};
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++) {
+        piece->on[side].unit = 1;
+        if (!stream->known[side])
+            continue;
+        piece->on[side].at = listed_at(stream->lists, side, stream->listed[side]);
+        length = run_listed(stream, side, length);
+    }
+    piece->length = length;
+    stream->listed[REDIST_BEFORE] += length;
+    stream->listed[REDIST_AFTER] += length;
+}
+
+/* ---- All of them ----------------------------------------------------------- */
+
 redist_stream redist_stream_start(const redist_plan *plan, const redist_rows *rows, int from, int to)
 {
+    if (plan->lists)
+        return start_lists(plan, from, to);
+    if (plan->layouts)
+        return start_boxes(plan, from, to);
     redist_stream stream = {.cursor = redist_plan_cursor(plan, from, to), .rows = rows};
     stream.left = stream.cursor.left;
     if (stream.left == 0)
@@ -73,8 +140,12 @@ int redist_stream_take(redist_stream *stream, int64_t most, redist_piece *piece)
 {
     if (stream->left == 0)
         return 0;
-    if (stream->rows)
+    if (stream->lists)
+        take_listed(stream, most, piece);
+    else if (stream->rows)
         take_values(stream, most, piece);
+    else if (stream->boxes.dims > 0)
+        redist_boxes_take(&stream->boxes, most, piece);
     else
         redist_cursor_take(&stream->cursor, most, piece);
     stream->left -= piece->length * piece->times;

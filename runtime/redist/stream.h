@@ -1,6 +1,6 @@
 /*
- * The elements that go from one rank to another, in order: those of a cursor, or, for rows of different
- * lengths, the values of the rows of a cursor.
+ * The elements that go from one rank to another, in order: those of a cursor, of blocks, of lists, or, for
+ * rows of different lengths, the values of the rows of a cursor.
  */
 #ifndef REDIST_STREAM_H
 #define REDIST_STREAM_H
@@ -15,12 +15,15 @@ typedef struct redist_rows {
 
 /* Copying it copies the position. */
 typedef struct redist_stream {
-    int64_t left;            /* elements still to come */
-    int one_run;             /* they lie in one run without gaps, before and after */
-    const redist_rows *rows; /* NULL: the elements are the cursor's own */
+    int64_t left;              /* elements still to come */
+    int one_run;               /* they lie in one run without gaps, before and after */
+    const redist_rows *rows;   /* NULL: the elements are the cursor's own */
+    const redist_lists *lists; /* NULL: it is by distributions */
+    int64_t listed[2];         /* lists only: how far this rank's own sides are in them */
     redist_cursor cursor;
-    /* Rows only: which sides are this rank's own, and what is left of the present piece of rows. */
-    int known[2];
+    struct redist_boxes boxes; /* without dimensions: of a matrix */
+    int known[2];              /* rows and lists: which sides are this rank's own */
+    /* Rows only: what is left of the present piece of rows. */
     redist_piece row;
     int64_t row_time, at;
 } redist_stream;

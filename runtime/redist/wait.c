@@ -10,14 +10,28 @@
  * A rank that waits takes the processor from one that packs or unpacks, where there are more ranks than processors.
  * So it gives way after some microseconds, and sleeps when nothing has come for far longer than a message takes.
  */
-enum { PATIENCE = 20, LONG_PATIENCE = 400 };
+enum { PATIENCE = 20, LONG_PATIENCE = 400, LONGER_PATIENCE = 10000 };
+
+/* Has each rank a processor, so that nobody waits for this one's? On several nodes that is not known, and taken for no.
+ * A nap is some 100 us, as much as a whole redistribution of little data. */
+static int long_patience(void)
+{
+    static int patience;
+    cpu_set_t processors;
+    int ranks;
+    if (!patience && MPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS)
+        patience = !sched_getaffinity(0, sizeof processors, &processors) && ranks <= CPU_COUNT(&processors)
+                       ? LONGER_PATIENCE
+                       : LONG_PATIENCE;
+    return patience;
+}
 
 /* Where MPI_Wait sleeps a test is a system call besides, so that few of them are as long as many elsewhere. MPI_Waitany
  * spins with all devices. */
 static void pause_between(int *tests)
 {
     static const struct timespec nap = {.tv_nsec = 50 * 1000};
-    if (++*tests > (device_sleeps() ? PATIENCE : LONG_PATIENCE))
+    if (++*tests > (device_sleeps() ? PATIENCE : long_patience()))
         nanosleep(&nap, NULL);
     else if (*tests % PATIENCE == 0)
         sched_yield();

@@ -13,6 +13,7 @@
 
 struct world world = {.launch = MPI_COMM_NULL, .comm = MPI_COMM_NULL, .rank = -1};
 int (*world_request)(const epop_request_t *request);
+int (*world_request_checkpoint)(void);
 static void nobody_listens(void)
 {
 }
@@ -57,6 +58,30 @@ void epop__watch_window(const struct window_watch *watcher)
     watch = watcher;
 }
 
+static void inherit(void)
+{
+    if (!world.inherited)
+        interpose_inherit(world.window.before, world.window.after);
+    world.inherited = true;
+}
+
+void world_ahead(void)
+{
+    if (world.state != WINDOW_OPEN)
+        return;
+    inherit();
+    world.comm = world.window.after;
+    interpose_set_world(world.comm);
+}
+
+void world_back(void)
+{
+    if (world.state != WINDOW_OPEN)
+        return;
+    world.comm = world.window.before;
+    interpose_set_world(world.comm);
+}
+
 /* ---- The window ------------------------------------------------------------- */
 
 void world_window(const struct plan *plan, int process, epop_window_t *window)
@@ -87,6 +112,7 @@ int world_offer_window(struct plan *plan, int process, struct error *error)
     world.window.before = world.comm;
     if (world.backend->connect(&world, error))
         return -1;
+    world.inherited = false;
     world.state = WINDOW_OFFERED;
     return 0;
 }
@@ -131,7 +157,7 @@ int epop_adapt_commit(void)
         watch->commits(&window);
     world.state = WINDOW_COMMITTED;
     world.commit_begin = monotonic_ns();
-    interpose_inherit(world.window.before, world.window.after);
+    inherit();
     world.backend->commit(&world);
     world_set(world.window.after, world.window.status);
     world.committed = true;
@@ -167,4 +193,9 @@ int epop_request_resize(int size)
 {
     epop_request_t request = {.size = size};
     return size < 1 ? EPOP_ERR_ARGUMENT : epop_request(&request);
+}
+
+int epop_request_checkpoint(void)
+{
+    return world_request_checkpoint ? world_request_checkpoint() : EPOP_ERR_STATE;
 }

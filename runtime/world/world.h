@@ -26,6 +26,7 @@ struct world {
     int rank, size;        /* in comm; -1 and 0 without one */
     epop_status_t status;  /* at the start, then that of the last window */
     bool committed;        /* comm came of a window */
+    bool inherited;        /* the window's new world has what the old one leaves it */
     enum window_state state;
     epop_window_t window;
     struct plan *plan;                /* of the window; borrowed from the member */
@@ -37,6 +38,11 @@ extern struct world world;
 
 /* Makes `comm` (MPI_COMM_NULL: none) the present world. */
 void world_set(MPI_Comm comm, epop_status_t status);
+
+/* For a block that runs in the window, but for the world behind it: epop_world() and MPI_COMM_WORLD are the window's
+ * `after`, with all that it inherits. Then as before. */
+void world_ahead(void);
+void world_back(void);
 
 /* Fills in the window that `plan` means for process number `process`, without the communicators. */
 void world_window(const struct plan *plan, int process, epop_window_t *window);
@@ -64,5 +70,7 @@ int world_close_window(struct error *error);
 
 /* Set by the job: how epop_request reaches the coordinator. NULL: the job cannot resize. */
 extern int (*world_request)(const epop_request_t *request);
+/* Likewise epop_request_checkpoint. */
+extern int (*world_request_checkpoint)(void);
 
 #endif

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/kin.h"
 #include "runtime/hydra/leftovers.h"
 #include "scheduler/attend/command.h"
 #include "scheduler/attend/ended.h"
 #include "scheduler/attend/guard.h"
-#include "scheduler/attend/kin.h"
 
 /* Seconds that what the command left has: to end by itself, after SIGTERM, and after SIGKILL before it is given up. */
 static const double by_itself = 0.5, terminated = 2, killed = 5;

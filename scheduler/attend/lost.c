@@ -10,11 +10,11 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/base/kin.h"
 #include "runtime/control/rundir.h"
 #include "runtime/hydra/leftovers.h"
 #include "scheduler/attend/ended.h"
 #include "scheduler/attend/file.h"
-#include "scheduler/attend/kin.h"
 
 static const double patience = 10; /* seconds: the guard has limits of its own, which are less */
 

@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/kin.h"
 #include "scheduler/attend/attendant.h"
 #include "scheduler/attend/ended.h"
 #include "scheduler/attend/guard.h"
-#include "scheduler/attend/kin.h"
 #include "scheduler/attend/listening.h"
 #include "scheduler/attend/lost.h"
 #include "scheduler/attend/unreached.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/redist/exchange.h"
+#include "runtime/redist/settle.h"
 #include "tests/mpi/redist_types.h"
 #include "tests/mpi/redist_world.h"
 
@@ -73,6 +73,7 @@ static void random_limits(void)
     redist_staged_bytes = staged[pick(4)];
     redist_direct_bytes = pick(2) ? 1 << 30 : 1 + pick(3000);
     redist_replicated_bytes = pick(2) ? 4 << 20 : 1 + pick(100);
+    redist_extended_bytes = pick(2) ? 1 : 32 << 20;
 }
 
 /* Expand, shrink, both, or neither; leaving ranks anywhere, seldom all of them. */

@@ -2,11 +2,16 @@
  * Errors are agreed: whatever is wrong, on one rank or on all, every rank returns the same error, says why in one
  * line, and has its data as it was; and the next redistribution works.
  */
-#include <string.h>
-#include <unistd.h>
+#include <stdbool.h>
 
+#include <epop/blocks.h>
+
+#include "runtime/redist/move.h"
+#include "runtime/redist/settle.h"
 #include "tests/mpi/redist_memory.h"
 #include "tests/mpi/redist_world.h"
+
+#include "tests/mpi/heard.h"
 
 enum { COUNT = 3000 };
 
@@ -18,35 +23,9 @@ static int is_bad(void)
     return world.rank == bad_rank;
 }
 
-/* ---- What the ranks of the window say on stderr ---- */
-
-static int saved_stderr;
-static FILE *said;
-
-static void listen(void)
-{
-    fflush(stderr);
-    said = tmpfile();
-    saved_stderr = dup(STDERR_FILENO);
-    REQUIRE(said && saved_stderr >= 0 && dup2(fileno(said), STDERR_FILENO) >= 0);
-}
-
-/* One line with `text` on rank 0, nothing elsewhere. NULL: nothing at all. */
 static void heard(const char *text)
 {
-    char line[512] = "", more[8];
-    fflush(stderr);
-    dup2(saved_stderr, STDERR_FILENO);
-    close(saved_stderr);
-    rewind(said);
-    int some = fgets(line, sizeof line, said) != NULL;
-    if (!text || world.rank != 0) {
-        REQUIRE(!some);
-    } else {
-        REQUIRE(some && strstr(line, text) && strncmp(line, "epop: ", 6) == 0 && line[strlen(line) - 1] == '\n');
-        REQUIRE(!fgets(more, sizeof more, said));
-    }
-    fclose(said);
+    heard_on(world.rank, text);
 }
 
 /* ---- A block, and that it is untouched ---- */
@@ -157,13 +136,24 @@ static void test_2d_arguments(void)
     matrix_fails(&bad, &after, "2^63");
 }
 
+/* A block that only loses elements is not made anew. */
+static bool shrinks(epop_dist_t dist)
+{
+    int64_t count = epop_dist_local_count(dist, world.window.new_rank, world.window.new_size);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t global = epop_dist_global(dist, world.window.new_rank, world.window.new_size, i);
+        if (epop_dist_owner(dist, world.window.old_size, global, NULL) != world.window.old_rank)
+            return false;
+    }
+    return true;
+}
+
 /* One rank after the other cannot have its new block, or its staging memory. */
 static void test_out_of_memory(void)
 {
     epop_dist_t good = epop_dist_block_cyclic(100 * COUNT, 7);
-    int64_t owned = epop_dist_local_count(good, world.window.new_rank, world.window.new_size);
     for (int after = 0; after < 2 && MEMORY_COUNTED; after++) {
-        int hits = is_bad() && after < (owned > 0) + 1;
+        int hits = is_bad() && after < 2 - shrinks(good);
         double *block = old_block(good);
         void *local = block;
         listen();
@@ -184,19 +174,51 @@ static void test_out_of_memory(void)
     }
 }
 
-/* A rank whose MPI fails in the middle still serves the others, and all give the new blocks up. */
-static void test_mpi_failure(void)
+/* Of two arrays that are agreed on together one rank cannot have the second: the first stays, too. */
+static void test_together(void)
 {
-    epop_dist_t good = epop_dist_cyclic(COUNT);
+    const char *const subjects[] = {"first", "second"};
+    epop_dist_t good = epop_dist_block_cyclic(100 * COUNT, 7);
+    double *blocks[] = {old_block(good), old_block(good)};
+    void *locals[] = {blocks[0], blocks[1]};
+    int hits = MEMORY_COUNTED && is_bad() && !shrinks(good), any;
+    MPI_Allreduce(&hits, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    listen();
+    redist_moves_begin("both");
+    for (int i = 0; i < 2; i++) {
+        redist_subject = subjects[i];
+        if (hits && i == 1)
+            fail_from = 64 << 10, fail_after = 0;
+        REQUIRE(epop_redist(&world.window, good, MPI_DOUBLE, &locals[i]) == EPOP_OK);
+        REQUIRE(locals[i] == blocks[i]);
+        fail_from = 0;
+    }
+    redist_subject = NULL;
+    REQUIRE(redist_moves_end(&world.window) == (any ? EPOP_ERR_MEMORY : EPOP_OK));
+    heard(any ? "both: described 'second': out of memory" : NULL);
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(!any || locals[i] == blocks[i]);
+        if (any)
+            check_block(locals[i], good, world.window.old_rank, world.window.old_size);
+        else
+            check_block(locals[i], good, world.window.new_rank, world.window.new_size);
+        free(locals[i]);
+    }
+}
+
+/* A rank whose MPI fails in the middle still serves the others, and all give the new blocks up. A block that was
+ * extended may be elsewhere. */
+static void mpi_failure(epop_dist_t good)
+{
     double *block = old_block(good), data = 1;
     void *local = block;
     listen();
     sends_fail = is_bad();
     int result = epop_redist(&world.window, good, MPI_DOUBLE, &local);
     heard("an MPI function failed");
-    REQUIRE(result == EPOP_ERR_MPI && local == block);
-    check_block(block, good, world.window.old_rank, world.window.old_size);
-    free(block);
+    REQUIRE(result == EPOP_ERR_MPI);
+    check_block(local, good, world.window.old_rank, world.window.old_size);
+    free(local);
     if (bad_rank == 0) {
         listen();
         result = epop_redist_replicated(&world.window, &data, 1, MPI_DOUBLE);
@@ -204,6 +226,13 @@ static void test_mpi_failure(void)
         REQUIRE(result == EPOP_ERR_MPI);
     }
     sends_fail = 0;
+}
+
+static void test_mpi_failure(void)
+{
+    mpi_failure(epop_dist_cyclic(COUNT));
+    redist_extended_bytes = 1;
+    mpi_failure(epop_dist_block(100 * COUNT));
 }
 
 /* ---- Rows ---- */
@@ -328,6 +357,94 @@ static void test_rows(void)
      * already. */
     for (int allocations = 0; allocations < 5 + old && MEMORY_COUNTED && world.new_ranks[bad_rank] >= 0; allocations++)
         rows_fail(2, 0, allocations, EPOP_ERR_MEMORY, "out of memory");
+}
+
+/* ---- Blocks ---- */
+
+static void blocks_fail(const epop_blocks_t *before, const epop_blocks_t *after, MPI_Datatype type, int expected,
+                        const char *text)
+{
+    double dummy, *local = &dummy;
+    listen();
+    int result = epop_redist_blocks(&world.window, before, after, type, &local);
+    heard(text);
+    REQUIRE(result == expected && local == &dummy);
+}
+
+static void test_blocks(void)
+{
+    const epop_blocks_t good = {.dims = 2, .count = {10, 20}, .ghosts = {1, 1}};
+    epop_blocks_t bad = good;
+    bad.count[1] = is_bad() ? 21 : 20;
+    blocks_fail(&bad, &good, MPI_DOUBLE, EPOP_ERR_ARGUMENT, "the count of a dimension is 20 on one rank and 21");
+    bad = good;
+    bad.periodic[0] = is_bad();
+    blocks_fail(&bad, &good, MPI_DOUBLE, EPOP_ERR_ARGUMENT, "the periodicity of a dimension");
+    bad.periodic[0] = 1;
+    blocks_fail(&bad, &good, MPI_DOUBLE, EPOP_ERR_ARGUMENT, "differ before and after");
+    bad = good;
+    bad.ghosts[1] = 0;
+    blocks_fail(&bad, &good, MPI_DOUBLE, EPOP_ERR_ARGUMENT, "differ before and after");
+    bad = good;
+    bad.dims = 7;
+    blocks_fail(&bad, &bad, MPI_DOUBLE, EPOP_ERR_ARGUMENT, "blocks have 1 to 6 dimensions");
+    blocks_fail(is_bad() ? NULL : &good, &good, MPI_DOUBLE, EPOP_ERR_ARGUMENT, "the number of dimensions");
+    bad = good;
+    bad.grid[0] = world.size + 1;
+    blocks_fail(&bad, &good, MPI_DOUBLE, EPOP_ERR_ARGUMENT, "grid");
+    bad = good;
+    bad.ghosts[0] = bad.ghosts[1] = 11;
+    if (world.window.new_size > 1)
+        blocks_fail(&bad, &bad, MPI_DOUBLE, EPOP_ERR_ARGUMENT, "more ghost layers than the block of a neighbour");
+    bad = good;
+    bad.count[0] = bad.count[1] = INT64_MAX / 2;
+    blocks_fail(&bad, &bad, MPI_DOUBLE, EPOP_ERR_ARGUMENT, "2^63");
+    blocks_fail(&good, &good, is_bad() ? MPI_FLOAT : MPI_DOUBLE, EPOP_ERR_ARGUMENT, "the size of the datatype");
+}
+
+/* One rank after the other lacks the memory for its new array. */
+static void test_blocks_memory(void)
+{
+    const epop_blocks_t blocks = {.dims = 2, .count = {200, 500}, .ghosts = {1, 1}, .grid = {0, 1}};
+    const epop_window_t *window = &world.window;
+    int64_t first[2], count[2], elements = epop_blocks_elements(&blocks, window->old_rank, window->old_size);
+    REQUIRE(epop_blocks_local(&blocks, window->old_rank, window->old_size, first, count) == EPOP_OK);
+    double *array = elements ? malloc((size_t)elements * sizeof *array) : NULL, *kept = array;
+    for (int64_t i = 0; i < elements; i++)
+        array[i] = (double)(first[0] * 502 + i); /* whole rows, the boundary included */
+    int hits = is_bad() && MEMORY_COUNTED && window->new_rank >= 0, any;
+    MPI_Allreduce(&hits, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    listen();
+    fail_from = hits ? 64 << 10 : 0;
+    fail_after = 0;
+    int result = epop_redist_blocks(window, &blocks, &blocks, MPI_DOUBLE, &array);
+    fail_from = 0;
+    heard(any ? "out of memory" : NULL);
+    REQUIRE(result == (any ? EPOP_ERR_MEMORY : EPOP_OK) && (!any || array == kept));
+    if (any)
+        REQUIRE(epop_redist_blocks(window, &blocks, &blocks, MPI_DOUBLE, &array) == EPOP_OK);
+    elements = epop_blocks_elements(&blocks, window->new_rank, window->new_size);
+    epop_blocks_local(&blocks, window->new_rank, window->new_size, first, count);
+    for (int64_t i = 0; i < elements; i++)
+        REQUIRE(array[i] == (double)(first[0] * 502 + i));
+    free(array);
+}
+
+/* Outside of windows, in the whole world. */
+static void test_halo(void)
+{
+    epop_blocks_t blocks = {.dims = 1, .count = {20}, .ghosts = {21}, .periodic = {1}};
+    epop_halo_t *halo = NULL;
+    double array[100];
+    listen();
+    int result = epop_halo_exchange(&blocks, MPI_DOUBLE, array);
+    heard("more ghost layers than the block of a neighbour");
+    REQUIRE(result == EPOP_ERR_ARGUMENT);
+    blocks.ghosts[0] = 1;
+    listen();
+    result = epop_halo_start(&blocks, MPI_DATATYPE_NULL, array, &halo);
+    heard("the datatype has no extent");
+    REQUIRE(result == EPOP_ERR_ARGUMENT && !halo && epop_halo_finish(&halo) == EPOP_OK);
 }
 
 /* ---- Cuts ---- */
@@ -476,15 +593,19 @@ int main(int argc, char **argv)
         test_types();
         test_2d_arguments();
         test_out_of_memory();
+        test_together();
         if (bad_rank < world.window.old_size)
             test_mpi_failure();
         test_rows();
         test_cuts();
         test_balance();
         test_counts();
+        test_blocks();
+        test_blocks_memory();
         test_replicated();
     }
     test_maps();
+    test_halo();
     if (world.rank == 0)
         printf("test_redist_errors: ok\n");
     MPI_Finalize();

@@ -13,6 +13,11 @@ static void say(const char *what, int error)
                                     : "?");
 }
 
+static void describe(void *data, epop_description_t *d)
+{
+    (void)data, (void)d;
+}
+
 int main(int argc, char **argv)
 {
     int status, pending, n;
@@ -27,6 +32,10 @@ int main(int argc, char **argv)
     say("begin without an adaptation", MPI_Comm_adapt_begin(&comm, &comm, &n, &n, &n));
     say("begin without a place", MPI_Comm_adapt_begin(NULL, &comm, &n, &n, &n));
     say("commit without begin", MPI_Comm_adapt_commit());
+    say("described without a description", epop_mpi_adapt_described());
+    say("description without a block", epop_mpi_describe(NULL, NULL));
+    say("description", epop_mpi_describe(describe, NULL));
+    say("described without an adaptation", epop_mpi_adapt_described());
     printf("pending %d, status %d\n", pending, status);
     MPI_Finalize();
     say("probe after the end", MPI_Probe_adapt(&pending, &status, NULL));

@@ -53,7 +53,7 @@ def names():
         found |= {name.split("(")[0] for name in macros(path.read_text())}
         for declaration in declarations(path.read_text()):
             if declaration.startswith("typedef"):
-                found.add(re.search(r"(\w+)$", declaration).group(1))
+                found.add(re.search(r"(\w+)(?:\)\([^()]*\))?$", declaration).group(1))  # of functions: (*name)(...)
             enumerators = re.match(r"typedef enum \w*{(.*)}", declaration)
             if enumerators:
                 found |= {word.split("=")[0] for word in enumerators.group(1).split(",") if word}

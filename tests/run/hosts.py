@@ -15,7 +15,7 @@ import job
 
 START = job.ROOT / "tests/hosts/start.sh"
 SSH = job.ROOT / "tests/hosts/ssh.sh"  # which is not told that a host has gone silently
-HOLD = 'hostname "$1" && mount --bind "$2" /etc/hosts && ip link set lo up && echo ready && exec cat'
+HOLD = 'hostname "$1" && mount --bind "$2" /etc/hosts && mount -t tmpfs tmpfs /dev/shm && ip link set lo up && echo ready && exec cat'
 
 
 class Unavailable(Exception):
@@ -78,9 +78,10 @@ class Hosts:
             (self.directory / f"{name}.silent").touch()
             self.cut(name)
         end = time.monotonic() + 20
-        while self._there(name):
+        while self._there(name) or not self._forgets(name):
             assert time.monotonic() < end, f"{name} does not end: {self._there(name)}"
             self.clear(name)
+        self._in(name, "mount -t tmpfs tmpfs /dev/shm")
         if not silently:
             self.cut(name)
 
@@ -92,6 +93,10 @@ class Hosts:
     def holders(self):
         """Processes that are the hosts themselves."""
         return list(self._pids.values())
+
+    def _forgets(self, name):
+        """Its memory is gone; not while a process has it that was being started when the switch was pressed."""
+        return subprocess.run([*self._enter(name), "umount", "/dev/shm"], capture_output=True, timeout=20, check=False).returncode == 0
 
     def _there(self, name):
         """What runs on it."""

@@ -52,6 +52,11 @@ class Result:
     def __init__(self, command, status, out, err):
         self.command, self.status, self.out, self.err = command, status, out, err
 
+    @property
+    def failed(self):
+        """A proxy of Hydra's that fails itself reports no status, and mpiexec takes that for 0 (docs/faults.md)."""
+        return self.status != 0 or "demux engine error" in self.err
+
     def __repr__(self):
         return f"{' '.join(self.command)}\nexit status {self.status}\n--- stdout\n{self.out}--- stderr\n{self.err}"
 
@@ -183,6 +188,14 @@ class Space:
         """Starts epop with these arguments, under `mpiexec -n ranks` unless ranks is None."""
         launcher = [] if ranks is None else [MPIEXEC, "-n", str(ranks)]
         return self.start([*launcher, epop, *arguments], **how)
+
+    def start_slowly(self, *arguments, env=None, **how):
+        """As start_epop: from its second iteration on the program's take longer and longer, until go_on()."""
+        slow = {"EPOP_TEST_AT": "1", "EPOP_TEST_WAITS": "1", "EPOP_TEST_FILE": str(self.directory / "go-on")}
+        return self.start_epop("--driver", test_program("driver_asks"), *arguments, env={**slow, **(env or {})}, **how)
+
+    def go_on(self):
+        (self.directory / "go-on").touch()
 
     def epop(self, *arguments, **how):
         """Runs epop to its end; the Result."""

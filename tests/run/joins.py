@@ -32,10 +32,10 @@ class Launcher:
 class JoinScenario(Scenario):
     """A scenario of two ranks under the join backend."""
 
-    def __init__(self, space, *arguments, options=(), **how):
+    def __init__(self, space, *arguments, options=(), env=None, **how):
         self.launcher = Launcher(space)
         super().__init__(space, *arguments, start=2, ranks=2, options=("--backend", "join", *options),
-                         env={"EPOP_MPIEXEC": self.launcher.script}, **how)
+                         env={"EPOP_MPIEXEC": self.launcher.script, **(env or {})}, **how)
 
     def finish(self, ranks=None, windows=None, iterations=None):
         """As Scenario's; of launches that were ended nothing is seen in the output."""

@@ -33,6 +33,16 @@ def test_measured_while_it_is_resized(space):
     it.stop(ranks=2, windows=4)
 
 
+def test_constant_data_moves_ahead(space):
+    """Threads read and write arrays beside the program's."""
+    it = JoinScenario(space, "n=4000", program="constants")
+    it.wait_until_here()
+    for size in (4, 2):
+        it.resize(size)
+        assert it.status()["adaptations"][-1]["ahead"] > 0
+    it.stop(ranks=2, windows=2)
+
+
 def resize_and_call_off(it, wait):
     waiting = it.start_ctl("resize", "4", "--wait")
     wait()

@@ -159,6 +159,7 @@ def test_process_that_is_killed(space, who):
     resize(space, 3)
     pids = {"host" if process["rank"] < 0 else f"rank {process['rank']}": process["pid"] for process in processes(space)}
     os.kill(pids[who], signal.SIGKILL)
-    assert running.wait(10).status != 0
+    result = running.wait(10)
+    assert result.failed, result
     for pid in pids.values():
         joining.wait_for_end_of(pid)

@@ -214,7 +214,7 @@ def test_bad_arguments(space, arguments, reason):
 
 # ---- Resizes -----------------------------------------------------------------------
 
-INNER = 20000  # with narrow panels: thousands of iterations, whatever the machine
+INNER = 2000  # with narrow panels: hundreds of iterations
 
 
 def integer_rows(rows, cols, seed):
@@ -247,12 +247,13 @@ def test_resizes_in_the_middle(space, start, sizes):
     a, b = write_problem(space)
     fixed, moved = space.directory / "fixed.npy", space.directory / "moved.npy"
     multiply(space, a, b, fixed, ranks=1)
-    it = space.start_epop("--start", str(start), CANNON, a, b, moved, "--panel", "2", "--verify", "--json", ranks=4,
-                          limit=120)
+    it = space.start_slowly("--start", str(start), CANNON, a, b, moved, "--panel", "2", "--verify", "--json", ranks=4,
+                            limit=120)
     wait_until_computing(space, it)
     for size in sizes:
         result = space.epopctl("resize", str(size), "--wait")
         assert result.status == 0, result
+    space.go_on()
     result = it.wait()
     assert result.status == 0, result
     got = json.loads(result.out)
@@ -261,10 +262,11 @@ def test_resizes_in_the_middle(space, start, sizes):
 
 
 def test_a_size_that_is_no_square_is_rounded_down(space):
-    it = space.start_epop("--start", "1", CANNON, "--random", f"400,{INNER},300", "--panel", "2", "--json", ranks=4,
-                          limit=120)
+    it = space.start_slowly("--start", "1", CANNON, "--random", f"400,{INNER},300", "--panel", "2", "--json", ranks=4,
+                            limit=120)
     wait_until_computing(space, it)
     result = space.epopctl("resize", "3")
+    space.go_on()
     assert result.status in (0, 1) and "1" in result.out + result.err, result
     assert json.loads(it.wait().out)["resizes"] == 0
 
@@ -273,9 +275,10 @@ def test_a_wrong_product_is_noticed(space):
     """While the job is paused an element of A changes: verification reads A again, and sees that C is not A * B."""
     a, b = write_problem(space)
     c_path = space.directory / "C.npy"
-    it = space.start_epop(CANNON, a, b, c_path, "--panel", "2", "--verify", ranks=1, limit=120)
+    it = space.start_slowly(CANNON, a, b, c_path, "--panel", "2", "--verify", ranks=1, limit=120)
     wait_until_computing(space, it)
     assert space.epopctl("pause").status == 0
+    space.go_on()
     with open(a, "r+b") as file:
         file.seek(-8, os.SEEK_END)
         file.write(struct.pack("<d", 100.0))
@@ -287,7 +290,7 @@ def test_a_wrong_product_is_noticed(space):
 
 def test_stop_writes_nothing(space):
     c_path = space.directory / "C.npy"
-    it = space.start_epop(CANNON, "--random", f"400,{INNER},300", c_path, "--panel", "2", ranks=1, limit=120)
+    it = space.start_slowly(CANNON, "--random", f"400,{INNER},300", c_path, "--panel", "2", ranks=1, limit=120)
     wait_until_computing(space, it)
     assert space.epopctl("stop").status == 0
     assert "stopped before the product was complete" in it.wait().err

@@ -33,7 +33,7 @@ USAGE = [
     (["--start", "2x", SERIAL], "not '2x'"),
     (["--start", "99999999999", SERIAL], "not '99999999999'"),
     (["--start", "", SERIAL], "not ''"),
-    (["--prepare-timeout", "soon", SERIAL], "--prepare-timeout wants a number of seconds, not 'soon'"),
+    (["--prepare-timeout", "soon", SERIAL], "--prepare-timeout wants a time, as 30, 30s, 10m or 1h, not 'soon'"),
     (["--min-interval", "-1", SERIAL], "--min-interval wants"),
     (["--finish-timeout", "nan", SERIAL], "--finish-timeout wants"),
     (["--prep", "inf", SERIAL], "--prepare-timeout wants"),

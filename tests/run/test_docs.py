@@ -10,7 +10,7 @@ import pages
 import pytest
 
 ALL = [job.ROOT / "README.md", job.ROOT / "CONTRIBUTING.md", *sorted((job.ROOT / "docs").glob("*.md"))]
-EXECUTED = ["README.md", "docs/debug.md", "docs/drivers.md", "docs/epoprm.md", "docs/fortran.md", "docs/policies.md"]
+EXECUTED = ["README.md", "docs/debug.md", "docs/described.md", "docs/drivers.md", "docs/epoprm.md", "docs/fortran.md", "docs/policies.md"]
 
 
 @pytest.fixture(scope="module")

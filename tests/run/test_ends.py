@@ -22,7 +22,7 @@ def check_all_ended(space, it, begin):
     result = it.it.wait()
     left = space._wait_gone(20)
     took = time.monotonic() - begin
-    assert result.status != 0 and left == [] and space.in_time(took, LIMIT), f"{took} s, left: {left}\n{result}"
+    assert result.failed and left == [] and space.in_time(took, LIMIT), f"{took} s, left: {left}\n{result}"
     return result
 
 

@@ -152,6 +152,32 @@ def test_a_resized_program_computes_what_a_rigid_one_does(space, backend):
     assert abs(float(heat) - float(plain)) < 2e-6
 
 
+@pytest.fixture(scope="module")
+def described(tmp_path_factory):
+    return compile_fortran(SOURCES / "described.f90", tmp_path_factory.mktemp("described") / "described.so", "-shared", "-fPIC",
+                           f"-I{MODULES}", f"-L{LIB}", "-lepop")
+
+
+@pytest.mark.parametrize("backend", ["pool", pytest.param("join", marks=joining.needed)])
+def test_described_data(space, described, backend):
+    """Resized, saved, and restarted; the program looks at each element in each step, and the matrix has its sum at the end."""
+    options = ["--backend", backend, *(["--start", 2] if backend == "pool" else [])]
+    running = space.start_epop(*options, described, 1000000000, ranks=4 if backend == "pool" else 2)
+    joining.wait_for_status(space, lambda it: it["state"] == "running")
+    for size in (4, 1, 3):
+        joining.resize(space, size)
+    saved = space.epopctl("checkpoint", "--wait")
+    assert saved.status == 0, saved
+    assert space.epopctl("stop", "--wait").status == 0
+    result = running.wait()
+    assert result.status == 0 and result.err == "" and result.out == "matrix 27, ranks 3\n", result
+    running = space.start_epop("--restart", space.directory, described, 1000000000, ranks=2)
+    joining.wait_for_status(space, lambda it: it["state"] == "running")
+    assert space.epopctl("stop", "--wait").status == 0
+    result = running.wait()
+    assert result.status == 0 and result.err == "" and result.out == "matrix 27, ranks 2\n", result
+
+
 def test_calls_of_mpi_f08_are_observed(space):
     """Those that take a buffer, and those that do not, which come to MPI in another way."""
     program = compile_fortran(SOURCES / "observed.f90", space.directory / "observed.so", "-shared", "-fPIC", f"-I{MODULES}",

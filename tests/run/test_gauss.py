@@ -227,14 +227,15 @@ def wait_until_eliminating(space, it):
 def test_resizes_in_the_middle(space, start, sizes):
     """The same solution as without resizes, up to rounding errors."""
     fixed, moved = space.directory / "fixed.npy", space.directory / "moved.npy"
-    problem = ["--random", "3000", "--block", "2"]
+    problem = ["--random", "1000", "--block", "2"]
     solve(space, *problem, "--output", fixed, ranks=1)
     ranks = max([start, *sizes])
-    it = space.start_epop("--start", str(start), GAUSS, *problem, "--output", moved, "--json", ranks=ranks, limit=120)
+    it = space.start_slowly("--start", str(start), GAUSS, *problem, "--output", moved, "--json", ranks=ranks, limit=120)
     wait_until_eliminating(space, it)
     for size in sizes:
         result = space.epopctl("resize", str(size), "--wait")
         assert result.status == 0, result
+    space.go_on()
     result = it.wait()
     assert result.status == 0, result
     got = json.loads(result.out)

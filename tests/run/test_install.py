@@ -13,7 +13,8 @@ import pytest
 PREFIX = "/opt/epop"
 FILES = [
     "bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
-    *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "driver", "mpi_adapt", "policy", "visibility")],
+    *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "blocks", "describe", "unstructured", "driver",
+                                               "mpi_adapt", "policy", "visibility")],
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
     "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir() if path.is_file()],
@@ -26,7 +27,7 @@ FILES = [
     *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
 ]
 
-MODULES = ["lib/epop/munge.so", "lib/epop/slurm.so"]  # where their headers are
+MODULES = ["lib/epop/munge.so", "lib/epop/slurm.so", "lib/epop/hdf5.so"]  # where their headers are
 
 
 @pytest.fixture(scope="module", params=["DESTDIR", "PREFIX"])

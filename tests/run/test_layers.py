@@ -88,8 +88,8 @@ def test_the_program_model_knows_no_mpi(name):
 
 
 # The rooms of runtime/ in their reading order: each may use those before it, and no other.
-ROOMS = ["base", "hydra", "control", "bar", "member", "world", "coordinator", "backends", "redist", "records", "crash",
-         "job", "adapt"]
+ROOMS = ["base", "hydra", "control", "bar", "member", "world", "coordinator", "backends", "redist", "describe",
+         "ahead", "checkpoint", "records", "crash", "job", "adapt"]
 
 
 def rooms_used(room):

@@ -8,7 +8,7 @@ import pytest
 
 PAGES = job.ROOT / "docs/man"
 NAMES = ["epop", "epopctl", "epopsim", "epoprm", "epop-report"]
-COMMANDS = ["list", "top", "status", "where", "measure", "resize", "pause", "resume", "stop", "cancel", "watch", "break", "step",
+COMMANDS = ["list", "top", "status", "where", "measure", "resize", "pause", "resume", "stop", "checkpoint", "cancel", "watch", "break", "step",
             "continue"]
 
 
@@ -48,7 +48,7 @@ def test_options_of_epop(space):
     """In --help and in the page: those of the built-in drivers, too."""
     text = space.epop("--help", "--driver", "run,check,profile,debug,trace").out
     long, short = options_of_help(text.replace("mpiexec -n", ""))
-    assert long and short == {"q", "v", "h"}
+    assert long and short == {"q", "v", "h", "n"}
     assert options_of_page("epop") == (long, short | {"n"})
 
 

@@ -212,9 +212,11 @@ def test_calls_in_the_wrong_place(space):
     assert result.status == 0 and result.out.splitlines() == [
         "probe before init: other", "begin before init: other", "init: success", "init again: other",
         "probe without a status: argument", "probe: success", "begin without an adaptation: other",
-        "begin without a place: argument", "commit without begin: other", "pending 0, status 4",
+        "begin without a place: argument", "commit without begin: other",
+        "described without a description: other", "description without a block: argument", "description: success",
+        "described without an adaptation: other", "pending 0, status 4",
         "probe after the end: other"], result
-    assert result.err.count("epop: MPI_") == 8, result
+    assert result.err.count("epop: MPI_") == 9 and result.err.count("epop: epop_mpi_") == 2, result
 
 
 def test_redistribution_where_no_window_is_open(space):

@@ -211,6 +211,27 @@ def test_table_of_traffic(space, resized):
     assert {(int(row["from"]), int(row["to"])): int(row["bytes"]) for row in rows} == expected and len(expected) > 2
 
 
+def test_the_matrix_names_the_arrays(space, resized):
+    _, path = resized
+    page = space.directory / "page.html"
+    assert space.start([REPORT, path, "-o", page]).wait().status == 0
+    said = re.search(r"By described array: [^<]*", page.read_text()).group()
+    assert said.replace("\u00a0", " ") == "By described array: k 1 MiB (1 MiB ahead of the windows), u 1 MiB."
+
+
+def test_recoveries(space):
+    """Said in the sentence, and listed with the resizes: from what, and why."""
+    profile = json.loads((profiles.EXAMPLES / "recovered.json").read_text())
+    path = profiles.write(space.directory, profile)
+    rows = [row for row in table(space, path, "world") if row["event"] == "recovered"]
+    assert numbers(rows, "size", "iteration", "stall_s") == [(it["size"], it["iterations"], it["seconds"]) for it in profile["recoveries"]]
+    assert [float(row["time_s"]) for row in rows] == pytest.approx([it["time"] - profile["started"] for it in profile["recoveries"]])
+    assert rows[0]["reason"].startswith("from memory 5, ") and rows[0]["reason"].endswith(profile["recoveries"][0]["reason"])
+    page = space.directory / "page.html"
+    assert space.start([REPORT, path, "-o", page]).wait().status == 0
+    assert "it died and was started again 2 times: 10 iterations" in page.read_text().replace("\u00a0", " ")
+
+
 def test_table_of_processes(space, resized):
     profile, path = resized
     expected = [(process["process"], process["pid"], rank["begin"], rank["end"])

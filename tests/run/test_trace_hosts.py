@@ -56,15 +56,15 @@ def test_a_job_that_grows_onto_another_host_and_comes_back(net):
 
 
 def check_windows(trace):
-    """Nobody can be through a redistribution before all have begun it: on one clock that shows. Nobody leaves a world
-    before it was there."""
+    """Nobody can be through an adapt block of described data before all have begun it: on one clock that shows. Nobody
+    leaves a world before it was there."""
     for adaptation in (1, 2, 3):
-        moves = [move for move in trace.slices("adaptation", "move") if move["args"]["adaptation"] == adaptation]
-        assert len(moves) >= 3
+        blocks = [block for block in trace.slices("adaptation", "adapt") if block["args"]["adaptation"] == adaptation]
+        assert len(blocks) >= 3
         arrows = [event for event in trace.of("s") if event["args"]["adaptation"] == adaptation]
         assert any(event["args"]["from"] < 2 <= event["args"]["to"] or event["args"]["to"] < 2 <= event["args"]["from"]
                    for event in arrows)
         slack = max([reading["uncertainty_us"] for process in trace.about["processes"] for reading in process["clock"]])
-        assert max(move["ts"] for move in moves) <= min(move["ts"] + move["dur"] for move in moves) + slack
+        assert max(block["ts"] for block in blocks) <= min(block["ts"] + block["dur"] for block in blocks) + slack
     ends = [event["ts"] + event["dur"] for event in trace.slices()]
     assert max(ends) < AHEAD / 2 * 1e6  # no process is that far from the others

@@ -225,8 +225,8 @@ def test_launcher_killed_while_joiners_wait(space):
     waiting = it.start_ctl("resize", "4", "--wait")
     it.wait_for_adaptation("prepared")
     os.kill(it.launcher_of(it.pids("joining")[0]), signal.SIGKILL)
-    it.done("resume")
     assert waiting.wait().status == REFUSED
+    it.done("resume")
     check_unhurt(it)
 
 

@@ -46,6 +46,10 @@ struct rank {
     double longest_freeze; /* between freeze and target: all that a probe may cost a rank that goes on */
     double frozen;
     bool stopped;
+
+    /* constant data */
+    struct position listed;
+    _Atomic int lists, aheads, offs, joined_ahead, wrong_ahead; /* wrong: it counts in a window of another visit */
 };
 
 struct network {
@@ -53,6 +57,17 @@ struct network {
     const struct backend *backend; /* NULL: the pool */
     struct rank ranks[MOST];
     int count, delay_us, sleeper, visits;
+    int64_t length; /* iterations of each visit; 0: different ones */
+    enum {
+        NOTHING_AHEAD,
+        AHEAD_COMES,
+        AHEAD_FAILS,
+        AHEAD_IS_NOTHING,
+        AHEAD_DIFFERS,
+        AHEAD_TAKES_LONG,
+        AHEAD_IS_LATE,
+        AHEAD_IS_CUT_OFF
+    } ahead;
     _Atomic bool asleep, failed;
     _Atomic int warned, warned_before; /* ranks that have heard that the job ends; when rank 0's process was let go */
     _Atomic bool dumps;
@@ -63,7 +78,7 @@ struct network {
     pthread_mutex_t lock;
     pthread_cond_t answered;
     cJSON *answer; /* the last one */
-    int committed, refused;
+    int committed, refused, notes;
     struct position agreed[1000]; /* by adaptation */
 };
 
@@ -173,6 +188,7 @@ static void on_say(void *context, const char *text, bool failing)
 {
     struct network *n = context;
     snprintf(n->said, sizeof n->said, "%s", failing ? text : "");
+    n->notes += !failing;
 }
 
 static const struct coordinator_ops ops = {
@@ -180,9 +196,9 @@ static const struct coordinator_ops ops = {
 
 /* ---- The program: visits of phases of different lengths -------------------------------- */
 
-static int64_t length_of(int64_t visit)
+static int64_t length_of(const struct network *n, int64_t visit)
 {
-    return 1 + visit % 3;
+    return n->length ? n->length : 1 + visit % 3;
 }
 
 static int pc_of(int64_t visit)
@@ -203,6 +219,8 @@ static bool adapt(struct rank *rank, const struct position *at)
     int index = plan_index(plan, rank->member.process);
     rank->adaptations++;
     rank->breaches += !is_here(rank, at);
+    rank->joined_ahead += plan->ahead;
+    rank->wrong_ahead += plan->ahead && index < plan->old_size && rank->listed.visit != at->visit;
     pthread_mutex_lock(&rank->network->lock);
     rank->network->agreed[plan->adaptation % 1000] = plan->at;
     pthread_mutex_unlock(&rank->network->lock);
@@ -251,7 +269,7 @@ static enum way walk(struct rank *rank, struct position at, bool joined)
 {
     for (; at.visit <= rank->network->visits; at.visit++, at.iteration = 0) {
         at.pc = pc_of(at.visit);
-        for (; at.iteration < length_of(at.visit); at.iteration++) {
+        for (; at.iteration < length_of(rank->network, at.visit); at.iteration++) {
             enum way way = joined ? GO_ON : probe(rank, &at);
             joined = false;
             if (way != GO_ON)
@@ -290,6 +308,45 @@ static void *program_thread(void *argument)
 
 /* ---- Set-up ------------------------------------------------------------------------------ */
 
+static void run_errand(void *context, enum errand errand, int adaptation, const struct position *at)
+{
+    struct rank *rank = context;
+    cJSON *place = cJSON_CreateObject();
+    assert_int_equal(errand, ERRAND_LIST);
+    rank->lists++;
+    if (at)
+        rank->listed = *at;
+    struct constants constants = {.bytes = rank->network->ahead == AHEAD_IS_NOTHING ? 0 : 100};
+    if (rank->network->ahead == AHEAD_DIFFERS && rank->member.process == 1)
+        constants.hash++;
+    member_listed(&rank->member, adaptation, at, &constants, place);
+}
+
+/* Each process says how its part went at once, or never. */
+static void on_ahead(void *context, const cJSON *message)
+{
+    struct rank *rank = context;
+    bool cut_off = rank->network->ahead == AHEAD_IS_CUT_OFF;
+    bool fails = (cut_off || rank->network->ahead == AHEAD_FAILS) && rank->member.process == 1;
+    struct error failure;
+    error_set(&failure, cut_off ? ERROR_TIMEOUT : ERROR_FAILED, "it cannot come");
+    rank->aheads++;
+    if (rank->network->ahead != AHEAD_TAKES_LONG && rank->network->ahead != AHEAD_IS_LATE)
+        member_ahead(&rank->member, json_int(message, "adaptation", 0), fails ? &failure : NULL, 100);
+}
+
+static void on_ahead_off(void *context, const cJSON *message)
+{
+    struct rank *rank = context;
+    (void)message;
+    rank->offs++;
+}
+
+static const struct message_row ahead_rows[] = {
+    {{MESSAGE_AHEAD, {{"plan", cJSON_Object}, {"places", cJSON_Array}}}, on_ahead},
+    {{MESSAGE_AHEAD_OFF, {{"adaptation", cJSON_Number}}}, on_ahead_off},
+};
+
 static epop_program_t *program;
 static cJSON *last_answer; /* of the last network, for its test to look at */
 
@@ -304,6 +361,8 @@ static void start(struct network *n, int count, int size)
         rank->member.tell = tell;
         atomic_store(&rank->member.live.pc, 1);
         rank->member.context = rank;
+        rank->member.run_errand = run_errand;
+        member_understand(&rank->member, ahead_rows, sizeof ahead_rows / sizeof *ahead_rows, rank);
         rank->network = n;
         rank->seed = (unsigned)r + 1;
         rank->starts = r < size;
@@ -320,6 +379,8 @@ static void start(struct network *n, int count, int size)
                                         .prepare_timeout = 10,
                                         .freeze_timeout = 10,
                                         .finish_timeout = 5,
+                                        .ahead = n->ahead != NOTHING_AHEAD,
+                                        .ahead_limit = n->ahead == AHEAD_IS_LATE ? 0.05 : 1000,
                                         .ops = &ops,
                                         .context = n};
     n->coordinator = coordinator_start(&config);
@@ -505,6 +566,163 @@ static void named_ranks_leave_and_others_take_their_place(void **state)
     ask(&n, "{\"op\":\"stop\"}");
     finish(&n);
     assert_int_equal(total_breaches(&n), 0);
+}
+
+/* ---- Constant data ahead of the window ------------------------------------------------------- */
+
+static int sum_of(const struct network *n, size_t member)
+{
+    int sum = 0;
+    for (int r = 0; r < n->count; r++)
+        sum += *(const _Atomic int *)((const char *)&n->ranks[r] + member);
+    return sum;
+}
+#define SUM(n, name) sum_of(n, offsetof(struct rank, name))
+
+/* Visits of a few iterations: often what was listed in one comes to nothing in the next. */
+static void what_came_ahead_counts_in_its_visit_alone(void **state)
+{
+    (void)state;
+    struct network n = {.delay_us = 100, .sleeper = -1, .visits = 4000, .length = 4, .ahead = AHEAD_COMES};
+    unsigned seed = 7;
+    start(&n, 5, 2);
+    wait_until_running(&n);
+    while (json_true(resize(&n, 1 + (int)(rand_r(&seed) % 5)), "ok"))
+        continue;
+    finish(&n);
+    assert_string_equal(n.fatal, "");
+    assert_true(n.committed > 10);
+    assert_true(SUM(&n, lists) > 0);
+    assert_int_equal(SUM(&n, wrong_ahead), 0);
+    assert_int_equal(total_breaches(&n), 0);
+}
+
+/* One resize from 2 to 4 in an endless phase. */
+static void grow(struct network *n)
+{
+    start(n, 4, 2);
+    wait_until_running(n);
+    assert_true(json_true(resize(n, 4), "ok"));
+    assert_true(json_true(ask(n, "{\"op\":\"stop\"}"), "ok"));
+    finish(n);
+    assert_string_equal(n->fatal, "");
+    assert_int_equal(n->committed, 1);
+    assert_int_equal(total_breaches(n), 0);
+}
+
+static void all_list_and_move_before_the_window(void **state)
+{
+    (void)state;
+    struct network n = {.delay_us = 200, .sleeper = -1, .visits = 1, .length = 100000000, .ahead = AHEAD_COMES};
+    grow(&n);
+    assert_int_equal(SUM(&n, lists), 4);
+    assert_int_equal(SUM(&n, aheads), 4);
+    assert_int_equal(SUM(&n, joined_ahead), 4);
+    assert_int_equal(SUM(&n, offs), 0);
+}
+
+static void one_that_fails_has_all_moved_in_the_window(void **state)
+{
+    (void)state;
+    struct network n = {.delay_us = 200, .sleeper = -1, .visits = 1, .length = 100000000, .ahead = AHEAD_FAILS};
+    grow(&n);
+    assert_int_equal(SUM(&n, aheads), 4);
+    assert_int_equal(SUM(&n, joined_ahead), 0);
+    assert_int_equal(SUM(&n, offs), 4);
+}
+
+/* It counts in the window, where it is waited for. */
+static void what_is_late_does_not_put_off_the_window(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 1, .length = 100000000, .ahead = AHEAD_IS_LATE};
+    grow(&n);
+    assert_int_equal(SUM(&n, aheads), 4);
+    assert_int_equal(SUM(&n, joined_ahead), 4);
+    assert_int_equal(SUM(&n, offs), 0);
+}
+
+/* Said once; in the next resize nobody tries. */
+static void where_others_cannot_be_reached_nobody_tries_again(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 1, .length = 100000000, .ahead = AHEAD_IS_CUT_OFF};
+    start(&n, 4, 2);
+    wait_until_running(&n);
+    for (int size = 4; size >= 1; size--)
+        assert_true(json_true(resize(&n, size), "ok"));
+    assert_true(json_true(ask(&n, "{\"op\":\"stop\"}"), "ok"));
+    finish(&n);
+    assert_int_equal(n.committed, 4);
+    assert_int_equal(SUM(&n, aheads), 4);
+    assert_int_equal(SUM(&n, joined_ahead), 0);
+    assert_int_equal(n.notes, 1);
+    assert_int_equal(total_breaches(&n), 0);
+}
+
+static void where_nothing_is_constant_nothing_moves(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 1, .length = 100000000, .ahead = AHEAD_IS_NOTHING};
+    grow(&n);
+    assert_int_equal(SUM(&n, lists), 4);
+    assert_int_equal(SUM(&n, aheads), 0);
+    assert_int_equal(SUM(&n, joined_ahead), 0);
+}
+
+/* As where a rank lists at an iteration in which the shapes are other ones. */
+static void where_ranks_list_different_data_nothing_moves(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 1, .length = 100000000, .ahead = AHEAD_DIFFERS};
+    grow(&n);
+    assert_int_equal(SUM(&n, lists), 4);
+    assert_int_equal(SUM(&n, aheads), 0);
+    assert_int_equal(SUM(&n, joined_ahead), 0);
+}
+
+static void without_it_nobody_lists(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 1, .length = 100000000};
+    grow(&n);
+    assert_int_equal(SUM(&n, lists), 0);
+}
+
+/* Also where the ranks hold in a pause. */
+static void a_call_off_while_data_moves(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 1, .length = 100000000, .ahead = AHEAD_TAKES_LONG};
+    start(&n, 4, 2);
+    wait_until_running(&n);
+    for (int i = 0; i < 4; i++) {
+        if (i % 2)
+            assert_true(json_true(ask(&n, "{\"op\":\"pause\"}"), "ok"));
+        assert_true(json_true(ask(&n, "{\"op\":\"resize\",\"size\":4}"), "ok"));
+        while (SUM(&n, aheads) < 4 * (i + 1))
+            assert_true(json_true(ask(&n, "{\"op\":\"status\"}"), "ok"));
+        assert_true(json_true(ask(&n, "{\"op\":\"cancel\"}"), "ok"));
+        if (i % 2)
+            assert_true(json_true(ask(&n, "{\"op\":\"resume\"}"), "ok"));
+    }
+    ask(&n, "{\"op\":\"stop\"}");
+    finish(&n);
+    assert_string_equal(n.fatal, "");
+    assert_int_equal(n.committed, 0);
+    assert_int_equal(SUM(&n, offs), 16);
+}
+
+static void the_program_ends_while_data_moves(void **state)
+{
+    (void)state;
+    struct network n = {.sleeper = -1, .visits = 1, .length = 4000, .ahead = AHEAD_TAKES_LONG};
+    start(&n, 3, 2);
+    wait_until_running(&n);
+    assert_false(json_true(resize(&n, 3), "ok"));
+    finish(&n);
+    assert_string_equal(n.fatal, "");
+    assert_int_equal(n.committed, 0);
 }
 
 static bool always(void)
@@ -700,6 +918,16 @@ int main(void)
         cmocka_unit_test(sizes_out_of_reach_are_refused),
         cmocka_unit_test(a_sleeping_rank_holds_up_nobody),
         cmocka_unit_test(named_ranks_leave_and_others_take_their_place),
+        cmocka_unit_test(what_came_ahead_counts_in_its_visit_alone),
+        cmocka_unit_test(all_list_and_move_before_the_window),
+        cmocka_unit_test(one_that_fails_has_all_moved_in_the_window),
+        cmocka_unit_test(what_is_late_does_not_put_off_the_window),
+        cmocka_unit_test(where_others_cannot_be_reached_nobody_tries_again),
+        cmocka_unit_test(where_nothing_is_constant_nothing_moves),
+        cmocka_unit_test(where_ranks_list_different_data_nothing_moves),
+        cmocka_unit_test(without_it_nobody_lists),
+        cmocka_unit_test(a_call_off_while_data_moves),
+        cmocka_unit_test(the_program_ends_while_data_moves),
         cmocka_unit_test(all_ranks_are_replaced),
         cmocka_unit_test(a_paused_job_keeps_a_resize_for_later),
         cmocka_unit_test(a_request_after_the_end_is_answered),

@@ -124,6 +124,42 @@ static void free_in_any_order(void **state)
     assert_int_equal(epop_add_init(a, "start", init), -1);
 }
 
+/* The caller's are gone when the program is used. */
+static void sizes_are_copied(void **state)
+{
+    (void)state;
+    epop_program_t *program = epop_program_create("sizes");
+    epop_add_init(program, "start", init);
+    for (int max = 1; max <= 9; max++) {
+        epop_sizes_t sizes = {.max = max};
+        assert_int_equal(epop_add_rigid(program, "phase", exec, NULL), max);
+        assert_int_equal(epop_set_sizes(program, max, &sizes), EPOP_OK);
+        assert_int_equal(epop_set_sizes(program, -1, &sizes), EPOP_OK);
+        sizes.max = 0;
+    }
+    for (int max = 1; max <= 9; max++)
+        assert_int_equal(program->elements[max].sizes->max, max);
+    assert_int_equal(program->sizes.max, 9);
+    assert_int_equal(epop_set_sizes(program, 3, NULL), EPOP_OK);
+    assert_null(program->elements[3].sizes);
+    assert_int_equal(epop_set_sizes(program, -1, NULL), EPOP_ERR_ARGUMENT);
+    assert_int_equal(epop_set_sizes(program, 10, &program->sizes), EPOP_ERR_ARGUMENT);
+    assert_int_equal(epop_set_sizes(NULL, 0, &program->sizes), EPOP_ERR_ARGUMENT);
+    epop_program_free(program);
+}
+
+static void sizes_of_a_static_program(void **state)
+{
+    (void)state;
+    const epop_sizes_t sizes = {.max = 4};
+    epop_element_t elements[] = {{.type = EPOP_INIT, .init = init}};
+    epop_program_t program = {.size = 1, .elements = elements, .name = "static"};
+    assert_int_equal(epop_set_sizes(&program, 0, &sizes), EPOP_ERR_ARGUMENT);
+    assert_null(elements[0].sizes);
+    assert_int_equal(epop_set_sizes(&program, -1, &sizes), EPOP_OK);
+    assert_int_equal(program.sizes.max, 4);
+}
+
 static void texts(void **state)
 {
     (void)state;
@@ -143,6 +179,8 @@ int main(void)
         cmocka_unit_test(alloc_refuses_a_negative_size),
         cmocka_unit_test(others_are_left_alone),
         cmocka_unit_test(free_in_any_order),
+        cmocka_unit_test(sizes_are_copied),
+        cmocka_unit_test(sizes_of_a_static_program),
         cmocka_unit_test(texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,8 +42,10 @@ static struct {
     size_t next;
     int rank, size, size_after;
     enum window_result window;
-    bool open_fails, joins;
-    struct position at; /* where a joining process comes in */
+    bool open_fails, joins, restarts;
+    struct position at; /* where a joining process comes in, or a restarted one goes on */
+    void *data;         /* of the program, until it is released */
+    bool joining, tells_release;
 } mock;
 
 static void arm(void)
@@ -57,6 +59,32 @@ static void mock_world(void *context, int *rank, int *size)
     (void)context;
     *rank = mock.rank;
     *size = mock.size;
+}
+
+static void mock_begun(void *context, const epop_program_t *of, void *data, bool joining)
+{
+    (void)context;
+    (void)of;
+    mock.data = data;
+    mock.joining = joining;
+}
+
+static void mock_entered(void *context, int pc)
+{
+    (void)context, (void)pc;
+}
+
+static void mock_left(void *context)
+{
+    (void)context;
+}
+
+static void mock_release(void *context)
+{
+    (void)context;
+    if (mock.data && mock.tells_release)
+        tell("release ");
+    mock.data = NULL;
 }
 
 static enum action mock_hold(void *context, const struct position *at, int needs)
@@ -76,6 +104,19 @@ static void mock_progress(void *context, const epop_progress_t *progress)
 {
     (void)context;
     tell("progress(%lld/%lld) ", (long long)progress->iteration, (long long)progress->bound);
+}
+
+static void mock_checkpoint(void *context, const struct position *at)
+{
+    (void)context;
+    tell("checkpoint(%d.%lld.%lld) ", at->pc, (long long)at->visit, (long long)at->iteration);
+}
+
+static bool mock_restart(void *context, struct position *at)
+{
+    (void)context;
+    *at = mock.at;
+    return mock.restarts;
 }
 
 static bool mock_join(void *context, const char *failure, struct position *at)
@@ -115,8 +156,14 @@ static const struct elastic elastic = {.ceiling = &mock.ceiling,
                                        .live = &mock.live,
                                        .meter = &mock.meter,
                                        .world = mock_world,
+                                       .begun = mock_begun,
+                                       .release = mock_release,
+                                       .entered = mock_entered,
+                                       .left = mock_left,
                                        .hold = mock_hold,
                                        .report_progress = mock_progress,
+                                       .checkpoint = mock_checkpoint,
+                                       .restart = mock_restart,
                                        .join = mock_join,
                                        .window_open = mock_open,
                                        .window_close = mock_close,
@@ -355,6 +402,16 @@ static void progress_is_told_and_the_probe_holds_again(void **state)
     assert_non_null(strstr(story, "loop hold(1.1.1) progress(1/100) hold(1.1.1) progress(1/100) hold(1.1.1) exec "));
 }
 
+static void data_is_saved_and_the_probe_holds_again(void **state)
+{
+    (void)state;
+    mock.events[0] = (struct event){2, ACTION_CHECKPOINT};
+    mock.events[1] = (struct event){2, ACTION_PROGRESS};
+    mock.events[2] = (struct event){2, ACTION_CONTINUE};
+    assert_int_equal(start(), WALK_ENDED);
+    assert_non_null(strstr(story, "loop hold(1.1.1) checkpoint(1.1.1) hold(1.1.1) progress(1/100) hold(1.1.1) exec "));
+}
+
 static void an_adaptation(void **state)
 {
     (void)state;
@@ -450,6 +507,19 @@ static void stop_runs_the_finalizer(void **state)
     assert_string_equal(story, "init hold(1.1.0) last ");
 }
 
+/* It probes where the checkpoint was made; the visit is not a new one, the next is. */
+static void a_restart(void **state)
+{
+    (void)state;
+    mock.restarts = true;
+    mock.at = (struct position){.pc = WORK, .visit = 7, .iteration = 40};
+    mock.events[0] = (struct event){1, ACTION_CONTINUE};
+    script.loops = 2;
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init hold(1.7.40) exec loop exec loop rigid loop rigid loop branch last ");
+    assert_int_equal(walk.position.visit, 10);
+}
+
 /* ---- Joining ------------------------------------------------------------------------------------------ */
 
 /* Adapt, then exec without another probe, at the place where the others are. */
@@ -483,6 +553,51 @@ static void a_joining_rank_whose_init_fails(void **state)
     assert_string_equal(story, "init join(failed) ");
     assert_non_null(strstr(walk.error, "test: element 0 'start' (INIT), iteration 0, rank 0 of 3: its init block "
                                        "returned 41"));
+}
+
+/* ---- The end ------------------------------------------------------------------------------------------ */
+
+/* On each way out, and the drivers' last word comes behind it. */
+static void who_leaves_releases_the_data(void **state)
+{
+    (void)state;
+    mock.tells_release = true;
+    script.branch_to = EPOP_END;
+    assert_int_equal(start(), WALK_ENDED);
+    assert_string_equal(story, "init " ONCE "release ");
+    assert_true(!mock.joining && walk.position.pc == ELEMENTS);
+    script.branch_to = 0;
+    story[0] = '\0';
+    mock.at = (struct position){.pc = WORK, .visit = 1};
+    assert_int_equal(join(), WALK_CALLED_OFF);
+    assert_string_equal(story, "init join release ");
+    assert_true(mock.joining);
+}
+
+static void who_leaves_in_a_window_releases_the_data(void **state)
+{
+    (void)state;
+    mock.tells_release = true;
+    mock.events[0] = (struct event){1, ACTION_ADAPT};
+    mock.window = WINDOW_LEAVE;
+    assert_int_equal(start(), WALK_LEFT);
+    assert_string_equal(story, "init hold(1.1.0) open adapt close release ");
+}
+
+/* There is none, or it is in no state to be asked. */
+static void who_fails_releases_nothing(void **state)
+{
+    (void)state;
+    mock.tells_release = true;
+    script.fault_in = "exec";
+    script.fault = 1;
+    assert_int_equal(start(), WALK_FAILED);
+    assert_string_equal(story, "init exec ");
+    story[0] = '\0';
+    script.fault_in = "init";
+    mock.data = NULL;
+    assert_int_equal(join(), WALK_CALLED_OFF);
+    assert_string_equal(story, "init join(failed) ");
 }
 
 /* ---- Failures ------------------------------------------------------------------------------------------- */
@@ -556,8 +671,8 @@ static void branches_that_lead_nowhere(void **state)
         int to;
         const char *text;
     } branches[] = {
-        {-1, "it branched to -1, but the elements are 0 to 4 (5 ends the program)"},
-        {6, "it branched to 6, but the elements are 0 to 4 (5 ends the program)"},
+        {-1, "it branched to -1, but the elements are 0 to 4 (EPOP_END, or 5, ends the program)"},
+        {6, "it branched to 6, but the elements are 0 to 4 (EPOP_END, or 5, ends the program)"},
         {AGAIN, "an endless loop: 1000000 branches in a row without a phase between them"},
     };
     for (size_t i = 0; i < sizeof branches / sizeof branches[0]; i++) {
@@ -752,14 +867,19 @@ int main(void)
         TEST(a_program_of_init_alone),
         TEST(a_probe_that_holds_for_nothing),
         TEST(progress_is_told_and_the_probe_holds_again),
+        TEST(data_is_saved_and_the_probe_holds_again),
         TEST(an_adaptation),
         TEST(a_rank_that_leaves_runs_nothing_more),
         TEST(stop),
         TEST(stop_runs_the_finalizer),
         TEST(drivers_hear_of_a_hold_and_what_it_was_for),
         TEST(drivers_hear_where_a_joining_process_goes_on),
+        TEST(a_restart),
         TEST(a_joining_rank),
         TEST(a_joining_rank_that_is_called_off),
+        TEST(who_leaves_releases_the_data),
+        TEST(who_leaves_in_a_window_releases_the_data),
+        TEST(who_fails_releases_nothing),
         TEST(a_joining_rank_whose_init_fails),
         TEST(blocks_that_fail),
         TEST(an_adapt_block_that_fails),

@@ -43,6 +43,11 @@ function resizeOf(adaptation) {
     };
 }
 
+/* Before this start: its time is below 0. */
+function recoveryOf({ time, reason, from, number, size, iterations, lost, seconds }, started) {
+    return { time: time - started, reason, from: number > 0 ? `${from} ${number}` : from, size, iterations, lost, seconds };
+}
+
 /* Bytes from process to process, all resizes together; [[from, to, bytes]], by from, then to. */
 function trafficOf(adaptations) {
     const cells = {};
@@ -52,6 +57,17 @@ function trafficOf(adaptations) {
     }));
     return Object.keys(cells).map((key) => [...key.split(' ').map(Number), cells[key]])
         .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+}
+
+/* Bytes of described arrays, all resizes together; most first. What came ahead of the windows is part of them. */
+function arraysOf(adaptations) {
+    const found = {};
+    adaptations.forEach(({ arrays }) => (arrays || []).forEach(({ name, received, ahead }) => {
+        found[name] = found[name] || { name, bytes: 0, ahead: 0 };
+        found[name].bytes += received + ahead;
+        found[name].ahead += ahead;
+    }));
+    return Object.keys(found).map((name) => found[name]).sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
 /* Time and calls of each MPI function, all phases and sizes together; most time first. */
@@ -70,10 +86,11 @@ export function model({ profile, fits, timeline }) {
         kind: 'profile', name: nameOf(profile), file: profile.program.path.replace(/^.*\//, ''), job: profile.job, epop: profile.epop, mpi: profile.mpi,
         backend: profile.backend, started: profile.started, duration: profile.duration,
         partial: profile.partial, reason: profile.reason,
-        world: profile.world, refusals: profile.refusals, efficiency: profile.efficiency,
+        world: profile.world, refusals: profile.refusals, checkpoints: profile.checkpoints || [], recoveries: (profile.recoveries || []).map((it) => recoveryOf(it, profile.started)), efficiency: profile.efficiency,
         elements: profile.elements.map((element) => elementOf(element, profile.elements)),
         resizes: profile.adaptations.map(resizeOf),
         traffic: trafficOf(profile.adaptations),
+        arrays: arraysOf(profile.adaptations),
         functions: functionsOf(profile.elements),
         processes: profile.processes,
         fits, timeline,

@@ -32,10 +32,20 @@ function cellsOf(model, groups) {
 const amount = (value) => value < 0.01 ? '< 0.01' : digits(value, 2);
 const title = (group) => group.length === 1 ? String(group[0]) : `${group[0]}\u2013${group[group.length - 1]}`;
 
+const NAMED = 6;
+
+/* Which described arrays that was. */
+function arrays(model) {
+    const named = model.arrays.slice(0, NAMED).map((it) => `${it.name} ${bytes(it.bytes)}` +
+        (it.ahead > 0 ? ` (${bytes(it.ahead)} ahead of the windows)` : ''));
+    const more = model.arrays.length - named.length;
+    return named.length === 0 ? '' : ` By described array: ${named.join(', ')}${more > 0 ? `, and ${plural(more, 'more array')}` : ''}.`;
+}
+
 function lead(model) {
     const total = model.traffic.reduce((sum, [, , number]) => sum + number, 0);
     return model.traffic.length === 0 ? 'No data was redistributed by the library.'
-        : `${bytes(total)} went over ${plural(model.traffic.length, 'pair')} of processes, all resizes together.`;
+        : `${bytes(total)} went over ${plural(model.traffic.length, 'pair')} of processes, all resizes together.${arrays(model)}`;
 }
 
 function table(model) {

@@ -7,27 +7,42 @@ const isDone = (resize) => resize.committed !== null;
 const endOf = (resize) => resize.committed === null ? resize.requested : resize.committed;
 const change = ({ from, to }) => `${from} \u2192 ${to}`;
 
+/* They were before this start, so that the chart has no place for them. */
+function recoveries({ recoveries }) {
+    const sum = (key) => recoveries.reduce((all, it) => all + it[key], 0);
+    if (recoveries.length === 0)
+        return '';
+    return ` Before, it died and was started again ${plural(recoveries.length, 'time')}: ${plural(sum('iterations'), 'iteration')} ` +
+        `and ${seconds(sum('lost'))} of work were lost, and it stood still for ${seconds(sum('seconds'))}.`;
+}
+
+const recoveryRow = (it) => [it.time, 'recovered', it.size, null, null, it.iterations, it.seconds, `from ${it.from}, ${seconds(it.lost)} of work lost: ${it.reason}`];
+
 function lead(model) {
     const done = model.resizes.filter(isDone);
     const stalls = done.map((resize) => resize.stall || 0);
     const total = stalls.reduce((all, stall) => all + stall, 0);
     const others = model.resizes.length - done.length;
     const refused = model.refusals.length > 0 ? ` ${plural(model.refusals.length, 'request')} refused.` : '';
+    const recovered = recoveries(model);
+    const waited = model.checkpoints.reduce((all, { stall }) => all + stall, 0);
+    const saved = model.checkpoints.length > 0 ? ` ${plural(model.checkpoints.length, 'checkpoint')}, for which they stood still for ${seconds(waited)}.` : '';
     if (model.resizes.length === 0)
-        return `The job ran on ${plural(model.world[0].size, 'rank')} from beginning to end; it was not resized.${refused}`;
+        return `The job ran on ${plural(model.world[0].size, 'rank')} from beginning to end; it was not resized.${refused}${saved}${recovered}`;
     return `${plural(done.length, 'resize')}. Staying ranks stood still for ${seconds(total)} in all, ` +
         `${percent(model.duration > 0 ? total / model.duration : 0)} of the run, at most ${seconds(Math.max(0, ...stalls))} at once.` +
-        (others > 0 ? ` ${plural(others, 'resize')} did not come about.` : '') + refused;
+        (others > 0 ? ` ${plural(others, 'resize')} did not come about.` : '') + refused + saved + recovered;
 }
 
 function table(model) {
     const sizes = model.world.map(({ time, size }) => [time, 'world', size, null, null, null, null, null]);
     const resizes = model.resizes.map((it) => [endOf(it), it.state, it.to, change(it), it.element, it.iteration, it.stall, it.reason]);
     const refused = model.refusals.map(({ time, reason }) => [time, 'refused', null, null, null, null, null, reason]);
+    const saved = model.checkpoints.map((it) => [it.time, `checkpoint ${it.number}`, null, null, it.element, it.iteration, it.stall, null]);
     const order = { world: 1 };
     return {
         columns: [['time', 's'], ['event'], ['size'], ['change'], ['phase'], ['iteration'], ['stall', 's'], ['reason']],
-        rows: [...sizes, ...resizes, ...refused].sort((a, b) => a[0] - b[0] || (order[a[1]] || 0) - (order[b[1]] || 0)),
+        rows: [...sizes, ...resizes, ...refused, ...saved, ...model.recoveries.map(recoveryRow)].sort((a, b) => a[0] - b[0] || (order[a[1]] || 0) - (order[b[1]] || 0)),
     };
 }
 
@@ -105,6 +120,6 @@ function option(model, { width, theme }) {
 
 export default {
     name: 'world', title: 'World size over time', lead, table, option,
-    caption: 'The step line is the number of ranks; a circle is a resize, a diamond one that did not come about, a triangle a refused request. The ' +
+    caption: 'The step line is the number of ranks; a circle is a resize, a diamond one that did not come about, a triangle a refused request. Checkpoints are in the table. The ' +
         'bars below are the stall: how long the staying rank that waited longest stood still.',
 };

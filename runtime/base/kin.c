@@ -1,5 +1,5 @@
 /* Processes of a job, as /proc has them: see kin.h. */
-#include "scheduler/attend/kin.h"
+#include "runtime/base/kin.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
  * Processes of a job, of this user and on this host: those that descend from one, however far, and those that carry the
  * job's mark in the environment that they were started with.
  */
-#ifndef SCHEDULER_ATTEND_KIN_H
-#define SCHEDULER_ATTEND_KIN_H
+#ifndef EPOP_BASE_KIN_H
+#define EPOP_BASE_KIN_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,0 +1,91 @@
+"""Constant data that moves ahead of the window: how long a resize stops a program, by the part of its data that is
+constant, beside the same with everything in the window and beside none; and how much longer its iterations take while
+data moves.
+
+Each round starts a job of each kind in turn, so that all of them meet the machine in the same moods. The ranks compute
+all the time, and add up a number in each iteration. The iterations before the request are what the others are compared
+with; the cost of starting processes is not in it, as it is the same without data.
+"""
+import array
+import os
+import pathlib
+import statistics
+import time
+
+from job import Job
+
+WAYS = {"ahead": (), "window": ("--no-ahead-data",)}
+SIZES = (2, 4, 2)
+
+
+def iterations(path):
+    """(when, how long) of each."""
+    numbers = array.array("d", pathlib.Path(path).read_bytes())
+    return list(zip(numbers[::2], numbers[1::2]))
+
+
+def mean_between(times, begin, end):
+    """Of the iterations that lie in between; None: there is none."""
+    found = [took for when, took in times if when >= begin and when + took <= end]
+    return statistics.mean(found) if found else None
+
+
+def one_job(build, mpiexec, options, mib, percent, steps):
+    """For each change: its stall, the seconds that data moved ahead, and how much longer iterations took meanwhile."""
+    file = build / f"bench/ahead-{os.getpid()}"
+    job = Job(build, [mpiexec, "-n", SIZES[0], build / "bin/epop", *options, build / "bench/constants.so", mib,
+                      percent, steps, file])
+    try:
+        waits = []
+        for size in SIZES[1:]:
+            time.sleep(0.3)
+            waits.append(time.time())
+            job.resize(size)
+        time.sleep(0.3)
+        adaptations = job.status()["adaptations"]
+    finally:
+        job.end()
+    times, found = iterations(file), []
+    file.unlink()
+    for asked, done in zip(waits, adaptations):
+        at = done["times"]
+        before = mean_between(times, asked - 0.3, asked)
+        moving = mean_between(times, at["ahead"], at["prepared"]) if "ahead" in at else None
+        found.append({"stall": done["stall"], "moved": at["prepared"] - at["ahead"] if "ahead" in at else 0,
+                      "slower": moving / before if moving and before else None,
+                      "bytes": done["bytes"], "ahead": done.get("ahead", 0)})
+    return found
+
+
+def kinds(quick):
+    yield "none", 0, 0
+    for mib in (64,) if quick else (64, 512):
+        for percent in (0, 50, 90, 100):
+            yield from ((way, mib, percent) for way in WAYS)
+
+
+def middle(values):
+    values = [value for value in values if value is not None]
+    return statistics.median(values) if values else None
+
+
+def bench(build, mpiexec, quick, note, rate):
+    """rate: steps of work in a microsecond."""
+    found = {}
+    for turn in range(4 if quick else 8):
+        for kind in list(kinds(quick))[:: -1 if turn % 2 else 1]:  # who comes first meets a machine that has rested
+            way, mib, percent = kind
+            for change, result in zip(("2->4", "4->2"), one_job(build, mpiexec, WAYS.get(way, ()), mib, percent,
+                                                                int(2000 * rate))):
+                found.setdefault((change, kind), []).append(result)
+    for (change, (way, mib, percent)), results in found.items():
+        stall = middle(result["stall"] for result in results)
+        beside = found.get((change, ("window", mib, percent)), results)
+        line = {"stall_ms": stall * 1e3,
+                "over_window": middle(a["stall"] / b["stall"] for a, b in zip(results, beside)),
+                "over_none": middle(a["stall"] / b["stall"] for a, b in zip(results, found[change, ("none", 0, 0)])),
+                "ahead_ms": middle(result["moved"] for result in results) * 1e3}
+        slower = middle(result["slower"] for result in results)
+        if slower:
+            line["iterations_over_before"] = slower
+        note(bench="ahead", change=change, way=way, mib=mib, constant=percent, **line, rounds=len(results))

@@ -1,0 +1,205 @@
+/* One start of a job: see recover_attempt.h. */
+#include "driver/epop/recover_attempt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver/epop/options.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/kin.h"
+#include "runtime/hydra/hydra.h"
+#include "runtime/hydra/leftovers.h"
+
+/* Seconds until what is left is killed: when process 0 is gone without a word; when it has said that it ends badly;
+ * and for its connection to end when mpiexec has. */
+static const double without_word = 0.5, with_word = 8, by_fault = 1, drained = 0.5;
+enum { LOOK_MS = 200, FAILED_MOST = 5 };
+
+int attempt_prepare(struct error *error)
+{
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (size_t i = 0; i < 4; i++)
+        sigaddset(&ours, (const int[]){SIGCHLD, SIGTERM, SIGINT, SIGHUP}[i]);
+    sigprocmask(SIG_BLOCK, &ours, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd >= 0 ? fd : error_set(error, ERROR_FAILED, "no signalfd: %s", strerror(errno));
+}
+
+/* In the same process group, so that the terminal is its own, too. If this process is killed the job is told to stop.
+ */
+static void become(char **argv, pid_t supervisor)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == supervisor)
+        execv(argv[0], argv);
+    fprintf(stderr, "epop: cannot start '%s': %s\n", argv[0], strerror(errno));
+    _exit(EXIT_USAGE);
+}
+
+static void reap(struct attempt *a)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        if (pid == a->mpiexec) {
+            a->status = status;
+            a->ended = true;
+        }
+}
+
+bool attempt_told(int signals)
+{
+    struct signalfd_siginfo info;
+    bool told = false;
+    while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
+        told |= info.ssi_signo != SIGCHLD;
+    return told;
+}
+
+/* What the terminal sends has reached mpiexec, too. */
+static void take_signals(struct attempt *a)
+{
+    struct signalfd_siginfo info;
+    while (read(a->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGCHLD)
+            continue;
+        a->told = true;
+        if (!a->ended && info.ssi_code != SI_KERNEL)
+            kill(a->mpiexec, (int)info.ssi_signo);
+    }
+}
+
+static void kill_by(struct attempt *a, double seconds)
+{
+    double at = monotonic_seconds() + seconds;
+    if (!a->kill || at < a->kill)
+        a->kill = at;
+}
+
+/* mpiexec does not notice that the command which reaches a host for it has failed. */
+static void look_for_failed(struct attempt *a)
+{
+    char name[64];
+    int status;
+    a->failed = !a->ended && hydra_failed(a->mpiexec, name, sizeof name, &status) ? a->failed + 1 : 0;
+    if (a->failed < FAILED_MOST || a->kill)
+        return;
+    fprintf(stderr, "epop: mpiexec cannot go on: its '%s' ended with status %d\n", name, status);
+    kill_by(a, 0);
+}
+
+/* What is known now. */
+static void judge(struct attempt *a)
+{
+    double now = monotonic_seconds();
+    enum word word = a->words.word;
+    if (words_is_lost(&a->words) && !a->lost)
+        a->lost = now;
+    bool fault = word == WORD_FAULT || (!word && (a->lost || (a->ended && a->words.begun)));
+    if (fault && !a->died)
+        a->died = now;
+    if (word == WORD_FAULT)
+        kill_by(a, by_fault);
+    else if (word == WORD_FAILED)
+        kill_by(a, with_word);
+    else if (!word && a->lost)
+        kill_by(a, without_word);
+}
+
+static void tell_that_it_runs(struct attempt *a)
+{
+    if (!a->runs || !a->words.state.from[0])
+        return;
+    a->runs(a->context);
+    a->runs = NULL;
+}
+
+/* mpiexec has ended, and all that process 0 said is heard. */
+static bool is_over(const struct attempt *a, double ended)
+{
+    return a->ended && (a->words.chief < 0 || a->words.word || monotonic_seconds() - ended > drained);
+}
+
+static void watch(struct attempt *a)
+{
+    struct pollfd fds[WORDS_MOST + 2];
+    double ended = 0, looked = monotonic_seconds();
+    while (!is_over(a, ended)) {
+        fds[0] = (struct pollfd){.fd = a->signals, .events = POLLIN};
+        int count = 1 + words_fds(&a->words, fds + 1);
+        poll(fds, (nfds_t)count, a->kill || a->ended ? 20 : LOOK_MS);
+        take_signals(a);
+        reap(a);
+        if (a->ended && !ended)
+            ended = monotonic_seconds();
+        words_take(&a->words);
+        tell_that_it_runs(a);
+        judge(a);
+        if (monotonic_seconds() - looked > LOOK_MS / 1e3) {
+            look_for_failed(a);
+            looked = monotonic_seconds();
+        }
+        if (a->kill && monotonic_seconds() > a->kill && !a->ended)
+            kin_signal(getpid(), NULL, SIGKILL);
+    }
+    words_take(&a->words);
+    judge(a);
+}
+
+/* What a program that ended well left running on purpose goes on. */
+static void clear(struct attempt *a)
+{
+    if (a->words.word == WORD_ENDED || (!a->words.begun && !a->died))
+        return;
+    kin_signal(getpid(), NULL, SIGKILL);
+    for (int i = 0; i < 500 && kin_signal(getpid(), NULL, 0) > 0; i++)
+        usleep(10000);
+    reap(a);
+    leftovers_remove();
+}
+
+bool attempt_run(struct attempt *a, char **argv, struct error *error)
+{
+    pid_t supervisor = getpid();
+    fflush(NULL);
+    a->mpiexec = fork();
+    if (a->mpiexec == 0)
+        become(argv, supervisor);
+    if (a->mpiexec < 0) {
+        error_set(error, ERROR_FAILED, "cannot start '%s': %s", argv[0], strerror(errno));
+        return false;
+    }
+    watch(a);
+    clear(a);
+    return true;
+}
+
+bool attempt_died(const struct attempt *a, bool first)
+{
+    bool by_itself = a->words.word && a->words.word != WORD_FAULT;
+    return !a->told && !by_itself && (a->words.begun || !first);
+}
+
+int attempt_status(const struct attempt *a, bool executable)
+{
+    bool exited = WIFEXITED(a->status);
+    int status = exited ? WEXITSTATUS(a->status) : 128 + WTERMSIG(a->status);
+    if (a->words.word == WORD_ENDED)
+        return a->words.status || !executable || !exited ? a->words.status : status;
+    if (a->words.word && a->words.status)
+        return a->words.status;
+    return status || !a->words.begun ? status : EXIT_FAILED;
+}

@@ -1,0 +1,504 @@
+/*
+ * One loop over all sockets, none of which blocks. A stream has no frames: both ends know the plan, so that the
+ * elements of all arrays simply follow each other. They are taken in chunks, sent and received where they lie if they
+ * lie together, else through a buffer.
+ */
+#include "runtime/ahead/carry.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/ahead/pace.h"
+#include "runtime/base/clock.h"
+
+#define CHUNK      (256 << 10) /* bytes */
+#define SILENCE_MS 30000
+#define CONNECT_MS 3000
+#define STRANGERS  8 /* connections that have not said who they are, besides as many as there are processes */
+
+/* One socket. Its bytes: the hello, the values where there are some, and what the cargo says. */
+struct flow {
+    int fd, peer;
+    bool sends;
+    bool stranger; /* it does not know the secret, and is to go */
+    struct place_hello hello;
+    uint64_t value_bytes; /* goes in front of the values */
+    int64_t since;        /* it was opened, CLOCK_MONOTONIC, ns */
+    int item;
+    redist_stream stream; /* of the item */
+    redist_stream chunk;  /* of what is in the buffer, to be unpacked */
+    int64_t copied;       /* elements of a copy */
+    char *at, *buffer;    /* next byte; the buffer, made when it is needed */
+    int64_t have;         /* bytes from there on */
+    int64_t packed;       /* elements in the buffer that are to be unpacked */
+    enum { HELLO, LENGTH, VALUES, CARGO, OVER } stage;
+};
+
+struct carrying {
+    struct carriage *c;
+    struct flow *flows;
+    struct pollfd *polls;
+    int count;     /* of flows */
+    int most;      /* of them */
+    int awaited;   /* those that are still to come here */
+    int64_t heard; /* when something has moved, CLOCK_MONOTONIC, ns; strangers do not count */
+    struct pace pace;
+    bool loaded;  /* the cargo is known, and routed */
+    int own_item; /* what stays on this rank: copied by and by */
+    redist_stream own;
+    bool own_begun;
+};
+
+/* ---- Stages -------------------------------------------------------------------------------- */
+
+static bool is_unknown(const struct flow *f)
+{
+    return !f->sends && f->stage == HELLO;
+}
+
+static bool brings_values(const struct carrying *s, const struct flow *f)
+{
+    int to = f->sends ? f->peer : s->c->me, from = f->sends ? s->c->me : f->peer;
+    return from == 0 && to >= s->c->window->old_size;
+}
+
+static void set(struct flow *f, void *at, size_t bytes)
+{
+    f->at = at;
+    f->have = (int64_t)bytes;
+}
+
+static int64_t chunk_elements(const redist_element *element, int64_t left)
+{
+    int64_t most = element->size < CHUNK ? CHUNK / element->size : 1;
+    return left < most ? left : most;
+}
+
+static int make_buffer(struct flow *f, int64_t bytes)
+{
+    if (!f->buffer)
+        f->buffer = malloc(bytes > CHUNK ? (size_t)bytes : CHUNK);
+    return f->buffer ? 0 : -1;
+}
+
+/* The next elements of a copy: they lie together. */
+static void take_copy(struct flow *f, const struct cargo_item *item)
+{
+    int64_t count = chunk_elements(&item->element, item->route.copies - f->copied);
+    char *block = f->sends ? (char *)item->before : item->after;
+    set(f, block + f->copied * item->element.size, (size_t)(count * item->element.size));
+    f->copied += count;
+}
+
+/* The next elements of the plan. */
+static int take_elements(struct flow *f, const struct cargo_item *item)
+{
+    int64_t count = chunk_elements(&item->element, f->stream.left), position = 0, bytes = count * item->element.size;
+    redist_side side = f->sends ? REDIST_BEFORE : REDIST_AFTER;
+    redist_piece piece;
+    f->chunk = f->stream;
+    int64_t at = redist_stream_skip(&f->stream, count, side);
+    if (at >= 0) {
+        set(f, (f->sends ? (char *)item->before : (char *)item->after) + at * item->element.extent, (size_t)bytes);
+        return 0;
+    }
+    if (make_buffer(f, bytes))
+        return -1;
+    set(f, f->buffer, (size_t)bytes);
+    f->packed = f->sends ? 0 : count;
+    while (f->sends && count > 0 && redist_stream_take(&f->chunk, count, &piece)) {
+        count -= piece.length * piece.times;
+        redist_pack(&item->element, &piece, item->before, f->buffer, bytes, &position);
+    }
+    return 0;
+}
+
+/* What has come into the buffer, to where it belongs. */
+static void unpack(struct flow *f, const struct cargo_item *item)
+{
+    int64_t position = 0, bytes = f->packed * item->element.size;
+    redist_piece piece;
+    while (f->packed > 0 && redist_stream_take(&f->chunk, f->packed, &piece)) {
+        f->packed -= piece.length * piece.times;
+        redist_unpack(&item->element, &piece, f->buffer, bytes, &position, item->after);
+    }
+}
+
+static void open_item(struct carrying *s, struct flow *f)
+{
+    const struct cargo_item *item = &s->c->cargo->items[f->item];
+    f->copied = 0;
+    if (!item->route.copies)
+        f->stream =
+            redist_stream_start(&item->route.plan, NULL, f->sends ? s->c->me : f->peer, f->sends ? f->peer : s->c->me);
+}
+
+static int64_t left_of_item(struct carrying *s, const struct flow *f)
+{
+    const struct cargo_item *item = &s->c->cargo->items[f->item];
+    int from = f->sends ? s->c->me : f->peer, to = f->sends ? f->peer : s->c->me;
+    return item->route.copies ? cargo_item_elements(item, from, to) - f->copied : f->stream.left;
+}
+
+/* The next bytes of the cargo. */
+static int next_chunk(struct carrying *s, struct flow *f)
+{
+    struct cargo *cargo = s->c->cargo;
+    while (f->item < cargo->count && left_of_item(s, f) <= 0)
+        if (++f->item < cargo->count)
+            open_item(s, f);
+    if (f->item >= cargo->count) {
+        f->stage = OVER;
+        return 0;
+    }
+    const struct cargo_item *item = &cargo->items[f->item];
+    if (!item->route.copies)
+        return take_elements(f, item);
+    take_copy(f, item);
+    return 0;
+}
+
+/* Behind the hello and the values: the cargo, as soon as it is known. */
+static int begin_cargo(struct carrying *s, struct flow *f)
+{
+    f->stage = CARGO;
+    f->item = 0;
+    if (s->c->cargo->count)
+        open_item(s, f);
+    return next_chunk(s, f);
+}
+
+static int check_hash(const struct carrying *s, const struct flow *f, struct error *error)
+{
+    if (f->hello.cargo == s->c->cargo->hash)
+        return 0;
+    return error_set(error, ERROR_FAILED, "the ranks do not describe the same constant data");
+}
+
+/* Whoever finds the port may connect. It is no reason to do without: the others come all the same. */
+static bool knows_secret(const struct carrying *s, const struct flow *f)
+{
+    return place_knows(&s->c->place, s->c->adaptation, &f->hello) && f->hello.from < (uint32_t)s->c->size;
+}
+
+static int welcome(struct carrying *s, struct flow *f, struct error *error)
+{
+    f->peer = (int)f->hello.from;
+    s->awaited--;
+    return s->loaded ? check_hash(s, f, error) : 0;
+}
+
+static int go_on_behind_hello(struct carrying *s, struct flow *f)
+{
+    if (brings_values(s, f)) {
+        f->value_bytes = s->c->value_bytes;
+        f->stage = LENGTH;
+        set(f, &f->value_bytes, sizeof f->value_bytes);
+        return 0;
+    }
+    f->stage = CARGO;
+    return s->loaded ? begin_cargo(s, f) : 0;
+}
+
+static int make_values(struct carrying *s, struct flow *f)
+{
+    if (!f->sends) {
+        s->c->value_bytes = f->value_bytes;
+        s->c->values = malloc(f->value_bytes ? f->value_bytes : 1);
+    }
+    f->stage = VALUES;
+    set(f, s->c->values, s->c->value_bytes);
+    return s->c->values ? 0 : -1;
+}
+
+static int load(struct carrying *s, struct error *error);
+
+/* All bytes of the stage have gone, or come. 0, or -1 with text. */
+static int advance(struct carrying *s, struct flow *f, struct error *error)
+{
+    int result = 0;
+    while (!result && f->have == 0 && f->stage != OVER) {
+        if (f->stage == HELLO && !f->sends && !knows_secret(s, f)) {
+            f->stranger = true;
+            return 0;
+        }
+        if (f->stage == HELLO && !f->sends && welcome(s, f, error))
+            return -1;
+        if (f->stage == HELLO)
+            result = go_on_behind_hello(s, f);
+        else if (f->stage == LENGTH)
+            result = make_values(s, f);
+        else if (f->stage == VALUES && !s->loaded && load(s, error))
+            return -1;
+        else if (f->stage == VALUES)
+            result = begin_cargo(s, f);
+        else if (!s->loaded)
+            return 0;
+        else if (f->packed)
+            unpack(f, &s->c->cargo->items[f->item]);
+        else
+            result = next_chunk(s, f);
+    }
+    return result ? error_memory(error) : 0;
+}
+
+/* ---- Flows ------------------------------------------------------------------------------------ */
+
+static struct flow *add_flow(struct carrying *s, int fd, bool sends)
+{
+    int i = 0;
+    while (i < s->count && s->flows[i].fd >= 0)
+        i++;
+    struct flow *f = &s->flows[i];
+    s->count += i == s->count;
+    *f = (struct flow){.fd = fd, .peer = -1, .sends = sends, .since = monotonic_ns(), .stage = HELLO};
+    set(f, &f->hello, sizeof f->hello);
+    return f;
+}
+
+static int go_to(struct carrying *s, int peer, struct error *error)
+{
+    int fd = place_go(&s->c->places[peer]);
+    if (fd < 0)
+        return error_set(error, ERROR_FAILED, "process %d of the window cannot be reached", peer);
+    struct flow *f = add_flow(s, fd, true);
+    f->peer = peer;
+    f->hello = place_hello(&s->c->places[peer], s->c->adaptation, s->c->me, s->c->cargo->hash);
+    return 0;
+}
+
+static bool has_something_for(const struct carrying *s, int from, int to)
+{
+    bool values = from == 0 && to >= s->c->window->old_size;
+    return from != to && (values || cargo_bytes(s->c->cargo, from, to) > 0);
+}
+
+/* The cargo is known: who comes, and who is to be gone to. */
+static int load(struct carrying *s, struct error *error)
+{
+    struct carriage *c = s->c;
+    if (!c->cargo && c->fill(c->context, error))
+        return -1;
+    if (cargo_route(c->cargo, c->window, c->me, error))
+        return -1;
+    s->loaded = true;
+    for (int rank = 0; rank < c->size; rank++)
+        s->awaited += has_something_for(s, rank, c->me);
+    for (int i = 0; i < c->size; i++) {
+        int peer = (c->me + i) % c->size; /* not all to the same one at first */
+        if (has_something_for(s, c->me, peer) && go_to(s, peer, error))
+            return -1;
+    }
+    for (int i = 0; i < s->count; i++) {
+        struct flow *f = &s->flows[i];
+        bool came = f->fd >= 0 && !f->sends && f->stage != HELLO;
+        if (came && check_hash(s, f, error))
+            return -1;
+        if (came && f->stage == CARGO && begin_cargo(s, f))
+            return error_memory(error);
+    }
+    s->heard = monotonic_ns(); /* the program's thread may have been long in coming */
+    return 0;
+}
+
+/* Its place is free: flows do not move, as they point into themselves. */
+static void drop(struct flow *f)
+{
+    close(f->fd);
+    *f = (struct flow){.fd = -1, .stage = OVER};
+}
+
+static void drop_strangers(struct carrying *s)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->flows[i].stranger)
+            drop(&s->flows[i]);
+}
+
+/* Where there is no room any more somebody goes who has said nothing yet: who is awaited has said all within moments,
+ * and is never one of so many. Flows that are to be opened from here have room of their own. */
+static void accept_one(struct carrying *s)
+{
+    int fd = place_accept(&s->c->place), come = 0;
+    struct flow *silent = NULL;
+    if (fd < 0)
+        return;
+    for (int i = 0; i < s->count; i++) {
+        struct flow *f = &s->flows[i];
+        come += f->fd >= 0 && !f->sends;
+        silent = is_unknown(f) && !silent ? f : silent;
+    }
+    if (come >= s->c->size + STRANGERS && silent)
+        drop(silent);
+    add_flow(s, fd, false);
+}
+
+/* ---- The loop ----------------------------------------------------------------------------------- */
+
+/* One chunk at most. */
+static int pass(struct carrying *s, struct flow *f, struct error *error)
+{
+    ssize_t done =
+        f->sends ? send(f->fd, f->at, (size_t)f->have, MSG_NOSIGNAL) : recv(f->fd, f->at, (size_t)f->have, 0);
+    if (done < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (done <= 0 && is_unknown(f)) {
+        f->stranger = true;
+        return 0;
+    }
+    if (done <= 0)
+        return error_set(error, ERROR_FAILED, "the connection to another process is gone");
+    f->at += done;
+    f->have -= done;
+    s->heard = is_unknown(f) ? s->heard : monotonic_ns();
+    if (!f->sends && f->stage == CARGO)
+        s->c->received += done;
+    return f->have ? 0 : advance(s, f, error);
+}
+
+/* A part of what this rank keeps, which an old one alone does. False: there is no more. */
+static bool copy_own(struct carrying *s)
+{
+    struct cargo *cargo = s->c->cargo;
+    redist_piece piece;
+    for (; s->loaded && s->own_item < cargo->count; s->own_item++, s->own_begun = false) {
+        const struct cargo_item *item = &cargo->items[s->own_item];
+        if (!item->after || item->route.copies)
+            continue;
+        if (!s->own_begun)
+            s->own = redist_stream_start(&item->route.plan, NULL, s->c->me, s->c->me);
+        s->own_begun = true;
+        int64_t count = chunk_elements(&item->element, s->own.left);
+        if (count == 0)
+            continue;
+        while (count > 0 && redist_stream_take(&s->own, count, &piece)) {
+            count -= piece.length * piece.times;
+            redist_copy(&item->element, &piece, item->before, item->after);
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool is_over(const struct carrying *s)
+{
+    if (!s->loaded || s->awaited > 0)
+        return false;
+    for (int i = 0; i < s->count; i++)
+        if (s->flows[i].stage != OVER && !is_unknown(&s->flows[i]))
+            return false;
+    return true;
+}
+
+/* The first two are the word that it is off, and whoever comes. */
+static int fill_polls(struct carrying *s)
+{
+    s->polls[0] = (struct pollfd){.fd = s->c->wake, .events = POLLIN};
+    s->polls[1] = (struct pollfd){.fd = s->c->place.fd, .events = POLLIN};
+    for (int i = 0; i < s->count; i++) {
+        const struct flow *f = &s->flows[i];
+        s->polls[2 + i] = (struct pollfd){.fd = f->have > 0 ? f->fd : -1, .events = f->sends ? POLLOUT : POLLIN};
+    }
+    return 2 + s->count;
+}
+
+static bool is_connecting(const struct flow *f)
+{
+    return f->fd >= 0 && f->sends && f->stage == HELLO && f->have == sizeof f->hello;
+}
+
+/* The first flow that has been connecting for too long, or NULL; until when something has to come, or to connect. */
+static const struct flow *find_late(const struct carrying *s, int64_t now, int64_t *until)
+{
+    *until = s->heard + SILENCE_MS * INT64_C(1000000);
+    for (int i = 0; i < s->count; i++) {
+        int64_t limit = s->flows[i].since + CONNECT_MS * INT64_C(1000000);
+        if (!is_connecting(&s->flows[i]))
+            continue;
+        if (limit <= now)
+            return &s->flows[i];
+        *until = limit < *until ? limit : *until;
+    }
+    return NULL;
+}
+
+/* Nobody has to wait for what does not come: -1 with text. Else the milliseconds that may pass without news. */
+static int check_time(const struct carrying *s, struct error *error)
+{
+    int64_t now = monotonic_ns(), until;
+    const struct flow *late = find_late(s, now, &until);
+    if (late)
+        return place_unreachable(&s->c->places[late->peer], CONNECT_MS / 1000, error);
+    if (until <= now)
+        return error_set(error, ERROR_FAILED, "nothing has come for %d s", SILENCE_MS / 1000);
+    return (int)((until - now) / 1000000) + 1;
+}
+
+/* Between slices of work, as the pace asks for it. Ends when it is off. */
+static void rest(struct carrying *s)
+{
+    int64_t left = s->c->awaited ? 0 : pace_rest(&s->pace);
+    struct timespec time = {.tv_nsec = left < 1000000000 ? left : 999999999};
+    if (left > 0)
+        ppoll(s->polls, 1, &time, NULL);
+}
+
+static int run(struct carrying *s, struct error *error)
+{
+    bool copies = s->loaded;
+    int wait = 0;
+    s->heard = monotonic_ns();
+    pace_begin(&s->pace);
+    while (copies || !is_over(s)) {
+        int count = fill_polls(s);
+        poll(s->polls, (nfds_t)count, copies ? 0 : wait);
+        if (s->c->off)
+            return error_set(error, ERROR_FAILED, "it is off");
+        copies = copies && copy_own(s);
+        s->heard = copies ? monotonic_ns() : s->heard;
+        for (int i = 2; i < count; i++)
+            if (s->polls[i].revents && s->flows[i - 2].have > 0 && pass(s, &s->flows[i - 2], error))
+                return -1;
+        drop_strangers(s);
+        if (s->polls[1].revents)
+            accept_one(s);
+        wait = check_time(s, error); /* behind what came, also while this process was stopped */
+        if (wait < 0)
+            return -1;
+        rest(s);
+    }
+    return 0;
+}
+
+/* A copy that a child of the program has must not keep it open. */
+static void end(struct carrying *s, bool failed)
+{
+    for (int i = 0; i < s->count; i++) {
+        if (s->flows[i].fd < 0)
+            continue;
+        shutdown(s->flows[i].fd, failed ? SHUT_RDWR : SHUT_WR);
+        close(s->flows[i].fd);
+        free(s->flows[i].buffer);
+    }
+    free(s->flows);
+    free(s->polls);
+}
+
+int carry(struct carriage *c, struct error *error)
+{
+    struct carrying s = {.c = c};
+    s.most = 2 * c->size + STRANGERS;
+    s.flows = calloc((size_t)s.most, sizeof *s.flows);
+    s.polls = calloc((size_t)s.most + 2, sizeof *s.polls);
+    int result = s.flows && s.polls ? 0 : error_memory(error);
+    if (!result && c->cargo)
+        result = load(&s, error);
+    if (!result)
+        result = run(&s, error);
+    end(&s, result != 0);
+    return result;
+}

@@ -1,0 +1,70 @@
+/*
+ * Does somebody else want the core? Then to give it up takes long, or the kernel has taken it away: one look after each
+ * slice of work tells.
+ */
+#include "runtime/ahead/pace.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+
+#define SLICE       1000000 /* ns of work from look to look */
+#define WANTED      50000   /* ns: longer than it takes to come back at once */
+#define REST        3       /* of the work: a quarter of the time is worked */
+#define MOST_WORKED 4000000 /* ns that are made up for, of what was done while nobody wanted the core */
+
+static int64_t thread_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static long preemptions(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+}
+
+/* A short slice (from Linux 6.12 on) has it run soon when something has come, and not when the others are through with
+ * their own. */
+static void ask_for_short_slices(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attributes = {.size = sizeof attributes, .runtime = 100000};
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+void pace_begin(struct pace *pace)
+{
+    ask_for_short_slices();
+    *pace = (struct pace){.looked_at = thread_ns(), .preemptions = preemptions()};
+}
+
+int64_t pace_rest(struct pace *pace)
+{
+    int64_t now = thread_ns();
+    if (now - pace->looked_at < SLICE)
+        return 0;
+    int64_t begin = monotonic_ns(), worked = pace->worked + now - pace->looked_at;
+    sched_yield();
+    int64_t end = monotonic_ns(), rest = 0;
+    long taken = preemptions();
+    if (end - begin > WANTED || taken != pace->preemptions) {
+        rest = REST * worked - (end - begin);
+        worked = 0;
+    }
+    pace->preemptions = taken;
+    pace->looked_at = now;
+    pace->worked = worked < MOST_WORKED ? worked : MOST_WORKED;
+    return rest > 0 ? rest : 0;
+}

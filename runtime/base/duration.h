@@ -1,0 +1,8 @@
+/* Lengths of time as people write them: 30, 30s, 10m, 1.5h. */
+#ifndef EPOP_BASE_DURATION_H
+#define EPOP_BASE_DURATION_H
+
+/* 0, or -1: it is none, or negative. */
+int duration_read(const char *text, double *seconds);
+
+#endif

@@ -1,0 +1,62 @@
+/* The table of lib/epop/hdf5.so: each function with HDF5's own messages off. */
+#include "runtime/checkpoint/hdf5/errors.h"
+#include "runtime/checkpoint/hdf5/read.h"
+#include "runtime/checkpoint/hdf5/write.h"
+
+#include <epop/visibility.h>
+
+#define QUIETLY(call)                                                                                                  \
+    struct errors_before before = errors_hold();                                                                       \
+    int result = call;                                                                                                 \
+    errors_restore(&before);                                                                                           \
+    return result
+
+static int create(const char *path, const struct checkpoint_head *head, void **file, struct error *error)
+{
+    QUIETLY(write_create(path, head, file, error));
+}
+
+static int add(void *file, struct layout_dataset *dataset, const struct layout_type *type, struct error *error)
+{
+    QUIETLY(write_add(file, dataset, type, error));
+}
+
+static int seal(void *file, const struct layout_dataset *dataset, struct error *error)
+{
+    QUIETLY(write_seal(file, dataset, error));
+}
+
+static int link_earlier(void *file, const struct layout_dataset *dataset, struct error *error)
+{
+    QUIETLY(write_link(file, dataset, error));
+}
+
+static int close_file(void *file, struct error *error)
+{
+    QUIETLY(write_close(file, error));
+}
+
+static void discard(void *file)
+{
+    struct errors_before before = errors_hold();
+    write_discard(file);
+    errors_restore(&before);
+}
+
+static int read_file(const char *path, struct checkpoint_head *head, struct layout_dataset **datasets, int *count,
+                     struct error *error)
+{
+    QUIETLY(read_structure(path, head, datasets, count, error));
+}
+
+EPOP_EXPORT extern const struct hdf5_module hdf5_module;
+const struct hdf5_module hdf5_module = {
+    .version = HDF5_MODULE_VERSION,
+    .create = create,
+    .add = add,
+    .seal = seal,
+    .link = link_earlier,
+    .close = close_file,
+    .discard = discard,
+    .read = read_file,
+};

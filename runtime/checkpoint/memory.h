@@ -1,0 +1,25 @@
+/*
+ * Checkpoints in the memory of the nodes: each rank's part lies in shared memory files of its host, and a copy of it on
+ * that of a partner, as SCR and FTI have it (their partner level): it survives the death of every process of the job,
+ * and of one host. Where all ranks are on one host there is no partner. Two generations: the older one goes when the
+ * newer one is complete on all hosts.
+ */
+#ifndef EPOP_CHECKPOINT_MEMORY_H
+#define EPOP_CHECKPOINT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "runtime/checkpoint/store.h"
+
+/* `path` is a directory in the memory of each host. open takes the newest generation of which every part is on one of
+ * the hosts that the ranks are on. link is not offered. */
+extern const struct store_table store_memory;
+
+/* No note where there is no other host. */
+extern bool memory_is_quiet;
+
+/* Is there a partner on another host? Of a file that is being written. Local. */
+bool memory_has_partner(const void *file);
+
+#endif

@@ -1,0 +1,163 @@
+/* The head of a part: a JSON object, a zero byte, the values. See memory_head.h. */
+#include "runtime/checkpoint/memory_head.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/array.h"
+#include "runtime/base/json.h"
+
+int memory_table_add(struct memory_table *table, const struct memory_slab *slab)
+{
+    if (array_reserve(&table->slabs, &table->room, (size_t)table->count + 1, sizeof *slab))
+        return -1;
+    table->slabs[table->count++] = *slab;
+    return 0;
+}
+
+void memory_table_free(struct memory_table *table)
+{
+    free(table->slabs);
+    *table = (struct memory_table){0};
+}
+
+/* ---- Numbers of any size: JSON has those of a double -------------------------------------------- */
+
+static void add_int64(cJSON *json, const char *name, int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    cJSON_AddStringToObject(json, name, text);
+}
+
+static int64_t get_int64(const cJSON *json, const char *name)
+{
+    const char *text = json_text(json, name);
+    return text ? strtoll(text, NULL, 10) : -1;
+}
+
+/* ---- Packing -------------------------------------------------------------------------------------- */
+
+static cJSON *slab_json(const struct memory_slab *slab)
+{
+    cJSON *json = cJSON_CreateObject(), *extent = cJSON_AddArrayToObject(json, "extent");
+    cJSON_AddStringToObject(json, "name", slab->name);
+    for (int i = 0; i < slab->dims; i++) {
+        cJSON *one = cJSON_CreateObject();
+        add_int64(one, "n", slab->extent[i]);
+        cJSON_AddItemToArray(extent, one);
+    }
+    add_int64(json, "bytes", slab->bytes);
+    add_int64(json, "first", slab->first);
+    add_int64(json, "count", slab->count);
+    return json;
+}
+
+static cJSON *head_json(const struct checkpoint_head *head, const struct memory_table *table)
+{
+    cJSON *json = cJSON_CreateObject(), *slabs = cJSON_AddArrayToObject(json, "slabs");
+    cJSON_AddNumberToObject(json, "format", CHECKPOINT_FORMAT);
+    cJSON_AddStringToObject(json, "program", head->program ? head->program : "");
+    cJSON_AddStringToObject(json, "structure", head->structure ? head->structure : "");
+    cJSON_AddStringToObject(json, "arguments", head->arguments ? head->arguments : "");
+    position_to_json(&head->at, json);
+    cJSON_AddNumberToObject(json, "size", head->size);
+    cJSON_AddNumberToObject(json, "number", head->number);
+    cJSON_AddNumberToObject(json, "restarts", head->restarts);
+    cJSON_AddNumberToObject(json, "time", head->time);
+    add_int64(json, "value_bytes", (int64_t)head->value_bytes);
+    for (int i = 0; i < table->count; i++)
+        cJSON_AddItemToArray(slabs, slab_json(&table->slabs[i]));
+    return json;
+}
+
+char *memory_head_pack(const struct checkpoint_head *head, const struct memory_table *table, size_t *size)
+{
+    cJSON *json = head_json(head, table);
+    char *text = json ? cJSON_PrintUnformatted(json) : NULL;
+    size_t length = text ? strlen(text) + 1 : 0;
+    char *bytes = text ? malloc(length + head->value_bytes) : NULL;
+    if (bytes) {
+        memcpy(bytes, text, length);
+        if (head->value_bytes)
+            memcpy(bytes + length, head->values, head->value_bytes);
+        *size = length + head->value_bytes;
+    }
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return bytes;
+}
+
+/* ---- Unpacking ------------------------------------------------------------------------------------ */
+
+static char *copy_text(const cJSON *json, const char *name)
+{
+    const char *text = json_text(json, name);
+    return text ? strdup(text) : NULL;
+}
+
+static int read_slab(const cJSON *json, struct memory_table *table)
+{
+    struct memory_slab slab = {
+        .bytes = get_int64(json, "bytes"), .first = get_int64(json, "first"), .count = get_int64(json, "count")};
+    const cJSON *one;
+    const char *name = json_text(json, "name");
+    cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(json, "extent"))
+    {
+        if (slab.dims == SLAB_DIMS)
+            return -1;
+        slab.extent[slab.dims++] = get_int64(one, "n");
+    }
+    snprintf(slab.name, sizeof slab.name, "%s", name ? name : "");
+    return slab.bytes < 1 || slab.first < 0 || slab.count < 0 ? -1 : memory_table_add(table, &slab);
+}
+
+static int read_table(const cJSON *json, struct memory_table *table)
+{
+    const cJSON *slab;
+    cJSON_ArrayForEach(slab, cJSON_GetObjectItemCaseSensitive(json, "slabs"))
+    {
+        if (read_slab(slab, table))
+            return -1;
+    }
+    return json_int(json, "format", 0) == CHECKPOINT_FORMAT ? 0 : -1;
+}
+
+/* The values are behind it. */
+static int read_head(const cJSON *json, const char *values, size_t size, struct checkpoint_head *head)
+{
+    *head = (struct checkpoint_head){.format = CHECKPOINT_FORMAT,
+                                     .program = copy_text(json, "program"),
+                                     .structure = copy_text(json, "structure"),
+                                     .arguments = copy_text(json, "arguments"),
+                                     .at = position_from_json(json),
+                                     .size = json_int(json, "size", 0),
+                                     .number = json_int(json, "number", 0),
+                                     .restarts = json_int(json, "restarts", 0),
+                                     .time = json_number(json, "time", 0),
+                                     .values = malloc(size + 1),
+                                     .value_bytes = size};
+    if (head->values)
+        memcpy(head->values, values, size);
+    bool whole = get_int64(json, "value_bytes") == (int64_t)size;
+    if (whole && head->program && head->structure && head->arguments && head->values)
+        return 0;
+    checkpoint_head_free(head);
+    return -1;
+}
+
+int memory_head_unpack(const char *bytes, size_t size, struct checkpoint_head *head, struct memory_table *table,
+                       struct error *error)
+{
+    size_t length = strnlen(bytes, size) + 1;
+    cJSON *json = length <= size ? cJSON_Parse(bytes) : NULL;
+    int result = json ? read_table(json, table) : -1;
+    if (!result && head)
+        result = read_head(json, bytes + length, size - length, head);
+    cJSON_Delete(json);
+    return result ? error_set(error, ERROR_FAILED, "a checkpoint in memory is damaged, or of another version of EPOP")
+                  : 0;
+}

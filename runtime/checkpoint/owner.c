@@ -1,0 +1,195 @@
+/* Whose checkpoint it is: see owner.h. */
+#include "runtime/checkpoint/owner.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/json.h"
+
+#define DESCRIBED "described"
+
+/* ---- Making one ------------------------------------------------------------------------ */
+
+char *owner_arguments(char *const *argv)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 1; argv && argv[0] && argv[i]; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(argv[i]));
+    char *text = cJSON_PrintUnformatted(list);
+    cJSON_Delete(list);
+    return text;
+}
+
+int owner_make(const epop_program_t *program, const char *name, char *const *argv, struct checkpoint_head *head)
+{
+    head->format = CHECKPOINT_FORMAT;
+    head->program = strdup(program ? program->name : name);
+    head->structure = program ? epop_program_to_json(program) : strdup("{}");
+    head->arguments = owner_arguments(argv);
+    return head->program && head->structure && head->arguments ? 0 : -1;
+}
+
+int owner_describe(struct checkpoint_head *head, const char *name, const char *kind)
+{
+    cJSON *structure = cJSON_Parse(head->structure);
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(structure, DESCRIBED);
+    if (!list)
+        list = cJSON_AddArrayToObject(structure, DESCRIBED);
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "name", name);
+    cJSON_AddStringToObject(entry, "kind", kind);
+    cJSON_AddItemToArray(list, entry);
+    char *text = list && entry ? cJSON_PrintUnformatted(structure) : NULL;
+    cJSON_Delete(structure);
+    if (!text)
+        return -1;
+    free(head->structure);
+    head->structure = text;
+    return 0;
+}
+
+/* ---- Comparing: the program ------------------------------------------------------------- */
+
+static int other_arguments(const cJSON *there, const cJSON *here, const char *path, struct error *error)
+{
+    int count =
+        cJSON_GetArraySize(there) > cJSON_GetArraySize(here) ? cJSON_GetArraySize(there) : cJSON_GetArraySize(here);
+    for (int i = 0; i < count; i++) {
+        const char *a = cJSON_GetStringValue(cJSON_GetArrayItem(here, i));
+        const char *b = cJSON_GetStringValue(cJSON_GetArrayItem(there, i));
+        if (a && b && !strcmp(a, b))
+            continue;
+        return error_set(error, ERROR_REFUSED, "%s: argument %d is %s%.300s%s here, %s%.300s%s in the file", path,
+                         i + 1, a ? "'" : "", a ? a : "missing", a ? "'" : "", b ? "'" : "", b ? b : "missing",
+                         b ? "'" : "");
+    }
+    return 0;
+}
+
+/* "EP 'iterate'" */
+static void name_element(const cJSON *element, char text[200])
+{
+    const char *type = json_text(element, "type"), *name = json_text(element, "name");
+    snprintf(text, 200, "%.10s '%.150s'", type ? type : "?", name ? name : "?");
+}
+
+/* What of two elements is not the same; NULL: nothing. */
+static const char *other_part(const cJSON *there, const cJSON *here)
+{
+    static const char *const parts[] = {"type", "name", "sizes", "progress"}; /* blocks may come to a program */
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!cJSON_Compare(cJSON_GetObjectItemCaseSensitive(there, parts[i]),
+                           cJSON_GetObjectItemCaseSensitive(here, parts[i]), 1))
+            return parts[i];
+    return NULL;
+}
+
+static int other_structure(const cJSON *there, const cJSON *here, const char *path, struct error *error)
+{
+    const cJSON *a = cJSON_GetObjectItemCaseSensitive(here, "elements");
+    const cJSON *b = cJSON_GetObjectItemCaseSensitive(there, "elements");
+    char here_text[200], there_text[200];
+    if (cJSON_GetArraySize(a) != cJSON_GetArraySize(b))
+        return error_set(error, ERROR_REFUSED, "%s: the program has %d elements here, %d in the file", path,
+                         cJSON_GetArraySize(a), cJSON_GetArraySize(b));
+    for (int pc = 0; pc < cJSON_GetArraySize(a); pc++) {
+        const cJSON *x = cJSON_GetArrayItem(a, pc), *y = cJSON_GetArrayItem(b, pc);
+        const char *part = other_part(y, x);
+        if (!part)
+            continue;
+        name_element(x, here_text);
+        name_element(y, there_text);
+        return error_set(error, ERROR_REFUSED, "%s: element %d is %s here, %s in the file, with another %s", path, pc,
+                         here_text, there_text, part);
+    }
+    return 0;
+}
+
+/* Structure and arguments, as trees: of text that is no JSON there are none. */
+struct trees {
+    cJSON *structure, *arguments;
+};
+
+static struct trees parse(const struct checkpoint_head *head)
+{
+    return (struct trees){cJSON_Parse(head->structure), cJSON_Parse(head->arguments)};
+}
+
+static void drop(struct trees *trees)
+{
+    cJSON_Delete(trees->structure);
+    cJSON_Delete(trees->arguments);
+}
+
+int owner_compare(const struct checkpoint_head *there, const struct checkpoint_head *here, const char *path,
+                  struct error *error)
+{
+    if (strcmp(there->program, here->program))
+        return error_set(error, ERROR_REFUSED, "%s: it is a checkpoint of the program '%.200s', not of '%.200s'", path,
+                         there->program, here->program);
+    struct trees a = parse(there), b = parse(here);
+    int result = !a.structure || !cJSON_IsArray(a.arguments)
+                     ? error_set(error, ERROR_REFUSED, "%s: it does not say which program it is of", path)
+                     : 0;
+    if (!result)
+        result = other_structure(a.structure, b.structure, path, error);
+    if (!result)
+        result = other_arguments(a.arguments, b.arguments, path, error);
+    drop(&a);
+    drop(&b);
+    return result;
+}
+
+/* ---- Comparing: what is described ---------------------------------------------------------- */
+
+static const char *kind_of(const cJSON *list, const char *name)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, list) if (json_text(entry, "name") &&
+                                        !strcmp(json_text(entry, "name"), name)) return json_text(entry, "kind");
+    return NULL;
+}
+
+/* The first of `list` that `other` does not have as it is. */
+static const cJSON *first_other(const cJSON *list, const cJSON *other)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, list)
+    {
+        const char *name = json_text(entry, "name"), *kind = json_text(entry, "kind");
+        const char *same = name ? kind_of(other, name) : NULL;
+        if (!same || !kind || strcmp(same, kind))
+            return entry;
+    }
+    return NULL;
+}
+
+static int other_described(const cJSON *there, const cJSON *here, const char *path, struct error *error)
+{
+    const cJSON *more = first_other(here, there), *missing = first_other(there, here);
+    const char *name = json_text(more ? more : missing, "name");
+    if (!name)
+        return 0;
+    const char *kind = json_text(more ? more : missing, "kind"), *other = kind_of(more ? there : here, name);
+    if (other)
+        return error_set(error, ERROR_REFUSED, "%s: '%.200s' is described as %s here, %s in the file", path, name,
+                         more ? kind : other, more ? other : kind);
+    return error_set(error, ERROR_REFUSED,
+                     more ? "%s: '%.200s' is described here, and is not in the file"
+                          : "%s: '%.200s' is in the file, and is not described here",
+                     path, name);
+}
+
+int owner_compare_described(const struct checkpoint_head *there, const struct checkpoint_head *here, const char *path,
+                            struct error *error)
+{
+    struct trees a = parse(there), b = parse(here);
+    int result = other_described(cJSON_GetObjectItemCaseSensitive(a.structure, DESCRIBED),
+                                 cJSON_GetObjectItemCaseSensitive(b.structure, DESCRIBED), path, error);
+    drop(&a);
+    drop(&b);
+    return result;
+}

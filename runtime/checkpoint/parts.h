@@ -1,0 +1,36 @@
+/*
+ * A rank's part of a dataset, between memory and file: elements stand in the file one after the other, without gaps.
+ * Local; each function returns 0, or an error number (EIO: MPI cannot pack it; ENODATA: the file ends before).
+ */
+#ifndef EPOP_CHECKPOINT_PARTS_H
+#define EPOP_CHECKPOINT_PARTS_H
+
+#include <stdbool.h>
+
+#include "runtime/describe/describe.h"
+#include "runtime/redist/element.h"
+
+struct part {
+    redist_element element;
+    int64_t first, count;
+    char *data;
+    int64_t offset; /* of the dataset in the file */
+    uint64_t sum;   /* checksum of what has passed */
+};
+
+/* false: elements of this type cannot be written (overlapping, or too large to be packed). */
+bool part_of_slab(struct part *part, const struct slab *slab);
+
+int64_t part_bytes(const struct part *part);
+int64_t part_place(const struct part *part); /* in the file */
+
+int part_write(struct part *part, int fd);
+int part_copy(struct part *part, char *to);
+int part_read(struct part *part, int fd);
+
+/* Only looks what is there: `count` elements of `size` bytes from `first` on. */
+int part_check(int fd, int64_t offset, int64_t size, int64_t first, int64_t count, uint64_t *sum);
+
+int part_write_bytes(int fd, const char *bytes, int64_t count, int64_t offset);
+
+#endif

@@ -1,0 +1,151 @@
+/* Names of files: see place.h. */
+#include "runtime/checkpoint/place.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX ".epop-part"
+
+int place_name(struct place *place, const char *path, struct error *error)
+{
+    place->lock = -1;
+    if (snprintf(place->path, sizeof place->path, "%s", path) < PATH_MAX &&
+        snprintf(place->part, sizeof place->part, "%s" SUFFIX, path) < PATH_MAX)
+        return 0;
+    return error_set(error, ERROR_REFUSED, "its path is too long");
+}
+
+/* Ends with '/', or is empty. */
+static int directory_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+int place_beside(const char *path, const char *name, char other[PATH_MAX])
+{
+    int length = snprintf(other, PATH_MAX, "%.*s%s", directory_length(path), path, name);
+    return length < PATH_MAX && !strchr(name, '/') ? 0 : -1;
+}
+
+static int open_directory(const struct place *place)
+{
+    char directory[PATH_MAX];
+    int length = directory_length(place->path);
+    snprintf(directory, sizeof directory, "%.*s", length ? length : 1, length ? place->path : ".");
+    return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* ---- What is left of others ------------------------------------------------- */
+
+static bool has_suffix(const char *name)
+{
+    size_t length = strlen(name), suffix = strlen(SUFFIX);
+    return length > suffix && !strcmp(name + length - suffix, SUFFIX);
+}
+
+/* Where there are no locks, all are left alone. */
+static void remove_if_left(int directory, const char *name)
+{
+    int fd = openat(directory, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (!flock(fd, LOCK_EX | LOCK_NB))
+        unlinkat(directory, name, 0);
+    close(fd);
+}
+
+static void sweep(const struct place *place)
+{
+    struct dirent *entry;
+    int fd = open_directory(place);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    while (directory && (entry = readdir(directory)))
+        if (has_suffix(entry->d_name))
+            remove_if_left(fd, entry->d_name);
+    if (directory)
+        closedir(directory);
+    else if (fd >= 0)
+        close(fd);
+}
+
+/* ---- One's own -------------------------------------------------------------- */
+
+/* Another's sweep may have removed it before it was locked. */
+static bool is_there(int fd, const char *path)
+{
+    struct stat own, there;
+    return !fstat(fd, &own) && !stat(path, &there) && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+static int take(struct place *place, struct error *error)
+{
+    int fd = open(place->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0)
+        return error_set(error, ERROR_FAILED, "%s", strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+        close(fd);
+        return error_set(error, ERROR_REFUSED, "another job is writing it");
+    }
+    if (ftruncate(fd, 0)) {
+        error_set(error, ERROR_FAILED, "%s", strerror(errno));
+        close(fd);
+        return -1;
+    }
+    place->lock = fd;
+    return 0;
+}
+
+int place_make(struct place *place, struct error *error)
+{
+    struct stat status;
+    if (!stat(place->path, &status) && S_ISDIR(status.st_mode))
+        return error_set(error, ERROR_REFUSED, "that is a directory");
+    sweep(place);
+    do {
+        if (place->lock >= 0)
+            close(place->lock);
+        place->lock = -1;
+        if (take(place, error))
+            return -1;
+    } while (!is_there(place->lock, place->part));
+    return 0;
+}
+
+/* Some file systems cannot do it, and say so. */
+static int sync_directory(const struct place *place)
+{
+    int fd = open_directory(place);
+    int result = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    return result && errno != EINVAL ? -1 : 0;
+}
+
+int place_settle(struct place *place, struct error *error)
+{
+    if (rename(place->part, place->path)) {
+        error_set(error, ERROR_FAILED, "%s", strerror(errno));
+        place_remove(place);
+        return -1;
+    }
+    close(place->lock);
+    place->lock = -1;
+    return sync_directory(place) ? error_set(error, ERROR_FAILED, "its directory: %s", strerror(errno)) : 0;
+}
+
+void place_remove(struct place *place)
+{
+    if (place->lock < 0)
+        return;
+    unlink(place->part);
+    close(place->lock);
+    place->lock = -1;
+}

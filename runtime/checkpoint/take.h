@@ -1,0 +1,42 @@
+/* Making a checkpoint, and filling a program's data from one. Both are collective over comm, of which they use a copy
+ * of their own: the program's messages do not meet theirs. */
+#ifndef EPOP_CHECKPOINT_TAKE_H
+#define EPOP_CHECKPOINT_TAKE_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "runtime/base/error.h"
+#include "runtime/checkpoint/store.h"
+
+/* The program's data, and the block that lists it. */
+struct checkpoint_data {
+    void (*describe)(void *data, epop_description_t *d);
+    void *data;
+};
+
+/* Where it is written behind the program's back: who is told, and the file, on which the store's settle is to be called
+ * then. */
+struct checkpoint_behind {
+    struct store_listener listener;
+    void *file;
+};
+
+/*
+ * Saves all of it at path, and sets head->values. base: an earlier file of the same directory which has the constant
+ * arrays as they are, or "". *bytes: what this rank has written. One slab at a time is in memory besides the data; with
+ * behind, which may be NULL, a copy of all that is written, until it is. 0, or -1 with the same text on all ranks; then
+ * nothing is left of it.
+ */
+int checkpoint_take(const struct store_table *store, MPI_Comm comm, const char *path, const char *base,
+                    const struct checkpoint_data *data, struct checkpoint_behind *behind, struct checkpoint_head *head,
+                    int64_t *bytes, struct error *error);
+
+/*
+ * The opposite: values first, then the arrays, which are allocated. `here` says what runs. 0, or -1 with the same text
+ * on all ranks; then the data is in no order.
+ */
+int checkpoint_load(const struct store_table *store, MPI_Comm comm, const char *path,
+                    const struct checkpoint_data *data, const struct checkpoint_head *here, struct error *error);
+
+#endif

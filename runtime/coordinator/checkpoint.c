@@ -1,0 +1,356 @@
+/* Checkpoints: see checkpoint.h. */
+#include "runtime/coordinator/checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/coordinator/behind.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/names.h"
+#include "runtime/coordinator/process.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/publish.h"
+#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/state.h"
+#include "runtime/coordinator/waiters.h"
+
+/* ---- Asking ------------------------------------------------------------------------- */
+
+static bool can_be(const struct coordinator *c, enum save_level level, struct error *why)
+{
+    if (c->stop.asked || c->ending.finished)
+        return error_set(why, ERROR_FAILED, "the job is ending"), false;
+    return !c->config.ops->saves || c->config.ops->saves(c->config.context, level, why);
+}
+
+void checkpoint_request(struct coordinator *c, void *handle, const cJSON *request)
+{
+    struct error why = {0};
+    if (!can_be(c, SAVE_FILE, &why)) {
+        reply_send(c, &handle, reply_refusal("refused", why.text));
+        return;
+    }
+    c->checkpoints.levels[SAVE_FILE].asked = true;
+    if (!json_true(request, "wait"))
+        reply_send(c, &handle, reply_accepted("accepted"));
+    else if (waiters_add(&c->checkpoints.levels[SAVE_FILE].waiters, handle, false))
+        fatal_memory(c);
+}
+
+static void fail(struct coordinator *c, const char *reason)
+{
+    publish_checkpoint(c, NULL, reason);
+    char text[1000];
+    snprintf(text, sizeof text, "there is no checkpoint: %.900s", reason);
+    c->config.ops->say(c->config.context, text, false);
+}
+
+/* It has nobody who waits for an answer, so a refusal is said. */
+static void ask(struct coordinator *c, enum save_level level)
+{
+    struct error why = {0};
+    if (c->stop.asked || c->ending.finished)
+        return;
+    c->checkpoints.levels[level].asked = can_be(c, level, &why);
+    if (!c->checkpoints.levels[level].asked)
+        fail(c, why.text);
+}
+
+/* A rank asks before it says that it holds: so the wish of those that come later is the same, and not the next. */
+void checkpoint_program(struct coordinator *c)
+{
+    if (!c->checkpoints.levels[SAVE_FILE].asked)
+        ask(c, SAVE_FILE);
+}
+
+void checkpoint_abandoned(struct coordinator *c, const void *handle)
+{
+    waiters_abandoned(c, &c->checkpoints.now.waiters, handle);
+    waiters_abandoned(c, &c->checkpoints.behind.waiters, handle);
+    for (int level = 0; level < SAVE_LEVELS; level++)
+        waiters_abandoned(c, &c->checkpoints.levels[level].waiters, handle);
+}
+
+/* ---- From one to the next --------------------------------------------------------------- */
+
+static void set_next(struct coordinator *c, enum save_level level)
+{
+    if (c->config.checkpoint.every[level] > 0)
+        timers_set(&c->timers, &c->checkpoints.levels[level].next, c->config.checkpoint.every[level]);
+}
+
+static void ring_file(void *context)
+{
+    ask(context, SAVE_FILE);
+}
+
+static void ring_memory(void *context)
+{
+    ask(context, SAVE_MEMORY);
+}
+
+void checkpoint_init(struct coordinator *c)
+{
+    c->checkpoints.last.number = 0;
+    c->checkpoints.number = c->config.checkpoint.number;
+    for (size_t i = 0; i < c->config.checkpoint.count; i++)
+        rotation_add(&c->checkpoints.rotation, c->config.checkpoint.files[i].number,
+                     c->config.checkpoint.files[i].base);
+    timer_init(&c->checkpoints.levels[SAVE_FILE].next, ring_file, c, &c->preparing);
+    timer_init(&c->checkpoints.levels[SAVE_MEMORY].next, ring_memory, c, &c->preparing);
+    behind_init(c);
+    for (int level = 0; level < SAVE_LEVELS; level++)
+        set_next(c, (enum save_level)level);
+}
+
+void checkpoint_destroy(struct coordinator *c)
+{
+    rotation_destroy(&c->checkpoints.rotation);
+}
+
+/* ---- At the gate ------------------------------------------------------------------------ */
+
+/* A file, while no other is written. */
+static bool may_begin(const struct coordinator *c, enum save_level level)
+{
+    return c->checkpoints.levels[level].asked && !(level == SAVE_FILE && behind_is_on(c));
+}
+
+bool checkpoint_is_due(const struct coordinator *c)
+{
+    bool due = false;
+    for (int level = 0; level < SAVE_LEVELS; level++)
+        due |= may_begin(c, (enum save_level)level);
+    return due && !c->checkpoints.now.on;
+}
+
+bool checkpoint_is_deferred(const struct coordinator *c)
+{
+    return c->checkpoints.levels[SAVE_FILE].asked && behind_is_on(c);
+}
+
+bool checkpoint_is_on(const struct coordinator *c)
+{
+    return c->checkpoints.now.on;
+}
+
+/* In the directory of all. */
+static void name_file(const struct coordinator *c, int number, char name[SAVE_PATH])
+{
+    snprintf(name, SAVE_PATH, "%s-%04d.h5", c->config.checkpoint.name, number);
+}
+
+static void path_of_file(const struct coordinator *c, int number, char path[SAVE_PATH])
+{
+    snprintf(path, SAVE_PATH, "%s/%s-%04d.h5", c->config.checkpoint.directory, c->config.checkpoint.name, number);
+}
+
+/* Constant arrays are so as long as one visit of a phase lasts. */
+static bool base_holds(const struct coordinator *c)
+{
+    const struct position *base = &c->checkpoints.base_at, *at = &c->checkpoints.now.at;
+    return c->checkpoints.base && base->pc == at->pc && base->visit == at->visit;
+}
+
+static void make_order(struct coordinator *c, enum save_level level)
+{
+    struct save_order *order = &c->checkpoints.now.order;
+    *order = (struct save_order){.level = level,
+                                 .number = ++c->checkpoints.number,
+                                 .restarts = c->config.checkpoint.restarts,
+                                 .behind = level == SAVE_FILE && c->config.checkpoint.behind};
+    if (level != SAVE_FILE)
+        return;
+    path_of_file(c, order->number, order->path);
+    if (!base_holds(c))
+        c->checkpoints.base = 0;
+    if (c->checkpoints.base)
+        name_file(c, c->checkpoints.base, order->base);
+}
+
+/* Since when all that now hold have not computed. */
+static double held_since(const struct coordinator *c)
+{
+    double since = monotonic_seconds();
+    for (int r = 0; r < c->processes.size && !c->pause.on; r++)
+        if (process_of_rank(c, r)->held < since)
+            since = process_of_rank(c, r)->held;
+    return since;
+}
+
+/* A file before memory, which comes next at the same probe. */
+void checkpoint_begin(struct coordinator *c, const struct position *at)
+{
+    struct checkpoints *k = &c->checkpoints;
+    enum save_level level = may_begin(c, SAVE_FILE) ? SAVE_FILE : SAVE_MEMORY;
+    k->now = (struct saving){.on = true,
+                             .missing = c->processes.size,
+                             .since = monotonic_seconds(),
+                             .held = held_since(c),
+                             .at = *at,
+                             .waiters = k->levels[level].waiters};
+    k->levels[level].asked = false;
+    k->levels[level].waiters = NULL;
+    timers_cancel(&c->timers, &k->levels[level].next);
+    make_order(c, level);
+    if (k->now.order.behind)
+        behind_await(c);
+    processes_send_world(c, save_order_to_json(&k->now.order));
+}
+
+/* ---- Done -------------------------------------------------------------------------------- */
+
+static void keep(struct coordinator *c, const struct checkpoint *last)
+{
+    struct checkpoints *k = &c->checkpoints;
+    char path[SAVE_PATH];
+    int base = k->base ? k->base : last->number, number;
+    if (!k->base)
+        k->base_at = last->at;
+    k->base = base;
+    if (rotation_add(&k->rotation, last->number, base))
+        fatal_memory(c);
+    while ((number = rotation_next(&k->rotation, c->config.checkpoint.keep))) {
+        path_of_file(c, number, path);
+        if (c->config.ops->forget)
+            c->config.ops->forget(c->config.context, path);
+    }
+}
+
+static void complete(struct coordinator *c, struct saving *s)
+{
+    struct checkpoints *k = &c->checkpoints;
+    k->last = (struct checkpoint){.level = s->order.level,
+                                  .number = s->order.number,
+                                  .at = s->at,
+                                  .time = wall_seconds(),
+                                  .behind = s->order.behind,
+                                  .seconds = monotonic_seconds() - s->since,
+                                  .stall = s->stall,
+                                  .bytes = s->bytes};
+    snprintf(k->last.path, sizeof k->last.path, "%s", s->order.path);
+    if (k->last.level == SAVE_FILE)
+        keep(c, &k->last);
+    publish_checkpoint(c, checkpoint_json(c), NULL);
+    cJSON *reply = reply_accepted("done");
+    cJSON_AddItemToObject(reply, "checkpoint", checkpoint_json(c));
+    waiters_answer(c, &s->waiters, reply);
+}
+
+/* Its number is used again, unless a later one is there already. */
+static void failed(struct coordinator *c, struct saving *s)
+{
+    struct checkpoints *k = &c->checkpoints;
+    if (k->number == s->order.number)
+        k->number--;
+    k->base = 0;
+    fail(c, s->failure);
+    waiters_answer(c, &s->waiters, reply_refusal("failed", s->failure));
+}
+
+void checkpoint_done(struct coordinator *c, struct saving *saving)
+{
+    saving->on = false;
+    if (saving->failure[0])
+        failed(c, saving);
+    else
+        complete(c, saving);
+    set_next(c, saving->order.level);
+}
+
+/* What comes next is decided when all that has arrived is taken. */
+static void all_have_saved(struct coordinator *c)
+{
+    struct saving *s = &c->checkpoints.now;
+    double now = monotonic_seconds();
+    s->stall = now - s->held;
+    if (!c->pause.on)
+        progress_stood(c, now - s->since);
+    if (s->order.behind && !s->failure[0])
+        behind_begin(c);
+    else
+        checkpoint_done(c, s);
+}
+
+void checkpoint_saved(struct coordinator *c, int process, const cJSON *message)
+{
+    struct saving *s = &c->checkpoints.now;
+    const char *failure = json_text(message, "failure");
+    if (!s->on || json_int(message, "number", 0) != s->order.number || process_at(c, process)->rank < 0)
+        return;
+    s->bytes += json_int64(message, "bytes", 0);
+    if (failure && !s->failure[0])
+        snprintf(s->failure, sizeof s->failure, "%s", failure);
+    if (!--s->missing)
+        all_have_saved(c);
+}
+
+void checkpoint_end(struct coordinator *c, const char *code, const char *reason)
+{
+    for (int level = 0; level < SAVE_LEVELS; level++) {
+        if (c->checkpoints.levels[level].asked)
+            publish_checkpoint(c, NULL, reason);
+        c->checkpoints.levels[level].asked = false;
+        waiters_answer(c, &c->checkpoints.levels[level].waiters, reply_refusal(code, reason));
+        set_next(c, (enum save_level)level);
+    }
+}
+
+/* ---- For people -------------------------------------------------------------------------------- */
+
+static void add_place(const struct coordinator *c, cJSON *json, const struct position *at)
+{
+    cJSON_AddNumberToObject(json, "pc", at->pc);
+    cJSON_AddStringToObject(json, "element", names_element(c, at->pc));
+    cJSON_AddNumberToObject(json, "iteration", (double)at->iteration);
+}
+
+cJSON *checkpoint_writing_json(const struct coordinator *c)
+{
+    const struct saving *s = &c->checkpoints.behind;
+    if (!s->on)
+        return NULL;
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "number", s->order.number);
+    cJSON_AddStringToObject(json, "path", s->order.path);
+    add_place(c, json, &s->at);
+    cJSON_AddNumberToObject(json, "bytes", (double)s->bytes);
+    cJSON_AddNumberToObject(json, "seconds", monotonic_seconds() - s->since);
+    cJSON_AddNumberToObject(json, "stall", s->stall);
+    return json;
+}
+
+cJSON *checkpoint_json(const struct coordinator *c)
+{
+    const struct checkpoint *last = &c->checkpoints.last;
+    if (!last->number)
+        return NULL;
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "number", last->number);
+    cJSON_AddStringToObject(json, "level", save_level_name(last->level));
+    if (last->path[0])
+        cJSON_AddStringToObject(json, "path", last->path);
+    add_place(c, json, &last->at);
+    cJSON_AddNumberToObject(json, "time", last->time);
+    cJSON_AddNumberToObject(json, "bytes", (double)last->bytes);
+    cJSON_AddNumberToObject(json, "seconds", last->seconds);
+    cJSON_AddNumberToObject(json, "stall", last->stall);
+    if (last->behind)
+        cJSON_AddTrueToObject(json, "behind");
+    return json;
+}
+
+cJSON *checkpoint_restarted_json(const struct coordinator *c)
+{
+    const struct checkpoint_config *config = &c->config.checkpoint;
+    if (!config->from)
+        return NULL;
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "from", config->from);
+    cJSON_AddNumberToObject(json, "number", config->from_number);
+    add_place(c, json, &config->from_at);
+    return json;
+}

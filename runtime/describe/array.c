@@ -1,0 +1,171 @@
+/* One-dimensional arrays. In a file they are one dimension, in blocks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/describe/describe.h"
+#include "runtime/redist/check.h"
+
+static const epop_dist_t *dist_of(const struct described *entry)
+{
+    return entry->layout;
+}
+
+/* The distributions of the old and of the new ranks. */
+static bool dists_of(const struct described *entry, epop_dist_t *before, epop_dist_t *after)
+{
+    *before = *after = *dist_of(entry);
+    return before->kind != EPOP_DIST_CUTS || describe_cuts_of(entry, *before, before, after);
+}
+
+bool describe_array_is_by(const struct described *entry, const int64_t *starts)
+{
+    return dist_of(entry)->kind == EPOP_DIST_CUTS && dist_of(entry)->starts == starts;
+}
+
+void epop_describe_array(epop_description_t *d, const char *name, void *local, MPI_Datatype type, epop_dist_t dist,
+                         unsigned flags)
+{
+    struct described *entry = describe_add(d, &kind_array, name, local, type, flags, &dist, sizeof dist);
+    epop_dist_t before, after;
+    redist_element element;
+    if (!entry)
+        return;
+    if (dist.count < 0 || (dist.kind == EPOP_DIST_BLOCK_CYCLIC && dist.block < 1))
+        describe_refuse(d, name, "its distribution has a negative count or a block below 1");
+    else if (!dists_of(entry, &before, &after))
+        describe_refuse(d, name, "its cuts are not described before it; epop_describe_cuts does that");
+    else if (redist_element_of(type, &element) != 0)
+        describe_refuse(d, name, "its datatype has no extent, or data in front of its address");
+}
+
+static void terms(const struct described *entry, redist_terms *terms)
+{
+    redist_element element;
+    const epop_dist_t *dist = dist_of(entry);
+    redist_term(terms, "the kind of distribution", (int64_t)dist->kind);
+    redist_term(terms, "the count", dist->count);
+    if (dist->kind == EPOP_DIST_BLOCK_CYCLIC)
+        redist_term(terms, "the block", dist->block);
+    if (redist_element_of(entry->type, &element) == 0)
+        redist_terms_of_element(terms, &element);
+}
+
+static int move(struct described *entry, const epop_window_t *window)
+{
+    epop_dist_t before, after;
+    return dists_of(entry, &before, &after) ? epop_redist_between(window, before, after, entry->type, entry->local)
+                                            : EPOP_ERR_ARGUMENT;
+}
+
+/* Cuts are the program's, which may make others while data moves. */
+static bool route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
+{
+    const epop_dist_t *dist = dist_of(entry);
+    if (dist->kind == EPOP_DIST_CUTS)
+        return false;
+    if (window)
+        redist_plan_one_row(&route->plan, window, *dist, *dist);
+    return true;
+}
+
+static int64_t local_count(const struct described *entry, int rank, int size)
+{
+    epop_dist_t before, after;
+    return dists_of(entry, &before, &after) ? epop_dist_local_count(after, rank, size) : 0;
+}
+
+static int allocate(struct described *entry, int rank, int size)
+{
+    describe_release_part(entry);
+    return describe_room(entry->type, local_count(entry, rank, size), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
+}
+
+static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+{
+    const epop_dist_t *dist = dist_of(entry);
+    int rank = window->old_rank, size = window->old_size;
+    epop_dist_t blocks = epop_dist_block(dist->count), before, after;
+    struct slab *slab = slabs;
+    if (most < 1 || !dists_of(entry, &before, &after))
+        return error_set(error, ERROR_FAILED, "described '%s': no room to list it", entry->name);
+    *slab = (struct slab){.type = entry->type, .dims = 1, .extent = {dist->count}, .data = *entry->local};
+    strcpy(slab->name, entry->name);
+    if (dist->kind == EPOP_DIST_CYCLIC || dist->kind == EPOP_DIST_BLOCK_CYCLIC) {
+        bool copied = describe_copy(entry, epop_dist_local_count(*dist, rank, size), &slab->data);
+        int result = describe_all_well(window, copied ? NULL : "out of memory for a copy", error);
+        if (!result && epop_redist_between(window, before, blocks, entry->type, &slab->data) != EPOP_OK)
+            result = error_set(error, ERROR_FAILED, "described '%s' could not be dealt out in blocks", entry->name);
+        if (result) {
+            free(slab->data);
+            return -1;
+        }
+        slab->owned = true;
+        before = blocks;
+    }
+    slab->count = epop_dist_local_count(before, rank, size);
+    slab->first = slab->count ? epop_dist_global(before, rank, size, 0) : 0;
+    return 1;
+}
+
+static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                struct error *error)
+{
+    const epop_dist_t *dist = dist_of(entry);
+    int rank = window->new_rank, size = window->new_size;
+    epop_dist_t blocks = epop_dist_block(dist->count), before, after;
+    struct slab slab = {.type = entry->type};
+    strcpy(slab.name, entry->name);
+    if (reader->shape(reader->context, &slab, error))
+        return -1;
+    if (slab.dims != 1 || slab.extent[0] != dist->count || !dists_of(entry, &before, &after))
+        return error_set(error, ERROR_FAILED, "described '%s': saved with %lld elements, described with %lld",
+                         entry->name, (long long)slab.extent[0], (long long)dist->count);
+    slab.count = epop_dist_local_count(blocks, rank, size);
+    slab.first = slab.count ? epop_dist_global(blocks, rank, size, 0) : 0;
+    describe_release_part(entry);
+    if (describe_read_part(window, reader, &slab, error))
+        return -1;
+    *entry->local = slab.data;
+    if (dist->kind == EPOP_DIST_BLOCK)
+        return 0;
+    if (epop_redist_between(window, blocks, after, entry->type, entry->local) == EPOP_OK)
+        return 0;
+    return error_set(error, ERROR_FAILED, "described '%s' could not be dealt out", entry->name);
+}
+
+struct place {
+    epop_dist_t dist;
+    int rank, size;
+};
+
+static int64_t global(const void *context, int64_t local)
+{
+    const struct place *place = context;
+    return epop_dist_global(place->dist, place->rank, place->size, local);
+}
+
+static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+{
+    struct place place = {*dist_of(entry), rank, size};
+    epop_dist_t before;
+    dists_of(entry, &before, &place.dist);
+    int64_t here = rank < 0 ? 0 : local_count(entry, rank, size);
+    *count += here;
+    describe_mix_elements(entry->type, *entry->local, here, global, &place, sum);
+}
+
+static int64_t bytes(const struct described *entry, int rank, int size)
+{
+    return describe_bytes(entry->type, local_count(entry, rank, size));
+}
+
+const struct kind kind_array = {.word = "array",
+                                .terms = terms,
+                                .move = move,
+                                .allocate = allocate,
+                                .save = save,
+                                .load = load,
+                                .sum = sum,
+                                .bytes = bytes,
+                                .release = describe_release_part,
+                                .route = route};

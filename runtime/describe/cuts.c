@@ -1,0 +1,320 @@
+/*
+ * Cuts as described data. In a window the entry moves first: the new cuts are made, while the old ones stay until the
+ * description goes, so that the arrays behind it can move from the one to the other.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/describe/unstructured.h"
+#include "runtime/redist/check.h"
+#include "runtime/redist/index.h"
+
+enum { NAME_BYTES = 256 };
+
+/* The layout of an entry. */
+struct unequal {
+    epop_dist_t *of;
+    struct described_cuts cuts;
+    int64_t *spare[2]; /* starts that go with the description */
+    char weights[NAME_BYTES];
+    int64_t told[]; /* to joining ranks and checkpoints: for how many ranks, and the starts */
+};
+
+epop_dist_t epop_dist_even_cuts(int64_t count, int ranks)
+{
+    int64_t *starts = count >= 0 && ranks >= 1 ? malloc(((size_t)ranks + 1) * sizeof *starts) : NULL;
+    for (int rank = 0; starts && rank < ranks; rank++)
+        starts[rank] = epop_dist_global(epop_dist_block(count), rank, ranks, 0);
+    if (starts)
+        starts[ranks] = count;
+    return epop_dist_cuts(starts, ranks);
+}
+
+/* ---- Listed, or filled in ----------------------------------------------------------------- */
+
+/* As epop_dist_free leaves it: on a rank that left. */
+static bool is_none(epop_dist_t dist)
+{
+    return dist.kind == EPOP_DIST_BLOCK && !dist.count;
+}
+
+static bool is_cuts(epop_dist_t dist)
+{
+    return dist.kind == EPOP_DIST_CUTS && dist.starts && dist.ranks >= 1 && redist_dist_fits(dist, dist.ranks);
+}
+
+/* The old cuts, of as many ranks as there were. */
+static void fill(epop_description_t *d, const char *name, epop_dist_t *cuts)
+{
+    size_t bytes = 0;
+    const char *told = describe_values_find(d, name, &bytes);
+    int64_t ranks = 0;
+    if (told && bytes >= 3 * sizeof ranks)
+        memcpy(&ranks, told, sizeof ranks);
+    size_t starts = ((size_t)ranks + 1) * sizeof(int64_t);
+    *cuts = epop_dist_block(0);
+    if (ranks < 1 || bytes != sizeof ranks + starts) {
+        describe_refuse(d, name, "there are no cuts of this name where they come from");
+        return;
+    }
+    int64_t *own = malloc(starts);
+    if (own)
+        *cuts = epop_dist_cuts(memcpy(own, told + sizeof ranks, starts), (int)ranks);
+}
+
+static void add(epop_description_t *d, const char *name, epop_dist_t *cuts, const char *weights)
+{
+    epop_dist_t before = is_none(*cuts) ? (epop_dist_t){.kind = EPOP_DIST_CUTS} : *cuts;
+    size_t starts = before.ranks ? ((size_t)before.ranks + 1) * sizeof(int64_t) : 0;
+    size_t bytes = sizeof(struct unequal) + sizeof(int64_t) + starts;
+    struct unequal *layout = calloc(1, bytes);
+    if (!layout) {
+        describe_refuse(d, name, "out of memory");
+        return;
+    }
+    layout->of = cuts;
+    layout->cuts = (struct described_cuts){before, before};
+    if (weights)
+        strcpy(layout->weights, weights);
+    layout->told[0] = before.ranks;
+    if (starts)
+        memcpy(layout->told + 1, before.starts, starts);
+    struct described *entry = describe_add(d, &kind_cuts, name, &cuts->starts, MPI_INT64_T, 0, layout, bytes);
+    free(layout);
+    if (!entry)
+        return;
+    entry->cuts = &((struct unequal *)entry->layout)->cuts;
+    entry->values = ((struct unequal *)entry->layout)->told;
+    entry->value_bytes = sizeof(int64_t) + starts;
+}
+
+void epop_describe_cuts(epop_description_t *d, const char *name, epop_dist_t *cuts, const char *weights)
+{
+    if (cuts && d->mode == DESCRIBE_FILL)
+        fill(d, name, cuts);
+    if (!cuts)
+        describe_refuse(d, name, "the address of the cuts is NULL");
+    else if (!is_cuts(*cuts) && !is_none(*cuts))
+        describe_refuse(d, name,
+                        "it has no cuts that rise from 0 to their count (epop_dist_cuts, epop_dist_even_cuts)");
+    else if (weights && strlen(weights) >= NAME_BYTES)
+        describe_refuse(d, name, "the name of its weights is too long");
+    else
+        add(d, name, cuts, weights);
+}
+
+static void terms(const struct described *entry, redist_terms *terms)
+{
+    const struct unequal *u = entry->layout;
+    redist_terms_of_dist(terms, u->cuts.before);
+    redist_term(terms, "the number of ranks that it is for", u->cuts.before.ranks);
+}
+
+/* ---- New cuts -------------------------------------------------------------------------------- */
+
+/* The weights of this rank's indices. */
+struct weights {
+    MPI_Datatype type;
+    const void *values;
+    int64_t *made; /* to be freed */
+};
+
+static const struct described *entry_named(const epop_description_t *d, const char *name)
+{
+    for (int i = 0; i < d->count; i++)
+        if (!strcmp(d->entries[i].name, name))
+            return &d->entries[i];
+    return NULL;
+}
+
+/* What the weights are of. NULL with text: they cannot be had. The same on every rank. */
+static const struct described *weighing(const struct described *entry, struct error *error)
+{
+    const struct unequal *u = entry->layout;
+    const struct described *w = entry_named(entry->list, u->weights);
+    const int64_t *starts = u->cuts.before.starts;
+    if (w && w->kind == &kind_csr && describe_csr_is_by(w, starts))
+        return w;
+    if (w && w->kind == &kind_array && describe_array_is_by(w, starts) && redist_index_width(w->type))
+        return w;
+    error_set(error, ERROR_REFUSED,
+              "its weights '%s' are no array of integers and no sparse rows that these cuts deal out", u->weights);
+    return NULL;
+}
+
+/* Those of `rows` rows; of none on joining ranks. */
+static int weigh(const struct described *of, int64_t rows, struct weights *w)
+{
+    *w = (struct weights){.type = of->type, .values = *of->local};
+    if (of->kind == &kind_array)
+        return 0;
+    w->type = MPI_INT64_T;
+    w->values = w->made = rows ? describe_csr_lengths(of, rows) : NULL;
+    return rows && !w->made ? -1 : 0;
+}
+
+/* By the weights of the old ranks. Joining ranks have the old cuts already. */
+static int balance(const struct described *entry, const epop_window_t *window, epop_dist_t *after, struct error *error)
+{
+    const struct unequal *u = entry->layout;
+    const struct described *of = weighing(entry, error);
+    epop_dist_t before = u->cuts.before;
+    struct weights w = {.made = NULL};
+    if (of && weigh(of, epop_dist_local_count(before, window->old_rank, window->old_size), &w))
+        error_memory(error);
+    int result = describe_settle(window, error);
+    if (result == EPOP_OK)
+        result = epop_redist_balance(window, &before, w.type, w.values, 1, after);
+    if (result == EPOP_OK && before.starts != u->cuts.before.starts)
+        epop_dist_free(&before);
+    free(w.made);
+    return result;
+}
+
+static int even(int64_t count, const epop_window_t *window, epop_dist_t *after, struct error *error)
+{
+    *after = epop_dist_even_cuts(count, window->new_size);
+    if (!after->starts)
+        error_memory(error);
+    return describe_settle(window, error);
+}
+
+/* Are the old cuts for the old ranks? */
+static int check(const struct unequal *u, const epop_window_t *window, struct error *error)
+{
+    if (u->cuts.before.ranks == window->old_size)
+        return EPOP_OK;
+    error_set(error, ERROR_REFUSED, "its cuts are for %d ranks, and there are %d", u->cuts.before.ranks,
+              window->old_size);
+    return describe_settle(window, error);
+}
+
+/* From here on the new cuts are the program's; on a leaving rank only what stands behind them still looks at them. */
+static void replace(struct unequal *u, const epop_window_t *window, epop_dist_t after)
+{
+    u->spare[0] = u->cuts.before.starts;
+    u->cuts.after = *u->of = after;
+    if (window->new_rank >= 0)
+        return;
+    u->spare[1] = after.starts;
+    *u->of = epop_dist_block(0);
+}
+
+static int move(struct described *entry, const epop_window_t *window)
+{
+    struct unequal *u = entry->layout;
+    struct error error = {.code = ERROR_NONE};
+    epop_dist_t after = epop_dist_block(0);
+    int result = check(u, window, &error);
+    if (result == EPOP_OK)
+        result =
+            u->weights[0] ? balance(entry, window, &after, &error) : even(u->cuts.before.count, window, &after, &error);
+    if (error.code != ERROR_NONE)
+        describe_say(window, &error);
+    if (result == EPOP_OK)
+        replace(u, window, after);
+    return result;
+}
+
+static void forget(struct described *entry)
+{
+    struct unequal *u = entry->layout;
+    free(u->spare[0]);
+    free(u->spare[1]);
+}
+
+/* ---- Checkpoints -------------------------------------------------------------------------------- */
+
+/* They stand in the head. */
+static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+{
+    (void)entry, (void)window, (void)slabs, (void)most, (void)error;
+    return 0;
+}
+
+/* Weights from the checkpoint, in plain blocks. */
+static int read_weights(const struct described *of, const epop_window_t *window, const struct slab_reader *reader,
+                        epop_dist_t blocks, struct weights *w, struct error *error)
+{
+    struct slab slab = {.type = of->type};
+    slab.first = epop_dist_global(blocks, window->new_rank, window->new_size, 0);
+    slab.count = epop_dist_local_count(blocks, window->new_rank, window->new_size);
+    if (of->kind == &kind_array) {
+        strcpy(slab.name, of->name);
+        int result = describe_read(window, reader, &slab, blocks.count, error);
+        *w = (struct weights){.type = of->type, .values = slab.data, .made = slab.data};
+        return result;
+    }
+    *w = (struct weights){.type = MPI_INT64_T};
+    if (describe_csr_read(of, window, reader, slab.first, slab.count, blocks.count, &w->made, error))
+        return -1;
+    for (int64_t i = 0; i < slab.count; i++)
+        w->made[i] = w->made[i + 1] - w->made[i];
+    w->values = slab.count ? w->made : NULL;
+    return 0;
+}
+
+static int balance_saved(const struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                         epop_dist_t *after, struct error *error)
+{
+    const struct unequal *u = entry->layout;
+    const struct described *of = weighing(entry, error);
+    epop_dist_t blocks = epop_dist_block(u->cuts.before.count);
+    struct weights w;
+    if (!of || read_weights(of, window, reader, blocks, &w, error))
+        return -1;
+    int result = epop_redist_balance(window, &blocks, w.type, w.values, 1, after);
+    free(w.made);
+    return result == EPOP_OK ? 0
+                             : error_set(error, ERROR_FAILED, "described '%s': no new cuts could be made", entry->name);
+}
+
+static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                struct error *error)
+{
+    struct unequal *u = entry->layout;
+    epop_dist_t after = epop_dist_block(0);
+    if (u->cuts.before.ranks == window->new_size) /* as it was */
+        return 0;
+    int result = u->weights[0] ? balance_saved(entry, window, reader, &after, error)
+                               : even(u->cuts.before.count, window, &after, error);
+    if (!result)
+        replace(u, window, after);
+    return result ? -1 : 0;
+}
+
+/* ---- What else ------------------------------------------------------------------------------------ */
+
+/* For another number of ranks they are others, of as many indices. */
+static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+{
+    const struct unequal *u = entry->layout;
+    (void)size;
+    if (rank != 0)
+        return;
+    *count += 1;
+    *sum += describe_mix(0, &u->cuts.before.count, sizeof u->cuts.before.count);
+}
+
+static int64_t bytes(const struct described *entry, int rank, int size)
+{
+    const struct unequal *u = entry->layout;
+    (void)size;
+    return rank < 0 ? 0 : (u->cuts.after.ranks + 1) * (int64_t)sizeof(int64_t);
+}
+
+static void release(struct described *entry)
+{
+    const struct unequal *u = entry->layout;
+    epop_dist_free(u->of);
+}
+
+const struct kind kind_cuts = {.word = "cuts",
+                               .terms = terms,
+                               .move = move,
+                               .save = save,
+                               .load = load,
+                               .sum = sum,
+                               .bytes = bytes,
+                               .release = release,
+                               .forget = forget};

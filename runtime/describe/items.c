@@ -1,0 +1,272 @@
+/* Items that belong where a function says. Each rank asks it for every item it has, tells the others how many come, and
+ * sends them straight there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/describe/unstructured.h"
+#include "runtime/redist/element.h"
+#include "runtime/redist/plan.h"
+
+/* The layout of an entry. */
+struct rule {
+    int64_t *count;
+    epop_owner_t owner;
+    const void *context;
+};
+
+/* Items on their way. */
+struct shipment {
+    const epop_window_t *window;
+    const char *function; /* who asks, for messages */
+    void **items;
+    MPI_Datatype type;
+    struct rule rule;
+};
+
+static int64_t items_here(const struct shipment *s)
+{
+    return s->window->old_rank < 0 ? 0 : *s->rule.count;
+}
+
+/* ---- Who gets what ------------------------------------------------------------------- */
+
+static int check(const struct shipment *s, redist_element *element, struct error *error)
+{
+    if (redist_element_of(s->type, element))
+        return error_set(error, ERROR_REFUSED, "the datatype has no extent, or data in front of its address");
+    if (items_here(s) < 0)
+        return error_set(error, ERROR_REFUSED, "the number of items is negative");
+    return items_here(s) > 0 && !*s->items
+               ? error_set(error, ERROR_REFUSED, "there are items, but the pointer to them is NULL")
+               : 0;
+}
+
+/* The rank in window->all of the owner of each item. */
+static int find_owners(const struct shipment *s, const redist_element *element, const int *new_ranks, int *peers,
+                       struct error *error)
+{
+    int size = s->window->new_size;
+    const char *item = *s->items;
+    for (int64_t i = 0; i < items_here(s); i++, item += element->extent) {
+        int owner = s->rule.owner(item, size, s->rule.context);
+        if (owner < 0 || owner >= size)
+            return error_set(error, ERROR_REFUSED, "the owner of item %lld is rank %d, of %d ranks", (long long)i,
+                             owner, size);
+        peers[i] = new_ranks[owner];
+    }
+    return 0;
+}
+
+static void sort(const struct shipment *s, redist_lists *lists, struct error *error)
+{
+    redist_element element;
+    if (check(s, &element, error))
+        return;
+    int *new_ranks = describe_new_ranks(s->window);
+    int *peers = malloc(((size_t)items_here(s) + 1) * sizeof *peers);
+    if (!new_ranks || !peers)
+        error_memory(error);
+    else if (!find_owners(s, &element, new_ranks, peers, error) &&
+             redist_lists_group(lists, REDIST_BEFORE, redist_all_size(s->window), peers, items_here(s)) != REDIST_FINE)
+        error_memory(error);
+    free(new_ranks);
+    free(peers);
+}
+
+/* A rank without items may have room for some: one that leaves has not. */
+static void arrived(const struct shipment *s, int64_t count)
+{
+    *s->rule.count = count;
+    if (s->window->new_rank >= 0)
+        return;
+    free(*s->items);
+    *s->items = NULL;
+}
+
+/* Collective over the window. EPOP_OK, or the error of all: in `error` where it is not on stderr already. */
+static int ship(const struct shipment *s, struct error *error)
+{
+    redist_lists lists = {.starts = {NULL, NULL}};
+    sort(s, &lists, error);
+    int result = describe_settle(s->window, error);
+    if (result == EPOP_OK)
+        result =
+            redist_by_lists(s->window, &lists, s->type, s->items, s->function, redist_lists_hear(&lists, s->window));
+    if (result == EPOP_OK)
+        arrived(s, lists.starts[REDIST_AFTER][redist_all_size(s->window)]);
+    redist_lists_free(&lists);
+    return result;
+}
+
+static int ship_and_say(const struct shipment *s)
+{
+    struct error error = {.code = ERROR_NONE};
+    int result = ship(s, &error);
+    if (error.code != ERROR_NONE)
+        describe_say(s->window, &error);
+    return result;
+}
+
+/* ---- In the loop ------------------------------------------------------------------------ */
+
+/* Messages of the runtime do not meet those of the program: a communicator of their own, which goes with the world. */
+static int drop_twin(MPI_Comm world, int key, void *twin, void *state)
+{
+    (void)world, (void)key, (void)state;
+    return MPI_Comm_free((MPI_Comm *)twin) != MPI_SUCCESS ? MPI_ERR_OTHER : (free(twin), MPI_SUCCESS);
+}
+
+static MPI_Comm twin_of(MPI_Comm world)
+{
+    static int key = MPI_KEYVAL_INVALID;
+    MPI_Comm *twin = NULL;
+    int there = 0;
+    if (key == MPI_KEYVAL_INVALID && MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_twin, &key, NULL))
+        return MPI_COMM_NULL;
+    if (MPI_Comm_get_attr(world, key, &twin, &there) == MPI_SUCCESS && there)
+        return *twin;
+    if (!(twin = malloc(sizeof *twin)))
+        return MPI_COMM_NULL;
+    if (MPI_Comm_dup(world, twin) != MPI_SUCCESS || MPI_Comm_set_attr(world, key, twin) != MPI_SUCCESS) {
+        free(twin);
+        return MPI_COMM_NULL;
+    }
+    return *twin;
+}
+
+static bool arguments_missing(const void *items, const int64_t *count, epop_owner_t owner)
+{
+    return !items || !count || !owner;
+}
+
+int epop_items_exchange(void *items, int64_t *count, MPI_Datatype type, epop_owner_t owner, const void *context)
+{
+    epop_window_t still;
+    if (arguments_missing(items, count, owner))
+        return EPOP_ERR_ARGUMENT;
+    MPI_Comm comm = twin_of(epop_world());
+    if (comm == MPI_COMM_NULL)
+        return EPOP_ERR_MPI;
+    if (describe_still(comm, &still) != EPOP_OK)
+        return EPOP_ERR_MEMORY;
+    struct shipment s = {.window = &still,
+                         .function = "epop_items_exchange",
+                         .items = items,
+                         .type = type,
+                         .rule = {.count = count, .owner = owner, .context = context}};
+    int result = ship_and_say(&s);
+    describe_still_free(&still);
+    return result;
+}
+
+/* ---- The kind --------------------------------------------------------------------------- */
+
+void epop_describe_items(epop_description_t *d, const char *name, void *items, int64_t *count, MPI_Datatype type,
+                         epop_owner_t owner, const void *context, unsigned flags)
+{
+    const struct rule rule = {.count = count, .owner = owner, .context = context};
+    if (arguments_missing(items, count, owner)) {
+        describe_refuse(d, name,
+                        "the address of the items, of their number, or the function that says whose they are is NULL");
+        return;
+    }
+    describe_add(d, &kind_items, name, items, type, flags, &rule, sizeof rule);
+}
+
+static void terms(const struct described *entry, redist_terms *terms)
+{
+    redist_element element = {.size = 0};
+    redist_element_of(entry->type, &element);
+    redist_term(terms, "the size of the datatype", element.size);
+    redist_term(terms, "the extent of the datatype", element.extent);
+}
+
+static struct shipment shipment_of(const struct described *entry, const epop_window_t *window)
+{
+    return (struct shipment){.window = window,
+                             .function = DESCRIBE_FUNCTION,
+                             .items = entry->local,
+                             .type = entry->type,
+                             .rule = *(const struct rule *)entry->layout};
+}
+
+static int move(struct described *entry, const epop_window_t *window)
+{
+    struct shipment s = shipment_of(entry, window);
+    return ship_and_say(&s);
+}
+
+/* Rank after rank. */
+static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+{
+    const struct rule *rule = entry->layout;
+    struct slab *slab = slabs;
+    (void)most;
+    *slab = (struct slab){.type = entry->type, .dims = 1, .count = *rule->count, .data = *entry->local};
+    strcpy(slab->name, entry->name);
+    return describe_place(window, slab->count, &slab->first, &slab->extent[0], error) ? -1 : 1;
+}
+
+/* As many as the other ranks, one block after the other, and from there to their owners: the items of a rank are in the
+ * order that they had in the checkpoint. */
+static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                struct error *error)
+{
+    const struct rule *rule = entry->layout;
+    struct shipment s = shipment_of(entry, window);
+    struct slab slab = {.type = entry->type};
+    strcpy(slab.name, entry->name);
+    if (reader->shape(reader->context, &slab, error))
+        return -1;
+    epop_dist_t blocks = epop_dist_block(slab.extent[0]);
+    slab.first = epop_dist_global(blocks, window->new_rank, window->new_size, 0);
+    slab.count = epop_dist_local_count(blocks, window->new_rank, window->new_size);
+    if (describe_read(window, reader, &slab, slab.extent[0], error))
+        return -1;
+    describe_release_part(entry);
+    *entry->local = slab.data;
+    *rule->count = slab.count;
+    if (ship(&s, error) == EPOP_OK)
+        return 0;
+    return error->code != ERROR_NONE
+               ? -1
+               : error_set(error, ERROR_FAILED, "described '%s': the items did not come to their owners", entry->name);
+}
+
+static int64_t no_index(const void *context, int64_t local)
+{
+    (void)context, (void)local;
+    return 0;
+}
+
+/* Where an item is does not tell who it is: its content alone counts. */
+static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+{
+    const struct rule *rule = entry->layout;
+    (void)rank, (void)size;
+    *count += *rule->count;
+    describe_mix_elements(entry->type, *entry->local, *rule->count, no_index, NULL, sum);
+}
+
+static int64_t bytes(const struct described *entry, int rank, int size)
+{
+    const struct rule *rule = entry->layout;
+    (void)rank, (void)size;
+    return describe_bytes(entry->type, *rule->count);
+}
+
+static void release(struct described *entry)
+{
+    const struct rule *rule = entry->layout;
+    describe_release_part(entry);
+    *rule->count = 0;
+}
+
+const struct kind kind_items = {.word = "items",
+                                .terms = terms,
+                                .move = move,
+                                .save = save,
+                                .load = load,
+                                .sum = sum,
+                                .bytes = bytes,
+                                .release = release};

@@ -1,0 +1,186 @@
+/* Matrices on a grid. In a file they are two dimensions, by rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/describe/describe.h"
+#include "runtime/redist/check.h"
+
+/* The layout that `size` ranks have. */
+static epop_dist2d_t layout_of(const struct described *entry, int size)
+{
+    epop_dist2d_t dist;
+    memcpy(&dist, entry->layout, sizeof dist);
+    if (!dist.grid_rows && !dist.grid_cols)
+        epop_grid_near_square(size, &dist.grid_rows, &dist.grid_cols);
+    else if (!dist.grid_rows)
+        dist.grid_rows = size / dist.grid_cols;
+    else if (!dist.grid_cols)
+        dist.grid_cols = size / dist.grid_rows;
+    return dist;
+}
+
+/* That of a file: whole rows, in blocks. */
+static epop_dist2d_t rows_of(const struct described *entry, int size)
+{
+    epop_dist2d_t dist = layout_of(entry, size);
+    return (epop_dist2d_t){.rows = epop_dist_block(dist.rows.count),
+                           .cols = epop_dist_block(dist.cols.count),
+                           .grid_rows = size,
+                           .grid_cols = 1};
+}
+
+static int64_t local_count(const epop_dist2d_t *dist, int rank)
+{
+    int64_t rows, cols;
+    epop_dist2d_local(dist, rank, &rows, &cols);
+    return rows * cols;
+}
+
+void epop_describe_matrix(epop_description_t *d, const char *name, void *local, MPI_Datatype type,
+                          const epop_dist2d_t *dist, unsigned flags)
+{
+    const epop_dist2d_t none = {0};
+    redist_element element;
+    if (!describe_add(d, &kind_matrix, name, local, type, flags, dist ? dist : &none, sizeof *dist))
+        return;
+    if (!dist)
+        describe_refuse(d, name, "its distribution is NULL");
+    else if (dist->rows.count < 0 || dist->cols.count < 0 || dist->grid_rows < 0 || dist->grid_cols < 0)
+        describe_refuse(d, name, "its distribution has a negative count");
+    else if (dist->rows.kind == EPOP_DIST_CUTS || dist->cols.kind == EPOP_DIST_CUTS)
+        describe_refuse(d, name, "cuts are for one number of ranks; a matrix is dealt out in blocks or cyclically");
+    else if (redist_element_of(type, &element) != 0)
+        describe_refuse(d, name, "its datatype has no extent, or data in front of its address");
+}
+
+static void terms(const struct described *entry, redist_terms *terms)
+{
+    redist_element element;
+    redist_terms_of_matrix(terms, entry->layout);
+    if (redist_element_of(entry->type, &element) == 0)
+        redist_terms_of_element(terms, &element);
+}
+
+static int move(struct described *entry, const epop_window_t *window)
+{
+    epop_dist2d_t before = layout_of(entry, window->old_size), after = layout_of(entry, window->new_size);
+    return epop_redist2d(window, &before, &after, entry->type, entry->local);
+}
+
+static bool route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
+{
+    if (!window)
+        return true;
+    epop_dist2d_t before = layout_of(entry, window->old_size), after = layout_of(entry, window->new_size);
+    redist_plan_matrix(&route->plan, window, &before, &after);
+    return true;
+}
+
+static int allocate(struct described *entry, int rank, int size)
+{
+    epop_dist2d_t dist = layout_of(entry, size);
+    describe_release_part(entry);
+    return describe_room(entry->type, local_count(&dist, rank), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
+}
+
+static int64_t first_of_rows(const epop_dist2d_t *rows, int rank, int size)
+{
+    return epop_dist_local_count(rows->rows, rank, size) ? epop_dist_global(rows->rows, rank, size, 0) : 0;
+}
+
+/* The slab of this rank, without its data. */
+static void shape(const struct described *entry, int rank, int size, struct slab *slab)
+{
+    epop_dist2d_t rows = rows_of(entry, size);
+    *slab = (struct slab){.type = entry->type, .dims = 2, .extent = {rows.rows.count, rows.cols.count}};
+    strcpy(slab->name, entry->name);
+    slab->count = local_count(&rows, rank);
+    slab->first = slab->count ? first_of_rows(&rows, rank, size) * rows.cols.count : 0;
+}
+
+static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+{
+    int size = window->old_size;
+    epop_dist2d_t before = layout_of(entry, size), rows = rows_of(entry, size);
+    if (most < 1)
+        return error_set(error, ERROR_FAILED, "described '%s': no room to list it", entry->name);
+    shape(entry, window->old_rank, size, slabs);
+    bool copied = describe_copy(entry, local_count(&before, window->old_rank), &slabs->data);
+    if (!describe_all_well(window, copied ? NULL : "out of memory for a copy", error)) {
+        slabs->owned = true;
+        if (epop_redist2d(window, &before, &rows, entry->type, &slabs->data) == EPOP_OK)
+            return 1;
+        error_set(error, ERROR_FAILED, "described '%s' could not be dealt out by rows", entry->name);
+    }
+    free(slabs->data);
+    return -1;
+}
+
+static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                struct error *error)
+{
+    int size = window->new_size;
+    epop_dist2d_t rows = rows_of(entry, size), after = layout_of(entry, size);
+    struct slab slab, found;
+    shape(entry, window->new_rank, size, &slab);
+    found = slab;
+    if (reader->shape(reader->context, &found, error))
+        return -1;
+    if (found.dims != 2 || found.extent[0] != slab.extent[0] || found.extent[1] != slab.extent[1])
+        return error_set(error, ERROR_FAILED,
+                         "described '%s': saved with %lld x %lld elements, described with %lld x %lld", entry->name,
+                         (long long)found.extent[0], (long long)found.extent[1], (long long)slab.extent[0],
+                         (long long)slab.extent[1]);
+    describe_release_part(entry);
+    if (describe_read_part(window, reader, &slab, error))
+        return -1;
+    *entry->local = slab.data;
+    if (epop_redist2d(window, &rows, &after, entry->type, entry->local) == EPOP_OK)
+        return 0;
+    return error_set(error, ERROR_FAILED, "described '%s' could not be dealt out", entry->name);
+}
+
+struct place {
+    epop_dist2d_t dist;
+    int row, col; /* of the grid */
+    int64_t rows, cols;
+};
+
+static int64_t global(const void *context, int64_t local)
+{
+    const struct place *p = context;
+    const epop_dist2d_t *dist = &p->dist;
+    int64_t i = dist->column_major ? local % p->rows : local / p->cols;
+    int64_t j = dist->column_major ? local / p->rows : local % p->cols;
+    return epop_dist_global(dist->rows, p->row, dist->grid_rows, i) * dist->cols.count +
+           epop_dist_global(dist->cols, p->col, dist->grid_cols, j);
+}
+
+static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+{
+    struct place place = {.dist = layout_of(entry, size)};
+    if (rank < 0)
+        return;
+    epop_dist2d_local(&place.dist, rank, &place.rows, &place.cols);
+    place.row = rank / place.dist.grid_cols;
+    place.col = rank % place.dist.grid_cols;
+    *count += place.rows * place.cols;
+    describe_mix_elements(entry->type, *entry->local, place.rows * place.cols, global, &place, sum);
+}
+
+static int64_t bytes(const struct described *entry, int rank, int size)
+{
+    epop_dist2d_t dist = layout_of(entry, size);
+    return describe_bytes(entry->type, local_count(&dist, rank));
+}
+
+const struct kind kind_matrix = {.word = "matrix",
+                                 .terms = terms,
+                                 .move = move,
+                                 .allocate = allocate,
+                                 .save = save,
+                                 .load = load,
+                                 .sum = sum,
+                                 .bytes = bytes,
+                                 .release = describe_release_part,
+                                 .route = route};

@@ -1,0 +1,165 @@
+/* All described data in a window: values first, as what comes behind them may depend on them. */
+#include <stdlib.h>
+
+#include "runtime/describe/audit.h"
+#include "runtime/describe/collective.h"
+#include "runtime/describe/describe.h"
+#include "runtime/redist/check.h"
+#include "runtime/redist/move.h"
+#include "runtime/redist/traffic.h"
+
+struct describe_ahead describe_ahead;
+
+struct blob {
+    char *bytes;
+    size_t length;
+};
+
+/* The values of rank 0 on all ranks. False on all: rank 0 has none to give, or somebody no memory for them. */
+static bool share_values(const epop_window_t *window, const epop_description_t *d, bool listed, struct blob *values)
+{
+    bool first = window->old_rank == 0;
+    if (first && listed)
+        values->bytes = describe_values_pack(d, &values->length);
+    int64_t length = values->bytes ? (int64_t)values->length : -1;
+    if (collective_broadcast(window, &length, sizeof length, 0) != EPOP_OK || length < 0)
+        return false;
+    values->length = (size_t)length;
+    if (!first)
+        values->bytes = malloc(length ? (size_t)length : 1);
+    int64_t had = values->bytes ? 1 : 0;
+    return collective_min(window, &had, 1) == EPOP_OK && had &&
+           collective_broadcast(window, values->bytes, values->length, 0) == EPOP_OK;
+}
+
+/* A description on every rank: old ones list, joining ones fill in. A fault of one is that of all. */
+static int make(const epop_window_t *window, void (*block)(void *, epop_description_t *), void *data,
+                epop_description_t *d, struct error *error)
+{
+    struct error own = {0};
+    struct blob values = {0};
+    bool joins = window->old_rank < 0, well = true;
+    if (!joins)
+        well = !describe_run(d, DESCRIBE_LIST, block, data, NULL, 0, &own);
+    if (window->joining && !share_values(window, d, well, &values)) {
+        if (well && joins)
+            error_set(&own, ERROR_FAILED, "it did not get the values of rank 0");
+        well = well && !joins;
+    } else if (joins) {
+        well = !describe_run(d, DESCRIBE_FILL, block, data, values.bytes, values.length, &own);
+    }
+    free(values.bytes);
+    return describe_all_well(window, well ? NULL : own.text, error);
+}
+
+static bool is_scratch(const struct described *entry)
+{
+    return entry->flags & EPOP_SCRATCH;
+}
+
+/* What does not move: new and empty where it is needed. Without the memory somewhere, an error everywhere. */
+static int allocate_scratch(epop_description_t *d, const epop_window_t *window)
+{
+    int64_t failed = 0, any = 0;
+    for (int i = 0; i < d->count; i++) {
+        struct described *entry = &d->entries[i];
+        if (!is_scratch(entry))
+            continue;
+        any = 1;
+        entry->kind->release(entry);
+        if (window->new_rank >= 0 && entry->kind->allocate(entry, window->new_rank, window->new_size) != EPOP_OK)
+            failed = 1;
+    }
+    if (!any)
+        return EPOP_OK;
+    int result = collective_max(window, &failed, 1);
+    if (result != EPOP_OK || !failed)
+        return result;
+    collective_refuse(window, "out of memory for an array that is EPOP_SCRATCH");
+    return EPOP_ERR_MEMORY;
+}
+
+/* For messages, and for what is counted. */
+static void name_what_moves(const char *name)
+{
+    redist_subject = name;
+    redist_traffic_array(name);
+}
+
+static int move_entry(struct described *entry, const epop_window_t *window)
+{
+    name_what_moves(entry->name);
+    int result = entry->kind->move(entry, window);
+    name_what_moves(NULL);
+    return result;
+}
+
+static bool stays_where_it_is(const struct described *entry)
+{
+    return !entry->kind->move || is_scratch(entry) || entry->ahead;
+}
+
+/* Their moves are one redistribution each, whose terms describe_agree has compared. */
+static bool is_plain(const struct described *entry)
+{
+    return entry->kind == &kind_array || entry->kind == &kind_matrix;
+}
+
+/* Arrays and matrices from `first` on up to another kind. Small ones have one agreement: where each had its own, the
+ * slowest rank was waited for as often. Where the next one is goes into *next. */
+static int move_plain(epop_description_t *d, const epop_window_t *window, int first, int *next)
+{
+    int result = EPOP_OK, i = first;
+    redist_moves_begin(DESCRIBE_FUNCTION);
+    for (; i < d->count && (is_plain(&d->entries[i]) || stays_where_it_is(&d->entries[i])); i++)
+        if (!stays_where_it_is(&d->entries[i]) && result == EPOP_OK)
+            result = move_entry(&d->entries[i], window);
+    *next = i;
+    int together = redist_moves_end(window);
+    return together == EPOP_OK ? result : together;
+}
+
+/* All that move are told in the order of the list, whether or not they have already. */
+static void count_ahead(const epop_description_t *d)
+{
+    for (int i = 0; i < d->count; i++)
+        if (d->entries[i].kind->move && !is_scratch(&d->entries[i]))
+            redist_traffic_ahead(d->entries[i].name, d->entries[i].ahead_bytes);
+}
+
+int describe_move(epop_description_t *d, const epop_window_t *window)
+{
+    int result = EPOP_OK, i = 0;
+    count_ahead(d);
+    while (i < d->count && result == EPOP_OK) {
+        struct described *entry = &d->entries[i];
+        if (is_plain(entry))
+            result = move_plain(d, window, i, &i);
+        else if (!stays_where_it_is(entry))
+            result = move_entry(entry, window);
+        i += !is_plain(entry);
+    }
+    return result == EPOP_OK ? allocate_scratch(d, window) : result;
+}
+
+int describe_window(const epop_window_t *window, void (*block)(void *, epop_description_t *), void *data)
+{
+    epop_description_t d = {0};
+    struct error error;
+    int result = EPOP_OK;
+    bool ahead = describe_ahead.is_here && describe_ahead.is_here(block, data);
+    if (make(window, block, data, &d, &error))
+        result = collective_refuse(window, error.text);
+    if (result == EPOP_OK)
+        result = describe_agree(&d, window, &ahead);
+    if (result == EPOP_OK) {
+        describe_audit_before(&d, window);
+        if (ahead)
+            describe_ahead.hand_over(&d);
+        result = describe_move(&d, window);
+    }
+    if (result == EPOP_OK)
+        describe_audit_after(&d, window, block, data);
+    describe_free(&d);
+    return result;
+}

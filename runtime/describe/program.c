@@ -1,0 +1,57 @@
+/* See program.h. */
+#include "runtime/describe/program.h"
+
+#include <stdio.h>
+
+#include "epop_api/program.h"
+#include "runtime/world/world.h"
+
+struct describe_program describe_program;
+
+void describe_program_begin(const epop_program_t *program, void *data, bool joining)
+{
+    struct program_blocks blocks = epop__program_blocks(program);
+    describe_program = (struct describe_program){.program = program,
+                                                 .describe = blocks.describe,
+                                                 .rebuild = blocks.rebuild,
+                                                 .release = blocks.release,
+                                                 .data = data,
+                                                 .whole = !joining};
+}
+
+/* Without the data that its values lead to, the block may not be asked; but then nothing is there to be freed. */
+static void free_described(const struct describe_program *p)
+{
+    epop_description_t d;
+    struct error error;
+    if (!p->describe || !p->whole)
+        return;
+    if (describe_run(&d, DESCRIBE_LIST, p->describe, p->data, NULL, 0, &error))
+        fprintf(stderr, "epop: the program's data is not freed: %s\n", error.text);
+    else
+        describe_release(&d);
+    describe_free(&d);
+}
+
+void describe_program_release(void)
+{
+    struct describe_program p = describe_program;
+    describe_program = (struct describe_program){.program = NULL};
+    if (!p.program)
+        return;
+    free_described(&p);
+    if (p.release)
+        p.release(p.data);
+}
+
+int describe_program_rebuild(void)
+{
+    if (!describe_program.rebuild)
+        return EPOP_OK;
+    world_ahead();
+    int result = describe_program.rebuild(describe_program.data);
+    world_back();
+    if (result != EPOP_OK)
+        fprintf(stderr, "epop: the rebuild block returned %d on rank %d\n", result, world.rank);
+    return result;
+}

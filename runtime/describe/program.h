@@ -1,0 +1,31 @@
+/*
+ * The blocks of the program that this process runs, and its data: for all who describe it (windows, checkpoints,
+ * audits). Set by the walk, on the program's thread alone.
+ */
+#ifndef EPOP_DESCRIBE_PROGRAM_H
+#define EPOP_DESCRIBE_PROGRAM_H
+
+#include "runtime/describe/describe.h"
+
+struct describe_program {
+    const epop_program_t *program;                       /* NULL: no program is between its INIT and its end */
+    void (*describe)(void *data, epop_description_t *d); /* NULL: the program is not described */
+    int (*rebuild)(void *data);
+    void (*release)(void *data);
+    void *data;
+    bool whole; /* the described data is there: not on a process that still has to join or to restart */
+};
+extern struct describe_program describe_program;
+
+/* Behind INIT. joining: its data is to come. */
+void describe_program_begin(const epop_program_t *program, void *data, bool joining);
+
+/* This process leaves the program: its described data is freed, then its release block runs. Once: a second call does
+ * nothing. */
+void describe_program_release(void);
+
+/* What `rebuild` returns; EPOP_OK without such a block. In a window the world is the new one meanwhile. Collective as
+ * far as the block is. */
+int describe_program_rebuild(void);
+
+#endif

@@ -1,0 +1,323 @@
+/*
+ * Directions are numbered by their -1, 0, 1 in each dimension, so that the opposite of direction d is number last - d.
+ * A message has its regions in the rising order of the sender's directions; the receiver thus takes its own in falling
+ * order. A region alone that lies without gaps is sent and received where it is.
+ */
+#include "runtime/redist/halo.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "runtime/redist/boxes.h"
+#include "runtime/redist/traffic.h"
+#include "runtime/redist/wait.h"
+
+enum { DIRECTIONS = 729 }; /* 3 ^ EPOP_BLOCKS_DIMS */
+
+/* A message each way; of this rank itself, where a dimension is periodic and not divided: only a copy. */
+struct peer {
+    int rank; /* in comm */
+    bool myself;
+    int regions;
+    int64_t elements;
+    struct redist_boxes direct[2]; /* by redist_side: a region that needs no staging, where regions is 1 */
+    bool is_direct[2];
+    char *staging[2]; /* packed elements; the same for oneself */
+};
+
+struct epop_halo {
+    struct redist_layout layout;
+    redist_element element;
+    MPI_Comm comm;
+    bool counts; /* in the window: these bytes are told as redistribution's */
+    int rank, place[EPOP_BLOCKS_DIMS], directions;
+    int64_t owned[EPOP_BLOCKS_DIMS];
+    struct redist_part part;
+    void *array;
+    int peer_of[DIRECTIONS]; /* -1: nobody */
+    int count;               /* of peers */
+    struct peer *peers;
+    MPI_Request *requests; /* two for each peer: sending, receiving */
+    char *staging;
+};
+
+/* ---- Who is where -------------------------------------------------------------- */
+
+/* Step of a direction in dimension i: -1, 0 or 1. */
+static int step_of(int direction, int i)
+{
+    for (; i > 0; i--)
+        direction /= 3;
+    return direction % 3 - 1;
+}
+
+/* The rank in that direction; -1: none, or no ghosts there. */
+static int neighbour(const struct epop_halo *halo, int direction)
+{
+    const struct redist_layout *layout = &halo->layout;
+    int rank = 0;
+    bool moves = false;
+    for (int i = 0; i < layout->blocks.dims; i++) {
+        int step = step_of(direction, i), holders = redist_layout_holders(layout, i), to = halo->place[i] + step;
+        if (step && !layout->blocks.ghosts[i])
+            return -1;
+        if (layout->blocks.periodic[i])
+            to = (to + holders) % holders;
+        if (to < 0 || to >= holders)
+            return -1;
+        moves = moves || step;
+        rank = rank * layout->grid[i] + to;
+    }
+    return moves ? rank : -1;
+}
+
+/*
+ * What goes in that direction (BEFORE), or the ghosts that are there (AFTER). Across dimensions in which the direction
+ * does not step it is all that the block owns, boundary included, as the neighbour has the same there.
+ */
+static struct redist_boxes region(const struct epop_halo *halo, int direction, redist_side side)
+{
+    const epop_blocks_t *blocks = &halo->layout.blocks;
+    const struct redist_part *part = &halo->part;
+    int64_t at = part->at, count[EPOP_BLOCKS_DIMS];
+    for (int i = 0; i < blocks->dims; i++) {
+        int step = step_of(direction, i), ghosts = blocks->ghosts[i];
+        int64_t edge = blocks->periodic[i] ? 0 : ghosts, begin = part->first[i];
+        count[i] = step ? ghosts : part->count[i];
+        if (step) { /* from where the local array begins, ghosts included */
+            bool begins = part->first[i] == 0;
+            int64_t array = part->first[i] + (begins ? edge : 0) - ghosts;
+            int64_t low = side == REDIST_BEFORE ? ghosts : 0;
+            int64_t high = halo->owned[i] + (side == REDIST_BEFORE ? 0 : ghosts);
+            begin = array + (step < 0 ? low : high);
+        }
+        at += begin * part->stride[i];
+    }
+    return redist_boxes_of_array(blocks->dims, at, part->stride, count);
+}
+
+/* ---- Making it -------------------------------------------------------------------- */
+
+static int peer_of_rank(struct epop_halo *halo, int rank)
+{
+    for (int p = 0; p < halo->count; p++)
+        if (halo->peers[p].rank == rank)
+            return p;
+    halo->peers[halo->count] = (struct peer){.rank = rank, .myself = rank == halo->rank};
+    return halo->count++;
+}
+
+static void find_peers(struct epop_halo *halo)
+{
+    for (int d = 0; d < halo->directions; d++) {
+        int rank = neighbour(halo, d);
+        halo->peer_of[d] = rank < 0 ? -1 : peer_of_rank(halo, rank);
+        if (rank < 0)
+            continue;
+        struct peer *peer = &halo->peers[halo->peer_of[d]];
+        struct redist_boxes out = region(halo, d, REDIST_BEFORE);
+        peer->elements += out.left;
+        peer->regions++;
+        peer->direct[REDIST_BEFORE] = out;
+    }
+    for (int d = 0; d < halo->directions; d++)
+        if (halo->peer_of[d] >= 0)
+            halo->peers[halo->peer_of[d]].direct[REDIST_AFTER] = region(halo, d, REDIST_AFTER);
+}
+
+/* Bytes of staging, and each peer's place in it, once there is one. */
+static int64_t share_staging(struct epop_halo *halo)
+{
+    int64_t bytes = 0;
+    for (int p = 0; p < halo->count; p++) {
+        struct peer *peer = &halo->peers[p];
+        for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++) {
+            peer->is_direct[side] = !peer->myself && peer->regions == 1 && redist_boxes_is_one_run(&peer->direct[side]);
+            peer->staging[side] = halo->staging ? halo->staging + bytes : NULL;
+            if (!peer->is_direct[side] && !(peer->myself && side == REDIST_BEFORE))
+                bytes += peer->elements * halo->element.size;
+        }
+    }
+    return bytes;
+}
+
+/* Where MPI packs or counts, it does so with int. */
+static bool too_large(const struct epop_halo *halo)
+{
+    int64_t most = halo->element.dense ? INT_MAX : INT_MAX / (halo->element.size ? halo->element.size : 1);
+    for (int p = 0; p < halo->count; p++)
+        if (halo->peers[p].elements > most)
+            return true;
+    return false;
+}
+
+static redist_fault allocate(struct epop_halo *halo)
+{
+    if (too_large(halo))
+        return REDIST_LARGE_GHOSTS;
+    halo->requests = malloc((2 * (size_t)halo->count + 1) * sizeof *halo->requests);
+    halo->staging = malloc((size_t)share_staging(halo) + 1);
+    if (!halo->requests || !halo->staging)
+        return REDIST_NO_MEMORY;
+    share_staging(halo);
+    for (int i = 0; i < 2 * halo->count; i++)
+        halo->requests[i] = MPI_REQUEST_NULL;
+    return REDIST_FINE;
+}
+
+static void look_around(struct epop_halo *halo)
+{
+    const struct redist_layout *layout = &halo->layout;
+    for (int i = 0; i < layout->blocks.dims; i++)
+        halo->owned[i] =
+            epop_dist_local_count(epop_dist_block(layout->blocks.count[i]), halo->place[i], layout->grid[i]);
+    find_peers(halo);
+}
+
+redist_fault redist_halo_make(struct epop_halo **made, const struct redist_layout *layout, int rank,
+                              const redist_element *element, MPI_Comm comm, const int *ranks)
+{
+    struct epop_halo *halo = *made = calloc(1, sizeof *halo);
+    if (!halo)
+        return REDIST_NO_MEMORY;
+    halo->layout = *layout;
+    halo->element = *element;
+    halo->comm = comm;
+    halo->counts = ranks;
+    halo->rank = rank;
+    halo->directions = 1;
+    for (int i = 0; i < layout->blocks.dims; i++)
+        halo->directions *= 3;
+    halo->part = redist_layout_part(layout, rank);
+    if (!(halo->peers = malloc((size_t)halo->directions * sizeof *halo->peers)))
+        return REDIST_NO_MEMORY;
+    if (halo->part.elements > 0 && redist_layout_place(layout, rank, halo->place) && element->size > 0)
+        look_around(halo);
+    redist_fault fault = allocate(halo);
+    for (int p = 0; fault == REDIST_FINE && ranks && p < halo->count; p++)
+        halo->peers[p].rank = ranks[halo->peers[p].rank];
+    return fault;
+}
+
+/* ---- Messages ---------------------------------------------------------------------- */
+
+static int64_t bytes_of(const struct epop_halo *halo, const struct peer *peer)
+{
+    return peer->elements * halo->element.size;
+}
+
+/* Of its regions, in the order that both sides know. */
+static int pack(const struct epop_halo *halo, int p)
+{
+    const struct peer *peer = &halo->peers[p];
+    int64_t position = 0;
+    int error = MPI_SUCCESS;
+    redist_piece piece;
+    for (int d = 0; d < halo->directions; d++) {
+        if (halo->peer_of[d] != p)
+            continue;
+        struct redist_boxes out = region(halo, d, REDIST_BEFORE);
+        while (error == MPI_SUCCESS && redist_boxes_take(&out, out.left, &piece))
+            error = redist_pack(&halo->element, &piece, halo->array, peer->staging[REDIST_BEFORE], bytes_of(halo, peer),
+                                &position);
+    }
+    return error;
+}
+
+static int unpack(const struct epop_halo *halo, int p)
+{
+    const struct peer *peer = &halo->peers[p];
+    int64_t position = 0;
+    int error = MPI_SUCCESS;
+    redist_piece piece;
+    for (int d = halo->directions - 1; d >= 0; d--) {
+        if (halo->peer_of[d] != p)
+            continue;
+        struct redist_boxes in = region(halo, d, REDIST_AFTER);
+        while (error == MPI_SUCCESS && redist_boxes_take(&in, in.left, &piece))
+            error = redist_unpack(&halo->element, &piece, peer->staging[REDIST_AFTER], bytes_of(halo, peer), &position,
+                                  halo->array);
+    }
+    return error;
+}
+
+/* The buffer of a message, and how MPI is to see it. */
+static void *message(const struct epop_halo *halo, const struct peer *peer, redist_side side, int *count,
+                     MPI_Datatype *type)
+{
+    const redist_element *element = &halo->element;
+    bool direct = peer->is_direct[side], as_elements = element->dense ? bytes_of(halo, peer) > INT_MAX : direct;
+    *count = (int)(as_elements ? peer->elements : bytes_of(halo, peer));
+    *type = as_elements ? element->type : element->dense ? MPI_BYTE : MPI_PACKED;
+    return direct ? (char *)halo->array + peer->direct[side].at[side] * element->extent : peer->staging[side];
+}
+
+static int post_receive(struct epop_halo *halo, int p)
+{
+    const struct peer *peer = &halo->peers[p];
+    MPI_Datatype type;
+    int count;
+    void *buffer = message(halo, peer, REDIST_AFTER, &count, &type);
+    if (halo->counts)
+        redist_traffic_received(peer->rank, bytes_of(halo, peer));
+    return MPI_Irecv(buffer, count, type, peer->rank, REDIST_HALO_TAG, halo->comm, &halo->requests[2 * p + 1]);
+}
+
+static int post_send(struct epop_halo *halo, int p)
+{
+    const struct peer *peer = &halo->peers[p];
+    MPI_Datatype type;
+    int count, error = peer->is_direct[REDIST_BEFORE] ? MPI_SUCCESS : pack(halo, p);
+    if (peer->myself)
+        return error == MPI_SUCCESS ? unpack(halo, p) : error;
+    void *buffer = message(halo, peer, REDIST_BEFORE, &count, &type);
+    if (halo->counts)
+        redist_traffic_sent(peer->rank, bytes_of(halo, peer));
+    int sent = MPI_Isend(buffer, count, type, peer->rank, REDIST_HALO_TAG, halo->comm, &halo->requests[2 * p]);
+    return error == MPI_SUCCESS ? sent : error;
+}
+
+int redist_halo_post(struct epop_halo *halo, void *array)
+{
+    int first_error = MPI_SUCCESS;
+    halo->array = array;
+    for (int way = 0; way < 2; way++)
+        for (int p = 0; p < halo->count; p++) {
+            int error = MPI_SUCCESS;
+            if (way)
+                error = post_send(halo, p);
+            else if (!halo->peers[p].myself)
+                error = post_receive(halo, p);
+            first_error = first_error == MPI_SUCCESS ? error : first_error;
+        }
+    return first_error;
+}
+
+int redist_halo_wait(struct epop_halo *halo)
+{
+    int first_error = MPI_SUCCESS;
+    for (;;) {
+        int index = MPI_UNDEFINED, error = redist_wait_any(2 * halo->count, halo->requests, &index);
+        if (index == MPI_UNDEFINED)
+            return first_error == MPI_SUCCESS ? error : first_error;
+        if (error == MPI_SUCCESS && index % 2 && !halo->peers[index / 2].is_direct[REDIST_AFTER])
+            error = unpack(halo, index / 2);
+        first_error = first_error == MPI_SUCCESS ? error : first_error;
+    }
+}
+
+MPI_Request *redist_halo_requests(struct epop_halo *halo, int *count)
+{
+    *count = 2 * halo->count;
+    return halo->requests;
+}
+
+void redist_halo_free(struct epop_halo *halo)
+{
+    if (!halo)
+        return;
+    free(halo->peers);
+    free(halo->requests);
+    free(halo->staging);
+    free(halo);
+}

@@ -1,0 +1,181 @@
+"""Checkpoints that are written while the ranks go on. A preloaded library is a disk that takes its time: as long as a
+file is there nothing gets on it."""
+
+import json
+import re
+import signal
+import subprocess
+
+import checkpoints
+import job
+import pytest
+from scenario import Switch, only_line, wait_until_all_are_here
+
+SAVED = job.test_program("saved")
+
+
+def end(result):
+    return re.search(r"^end: \d+ ranks, (.*)$", result.out, flags=re.M)[1]
+
+
+def run(space, *arguments, ranks=2, options=()):
+    result = space.epop("--backend", "pool", *options, SAVED, *arguments, ranks=ranks)
+    assert result.status == 0, result
+    return result
+
+
+class Slow:
+    """A job that runs until it is let go, with a disk that is held."""
+
+    def __init__(self, space, *options, ranks=2):
+        self.space, self.place = space, space.directory / "saved"
+        self.disk, self.switch = Switch(space, "disk"), space.directory / "go"
+        self.arguments = [f"until={self.switch}", "steps=30"]
+        env = {"LD_PRELOAD": job.test_program("preload_disk"), "EPOP_TEST_DISK": self.disk}
+        self.it = space.start_epop("--backend", "pool", "--checkpoint-async", "--checkpoint-dir", self.place, *options, SAVED,
+                                   *self.arguments, ranks=ranks, env=env)
+        self.it.wait_for_line("start: ")
+        wait_until_all_are_here(space)
+
+    def ctl(self, *words, status=0):
+        result = self.space.epopctl(*words)
+        assert result.status == status, result
+        return result.out.rstrip("\n") if not status else result.err.removeprefix("epopctl: ").rstrip("\n")
+
+    def status(self):
+        return json.loads(self.ctl("status", "--json"))
+
+    def copied(self):
+        """The status when the ranks have copied, and go on."""
+        while "writing" not in (status := self.status()):
+            pass
+        return status
+
+    def files(self):
+        return sorted(path.name for path in self.place.iterdir())
+
+    def let_go(self):
+        self.switch.touch()
+        result = self.it.wait()
+        assert result.status == 0, result
+        return result
+
+    def require_restart(self):
+        """From the newest file, once the job is over."""
+        assert "start: restarting of 3" in run(self.space, *self.arguments, ranks=3, options=["--restart", self.place]).out
+
+
+def test_the_ranks_go_on_while_it_is_written(space):
+    """--wait and the status say that it is there when it is on disk, and the next one comes then."""
+    it = Slow(space)
+    it.ctl("checkpoint", "--wait")
+    it.disk.on()
+    asked = space.start_epopctl("checkpoint", "--wait", "--json")
+    status = it.copied()
+    assert status["checkpoint"]["number"] == 1 and status["writing"]["number"] == 2
+    saved, here = status["writing"]["iteration"], status["element"]["iteration"]
+    while it.status()["element"]["iteration"] <= max(saved, here) + 5:
+        pass
+    assert it.ctl("checkpoint") == "accepted" and "writing" in it.status()
+    assert [name[-8:] for name in it.files()] == ["-0001.h5", "pop-part"], it.files()
+    it.disk.off()
+    made = json.loads(asked.wait().out)["checkpoint"]
+    assert made["number"] == 2 and made["behind"] and made["iteration"] == saved and made["stall"] < made["seconds"]
+    it.let_go()
+    assert [name[-8:] for name in it.files()] == ["-0001.h5", "-0002.h5", "-0003.h5"]
+    told = checkpoints.require_sound(made["path"])
+    assert told["position"]["iteration"] == saved
+
+
+def save_at_20(space, name, *options):
+    """A run that saves once, where its ranks waited; its end, and what is in the file."""
+    hold = Switch(space, "hold").on()
+    it = space.start_epop("--backend", "pool", "--checkpoint-dir", space.directory / name, *options, SAVED, f"hold={hold}", ranks=2)
+    it.wait_for_line("held")
+    wait_until_all_are_here(space)
+    assert space.epopctl("checkpoint").status == 0
+    hold.off()
+    result = it.wait()
+    assert result.status == 0, result
+    told = checkpoints.require_sound(next((space.directory / name).iterdir()))
+    told.pop("time")
+    return end(result), told
+
+
+def test_it_is_the_same_as_one_that_they_wait_for(space):
+    """Whatever the ranks have changed since: position, values, and the checksums of all arrays. Two runs may be brought to
+    different iterations, as their ranks go on while they are: those that were at the same one are compared."""
+    end_of_it, told = save_at_20(space, "waited")
+    for run in range(20):
+        other_end, other = save_at_20(space, f"async{run}", "--checkpoint-async")
+        assert other_end == end_of_it
+        if other["position"] == told["position"]:
+            break
+    assert other == told
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_resize_while_it_is_written(space, size):
+    """Processes that leave park, and write on; those that join have no part in it."""
+    it = Slow(space, "--start", "2", ranks=3)
+    it.disk.on()
+    asked = space.start_epopctl("checkpoint", "--wait", "--json")
+    it.copied()
+    it.ctl("resize", "--wait", str(size))
+    assert "writing" in it.status() and it.status()["size"] == size
+    it.disk.off()
+    made = json.loads(asked.wait().out)["checkpoint"]
+    assert checkpoints.require_sound(made["path"])["size"] == 2
+    it.let_go()
+
+
+def test_the_end_waits_for_it(space):
+    it = Slow(space)
+    it.disk.on()
+    it.ctl("checkpoint")
+    it.copied()
+    it.switch.touch()
+    it.it.wait_for_line("end: ")
+    assert "writing" in it.status()
+    it.disk.off()
+    result = it.it.wait()
+    assert result.status == 0 and result.err == "" and it.files()[0].endswith("-0001.h5"), result
+    checkpoints.require_sound(it.place / it.files()[0])
+
+
+def test_a_kill_leaves_the_last_good_one(space):
+    it = Slow(space)
+    first = json.loads(it.ctl("checkpoint", "--wait", "--json"))["checkpoint"]
+    it.disk.on()
+    it.ctl("checkpoint")
+    pid = it.copied()["processes"][0]["pid"]
+    assert len(it.files()) == 2
+    subprocess.run(["kill", f"-{signal.SIGKILL.value}", str(pid)], check=True)
+    assert it.it.wait().status != 0
+    assert checkpoints.require_sound(first["path"])["number"] == 1
+    it.disk.off()
+    it.switch.touch()
+    it.require_restart()
+
+
+def test_a_full_disk(space):
+    """That one rank notices, while it is written: one line, the one before stays, the job goes on, and the next one is
+    complete."""
+    it = Slow(space)
+    first = json.loads(it.ctl("checkpoint", "--wait", "--json"))["checkpoint"]
+    full = Switch(space, "disk.full").on()
+    text = "-0002.h5' cannot be written: No space left on device"
+    assert it.ctl("checkpoint", "--wait", status=1).endswith(text)
+    assert it.status()["checkpoint"] == first and [name[-8:] for name in it.files()] == ["-0001.h5"]
+    full.off()
+    assert it.ctl("checkpoint", "--wait").split("\t")[0].endswith("-0002.h5")
+    result = it.let_go()
+    assert only_line(result.err, "epop: there is no checkpoint: the checkpoint '", text), result
+
+
+def test_the_variable(space):
+    result = space.epop(SAVED, ranks=1, env={"EPOP_CHECKPOINT_ASYNC": "yes"})
+    assert result.status == 2 and "EPOP_CHECKPOINT_ASYNC wants 1 or 0, not 'yes'" in result.err, result
+    result = space.epop("--backend", "pool", "--checkpoint-dir", space.directory / "saved", "--verbose", SAVED, "ask=10", ranks=2,
+                        env={"EPOP_CHECKPOINT_ASYNC": "1"})
+    assert result.status == 0 and len(list((space.directory / "saved").iterdir())) == 1, result
