@@ -8,7 +8,11 @@
 
 #include <mpi.h>
 
-enum { TEST_TYPES = 7, TYPE_BYTES_MAX = 32, OVERLAP_STRIDE = 40000 };
+enum {
+    TEST_TYPES = 7,
+    TYPE_BYTES_MAX = 32,
+    OVERLAP_STRIDE = 4 << 17, /* bytes: farther than the elements of any array here, of which blocks have 7^6 at most */
+};
 
 typedef struct test_type {
     MPI_Datatype type;
