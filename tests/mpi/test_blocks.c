@@ -3,23 +3,13 @@
  * right, every ghost and the boundary too, and what travels is what has to. test_blocks [SEED [ROUNDS]] replays a run.
  */
 #include <string.h>
-#include <time.h>
 
 #include "runtime/redist/blocks.h"
 #include "runtime/redist/exchange.h"
 #include "tests/mpi/redist_types.h"
-#include "tests/mpi/redist_world.h"
+#include "tests/mpi/rounds.h"
 
 enum { D = EPOP_BLOCKS_DIMS };
-
-/* The same numbers on every rank. */
-static uint64_t random_state;
-
-static int64_t pick(int64_t count)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((random_state >> 33) % (uint64_t)count);
-}
 
 static void random_world(test_world *world, MPI_Comm comm)
 {
@@ -341,24 +331,17 @@ static void test_grids(void)
     }
 }
 
-static uint64_t the_seed(int argc, char **argv)
-{
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
-    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    return seed;
-}
-
-static void play_round(int round, MPI_Comm comms[WORLD_MAX], const test_type types[TEST_TYPES], int rank, int size)
+static void play_round(const struct rounds *rounds, int round, const test_type types[TEST_TYPES])
 {
     test_world world;
-    int last = size - 1 - (int)pick(3) % size;
+    int last = rounds_last(rounds);
     if (round % 4 == 0) {
         round_halo(types);
         return;
     }
-    if (rank > last)
+    if (rounds->rank > last)
         return;
-    random_world(&world, comms[last]);
+    random_world(&world, rounds->firsts[last]);
     random_limits();
     if (round % 4 == 1)
         round_plain(&world, &types[pick(TEST_TYPES)]);
@@ -368,29 +351,19 @@ static void play_round(int round, MPI_Comm comms[WORLD_MAX], const test_type typ
 
 int main(int argc, char **argv)
 {
-    int rank, size, rounds = argc > 2 ? atoi(argv[2]) : 400;
-    MPI_Comm comms[WORLD_MAX]; /* of the first 1, 2, ... ranks */
+    struct rounds rounds;
     test_type types[TEST_TYPES];
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    uint64_t seed = the_seed(argc, argv);
+    rounds_begin(&rounds, "test_blocks", 400, argc, argv);
     make_types(types);
-    for (int i = 0; i < size; i++)
-        MPI_Comm_split(MPI_COMM_WORLD, rank <= i ? 0 : MPI_UNDEFINED, 0, &comms[i]);
-    if (rank == 0)
-        printf("test_blocks: seed %llu, %d rounds\n", (unsigned long long)seed, rounds), fflush(stdout);
     test_grids();
     test_in_place();
-    for (int round = 0; round < rounds; round++) {
-        random_state = seed + (uint64_t)round * 1000003;
-        play_round(round, comms, types, rank, size);
+    for (int round = 0; round < rounds.count; round++) {
+        rounds_set(&rounds, round);
+        play_round(&rounds, round, types);
     }
-    for (int i = rank; i < size; i++)
-        MPI_Comm_free(&comms[i]);
+    rounds_end(&rounds);
     free_types(types);
     MPI_Finalize();
-    if (rank == 0)
-        printf("test_blocks: ok\n");
     return 0;
 }

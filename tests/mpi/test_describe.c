@@ -4,20 +4,10 @@
  * [ROUNDS]] replays a run.
  */
 #include <string.h>
-#include <time.h>
 
 #include "runtime/describe/describe.h"
 #include "tests/mpi/redist_types.h"
-#include "tests/mpi/redist_world.h"
-
-/* The same numbers on every rank. */
-static uint64_t random_state;
-
-static int64_t pick(int64_t count)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((random_state >> 33) % (uint64_t)count);
-}
+#include "tests/mpi/rounds.h"
 
 /* ---- A program's data -------------------------------------------------------------------- */
 
@@ -369,39 +359,22 @@ static void round_checkpoint(MPI_Comm comms[], int size)
         free(file.bytes[i]);
 }
 
-static uint64_t the_seed(int argc, char **argv)
-{
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
-    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    return seed;
-}
-
 int main(int argc, char **argv)
 {
-    int rank, size, rounds = argc > 2 ? atoi(argv[2]) : 80;
-    MPI_Comm comms[WORLD_MAX]; /* of the first 1, 2, ... ranks */
+    struct rounds rounds;
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    uint64_t seed = the_seed(argc, argv);
+    rounds_begin(&rounds, "test_describe", 80, argc, argv);
     make_types(types);
-    for (int i = 0; i < size; i++)
-        MPI_Comm_split(MPI_COMM_WORLD, rank <= i ? 0 : MPI_UNDEFINED, 0, &comms[i]);
-    if (rank == 0)
-        printf("test_describe: seed %llu, %d rounds\n", (unsigned long long)seed, rounds), fflush(stdout);
-    for (int round = 0; round < rounds; round++) {
-        random_state = seed + (uint64_t)round * 1000003;
-        int member = size - 1 - (int)pick(3) % size;
+    for (int round = 0; round < rounds.count; round++) {
+        rounds_set(&rounds, round);
+        int last = rounds_last(&rounds);
         if (round % 2)
-            round_checkpoint(comms, size);
-        else if (rank <= member)
-            round_window(comms[member]);
+            round_checkpoint(rounds.firsts, rounds.size);
+        else if (rounds.rank <= last)
+            round_window(rounds.firsts[last]);
     }
-    for (int i = rank; i < size; i++)
-        MPI_Comm_free(&comms[i]);
+    rounds_end(&rounds);
     free_types(types);
     MPI_Finalize();
-    if (rank == 0)
-        printf("test_describe: ok\n");
     return 0;
 }

@@ -5,24 +5,14 @@
  */
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
 #include <epop/unstructured.h>
 
 #include "runtime/describe/describe.h"
 #include "runtime/redist/exchange.h"
-#include "tests/mpi/redist_world.h"
+#include "tests/mpi/rounds.h"
 
 enum { SLABS = 16 };
-
-/* The same numbers on every rank. */
-static uint64_t random_state;
-
-static int64_t pick(int64_t count)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((random_state >> 33) % (uint64_t)count);
-}
 
 /* A number that depends on its arguments alone. */
 static int64_t mix(int64_t a, int64_t b, int64_t below)
@@ -602,41 +592,24 @@ static void make_item_type(void)
     MPI_Type_commit(&item_type);
 }
 
-static uint64_t the_seed(int argc, char **argv)
-{
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
-    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    return seed;
-}
-
 int main(int argc, char **argv)
 {
-    int rank, size, rounds = argc > 2 ? atoi(argv[2]) : 200;
-    MPI_Comm comms[WORLD_MAX]; /* of the first 1, 2, ... ranks */
+    struct rounds rounds;
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    uint64_t seed = the_seed(argc, argv);
+    rounds_begin(&rounds, "test_kinds", 200, argc, argv);
     make_item_type();
-    for (int i = 0; i < size; i++)
-        MPI_Comm_split(MPI_COMM_WORLD, rank <= i ? 0 : MPI_UNDEFINED, 0, &comms[i]);
-    if (rank == 0)
-        printf("test_kinds: seed %llu, %d rounds\n", (unsigned long long)seed, rounds), fflush(stdout);
-    for (int round = 0; round < rounds; round++) {
-        random_state = seed + (uint64_t)round * 1000003;
-        int member = size - 1 - (int)pick(3) % size, readers = (int)pick(member + 1);
-        if (rank > member)
+    for (int round = 0; round < rounds.count; round++) {
+        rounds_set(&rounds, round);
+        int last = rounds_last(&rounds), readers = (int)pick(last + 1);
+        if (rounds.rank > last)
             continue;
         if (round % 3)
-            play_round(comms[member], rank <= readers ? comms[readers] : MPI_COMM_NULL);
+            play_round(rounds.firsts[last], rounds.rank <= readers ? rounds.firsts[readers] : MPI_COMM_NULL);
         else
-            play_items(comms[member]);
+            play_items(rounds.firsts[last]);
     }
-    for (int i = rank; i < size; i++)
-        MPI_Comm_free(&comms[i]);
+    rounds_end(&rounds);
     MPI_Type_free(&item_type);
     MPI_Finalize();
-    if (rank == 0)
-        printf("test_kinds: ok\n");
     return 0;
 }

@@ -3,22 +3,12 @@
  * exactly, and what travels is what the map says. test_redist [SEED [ROUNDS]] replays a run.
  */
 #include <string.h>
-#include <time.h>
 
 #include "runtime/redist/settle.h"
 #include "tests/mpi/redist_types.h"
-#include "tests/mpi/redist_world.h"
+#include "tests/mpi/rounds.h"
 
 extern int64_t redist_replicated_bytes;
-
-/* The same numbers on every rank. */
-static uint64_t random_state;
-
-static int64_t pick(int64_t count)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((random_state >> 33) % (uint64_t)count);
-}
 
 /* Cuts at random places, some of them at one; valid until the next round. */
 static epop_dist_t random_cuts(int64_t count, int size)
@@ -453,38 +443,21 @@ static void play_round(MPI_Comm comm, const test_type types[TEST_TYPES])
     }
 }
 
-static uint64_t the_seed(int argc, char **argv)
-{
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
-    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    return seed;
-}
-
 int main(int argc, char **argv)
 {
-    int rank, size, rounds = argc > 2 ? atoi(argv[2]) : 400;
-    MPI_Comm comms[WORLD_MAX]; /* of the first 1, 2, ... ranks */
+    struct rounds rounds;
     test_type types[TEST_TYPES];
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    uint64_t seed = the_seed(argc, argv);
+    rounds_begin(&rounds, "test_redist", 400, argc, argv);
     make_types(types);
-    for (int i = 0; i < size; i++)
-        MPI_Comm_split(MPI_COMM_WORLD, rank <= i ? 0 : MPI_UNDEFINED, 0, &comms[i]);
-    if (rank == 0)
-        printf("test_redist: seed %llu, %d rounds\n", (unsigned long long)seed, rounds), fflush(stdout);
-    for (int round = 0; round < rounds; round++) {
-        random_state = seed + (uint64_t)round * 1000003;
-        int member = size - 1 - (int)pick(3) % size;
-        if (rank <= member)
-            play_round(comms[member], types);
+    for (int round = 0; round < rounds.count; round++) {
+        rounds_set(&rounds, round);
+        int last = rounds_last(&rounds);
+        if (rounds.rank <= last)
+            play_round(rounds.firsts[last], types);
     }
-    for (int i = rank; i < size; i++)
-        MPI_Comm_free(&comms[i]);
+    rounds_end(&rounds);
     free_types(types);
     MPI_Finalize();
-    if (rank == 0)
-        printf("test_redist: ok\n");
     return 0;
 }
