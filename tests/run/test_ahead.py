@@ -11,7 +11,7 @@ import job
 import joining
 import pytest
 from joins import JoinScenario
-from scenario import DONE, REFUSED, Scenario, Switch
+from scenario import DONE, REFUSED, TIMEOUT, Scenario, Switch
 
 N = 800
 CONSTANT = N * (8 + 4 + 8)  # bytes of all but the copies
@@ -244,7 +244,7 @@ def listening(pid):
 
 
 def test_strangers_change_nothing(space):
-    """Some of whom say something, before anybody else can."""
+    """Some of whom say something."""
     still = Still(space)
     pids = [process["pid"] for process in still.it.status()["processes"]]
     before = set().union(*map(listening, pids))
@@ -277,11 +277,11 @@ def test_a_joiner_dies_while_it_moves(space):
 
 @joining.needed
 def test_a_joiner_hangs_while_it_moves(space):
-    """It is asked whether it is alive as soon as the ranks have waited long enough for the data."""
+    """It is to be connected as soon as the resize has waited long enough for the data."""
     still = Still(space, make=by_join, limit=1)
     waiting = still.begin()
     os.kill(still.it.pids("joining")[0], signal.SIGSTOP)
-    assert waiting.wait().status == REFUSED
+    assert waiting.wait().status == TIMEOUT
     still.go_on()
 
 
