@@ -12,59 +12,11 @@
 
 #include <epop/blocks.h>
 
-enum { RANKS_MAX = 64, REPETITIONS_MAX = 1000, D = EPOP_BLOCKS_DIMS, DIRECTIONS = 27 };
+#include "bench/windows.h"
 
-static int rank, size;
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "bench/blocks: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void *allocate(int64_t bytes)
-{
-    void *memory = malloc((size_t)bytes + 1);
-    if (!memory)
-        fail("out of memory");
-    return memory;
-}
-
-static double slowest(double seconds)
-{
-    double result;
-    MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return result;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double difference = *(const double *)a - *(const double *)b;
-    return (difference > 0) - (difference < 0);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
+enum { D = EPOP_BLOCKS_DIMS, DIRECTIONS = 27 };
 
 /* ---- Redistribution ----------------------------------------------------------- */
-
-/* A window from old_size ranks to new_size ranks, one of the two being all. */
-static epop_window_t make_window(int old_size, int new_size, int new_ranks[RANKS_MAX])
-{
-    epop_window_t window = {.old_size = old_size, .new_size = new_size, .all = MPI_COMM_WORLD};
-    for (int r = 0; r < size; r++)
-        new_ranks[r] = r < new_size ? r : -1;
-    window.new_ranks = new_ranks;
-    window.old_rank = rank < old_size ? rank : -1;
-    window.new_rank = new_ranks[rank];
-    window.staying = old_size < new_size ? old_size : new_size;
-    window.leaving = old_size - window.staying;
-    window.joining = new_size - window.staying;
-    return window;
-}
 
 /* One direction of a case. */
 typedef struct direction {

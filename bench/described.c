@@ -5,15 +5,14 @@
  *
  *   mpiexec -n 4 described [REPETITIONS]     one line of JSON per case; the window grows from half of the ranks
  */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <epop/describe.h>
 
-enum { ARRAYS_MAX = 100, RANKS_MAX = 64, REPETITIONS_MAX = 1000 };
+#include "bench/windows.h"
 
-static int rank, size;
+enum { ARRAYS_MAX = 100 };
 
 struct values {
     int64_t count; /* elements of each array */
@@ -24,31 +23,6 @@ struct data {
     struct values values;
     double *blocks[ARRAYS_MAX];
 };
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "bench/described: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static epop_window_t make_window(int old_size, int new_size, int new_ranks[RANKS_MAX])
-{
-    int staying = old_size < new_size ? old_size : new_size;
-    for (int r = 0; r < size; r++)
-        new_ranks[r] = r < new_size ? r : -1;
-    return (epop_window_t){.status = rank >= old_size   ? EPOP_JOINING
-                                     : rank >= new_size ? EPOP_LEAVING
-                                                        : EPOP_STAYING,
-                           .old_size = old_size,
-                           .new_size = new_size,
-                           .old_rank = rank < old_size ? rank : -1,
-                           .new_rank = new_ranks[rank],
-                           .new_ranks = new_ranks,
-                           .staying = staying,
-                           .leaving = old_size - staying,
-                           .joining = new_size - staying,
-                           .all = MPI_COMM_WORLD};
-}
 
 static void describe(void *data, epop_description_t *d)
 {
@@ -78,34 +52,14 @@ static int move_by_hand(const epop_window_t *window, struct data *all)
     return result;
 }
 
-/* See bench/redist.c. */
-static void gather(void)
-{
-    MPI_Request request;
-    int done = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
-        sched_yield();
-}
-
 static double time_move(int (*move)(const epop_window_t *, struct data *), const epop_window_t *window,
                         struct data *all)
 {
-    double slowest;
     gather();
     double begin = MPI_Wtime();
     if (move(window, all) != EPOP_OK)
         fail("the data cannot be moved");
-    double seconds = MPI_Wtime() - begin;
-    gather();
-    MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return slowest;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double difference = *(const double *)a - *(const double *)b;
-    return (difference > 0) - (difference < 0);
+    return slowest(MPI_Wtime() - begin);
 }
 
 static void report(const char *way, int64_t bytes, int arrays, double *described, double *by_hand, int repetitions)
@@ -113,14 +67,12 @@ static void report(const char *way, int64_t bytes, int arrays, double *described
     static double ratios[REPETITIONS_MAX];
     for (int i = 0; i < repetitions; i++)
         ratios[i] = described[i] / by_hand[i];
-    qsort(ratios, (size_t)repetitions, sizeof *ratios, compare);
-    qsort(described, (size_t)repetitions, sizeof *described, compare);
-    qsort(by_hand, (size_t)repetitions, sizeof *by_hand, compare);
+    double ratio = median(ratios, repetitions), ours = median(described, repetitions);
+    double theirs = median(by_hand, repetitions);
     if (rank == 0)
         printf("{\"bench\":\"described\",\"case\":\"%s\",\"ranks\":%d,\"arrays\":%d,\"bytes\":%lld,\"seconds\":%.6f,"
                "\"by_hand_seconds\":%.6f,\"ratio\":%.2f,\"fastest_ratio\":%.2f}\n",
-               way, size, arrays, (long long)bytes, described[repetitions / 2], by_hand[repetitions / 2],
-               ratios[repetitions / 2], described[0] / by_hand[0]);
+               way, size, arrays, (long long)bytes, ours, theirs, ratio, described[0] / by_hand[0]);
     fflush(stdout);
 }
 

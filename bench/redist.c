@@ -9,7 +9,6 @@
  */
 #include <limits.h>
 #include <malloc.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +16,8 @@
 
 #include <epop/redist.h>
 
-enum { RANKS_MAX = 64, REPETITIONS_MAX = 1000 };
+#include "bench/windows.h"
 
-static int rank, size;
 static int64_t sent_bytes;
 
 /* libepop calls MPI by its profiling names, which a program may define as well. */
@@ -37,35 +35,6 @@ int PMPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag,
     MPI_Type_size_x(type, &bytes);
     sent_bytes += count * bytes;
     return MPI_Send(buffer, count, type, to, tag, comm);
-}
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "bench/redist: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void *allocate(int64_t bytes)
-{
-    void *memory = malloc((size_t)bytes + 1);
-    if (!memory)
-        fail("out of memory");
-    return memory;
-}
-
-/* A window from old_size ranks to new_size ranks, one of the two being all. */
-static epop_window_t make_window(int old_size, int new_size, int new_ranks[RANKS_MAX])
-{
-    epop_window_t window = {.old_size = old_size, .new_size = new_size, .all = MPI_COMM_WORLD};
-    for (int r = 0; r < size; r++)
-        new_ranks[r] = r < new_size ? r : -1;
-    window.new_ranks = new_ranks;
-    window.old_rank = rank < old_size ? rank : -1;
-    window.new_rank = new_ranks[rank];
-    window.staying = old_size < new_size ? old_size : new_size;
-    window.leaving = old_size - window.staying;
-    window.joining = new_size - window.staying;
-    return window;
 }
 
 typedef struct layout {
@@ -136,25 +105,6 @@ static direction *make_direction(const layout *l, int old_size, int new_size, co
     return d;
 }
 
-/* A barrier around what is measured, whose waiting ranks yield: with more ranks than cores, one that spins in
- * MPI_Barrier would hold up one that measures. */
-static void gather(void)
-{
-    MPI_Request request;
-    int done = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
-        sched_yield();
-}
-
-static double slowest(double seconds)
-{
-    double result;
-    gather();
-    MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return result;
-}
-
 static double time_redist(direction *d, const layout *l, void **block)
 {
     gather();
@@ -185,18 +135,6 @@ static double time_alltoallv(direction *d)
     free(from);
     free(to);
     return slowest(seconds);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double difference = *(const double *)a - *(const double *)b;
-    return (difference > 0) - (difference < 0);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 static void report(direction *d, const layout *l, int repetitions)
