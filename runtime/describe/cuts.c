@@ -290,10 +290,7 @@ static void sum(const struct described *entry, int rank, int size, int64_t *coun
 {
     const struct unequal *u = entry->layout;
     (void)size;
-    if (rank != 0)
-        return;
-    *count += 1;
-    *sum += describe_mix(0, &u->cuts.before.count, sizeof u->cuts.before.count);
+    describe_sum_indices(u->cuts.before.count, rank, count, sum);
 }
 
 static int64_t bytes(const struct described *entry, int rank, int size)

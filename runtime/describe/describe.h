@@ -195,6 +195,9 @@ uint64_t describe_mix(int64_t index, const void *bytes, size_t size);
 void describe_mix_elements(MPI_Datatype type, const void *elements, int64_t count,
                            int64_t (*global)(const void *context, int64_t local), const void *context, uint64_t *sum);
 
+/* The sum of what is another for another number of ranks: that it is one, of so many indices. */
+void describe_sum_indices(int64_t indices, int rank, int64_t *count, uint64_t *sum);
+
 /* Bytes that `count` elements take in memory. Local. */
 int64_t describe_bytes(MPI_Datatype type, int64_t count);
 

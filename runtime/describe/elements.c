@@ -65,3 +65,11 @@ void describe_mix_elements(MPI_Datatype type, const void *elements, int64_t coun
     }
     free(room);
 }
+
+void describe_sum_indices(int64_t indices, int rank, int64_t *count, uint64_t *sum)
+{
+    if (rank != 0)
+        return;
+    *count += 1;
+    *sum += describe_mix(0, &indices, sizeof indices);
+}

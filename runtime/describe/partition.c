@@ -328,10 +328,7 @@ static void sum(const struct described *entry, int rank, int size, int64_t *coun
 {
     const struct division *division = entry->layout;
     (void)size;
-    if (rank != 0)
-        return;
-    *count += 1;
-    *sum += describe_mix(0, &division->of->count, sizeof division->of->count);
+    describe_sum_indices(division->of->count, rank, count, sum);
 }
 
 static int64_t bytes(const struct described *entry, int rank, int size)
