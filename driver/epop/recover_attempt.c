@@ -162,7 +162,7 @@ static void watch(struct attempt *a)
 /* What a program that ended well left running on purpose goes on. */
 static void clear(struct attempt *a)
 {
-    if (a->words.word == WORD_ENDED || (!a->words.begun && !a->died))
+    if (a->words.word == WORD_ENDED || (!a->words.begun && !a->died && !a->told))
         return;
     kin_signal(getpid(), NULL, SIGKILL);
     for (int i = 0; i < 500 && kin_signal(getpid(), NULL, 0) > 0; i++)
