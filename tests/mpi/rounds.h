@@ -54,6 +54,17 @@ static int rounds_last(const struct rounds *rounds)
     return rounds->size - 1 - (int)pick(3) % rounds->size;
 }
 
+/* Expand, shrink, both, or neither; leaving ranks anywhere, seldom all of them. */
+static inline void random_world(test_world *world, MPI_Comm comm)
+{
+    int size, leaves[WORLD_MAX] = {0};
+    MPI_Comm_size(comm, &size);
+    int old_size = 1 + (int)pick(size), kind = (int)pick(4), all_leave = pick(10) == 0 && old_size < size;
+    for (int r = 0; r < old_size; r++)
+        leaves[r] = all_leave || (r > 0 && kind > 0 && pick(kind + 1) > 0);
+    make_world(world, comm, old_size, leaves);
+}
+
 /* Before MPI_Finalize. */
 static void rounds_end(struct rounds *rounds)
 {

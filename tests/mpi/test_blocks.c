@@ -11,16 +11,6 @@
 
 enum { D = EPOP_BLOCKS_DIMS };
 
-static void random_world(test_world *world, MPI_Comm comm)
-{
-    int size, leaves[WORLD_MAX] = {0};
-    MPI_Comm_size(comm, &size);
-    int old_size = 1 + (int)pick(size), kind = (int)pick(4), all_leave = pick(10) == 0 && old_size < size;
-    for (int r = 0; r < old_size; r++)
-        leaves[r] = all_leave || (r > 0 && kind > 0 && pick(kind + 1) > 0);
-    make_world(world, comm, old_size, leaves);
-}
-
 static void random_limits(void)
 {
     static const int64_t staged[] = {32, 100, 1000, 128 << 10};

@@ -473,17 +473,6 @@ static void random_limits(void)
     redist_direct_bytes = pick(2) ? 1 << 30 : 1 + pick(3000);
 }
 
-/* Expand, shrink, both, or neither; leaving ranks anywhere, seldom all of them. */
-static void random_world(test_world *world, MPI_Comm comm)
-{
-    int size, leaves[WORLD_MAX] = {0};
-    MPI_Comm_size(comm, &size);
-    int old_size = 1 + (int)pick(size), kind = (int)pick(4), all_leave = pick(10) == 0 && old_size < size;
-    for (int r = 0; r < old_size; r++)
-        leaves[r] = all_leave || (r > 0 && kind > 0 && pick(kind + 1) > 0);
-    make_world(world, comm, old_size, leaves);
-}
-
 static void round_window(const test_world *world, struct data *m, const struct shape *shape)
 {
     const epop_window_t *window = &world->window;

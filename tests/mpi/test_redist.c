@@ -66,17 +66,6 @@ static void random_limits(void)
     redist_extended_bytes = pick(2) ? 1 : 32 << 20;
 }
 
-/* Expand, shrink, both, or neither; leaving ranks anywhere, seldom all of them. */
-static void random_world(test_world *world, MPI_Comm comm)
-{
-    int size, leaves[WORLD_MAX] = {0};
-    MPI_Comm_size(comm, &size);
-    int old_size = 1 + (int)pick(size), kind = (int)pick(4), all_leave = pick(10) == 0 && old_size < size;
-    for (int r = 0; r < old_size; r++)
-        leaves[r] = all_leave || (r > 0 && kind > 0 && pick(kind + 1) > 0);
-    make_world(world, comm, old_size, leaves);
-}
-
 /* The global number of an element of a local block. */
 static int64_t id_of(const epop_dist2d_t *dist, int rank, int64_t at)
 {
