@@ -12,22 +12,10 @@ import job
 import pytest
 import test_schemas
 import traces
-from scenario import Scenario, Switch, only_line, wait_until_all_are_here
+from saving import SAVED, Held, end, run
+from scenario import Scenario, Switch, only_line
 
-SAVED = job.test_program("saved")
 ASKS = ["--driver", job.test_program("driver_asks")] # or only waits
-
-
-def run(space, *arguments, ranks=2, options=(), program=SAVED, **how):
-    """A whole run."""
-    result = space.epop("--backend", "pool", *options, program, *arguments, ranks=ranks, **how)
-    assert result.status == 0, result
-    return result
-
-
-def end(result):
-    """What does not depend on the number of ranks: the steps, and a sum of all data."""
-    return re.search(r"^end: \d+ ranks, (.*)$", result.out, flags=re.M)[1]
 
 
 def files(directory):
@@ -158,32 +146,6 @@ def test_the_program_asks(space, place):
 
 
 # ---- By epopctl
-
-
-class Held:
-    """A job that runs until it is let go."""
-
-    def __init__(self, space, place, *arguments, ranks=2, options=(), limit=60):
-        self.space, self.switch = space, space.directory / "go"
-        self.arguments = [f"until={self.switch}", *arguments]
-        self.it = space.start_epop("--backend", "pool", "--checkpoint-dir", place, *options, SAVED, *self.arguments, ranks=ranks,
-                                   limit=limit)
-        self.it.wait_for_line("start: ")
-        wait_until_all_are_here(space)
-
-    def ctl(self, *words, status=0):
-        result = self.space.epopctl(*words)
-        assert result.status == status, result
-        return result.out.rstrip("\n") if not status else result.err.removeprefix("epopctl: ").rstrip("\n")
-
-    def status(self):
-        return json.loads(self.ctl("status", "--json"))
-
-    def let_go(self):
-        self.switch.touch()
-        result = self.it.wait()
-        assert result.status == 0, result
-        return result
 
 
 def test_epopctl_waits_for_the_file(space, place):

@@ -2,48 +2,23 @@
 file is there nothing gets on it."""
 
 import json
-import re
 import signal
 import subprocess
 
 import checkpoints
 import job
 import pytest
+from saving import SAVED, Held, end, run
 from scenario import Switch, only_line, wait_until_all_are_here
 
-SAVED = job.test_program("saved")
 
-
-def end(result):
-    return re.search(r"^end: \d+ ranks, (.*)$", result.out, flags=re.M)[1]
-
-
-def run(space, *arguments, ranks=2, options=()):
-    result = space.epop("--backend", "pool", *options, SAVED, *arguments, ranks=ranks)
-    assert result.status == 0, result
-    return result
-
-
-class Slow:
-    """A job that runs until it is let go, with a disk that is held."""
+class Slow(Held):
+    """With a disk that can be held up."""
 
     def __init__(self, space, *options, ranks=2):
-        self.space, self.place = space, space.directory / "saved"
-        self.disk, self.switch = Switch(space, "disk"), space.directory / "go"
-        self.arguments = [f"until={self.switch}", "steps=30"]
+        self.disk = Switch(space, "disk")
         env = {"LD_PRELOAD": job.test_program("preload_disk"), "EPOP_TEST_DISK": self.disk}
-        self.it = space.start_epop("--backend", "pool", "--checkpoint-async", "--checkpoint-dir", self.place, *options, SAVED,
-                                   *self.arguments, ranks=ranks, env=env)
-        self.it.wait_for_line("start: ")
-        wait_until_all_are_here(space)
-
-    def ctl(self, *words, status=0):
-        result = self.space.epopctl(*words)
-        assert result.status == status, result
-        return result.out.rstrip("\n") if not status else result.err.removeprefix("epopctl: ").rstrip("\n")
-
-    def status(self):
-        return json.loads(self.ctl("status", "--json"))
+        super().__init__(space, space.directory / "saved", "steps=30", ranks=ranks, options=["--checkpoint-async", *options], env=env)
 
     def copied(self):
         """The status when the ranks have copied, and go on."""
@@ -53,12 +28,6 @@ class Slow:
 
     def files(self):
         return sorted(path.name for path in self.place.iterdir())
-
-    def let_go(self):
-        self.switch.touch()
-        result = self.it.wait()
-        assert result.status == 0, result
-        return result
 
     def require_restart(self):
         """From the newest file, once the job is over."""
