@@ -14,7 +14,7 @@
 
 #define SLICE       1000000 /* ns of work from look to look */
 #define WANTED      50000   /* ns: longer than it takes to come back at once */
-#define REST        3       /* of the work: a quarter of the time is worked */
+#define REST        9       /* of the work: a tenth of the time is worked */
 #define MOST_WORKED 4000000 /* ns that are made up for, of what was done while nobody wanted the core */
 
 static int64_t thread_ns(void)

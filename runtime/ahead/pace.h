@@ -1,5 +1,5 @@
 /*
- * How much of a core a thread takes that works beside the program: all of one that nobody else wants, else a quarter,
+ * How much of a core a thread takes that works beside the program: all of one that nobody else wants, else a tenth,
  * by resting in between. It has the priority of the program's threads: with less, it would hardly run at all beside
  * ranks that spin.
  */
