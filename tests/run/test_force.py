@@ -23,7 +23,7 @@ class Hanging:
 
     def __init__(self, space, *ranks, where="work", executable=None, size=4, options=()):
         self.space, self.go, self.fail = space, Switch(space, "go"), Switch(space, "fail")
-        self.hangs = len(ranks)
+        self.hangs, self.in_init = len(ranks), where == "init"
         first = 2 if GROWS and where == "work" else size
         words = [f"go={self.go}", f"fail={self.fail}", f"where={where}", *(f"rank={rank}" for rank in ranks)]
         if executable:
@@ -33,10 +33,14 @@ class Hanging:
             self.it = space.start_epop(*backend, *options, PROGRAM, *words, ranks=first)
         if where == "init":
             self.it.wait_for_line("init new rank 0 of")
-        self.places = self.wait_until(lambda places: len(places) == first and all(one["pid"] for one in places))
+        self.places = self.wait_until(lambda places: len(places) == first and all(map(self.is_there, places)))
         if first < size:
             assert space.epopctl("resize", size, "--wait").status == DONE
-            self.places = self.wait_until(lambda places: len(places) == size)
+            self.places = self.wait_until(lambda places: len(places) == size and all(map(self.is_there, places)))
+
+    def is_there(self, place):
+        """It has begun, and waits for nobody any more: one that is stopped before that would keep the others in INIT."""
+        return place["pid"] and (self.in_init or (place["element"] or {}).get("iteration", 0) > 0)
 
     def wait_for_state(self, state):
         joining.wait_for_status(self.space, lambda status: status["state"] == state)
