@@ -138,22 +138,14 @@ static int check(const struct data *d)
 
 /* ---- Blocks --------------------------------------------------------------------------------- */
 
-static bool has(arguments_t a, const char *word)
-{
-    for (int i = 1; i < a.argc; i++)
-        if (!strcmp(a.argv[i], word))
-            return true;
-    return false;
-}
-
 static int start(int *argc, char ***argv, void **data)
 {
     arguments_t a = {*argc, *argv};
     struct data *d = calloc(1, sizeof *d);
     *data = d;
     d->nap = argument(a, "nap", 1000);
-    d->flags = has(a, "nothing") ? 0 : EPOP_CONSTANT;
-    d->blind = has(a, "blind");
+    d->flags = has_argument(a, "nothing") ? 0 : EPOP_CONSTANT;
+    d->blind = has_argument(a, "blind");
     d->hold = text_argument(a, "hold", 0);
     d->write = text_argument(a, "write", 0);
     d->shrink = text_argument(a, "shrink", 0);

@@ -171,14 +171,6 @@ static int check(const struct data *d)
 
 /* ---- Blocks ------------------------------------------------------------------------------ */
 
-static bool has(arguments_t a, const char *word)
-{
-    for (int i = 1; i < a.argc; i++)
-        if (!strcmp(a.argv[i], word))
-            return true;
-    return false;
-}
-
 static int start(int *argc, char ***argv, void **data)
 {
     arguments_t a = {*argc, *argv};
@@ -187,8 +179,8 @@ static int start(int *argc, char ***argv, void **data)
         return EPOP_ERR_MEMORY;
     *data = d;
     d->friends = MPI_COMM_NULL;
-    d->own = has(a, "own");
-    d->end = has(a, "end");
+    d->own = has_argument(a, "own");
+    d->end = has_argument(a, "end");
     d->resize = text_argument(a, "resize", 0);
     d->leaves = (int)argument(a, "leaves", -1);
     d->fault = text_argument(a, "fault", 0);

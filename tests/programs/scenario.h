@@ -40,6 +40,15 @@ static inline long argument(arguments_t a, const char *name, long otherwise)
     return text ? atol(text) : otherwise;
 }
 
+/* Is there a word of its own? */
+static inline bool has_argument(arguments_t a, const char *word)
+{
+    for (int i = 1; i < a.argc; i++)
+        if (!strcmp(a.argv[i], word))
+            return true;
+    return false;
+}
+
 /* ---- Time and files -------------------------------------------------------------------- */
 
 static inline double now(void)

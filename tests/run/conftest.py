@@ -18,6 +18,16 @@ def space(tmp_path):
     it.close()
 
 
+@pytest.fixture
+def net(space):
+    """Three hosts, n1 to n3; tests that need others have a fixture of their own."""
+    import hosts
+    try:
+        yield hosts.Hosts(space, ["n1", "n2", "n3"])
+    except hosts.Unavailable as why:
+        pytest.skip(f"no namespaces here: {why}")
+
+
 @pytest.fixture(scope="module")
 def browser():
     """A browser.Browser, for all pages of a file of tests."""

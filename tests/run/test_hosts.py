@@ -13,14 +13,6 @@ import joining
 pytestmark = joining.needed
 
 
-@pytest.fixture(name="net")
-def fixture_net(space):
-    try:
-        yield hosts.Hosts(space, ["n1", "n2", "n3"])
-    except hosts.Unavailable as why:
-        pytest.skip(f"no namespaces here: {why}")
-
-
 def start(net, *options, launch=("n1",), ranks=2, env=None, by_environment=False):
     """The ledger on these hosts, with a launcher that Hydra hears of on its command line or from the environment."""
     launcher = ["-launcher", "ssh", "-launcher-exec", hosts.START]

@@ -73,14 +73,6 @@ def test_five(space):
 
 # ---- Hosts
 
-@pytest.fixture(name="net")
-def fixture_net(space):
-    try:
-        yield hosts.Hosts(space, ["n1", "n2", "n3"])
-    except hosts.Unavailable as why:
-        pytest.skip(f"no namespaces here: {why}")
-
-
 def start(net, where, *options, ranks=4):
     return net.start("n1", [job.BUILD / "bin/epop", "--recover", 2, "--checkpoint-memory", "0.2", "-n", ranks, "--hosts", where,
                             "--launcher", "ssh", "--launcher-exec", hosts.START, *options, FIVE, 5000, 3000], limit=100)
