@@ -268,13 +268,7 @@ int options_parse(int argc, char **argv, struct options *options, struct drivers
     struct parse parse = {.options = options, .drivers = drivers};
     struct error error = {0};
     memset(drivers, 0, sizeof *drivers);
-    *options = (struct options){.job = {.backend = "auto",
-                                        .leave = "auto",
-                                        .maximum = 256,
-                                        .ahead_limit = 3,
-                                        .prepare_timeout = 60,
-                                        .finish_timeout = 10,
-                                        .command = argv}};
+    *options = (struct options){.job = {JOB_OPTIONS_USUAL, .finish_timeout = 10, .command = argv}};
     int status = parse_words(&parse, argc, argv);
     if (status == OPTIONS_GO_ON && drivers->count == 0 && drivers_open(drivers, "run", &error) != 0)
         status = usage_error("%s", error.text);

@@ -174,10 +174,7 @@ static int start(int *argc, char ***argv)
 {
     static char path[PATH_MAX];
     int up, process, processes, error = MPI_SUCCESS;
-    struct job_options options = {
-        .backend = "auto", .leave = "auto", .ahead_limit = 3, .prepare_timeout = 60, .finish_timeout = 30};
-    options.maximum = 256;
-    options.executable = true;
+    struct job_options options = {JOB_OPTIONS_USUAL, .finish_timeout = 30, .executable = true};
     options.command = command_line();
     options.path = command_path(path, sizeof path);
     options.checkpoint.arguments = options.command;

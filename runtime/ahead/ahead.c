@@ -312,7 +312,7 @@ static void await_rest(int adaptation)
     struct journey *j = state.journey;
     if (!j || j->carriage.adaptation != adaptation)
         return;
-    j->carriage.awaited = true;
+    j->carriage.urgent = true;
     while (state.journey == j && j->runs)
         if (j->fills)
             fill_journey(j);

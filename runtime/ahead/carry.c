@@ -441,7 +441,7 @@ static int check_time(const struct carrying *s, struct error *error)
 /* Between slices of work, as the pace asks for it. Ends when it is off. */
 static void rest(struct carrying *s)
 {
-    int64_t left = s->c->awaited ? 0 : pace_rest(&s->pace);
+    int64_t left = s->c->urgent ? 0 : pace_rest(&s->pace);
     struct timespec time = {.tv_nsec = left < 1000000000 ? left : 999999999};
     if (left > 0)
         ppoll(s->polls, 1, &time, NULL);

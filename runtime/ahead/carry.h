@@ -24,10 +24,10 @@ struct carriage {
     /* A joining process: its values are here; makes cargo of them. 0, or -1 with text. On the carriage's thread. */
     int (*fill)(void *context, struct error *error);
     void *context;
-    int wake;             /* readable once it is off */
-    _Atomic bool off;     /* ends soon, with an error */
-    _Atomic bool awaited; /* the program stands still until it has come */
-    int64_t received;     /* bytes */
+    int wake;            /* readable once it is off */
+    _Atomic bool off;    /* ends soon, with an error */
+    _Atomic bool urgent; /* the program stands still until it has come */
+    int64_t received;    /* bytes */
 };
 
 /* Returns when all has come here, and gone from here. 0, or -1 with text: ERROR_TIMEOUT where another process cannot be

@@ -43,14 +43,17 @@ struct job_options {
     const char *path;           /* of the program, as given */
     bool executable;            /* with a main() of its own: a joining process may come to a probe that was counted */
     bool no_ahead;              /* MPI without the threads that preconnect (runtime/backends/preconnect.h) */
-    double ahead_limit;         /* seconds for which it may put off the window */
     bool no_ahead_data;         /* constant data moves in the window, too */
+    double ahead_limit;         /* seconds for which it may put off the window else */
     int maximum;                /* most ranks, where processes can be started */
     struct spawn_options spawn; /* of the backend spawn */
     const char *elastic;        /* in Slurm: "MIN-MAX" nodes; NULL: $EPOP_ELASTIC (runtime/job/companions.h) */
     bool companions;            /* and those that are missing to MAX are queued at the start */
     char **command;             /* the command line of this process, to start others with; stays the caller's */
 };
+
+/* Members of job_options, as they are where nobody says otherwise. */
+#define JOB_OPTIONS_USUAL .backend = "auto", .leave = "auto", .maximum = 256, .ahead_limit = 3, .prepare_timeout = 60
 
 /* What a process does next. */
 enum job_role {
