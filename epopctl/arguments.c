@@ -62,6 +62,7 @@ static const struct option_row {
     {"--slurm-job", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, slurm_job)},
     {"--companions", CTL_TAKES_RESIZE, FLAG, offsetof(struct ctl_arguments, companions)},
     {"--release", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, release)},
+    {"--pset", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, pset)},
     {"--release-ranks", CTL_TAKES_RESIZE, VALUE, offsetof(struct ctl_arguments, release_ranks)},
     {"--asker", CTL_TAKES_MEASURE, VALUE, offsetof(struct ctl_arguments, asker)},
     {"--keep", CTL_TAKES_MEASURE, VALUE, offsetof(struct ctl_arguments, keep)},

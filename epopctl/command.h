@@ -14,6 +14,7 @@ struct ctl_arguments {
     const char *slurm_job;     /* resize: that these hosts are in: JOB, or HOST=JOB,... */
     const char *release;       /* resize: hosts to give up */
     const char *release_ranks; /* resize: ranks to give up */
+    const char *pset;          /* resize: the process set whose size it is */
     const char *breakpoint;    /* break: PHASE[:ITERATION][@RANK] */
     bool remove;               /* break: that one goes */
     const char *asker;         /* measure: since this one was answered last */
@@ -58,6 +59,7 @@ int ctl_status(const struct ctl_arguments *arguments);
 int ctl_top(const struct ctl_arguments *arguments);
 int ctl_where(const struct ctl_arguments *arguments);
 int ctl_measure(const struct ctl_arguments *arguments);
+int ctl_psets(const struct ctl_arguments *arguments);
 int ctl_resize(const struct ctl_arguments *arguments);
 int ctl_queue_companions(const struct ctl_arguments *arguments); /* resize --companions */
 int ctl_pause(const struct ctl_arguments *arguments);

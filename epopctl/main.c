@@ -23,6 +23,10 @@ const struct ctl_command ctl_commands[] = {
      "  --json              print it as JSON\n" TIMEOUT_HELP
      "Answered also when ranks hang in a phase; FOR counts the seconds in this iteration, and in this call of MPI.\n",
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_where},
+    {"psets", "[JOB] [--json] [--timeout SECONDS]", "show the process sets of a job",
+     "  --json              print a JSON array\n" TIMEOUT_HELP
+     "A set whose name begins with mpi://rte/ is of a resource change: what it adds, or takes.\n",
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_psets},
     {"measure", "[JOB] [--asker NAME] [--keep SECONDS] [--json] [--timeout SECONDS]",
      "show what each phase spends in MPI, since it was asked last",
      "  --asker NAME        since NAME was answered last (what is asked from this terminal)\n"
@@ -32,7 +36,7 @@ const struct ctl_command ctl_commands[] = {
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT | CTL_TAKES_MEASURE, ctl_measure},
     {"resize",
      "[JOB] N|+N|-N [--wait[=vacated]] [--timeout SECONDS] [--hosts HOST,...] [--slurm-job JOB] "
-     "[--companions] [--release HOST,...] [--release-ranks R,...]",
+     "[--companions] [--release HOST,...] [--release-ranks R,...] [--pset SET]",
      "ask for another number of ranks",
      "  N                   the number of ranks wanted; +N or -N: so many more or less\n"
      "  --wait              come back when it has happened, not when it is accepted;\n"
@@ -42,6 +46,8 @@ const struct ctl_command ctl_commands[] = {
      "  --companions        +N one-node jobs wait in Slurm's queue, and lend their nodes when they run\n"
      "  --release HOST,...  the ranks on these hosts leave\n"
      "  --release-ranks R,...  and these ranks leave; N may be left out with one of these\n"
+     "  --pset SET          the number is that of this process set, and of its processes some leave, or others join "
+     "it\n"
      "A job that cannot run at N ranks takes the next smaller number that it can, and says so.\n",
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_RESIZE, ctl_resize},
     {"pause", "[JOB] [--timeout SECONDS]", "hold all ranks at their next common iteration", TIMEOUT_HELP,

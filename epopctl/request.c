@@ -159,6 +159,8 @@ static cJSON *resize_request(const struct ctl_arguments *arguments)
         cJSON_AddStringToObject(request, "add_hosts", arguments->hosts);
     if (arguments->release)
         cJSON_AddStringToObject(request, "release_hosts", arguments->release);
+    if (arguments->pset)
+        cJSON_AddStringToObject(request, "pset", arguments->pset);
     if (!add_size(request, arguments->size) && !add_ranks(request, arguments->release_ranks) &&
         !add_slurm_jobs(request, arguments->slurm_job))
         return request;

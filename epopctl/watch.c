@@ -61,6 +61,17 @@ static void print_checkpoint(const cJSON *made)
            json_number(made, "seconds", 0), json_number(made, "stall", 0));
 }
 
+/* "ADD ANNOUNCED", and the reason if there is one: of a resource change. */
+static const char *change_text(const cJSON *event, char text[400])
+{
+    const char *reason = term_text(event, "reason", NULL);
+    if (!cJSON_HasObjectItem(event, "change"))
+        return reason ? reason : "";
+    snprintf(text, 400, "%s %s%s%.300s", term_text(event, "change", "?"), term_text(event, "state", "?"),
+             reason ? ": " : "", reason ? reason : "");
+    return text;
+}
+
 static void print_for_people(const cJSON *event, const char *when, const char *since)
 {
     printf("%s  %-10s", when, term_text(event, "event", "?"));
@@ -70,6 +81,8 @@ static void print_for_people(const cJSON *event, const char *when, const char *s
         printf("  %.0f -> %.0f", json_number(event, "from", 0), json_number(event, "to", 0));
     if (cJSON_HasObjectItem(event, "element"))
         printf("  at %s, iteration %.0f", term_text(event, "element", "?"), json_number(event, "iteration", 0));
+    if (cJSON_HasObjectItem(event, "change"))
+        printf("  %s %s", term_text(event, "change", "?"), term_text(event, "state", "?"));
     if (cJSON_HasObjectItem(event, "host"))
         printf("  %s", term_text(event, "host", "?"));
     if (cJSON_HasObjectItem(event, "checkpoint"))
@@ -84,7 +97,7 @@ static void print_for_people(const cJSON *event, const char *when, const char *s
 /* time, event, adaptation, from, to, element, iteration, ms since the request, reason or file */
 static void print_for_programs(const cJSON *event, const char *since)
 {
-    char adaptation[32], from[32], to[32], iteration[32];
+    char adaptation[32], from[32], to[32], iteration[32], change[400];
     const cJSON *made = cJSON_GetObjectItem(event, "checkpoint"), *place = made ? made : event;
     number_text(event, "adaptation", adaptation);
     number_text(event, "from", from);
@@ -93,7 +106,7 @@ static void print_for_programs(const cJSON *event, const char *since)
     printf("%.6f\t%s\t%s\t%s\t%s\t%s\t%s\t%.*s\t%s\n", json_number(event, "time", 0), term_text(event, "event", "?"),
            adaptation, from, to, term_text(place, "element", ""), iteration,
            !since[0] ? 0 : (int)strcspn(since + 1, " "), !since[0] ? "" : since + 1,
-           term_text(event, "reason", term_text(made, "path", "")));
+           made ? term_text(made, "path", "") : change_text(event, change));
 }
 
 /* On a terminal: what happens, and below it how far the job is. Two threads write there. */

@@ -23,7 +23,9 @@ LEFT_OUT = "MPI_T_"
 # of the job, or need to be known about.
 INSTEAD = {"MPI_Init", "MPI_Init_thread", "MPI_Initialized", "MPI_Finalize", "MPI_Finalized", "MPI_Abort",
            "MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Comm_set_errhandler", "MPI_Errhandler_set",
-           "MPI_Comm_create_keyval", "MPI_Comm_free_keyval", "MPI_Keyval_create", "MPI_Keyval_free"}
+           "MPI_Comm_create_keyval", "MPI_Comm_free_keyval", "MPI_Keyval_create", "MPI_Keyval_free",
+           "MPI_Session_init", "MPI_Session_finalize", "MPI_Session_get_num_psets", "MPI_Session_get_nth_pset",
+           "MPI_Session_get_pset_info", "MPI_Group_from_session_pset", "MPI_Comm_create_from_group"}
 
 # Functions that return at once whatever others do: not worth the two stores that say which one a thread is in.
 LOCAL = {"MPI_Wtime", "MPI_Wtick", "MPI_Comm_rank", "MPI_Comm_size"}
@@ -110,7 +112,7 @@ def enumerators(functions):
 
 # A letter for what a parameter is, as epop__interpose_parameters has it; a dot for all others.
 LETTERS = {"MPI_Comm": "c", "MPI_Comm*": "C", "MPI_Request*": "R", "MPI_Request[]": "A", "MPI_Datatype*": "T",
-           "MPI_Group*": "G", "MPI_Op*": "O", "MPI_Win*": "W", "MPI_Info*": "I"}
+           "MPI_Group*": "G", "MPI_Op*": "O", "MPI_Win*": "W", "MPI_Info*": "I", "MPI_Session*": "S"}
 
 
 def letters(function):

@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include "epop/mpi_psets.h"
+#include "epop/mpi_reinit.h"
 #include "epop/visibility.h"
 
 /* The life of the job: as struct interpose_life has it. To abort the present world, or no communicator, is to abort
@@ -54,5 +56,50 @@ EPOP_API int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_s
 EPOP_API int epop__instead_MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *staying_count,
                                                 int *leaving_count, int *joining_count);
 EPOP_API int epop__instead_MPI_Comm_adapt_commit(void);
+
+/* Sessions know the job's process sets; the runtime has these, and those of epop/mpi_psets.h and epop/mpi_reinit.h. */
+EPOP_API int epop__instead_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
+EPOP_API int epop__instead_MPI_Session_finalize(MPI_Session *session);
+EPOP_API int epop__instead_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names);
+EPOP_API int epop__instead_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len,
+                                                    char *pset_name);
+EPOP_API int epop__instead_MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info);
+EPOP_API int epop__instead_MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup);
+EPOP_API int epop__instead_MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
+                                                      MPI_Errhandler errhandler, MPI_Comm *newcomm);
+EPOP_API int epop__instead_MPI_Session_get_res_change(MPI_Session session, MPI_rc_type *rc_type, char delta_pset[],
+                                                      bool *incl, MPI_rc_status_t *status, MPI_Info *info);
+EPOP_API int epop__instead_MPI_Session_pset_create_op(MPI_Session session, MPI_Info info, MPI_pset_op op,
+                                                      const char *pset1, const char *pset2, char *pset_result);
+EPOP_API int epop__instead_MPI_Session_accept_res_change(MPI_Session session, MPI_Info info, char *delta_pset,
+                                                         char *new_pset, int root, MPI_Comm comm, int *terminate);
+EPOP_API int epop__instead_MPI_Session_confirm_res_change(MPI_Session session, MPI_Info info, const char *delta_pset,
+                                                          char *new_pset);
+EPOP_API int epop__instead_MPI_Session_dyn_v2a_psetop(MPI_Session session, int *op, char **input_sets, int ninput,
+                                                      char ***output_sets, int *noutput, MPI_Info info);
+EPOP_API int epop__instead_MPI_Session_dyn_v2a_psetop_nb(MPI_Session session, int *op, char **input_sets, int ninput,
+                                                         char ***output_sets, int *noutput, MPI_Info info,
+                                                         MPI_Request *request);
+EPOP_API int epop__instead_MPI_Session_dyn_v2a_query_psetop(MPI_Session session, const char *coll_pset,
+                                                            const char *input_pset, int *type, char ***output_psets,
+                                                            int *noutput);
+EPOP_API int epop__instead_MPI_Session_dyn_v2a_query_psetop_nb(MPI_Session session, const char *coll_pset,
+                                                               const char *input_pset, int *type, char ***output_psets,
+                                                               int *noutput, MPI_Request *request);
+EPOP_API int epop__instead_MPI_Session_dyn_finalize_psetop(MPI_Session session, const char *pset_name);
+EPOP_API int epop__instead_MPI_Session_set_pset_data(MPI_Session session, const char *pset_name, MPI_Info info);
+EPOP_API int epop__instead_MPI_Session_get_pset_data(MPI_Session session, const char *coll_pset, const char *pset_name,
+                                                     char **keys, int nkeys, int wait, MPI_Info *info_used);
+EPOP_API int epop__instead_MPI_Session_get_pset_data_nb(MPI_Session session, const char *coll_pset,
+                                                        const char *pset_name, char **keys, int nkeys, int wait,
+                                                        MPI_Info *info_used, MPI_Request *request);
+EPOP_API int epop__instead_MPIX_Session_reinit(int count, MPI_Session **session_array_in, MPI_Session *session_out,
+                                               MPI_Info info, MPIX_Session_reinit_preparation_function *prep_fn,
+                                               void *prep_userdata, MPIX_Session_reinit_resume_function *resume_fn,
+                                               void *resume_userdata, int leave, MPI_Count nleave,
+                                               int resize_allocation, MPI_Errhandler errhandler);
+EPOP_API int epop__instead_MPIX_Spawn_async(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
+                                            int resize_allocation, MPI_Info *status);
+EPOP_API int epop__instead_MPIX_Spawn_status(MPI_Info *status);
 
 #endif

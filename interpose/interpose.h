@@ -97,8 +97,8 @@ EPOP_API void epop__interpose_unobserve(const struct interpose_hooks *hooks);
 EPOP_API const char *epop__interpose_name(enum interpose_function function);
 
 /*
- * A letter per parameter: c a communicator; C, T, G, O, W, I a pointer to a communicator, datatype, group, operation,
- * window, info; R a pointer to a request, A an array of requests; a dot for anything else.
+ * A letter per parameter: c a communicator; C, T, G, O, W, I, S a pointer to a communicator, datatype, group,
+ * operation, window, info, session; R a pointer to a request, A an array of requests; a dot for anything else.
  */
 EPOP_API const char *epop__interpose_parameters(enum interpose_function function);
 

@@ -63,7 +63,7 @@ threads() {
     local tests=(base clock control_messages records agreement meter)
     env -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 REPORT=no DEVICE=ch3:sock BUILD="$tree" OPT='-O1 -g' \
         SANITIZE='-fsanitize=thread -fno-omit-frame-pointer -Wno-tsan' "${tests[@]/#/$tree/tests/unit/test_}" \
-        "$tree"/{bin/epop,bin/epopctl,lib/epop/tether,lib/epop/programs/rigid.so} \
+        "$tree"/{bin/epop,bin/epopctl,lib/libepop_mpi.so,lib/epop/tether,lib/epop/programs/rigid.so} \
         "$tree/$programs"/{scenario_window,constants,preload_fault}.so || return 1
     for test in "${tests[@]}"; do
         echo "== $test"
@@ -115,7 +115,7 @@ stage "sock mpich" 3000 env MPICH_LANGUAGES=fortran mpich/build.sh ch3:sock
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 DEVICE=ch3:sock all tests
 on_sock='
     crash where join parking baseline spawn_faults hosts releases conditions cycles transactions ends soak public_shapes
-    capabilities interpose mpi_adapt mpi_redist describe ahead kinds stencil shapes leaving first_probe cg fortran ledger resize profile_backends profile
+    conformance psets reinit capabilities interpose mpi_adapt mpi_redist describe ahead kinds stencil shapes leaving first_probe cg fortran ledger resize profile_backends profile
     outlook records unwritten trace trace_hosts debug debug_stops preconnect stopped children signals measure force
     recover_hosts attend attend_link epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_recovery epoprm_soak
     restart_programs slurm_adviser slurm_companions slurm_runtime slurm_variants

@@ -26,6 +26,7 @@
 #define REQUEST_STEP       "step"
 #define REQUEST_CONTINUE   "continue"
 #define REQUEST_CHECKPOINT "checkpoint"
+#define REQUEST_PSETS      "psets"
 
 /* ---- A process to the coordinator, and the other way round ---------------------- */
 
@@ -68,6 +69,7 @@
 #define MESSAGE_SAVED     "saved"    /* it has made its part of the checkpoint, or a copy of it, or could not */
 #define MESSAGE_STORED    "stored"   /* that copy is on disk, or cannot be */
 #define MESSAGE_KEPT      "kept"     /* to keep */
+#define MESSAGE_ASK       "ask"      /* about process sets, and changes of them */
 
 /* ---- The coordinator to a process ------------------------------------------------- */
 
@@ -82,6 +84,8 @@
 #define MESSAGE_LOCATE     "locate"    /* where are you, and since when */
 #define MESSAGE_GAUGE_OFF  "gauge_off" /* measure no longer */
 #define MESSAGE_HEARD      "heard"     /* the request */
+#define MESSAGE_TOLD       "told"      /* the answer to an ask */
+#define MESSAGE_OFF        "off"       /* a resource change that process sets were told of */
 #define MESSAGE_WAKE       "wake"
 #define MESSAGE_CALL_OFF   "call_off" /* the joining */
 #define MESSAGE_PASSED     "passed"   /* the roll call */

@@ -10,6 +10,7 @@
 #include "runtime/base/json.h"
 #include "runtime/control/messages.h"
 #include "runtime/coordinator/ahead.h"
+#include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/names.h"
@@ -92,7 +93,8 @@ bool adaptation_is_for_phase(const struct coordinator *c)
 
 bool adaptation_is_due(const struct coordinator *c)
 {
-    return adaptation_is(c, ADAPTATION_PREPARED) && (!c->adaptations.interval.set || adaptation_pending(c)->urgent);
+    return adaptation_is(c, ADAPTATION_PREPARED) && !changes_wait(c) &&
+           (!c->adaptations.interval.set || adaptation_pending(c)->urgent);
 }
 
 bool adaptation_joiners_come_late(const struct coordinator *c)
@@ -137,12 +139,54 @@ static void everybody_ready(struct coordinator *c)
     static const struct ahead_calls calls = {adaptation_plan, connect};
     struct adaptation *a = c->adaptations.pending;
     timers_cancel(&c->timers, &c->adaptations.prepare_limit);
+    a->held = changes_hold(c);
+    if (a->held)
+        return;
     bool without = !c->config.ahead || is_for_phase(a) || adaptation_joiners_come_late(c) || adaptation_replaces_all(c);
     /* A rank that is still attaching, at the job's start, would not hear that it is to list. */
     if (without || !processes_all_attached(c))
         connect(c);
     else
         ahead_start(c, a, &calls);
+}
+
+bool adaptation_is_ready(const struct coordinator *c)
+{
+    const struct adaptation *a = c->adaptations.pending;
+    return a && (a->held || a->state == ADAPTATION_PREPARED);
+}
+
+void adaptation_accepted(struct coordinator *c)
+{
+    struct adaptation *a = c->adaptations.pending;
+    if (a && a->held)
+        everybody_ready(c);
+}
+
+int adaptation_leave(struct coordinator *c, const cJSON *ranks, struct error *why)
+{
+    struct adaptation *a = c->adaptations.pending;
+    const cJSON *rank;
+    if (!a->held || c->changes.now.taken)
+        return error_set(why, ERROR_FAILED, "adaptation %d is of other processes that leave", a->id);
+    cJSON_ArrayForEach(rank, ranks)
+    {
+        a->leaves[rank->valueint] = 1;
+        a->to--;
+    }
+    changes_take_too(c, a);
+    return 0;
+}
+
+bool adaptation_is_of(const struct coordinator *c, const cJSON *ranks)
+{
+    const struct adaptation *a = c->adaptations.pending;
+    int leaving = 0, among = 0;
+    const cJSON *rank;
+    for (int r = 0; r < c->processes.size; r++)
+        leaving += a->leaves[r];
+    cJSON_ArrayForEach(rank, ranks) among += a->leaves[rank->valueint];
+    return leaving == among && among == cJSON_GetArraySize(ranks);
 }
 
 void adaptation_start_joiners(struct coordinator *c)
@@ -173,6 +217,7 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
     c->adaptations.count++;
     timers_set(&c->timers, &c->adaptations.prepare_limit, c->config.prepare_timeout);
     publish_event(c, "requested", a, NULL);
+    changes_announce(c, a);
     if (a->joining && !adaptation_joiners_come_late(c))
         adaptation_start_joiners(c);
     else
@@ -280,6 +325,7 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     a->state = state;
     snprintf(a->reason, sizeof a->reason, "%s", reason);
     publish_event(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);
+    changes_off(c, a);
     if (is_for_phase(a))
         phase_cannot_run(c, a, a->reason);
     tell_of_drop(c, a, code);
@@ -415,6 +461,7 @@ static void one_through(struct coordinator *c, int process)
     if (!adaptation_is(c, ADAPTATION_WINDOW) || p->through)
         return;
     p->through = true;
+    changes_through(c, a);
     if (--a->outstanding)
         return;
     int *left = list_leavers(c, a, &leaving);

@@ -45,6 +45,14 @@ bool adaptation_is_due(const struct coordinator *c);
 bool adaptation_joiners_come_late(const struct coordinator *c);
 bool adaptation_replaces_all(const struct coordinator *c);
 
+/* Are the joiners ready, so that it can be accepted? And it is: what was held until then goes on. */
+bool adaptation_is_ready(const struct coordinator *c);
+void adaptation_accepted(struct coordinator *c);
+/* Besides those ranks leave, which is not connected yet. 0, or -1 with text. */
+int adaptation_leave(struct coordinator *c, const cJSON *ranks, struct error *why);
+/* Are they the ones that leave? */
+bool adaptation_is_of(const struct coordinator *c, const cJSON *ranks);
+
 /* If joiners are waited for, and all are in standby by now. */
 void adaptation_start_joiners(struct coordinator *c);
 /* A joiner waits for those of other launches. */

@@ -19,6 +19,7 @@
 #include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
+#include "runtime/coordinator/sets.h"
 #include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stop.h"
@@ -64,6 +65,7 @@ static void finish(struct coordinator *c)
     position_give_up(c);
     survey_give_up(c);
     measure_give_up(c);
+    sets_advance(c);
     int status = c->config.ops->ended ? c->config.ops->ended(c->config.context, c->stop.sent ? c->stop.by : NULL) : 0;
     publish_event(c, "finished", NULL, NULL);
     for (int p = 0; p < c->processes.count; p++) {
@@ -103,6 +105,7 @@ void advance(struct coordinator *c)
         return; /* while the ranks are stopped nothing else is decided */
     silence_advance(c);
     stuck_advance(c);
+    sets_advance(c);
     if (c->agreement.check_later)
         agreement_check(c);
     /* Ranks that are through may have ended already; the others will say that they are through. */

@@ -23,6 +23,7 @@
 #include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
+#include "runtime/coordinator/sets.h"
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
@@ -172,6 +173,7 @@ static const struct arrival {
     {{MESSAGE_SAVED, {{"number", cJSON_Number}}}, checkpoint_saved, false},
     {{MESSAGE_STORED, {{"number", cJSON_Number}}}, behind_stored, false},
     {{MESSAGE_KEPT, {{"number", cJSON_Number}}}, behind_kept, false},
+    {{MESSAGE_ASK, {{"id", cJSON_Number}, {"about", cJSON_String}}}, sets_ask, false},
     {{MESSAGE_LEAVE, {{0}}}, releases_told, false},
 };
 

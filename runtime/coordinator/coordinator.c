@@ -11,11 +11,13 @@
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/arrivals.h"
 #include "runtime/coordinator/behind.h"
+#include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/inquiries.h"
 #include "runtime/coordinator/losses.h"
 #include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/position.h"
@@ -189,6 +191,8 @@ void coordinator_interrupt(struct coordinator *c)
 static void coordinator_free(struct coordinator *c)
 {
     cJSON_Delete(c->requests.deferred);
+    inquiries_destroy(c);
+    changes_end(c);
     cJSON_Delete(c->ahead.places);
     measure_destroy(c);
     checkpoint_destroy(c);
@@ -222,6 +226,7 @@ static void init(struct coordinator *c)
     releases_init(c);
     departures_init(c);
     checkpoint_init(c);
+    inquiries_init(c);
     advance_init(c);
 }
 
@@ -235,7 +240,7 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
     init(c);
     c->job = strdup(config->job);
     c->path = strdup(config->path);
-    if (!c->job || !c->path || processes_init(&c->processes, config->processes, config->size))
+    if (!c->job || !c->path || processes_init(&c->processes, config->processes, config->size) || changes_begin(c))
         goto fail;
     if (thread_start(&c->thread, coordinator_main, c))
         goto fail;

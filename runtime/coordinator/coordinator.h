@@ -59,6 +59,7 @@ struct coordinator_config {
     double watchdog;        /* seconds without an iteration after which this is said; 0: never */
     bool watchdog_abort;    /* and the job ended */
     double finish_timeout;  /* seconds for standby processes to come to the end */
+    bool sessions;          /* programs have sessions alone: the ranks adapt by agents, when a change is accepted */
     bool executable;        /* joining processes may be at another probe than they count */
     bool ahead;             /* the program says what is constant, and that may move ahead */
     struct checkpoint_config checkpoint;

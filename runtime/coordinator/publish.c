@@ -2,6 +2,7 @@
 #include "runtime/coordinator/publish.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/state.h"
 
@@ -60,6 +61,29 @@ void publish_vacated(struct coordinator *c, const char *host)
     cJSON_AddStringToObject(json, "event", "vacated");
     cJSON_AddNumberToObject(json, "time", wall_seconds());
     cJSON_AddStringToObject(json, "host", host);
+    c->config.ops->publish(c->config.context, json);
+    cJSON_Delete(json);
+}
+
+static void add_set(cJSON *json, const char *key, const struct pset *set)
+{
+    if (set)
+        cJSON_AddStringToObject(json, key, set->name);
+}
+
+void publish_change(struct coordinator *c, const struct change *change, const char *reason)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "event", "change");
+    cJSON_AddNumberToObject(json, "time", wall_seconds());
+    cJSON_AddNumberToObject(json, "adaptation", change->adaptation);
+    cJSON_AddStringToObject(json, "change", changes_type_name(change->type));
+    cJSON_AddStringToObject(json, "state", changes_state_name(change->state));
+    add_set(json, "added", change->added);
+    add_set(json, "taken", change->taken);
+    add_set(json, "bound", change->bound);
+    if (reason)
+        cJSON_AddStringToObject(json, "reason", reason);
     c->config.ops->publish(c->config.context, json);
     cJSON_Delete(json);
 }

@@ -55,6 +55,7 @@ struct adaptation {
     int connected, failures; /* old ranks that could connect, and that could not */
     int outstanding;         /* processes that are not through the window, or parked, yet */
     struct waiter *waiters;  /* who waits for it */
+    bool held;               /* its joiners are ready, and connecting waits until it is accepted */
     bool urgent;             /* for hosts that go: it waits for no interval */
     char *hosts;             /* where joiners may be started; owned; NULL: anywhere */
 };

@@ -9,6 +9,7 @@
 #include "runtime/coordinator/breaks.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/departures.h"
+#include "runtime/coordinator/inquiries.h"
 #include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/preconnect.h"
@@ -17,6 +18,7 @@
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/rollcall.h"
+#include "runtime/coordinator/sets.h"
 #include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/status.h"
@@ -35,6 +37,10 @@ static void take_pause(struct coordinator *c, void *handle, const cJSON *request
     (void)request;
     if (is_ending(c))
         reply_send(c, &handle, reply_refusal("refused", "the job is ending"));
+    else if (c->config.sessions)
+        reply_send(
+            c, &handle,
+            reply_refusal("refused", "this program has MPI sessions alone, and no probe at which it could wait"));
     else if (c->pause.on)
         reply_send(c, &handle, reply_accepted("done"));
     else if (c->pause.asked)
@@ -128,6 +134,7 @@ static const struct request {
     {{REQUEST_CHECKPOINT, {{0}}}, checkpoint_request, WAITS_NOT},
     {{REQUEST_STOP, {{0}}}, take_stop, WAITS_NOT},
     {{REQUEST_CANCEL, {{0}}}, take_cancel, WAITS_NOT},
+    {{REQUEST_PSETS, {{"about", cJSON_String}}}, sets_request, WAITS_NOT},
     {{REQUEST_BREAK, {{"at", cJSON_String}}}, breaks_set, WAITS_NOT},
     {{REQUEST_STEP, {{0}}}, breaks_step, WAITS_NOT},
     {{REQUEST_CONTINUE, {{0}}}, breaks_continue, WAITS_NOT},
@@ -168,4 +175,5 @@ void requests_abandoned(struct coordinator *c, const void *handle)
     checkpoint_abandoned(c, handle);
     stop_abandoned(c, handle);
     stops_abandoned(c, handle);
+    inquiries_abandoned(c, handle);
 }

@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/hosts.h"
 #include "runtime/coordinator/process.h"
@@ -129,8 +130,7 @@ bool resize_hosts_valid(const cJSON *request, const char *key, struct error *why
     return false;
 }
 
-/* The checks and the start of a resize. 0; 1: nothing to do; -1 with the reason in why. */
-static int start_resize(struct coordinator *c, const cJSON *request, enum requester by, struct error *why)
+int resize_start(struct coordinator *c, const cJSON *request, enum requester by, struct error *why)
 {
     int result = -1;
     struct adaptation *a = NULL;
@@ -202,6 +202,42 @@ static bool may_resize(const cJSON *request, struct error *why)
     return false;
 }
 
+/* The size of one process set is a size of the job: the request in these words, or NULL with the reason. */
+static cJSON *of_set(struct coordinator *c, const cJSON *request, struct error *why)
+{
+    struct pset *set = psets_find(&c->changes.sets, json_text(request, "pset"));
+    if (!set || set->delta || !set->count || set->stale) {
+        error_set(why, ERROR_FAILED, "there is no process set %.200s whose size could change",
+                  json_text(request, "pset"));
+        return NULL;
+    }
+    int wanted = json_int(request, "size", set->count) + json_int(request, "delta", 0), more = wanted - set->count;
+    cJSON *whole = cJSON_Duplicate(request, 1);
+    cJSON_DeleteItemFromObjectCaseSensitive(whole, "size");
+    cJSON_DeleteItemFromObjectCaseSensitive(whole, "delta");
+    cJSON_AddNumberToObject(whole, "size", c->processes.size + more);
+    bool possible = wanted >= 1;
+    if (!possible)
+        error_set(why, ERROR_FAILED, "%d processes are no process set; the smallest is 1", wanted);
+    if (possible && (more >= 0 || !changes_choose_leavers(c, set, -more, whole, why))) {
+        c->changes.wish.bound = changes_bound(c, set);
+        return whole;
+    }
+    cJSON_Delete(whole);
+    return NULL;
+}
+
+static int start_request(struct coordinator *c, const cJSON *request, struct error *why)
+{
+    if (!json_text(request, "pset"))
+        return resize_start(c, request, BY_EPOPCTL, why);
+    cJSON *whole = of_set(c, request, why);
+    int result = whole ? resize_start(c, whole, BY_EPOPCTL, why) : -1;
+    c->changes.wish.bound = NULL;
+    cJSON_Delete(whole);
+    return result;
+}
+
 void resize_request(struct coordinator *c, void *handle, const cJSON *request)
 {
     struct error why = {0};
@@ -211,7 +247,7 @@ void resize_request(struct coordinator *c, void *handle, const cJSON *request)
     }
     if (releases_take(c, handle, request))
         return;
-    int result = start_resize(c, request, BY_EPOPCTL, &why);
+    int result = start_request(c, request, &why);
     if (result > 0) {
         reply_send(c, &handle, already(c));
     } else if (result < 0) {
@@ -252,7 +288,7 @@ void resize_program(struct coordinator *c, int process, const cJSON *request)
         return;
     if (is_ruled())
         ask_scheduler(c, request);
-    else if (start_resize(c, request, BY_PROGRAM, &why) < 0)
+    else if (resize_start(c, request, BY_PROGRAM, &why) < 0)
         refused_event(c, why.text);
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "runtime/base/error.h"
+#include "runtime/coordinator/record.h"
 
 struct adaptation;
 struct coordinator;
@@ -22,6 +23,9 @@ struct resize {
     int named;   /* ranks that are told to leave by name */
     char *leaves;
 };
+
+/* The checks and the start of a resize. 0; 1: nothing to do; -1 with the reason in why. */
+int resize_start(struct coordinator *c, const cJSON *request, enum requester by, struct error *why);
 
 void resize_request(struct coordinator *c, void *handle, const cJSON *request);
 void resize_program(struct coordinator *c, int process, const cJSON *request);

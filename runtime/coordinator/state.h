@@ -13,11 +13,13 @@
 #include "runtime/coordinator/advance.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/ahead.h"
+#include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/events.h"
+#include "runtime/coordinator/inquiries.h"
 #include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/position.h"
@@ -51,6 +53,8 @@ struct coordinator {
     struct events events;
     struct processes processes;
     struct adaptations adaptations;
+    struct changes changes;
+    struct inquiries inquiries;
     struct ahead ahead;
     struct preconnect preconnect;
     struct settling settling;

@@ -42,6 +42,7 @@ struct job_options {
     struct checkpoint_options checkpoint;
     const char *path;           /* of the program, as given */
     bool executable;            /* with a main() of its own: a joining process may come to a probe that was counted */
+    bool sessions;              /* it has sessions alone, and no MPI_COMM_WORLD: an agent adapts in its place */
     bool no_ahead;              /* MPI without the threads that preconnect (runtime/backends/preconnect.h) */
     bool no_ahead_data;         /* constant data moves in the window, too */
     double ahead_limit;         /* seconds for which it may put off the window else */

@@ -54,7 +54,7 @@ static bool is_spawned(const struct job_options *options)
 static int thread_level(const struct job_options *options)
 {
     bool preconnects = backend_may_be(options->backend, &backend_join) && !options->no_ahead && preconnect_wanted();
-    bool helped = options->spawn.async || preconnects;
+    bool helped = options->spawn.async || preconnects || options->sessions;
     return helped ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
@@ -217,9 +217,10 @@ static void make_first_world(void)
 static void poke(void *context)
 {
     int flag;
+    MPI_Comm comm = job.options.sessions ? MPI_COMM_SELF : world.comm; /* which an agent may be about to free */
     (void)context;
-    if (world.comm != MPI_COMM_NULL)
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world.comm, &flag, MPI_STATUS_IGNORE);
+    if (comm != MPI_COMM_NULL)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
 }
 
 static void on_dump(void *context, const cJSON *message)
@@ -284,7 +285,8 @@ static int start_control(const struct job_options *options, const epop_program_t
         .min_interval = options->min_interval,
         .finish_timeout = options->finish_timeout,
         .rollcall = job.rollcall,
-        .executable = options->executable,
+        .executable = options->executable && !options->sessions, /* agents do not probe on their own */
+        .sessions = options->sessions,
         .ahead = program && epop__program_blocks(program).describe && !options->no_ahead_data,
         .watchdog = options->watchdog,
         .watchdog_abort = options->watchdog_abort,
@@ -354,6 +356,7 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     world_request = job_request;
     world_request_checkpoint = job_request_checkpoint;
     world_connected = job_connected;
+    world.hidden = options->sessions;
     interpose_life.abort = job_abort;
     control_prepare();
     if (program) /* one that could not be loaded says so later */

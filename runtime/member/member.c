@@ -32,6 +32,7 @@ void member_destroy(struct member *member)
     cJSON_Delete(member->wake);
     cJSON_Delete(member->meeting);
     cJSON_free(member->requested);
+    asks_destroy(&member->asks);
     pthread_cond_destroy(&member->changed);
     pthread_mutex_destroy(&member->lock);
 }
@@ -285,6 +286,16 @@ static void on_finish(struct member *member, const cJSON *message)
     member->status = json_int(message, "status", 0);
 }
 
+static void on_told(struct member *member, const cJSON *message)
+{
+    asks_take(&member->asks, message);
+}
+
+static void on_off(struct member *member, const cJSON *message)
+{
+    member->off = json_int(message, "adaptation", 0);
+}
+
 static void on_passed(struct member *member, const cJSON *message)
 {
     (void)message;
@@ -322,6 +333,8 @@ static const struct own_row {
     {{MESSAGE_MEET, {{"ports", cJSON_Array}}}, NULL, on_meet},
     {{MESSAGE_CALL_OFF, {{0}}}, NULL, on_call_off},
     {{MESSAGE_FINISH, {{"status", cJSON_Number}}}, NULL, on_finish},
+    {{MESSAGE_TOLD, {{"id", cJSON_Number}}}, NULL, on_told},
+    {{MESSAGE_OFF, {{"adaptation", cJSON_Number}}}, NULL, on_off},
     {{MESSAGE_PASSED, {{0}}}, NULL, on_passed},
     {{MESSAGE_HALT, {{"halt", MESSAGE_BOOL}}}, NULL, on_halt},
 };
@@ -474,6 +487,24 @@ void member_wait_poking(struct member *member, int *waits)
         member->poke(member->context);
         pthread_mutex_lock(&member->lock);
     }
+}
+
+bool member_idle(struct member *member, const bool *quit)
+{
+    pthread_mutex_lock(&member->lock);
+    while (!*quit && !member->finish && !member->target && !member->asked && !member->errand)
+        pthread_cond_wait(&member->changed, &member->lock);
+    bool goes_on = !*quit && !member->finish;
+    pthread_mutex_unlock(&member->lock);
+    return goes_on;
+}
+
+void member_wake(struct member *member, bool *flag)
+{
+    pthread_mutex_lock(&member->lock);
+    *flag = true;
+    pthread_cond_broadcast(&member->changed);
+    pthread_mutex_unlock(&member->lock);
 }
 
 /* "I am at the target": with the lock held, once per probe. */

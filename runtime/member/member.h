@@ -11,6 +11,7 @@
 #include "epop/program.h"
 #include "runtime/base/error.h"
 #include "runtime/control/messages.h"
+#include "runtime/member/asks.h"
 #include "runtime/member/ceiling.h"
 #include "runtime/member/plan.h"
 #include "runtime/member/save.h"
@@ -84,6 +85,9 @@ struct member {
     double stood; /* seconds in holds of the agreement in progress that ended without a decision */
 
     char *requested; /* what the program asked for last, until the coordinator has heard it; owned; NULL: nothing */
+
+    struct asks asks; /* what was asked of the coordinator (asks.h) */
+    int off;          /* the last adaptation that was called off, where process sets are told of it */
 
     /* roll calls (rollcall.h) */
     int64_t called, passed; /* claims made, and those that all have made */
@@ -190,6 +194,12 @@ void member_gone(struct member *member);
 
 /* mpi_seconds: spent in MPI so far; negative: nobody measures it. */
 void member_report_progress(struct member *member, const epop_progress_t *progress, double mpi_seconds);
+
+/* An agent, which probes in place of the program's thread: waits, without using CPU, until a probe would hold. False:
+ * *quit was set (with member_wake), or the program has ended everywhere. */
+bool member_idle(struct member *member, const bool *quit);
+/* Sets what is waited for under the member's lock, and wakes who waits. Any thread. */
+void member_wake(struct member *member, bool *flag);
 
 /*
  * Waits for a change, with the lock held. MPI may need this process for messages that others still wait for, so it is

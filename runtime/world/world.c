@@ -26,7 +26,7 @@ void world_set(MPI_Comm comm, epop_status_t status)
     world.committed = false;
     world.rank = -1;
     world.size = 0;
-    interpose_set_world(comm);
+    interpose_set_world(world.hidden ? MPI_COMM_NULL : comm);
     if (comm != MPI_COMM_NULL) {
         MPI_Comm_rank(comm, &world.rank);
         MPI_Comm_size(comm, &world.size);

@@ -25,6 +25,7 @@ struct world {
     MPI_Comm comm;         /* what epop_world() returns */
     int rank, size;        /* in comm; -1 and 0 without one */
     epop_status_t status;  /* at the start, then that of the last window */
+    bool hidden;           /* MPI_COMM_WORLD is none to the program, which has sessions alone */
     bool committed;        /* comm came of a window */
     bool inherited;        /* the window's new world has what the old one leaves it */
     enum window_state state;

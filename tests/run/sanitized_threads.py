@@ -1,7 +1,10 @@
 """Whole jobs of a build with ThreadSanitizer, for the threads of the control plane, of the records and of those that
 connect processes beside the program. Space.close looks for reports. Any other file of this folder runs like this, too."""
 
+import job
 import joining
+import pytest
+from executables import LINKED, compile_c, go_through
 from joins import JoinScenario
 from profiling import profiled, read
 from scenario import REFUSED, Switch
@@ -79,3 +82,10 @@ def test_a_joiner_dies_while_processes_connect(space):
     assert it.ctl("resize", "4", "--wait").status == REFUSED
     it.launcher.repair()
     check_goes_on(it)
+
+
+@pytest.mark.parametrize("interface", ["psets", "successor", "reinit"])
+def test_agents(space, interface):
+    """Of programs that have sessions alone: they adapt beside the program's thread."""
+    binary = compile_c(job.ROOT / f"tests/conformance/{interface}.c", space.directory / interface, "-g", "-fsanitize=thread", *LINKED)
+    go_through(space, [binary], (3, 1, 2))

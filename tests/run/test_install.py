@@ -14,7 +14,7 @@ PREFIX = "/opt/epop"
 FILES = [
     "bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
     *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "blocks", "describe", "unstructured", "driver",
-                                               "mpi_adapt", "policy", "visibility")],
+                                               "mpi_adapt", "mpi_psets", "mpi_reinit", "policy", "visibility")],
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
     "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir() if path.is_file()],
@@ -282,6 +282,15 @@ def test_an_executable_that_expects_the_calls_in_mpi_h(space, tree, kind, langua
     assert built.returncode == 0, built.stderr
     result = bare(space, tree, job.MPIEXEC, "-n", "2", "./executable").wait()
     assert result.status == 0 and result.out == "status 4, pending 0, begin 0, commit 0\n", result
+
+
+# Debian's MPICH cannot grow: one of them does not, the other ends with that.
+@pytest.mark.parametrize("program, status, says", [("sessions", 0, "3 steps, 2 processes"), ("reinit", 1, "cannot connect processes")])
+def test_programs_of_process_sets_are_built_against_it(space, tree, program, status, says):
+    subprocess.run(["mpicc.mpich", "-Wall", "-Wextra", "-Wpedantic", "-Werror", job.ROOT / f"programs/plain/{program}.c",
+                    *pkg_config_flags(tree, "epop_mpi"), "-o", program], cwd=space.directory, check=True, timeout=60)
+    result = bare(space, tree, job.MPIEXEC, "-n", "2", f"./{program}", "3").wait()
+    assert result.status == status and says in result.out + result.err, result
 
 
 def test_version_of_pkg_config_is_that_of_epop(space, tree):

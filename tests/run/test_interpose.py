@@ -21,7 +21,8 @@ LEFT_OUT = {
 }
 
 # The elastic calls, which MPI does not have.
-OWN = {"MPI_Init_adapt", "MPI_Probe_adapt", "MPI_Comm_adapt_begin", "MPI_Comm_adapt_commit"}
+OWN = {name for header in ("mpi_adapt", "mpi_psets", "mpi_reinit")
+       for name in re.findall(r"^int (MPIX?_\w+)\(", (job.ROOT / f"epop_api/epop/{header}.h").read_text(), flags=re.M)}
 
 
 def module(name):

@@ -1,0 +1,316 @@
+/* An executable's part in its job, from its start to its end: see part.h. */
+#include "runtime/adapt/part.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "interpose/interpose.h"
+#include "runtime/adapt/command.h"
+#include "runtime/adapt/first_probe.h"
+#include "runtime/adapt/leaving.h"
+#include "runtime/adapt/restart.h"
+#include "runtime/base/ending.h"
+#include "runtime/hydra/holders.h"
+#include "runtime/hydra/pmi.h"
+#include "runtime/job/job.h"
+#include "runtime/world/backend.h"
+#include "runtime/world/world.h"
+
+static _Atomic enum part part; /* an agent writes it, too */
+static bool sessions;
+
+enum part part_now(void)
+{
+    return part;
+}
+
+void part_become(enum part next)
+{
+    part = next;
+}
+
+bool part_has_sessions(void)
+{
+    return sessions;
+}
+
+static bool is_fatal(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(comm, &handler);
+    bool is = handler == MPI_ERRORS_ARE_FATAL;
+    MPI_Errhandler_free(&handler);
+    return is;
+}
+
+/* A member whose error ends the job leaves that to the coordinator: if this process just aborted, its launcher could be
+ * ended before it has handed the line on, and there would only be what the others say of a lost connection. */
+int part_wrong(const char *function, int class, const char *why)
+{
+    int up;
+    char text[256];
+    MPI_Comm comm = interpose_world(MPI_COMM_WORLD);
+    snprintf(text, sizeof text, "%s: %s", function, why);
+    MPI_Initialized(&up);
+    up = up && part != PART_FINALIZED;
+    if (comm == MPI_COMM_NULL)
+        comm = MPI_COMM_SELF;
+    if (up && part == PART_MEMBER && is_fatal(comm))
+        epop__job_fail(text);
+    fprintf(stderr, "epop: %s\n", text);
+    if (up)
+        MPI_Comm_call_errhandler(comm, class);
+    return class;
+}
+
+/* ---- Start and end ---------------------------------------------------------------- */
+
+/* How the coordinator sees an executable: one phase that goes on from the first probe to MPI_Finalize. */
+static epop_program_t *description(const char *path)
+{
+    static epop_element_t loop = {.type = EPOP_EP, .name = "main"};
+    static epop_program_t program = {.size = 1, .elements = &loop, .abi_version = EPOP_ABI_VERSION, .finalizer = -1};
+    program.name = command_name(path);
+    return &program;
+}
+
+/* One whose processes end when they leave; where there is none, leaving ones wait in MPI_Finalize. */
+static const char *choose_backend(void)
+{
+    struct error reason = {0};
+    static const char *const wanted[] = {"join", "shrink"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const struct backend_wish wish = {.name = wanted[i]};
+        if (backend_find(&wish, &reason))
+            return wanted[i];
+    }
+    return "auto";
+}
+
+/* The part of a joiner begins when all that were started with it are here. */
+static void become_joiner(void)
+{
+    part = PART_JOINER;
+    if (epop__job_next() == JOB_JOIN && epop__job_join(NULL))
+        return;
+    const struct elastic *e = epop__job_elastic();
+    struct position at;
+    e->join(e->context, "another joining process could not start", &at);
+    epop__job_leave();
+}
+
+static int finalized(int *flag);
+
+/* Of launchers of joining processes that did not end well. */
+static int others_status;
+
+static void (*session_ended)(int status);
+
+static bool left; /* and ends alone: its status is nobody's affair */
+
+enum { EXIT_REFUSED = 2 }; /* of a restart, as epop does */
+
+static void exit_with(int status) __attribute__((noreturn));
+static void exit_with(int status)
+{
+    fflush(NULL);
+    ending_quit(status);
+}
+
+/* MPI_Finalize cannot tell what became of the others, and main() knows nothing of it. Handlers that main() registered
+ * have run by now. */
+static void on_exit_of_main(int status)
+{
+    char text[120];
+    if (sessions && session_ended) {
+        session_ended(status);
+    } else if (part == PART_MEMBER) {
+        snprintf(text, sizeof text, "rank %d called exit(%d), or returned from main, before MPI_Finalize", world.rank,
+                 status);
+        epop__job_exits(text);
+    }
+    if (part == PART_FINALIZED || left)
+        holders_end();
+    if (!status && others_status)
+        exit_with(others_status);
+}
+
+static const char *what_quits(const char *call)
+{
+    static char text[80];
+    snprintf(text, sizeof text, "rank %d called %s before %s", world.rank, call,
+             sessions ? "exit or the end of main" : "MPI_Finalize");
+    return part == PART_MEMBER ? text : NULL;
+}
+
+static const struct job_exits exits = {.exits = on_exit_of_main, .quits = what_quits};
+
+/* For those who say where this process is: size 0: it has not joined yet, -1: it has left. */
+void part_locate(int rank, int size)
+{
+    const struct elastic *e = epop__job_elastic();
+    atomic_store(&e->live->rank, rank);
+    atomic_store(&e->live->size, size);
+}
+
+/* In a program that began with sessions there is no world that does not change: nothing to initialize. */
+static int no_init(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    return part_wrong(
+        "MPI_Init", MPI_ERR_OTHER,
+        "this program began with MPI_Session_init, whose jobs have no MPI_COMM_WORLD; call MPI_Init before");
+}
+
+static int no_init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    (void)required;
+    (void)provided;
+    return no_init(argc, argv);
+}
+
+static int not_initialized(int *flag)
+{
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static int not_finalized(int *flag)
+{
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static int no_finalize(void)
+{
+    return part_wrong("MPI_Finalize", MPI_ERR_OTHER, "this program has sessions; MPI_Session_finalize ends them");
+}
+
+/* The calls that begin and end MPI. */
+static void take_over(void)
+{
+    if (sessions) {
+        interpose_life.init = no_init;
+        interpose_life.init_thread = no_init_thread;
+        interpose_life.initialized = not_initialized;
+        interpose_life.finalize = no_finalize;
+        interpose_life.finalized = not_finalized;
+        return;
+    }
+    interpose_life.finalize = part_finalize;
+    interpose_life.finalized = finalized;
+}
+
+/* What is wrong with the environment, or NULL. */
+static const char *unfit(void)
+{
+    const char *text = first_probe_read();
+    return text ? text : leaving_read();
+}
+
+int part_begin(int *argc, char ***argv, bool of_sessions, void (*ended)(int status))
+{
+    static char path[PATH_MAX];
+    int up, process, processes, error = MPI_SUCCESS;
+    struct job_options options = {JOB_OPTIONS_USUAL, .finish_timeout = 30, .executable = true, .sessions = of_sessions};
+    sessions = of_sessions;
+    session_ended = ended;
+    options.command = command_line();
+    options.path = command_path(path, sizeof path);
+    options.checkpoint.arguments = options.command;
+    MPI_Initialized(&up);
+    if (!up)
+        error = job_init_mpi(&options, argc, argv);
+    if (error)
+        return error;
+    epop__job_init(&options, &process, &processes);
+    if (!epop__job_all_loaded(unfit()))
+        exit(EXIT_FAILURE);
+    options.finish_timeout += leaving_seconds();
+    options.backend = choose_backend();
+    const epop_program_t *program = description(path);
+    if (!options.command || epop__job_start(&options, program)) /* it has said why */
+        exit(getenv("EPOP_RESTART") ? EXIT_REFUSED : EXIT_FAILURE);
+    epop__job_watch_exit(&exits);
+    take_over();
+    const struct elastic *e = epop__job_elastic();
+    part_locate(world.rank, epop__job_joins() ? 0 : world.size);
+    atomic_store(&e->live->program, program);
+    atomic_store(&e->live->visit, 1);
+    atomic_store(&e->live->pc, 0);
+    epop__tally_open(&e->live->tally, program->size);
+    part = PART_MEMBER;
+    if (world.status == EPOP_RESTARTING)
+        restart_begin(e);
+    if (epop__job_joins())
+        become_joiner();
+    else
+        epop__job_next();
+    return MPI_SUCCESS;
+}
+
+/* In a process that left while the others go on, or in all at the end. */
+int part_finalize(void)
+{
+    if (part == PART_FINALIZED || world.state != WINDOW_NONE)
+        return part_wrong("MPI_Finalize", MPI_ERR_OTHER,
+                          part == PART_FINALIZED ? "it was called before" : "an adaptation is open; commit it before");
+    const struct elastic *e = epop__job_elastic();
+    struct position at;
+    bool parked = part == PART_LEFT && !epop__job_leaves(0),
+         alone = part == PART_JOINER || (part == PART_LEFT && !parked);
+    if (part == PART_JOINER) {
+        e->join(e->context, "the joining process came to MPI_Finalize before it had joined", &at);
+        epop__job_detach();
+    }
+    if (part == PART_MEMBER)
+        epop__job_ended();
+    else if (parked)
+        epop__job_next();
+    if (part == PART_JOINER)
+        pmi_finalize();
+    if (!alone)
+        others_status = epop__job_finalize();
+    part = PART_FINALIZED;
+    return MPI_SUCCESS;
+}
+
+static int finalized(int *flag)
+{
+    *flag = part == PART_FINALIZED;
+    return MPI_SUCCESS;
+}
+
+void part_end(void)
+{
+    others_status = epop__job_finalize();
+    part = PART_FINALIZED;
+}
+
+int part_rank(void)
+{
+    return atomic_load(&epop__job_elastic()->live->rank);
+}
+
+int part_others_status(void)
+{
+    return others_status;
+}
+
+bool part_depart(void)
+{
+    part = PART_LEFT;
+    part_locate(-1, -1);
+    left = epop__job_leaves(0);
+    if (left) {
+        epop__job_detach();
+        leaving_begin();
+    } else {
+        epop__job_parked(0);
+    }
+    return left;
+}

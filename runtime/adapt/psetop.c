@@ -1,0 +1,275 @@
+/* The successor's calls of epop/mpi_psets.h: operations by which a program also asks for changes, and dictionaries. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "epop/mpi_psets.h"
+#include "interpose/instead.h"
+#include "runtime/adapt/agent.h"
+#include "runtime/adapt/later.h"
+#include "runtime/adapt/question.h"
+#include "runtime/adapt/sessions.h"
+#include "runtime/base/json.h"
+#include "runtime/psets/psets.h"
+
+/* ---- Operations ----------------------------------------------------------------------- */
+
+static int number_in(MPI_Info info, const char *key)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    return info_text(info, key, text) ? atoi(text) : 0;
+}
+
+static cJSON *change_of(int op, char **sets, MPI_Info info)
+{
+    char hosts[MPI_MAX_INFO_VAL + 1];
+    cJSON *message = question("request");
+    question_name(message, "set", sets[0]);
+    cJSON_AddNumberToObject(message, "type", op);
+    cJSON_AddNumberToObject(message, "add", number_in(info, "mpi_num_procs_add"));
+    cJSON_AddNumberToObject(message, "sub", number_in(info, "mpi_num_procs_sub"));
+    if (info_text(info, "hosts", hosts))
+        cJSON_AddStringToObject(message, "add_hosts", hosts);
+    return message;
+}
+
+static cJSON *combination_of(int op, char **sets)
+{
+    cJSON *message = question("op");
+    cJSON_AddNumberToObject(message, "type", op);
+    question_name(message, "a", sets[0]);
+    question_name(message, "b", sets[1]);
+    return message;
+}
+
+static cJSON *split_of(char **sets, MPI_Info info)
+{
+    char text[MPI_MAX_INFO_VAL + 1], *rest = text;
+    cJSON *message = question("split"), *parts = cJSON_AddArrayToObject(message, "parts");
+    question_name(message, "a", sets[0]);
+    if (!info_text(info, "mpi_part_sizes", text))
+        return message;
+    for (char *part; (part = strsep(&rest, ","));)
+        cJSON_AddItemToArray(parts, cJSON_CreateNumber(atoi(part)));
+    return message;
+}
+
+static bool is_change(int op)
+{
+    return op == MPI_PSETOP_ADD || op == MPI_PSETOP_SUB || op == MPI_PSETOP_GROW || op == MPI_PSETOP_SHRINK ||
+           op == MPI_PSETOP_REPLACE;
+}
+
+/* The question for it; NULL: there is no such operation, or it wants other sets. */
+static cJSON *question_of(int op, char **sets, int count, MPI_Info info)
+{
+    for (int i = 0; i < count; i++)
+        if (!sets || !sets[i])
+            return NULL;
+    if (is_change(op) && count >= 1)
+        return change_of(op, sets, info);
+    if ((op == MPI_PSETOP_UNION || op == MPI_PSETOP_DIFFERENCE || op == MPI_PSETOP_INTERSECTION) && count == 2)
+        return combination_of(op, sets);
+    if (op == MPI_PSETOP_SPLIT && count == 1)
+        return split_of(sets, info);
+    return op == MPI_PSETOP_CANCEL ? question("cancel") : NULL;
+}
+
+/* Where the answer goes. What cannot be is no error: the program goes on as it is. */
+struct outputs {
+    int *type;
+    char ***sets;
+    int *count;
+    bool queries; /* the answer says which type it is */
+};
+
+static void fill(const struct outputs *to, const cJSON *answer)
+{
+    bool granted = !answer_refusal(answer);
+    *to->sets = granted ? answer_sets(answer, to->count) : NULL;
+    if (!granted)
+        *to->count = 0;
+    if (to->queries)
+        *to->type = granted ? json_int(answer, "type", MPI_PSETOP_NULL) : MPI_PSETOP_NULL;
+    else if (!granted)
+        *to->type = MPI_PSETOP_NULL;
+}
+
+static void arrived(void *context, const cJSON *answer)
+{
+    fill(context, answer);
+}
+
+/* Asks now, or beside the program, into `to`. */
+static int carry_out(MPI_Session session, const char *function, cJSON *message, struct outputs to, MPI_Request *request)
+{
+    struct error why;
+    if (request)
+        return later_ask(session, function, message, arrived, &to, sizeof to, NULL, request);
+    cJSON *answer = question_ask(message, &why);
+    fill(&to, answer);
+    if (!answer && to.queries)
+        return sessions_wrong(session, function, MPI_ERR_ARG, why.text);
+    cJSON_Delete(answer);
+    return MPI_SUCCESS;
+}
+
+static int operate(MPI_Session session, const char *function, int *op, char **input_sets, int ninput,
+                   char ***output_sets, int *noutput, MPI_Info info, MPI_Request *request)
+{
+    int error = sessions_may_change(session, function);
+    if (error)
+        return error;
+    if (!op || !output_sets || !noutput)
+        return sessions_wrong(session, function, MPI_ERR_ARG, "one of its arguments is NULL");
+    cJSON *message = question_of(*op, input_sets, ninput, info);
+    if (!message)
+        return sessions_wrong(session, function, MPI_ERR_ARG, "there is no such operation on so many process sets");
+    cJSON_AddBoolToObject(message, "beside", request ? 1 : 0);
+    return carry_out(session, function, message, (struct outputs){op, output_sets, noutput, false}, request);
+}
+
+int epop__instead_MPI_Session_dyn_v2a_psetop(MPI_Session session, int *op, char **input_sets, int ninput,
+                                             char ***output_sets, int *noutput, MPI_Info info)
+{
+    return operate(session, "MPI_Session_dyn_v2a_psetop", op, input_sets, ninput, output_sets, noutput, info, NULL);
+}
+
+int epop__instead_MPI_Session_dyn_v2a_psetop_nb(MPI_Session session, int *op, char **input_sets, int ninput,
+                                                char ***output_sets, int *noutput, MPI_Info info, MPI_Request *request)
+{
+    return operate(session, "MPI_Session_dyn_v2a_psetop_nb", op, input_sets, ninput, output_sets, noutput, info,
+                   request);
+}
+
+static int look(MPI_Session session, const char *function, const char *coll_pset, const char *input_pset, int *type,
+                char ***output_psets, int *noutput, MPI_Request *request)
+{
+    int error = sessions_may_change(session, function);
+    if (error)
+        return error;
+    if (!coll_pset || !input_pset || !type || !output_psets || !noutput)
+        return sessions_wrong(session, function, MPI_ERR_ARG, "one of its arguments is NULL");
+    cJSON *message = question("change");
+    cJSON_AddTrueToObject(message, "proposed");
+    question_name(message, "bound", input_pset);
+    question_together(message, coll_pset, input_pset);
+    return carry_out(session, function, message, (struct outputs){type, output_psets, noutput, true}, request);
+}
+
+int epop__instead_MPI_Session_dyn_v2a_query_psetop(MPI_Session session, const char *coll_pset, const char *input_pset,
+                                                   int *type, char ***output_psets, int *noutput)
+{
+    return look(session, "MPI_Session_dyn_v2a_query_psetop", coll_pset, input_pset, type, output_psets, noutput, NULL);
+}
+
+int epop__instead_MPI_Session_dyn_v2a_query_psetop_nb(MPI_Session session, const char *coll_pset,
+                                                      const char *input_pset, int *type, char ***output_psets,
+                                                      int *noutput, MPI_Request *request)
+{
+    return look(session, "MPI_Session_dyn_v2a_query_psetop_nb", coll_pset, input_pset, type, output_psets, noutput,
+                request);
+}
+
+int epop__instead_MPI_Session_dyn_finalize_psetop(MPI_Session session, const char *pset_name)
+{
+    static const char function[] = "MPI_Session_dyn_finalize_psetop";
+    struct error why;
+    int error = sessions_may_change(session, function);
+    if (error)
+        return error;
+    cJSON *message = question("close");
+    question_name(message, "set", pset_name ? pset_name : "");
+    cJSON *answer = question_ask(message, &why);
+    if (!answer)
+        return sessions_wrong(session, function, MPI_ERR_ARG, why.text);
+    cJSON_Delete(answer);
+    return MPI_SUCCESS;
+}
+
+/* ---- Dictionaries ------------------------------------------------------------------------ */
+
+int epop__instead_MPI_Session_set_pset_data(MPI_Session session, const char *pset_name, MPI_Info info)
+{
+    static const char function[] = "MPI_Session_set_pset_data";
+    struct error why;
+    if (!sessions_has(session))
+        return sessions_wrong(session, function, MPI_ERR_SESSION, "that is no session");
+    cJSON *message = question("set");
+    question_name(message, "set", pset_name ? pset_name : "");
+    cJSON_AddItemToObject(message, "data", info_to_json(info));
+    cJSON *answer = question_ask(message, &why);
+    if (!answer)
+        return sessions_wrong(session, function, MPI_ERR_ARG, why.text);
+    cJSON_Delete(answer);
+    return MPI_SUCCESS;
+}
+
+static MPI_Info found_in(const cJSON *answer)
+{
+    MPI_Info info;
+    const cJSON *item;
+    MPI_Info_create(&info);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(answer, "data"))
+        info_set(info, item->string, item->valuestring);
+    return info;
+}
+
+/* An info object is made by the program's thread. */
+struct lookup {
+    MPI_Info *info;
+    cJSON *answer;
+};
+
+static void take_data(void *context, const cJSON *answer)
+{
+    struct lookup *lookup = context;
+    lookup->answer = cJSON_Duplicate(answer, 1);
+}
+
+static void give_data(void *context)
+{
+    struct lookup *lookup = context;
+    *lookup->info = found_in(lookup->answer);
+    cJSON_Delete(lookup->answer);
+    lookup->answer = NULL;
+}
+
+static int get(MPI_Session session, const char *function, const char *coll_pset, const char *pset_name, char **keys,
+               int nkeys, int wait, MPI_Info *info_used, MPI_Request *request)
+{
+    struct error why;
+    if (!sessions_has(session))
+        return sessions_wrong(session, function, MPI_ERR_SESSION, "that is no session");
+    if (!coll_pset || !pset_name || !info_used || (nkeys && !keys))
+        return sessions_wrong(session, function, MPI_ERR_ARG, "one of its arguments is NULL");
+    agent_let_join(); /* a process that asks what it was started for is ready */
+    cJSON *message = question("get");
+    question_name(message, "set", pset_name);
+    cJSON_AddItemToObject(message, "keys", cJSON_CreateStringArray((const char *const *)keys, nkeys));
+    cJSON_AddBoolToObject(message, "wait", wait);
+    question_together(message, coll_pset, pset_name);
+    if (request) {
+        struct lookup lookup = {info_used, NULL};
+        return later_ask(session, function, message, take_data, &lookup, sizeof lookup, give_data, request);
+    }
+    cJSON *answer = question_ask(message, &why);
+    if (!answer)
+        return sessions_wrong(session, function, MPI_ERR_ARG, why.text);
+    *info_used = found_in(answer);
+    cJSON_Delete(answer);
+    return MPI_SUCCESS;
+}
+
+int epop__instead_MPI_Session_get_pset_data(MPI_Session session, const char *coll_pset, const char *pset_name,
+                                            char **keys, int nkeys, int wait, MPI_Info *info_used)
+{
+    return get(session, "MPI_Session_get_pset_data", coll_pset, pset_name, keys, nkeys, wait, info_used, NULL);
+}
+
+int epop__instead_MPI_Session_get_pset_data_nb(MPI_Session session, const char *coll_pset, const char *pset_name,
+                                               char **keys, int nkeys, int wait, MPI_Info *info_used,
+                                               MPI_Request *request)
+{
+    return get(session, "MPI_Session_get_pset_data_nb", coll_pset, pset_name, keys, nkeys, wait, info_used, request);
+}

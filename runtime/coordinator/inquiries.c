@@ -1,0 +1,193 @@
+/* Questions about process sets: see inquiries.h. */
+#include "runtime/coordinator/inquiries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/control/messages.h"
+#include "runtime/coordinator/process.h"
+#include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/state.h"
+#include "runtime/psets/psets.h"
+
+cJSON *inquiry_yes(void)
+{
+    cJSON *answer = cJSON_CreateObject();
+    cJSON_AddTrueToObject(answer, "ok");
+    return answer;
+}
+
+cJSON *inquiry_no(const char *reason)
+{
+    cJSON *answer = cJSON_CreateObject();
+    cJSON_AddFalseToObject(answer, "ok");
+    cJSON_AddStringToObject(answer, "reason", reason);
+    return answer;
+}
+
+int inquiries_add(struct coordinator *c, int process, void *handle, const cJSON *asked)
+{
+    struct inquiry *inquiry = calloc(1, sizeof *inquiry), **at = &c->inquiries.first;
+    if (!inquiry || !(inquiry->asked = cJSON_Duplicate(asked, 1))) {
+        free(inquiry);
+        return -1;
+    }
+    inquiry->process = process;
+    inquiry->handle = handle;
+    double seconds = json_number(asked, "limit", -1);
+    inquiry->limit = seconds < 0 ? 0 : monotonic_seconds() + seconds;
+    while (*at)
+        at = &(*at)->next;
+    *at = inquiry;
+    return 0;
+}
+
+static void free_one(struct inquiry *inquiry)
+{
+    cJSON_Delete(inquiry->asked);
+    free(inquiry);
+}
+
+static void send(struct coordinator *c, struct inquiry *inquiry, cJSON *answer)
+{
+    if (inquiry->process < 0) {
+        cJSON_AddStringToObject(answer, "code", json_true(answer, "ok") ? "done" : "refused");
+        reply_send(c, &inquiry->handle, answer);
+        return;
+    }
+    cJSON *message = json_message(MESSAGE_TOLD);
+    cJSON_AddNumberToObject(message, "id", json_int(inquiry->asked, "id", 0));
+    for (cJSON *item; (item = cJSON_DetachItemFromArray(answer, 0));)
+        cJSON_AddItemToObject(message, item->string, item);
+    cJSON_Delete(answer);
+    processes_send(c, inquiry->process, message);
+}
+
+static void set_limit(struct coordinator *c)
+{
+    double first = 0;
+    for (const struct inquiry *i = c->inquiries.first; i; i = i->next)
+        if (i->limit && (!first || i->limit < first))
+            first = i->limit;
+    timers_cancel(&c->timers, &c->inquiries.due);
+    double left = first - monotonic_seconds();
+    if (first)
+        timers_set(&c->timers, &c->inquiries.due, left > 0 ? left : 0);
+}
+
+/* An answer may change what others wait for. */
+static bool look_once(struct coordinator *c, inquiry_answer *answer)
+{
+    bool some = false;
+    for (struct inquiry **at = &c->inquiries.first; *at;) {
+        struct inquiry *inquiry = *at;
+        cJSON *told = answer(c, inquiry);
+        if (!told) {
+            at = &inquiry->next;
+            continue;
+        }
+        *at = inquiry->next;
+        send(c, inquiry, told);
+        free_one(inquiry);
+        some = true;
+    }
+    return some;
+}
+
+void inquiries_look(struct coordinator *c, inquiry_answer *answer)
+{
+    if (!c->inquiries.first)
+        return;
+    while (look_once(c, answer))
+        ;
+    set_limit(c);
+}
+
+void inquiries_abandoned(struct coordinator *c, const void *handle)
+{
+    for (struct inquiry **at = &c->inquiries.first; *at; at = &(*at)->next)
+        if ((*at)->process < 0 && (*at)->handle == handle) {
+            struct inquiry *gone = *at;
+            *at = gone->next;
+            reply_send(c, &gone->handle, reply_refusal("failed", "it has gone"));
+            free_one(gone);
+            return;
+        }
+}
+
+bool inquiry_is_late(const struct inquiry *inquiry)
+{
+    return inquiry->limit && monotonic_seconds() >= inquiry->limit;
+}
+
+/* ---- Together ---------------------------------------------------------------------------- */
+
+static bool is_same(const struct inquiry *a, const struct inquiry *b)
+{
+    const char *one = json_text(a->asked, "key"), *other = json_text(b->asked, "key");
+    return one && other && !strcmp(one, other);
+}
+
+/* Of this process, not met yet; the first one: it asks one after the other. */
+static struct inquiry *of(struct coordinator *c, const struct inquiry *like, int process)
+{
+    for (struct inquiry *i = c->inquiries.first; i; i = i->next)
+        if (i->process == process && !i->met && is_same(i, like))
+            return i;
+    return NULL;
+}
+
+static bool will_not_ask(const struct process *p)
+{
+    return p->ended || p->state == PROCESS_GONE || p->state == PROCESS_LOST || p->state == PROCESS_RETURNING;
+}
+
+int inquiry_meets(struct coordinator *c, struct inquiry *inquiry, const struct pset *set, struct error *why)
+{
+    if (inquiry->met)
+        return 1;
+    for (int i = 0; i < set->count; i++) {
+        int process = set->members[i];
+        if (of(c, inquiry, process))
+            continue;
+        if (will_not_ask(process_at(c, process)))
+            return error_set(why, ERROR_FAILED, "process %d (pid %d on %s) of %s has left, or has ended the program",
+                             process, process_at(c, process)->pid, process_at(c, process)->host, set->name);
+        return 0;
+    }
+    int number = ++c->inquiries.meetings;
+    for (int i = 0; i < set->count; i++) {
+        struct inquiry *one = of(c, inquiry, set->members[i]);
+        one->met = true;
+        one->meeting = number;
+    }
+    return inquiry->met
+               ? 1
+               : error_set(why, ERROR_FAILED, "this process is none of %s, whose processes ask together", set->name);
+}
+
+void inquiry_decide(struct coordinator *c, struct inquiry *inquiry, int verdict)
+{
+    inquiry->verdict = verdict;
+    for (struct inquiry *i = c->inquiries.first; i; i = i->next)
+        if (i->meeting && i->meeting == inquiry->meeting)
+            i->verdict = verdict;
+}
+
+void inquiries_init(struct coordinator *c)
+{
+    timer_init(&c->inquiries.due, NULL, c, NULL);
+}
+
+void inquiries_destroy(struct coordinator *c)
+{
+    while (c->inquiries.first) {
+        struct inquiry *next = c->inquiries.first->next;
+        free_one(c->inquiries.first);
+        c->inquiries.first = next;
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * Questions of processes, and requests of tools, about process sets, that wait for their answers; and questions that
+ * several processes have to ask together before any of them is answered.
+ */
+#ifndef EPOP_COORDINATOR_INQUIRIES_H
+#define EPOP_COORDINATOR_INQUIRIES_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/timers.h"
+
+struct coordinator;
+struct pset;
+
+struct inquiry {
+    int process;  /* that asks; -1: a tool */
+    void *handle; /* of the tool's request */
+    cJSON *asked; /* owned */
+    double limit; /* until when it waits, monotonic; 0: without a limit */
+    bool met;     /* all that were to ask have */
+    int meeting;  /* a number that they share; 0: none */
+    int verdict;  /* what was found for all of them, by whoever was looked at first; 0: nothing so far */
+    struct inquiry *next;
+};
+
+struct inquiries {
+    struct inquiry *first; /* in the order of their coming; owned */
+    struct timer due;      /* the first limit */
+    int meetings;          /* numbers given out */
+};
+
+void inquiries_init(struct coordinator *c);
+void inquiries_destroy(struct coordinator *c);
+
+/* Keeps it. 0, or -1: out of memory. */
+int inquiries_add(struct coordinator *c, int process, void *handle, const cJSON *asked);
+
+/* Looks at all that wait: what `answer` gives is sent (taken); NULL: it goes on waiting. */
+typedef cJSON *inquiry_answer(struct coordinator *c, struct inquiry *inquiry);
+void inquiries_look(struct coordinator *c, inquiry_answer *answer);
+
+/* The tool has gone. */
+void inquiries_abandoned(struct coordinator *c, const void *handle);
+
+/* Is its time over? */
+bool inquiry_is_late(const struct inquiry *inquiry);
+
+/*
+ * Have all members of the set asked the same: has their question the same "key"? Then all of them have met, with a
+ * meeting of their own. -1 with text where one of them will not, as it is gone or has ended the program.
+ */
+int inquiry_meets(struct coordinator *c, struct inquiry *inquiry, const struct pset *set, struct error *why);
+
+/* What was found counts for all that have met with it. */
+void inquiry_decide(struct coordinator *c, struct inquiry *inquiry, int verdict);
+
+/* Answers: {"ok": true}; and {"ok": false, "reason": ...}. */
+cJSON *inquiry_yes(void);
+cJSON *inquiry_no(const char *reason);
+
+#endif

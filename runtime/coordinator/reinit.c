@@ -1,0 +1,175 @@
+/* Re-initialization: see reinit.h. */
+#include "runtime/coordinator/reinit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/json.h"
+#include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/changes.h"
+#include "runtime/coordinator/process.h"
+#include "runtime/coordinator/resize.h"
+#include "runtime/coordinator/state.h"
+
+cJSON *reinit_malleable(struct coordinator *c, struct inquiry *inquiry)
+{
+    (void)inquiry;
+    c->changes.holds = true;
+    return inquiry_yes();
+}
+
+static bool is_open(const struct coordinator *c)
+{
+    const struct change *now = &c->changes.now;
+    return now->state == CHANGE_ANNOUNCED || now->state == CHANGE_PENDING;
+}
+
+/* ---- Re-initializing ------------------------------------------------------------------- */
+
+static cJSON *with_adaptation(int adaptation)
+{
+    cJSON *answer = inquiry_yes();
+    cJSON_AddNumberToObject(answer, "adaptation", adaptation);
+    return answer;
+}
+
+/* The ranks that leave, of all that have asked together. -1 with text: they do not say the same. */
+static int find_leavers(struct coordinator *c, const struct inquiry *inquiry, cJSON *ranks, struct error *why)
+{
+    int leaving = 0, said = json_int(inquiry->asked, "nleave", 0);
+    for (const struct inquiry *i = c->inquiries.first; i; i = i->next) {
+        if (!i->met || i->meeting != inquiry->meeting || !json_text(i->asked, "key"))
+            continue;
+        int rank = process_at(c, i->process)->rank;
+        if (json_int(i->asked, "nleave", 0) != said)
+            return error_set(why, ERROR_FAILED, "rank %d says that %d processes leave, rank %d that %d do", rank,
+                             json_int(i->asked, "nleave", 0), process_at(c, inquiry->process)->rank, said);
+        if (!json_true(i->asked, "leave"))
+            continue;
+        if (!rank)
+            return error_set(why, ERROR_FAILED, "rank 0 cannot leave: it hosts the job's control");
+        cJSON_AddItemToArray(ranks, cJSON_CreateNumber(rank));
+        leaving++;
+    }
+    if (leaving != said)
+        return error_set(why, ERROR_FAILED, "%d processes leave, but nleave is %d", leaving, said);
+    return leaving;
+}
+
+/* The program decides: what is pending fits, gets the leavers, or makes room. -1 with text; else the adaptation. */
+static int agree(struct coordinator *c, const cJSON *ranks, int leaving, struct error *why)
+{
+    struct adaptation *a = adaptation_pending(c);
+    if (a && a->joining && !adaptation_is_of(c, ranks) && adaptation_leave(c, ranks, why))
+        return -1;
+    if (a && !a->joining && !adaptation_is_of(c, ranks)) {
+        adaptation_drop(c, ADAPTATION_CANCELLED, "failed", "the program chose otherwise as to which processes leave");
+        a = NULL;
+    }
+    if (a)
+        return a->id;
+    if (!leaving)
+        return 0;
+    cJSON *request = cJSON_CreateObject();
+    cJSON_AddNumberToObject(request, "size", c->processes.size - leaving);
+    cJSON_AddItemToObject(request, "release_ranks", cJSON_Duplicate(ranks, 1));
+    int failed = resize_start(c, request, BY_PROGRAM, why);
+    cJSON_Delete(request);
+    return failed ? -1 : c->changes.now.adaptation;
+}
+
+/* What came of it is the same answer to all: kept in their questions. */
+static void decide(struct coordinator *c, struct inquiry *inquiry)
+{
+    struct error why;
+    cJSON *ranks = cJSON_CreateArray();
+    int leaving = find_leavers(c, inquiry, ranks, &why), adaptation = leaving < 0 ? -1 : agree(c, ranks, leaving, &why);
+    cJSON_Delete(ranks);
+    if (adaptation > 0) {
+        changes_go(c);
+        adaptation_accepted(c);
+    }
+    for (struct inquiry *i = c->inquiries.first; i; i = i->next) {
+        if (!i->met || i->meeting != inquiry->meeting)
+            continue;
+        cJSON_AddNumberToObject(i->asked, "decided", adaptation);
+        if (adaptation < 0)
+            cJSON_AddStringToObject(i->asked, "why", why.text);
+    }
+}
+
+cJSON *reinit_begin(struct coordinator *c, struct inquiry *inquiry)
+{
+    struct error why;
+    const struct pset *world = psets_find(&c->changes.sets, PSETS_WORLD);
+    if (!c->config.sessions)
+        return inquiry_no("this program adapts by its blocks or by MPI_Probe_adapt, not by re-initialization");
+    int met = inquiry_meets(c, inquiry, world, &why);
+    if (met <= 0)
+        return met ? inquiry_no(why.text) : NULL;
+    if (is_open(c) && c->changes.now.added && !adaptation_is_ready(c) &&
+        !cJSON_HasObjectItem(inquiry->asked, "decided"))
+        return NULL; /* what was spawned is on its way */
+    if (!cJSON_HasObjectItem(inquiry->asked, "decided"))
+        decide(c, inquiry);
+    int decided = json_int(inquiry->asked, "decided", 0);
+    return decided < 0 ? inquiry_no(json_text(inquiry->asked, "why")) : with_adaptation(decided);
+}
+
+/* ---- Spawning ---------------------------------------------------------------------------- */
+
+cJSON *reinit_spawn(struct coordinator *c, struct inquiry *inquiry)
+{
+    struct error why;
+    int count = json_int(inquiry->asked, "add", 0);
+    if (!c->config.sessions)
+        return inquiry_no("this program adapts by its blocks or by MPI_Probe_adapt, not by MPIX_Spawn_async");
+    if (adaptation_pending(c))
+        return inquiry_no("there is a spawn or another change under way; only one is supported at a time");
+    cJSON *request = cJSON_CreateObject();
+    cJSON_AddNumberToObject(request, "size", c->processes.size + count);
+    if (json_text(inquiry->asked, "add_hosts"))
+        cJSON_AddStringToObject(request, "add_hosts", json_text(inquiry->asked, "add_hosts"));
+    c->changes.wish = (struct change){.held = true};
+    int failed = count < 1 ? error_set(&why, ERROR_FAILED, "%d processes cannot be spawned", count)
+                           : resize_start(c, request, BY_PROGRAM, &why);
+    c->changes.wish = (struct change){0};
+    cJSON_Delete(request);
+    if (failed)
+        return inquiry_no(why.text);
+    c->changes.spawns = json_int(inquiry->asked, "number", 0);
+    return inquiry_yes();
+}
+
+/* Of the last spawn, or of processes that somebody else wants to join. */
+static const char *status_of(const struct coordinator *c, const struct inquiry *inquiry)
+{
+    const struct change *now = &c->changes.now;
+    if (c->changes.spawns < json_int(inquiry->asked, "number", 0))
+        return "requested"; /* the root has not come to it */
+    if (!now->added)
+        return "none";
+    if (now->state == CHANGE_ABORTED)
+        return "failed";
+    if (!is_open(c))
+        return "none";
+    return adaptation_is_ready(c) ? "complete" : "running";
+}
+
+cJSON *reinit_spawned(struct coordinator *c, struct inquiry *inquiry)
+{
+    const struct change *now = &c->changes.now;
+    const struct adaptation *a = adaptation_pending(c);
+    cJSON *answer = inquiry_yes();
+    cJSON_AddStringToObject(answer, "status", status_of(c, inquiry));
+    if (now->state == CHANGE_ABORTED)
+        cJSON_AddStringToObject(answer, "reason", c->changes.reason);
+    if (!a || !is_open(c))
+        return answer;
+    cJSON_AddNumberToObject(answer, "spawned", now->added ? now->added->count : 0);
+    cJSON_AddNumberToObject(answer, "size", a->to);
+    cJSON_AddNumberToObject(answer, "nleave", now->taken ? now->taken->count : 0);
+    cJSON_AddBoolToObject(answer, "leave", now->taken && pset_has(now->taken, inquiry->process));
+    cJSON_AddStringToObject(answer, "by", a->by == BY_PROGRAM ? "program" : "system");
+    return answer;
+}

@@ -1,0 +1,364 @@
+/* Questions about process sets: see sets.h. */
+#include "runtime/coordinator/sets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/json.h"
+#include "runtime/coordinator/agreement.h"
+#include "runtime/coordinator/changes.h"
+#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/inquiries.h"
+#include "runtime/coordinator/process.h"
+#include "runtime/coordinator/reinit.h"
+#include "runtime/coordinator/sets_changes.h"
+#include "runtime/coordinator/sets_names.h"
+#include "runtime/coordinator/state.h"
+
+/* ---- What they are -------------------------------------------------------------------- */
+
+static cJSON *about_list(struct coordinator *c, struct inquiry *inquiry)
+{
+    cJSON *answer = inquiry_yes(), *names = cJSON_AddArrayToObject(answer, "sets");
+    const struct psets *sets = &c->changes.sets;
+    for (int i = 0; i < sets->count; i++) {
+        const char *name = sets->table[i]->name;
+        if (!strncmp(name, PSETS_SELF, strlen(PSETS_SELF)) || !strcmp(name, PSETS_WORLD))
+            continue;
+        if (inquiry->process < 0 || pset_has(sets->table[i], inquiry->process))
+            cJSON_AddItemToArray(names, cJSON_CreateString(name));
+    }
+    return answer;
+}
+
+static void describe(struct coordinator *c, const struct pset *set, int process, cJSON *json)
+{
+    const struct change *now = &c->changes.now;
+    cJSON_AddNumberToObject(json, "size", set->count);
+    cJSON_AddNumberToObject(json, "version", set->version);
+    cJSON_AddNumberToObject(json, "epoch", set->epoch);
+    cJSON_AddBoolToObject(json, "active", set->active);
+    cJSON_AddItemToObject(json, "sched", cJSON_Duplicate(set->sched, 1));
+    if (process < 0)
+        return;
+    cJSON_AddBoolToObject(json, "included", pset_has(set, process));
+    cJSON_AddBoolToObject(json, "primary", set->count && set->members[0] == process);
+    cJSON_AddBoolToObject(json, "dynamic", process_at(c, process)->launch > 0 || set == now->added);
+}
+
+static bool is_about_to_change(const struct coordinator *c, const struct pset *set)
+{
+    return changes_is_between(c) && !strcmp(set->name, PSETS_WORLD);
+}
+
+static cJSON *about_info(struct coordinator *c, struct inquiry *inquiry)
+{
+    struct error why;
+    const struct pset *set = sets_of(c, inquiry, "set", &why);
+    if (!set)
+        return inquiry_no(why.text);
+    if (is_about_to_change(c, set))
+        return NULL;
+    cJSON *answer = inquiry_yes();
+    describe(c, set, inquiry->process, answer);
+    return answer;
+}
+
+/* The set of those that the process was started with, for a change. */
+static cJSON *about_birth(struct coordinator *c, struct inquiry *inquiry)
+{
+    const struct psets *sets = &c->changes.sets;
+    cJSON *answer = inquiry_yes();
+    for (int i = sets->count - 1; i >= 0; i--)
+        if (sets->table[i]->delta && pset_has(sets->table[i], inquiry->process)) {
+            const struct change *now = &c->changes.now;
+            const struct pset *set = sets->table[i] == now->both ? now->added : sets->table[i];
+            cJSON_AddStringToObject(answer, "set", set->name);
+            break;
+        }
+    return answer;
+}
+
+/* All sets, for tools. */
+static cJSON *about_all(struct coordinator *c, struct inquiry *inquiry)
+{
+    (void)inquiry;
+    cJSON *answer = inquiry_yes(), *list = cJSON_AddArrayToObject(answer, "psets");
+    const struct psets *sets = &c->changes.sets;
+    for (int i = 0; i < sets->count; i++) {
+        const struct pset *set = sets->table[i];
+        if (!strncmp(set->name, PSETS_SELF, strlen(PSETS_SELF)))
+            continue;
+        cJSON *json = cJSON_CreateObject();
+        cJSON_AddStringToObject(json, "name", set->name);
+        describe(c, set, -1, json);
+        cJSON_AddBoolToObject(json, "delta", set->delta);
+        cJSON_AddItemToObject(json, "processes", cJSON_CreateIntArray(set->members, set->count));
+        cJSON_AddItemToArray(list, json);
+    }
+    return answer;
+}
+
+/* ---- Of whom they are, for groups and communicators ------------------------------------- */
+
+/* 1: all are; 0: some will be; -1 with text: one will not. */
+static int all_there(struct coordinator *c, const struct pset *set, struct error *why)
+{
+    const struct change *now = &c->changes.now;
+    bool on = now->state == CHANGE_ANNOUNCED || now->state == CHANGE_PENDING;
+    int there = 1;
+    for (int i = 0; i < set->count; i++) {
+        int process = set->members[i];
+        if (changes_is_there(c, process))
+            continue;
+        there = 0;
+        const struct process *p = process_at(c, process);
+        bool comes = on && now->go &&
+                     ((now->added && pset_has(now->added, process)) || (p->rank >= 0 && p->state == PROCESS_RUNNING));
+        if (comes)
+            continue;
+        if (on && now->added && pset_has(now->added, process))
+            return error_set(why, ERROR_FAILED,
+                             "processes of %s have not joined yet: their resource change is not accepted", set->name);
+        return error_set(why, ERROR_FAILED, "process %d of %s has left the job", process, set->name);
+    }
+    return there;
+}
+
+static void add_world(struct coordinator *c, cJSON *answer, const struct pset *set)
+{
+    cJSON_AddNumberToObject(answer, "world", changes_world(c));
+    cJSON_AddItemToObject(answer, "members", cJSON_CreateIntArray(set->members, set->count));
+}
+
+/* A program that adapts by itself knows its world best: behind a commit the others may not be through yet. */
+static cJSON *members_of_guest(struct coordinator *c, const struct pset *set)
+{
+    char app[PSETS_NAME_MAX];
+    cJSON *answer = inquiry_yes();
+    snprintf(app, sizeof app, PSETS_APP "%s", c->changes.app);
+    cJSON_AddBoolToObject(answer, "whole", !strcmp(set->name, PSETS_WORLD) || !strcmp(set->name, app));
+    add_world(c, answer, set);
+    return answer;
+}
+
+static cJSON *about_members(struct coordinator *c, struct inquiry *inquiry)
+{
+    struct error why;
+    const struct pset *set = sets_of(c, inquiry, "set", &why);
+    if (set && !c->config.sessions)
+        return members_of_guest(c, set);
+    if (set && is_about_to_change(c, set))
+        return NULL;
+    int there = set ? all_there(c, set, &why) : -1;
+    if (there <= 0)
+        return there ? inquiry_no(why.text) : NULL;
+    cJSON *answer = inquiry_yes();
+    add_world(c, answer, set);
+    return answer;
+}
+
+/* Those that are to make a communicator, and a set for them alone. False: no list of processes. */
+static bool read_group(struct coordinator *c, const struct inquiry *inquiry, struct pset *group)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(inquiry->asked, "members"), *item;
+    *group = (struct pset){.name = "the group", .members = malloc((size_t)cJSON_GetArraySize(list) * sizeof(int) + 1)};
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!group->members || !cJSON_IsNumber(item) || item->valueint < 0 || item->valueint >= c->processes.count)
+            return false;
+        group->members[group->count++] = item->valueint;
+    }
+    return group->count;
+}
+
+/* They do it in the world that is there when all have come: it stays until they have. */
+static cJSON *about_meet(struct coordinator *c, struct inquiry *inquiry)
+{
+    struct pset group;
+    struct error why;
+    cJSON *answer = NULL;
+    if (!read_group(c, inquiry, &group)) {
+        free(group.members);
+        return inquiry_no("its processes are not known");
+    }
+    bool was = inquiry->met;
+    bool free_world = c->agreement.state == AGREEMENT_NONE && !changes_want(c);
+    int there = was || free_world ? all_there(c, &group, &why) : 0;
+    int met = there > 0 ? inquiry_meets(c, inquiry, &group, &why) : there;
+    if (met < 0) {
+        answer = inquiry_no(why.text);
+    } else if (met) {
+        if (!was)
+            c->changes.making += group.count;
+        answer = inquiry_yes();
+        add_world(c, answer, &group);
+        cJSON_AddNumberToObject(answer, "number", inquiry->meeting);
+    }
+    free(group.members);
+    return answer;
+}
+
+static cJSON *about_made(struct coordinator *c, struct inquiry *inquiry)
+{
+    (void)inquiry;
+    c->changes.making--;
+    return inquiry_yes();
+}
+
+/* ---- Operations --------------------------------------------------------------------------- */
+
+static cJSON *named(struct pset *const *sets, int count)
+{
+    cJSON *answer = inquiry_yes(), *names = cJSON_AddArrayToObject(answer, "sets");
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(names, cJSON_CreateString(sets[i]->name));
+    return answer;
+}
+
+static cJSON *about_op(struct coordinator *c, struct inquiry *inquiry)
+{
+    const cJSON *asked = inquiry->asked;
+    struct error why;
+    struct pset_request r = {.op = (enum pset_op)json_int(asked, "type", 0),
+                             .target = json_text(asked, "target"),
+                             .app = c->changes.app,
+                             .active = cJSON_GetObjectItemCaseSensitive(asked, "active"),
+                             .sched = cJSON_GetObjectItemCaseSensitive(asked, "sched")};
+    bool operands = r.op != PSET_OP_NULL;
+    if (operands && r.op != PSET_OP_UNION && r.op != PSET_OP_DIFFERENCE && r.op != PSET_OP_INTERSECTION)
+        return inquiry_no("no such operation: there are union, difference and intersection");
+    if (operands && (!(r.a = sets_of(c, inquiry, "a", &why)) || !(r.b = sets_of(c, inquiry, "b", &why))))
+        return inquiry_no(why.text);
+    struct pset *result = psets_operate(&c->changes.sets, &r, &why);
+    return result ? named(&result, 1) : inquiry_no(why.text);
+}
+
+static cJSON *about_split(struct coordinator *c, struct inquiry *inquiry)
+{
+    enum { MOST = 256 };
+    const cJSON *parts = cJSON_GetObjectItemCaseSensitive(inquiry->asked, "parts"), *item;
+    struct pset *made[MOST], *set;
+    struct error why;
+    int sizes[MOST], count = 0;
+    if (!(set = sets_of(c, inquiry, "a", &why)))
+        return inquiry_no(why.text);
+    cJSON_ArrayForEach(item, parts)
+    {
+        if (count == MOST)
+            return inquiry_no("a process set is split into 256 parts at most");
+        sizes[count++] = item->valueint;
+    }
+    if (psets_split(&c->changes.sets, c->changes.app, set, sizes, count, made, &why))
+        return inquiry_no(why.text);
+    return named(made, count);
+}
+
+/* ---- Dictionaries ----------------------------------------------------------------------------- */
+
+static cJSON *about_set(struct coordinator *c, struct inquiry *inquiry)
+{
+    const cJSON *item;
+    struct error why;
+    struct pset *set = sets_of(c, inquiry, "set", &why);
+    if (!set)
+        return inquiry_no(why.text);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(inquiry->asked, "data"))
+    {
+        cJSON_DeleteItemFromObjectCaseSensitive(set->data, item->string);
+        cJSON_AddItemToObject(set->data, item->string, cJSON_Duplicate(item, 1));
+    }
+    return inquiry_yes();
+}
+
+/* Whoever is missing a key waits for it, if it says so. A process that is not joined by then never will be told. */
+static cJSON *about_get(struct coordinator *c, struct inquiry *inquiry)
+{
+    const cJSON *key;
+    struct error why;
+    const struct pset *set = sets_of(c, inquiry, "set", &why), *with = set ? sets_of(c, inquiry, "with", &why) : NULL;
+    int met = with ? inquiry_meets(c, inquiry, with, &why) : -1;
+    if (met <= 0)
+        return met ? inquiry_no(why.text) : NULL;
+    cJSON *answer = inquiry_yes(), *data = cJSON_AddObjectToObject(answer, "data");
+    cJSON_ArrayForEach(key, cJSON_GetObjectItemCaseSensitive(inquiry->asked, "keys"))
+    {
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(set->data, key->valuestring);
+        if (value)
+            cJSON_AddItemToObject(data, key->valuestring, cJSON_Duplicate(value, 1));
+        else if (json_true(inquiry->asked, "wait") && !inquiry_is_late(inquiry)) {
+            cJSON_Delete(answer);
+            return NULL;
+        }
+    }
+    return answer;
+}
+
+/* ---- Who asks what ------------------------------------------------------------------------------ */
+
+static const struct subject {
+    const char *about;
+    inquiry_answer *answer;
+    bool tools; /* may ask it, too */
+} subjects[] = {
+    {"list", about_list, true},
+    {"all", about_all, true},
+    {"birth", about_birth, false},
+    {"info", about_info, true},
+    {"members", about_members, false},
+    {"meet", about_meet, false},
+    {"made", about_made, false},
+    {"op", about_op, true},
+    {"split", about_split, true},
+    {"set", about_set, true},
+    {"get", about_get, false},
+    {"change", sets_change_query, false},
+    {"request", sets_change_request, false},
+    {"accept", sets_change_accept, false},
+    {"confirm", sets_change_confirm, false},
+    {"close", sets_change_close, false},
+    {"leaving", sets_change_leaving, false},
+    {"cancel", sets_change_cancel, false},
+    {"malleable", reinit_malleable, false},
+    {"reinit", reinit_begin, false},
+    {"spawn", reinit_spawn, false},
+    {"spawned", reinit_spawned, false},
+};
+
+/* One whose joining is off has nothing to do in the job. */
+static bool is_off(const struct coordinator *c, const struct inquiry *inquiry)
+{
+    return inquiry->process >= 0 && process_at(c, inquiry->process)->state == PROCESS_RETURNING;
+}
+
+static cJSON *answer(struct coordinator *c, struct inquiry *inquiry)
+{
+    const char *about = json_text(inquiry->asked, "about");
+    if (c->ending.finished || is_off(c, inquiry))
+        return inquiry_no(c->ending.finished ? "the job has ended" : "its joining is off");
+    for (size_t i = 0; about && i < sizeof subjects / sizeof *subjects; i++)
+        if (!strcmp(about, subjects[i].about) && (subjects[i].tools || inquiry->process >= 0))
+            return subjects[i].answer(c, inquiry);
+    return inquiry_no("nothing is known about that");
+}
+
+void sets_ask(struct coordinator *c, int process, const cJSON *message)
+{
+    c->changes.seen = true;
+    if (inquiries_add(c, process, NULL, message))
+        fatal_memory(c);
+    inquiries_look(c, answer);
+}
+
+void sets_request(struct coordinator *c, void *handle, const cJSON *request)
+{
+    if (inquiries_add(c, -1, handle, request))
+        fatal_memory(c);
+    inquiries_look(c, answer);
+}
+
+void sets_advance(struct coordinator *c)
+{
+    inquiries_look(c, answer);
+}

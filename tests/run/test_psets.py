@@ -1,0 +1,179 @@
+"""Process sets and sessions: what they say, what is refused, changes of one set alone, and epopctl psets."""
+
+import json
+import re
+import shlex
+import subprocess
+
+import jsonschema
+import pytest
+
+import job
+import joining
+from executables import LINKED, MPICC, compile_c, resize, source, start, status, wait_until_running
+
+SESSIONS = job.BUILD / "plain/sessions"
+
+SAID = """names: mpi://WORLD mpi://SELF mpi://app/psets_calls
+mpi://WORLD: 3 0 0 True True True False -
+mpi://app/psets_calls: 3 0 0 True True True False -
+mpi://WORLD: 3 processes, sum of ranks 3
+mpi://SELF: 1 processes, sum of ranks 0
+mpi://app/psets_calls/rest: 2 0 0 False False False False 16
+mpi://app/psets_calls/rest: 3 1 0 False True False False 16
+nothing left: argument
+no such set: argument
+the runtime's name: argument
+too many: null
+dictionary: 42
+group of no set: argument
+info of no set: argument
+no session: session
+accept nothing: else
+elastic MPI besides: other
+MPI_Init besides: other
+spawn another program: spawn
+spawn with arguments: spawn
+initialized: no
+names: mpi://WORLD mpi://SELF mpi://app/psets_calls mpi://app/psets_calls/1 mpi://app/psets_calls/rest
+mpi://app/psets_calls: 3 processes, sum of ranks 3
+mpi://WORLD: 3 processes, sum of ranks 3
+"""
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    return compile_c(source("psets_calls"), tmp_path_factory.mktemp("calls") / "psets_calls", *LINKED)
+
+
+def test_what_the_calls_say(space, calls):
+    """With every MPI library: attributes, names whose indices stay, operations, dictionaries, and errors with a line each."""
+    result = space.start([job.MPIEXEC, "-n", 3, calls]).wait()
+    assert result.status == 0 and result.out == SAID, result
+    assert len(result.err.splitlines()) == 11 and all(line.startswith("epop: MPI") for line in result.err.splitlines()), result
+
+
+def test_sessions_without_a_job(space, calls):
+    """Behind a plain MPI_Init they are MPI's own."""
+    result = space.start([job.MPIEXEC, "-n", 2, calls, "world"]).wait()
+    assert result.status == 0 and result.out == "change without a job: other\n", result
+
+
+def test_a_job_that_never_changes(space):
+    result = space.start([job.MPIEXEC, "-n", 2, SESSIONS, 50, 10000]).wait()
+    assert result.status == 0 and result.out == "2083 of 10000 points inside after 50 steps, 2 processes\n", result
+    assert result.err == "", result
+
+
+@joining.needed
+def test_the_example_is_resized_and_stopped(space):
+    running = start(space, SESSIONS, 100000000, 10000, limit=100)
+    for size in (4, 1, 3):
+        resize(space, size)
+    assert space.epopctl("stop", "--wait").status == 0
+    result = running.wait()
+    assert result.status == 0 and result.err == "", result
+
+
+def test_exit_with_a_session(space, calls):
+    """A program that forgets to finalize one, as those that forget MPI_Finalize."""
+    result = space.start([job.MPIEXEC, "-n", 2, compile_c(source("psets_forgets"), space.directory / "forgets", *LINKED)]).wait()
+    assert result.status == 1, result
+    assert re.fullmatch(r"epop: rank \d called exit\(0\), or returned from main, before MPI_Session_finalize\n", result.err), result
+
+
+# ---- Changes of one set
+
+
+def sets(space):
+    answer = space.epopctl("psets", "--json")
+    assert answer.status == 0, answer
+    return {entry["name"]: entry for entry in json.loads(answer.out)}
+
+
+@joining.needed
+def test_one_set_changes_and_the_other_is_not_asked(space):
+    """Half of the processes call nothing that the change could wait for. What the runtime cares for follows."""
+    binary = compile_c(source("psets_bound"), space.directory / "psets_bound", *LINKED)
+    end = space.directory / "end"
+    running = start(space, binary, end, ranks=4)
+    running.wait_for_line("moving 2")
+    running.wait_for_line("still 2")
+    moving = "mpi://app/psets_bound/moving"
+    assert space.epopctl("resize", "+1", "--pset", moving, "--wait").status == 0
+    running.wait_for_line("moving 3")
+    assert space.epopctl("resize", 1, "--pset", moving, "--wait").status == 0
+    running.wait_for_line("moving 1")
+    found = sets(space)
+    assert found[moving]["processes"] == [2] and (found[moving]["version"], found[moving]["epoch"]) == (2, 2), found
+    assert found["mpi://app/psets_bound/still"]["version"] == 0, found
+    assert found["mpi://app/psets_bound"]["processes"] == found["mpi://WORLD"]["processes"] == [0, 1, 2], found
+    refused = space.epopctl("resize", 1, "--pset", moving + "s")
+    assert refused.status == 1 and "there is no process set" in refused.err, refused
+    none = space.epopctl("resize", 0, "--pset", moving)
+    assert none.status == 1 and "0 processes are no process set" in none.err, none
+    end.touch()
+    result = running.wait()
+    assert result.status == 0 and result.err == "", result
+    assert sorted(re.findall("at the end (.)", result.out)) == ["1", "2"], result
+
+
+@joining.needed
+def test_both_sets_accept_what_takes_processes_of_both(space):
+    """Whoever is first goes on, and asks again; only when both have accepted anybody leaves."""
+    binary = compile_c(source("psets_bound"), space.directory / "psets_bound", *LINKED)
+    end = space.directory / "end"
+    running = start(space, binary, end, "both", ranks=4)
+    running.wait_for_line("moving 2")
+    running.wait_for_line("still 2")
+    resize(space, 2, "--release-ranks", "1,3")
+    running.wait_for_line("moving 1")
+    running.wait_for_line("still 1")
+    end.touch()
+    result = running.wait()
+    assert result.status == 0 and result.err == "" and result.out.count("at the end 1") == 2, result
+
+
+# ---- Programs that ask for changes themselves
+
+
+@joining.needed
+@pytest.mark.parametrize("how", ["", "nb"])
+def test_a_program_of_the_successors_interface(space, how):
+    """Its source is as it is for the mpi.h that has the calls. It grows, shrinks, and replaces a process."""
+    binary = space.directory / "psets_grow"
+    words = shlex.split(subprocess.run([*MPICC, "-show"], capture_output=True, text=True, check=True).stdout)[1:]
+    subprocess.run(["g++", "-Wall", "-DMPICH_SKIP_MPICXX", f"-I{job.ROOT / 'epop_api'}", "-include", "epop/mpi_psets.h",
+                        job.ROOT / "tests/plain/psets_grow.cpp", "-o", binary, *LINKED, *words], check=True, timeout=60)
+    result = space.start([job.MPIEXEC, "-n", 2, binary, *([how] if how else [])]).wait()
+    assert result.status == 0 and result.err == "", result
+    assert result.out == "4 processes after change 1\n3 processes after change 2\n3 processes after change 3\n", result
+
+
+# ---- Tools, and programs of other kinds
+
+
+def test_sets_of_a_program_under_epop(space):
+    """They know nothing of sets: the runtime cares for all of theirs."""
+    running = space.start_epop("--backend", "pool", "--start", 1, job.program("ledger"), *joining.ENDLESS, ranks=2)
+    wait_until_running(space, running)
+    assert sets(space)["mpi://app/ledger"]["processes"] == [0]
+    resize(space, 2)
+    found = sets(space)
+    schema = json.loads((job.ROOT / "schema/control.schema.json").read_text())
+    pset = {"$ref": "#/$defs/pset", "$defs": schema["$defs"]}
+    for entry in found.values():
+        jsonschema.Draft202012Validator(pset).validate(entry)
+    assert found["mpi://app/ledger"]["processes"] == found["mpi://WORLD"]["processes"] == [0, 1], found
+    assert found["mpi://rte/ledger/rc/1-add"]["processes"] == [1] and found["mpi://rte/ledger/rc/1-add"]["delta"], found
+    table = space.epopctl("psets").out.splitlines()
+    assert table[0].split("\t") == ["SET", "SIZE", "VERSION", "EPOCH", "ACTIVE", "PROCESSES"], table
+    assert "mpi://app/ledger\t2\t1\t0\tno\t0,1" in table, table
+    assert space.epopctl("stop", "--wait").status == 0
+    assert running.wait().status == 0
+
+
+def test_a_program_under_epop_does_not_change_by_a_session(space):
+    result = space.epop("--backend", "pool", job.test_program("wrong_sets"), "asks", ranks=2)
+    assert result.status == 0 and result.out.count("refused") == 2, result
+    assert result.err.count("epop: MPI_Session_dyn_v2a_psetop: this program adapts by its blocks or by MPI_Probe_adapt") == 2, result
