@@ -30,7 +30,7 @@ static struct balance (*balances)[BLOCKS][HANDLE_KINDS];
 static int elements;
 
 static const char *const plurals[HANDLE_KINDS] = {"communicators", "requests",    "datatypes", "groups",
-                                                  "operations",    "RMA windows", "infos"};
+                                                  "operations",    "RMA windows", "infos",     "sessions"};
 
 void handles_free(void)
 {
@@ -81,6 +81,17 @@ static size_t find(enum handle_kind kind, int value)
     while (i > 0 && (list[i - 1].kind != kind || list[i - 1].value != value))
         i--;
     return i;
+}
+
+void handles_set(enum handle_kind kind, int value, int root, const char *set)
+{
+    pthread_mutex_lock(&lock);
+    size_t found = find(kind, value);
+    if (found) {
+        list[found - 1].root = root;
+        snprintf(list[found - 1].set, sizeof list[found - 1].set, "%s", set);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void handles_remove(enum handle_kind kind, int value)
@@ -186,9 +197,10 @@ void handles_check_world(const struct debug *debug, int root, const char *when)
         if (h->root == ROOT_NONE || h->root > root)
             continue;
         breach(&debug->position,
-               "%s the old world %s, one of the %s that came from it is still there, made by %s "
+               "%s the old world %s, one of the %s that came from it is still there, made by %s%s%s "
                "(%s of element %d, iteration %lld)",
-               when, "goes", plurals[h->kind], epop__interpose_name(h->made_by), block_text(h->block), h->position.pc,
+               when, "goes", plurals[h->kind], epop__interpose_name(h->made_by),
+               h->set[0] ? " of the process set " : "", h->set, block_text(h->block), h->position.pc,
                (long long)h->position.iteration);
         return;
     }

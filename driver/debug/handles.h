@@ -1,6 +1,6 @@
 /*
- * What the program has made of MPI and not freed: communicators, requests, datatypes, groups, operations, windows and
- * infos, each with the block that made it. Found by observing MPI's functions; no MPI call is made here.
+ * What the program has made of MPI and not freed: communicators, requests, datatypes, groups, operations, windows,
+ * infos and sessions, each with the block that made it. Found by observing MPI's functions; no MPI call is made here.
  */
 #ifndef DRIVER_DEBUG_HANDLES_H
 #define DRIVER_DEBUG_HANDLES_H
@@ -18,6 +18,7 @@ enum handle_kind {
     HANDLE_OP,
     HANDLE_WIN,
     HANDLE_INFO,
+    HANDLE_SESSION,
     HANDLE_KINDS
 };
 
@@ -26,7 +27,9 @@ enum handle_kind {
 struct handle {
     enum handle_kind kind;
     int value;
-    int root; /* of communicators and requests: the number of the world that they come from, or ROOT_NONE */
+    int root; /* of communicators and requests, and of groups of process sets: the number of the world that they come
+                 from, or ROOT_NONE */
+    char set[64]; /* the process set that it is of; "": of none */
     enum interpose_function made_by;
     epop_position_t position; /* and where that was */
     epop_block_t block;
@@ -39,6 +42,8 @@ void handles_free(void);
 
 void handles_add(const struct debug *debug, enum handle_kind kind, int value, int root,
                  enum interpose_function made_by);
+/* The one made last with this value is of a process set, in that world. */
+void handles_set(enum handle_kind kind, int value, int root, const char *set);
 /* The one made last of those with this value; nothing happens if there is none. */
 void handles_remove(enum handle_kind kind, int value);
 /* Likewise; NULL: there is none. Valid until the next call here. */

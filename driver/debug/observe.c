@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "driver/debug/handles.h"
 #include "driver/debug/worlds.h"
@@ -30,10 +31,15 @@ static const struct {
     enum interpose_function function;
     enum handle_kind kind;
 } freeing[] = {
-    {INTERPOSE_MPI_Comm_free, HANDLE_COMM}, {INTERPOSE_MPI_Comm_disconnect, HANDLE_COMM},
-    {INTERPOSE_MPI_Type_free, HANDLE_TYPE}, {INTERPOSE_MPI_Group_free, HANDLE_GROUP},
-    {INTERPOSE_MPI_Op_free, HANDLE_OP},     {INTERPOSE_MPI_Win_free, HANDLE_WIN},
-    {INTERPOSE_MPI_Info_free, HANDLE_INFO}, {INTERPOSE_MPI_Request_free, HANDLE_REQUEST},
+    {INTERPOSE_MPI_Comm_free, HANDLE_COMM},
+    {INTERPOSE_MPI_Comm_disconnect, HANDLE_COMM},
+    {INTERPOSE_MPI_Type_free, HANDLE_TYPE},
+    {INTERPOSE_MPI_Group_free, HANDLE_GROUP},
+    {INTERPOSE_MPI_Op_free, HANDLE_OP},
+    {INTERPOSE_MPI_Win_free, HANDLE_WIN},
+    {INTERPOSE_MPI_Info_free, HANDLE_INFO},
+    {INTERPOSE_MPI_Request_free, HANDLE_REQUEST},
+    {INTERPOSE_MPI_Session_finalize, HANDLE_SESSION},
 };
 #define FREEING (int)(sizeof freeing / sizeof *freeing)
 
@@ -113,13 +119,13 @@ static int root_of_call(const char *letters, void *const arguments[])
 static bool is_null(enum handle_kind kind, int value)
 {
     static const int null[HANDLE_KINDS] = {MPI_COMM_NULL, MPI_REQUEST_NULL, MPI_DATATYPE_NULL, MPI_GROUP_NULL,
-                                           MPI_OP_NULL,   MPI_WIN_NULL,     MPI_INFO_NULL};
+                                           MPI_OP_NULL,   MPI_WIN_NULL,     MPI_INFO_NULL,     MPI_SESSION_NULL};
     return value == null[kind] || (kind == HANDLE_GROUP && value == MPI_GROUP_EMPTY);
 }
 
 static void note_new(enum interpose_function function, const char *letters, void *const arguments[])
 {
-    static const char kinds[] = "CRTGOWI";
+    static const char kinds[] = "CRTGOWIS";
     for (int p = 0; letters[p]; p++) {
         const char *kind = strchr(kinds, letters[p]);
         int *made = kind ? handles_at(arguments, p) : NULL;
@@ -128,6 +134,21 @@ static void note_new(enum interpose_function function, const char *letters, void
         if (letters[p] == 'C')
             worlds_forget(*made);
         handles_add(debug, (enum handle_kind)(kind - kinds), *made, root_of_call(letters, arguments), function);
+    }
+}
+
+/* Sets of more than this process are those of a world; so is what is made of them. */
+static void note_set(enum interpose_function function, void *const arguments[])
+{
+    if (function == INTERPOSE_MPI_Group_from_session_pset) {
+        const char *set = *(const char **)arguments[1];
+        bool alone = !strcasecmp(set, "mpi://SELF");
+        handles_set(HANDLE_GROUP, *handles_at(arguments, 2),
+                    alone ? ROOT_NONE : worlds_root(interpose_world(MPI_COMM_WORLD)), set);
+    } else if (function == INTERPOSE_MPI_Comm_create_from_group) {
+        const struct handle *group = handles_find(HANDLE_GROUP, *(int *)arguments[0]);
+        if (group && group->set[0])
+            handles_set(HANDLE_COMM, *handles_at(arguments, 4), group->root, group->set);
     }
 }
 
@@ -153,6 +174,7 @@ static void leave(void *context, enum interpose_function function, void *const a
         handles_remove(freeing[i].kind, freed);
     if (!makes_nothing(function))
         note_new(function, letters, arguments);
+    note_set(function, arguments);
     if (function == INTERPOSE_MPI_Comm_set_attr || function == INTERPOSE_MPI_Attr_put)
         worlds_note_attribute();
 }

@@ -189,6 +189,24 @@ def test_no_leaks(space, way):
     assert_clean(run(space, "wrong_leaks", way, "300", ranks=2))
 
 
+SETS = {
+    "group": ["before the old world goes, one of the groups that came from it is still there, made by MPI_Group_from_session_pset "
+              "of the process set mpi://WORLD"],
+    "comm": ["before the old world goes, one of the communicators that came from it is still there, made by "
+             "MPI_Comm_create_from_group of the process set mpi://WORLD"],
+    "session": ["this rank leaves with 1 sessions that INIT of element 0 made by MPI_Session_init"],
+}
+
+
+@pytest.mark.parametrize("way", SETS)
+def test_what_is_of_a_process_set_that_is_gone(space, way):
+    assert_named(run(space, "wrong_sets", way), "wrong_sets: element 1 'work' (EP), iteration ", *SETS[way])
+
+
+def test_process_sets_that_are_right(space):
+    assert_clean(run(space, "wrong_sets", "right"))
+
+
 # ---- Redistributions
 
 
