@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [scheduler] [elastic] [latency]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [scheduler] [elastic] [latency] [psets]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
@@ -249,12 +249,43 @@ def bench_latency(quick):
         note(**result)
 
 
+PHASES = ("query_ms", "operation_ms", "accept_ms", "communicator_ms", "data_ms", "total_ms", "step_ms")
+
+
+def psets_changes(interface, loop, rounds, delta):
+    """The medians of each phase, for growing and for shrinking; the first round warms up."""
+    rows = lines(2, BENCH / "psets", interface, loop, rounds + 1, delta)
+    for grows in (True, False):
+        some = [row for row in rows if (row["to"] > row["from"]) == grows][1:]
+        if some:
+            yield some[0]["from"], some[0]["to"], {phase: statistics.median(row[phase] for row in some) for phase in PHASES}
+
+
+def bench_psets(quick):
+    """Resource changes by process sets, by phases, beside the elastic MPI calls and MPI_Comm_spawn; and sessions that never
+    change beside plain MPI. Where the MPI library cannot connect processes there is nothing to grow with."""
+    rounds = 2 if quick else 15
+    if BUILD.name != "build":
+        for loop in ("synthetic", "water"):
+            for delta in (1, 2, 4):
+                own = {(old, new): phases for old, new, phases in psets_changes("adapt", loop, rounds, delta)}
+                for old, new, phases in psets_changes("psets", loop, rounds, delta):
+                    note(bench="psets", loop=loop, change=f"{old}->{new}", **phases, elastic_mpi_ms=own[old, new]["total_ms"],
+                         ratio=phases["total_ms"] / own[old, new]["total_ms"])
+        for delta in (1, 2, 4):
+            for old, new, phases in psets_changes("spawn", "synthetic", rounds, delta):
+                note(bench="psets", loop="MPI_Comm_spawn", change=f"{old}->{new}", total_ms=phases["total_ms"])
+    ours, theirs, ratio = alternate(3 if quick else 11, lambda: lines(2, BENCH / "psets", "still", "water", 1, 1)[0],
+                                    lambda: lines(2, BENCH / "psets", "still-plain", "water", 1, 1)[0], key="step_ms")
+    note(bench="psets", loop="water, no change", sessions_ms=ours, plain_ms=theirs, ratio=ratio)
+
+
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "ahead": bench_ahead, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint,
                "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler, "elastic": bench_elastic,
-               "latency": bench_latency}
+               "latency": bench_latency, "psets": bench_psets}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")
