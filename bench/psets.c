@@ -1,9 +1,9 @@
 /*
  * What a change of the number of processes costs a program, by phases, for programs that have process sets, beside the
  * elastic MPI calls and MPI_Comm_spawn: the synthetic loop and the shallow-water loop of chapter 8 of D. Huber (TU
- * Muenchen 2021). Each round grows by DELTA and shrinks again. A line of JSON for each change. psets
- * psets|adapt|spawn|still synthetic|water ROUNDS DELTA [SIZE] still: process sets, and no change: what an iteration
- * takes.
+ * Muenchen 2021). Each round grows by DELTA and shrinks again. A line of JSON for each change.
+ *     psets psets|adapt|spawn|still|still-plain synthetic|water ROUNDS DELTA [SIZE]
+ * What an iteration takes where nothing changes: still by process sets, still-plain in MPI alone.
  */
 #include <epop/epop.h>
 #include <epop/mpi_adapt.h>
