@@ -89,14 +89,8 @@ static void measure_from_here(const struct elastic *e)
 static void hold(const struct elastic *e, int64_t count)
 {
     struct error unheard;
-    struct position at = {.pc = 0, .visit = 1, .iteration = count};
-    enum action action;
     epop__tally_end(&e->live->tally, count);
-    while ((action = e->hold(e->context, &at, 0)) == ACTION_PROGRESS || action == ACTION_CHECKPOINT)
-        if (action == ACTION_PROGRESS)
-            e->report_progress(e->context, &(epop_progress_t){.iteration = count});
-        else
-            e->checkpoint(e->context, &at);
+    enum action action = part_hold(e, count);
     if (action == ACTION_STOP)
         stop();
     if (action == ACTION_ADAPT)

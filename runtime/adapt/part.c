@@ -301,7 +301,19 @@ int part_others_status(void)
     return others_status;
 }
 
-bool part_depart(void)
+enum action part_hold(const struct elastic *e, int64_t count)
+{
+    struct position at = {.pc = 0, .visit = 1, .iteration = count};
+    enum action action;
+    while ((action = e->hold(e->context, &at, 0)) == ACTION_PROGRESS || action == ACTION_CHECKPOINT)
+        if (action == ACTION_PROGRESS)
+            e->report_progress(e->context, &(epop_progress_t){.iteration = count});
+        else
+            e->checkpoint(e->context, &at);
+    return action;
+}
+
+void part_depart(void)
 {
     part = PART_LEFT;
     part_locate(-1, -1);
@@ -312,5 +324,4 @@ bool part_depart(void)
     } else {
         epop__job_parked(0);
     }
-    return left;
 }

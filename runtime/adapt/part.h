@@ -7,6 +7,9 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/job/elastic.h"
 
 enum part {
     PART_OUTSIDE, /* of any job */
@@ -36,8 +39,12 @@ void part_end(void);
 /* Of launchers of joining processes that did not end well; 0: all did. */
 int part_others_status(void);
 
-/* The process has left the world, and goes on by itself, without the job: true; or stands by, as it cannot end. */
-bool part_depart(void);
+/* In a probe that holds, the `count`th: what is asked of this process besides is done until it is to go on, to stop or
+ * to adapt, which is returned. */
+enum action part_hold(const struct elastic *e, int64_t count);
+
+/* The process has left the world, and goes on by itself, without the job; or stands by, as it cannot end. */
+void part_depart(void);
 
 /* For those who say where this process is: size 0: it has not joined yet, -1: it has left. */
 void part_locate(int rank, int size);
