@@ -116,7 +116,7 @@ $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GE
 layer_obj := $(OBJ)/interpose/wrappers.o $(patsubst interpose/layer/%.c,$(OBJ)/interpose/layer/%.o,$(wildcard interpose/layer/*.c))
 $(lib_obj) $(epop_obj) $(layer_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
-mpi_obj := $(filter-out $(OBJ)/runtime/control/% $(OBJ)/runtime/base/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(patsubst %,$(OBJ)/driver/epop/%.o,run trial probe_mpi)
+mpi_obj := $(filter-out $(OBJ)/runtime/wire/% $(OBJ)/runtime/control/% $(OBJ)/runtime/base/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(patsubst %,$(OBJ)/driver/epop/%.o,run trial probe_mpi)
 $(mpi_obj): $(GENERATED)/pmpi.h
 $(mpi_obj): CPPFLAGS += -include $(GENERATED)/pmpi.h
 
@@ -160,7 +160,7 @@ $(LIB)/epop/orphans: $(OBJ)/driver/helpers/orphans.o $(patsubst %,$(OBJ)/runtime
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -ldl -pthread -lm -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.
-$(BIN)/epopctl: $(ctl_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
+$(BIN)/epopctl: $(ctl_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c runtime/control/*.c))
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
@@ -179,7 +179,7 @@ $(LIB)/epop/hdf5.so: $(hdf5_obj)
 	$(announce)
 	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs-only-L --libs-only-l $(hdf5_name)) -o $@
 # One beside each job. As epopctl it has the control plane's objects without the runtime.
-$(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c) runtime/hydra/leftovers.c runtime/hydra/hydra.c)
+$(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c runtime/control/*.c) runtime/hydra/leftovers.c runtime/hydra/hydra.c)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
@@ -328,7 +328,7 @@ $(BUILD)/bench/loop_plain: bench/programs/loop.c $(LIB)/libepop.a
 $(BUILD)/bench/scheduler: bench/scheduler.c $(sched_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
-$(BUILD)/bench/ask: bench/ask.c $(filter-out %/main.o,$(ctl_obj)) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/control/*.c))
+$(BUILD)/bench/ask: bench/ask.c $(filter-out %/main.o,$(ctl_obj)) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c runtime/control/*.c))
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(LDLIBS)
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a

@@ -13,7 +13,7 @@
 #include "epopctl/command.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 enum { TIMEOUT_MS = 10000 };
 

@@ -7,7 +7,7 @@
 #include "epopctl/jobs.h"
 #include "epopctl/output.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 /* "/scratch/heat-17-0003.h5  1.00 MiB in 0.251 s, at iterate, iteration 120; the ranks stood still for 0.253 s" */
 static void print_for_people(const cJSON *made)

@@ -15,7 +15,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/control/call.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/control/token.h"
 #include "runtime/control/tool.h"
 #include "runtime/control/waiter.h"

@@ -13,7 +13,7 @@
 #include "runtime/base/helper.h"
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 #define MANY 10000
 

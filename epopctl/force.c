@@ -16,7 +16,7 @@
 #include "epopctl/output.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 /* Of the usual time limit; with a shorter one each takes less, so that the last step is always taken. */
 #define USUAL      10.0

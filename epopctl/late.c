@@ -7,7 +7,7 @@
 #include "epopctl/client.h"
 #include "epopctl/output.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 #define STATUS_LIMIT_MS 3000
 

@@ -15,7 +15,7 @@
 #include "epopctl/jobs.h"
 #include "epopctl/output.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 #define ANSWER_LIMIT_MS 5000
 

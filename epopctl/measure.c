@@ -8,7 +8,7 @@
 #include "epopctl/output.h"
 #include "epopctl/show.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 /* Those who ask from one terminal, or one session without any, are one asker. */
 static int complete(cJSON *request, const struct ctl_arguments *arguments)

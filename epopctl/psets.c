@@ -7,7 +7,7 @@
 #include "epopctl/output.h"
 #include "epopctl/show.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 /* "0,1,4": the caller frees it; NULL: out of memory. */
 static char *list(const cJSON *processes)

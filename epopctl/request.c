@@ -12,7 +12,7 @@
 #include "epopctl/output.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 int ctl_code_of(const cJSON *answer)
 {

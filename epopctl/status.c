@@ -7,7 +7,7 @@
 #include "epopctl/output.h"
 #include "epopctl/show.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 /* One line: a name and what it is. */
 static void line(const char *name, const char *value)

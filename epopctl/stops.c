@@ -7,7 +7,7 @@
 #include "epopctl/jobs.h"
 #include "epopctl/output.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 /* "stopped before work, iteration 5", and for each rank how to get at it. */
 static void print_stop(const cJSON *answer)

@@ -12,7 +12,7 @@
 #include "epopctl/live.h"
 #include "epopctl/output.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 #define PERIOD_MS 500
 

@@ -6,7 +6,7 @@
 #include "epopctl/output.h"
 #include "epopctl/show.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 static void number(const cJSON *object, const char *name, char text[32])
 {

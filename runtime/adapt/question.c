@@ -9,7 +9,7 @@
 #include "runtime/adapt/agent.h"
 #include "runtime/adapt/part.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/member/asks.h"
 #include "runtime/member/member.h"
 #include "runtime/psets/psets.h"

@@ -20,7 +20,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
 #include "runtime/base/thread.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/job_state.h"

@@ -8,7 +8,7 @@
 #include "runtime/backends/gathering.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/hosts.h"
 #include "runtime/coordinator/processes.h"

@@ -11,7 +11,7 @@
 #include "runtime/backends/spawner.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/world/backend.h"

@@ -12,7 +12,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 /* What the helper thread does next. */
 struct spawn_task {

@@ -8,7 +8,7 @@
 
 #include "runtime/base/json.h"
 #include "runtime/control/codec.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 static pmix_status_t send_query(const pmix_info_t *request, const char *nspace, pmix_info_cbfunc_t answered,
                                 void *context)

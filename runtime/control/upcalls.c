@@ -9,7 +9,7 @@
 #include "runtime/control/admission.h"
 #include "runtime/control/codec.h"
 #include "runtime/control/control.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/control/namespaces.h"
 #include "runtime/control/peers.h"
 #include "runtime/control/progress.h"

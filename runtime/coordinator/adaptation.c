@@ -8,7 +8,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/ahead.h"
 #include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/departures.h"

@@ -2,7 +2,7 @@
 #include "runtime/coordinator/advance.h"
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/behind.h"

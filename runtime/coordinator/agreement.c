@@ -5,7 +5,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/ahead.h"
 #include "runtime/coordinator/checkpoint.h"

@@ -6,7 +6,7 @@
 
 #include "runtime/base/binding.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/ahead.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"

@@ -9,7 +9,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/publish.h"

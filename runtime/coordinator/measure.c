@@ -8,7 +8,7 @@
 #include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/costs.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/process.h"

@@ -2,7 +2,7 @@
 #include "runtime/coordinator/position.h"
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"

@@ -7,7 +7,7 @@
 #include "runtime/coordinator/preconnect.h"
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/processes.h"

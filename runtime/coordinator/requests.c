@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/breaks.h"
 #include "runtime/coordinator/checkpoint.h"

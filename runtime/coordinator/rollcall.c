@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/names.h"

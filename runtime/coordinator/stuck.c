@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/preconnect.h"

@@ -3,7 +3,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/job_state.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/process.h"

@@ -5,7 +5,7 @@
 #ifndef EPOP_GAUGE_H
 #define EPOP_GAUGE_H
 
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 /* The calling thread is the program's. Before the first message. */
 void gauge_start(void);

@@ -18,7 +18,7 @@
 #include "runtime/base/slurm.h"
 #include "runtime/control/clock_offset.h"
 #include "runtime/control/lifeline.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/job/adviser.h"

@@ -17,7 +17,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/control.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/crash/crash.h"

@@ -7,7 +7,7 @@
 
 #include "runtime/base/ending.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/job/exits.h"
 #include "runtime/job/job.h"
 #include "runtime/job/state.h"

@@ -10,7 +10,7 @@
 
 #include "epop/program.h"
 #include "runtime/base/error.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/member/asks.h"
 #include "runtime/member/ceiling.h"
 #include "runtime/member/plan.h"

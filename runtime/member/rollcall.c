@@ -6,7 +6,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 static cJSON *claim_json(const struct claim *claim)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 static const char *const names[SAVE_LEVELS] = {[SAVE_FILE] = "file", [SAVE_MEMORY] = "memory"};
 

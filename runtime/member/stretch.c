@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 static const char *const names[] = {
     [FIRST_PROBE_FIND] = "find", [FIRST_PROBE_COUNTS] = "counts", [FIRST_PROBE_REPEATS] = "repeats"};

@@ -14,7 +14,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/control.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/member/member.h"
 #include "runtime/records/store.h"
 

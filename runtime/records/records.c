@@ -12,7 +12,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/control/control.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/records/recorder.h"
 #include "runtime/records/store.h"
 

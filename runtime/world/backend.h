@@ -18,7 +18,7 @@
 #include "epop/visibility.h"
 
 #include "runtime/base/error.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 struct adaptation;
 struct coordinator;
@@ -107,7 +107,7 @@ struct backend {
 
     /* ---- Every process. May be NULL ---- */
 
-    /* Messages of the coordinator that are the backend's, and who takes them (runtime/control/messages.h): what has to
+    /* Messages of the coordinator that are the backend's, and who takes them (runtime/wire/messages.h): what has to
      * do with connecting where its half preconnects, and ops that begin with the backend's name. On the control thread,
      * without a lock; must not block. The context is NULL. NULL: there are none. */
     const struct message_row *messages;

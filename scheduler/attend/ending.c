@@ -2,7 +2,7 @@
 #include "scheduler/attend/ending.h"
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 /* Seconds for the answer to force, for the end that it makes, which is that of a job that fails, and after SIGTERM. */
 static const double taken = 1.5, forced = 6, terminated = 2;

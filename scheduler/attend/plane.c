@@ -13,7 +13,7 @@
 #include "runtime/control/call.h"
 #include "runtime/control/codec.h"
 #include "runtime/control/control.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/control/rundir.h"
 #include "runtime/control/tool.h"
 #include "scheduler/attend/asked.h"

@@ -15,7 +15,7 @@ ALLOWED = {
     "runtime": ["epop/", "epop_api/", "runtime/", "interpose/"],
     "driver": ["epop/", "runtime/", "driver/", "interpose/"],
     "terminal": ["terminal/", "runtime/base/"],
-    "epopctl": ["epopctl/", "terminal/", "runtime/base/", "runtime/control/"],
+    "epopctl": ["epopctl/", "terminal/", "runtime/base/", "runtime/wire/", "runtime/control/"],
     "scheduler/core": ["epop/policy.h", "scheduler/core/", "runtime/base/"],
     "scheduler/policies": ["epop/policy.h", "scheduler/policies/"],
     "scheduler/workload": ["epop/policy.h", "scheduler/workload/", "runtime/base/"],
@@ -25,7 +25,7 @@ ALLOWED = {
     "scheduler/modules": ["epop/visibility.h", "scheduler/munge/munge.h", "scheduler/slurm/module.h"],
     "scheduler/epopsim": ["epop/policy.h", "scheduler/", "runtime/base/"],
     "scheduler/attend": ["scheduler/attend/", "scheduler/munge/munge.h", "scheduler/epoprm/address.h", "scheduler/epoprm/lines.h",
-                         "scheduler/epoprm/listener.h", "scheduler/epoprm/loop.h", "runtime/base/", "runtime/control/", "runtime/hydra/leftovers.h", "runtime/hydra/hydra.h"],
+                         "scheduler/epoprm/listener.h", "scheduler/epoprm/loop.h", "runtime/base/", "runtime/wire/", "runtime/control/", "runtime/hydra/leftovers.h", "runtime/hydra/hydra.h"],
     "scheduler/journal": ["scheduler/journal/", "runtime/base/"],
     "scheduler/epoprm": ["epop/policy.h", "scheduler/", "terminal/", "runtime/base/", "runtime/hydra/hydra.h", "runtime/hydra/mpiexec.h"],
     "report": ["report/"],
@@ -88,7 +88,7 @@ def test_the_program_model_knows_no_mpi(name):
 
 
 # The rooms of runtime/ in their reading order: each may use those before it, and no other.
-ROOMS = ["base", "hydra", "control", "psets", "bar", "member", "world", "coordinator", "backends", "redist", "describe",
+ROOMS = ["base", "hydra", "wire", "control", "psets", "bar", "member", "world", "coordinator", "backends", "redist", "describe",
          "ahead", "checkpoint", "records", "crash", "job", "adapt"]
 
 

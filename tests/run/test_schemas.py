@@ -64,7 +64,7 @@ def test_program_serializes(space, path):
 
 
 def names_in_the_header(kind):
-    header = (job.ROOT / "runtime/control/messages.h").read_text()
+    header = (job.ROOT / "runtime/wire/messages.h").read_text()
     return re.findall(rf'^#define {kind}_\w+ +"(\w+)"', header, flags=re.M)
 
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/base/json.h"
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/member/member.h"
 #include "runtime/world/backend.h"

@@ -1,5 +1,5 @@
 /* Looking messages up in tables: see messages.h. */
-#include "runtime/control/messages.h"
+#include "runtime/wire/messages.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * The messages of the control plane: all their names, and the one way to look a message up in a side's table of what it
  * understands. A name means one thing, whichever way it goes; schema/control.schema.json lists the same names.
  */
-#ifndef EPOP_CONTROL_MESSAGES_H
-#define EPOP_CONTROL_MESSAGES_H
+#ifndef EPOP_WIRE_MESSAGES_H
+#define EPOP_WIRE_MESSAGES_H
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
