@@ -4,11 +4,20 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <unistd.h>
 
-#define MOST 16
+enum { MOST = 16, DESCRIPTORS = 1 << 16, WORD = 64 };
 
 static _Atomic(const int *) closed[MOST];
+static _Atomic uint64_t many[DESCRIPTORS / WORD]; /* a bit for each descriptor */
+
+static void close_word(int first, uint64_t bits)
+{
+    for (int bit = 0; bit < WORD && bits; bit++, bits >>= 1)
+        if (bits & 1)
+            close(first + bit);
+}
 
 /* Once: in children of this child the numbers are those of its own files. */
 static void in_child(void)
@@ -18,6 +27,8 @@ static void in_child(void)
         if (fd && *fd >= 0)
             close(*fd);
     }
+    for (int i = 0; i < DESCRIPTORS / WORD; i++)
+        close_word(i * WORD, atomic_exchange(&many[i], 0));
 }
 
 static void watch(void)
@@ -25,13 +36,26 @@ static void watch(void)
     pthread_atfork(NULL, NULL, in_child);
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 void child_without(const int *fd)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch);
     for (int i = 0; i < MOST; i++) {
         const int *there = NULL;
         if (atomic_compare_exchange_strong(&closed[i], &there, fd) || there == fd)
             return;
     }
+}
+
+void child_closes(int fd, bool there)
+{
+    uint64_t bit = (uint64_t)1 << (fd % WORD);
+    if (fd < 0 || fd >= DESCRIPTORS)
+        return;
+    pthread_once(&once, watch);
+    if (there)
+        atomic_fetch_or(&many[fd / WORD], bit);
+    else
+        atomic_fetch_and(&many[fd / WORD], ~bit);
 }

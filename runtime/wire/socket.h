@@ -1,0 +1,46 @@
+/* Sockets of the wire: how they are listened at and reached, by a path or by an address, and how they are set. */
+#ifndef EPOP_WIRE_SOCKET_H
+#define EPOP_WIRE_SOCKET_H
+
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "runtime/base/error.h"
+
+/* ---- Listening -------------------------------------------------------------------------- */
+
+/* A Unix socket at the path, which may be longer than a socket's address holds; an old one there goes. Its owner alone
+ * may connect. A descriptor, or -1 with text. */
+int wire_listen_path(const char *path, struct error *error);
+/* At that address, which gets its port. A descriptor, or -1 with text. */
+int wire_listen_address(struct sockaddr *address, socklen_t *size, struct error *error);
+
+struct wire_listener;
+
+/* Takes those who come, a few at a time, and rests for a while where the process has no descriptor left. The descriptor
+ * is taken over. `take` gets connections that are its own from then on: non-blocking, closed on exec. NULL: no memory.
+ */
+struct wire_listener *wire_listener_new(struct event_base *base, int fd, void (*take)(void *context, int fd),
+                                        void *context);
+void wire_listener_free(struct wire_listener *listener);
+
+/* ---- Reaching --------------------------------------------------------------------------- */
+
+/* Begins to connect, without waiting. A descriptor, or -1 with errno; EAGAIN: try again soon. */
+int wire_connect_path(const char *path);
+int wire_connect_address(const struct sockaddr *address, socklen_t size);
+
+/* ---- Of a connection -------------------------------------------------------------------- */
+
+/* No delay; and it is lost when the other end's host says nothing for $EPOP_HOST_SECONDS (30 by itself): one that has
+ * no power any more cannot say that it has ended. Kernels answer for processes that are stopped. Nothing on Unix
+ * sockets. */
+void wire_socket_tune(int fd);
+
+/* The user at the other end of a Unix socket, as the kernel knows it. False: it is none, or cannot be known. */
+bool wire_socket_user(int fd, uid_t *uid);
+
+#endif
