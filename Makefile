@@ -32,7 +32,7 @@ BIN := $(BUILD)/bin
 LIB := $(BUILD)/lib
 OBJ := $(BUILD)/obj
 
-PKGS     := pmix libcjson libevent_core libevent_pthreads libsodium
+PKGS     := libcjson libevent_core libevent_pthreads libsodium
 WARN     := -Wall -Wextra -Wpedantic -Werror
 OPT      ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -DEPOP_VERSION='"$(VERSION)"' -DEPOP_MPIEXEC='"$(MPIEXEC)"' -Iepop_api -I. -I$(BUILD) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
@@ -136,7 +136,7 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/%.o,hydra/hydra hydra/leftovers hydra/mpiexec hydra/pmi control/rundir control/sockets checkpoint/memory_place) $(layer_obj) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/%.o,hydra/hydra hydra/leftovers hydra/mpiexec hydra/pmi control/rundir wire/socket wire/loop checkpoint/memory_place) $(layer_obj) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # Names the functions of a program that crashed; a process of its own, which epop starts.
@@ -342,7 +342,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/constants.so $(BUILD)/
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
-PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libpmix-dev libcjson-dev libevent-dev libsodium-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev
+PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libcjson-dev libevent-dev libsodium-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev
 TEST_PACKAGES  := libmunge-dev libslurm-dev git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools mandoc gdb util-linux iproute2 \
     munge slurmctld slurmd slurm-client slurmdbd mariadb-server-core
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)

@@ -1,39 +1,43 @@
-/* A connection to one job. */
+/* A connection to a job, for commands that wait: see client.h. */
 #include "epopctl/client.h"
 
-#include <pmix_tool.h>
-#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "epopctl/command.h"
-#include "epopctl/jobs.h"
 #include "epopctl/late.h"
 #include "epopctl/output.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/error.h"
-#include "runtime/base/json.h"
-#include "runtime/control/call.h"
-#include "runtime/wire/messages.h"
-#include "runtime/control/token.h"
-#include "runtime/control/tool.h"
-#include "runtime/control/waiter.h"
+#include "runtime/wire/link.h"
+#include "runtime/wire/loop.h"
 
-#define LOOK_MS 1000 /* between looks at the job's process */
+enum { LOOK_MS = 1000 }; /* between looks at the job's process: a process that it left may hold the connection open */
 
 static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    char nspace[CONTROL_NSPACE_MAX];
+    struct event_base *base;
+    struct wire_link *link;
     ctl_event_fn event;
     void *context;
-    bool ended; /* the job said goodbye, or the connection is gone */
     const struct control_job *job;
-    struct control_waiter *asking;
-    bool quiet;  /* what fails now is no news */
-    bool silent; /* it left the last request unanswered: there is no point in a goodbye */
-} client = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    bool tried, attached, ended; /* ended: the job said goodbye, or the connection is gone */
+    bool answered;               /* what was asked last */
+    cJSON *answer;
+    struct error why; /* there is no answer, or no connection */
+    bool quiet;       /* what fails now is no news */
+} client;
+
+/* ---- The connection ---------------------------------------------------------------------- */
+
+static void on_attached(void *context, const struct error *why_not)
+{
+    (void)context;
+    client.tried = true;
+    client.attached = !why_not;
+    if (why_not)
+        client.why = *why_not;
+    wire_wake(client.base);
+}
 
 static void on_message(void *context, const cJSON *event)
 {
@@ -44,52 +48,45 @@ static void on_message(void *context, const cJSON *event)
 
 void ctl_end(void)
 {
-    pthread_mutex_lock(&client.lock);
     client.ended = true;
-    pthread_cond_broadcast(&client.changed);
-    pthread_mutex_unlock(&client.lock);
+    wire_wake(client.base);
 }
 
-static void on_end(void *context)
+static void on_ended(void *context, bool lost)
 {
-    (void)context;
+    (void)context, (void)lost;
     ctl_end();
 }
 
-/* PMIx forgets requests whose answer cannot come any more. */
-static void on_loss(void *context)
+static bool attach(const struct control_job *job, int timeout_ms)
 {
-    (void)context;
-    ctl_end();
-    pthread_mutex_lock(&client.lock);
-    if (client.asking)
-        control_waiter_interrupt(client.asking);
-    pthread_mutex_unlock(&client.lock);
-}
-
-static void set_asking(struct control_waiter *waiter)
-{
-    pthread_mutex_lock(&client.lock);
-    client.asking = waiter;
-    pthread_mutex_unlock(&client.lock);
+    static const struct wire_link_ops ops = {on_attached, on_message, on_ended};
+    if (!client.base && !(client.base = wire_base_new()))
+        return error_memory(&client.why), false;
+    client.tried = client.attached = client.ended = false;
+    client.link =
+        wire_link_open(client.base, job->uri, job->token, WIRE_TOOL, 0, &ops, NULL, timeout_ms / 1e3, &client.why);
+    if (client.link)
+        wire_wait(client.base, &client.tried, -1); /* the link has a limit */
+    if (client.attached)
+        return true;
+    ctl_disconnect();
+    return false;
 }
 
 int ctl_connect(const struct control_job *job, ctl_event_fn event, void *context, int timeout_ms)
 {
-    static const struct control_tool_ops ops = {.message = on_message, .ending = on_end, .lost = on_loss};
-    struct error error = {0};
     client.event = event;
     client.context = context;
     client.job = job;
-    control_nspace_client(client.nspace, job->token);
-    if (!control_tool_attach(job->uri, client.nspace, &ops, NULL, timeout_ms, &error))
+    if (attach(job, timeout_ms))
         return CTL_DONE;
     bool listed = control_job_listed(job);
     if (!client.quiet && listed)
-        ctl_complain("%s on %s: %s", job->id, job->host, error.text);
+        ctl_complain("%s on %s: %s", job->id, job->host, client.why.text);
     else if (!client.quiet)
         ctl_complain("%s: the job has ended", job->id);
-    return listed && error.code == ERROR_TIMEOUT ? CTL_TIMEOUT : CTL_NO_JOB;
+    return listed && client.why.code == ERROR_TIMEOUT ? CTL_TIMEOUT : CTL_NO_JOB;
 }
 
 int ctl_connect_quietly(const struct control_job *job, int timeout_ms)
@@ -102,80 +99,60 @@ int ctl_connect_quietly(const struct control_job *job, int timeout_ms)
 
 void ctl_disconnect(void)
 {
-    if (!client.silent)
-        control_tool_detach();
+    if (client.link)
+        wire_link_close(client.link);
+    client.link = NULL;
 }
 
-/* ---- Asking ------------------------------------------------------------------------ */
+/* ---- Asking ------------------------------------------------------------------------------ */
 
-static cJSON *read_answer(pmix_status_t status, const char *text, int *code)
+/* The question's context: an answer that is late belongs to no question any more. */
+static int question;
+
+static void on_answer(void *context, cJSON *answer, const struct error *why)
 {
-    cJSON *answer = text ? cJSON_Parse(text) : NULL;
-    if (answer)
-        return answer;
-    bool ended = false;
-    *code = CTL_NO_JOB;
-    if (!ctl_wait_end(0) || status == PMIX_ERR_UNREACH || status == PMIX_ERR_LOST_CONNECTION ||
-        !control_job_listed(client.job))
-        ended = true;
-    if (!client.quiet && ended)
-        ctl_complain("the job has ended");
-    else if (!client.quiet)
-        ctl_complain("the job does not understand: %s", PMIx_Error_string(status));
-    return NULL;
+    if (context != &question)
+        return;
+    client.answered = true;
+    client.answer = answer;
+    if (why)
+        client.why = *why;
+    wire_wake(client.base);
 }
 
-/* Looks at the job's process now and then: a process that it left behind may hold the connection open. 0, or -1 when
- * there was no answer in time. */
-static int await_answer(struct control_waiter *waiter, int timeout_ms, pmix_status_t *status, char **text)
+/* The job's process is looked at now and then. */
+static void await_answer(void)
 {
-    double end = monotonic_seconds() + timeout_ms / 1e3;
-    for (double left; (left = end - monotonic_seconds()) > 0;) {
-        int some = left * 1e3 < LOOK_MS ? (int)(left * 1e3) + 1 : LOOK_MS;
-        if (!control_waiter_wait(waiter, some, status, text))
-            return 0;
+    while (!wire_wait(client.base, &client.answered, LOOK_MS / 1e3))
         if (!control_job_alive(client.job)) {
-            *status = PMIX_ERR_LOST_CONNECTION;
-            client.silent = true;
-            return 0;
+            error_set(&client.why, ERROR_FAILED, "the job has ended");
+            return;
         }
-    }
-    return -1;
 }
 
-/* The answer, or NULL with the exit code in *code. */
-static cJSON *ask(struct control_waiter *waiter, const cJSON *request, int timeout_ms, int *code)
+static void complain(const cJSON *request, int timeout_ms, int code)
 {
-    char *text = NULL;
-    client.silent = false;
-    set_asking(waiter);
-    pmix_status_t status = control_call(request, client.nspace, control_waiter_answered, waiter);
-    if (status != PMIX_SUCCESS)
-        control_waiter_report(waiter, status, NULL);
-    int late = await_answer(waiter, timeout_ms, &status, &text);
-    set_asking(NULL);
-    if (late) {
-        client.silent = true;
-        *code = CTL_TIMEOUT;
-    }
-    cJSON *answer = late ? NULL : read_answer(status, text, code);
-    free(text);
-    return answer;
+    if (code == CTL_TIMEOUT)
+        ctl_complain_late(request, timeout_ms);
+    else
+        ctl_complain("the job has ended");
 }
 
 cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code)
 {
-    struct control_waiter *waiter = control_waiter_new();
-    if (!waiter) {
-        ctl_complain("out of memory");
-        *code = CTL_REFUSED;
-        return NULL;
-    }
-    cJSON *answer = ask(waiter, request, timeout_ms, code);
-    control_waiter_drop(waiter);
-    if (!answer && *code == CTL_TIMEOUT && !client.quiet)
-        ctl_complain_late(request, timeout_ms);
-    return answer;
+    client.answered = false;
+    client.answer = NULL;
+    client.why.code = ERROR_NONE;
+    if (!client.link || wire_link_ask(client.link, request, timeout_ms / 1e3, on_answer, &question))
+        error_memory(&client.why);
+    else
+        await_answer();
+    if (client.answer)
+        return client.answer;
+    *code = client.why.code == ERROR_TIMEOUT ? CTL_TIMEOUT : client.why.code == ERROR_MEMORY ? CTL_REFUSED : CTL_NO_JOB;
+    if (!client.quiet)
+        complain(request, timeout_ms, *code);
+    return NULL;
 }
 
 cJSON *ctl_ask_quietly(const cJSON *request, int timeout_ms, int *code)
@@ -188,15 +165,7 @@ cJSON *ctl_ask_quietly(const cJSON *request, int timeout_ms, int *code)
 
 int ctl_wait_end(int timeout_ms)
 {
-    struct timespec deadline = clock_in(CLOCK_MONOTONIC, timeout_ms / 1e3);
-    int result = 0;
-    pthread_mutex_lock(&client.lock);
-    while (!client.ended && result == 0)
-        result = timeout_ms < 0 ? pthread_cond_wait(&client.changed, &client.lock)
-                                : pthread_cond_clockwait(&client.changed, &client.lock, CLOCK_MONOTONIC, &deadline);
-    bool ended = client.ended;
-    pthread_mutex_unlock(&client.lock);
-    return ended ? 0 : -1;
+    return wire_wait(client.base, &client.ended, timeout_ms / 1e3) ? 0 : -1;
 }
 
 cJSON *ctl_ask_job(const struct control_job *job, const cJSON *request, int timeout_ms, int *code)

@@ -1,4 +1,4 @@
-/* A connection to one job, as a PMIx tool. */
+/* A connection to one job. */
 #ifndef EPOP_CTL_CLIENT_H
 #define EPOP_CTL_CLIENT_H
 
@@ -8,8 +8,8 @@
 
 typedef void (*ctl_event_fn)(void *context, const cJSON *event);
 
-/* Attaches. CTL_DONE, or another exit code after one line on stderr. `event` may be NULL; it is called on another
- * thread. */
+/* Attaches. CTL_DONE, or another exit code after one line on stderr. `event` may be NULL; it is called while
+ * something is waited for. */
 int ctl_connect(const struct control_job *job, ctl_event_fn event, void *context, int timeout_ms);
 /* The same without events, and without a line where it fails. */
 int ctl_connect_quietly(const struct control_job *job, int timeout_ms);

@@ -1,5 +1,4 @@
 /* epopctl watch: a line for everything that happens in a job, as it happens. */
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,17 +108,13 @@ static void print_for_programs(const cJSON *event, const char *since)
            made ? term_text(made, "path", "") : change_text(event, change));
 }
 
-/* On a terminal: what happens, and below it how far the job is. Two threads write there. */
-static pthread_mutex_t screen = PTHREAD_MUTEX_INITIALIZER;
-
+/* On a terminal: what happens, and below it how far the job is. */
 static void draw_live(const cJSON *status)
 {
     char text[400];
     ctl_live_line(status, text, sizeof text);
-    pthread_mutex_lock(&screen);
     printf("\r\033[K%s", text);
     fflush(stdout);
-    pthread_mutex_unlock(&screen);
 }
 
 static void clear_live(const struct watch *watch)
@@ -142,12 +137,10 @@ static void follow(int timeout_ms)
     } while (ctl_wait_end(PERIOD_MS));
 }
 
-/* On PMIx's thread. */
 static void on_event(void *context, const cJSON *event)
 {
     struct watch *watch = context;
     char when[32], since[32];
-    pthread_mutex_lock(&screen);
     clear_live(watch);
     since_request(watch, event, since);
     if (watch->json) {
@@ -163,7 +156,6 @@ static void on_event(void *context, const cJSON *event)
     }
     if (fflush(stdout)) /* a reader at the other end of a pipe watches too, until it has seen enough */
         ctl_end();
-    pthread_mutex_unlock(&screen);
 }
 
 int ctl_watch(const struct ctl_arguments *arguments)

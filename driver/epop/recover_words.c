@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/base/random.h"
-#include "runtime/control/sockets.h"
+#include "runtime/wire/socket.h"
 #include "runtime/control/supervisor.h"
 
 /* ---- The environment of the job ---------------------------------------------------------- */
@@ -136,7 +136,7 @@ static bool greet(struct words *words, int i, const char *line)
     if (begins(&line, SUPERVISOR_BEGINS)) {
         caller->known = words->begun = true;
         words->chief = i;
-        control_socket_needs_host(caller->fd);
+        wire_socket_tune(caller->fd);
     }
     for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
         if (begins(&line, ends[e].text))

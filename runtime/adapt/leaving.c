@@ -2,7 +2,6 @@
 #include "runtime/adapt/leaving.h"
 
 #include <mpi.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,14 +215,8 @@ static void take_all_errors(void)
 /* The process manager waits for all processes that it started. */
 static void *outlive(void *unused)
 {
-    int line = epop__job_lifeline();
     char what[120];
-    if (line >= 0) {
-        struct pollfd end = {.fd = line, .events = POLLIN};
-        while (poll(&end, 1, -1) <= 0)
-            ;
-        close(line);
-    }
+    epop__job_await_end();
     usleep((useconds_t)(1e6 * (seconds - (double)(long)seconds)));
     sleep((unsigned)seconds);
     snprintf(what, sizeof what, "still runs %g s after the job's end (EPOP_LEAVE_SECONDS); it is ended", seconds);

@@ -9,10 +9,10 @@
 #include "runtime/adapt/agent.h"
 #include "runtime/adapt/part.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/member/asks.h"
 #include "runtime/member/member.h"
 #include "runtime/psets/psets.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/world.h"
 
 #define END_LIMIT 10 /* seconds */

@@ -11,9 +11,9 @@
 #include "runtime/backends/parking.h"
 #include "runtime/backends/preconnect.h"
 #include "runtime/base/error.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/hydra/keeper.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 

@@ -20,7 +20,6 @@
 #include "runtime/base/json.h"
 #include "runtime/base/spawn.h"
 #include "runtime/base/thread.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/job_state.h"
@@ -30,6 +29,7 @@
 #include "runtime/hydra/mpiexec.h"
 #include "runtime/hydra/relay.h"
 #include "runtime/member/member.h"
+#include "runtime/wire/messages.h"
 
 #define VARIABLE "EPOP_JOIN"
 #define GRACE    3.0 /* seconds that a launch which was called off may take to end by itself */

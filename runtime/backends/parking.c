@@ -8,10 +8,10 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/hosts.h"
 #include "runtime/member/member.h"
+#include "runtime/wire/messages.h"
 
 #define GRACE  3.0 /* seconds for coming back after a joining that was called off */
 #define AGAIN  0.2 /* seconds between two attempts at ending one that does not */

@@ -11,9 +11,9 @@
 #include "runtime/backends/spawner.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 

@@ -1,6 +1,6 @@
 /*
- * Where the server listens: on loopback as long as all processes are on this host, else where the others can reach
- * it. $EPOP_CONTROL_ADDRESS decides on hosts with several networks.
+ * Where the server listens besides its Unix socket: nowhere as long as all processes are on this host, else where the
+ * others can reach it. $EPOP_CONTROL_ADDRESS decides on hosts with several networks.
  */
 #include "runtime/control/address.h"
 
@@ -64,14 +64,15 @@ static int by_interface(struct sockaddr_in *address)
     return result;
 }
 
-int control_address(struct sockaddr_in *address)
+int control_address(struct sockaddr_in *address, bool *networked)
 {
     const char *chosen = getenv("EPOP_CONTROL_ADDRESS");
-    memset(address, 0, sizeof *address);
-    address->sin_family = AF_INET;
-    if (chosen && chosen[0])
+    bool named = chosen && chosen[0];
+    *networked = other_hosts || named;
+    *address = (struct sockaddr_in){.sin_family = AF_INET};
+    if (named)
         return inet_pton(AF_INET, chosen, &address->sin_addr) == 1 ? 0 : -1;
-    if (!other_hosts || (by_name(address) && by_interface(address)))
+    if (other_hosts && by_name(address) && by_interface(address))
         address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address->sin_port = 0;
     return 0;

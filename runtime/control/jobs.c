@@ -69,26 +69,24 @@ bool control_job_alive(const struct control_job *job)
     return !job->here || control_process_start(job->pid) == job->start_time;
 }
 
-/* "pmix.HOST.PID.START", which a killed job leaves behind. */
-static void remove_leftover(const char *path, const char *name)
+/* "wire.HOST.PID.START", the socket that a killed job leaves behind. */
+static void remove_leftover(int directory, const char *name)
 {
-    char here[256] = "localhost", full[1300];
+    char here[256] = "localhost", mark[64];
     long pid;
     unsigned long long start;
     gethostname(here, sizeof here - 1);
-    size_t length = strlen(here);
-    if (strncmp(name, "pmix.", 5) || strncmp(name + 5, here, length) ||
-        sscanf(name + 5 + length, ".%ld.%llu", &pid, &start) != 2 || control_process_start(pid) == start)
-        return;
-    snprintf(full, sizeof full, "%s/%s", path, name);
-    control_rundir_remove(full);
+    int length = snprintf(mark, sizeof mark, "wire.%.40s.", here);
+    if (!strncmp(name, mark, (size_t)length) && sscanf(name + length, "%ld.%llu", &pid, &start) == 2 &&
+        control_process_start(pid) != start)
+        unlinkat(directory, name, 0);
 }
 
 /* Reads one entry of the directory. 0 with a job. */
 static int take_entry(const char *path, int directory, const char *name, struct control_job *job)
 {
     size_t length = strlen(name);
-    remove_leftover(path, name);
+    remove_leftover(directory, name);
     control_directory_sweep(path, name);
     if (length < 6 || strcmp(name + length - 5, ".json"))
         return -1;

@@ -99,14 +99,14 @@ int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256])
     return count;
 }
 
-int control_rundir_private(char *path, size_t size, struct error *error)
+int control_rundir_socket(char *path, size_t size, struct error *error)
 {
-    char base[256], host[64] = "localhost";
+    char base[256], host[256] = "localhost";
     if (control_rundir(base, sizeof base, error))
         return -1;
     gethostname(host, sizeof host - 1);
-    snprintf(path, size, "%s/pmix.%s.%ld.%llu", base, host, (long)getpid(), control_process_start(getpid()));
-    return control_rundir_make(path, error);
+    snprintf(path, size, "%s/wire.%.40s.%ld.%llu", base, host, (long)getpid(), control_process_start(getpid()));
+    return 0;
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)

@@ -13,8 +13,8 @@ int control_rundir(char *path, size_t size, struct error *error);
 int control_rundir_jobs(char *path, size_t size, struct error *error);
 /* Makes the directory if it is missing and checks that it is ours alone. 0, or -1 with text. */
 int control_rundir_make(const char *path, struct error *error);
-/* A directory below it for what PMIx leaves lying about; NULL-terminated into path. */
-int control_rundir_private(char *path, size_t size, struct error *error);
+/* The path of this process's socket in it. */
+int control_rundir_socket(char *path, size_t size, struct error *error);
 /* Removes such a directory with its files. */
 void control_rundir_remove(const char *path);
 

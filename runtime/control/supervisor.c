@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/base/child.h"
-#include "runtime/control/sockets.h"
+#include "runtime/wire/socket.h"
 
 enum { CONNECT_MS = 3000, HEARD_MS = 1000, LINE_MAX_BYTES = 640, ANSWER_BYTES = 1 << 18 };
 
@@ -116,7 +116,7 @@ int supervisor_begin(struct error *error)
                          "the address that is reached",
                          supervisor.host, supervisor.found ? strerror(errno) : "that name means no address here");
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    control_socket_needs_host(fd);
+    wire_socket_tune(fd);
     if (!put(fd, line, length) || !is_heard(fd, CONNECT_MS)) {
         close(fd);
         return error_set(error, ERROR_FAILED, "epop --recover on %s does not answer", supervisor.host);

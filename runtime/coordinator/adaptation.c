@@ -8,7 +8,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/ahead.h"
 #include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/departures.h"
@@ -22,6 +21,7 @@
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/waiters.h"
+#include "runtime/wire/messages.h"
 
 static void adaptation_free(struct adaptation *a)
 {

@@ -2,7 +2,6 @@
 #include "runtime/coordinator/advance.h"
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/behind.h"
@@ -26,6 +25,7 @@
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/stuck.h"
 #include "runtime/coordinator/survey.h"
+#include "runtime/wire/messages.h"
 
 /* But for those that were called off and may never come, and those that have a number, and are not started: the end of
  * the program forestalls that. */

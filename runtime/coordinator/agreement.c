@@ -5,7 +5,6 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/ahead.h"
 #include "runtime/coordinator/checkpoint.h"
@@ -20,6 +19,7 @@
 #include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stop.h"
+#include "runtime/wire/messages.h"
 
 static void clear_arrivals(struct coordinator *c)
 {

@@ -7,10 +7,10 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 /* The joiners first: they have nothing else to do. */
 static void tell_all(struct coordinator *c, cJSON *message)

@@ -6,7 +6,6 @@
 
 #include "runtime/base/binding.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/ahead.h"
@@ -29,6 +28,7 @@
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stuck.h"
 #include "runtime/coordinator/survey.h"
+#include "runtime/wire/messages.h"
 
 /* All processes must run the same: a rank with another program would compute something else, unnoticed. A joiner that
  * was called off already is on its way out. */

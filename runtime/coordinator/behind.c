@@ -4,11 +4,11 @@
 #include <stdio.h>
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 bool behind_is_on(const struct coordinator *c)
 {

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/record.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 /* ---- Words ------------------------------------------------------------------------- */
 

@@ -9,11 +9,11 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 #define LIMIT 10.0 /* seconds that somebody waits */
 #define LOOK  0.02 /* seconds between two looks */

@@ -2,11 +2,11 @@
 #include "runtime/coordinator/dump.h"
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 #define DUMP_TIMEOUT 10  /* seconds */
 #define HEAR_TIMEOUT 1.5 /* seconds; less than crash.c waits before it goes on by itself */

@@ -7,12 +7,12 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/psets/psets.h"
+#include "runtime/wire/messages.h"
 
 cJSON *inquiry_yes(void)
 {

@@ -8,7 +8,6 @@
 #include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/costs.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/process.h"
@@ -16,6 +15,7 @@
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 #define ANSWER_TIMEOUT 1  /* seconds */
 #define KEEP           30 /* seconds without a request after which measuring ends, unless the request says otherwise */

@@ -2,13 +2,13 @@
 #include "runtime/coordinator/position.h"
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
+#include "runtime/wire/messages.h"
 
 #define ANSWER_TIMEOUT   2   /* seconds; a process that is stopped does not answer */
 #define PROGRESS_TIMEOUT 0.2 /* seconds; an iteration may take longer */

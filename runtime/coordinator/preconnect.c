@@ -7,11 +7,11 @@
 #include "runtime/coordinator/preconnect.h"
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 /* The joiners first: where they wait they sleep, and the first rank, which is the last one, does not. */
 static void tell_all(struct coordinator *c, cJSON *message)

@@ -3,11 +3,11 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/job_state.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 #define SHOW_PERIOD    0.5 /* seconds */
 #define LEAST_MPI_TIME 0.2

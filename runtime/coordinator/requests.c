@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/breaks.h"
 #include "runtime/coordinator/checkpoint.h"
@@ -26,6 +25,7 @@
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
 #include "runtime/coordinator/waiters.h"
+#include "runtime/wire/messages.h"
 
 static bool is_ending(const struct coordinator *c)
 {

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/names.h"
@@ -16,6 +15,7 @@
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
+#include "runtime/wire/messages.h"
 
 /* When two claims differ, the others have so long to come in, so that the few can be told from the many. */
 #define GRACE 0.4

@@ -5,12 +5,12 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/search.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 /* When nothing goes between staying and joining processes for so long, it is not waited for. */
 #define PROBES  31

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/pause.h"
@@ -14,6 +13,7 @@
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stop.h"
+#include "runtime/wire/messages.h"
 
 #define QUESTIONS 10 /* in the time that an answer may take */
 #define HURRY     7  /* as many will do where the job is to end */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/process.h"
@@ -13,6 +12,7 @@
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 /* ---- Meeting a break ---------------------------------------------------------------- */
 

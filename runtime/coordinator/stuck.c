@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/preconnect.h"
@@ -13,6 +12,7 @@
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/settle.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 #define PERIOD   0.2 /* seconds between two looks */
 #define PATIENCE 1.5 /* seconds; what is on its way between two that wait has arrived by then */

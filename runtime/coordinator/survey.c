@@ -3,13 +3,13 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/job_state.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 #define ANSWER_TIMEOUT 2 /* seconds */
 

@@ -142,8 +142,8 @@ void epop__job_detach(void);
  * and ends it with 0. MPI works on as long as it needs no other process. Local. */
 void epop__job_alone(void);
 
-/* Then: a descriptor that comes to its end of file when the job has ended (runtime/control/lifeline.h). Any thread. */
-int epop__job_lifeline(void);
+/* Then: waits until the job has ended. Any thread. */
+void epop__job_await_end(void);
 
 /* This process left the program (or its joining is off), which is unloaded; reusable: without a trace. */
 EPOP_PRIVATE void epop__job_parked(int reusable);

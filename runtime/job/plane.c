@@ -17,14 +17,13 @@
 #include "runtime/base/json.h"
 #include "runtime/base/slurm.h"
 #include "runtime/control/clock_offset.h"
-#include "runtime/control/lifeline.h"
-#include "runtime/wire/messages.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/job/adviser.h"
 #include "runtime/job/checkpoints.h"
 #include "runtime/job/supervised.h"
 #include "runtime/records/records.h"
+#include "runtime/wire/messages.h"
 
 #define ATTACH_TIMEOUT_MS 30000
 #define DETACH_TIMEOUT_MS 2000
@@ -189,7 +188,7 @@ static void op_forget(void *context, const char *path)
 static int op_ended(void *context, const char *stopped_by)
 {
     (void)context;
-    control_lifeline_cut();
+    control_tell_end();
     return epop__records_finish(stopped_by) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -246,21 +245,21 @@ static void on_member_message(void *context, int process, const cJSON *message)
         message_refuse(&why);
 }
 
-static void on_request(void *context, struct control_request *handle, const cJSON *request)
+static void on_request(void *context, struct wire_request *handle, const cJSON *request)
 {
     coordinator_request(((struct plane *)context)->coordinator, handle, request);
 }
 
-static void on_abandoned(void *context, struct control_request *handle)
+static void on_abandoned(void *context, struct wire_request *handle)
 {
     coordinator_abandoned(((struct plane *)context)->coordinator, handle);
 }
 
-static const struct control_server_ops server_ops = {.lost = on_lost,
-                                                     .closed = on_closed,
-                                                     .message = on_member_message,
-                                                     .request = on_request,
-                                                     .abandoned = on_abandoned};
+static const struct wire_server_ops server_ops = {.lost = on_lost,
+                                                  .closed = on_closed,
+                                                  .message = on_member_message,
+                                                  .request = on_request,
+                                                  .abandoned = on_abandoned};
 
 /* With a bar on the terminal, or without one. */
 static const struct coordinator_ops *choose_ops(const struct plane *plane)
@@ -373,8 +372,6 @@ static void on_server_lost(void *context)
 
 static const struct control_member_ops member_ops = {.message = on_message, .lost = on_server_lost};
 
-/* Not in the background: PMIx reads the environment while it starts, and would crash if the program's INIT changed it
- * meanwhile. */
 static void attach(struct plane *plane)
 {
     struct error error = {0};

@@ -10,7 +10,6 @@
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/preconnect.h"
 #include "runtime/base/ending.h"
-#include "runtime/control/lifeline.h"
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/leftovers.h"
@@ -141,9 +140,9 @@ void epop__job_alone(void)
     pmi_finalize();
 }
 
-int epop__job_lifeline(void)
+void epop__job_await_end(void)
 {
-    return control_lifeline(job.plane.uri, job.plane.token);
+    control_await_end(job.plane.uri, job.plane.token);
 }
 
 void epop__job_spare(int pid)

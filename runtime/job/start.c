@@ -17,7 +17,6 @@
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/control.h"
-#include "runtime/wire/messages.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/crash/crash.h"
@@ -37,6 +36,7 @@
 #include "runtime/job/tell.h"
 #include "runtime/job/waits.h"
 #include "runtime/job/walk.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 
@@ -358,7 +358,6 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     world_connected = job_connected;
     world.hidden = options->sessions;
     interpose_life.abort = job_abort;
-    control_prepare();
     if (program) /* one that could not be loaded says so later */
         identity_text(options->path, job.plane.identity);
     if (job.joins) {

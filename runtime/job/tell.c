@@ -7,13 +7,13 @@
 
 #include "runtime/base/ending.h"
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/job/exits.h"
 #include "runtime/job/job.h"
 #include "runtime/job/state.h"
 #include "runtime/job/supervised.h"
 #include "runtime/member/rollcall.h"
 #include "runtime/records/records.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/world.h"
 
 #define FAIL_TIMEOUT 3 /* seconds */

@@ -10,13 +10,13 @@
 
 #include "epop/program.h"
 #include "runtime/base/error.h"
-#include "runtime/wire/messages.h"
 #include "runtime/member/asks.h"
 #include "runtime/member/ceiling.h"
 #include "runtime/member/plan.h"
 #include "runtime/member/save.h"
 #include "runtime/member/stretch.h"
 #include "runtime/member/tally.h"
+#include "runtime/wire/messages.h"
 
 /* What a probe that held is told to do. */
 enum action {

@@ -14,9 +14,9 @@
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/control.h"
-#include "runtime/wire/messages.h"
 #include "runtime/member/member.h"
 #include "runtime/records/store.h"
+#include "runtime/wire/messages.h"
 
 #define COLLECT_WAITS   100  /* for all processes to answer, of 10 ms each */
 #define FAIL_TIMEOUT_MS 2000 /* for collecting and writing */

@@ -12,9 +12,9 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/control/control.h"
-#include "runtime/wire/messages.h"
 #include "runtime/records/recorder.h"
 #include "runtime/records/store.h"
+#include "runtime/wire/messages.h"
 
 #define PART_MAX   (48u << 10) /* bytes of a record per message */
 #define RECORD_MAX (64u << 20) /* bytes of a record; drivers are to stay far below it */

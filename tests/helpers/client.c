@@ -5,25 +5,30 @@
  *
  *     client [JOB]
  */
-#include <pthread.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/error.h"
-#include "runtime/base/json.h"
-#include "runtime/control/call.h"
-#include "runtime/control/codec.h"
 #include "runtime/control/jobs.h"
-#include "runtime/control/token.h"
-#include "runtime/control/tool.h"
+#include "runtime/wire/link.h"
+#include "runtime/wire/loop.h"
 
-enum { TIMEOUT_MS = 10000, LINE = 4000 };
+enum { SECONDS = 10, LINE = 4000 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int open_requests;
+static struct {
+    struct event_base *base;
+    struct wire_link *link;
+    struct event *input;
+    char line[LINE];
+    size_t used;
+    intptr_t asked;
+    int open; /* requests */
+    bool attached, failed, over;
+} client;
 
 static void say(const char *what, const cJSON *json)
 {
@@ -33,43 +38,78 @@ static void say(const char *what, const cJSON *json)
     cJSON_free(text);
 }
 
+static void finish(void)
+{
+    client.over = true;
+    wire_wake(client.base);
+}
+
 static void on_message(void *context, const cJSON *event)
 {
     (void)context;
     say("event", event);
 }
 
-static void on_end(void *context)
+static void on_ended(void *context, bool lost)
 {
-    (void)context;
+    (void)context, (void)lost;
     say("end", NULL);
 }
 
-static void on_answer(pmix_status_t status, pmix_info_t *info, size_t count, void *context,
-                      pmix_release_cbfunc_t release, void *release_data)
+static void on_answer(void *context, cJSON *answer, const struct error *why)
 {
     char number[24];
-    cJSON *answer = status == PMIX_SUCCESS ? control_info_json(info, count, CONTROL_KEY_ANSWER) : NULL;
+    (void)why;
     snprintf(number, sizeof number, "%ld", (long)(intptr_t)context);
     say(number, answer);
     cJSON_Delete(answer);
-    if (release)
-        release(release_data);
-    pthread_mutex_lock(&lock);
-    open_requests--;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
+    client.open--;
+    if (!client.open && !event_pending(client.input, EV_READ, NULL))
+        finish();
 }
 
-static int ask(const char *text, const char *nspace, intptr_t number)
+static void fail(void)
+{
+    client.failed = true;
+    finish();
+}
+
+static void ask(const char *text)
 {
     cJSON *request = cJSON_Parse(text);
-    pthread_mutex_lock(&lock);
-    open_requests++;
-    pthread_mutex_unlock(&lock);
-    pmix_status_t status = request ? control_call(request, nspace, on_answer, (void *)number) : PMIX_ERR_BAD_PARAM;
+    client.open++;
+    if (!request || wire_link_ask(client.link, request, -1, on_answer, (void *)++client.asked))
+        fail();
     cJSON_Delete(request);
-    return status == PMIX_SUCCESS ? 0 : -1;
+}
+
+static void on_input(evutil_socket_t fd, short what, void *context)
+{
+    ssize_t got = read(fd, client.line + client.used, sizeof client.line - 1 - client.used);
+    (void)what, (void)context;
+    if (got <= 0) {
+        event_del(client.input);
+        if (!client.open)
+            finish();
+        return;
+    }
+    client.used += (size_t)got;
+    client.line[client.used] = '\0';
+    for (char *end; (end = strchr(client.line, '\n')); memmove(client.line, end + 1, strlen(end + 1) + 1)) {
+        *end = '\0';
+        ask(client.line);
+    }
+    client.used = strlen(client.line);
+}
+
+static void on_attached(void *context, const struct error *why_not)
+{
+    (void)context;
+    client.attached = true;
+    if (why_not)
+        fail();
+    else
+        event_add(client.input, NULL);
 }
 
 static int find(const char *id, struct control_job *job)
@@ -87,22 +127,17 @@ static int find(const char *id, struct control_job *job)
 
 int main(int argc, char **argv)
 {
-    static const struct control_tool_ops ops = {.message = on_message, .ending = on_end, .lost = on_end};
+    static const struct wire_link_ops ops = {on_attached, on_message, on_ended};
     struct control_job job;
     struct error error = {0};
-    char nspace[CONTROL_NSPACE_MAX], line[LINE];
     if (find(argc > 1 ? argv[1] : NULL, &job))
         return EXIT_FAILURE;
-    control_nspace_client(nspace, job.token);
-    if (control_tool_attach(job.uri, nspace, &ops, NULL, TIMEOUT_MS, &error))
+    client.base = wire_base_new();
+    client.input = event_new(client.base, STDIN_FILENO, EV_READ | EV_PERSIST, on_input, NULL);
+    client.link = wire_link_open(client.base, job.uri, job.token, WIRE_TOOL, 0, &ops, NULL, SECONDS, &error);
+    if (!client.link)
         return EXIT_FAILURE;
-    for (intptr_t number = 1; fgets(line, sizeof line, stdin); number++)
-        if (ask(line, nspace, number))
-            return EXIT_FAILURE;
-    pthread_mutex_lock(&lock);
-    while (open_requests)
-        pthread_cond_wait(&changed, &lock);
-    pthread_mutex_unlock(&lock);
-    control_tool_detach();
-    return EXIT_SUCCESS;
+    wire_wait(client.base, &client.over, -1);
+    wire_link_close(client.link);
+    return client.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

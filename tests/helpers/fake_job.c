@@ -23,13 +23,13 @@
 
 static struct {
     pthread_mutex_t lock;
-    struct control_request *open[OPEN_MAX_REQUESTS];
+    struct wire_request *open[OPEN_MAX_REQUESTS];
     int count;
     char **answers; /* OP=JSON */
 } job = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct late {
-    struct control_request *handle;
+    struct wire_request *handle;
     long ms;
     const char *text;
 };
@@ -49,7 +49,7 @@ static const char *answer_for(const char *op)
     return "{\"ok\":false,\"code\":\"refused\",\"reason\":\"no answer is canned\"}";
 }
 
-static void answer_with(struct control_request *handle, const char *text)
+static void answer_with(struct wire_request *handle, const char *text)
 {
     cJSON *answer = cJSON_Parse(text);
     control_answer(handle, answer);
@@ -57,9 +57,9 @@ static void answer_with(struct control_request *handle, const char *text)
 }
 
 /* The oldest open request, or the given one; no longer open then. NULL if there is none. */
-static struct control_request *take(const struct control_request *which)
+static struct wire_request *take(const struct wire_request *which)
 {
-    struct control_request *taken = NULL;
+    struct wire_request *taken = NULL;
     pthread_mutex_lock(&job.lock);
     for (int i = 0; i < job.count && !taken; i++)
         if (!which || job.open[i] == which) {
@@ -81,7 +81,7 @@ static void *answer_late(void *argument)
 {
     struct late *late = argument;
     wait_ms(late->ms);
-    struct control_request *handle = take(late->handle);
+    struct wire_request *handle = take(late->handle);
     if (handle)
         answer_with(handle, late->text);
     free(late);
@@ -97,7 +97,7 @@ static void promise(const struct late *what)
         pthread_detach(thread);
 }
 
-static void keep_open(struct control_request *handle)
+static void keep_open(struct wire_request *handle)
 {
     pthread_mutex_lock(&job.lock);
     if (job.count < OPEN_MAX_REQUESTS)
@@ -105,7 +105,7 @@ static void keep_open(struct control_request *handle)
     pthread_mutex_unlock(&job.lock);
 }
 
-static void on_request(void *context, struct control_request *handle, const cJSON *request)
+static void on_request(void *context, struct wire_request *handle, const cJSON *request)
 {
     const char *op = cJSON_GetStringValue(cJSON_GetObjectItem(request, "op"));
     const char *text = answer_for(op ? op : "");
@@ -124,7 +124,7 @@ static void on_request(void *context, struct control_request *handle, const cJSO
         answer_with(handle, hold ? json + 1 : text);
 }
 
-static void on_abandoned(void *context, struct control_request *handle)
+static void on_abandoned(void *context, struct wire_request *handle)
 {
     (void)context;
     handle = take(handle);
@@ -180,7 +180,7 @@ static void obey(const char *line)
         control_publish(event);
         cJSON_Delete(event);
     } else if (!strncmp(line, "answer ", 7)) {
-        struct control_request *handle = take(NULL);
+        struct wire_request *handle = take(NULL);
         if (handle)
             answer_with(handle, line + 7);
     } else if (!strncmp(line, "send ", 5)) {
@@ -194,7 +194,7 @@ static void obey(const char *line)
 
 int main(int argc, char **argv)
 {
-    static const struct control_server_ops ops = {.attached = on_attached,
+    static const struct wire_server_ops ops = {.attached = on_attached,
                                                   .lost = on_lost,
                                                   .message = on_message,
                                                   .request = on_request,

@@ -1,0 +1,401 @@
+/* A client's connection to a job: see link.h. */
+#include "runtime/wire/link.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
+#include "runtime/wire/attach.h"
+#include "runtime/wire/line.h"
+#include "runtime/wire/proof.h"
+#include "runtime/wire/socket.h"
+
+/* Seconds between tries, from and to; for what was sent before a goodbye. */
+static const double soonest = 0.002, rarest = 0.1, farewell = 1;
+enum { LINE_MOST = 256 << 20 };
+
+struct ask {
+    struct wire_link *link;
+    int64_t id;
+    void (*answered)(void *context, cJSON *answer, const struct error *why);
+    void *context;
+    struct event *late; /* NULL: there is no limit */
+    TAILQ_ENTRY(ask) at;
+};
+
+struct wire_link {
+    struct event_base *base;
+    const struct wire_link_ops *ops;
+    void *context;
+    char path[WIRE_URI_MAX]; /* "": the job is on another host */
+    struct sockaddr_in address;
+    bool networked; /* there is an address */
+    char token[WIRE_TOKEN_MAX], challenge[PROOF_MAX], server[PROOF_MAX];
+    const char *role;
+    int process;
+    double deadline, pause;
+    char last[200]; /* what the last try failed by */
+    struct event *again;
+    bool by_path, attached, over;
+    int64_t asked;
+    TAILQ_HEAD(, ask) asks;
+    pthread_mutex_t lock; /* of tell, which other threads call: line is there, and attached */
+    struct wire_line *line;
+};
+
+static void try_now(evutil_socket_t fd, short what, void *context);
+
+/* ---- Requests --------------------------------------------------------------------------------- */
+
+static void end_ask(struct ask *ask, cJSON *answer, const struct error *why)
+{
+    TAILQ_REMOVE(&ask->link->asks, ask, at);
+    if (ask->late)
+        event_free(ask->late);
+    ask->answered(ask->context, answer, why);
+    free(ask);
+}
+
+static void end_asks(struct wire_link *link, const char *why)
+{
+    struct error error;
+    struct ask *ask;
+    error_set(&error, ERROR_FAILED, "%s", why);
+    while ((ask = TAILQ_FIRST(&link->asks)))
+        end_ask(ask, NULL, &error);
+}
+
+static void on_late(evutil_socket_t fd, short what, void *context)
+{
+    struct error error;
+    (void)fd, (void)what;
+    error_set(&error, ERROR_TIMEOUT, "no answer came in time");
+    end_ask(context, NULL, &error);
+}
+
+static void take_answer(struct wire_link *link, const cJSON *message)
+{
+    int64_t id = json_int64(message, "id", -1);
+    struct ask *ask;
+    TAILQ_FOREACH(ask, &link->asks, at)
+    if (ask->id == id) {
+        cJSON *answer = cJSON_Duplicate(message, 1);
+        cJSON_DeleteItemFromObjectCaseSensitive(answer, "id");
+        end_ask(ask, answer, NULL);
+        return;
+    }
+}
+
+static int send_request(struct wire_link *link, const cJSON *request, int64_t id)
+{
+    size_t length;
+    char *text = wire_line_text(request, &length), *numbered;
+    int size = text ? asprintf(&numbered, "{\"id\":%lld%s%s", (long long)id, length > 3 ? "," : "", text + 1) : -1;
+    cJSON_free(text);
+    if (size < 0)
+        return -1;
+    if (link->line)
+        wire_line_send_text(link->line, numbered, (size_t)size); /* one that is gone is told of */
+    free(numbered);
+    return 0;
+}
+
+int wire_link_ask(struct wire_link *link, const cJSON *request, double seconds,
+                  void (*answered)(void *context, cJSON *answer, const struct error *why), void *context)
+{
+    struct ask *ask = calloc(1, sizeof *ask);
+    if (!ask)
+        return -1;
+    *ask = (struct ask){.link = link, .id = ++link->asked, .answered = answered, .context = context};
+    ask->late = seconds > 0 || !link->attached ? evtimer_new(link->base, on_late, ask) : NULL;
+    if (((seconds > 0 || !link->attached) && !ask->late) || send_request(link, request, ask->id)) {
+        if (ask->late)
+            event_free(ask->late);
+        free(ask);
+        return -1;
+    }
+    TAILQ_INSERT_TAIL(&link->asks, ask, at);
+    if (ask->late)
+        wire_timer_set(ask->late, link->attached ? seconds : 0);
+    return 0;
+}
+
+/* ---- The end ------------------------------------------------------------------------------------ */
+
+static void drop_line(struct wire_link *link, bool gently)
+{
+    pthread_mutex_lock(&link->lock);
+    struct wire_line *line = link->line;
+    link->line = NULL;
+    pthread_mutex_unlock(&link->lock);
+    if (line && gently)
+        wire_line_finish(line, farewell);
+    else if (line)
+        wire_line_close(line);
+}
+
+static void fail(struct wire_link *link, enum error_code code, const char *text)
+{
+    struct error error;
+    drop_line(link, false);
+    evtimer_del(link->again);
+    link->over = true;
+    error_set(&error, code, "cannot attach to the job: %s", text);
+    link->ops->attached(link->context, &error);
+}
+
+static void end(struct wire_link *link, bool lost)
+{
+    drop_line(link, false);
+    link->attached = false;
+    link->over = true;
+    end_asks(link, "the job has ended");
+    if (link->ops->ended)
+        link->ops->ended(link->context, lost);
+}
+
+/* ---- Attaching ------------------------------------------------------------------------------------ */
+
+static void try_again(struct wire_link *link, const char *why)
+{
+    double left = link->deadline - monotonic_seconds();
+    char text[300];
+    snprintf(link->last, sizeof link->last, "%s", why);
+    drop_line(link, false);
+    if (link->networked) /* the path may be another host's of the same name, or another user's view of it */
+        link->path[0] = '\0';
+    if (left > 0) {
+        wire_timer_set(link->again, link->pause < left ? link->pause : left);
+        link->pause = 2 * link->pause < rarest ? 2 * link->pause : rarest;
+        return;
+    }
+    snprintf(text, sizeof text, "no answer in time (%s)", link->last);
+    fail(link, ERROR_TIMEOUT, text);
+}
+
+static void introduce(struct wire_link *link)
+{
+    char code[PROOF_MAX], about[64];
+    cJSON *message = json_message(WIRE_ATTACH);
+    cJSON_AddStringToObject(message, "role", link->role);
+    if (link->process >= 0)
+        cJSON_AddNumberToObject(message, "process", link->process);
+    if (!link->by_path) {
+        attach_about(about, sizeof about, link->role, link->process);
+        proof_make(code, link->token, PROOF_CLIENT, link->challenge, link->server, about);
+        cJSON_AddStringToObject(message, "challenge", link->challenge);
+        cJSON_AddStringToObject(message, "proof", code);
+    }
+    wire_line_send(link->line, message);
+    cJSON_Delete(message);
+}
+
+static void take_challenge(struct wire_link *link, const cJSON *message)
+{
+    const char *challenge = json_text(message, "challenge");
+    snprintf(link->server, sizeof link->server, "%s", challenge ? challenge : "");
+    if (proof_random(link->challenge))
+        fail(link, ERROR_FAILED, "the kernel gives no random numbers");
+    else
+        introduce(link);
+}
+
+/* Whoever listens there now does not know the token. */
+static bool is_the_job(const struct wire_link *link, const cJSON *message)
+{
+    char code[PROOF_MAX], about[64];
+    if (link->by_path)
+        return true;
+    attach_about(about, sizeof about, link->role, link->process);
+    proof_make(code, link->token, PROOF_SERVER, link->challenge, link->server, about);
+    return proof_is(code, json_text(message, "proof"));
+}
+
+static void take_attached(struct wire_link *link, const cJSON *message)
+{
+    if (!is_the_job(link, message)) {
+        fail(link, ERROR_FAILED, "what answers at its address is not the job");
+        return;
+    }
+    evtimer_del(link->again);
+    pthread_mutex_lock(&link->lock);
+    link->attached = true;
+    pthread_mutex_unlock(&link->lock);
+    link->ops->attached(link->context, NULL);
+}
+
+static void take_refused(struct wire_link *link, const cJSON *message)
+{
+    const char *reason = json_text(message, "reason");
+    if (json_true(message, "again"))
+        try_again(link, reason ? reason : "refused");
+    else
+        fail(link, ERROR_REFUSED, reason ? reason : "refused");
+}
+
+static void take_first(struct wire_link *link, const char *op, const cJSON *message)
+{
+    if (!strcmp(op, WIRE_CHALLENGE) && !link->by_path)
+        take_challenge(link, message);
+    else if (!strcmp(op, WIRE_ATTACHED))
+        take_attached(link, message);
+    else if (!strcmp(op, WIRE_REFUSED))
+        take_refused(link, message);
+    else
+        fail(link, ERROR_FAILED, "what answers at its address is not the job");
+}
+
+static void on_message(void *context, const cJSON *message)
+{
+    struct wire_link *link = context;
+    const char *op = json_text(message, "op");
+    if (!link->attached)
+        take_first(link, op ? op : "", message);
+    else if (op && !strcmp(op, WIRE_BYE))
+        end(link, false);
+    else if (!op && cJSON_HasObjectItem(message, "id"))
+        take_answer(link, message);
+    else
+        link->ops->message(link->context, message);
+}
+
+static void on_gone(void *context, const char *why)
+{
+    struct wire_link *link = context;
+    if (link->attached)
+        end(link, true);
+    else
+        try_again(link, why);
+}
+
+/* A descriptor, or -1 with errno. */
+static int reach(struct wire_link *link)
+{
+    link->by_path = link->path[0];
+    if (link->by_path)
+        return wire_connect_path(link->path);
+    int fd = wire_connect_address((const struct sockaddr *)&link->address, sizeof link->address);
+    if (fd >= 0)
+        wire_socket_tune(fd);
+    return fd;
+}
+
+/* For the job's end, the network's limits: a try that hangs is given up when the time is over. */
+static void try_now(evutil_socket_t ignored, short what, void *context)
+{
+    static const struct wire_line_ops ops = {.message = on_message, .gone = on_gone};
+    static const struct wire_limits limits = {.line = LINE_MOST};
+    struct wire_link *link = context;
+    (void)ignored, (void)what;
+    if (link->line || monotonic_seconds() >= link->deadline) {
+        link->deadline = 0;
+        try_again(link, link->last[0] ? link->last : "it does not answer");
+        return;
+    }
+    int fd = reach(link);
+    bool in_vain = fd < 0 && errno != EAGAIN && errno != EINTR && errno != EMFILE && errno != ENFILE;
+    if (in_vain && !(link->by_path && link->networked)) {
+        fail(link, ERROR_FAILED, strerror(errno));
+        return;
+    }
+    struct wire_line *line = fd >= 0 ? wire_line_new(link->base, fd, &limits, &ops, link) : NULL;
+    if (!line) {
+        try_again(link, fd < 0 ? strerror(errno) : "no memory");
+        return;
+    }
+    link->line = line;
+    wire_timer_set(link->again, link->deadline - monotonic_seconds());
+    if (link->by_path)
+        introduce(link);
+}
+
+/* "unix:HOST:PATH", where HOST is this one */
+static void take_path(struct wire_link *link, const char *text, size_t length)
+{
+    char host[256] = "localhost";
+    gethostname(host, sizeof host - 1);
+    size_t own = strlen(host);
+    if (length > own + 1 && !strncmp(text, host, own) && text[own] == ':')
+        snprintf(link->path, sizeof link->path, "%.*s", (int)(length - own - 1), text + own + 1);
+}
+
+/* "ADDRESS:PORT" */
+static void take_address(struct wire_link *link, const char *text)
+{
+    char host[INET_ADDRSTRLEN];
+    int port;
+    link->address = (struct sockaddr_in){.sin_family = AF_INET};
+    if (sscanf(text, "%15[0-9.]:%d", host, &port) != 2 || port < 1 || port > 65535)
+        return;
+    link->address.sin_port = htons((uint16_t)port);
+    link->networked = inet_pton(AF_INET, host, &link->address.sin_addr) == 1;
+}
+
+static int take_uri(struct wire_link *link, const char *uri)
+{
+    const char *network = strncmp(uri, "tcp:", 4) ? strstr(uri, ";tcp:") : uri;
+    if (!strncmp(uri, "unix:", 5))
+        take_path(link, uri + 5, network ? (size_t)(network - uri - 5) : strlen(uri + 5));
+    if (network)
+        take_address(link, strstr(network, "tcp:") + 4);
+    return link->path[0] || link->networked ? 0 : -1;
+}
+
+struct wire_link *wire_link_open(struct event_base *base, const char *uri, const char *token, enum wire_role role,
+                                 int process, const struct wire_link_ops *ops, void *context, double seconds,
+                                 struct error *error)
+{
+    static const char *const names[] = {[WIRE_MEMBER] = "member", [WIRE_TOOL] = "tool", [WIRE_LIFELINE] = "lifeline"};
+    struct wire_link *link = calloc(1, sizeof *link);
+    if (!link || !(link->again = evtimer_new(base, try_now, link))) {
+        free(link);
+        error_memory(error);
+        return NULL;
+    }
+    link->base = base;
+    link->ops = ops;
+    link->context = context;
+    link->role = names[role];
+    link->process = role == WIRE_MEMBER ? process : -1;
+    link->deadline = monotonic_seconds() + seconds;
+    link->pause = soonest;
+    snprintf(link->token, sizeof link->token, "%s", token);
+    pthread_mutex_init(&link->lock, NULL);
+    TAILQ_INIT(&link->asks);
+    if (take_uri(link, uri)) {
+        error_set(error, ERROR_FAILED, "cannot attach to the job: '%s' is no address of it from this host", uri);
+        wire_link_close(link);
+        return NULL;
+    }
+    wire_timer_set(link->again, 0);
+    return link;
+}
+
+int wire_link_tell(struct wire_link *link, const cJSON *message)
+{
+    pthread_mutex_lock(&link->lock);
+    int failed = link->line && link->attached ? wire_line_send(link->line, message) : -1;
+    pthread_mutex_unlock(&link->lock);
+    return failed;
+}
+
+void wire_link_close(struct wire_link *link)
+{
+    cJSON *bye = json_message(WIRE_BYE);
+    if (link->attached)
+        wire_link_tell(link, bye);
+    cJSON_Delete(bye);
+    drop_line(link, true);
+    end_asks(link, "the connection was closed");
+    event_free(link->again);
+    pthread_mutex_destroy(&link->lock);
+    free(link);
+}
