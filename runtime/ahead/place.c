@@ -12,20 +12,20 @@
 
 #include "runtime/base/json.h"
 #include "runtime/base/random.h"
+#include "runtime/wire/link.h"
 
 static const char magic[8] = "epopdata";
 
 /* The way to the control plane is one that the other processes have as well, so what leads there has the address. A
- * datagram socket finds it without a word to anybody. */
+ * datagram socket finds it without a word to anybody. A job whose control plane is on no network is on one host. */
 static int own_address(const char *uri, struct sockaddr_in *own)
 {
-    char host[INET_ADDRSTRLEN];
-    int port;
-    const char *at = strstr(uri, ";tcp4://");
+    struct wire_target target;
     struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons(9)};
     socklen_t size = sizeof *own;
-    if (!at || sscanf(at, ";tcp4://%15[0-9.]:%d", host, &port) != 2 || inet_pton(AF_INET, host, &server.sin_addr) != 1)
+    if (wire_target_of(uri, &target))
         return -1;
+    server.sin_addr.s_addr = target.networked ? target.address.sin_addr.s_addr : htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;

@@ -35,9 +35,7 @@ struct wire_link {
     struct event_base *base;
     const struct wire_link_ops *ops;
     void *context;
-    char path[WIRE_URI_MAX]; /* "": the job is on another host */
-    struct sockaddr_in address;
-    bool networked; /* there is an address */
+    struct wire_target target;
     char token[WIRE_TOKEN_MAX], challenge[PROOF_MAX], server[PROOF_MAX];
     const char *role;
     int process;
@@ -50,6 +48,40 @@ struct wire_link {
     pthread_mutex_t lock; /* of tell, which other threads call: line is there, and attached */
     struct wire_line *line;
 };
+
+/* ---- Addresses --------------------------------------------------------------------------------- */
+
+/* "HOST:PATH", where HOST is this one */
+static void take_path(struct wire_target *target, const char *text, size_t length)
+{
+    char host[256] = "localhost";
+    gethostname(host, sizeof host - 1);
+    size_t own = strlen(host);
+    if (length > own + 1 && !strncmp(text, host, own) && text[own] == ':')
+        snprintf(target->path, sizeof target->path, "%.*s", (int)(length - own - 1), text + own + 1);
+}
+
+/* "ADDRESS:PORT" */
+static void take_address(struct wire_target *target, const char *text)
+{
+    char host[INET_ADDRSTRLEN];
+    int port;
+    if (sscanf(text, "%15[0-9.]:%d", host, &port) != 2 || port < 1 || port > 65535)
+        return;
+    target->address.sin_port = htons((uint16_t)port);
+    target->networked = inet_pton(AF_INET, host, &target->address.sin_addr) == 1;
+}
+
+int wire_target_of(const char *uri, struct wire_target *target)
+{
+    const char *network = strncmp(uri, "tcp:", 4) ? strstr(uri, ";tcp:") : uri;
+    *target = (struct wire_target){.address = {.sin_family = AF_INET}};
+    if (!strncmp(uri, "unix:", 5))
+        take_path(target, uri + 5, network ? (size_t)(network - uri - 5) : strlen(uri + 5));
+    if (network)
+        take_address(target, strstr(network, "tcp:") + 4);
+    return target->path[0] || target->networked ? 0 : -1;
+}
 
 static void try_now(evutil_socket_t fd, short what, void *context);
 
@@ -170,8 +202,8 @@ static void try_again(struct wire_link *link, const char *why)
     char text[300];
     snprintf(link->last, sizeof link->last, "%s", why);
     drop_line(link, false);
-    if (link->networked) /* the path may be another host's of the same name, or another user's view of it */
-        link->path[0] = '\0';
+    if (link->target.networked) /* the path may be another host's of the same name, or another user's view of it */
+        link->target.path[0] = '\0';
     if (left > 0) {
         wire_timer_set(link->again, link->pause < left ? link->pause : left);
         link->pause = 2 * link->pause < rarest ? 2 * link->pause : rarest;
@@ -279,10 +311,10 @@ static void on_gone(void *context, const char *why)
 /* A descriptor, or -1 with errno. */
 static int reach(struct wire_link *link)
 {
-    link->by_path = link->path[0];
+    link->by_path = link->target.path[0];
     if (link->by_path)
-        return wire_connect_path(link->path);
-    int fd = wire_connect_address((const struct sockaddr *)&link->address, sizeof link->address);
+        return wire_connect_path(link->target.path);
+    int fd = wire_connect_address((const struct sockaddr *)&link->target.address, sizeof link->target.address);
     if (fd >= 0)
         wire_socket_tune(fd);
     return fd;
@@ -302,7 +334,7 @@ static void try_now(evutil_socket_t ignored, short what, void *context)
     }
     int fd = reach(link);
     bool in_vain = fd < 0 && errno != EAGAIN && errno != EINTR && errno != EMFILE && errno != ENFILE;
-    if (in_vain && !(link->by_path && link->networked)) {
+    if (in_vain && !(link->by_path && link->target.networked)) {
         fail(link, ERROR_FAILED, strerror(errno));
         return;
     }
@@ -315,38 +347,6 @@ static void try_now(evutil_socket_t ignored, short what, void *context)
     wire_timer_set(link->again, link->deadline - monotonic_seconds());
     if (link->by_path)
         introduce(link);
-}
-
-/* "unix:HOST:PATH", where HOST is this one */
-static void take_path(struct wire_link *link, const char *text, size_t length)
-{
-    char host[256] = "localhost";
-    gethostname(host, sizeof host - 1);
-    size_t own = strlen(host);
-    if (length > own + 1 && !strncmp(text, host, own) && text[own] == ':')
-        snprintf(link->path, sizeof link->path, "%.*s", (int)(length - own - 1), text + own + 1);
-}
-
-/* "ADDRESS:PORT" */
-static void take_address(struct wire_link *link, const char *text)
-{
-    char host[INET_ADDRSTRLEN];
-    int port;
-    link->address = (struct sockaddr_in){.sin_family = AF_INET};
-    if (sscanf(text, "%15[0-9.]:%d", host, &port) != 2 || port < 1 || port > 65535)
-        return;
-    link->address.sin_port = htons((uint16_t)port);
-    link->networked = inet_pton(AF_INET, host, &link->address.sin_addr) == 1;
-}
-
-static int take_uri(struct wire_link *link, const char *uri)
-{
-    const char *network = strncmp(uri, "tcp:", 4) ? strstr(uri, ";tcp:") : uri;
-    if (!strncmp(uri, "unix:", 5))
-        take_path(link, uri + 5, network ? (size_t)(network - uri - 5) : strlen(uri + 5));
-    if (network)
-        take_address(link, strstr(network, "tcp:") + 4);
-    return link->path[0] || link->networked ? 0 : -1;
 }
 
 struct wire_link *wire_link_open(struct event_base *base, const char *uri, const char *token, enum wire_role role,
@@ -370,7 +370,7 @@ struct wire_link *wire_link_open(struct event_base *base, const char *uri, const
     snprintf(link->token, sizeof link->token, "%s", token);
     pthread_mutex_init(&link->lock, NULL);
     TAILQ_INIT(&link->asks);
-    if (take_uri(link, uri)) {
+    if (wire_target_of(uri, &link->target)) {
         error_set(error, ERROR_FAILED, "cannot attach to the job: '%s' is no address of it from this host", uri);
         wire_link_close(link);
         return NULL;

@@ -8,12 +8,23 @@
 
 #include <cjson/cJSON.h>
 #include <event2/event.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 
 #include "runtime/base/error.h"
 
 #define WIRE_URI_MAX   512 /* "unix:HOST:PATH;tcp:ADDRESS:PORT": either, or both */
 #define WIRE_TOKEN_MAX 65
+
+/* Where a job is reached from this process. */
+struct wire_target {
+    char path[WIRE_URI_MAX]; /* of its Unix socket; "": it is on another host */
+    bool networked;          /* it has an address */
+    struct sockaddr_in address;
+};
+
+/* -1: it is no address, or none that this host can use. */
+int wire_target_of(const char *uri, struct wire_target *target);
 
 enum wire_role { WIRE_MEMBER, WIRE_TOOL, WIRE_LIFELINE };
 
