@@ -250,6 +250,7 @@ static void take_request(struct peer *tool, const cJSON *json)
         wire_server_answer(server, request, answer);
         cJSON_Delete(answer);
     } else {
+        cJSON_DeleteItemFromObjectCaseSensitive((cJSON *)json, "id"); /* it is between the two ends of the connection */
         server->ops->request(server->context, request, json);
     }
 }
