@@ -44,7 +44,8 @@ void wire_line_hand(struct wire_line *line, const struct wire_limits *limits, en
 int wire_line_send(struct wire_line *line, const cJSON *message);
 /* The same for text that has its line's end. */
 int wire_line_send_text(struct wire_line *line, const char *text, size_t length);
-/* The text of an object with its line's end, for many lines; the caller frees it. NULL: no memory. */
+/* The text of an object with its line's end, for many lines, and nothing behind it; the caller frees it. NULL: no
+ * memory. */
 char *wire_line_text(const cJSON *message, size_t *length);
 
 /* Reads no further, or goes on. The loop's thread. */

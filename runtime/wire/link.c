@@ -130,7 +130,9 @@ static int send_request(struct wire_link *link, const cJSON *request, int64_t id
 {
     size_t length;
     char *text = wire_line_text(request, &length), *numbered;
-    int size = text ? asprintf(&numbered, "{\"id\":%lld%s%s", (long long)id, length > 3 ? "," : "", text + 1) : -1;
+    int size = text ? asprintf(&numbered, "{\"id\":%lld%s%.*s", (long long)id, length > 3 ? "," : "", (int)length - 1,
+                               text + 1)
+                    : -1;
     cJSON_free(text);
     if (size < 0)
         return -1;

@@ -262,7 +262,8 @@ static void send_answer(const struct wire_request *request, const cJSON *answer)
     char *text = wire_line_text(answer, &length), *numbered;
     if (!text)
         return;
-    int size = asprintf(&numbered, "{\"id\":%.17g%s%s", request->id, length > 3 ? "," : "", text + 1);
+    int size =
+        asprintf(&numbered, "{\"id\":%.17g%s%.*s", request->id, length > 3 ? "," : "", (int)length - 1, text + 1);
     if (size > 0) {
         wire_line_send_text(request->tool->line, numbered, (size_t)size);
         free(numbered);
