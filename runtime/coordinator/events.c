@@ -39,9 +39,19 @@ static struct event *take_spare(struct events *e)
 
 static void append(struct events *e, struct event *event)
 {
+    bool asked = event->type == EVENT_REQUEST || event->type == EVENT_ABANDONED;
+    struct event_queue *queue = asked ? &e->requests : &e->own;
     event->next = NULL;
-    *(e->last ? &e->last->next : &e->first) = event;
-    e->last = event;
+    *(queue->first ? &queue->last->next : &queue->first) = event;
+    queue->last = event;
+}
+
+/* With the lock held. */
+static struct event_queue *next_queue(struct events *e)
+{
+    bool own = e->own.first && (!e->requests.first || e->in_a_row < EVENTS_IN_A_ROW);
+    e->in_a_row = own && e->requests.first ? e->in_a_row + 1 : 0;
+    return own ? &e->own : &e->requests;
 }
 
 /* An event that was lost unnoticed, such as the loss of a process, would be a job that hangs: then it ends. */
@@ -98,12 +108,10 @@ struct event *events_take(struct coordinator *c)
 {
     struct events *e = &c->events;
     pthread_mutex_lock(&e->lock);
-    struct event *event = e->first;
-    if (event) {
-        e->first = event->next;
-        if (!e->first)
-            e->last = NULL;
-    }
+    struct event_queue *queue = next_queue(e);
+    struct event *event = queue->first;
+    if (event)
+        queue->first = event->next;
     pthread_mutex_unlock(&e->lock);
     return event;
 }

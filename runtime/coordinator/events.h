@@ -1,4 +1,7 @@
-/* What arrives at the coordinator, from any thread, in order. */
+/*
+ * What arrives at the coordinator, from any thread. What processes and backends tell comes before what tools ask, so
+ * that many requests do not delay the job; each of the two is in order: that a request was abandoned is behind it.
+ */
 #ifndef EPOP_COORDINATOR_EVENTS_H
 #define EPOP_COORDINATOR_EVENTS_H
 
@@ -28,10 +31,16 @@ struct event {
 /* For when there is no memory: so many losses and requests still get through. */
 #define EVENTS_RESERVE 64
 
+/* So many of the job's own are taken before a request that waits has its turn. */
+#define EVENTS_IN_A_ROW 64
+
 struct events {
     pthread_mutex_t lock; /* of the lists */
     sem_t wake;
-    struct event *first, *last;
+    struct event_queue {
+        struct event *first, *last;
+    } own, requests;
+    int in_a_row; /* of the own ones, while requests wait */
     struct event reserve[EVENTS_RESERVE], *spare;
     _Atomic bool missed;      /* not even the reserve had one left */
     _Atomic int terminations; /* SIGTERM */
@@ -46,10 +55,11 @@ void events_post(struct coordinator *c, struct event event);
 /* From a backend, on any thread: for its slot `event`. */
 void events_post_backend(struct coordinator *c, void *handle, int status);
 
-/* The next one, for events_free; NULL: there is none. */
 /* A signal has come. Async-signal-safe. */
 void events_terminate(struct coordinator *c);
 void events_interrupt(struct coordinator *c);
+
+/* The next one, for events_free; NULL: there is none. */
 struct event *events_take(struct coordinator *c);
 void events_free(struct coordinator *c, struct event *event);
 
