@@ -27,7 +27,6 @@ struct wire_line {
     struct event *hung_up; /* while it is not read from */
     struct event *late;    /* of finish */
     struct evbuffer *in;
-    size_t looked;                       /* so much of `in` has no line's end */
     int busy;                            /* its functions are being called: it is freed behind them */
     bool held, deaf, finishing, closing; /* deaf: nothing is read any more */
     /* Any thread, with the lock. */
@@ -163,10 +162,11 @@ static void go_deaf(struct wire_line *line, const char *why)
 static const char *receive(struct wire_line *line, bool *whole)
 {
     struct evbuffer_iovec room;
+    size_t most = line->limits.line < READ_AT_ONCE ? line->limits.line + 1 : READ_AT_ONCE;
     *whole = false;
-    if (evbuffer_reserve_space(line->in, READ_AT_ONCE, &room, 1) != 1)
+    if (evbuffer_reserve_space(line->in, (ssize_t)most, &room, 1) != 1)
         return "no memory";
-    ssize_t got = recv(line->fd, room.iov_base, READ_AT_ONCE, MSG_DONTWAIT);
+    ssize_t got = recv(line->fd, room.iov_base, most, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return NULL;
     if (got <= 0)

@@ -169,6 +169,7 @@ static void drop_line(struct wire_link *link, bool gently)
     pthread_mutex_lock(&link->lock);
     struct wire_line *line = link->line;
     link->line = NULL;
+    link->attached = false;
     pthread_mutex_unlock(&link->lock);
     if (line && gently)
         wire_line_finish(line, farewell);
@@ -189,7 +190,6 @@ static void fail(struct wire_link *link, enum error_code code, const char *text)
 static void end(struct wire_link *link, bool lost)
 {
     drop_line(link, false);
-    link->attached = false;
     link->over = true;
     end_asks(link, "the job has ended");
     if (link->ops->ended)
@@ -310,12 +310,24 @@ static void on_gone(void *context, const char *why)
         try_again(link, why);
 }
 
+/* Whoever listens at the path is of this user: nothing else is shown there. A descriptor, or -1 with errno. */
+static int reach_path(const char *path)
+{
+    uid_t user;
+    int fd = wire_connect_path(path);
+    if (fd < 0 || (wire_socket_user(fd, &user) && user == geteuid()))
+        return fd;
+    close(fd);
+    errno = EACCES;
+    return -1;
+}
+
 /* A descriptor, or -1 with errno. */
 static int reach(struct wire_link *link)
 {
     link->by_path = link->target.path[0];
     if (link->by_path)
-        return wire_connect_path(link->target.path);
+        return reach_path(link->target.path);
     int fd = wire_connect_address((const struct sockaddr *)&link->target.address, sizeof link->target.address);
     if (fd >= 0)
         wire_socket_tune(fd);

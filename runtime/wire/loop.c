@@ -11,11 +11,17 @@ static void make_threads_known(void)
     evthread_use_pthreads();
 }
 
+/* After each call for one that is not a member libevent looks whether there is something for a member. */
 struct event_base *wire_base_new(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_threads_known);
-    struct event_base *base = event_base_new();
+    struct event_config *config = event_config_new();
+    if (config)
+        event_config_set_max_dispatch_interval(config, NULL, 1, WIRE_STRANGERS);
+    struct event_base *base = config ? event_base_new_with_config(config) : NULL;
+    if (config)
+        event_config_free(config);
     if (base)
         event_base_priority_init(base, WIRE_TOOLS + 1);
     return base;

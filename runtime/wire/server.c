@@ -3,7 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +29,8 @@ enum { STRANGERS_MOST = 128, OWN_STRANGERS_MOST = 512, FIRST_LINE_MOST = 4096 };
 enum { TOOLS_MOST = 256, OPEN_MOST = 32, OPEN_MOST_OF_ALL = 512 };
 enum { TOOL_LINE_MOST = 1 << 20, TOOL_UNSENT_MOST = 32 << 20, MEMBER_LINE_MOST = 256 << 20 };
 
+enum { NUMBER_MOST = 1 << 22 }; /* of a member: the table has a place for each */
+
 #define FAREWELL 0.2 /* seconds for what is still to be sent to one that goes */
 
 enum kind { STRANGER, MEMBER, TOOL, LIFELINE };
@@ -41,7 +43,7 @@ struct peer {
     double since;
     char challenge[PROOF_MAX];
     int process; /* a member's */
-    bool watches, held, polite;
+    bool watches, held, polite; /* polite: it has said goodbye */
     int open; /* a tool's requests */
     TAILQ_ENTRY(peer) at;
 };
@@ -71,8 +73,9 @@ struct wire_server {
     struct peers tools, lifelines;
     struct peer **members; /* by process; NULL: not attached */
     size_t member_room, places;
-    int member_count, tool_count, open;
-    bool over; /* the job has ended: nothing is open to newcomers any more */
+    int member_count, tool_count, open; /* open: requests that wait, also of tools that have gone */
+    bool holding;                       /* some tool is not read from */
+    bool over;                          /* the job has ended: nothing is open to newcomers any more */
     TAILQ_HEAD(, wire_request) requests;
 };
 
@@ -131,10 +134,8 @@ static struct wire_request *orphan(const struct peer *tool)
     TAILQ_FOREACH(request, &server->requests, at)
     if (request->tool == tool)
         break;
-    if (request) {
+    if (request)
         request->tool = NULL;
-        server->open--;
-    }
     pthread_mutex_unlock(&server->lock);
     return request;
 }
@@ -148,11 +149,12 @@ static void abandon(const struct peer *tool)
             server->ops->abandoned(server->context, request);
 }
 
-/* Out of the table, so that nobody else sends to it. */
-static void unlist(struct peer *peer)
+/* Out of the table, so that nobody else sends to it. Does the job go on? */
+static bool unlist(struct peer *peer)
 {
     struct wire_server *server = peer->server;
     pthread_mutex_lock(&server->lock);
+    bool goes_on = !server->over;
     if (peer->kind == MEMBER) {
         server->members[peer->process] = NULL;
         server->member_count--;
@@ -162,17 +164,18 @@ static void unlist(struct peer *peer)
     }
     pthread_cond_broadcast(&server->fewer);
     pthread_mutex_unlock(&server->lock);
+    return goes_on;
 }
 
 static void part_with(struct peer *peer)
 {
     struct wire_server *server = peer->server;
     const struct wire_server_ops *ops = server->ops;
-    unlist(peer);
+    bool goes_on = unlist(peer);
     if (peer->kind == TOOL)
         abandon(peer);
     wire_line_finish(peer->line, FAREWELL);
-    if (peer->kind == MEMBER && !peer->polite && !server->over && ops->lost)
+    if (peer->kind == MEMBER && !peer->polite && goes_on && ops->lost)
         ops->lost(server->context, peer->process);
     if (peer->kind == MEMBER && ops->closed)
         ops->closed(server->context, peer->process);
@@ -201,6 +204,7 @@ static bool has_too_many(const struct peer *tool)
 static void hold_or_go_on(struct peer *tool)
 {
     tool->held = has_too_many(tool);
+    tool->server->holding |= tool->held;
     wire_line_hold(tool->line, tool->held);
 }
 
@@ -210,6 +214,7 @@ static void on_eased(evutil_socket_t fd, short what, void *context)
     struct peer *tool;
     (void)fd, (void)what;
     pthread_mutex_lock(&server->lock);
+    server->holding = false;
     TAILQ_FOREACH(tool, &server->tools, at)
     if (tool->held)
         hold_or_go_on(tool);
@@ -222,7 +227,8 @@ static struct wire_request *open_request(struct peer *tool, const cJSON *json)
     struct wire_request *request = calloc(1, sizeof *request);
     if (!request)
         return NULL;
-    *request = (struct wire_request){.tool = tool, .id = json_number(json, "id", 0)};
+    double id = json_number(json, "id", 0);
+    *request = (struct wire_request){.tool = tool, .id = isfinite(id) ? id : 0};
     pthread_mutex_lock(&server->lock);
     TAILQ_INSERT_TAIL(&server->requests, request, at);
     tool->open++;
@@ -288,10 +294,10 @@ void wire_server_answer(struct wire_server *server, struct wire_request *request
         if (request->tool) {
             send_answer(request, answer);
             request->tool->open--;
-            server->open--;
-            if (request->tool->held)
-                event_active(server->eased, EV_TIMEOUT, 0);
         }
+        server->open--;
+        if (server->holding)
+            event_active(server->eased, EV_TIMEOUT, 0);
         TAILQ_REMOVE(&server->requests, request, at);
         free(request);
     }
@@ -367,6 +373,8 @@ static const char *take_member(struct peer *peer, int process, bool *again)
     size_t place = (size_t)process;
     if (process <= 0)
         return "a member has a number above 0";
+    if (process > NUMBER_MOST)
+        return "no member has so high a number";
     if (place < server->places && server->members[place]) {
         *again = true; /* it may be the one whose loss is still on its way */
         return "a process of that number is attached already";

@@ -43,13 +43,11 @@ static int new_socket(int family)
     return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
+/* The socket hands its mode on to what bind makes: the umask is that of all threads. */
 static int bind_path(int fd, const char *path, const struct sockaddr_un *address)
 {
-    mode_t mask = umask(077);
     unlink(path);
-    int failed = bind(fd, (const struct sockaddr *)address, sizeof *address);
-    umask(mask);
-    return failed;
+    return fchmod(fd, 0600) || bind(fd, (const struct sockaddr *)address, sizeof *address) ? -1 : 0;
 }
 
 int wire_listen_path(const char *path, struct error *error)
