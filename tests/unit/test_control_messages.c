@@ -1,6 +1,6 @@
 /*
- * The server and its members, each a process of its own with real PMIx: order, exactly-once delivery, losses, and
- * that nothing is left behind. Every test runs in a forked child, since a process serves once.
+ * The server and its members, each a process of its own: order, exactly-once delivery, losses, and that nothing is left
+ * behind. Every test runs in a forked child, since a process serves once.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -135,13 +135,13 @@ static void on_message(void *context, int process, const cJSON *message)
     count(&job.answers);
 }
 
-static void on_request(void *context, struct control_request *handle, const cJSON *request)
+static void on_request(void *context, struct wire_request *handle, const cJSON *request)
 {
     (void)context;
     control_answer(handle, request);
 }
 
-static const struct control_server_ops server_ops = {
+static const struct wire_server_ops server_ops = {
     .attached = on_attached, .lost = on_lost, .message = on_message, .request = on_request};
 
 /* Before the server, because a process that forks afterwards would give its descriptors away. */
@@ -373,7 +373,7 @@ static void no_server_there(void)
     memset(token, '0', sizeof token);
     token[sizeof token - 1] = '\0';
     double begin = now();
-    CHECK(control_attach("epop.1.0;tcp4://127.0.0.1:1", token, 1, &ops, NULL, 3000, &error) == -1);
+    CHECK(control_attach("tcp:127.0.0.1:1", token, 1, &ops, NULL, 3000, &error) == -1);
     CHECK(error.text[0] && now() - begin < SOON_S);
 }
 
