@@ -47,6 +47,8 @@ int wire_line_send_text(struct wire_line *line, const char *text, size_t length)
 /* The text of an object with its line's end, for many lines, and nothing behind it; the caller frees it. NULL: no
  * memory. */
 char *wire_line_text(const cJSON *message, size_t *length);
+/* The same with an "id" before all that it has. */
+char *wire_line_text_numbered(const cJSON *message, double id, size_t *length);
 
 /* Reads no further, or goes on. The loop's thread. */
 void wire_line_hold(struct wire_line *line, bool hold);

@@ -129,16 +129,12 @@ static void take_answer(struct wire_link *link, const cJSON *message)
 static int send_request(struct wire_link *link, const cJSON *request, int64_t id)
 {
     size_t length;
-    char *text = wire_line_text(request, &length), *numbered;
-    int size = text ? asprintf(&numbered, "{\"id\":%lld%s%.*s", (long long)id, length > 3 ? "," : "", (int)length - 1,
-                               text + 1)
-                    : -1;
-    cJSON_free(text);
-    if (size < 0)
+    char *text = wire_line_text_numbered(request, (double)id, &length);
+    if (!text)
         return -1;
     if (link->line)
-        wire_line_send_text(link->line, numbered, (size_t)size); /* one that is gone is told of */
-    free(numbered);
+        wire_line_send_text(link->line, text, length); /* one that is gone is told of */
+    free(text);
     return 0;
 }
 

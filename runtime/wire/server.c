@@ -265,16 +265,10 @@ static void take_request(struct peer *tool, const cJSON *json)
 static void send_answer(const struct wire_request *request, const cJSON *answer)
 {
     size_t length;
-    char *text = wire_line_text(answer, &length), *numbered;
-    if (!text)
-        return;
-    int size =
-        asprintf(&numbered, "{\"id\":%.17g%s%.*s", request->id, length > 3 ? "," : "", (int)length - 1, text + 1);
-    if (size > 0) {
-        wire_line_send_text(request->tool->line, numbered, (size_t)size);
-        free(numbered);
-    }
-    cJSON_free(text);
+    char *text = wire_line_text_numbered(answer, request->id, &length);
+    if (text)
+        wire_line_send_text(request->tool->line, text, length);
+    free(text);
 }
 
 /* With the lock held. A request is answered once, whoever comes first. */
