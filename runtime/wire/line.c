@@ -99,7 +99,7 @@ char *wire_line_text(const cJSON *message, size_t *length)
 
 char *wire_line_text_numbered(const cJSON *message, double id, size_t *length)
 {
-    size_t rest; /* it is not ended by a 0 */
+    size_t rest;
     char *text = wire_line_text(message, &rest), *numbered = NULL;
     int size = text ? asprintf(&numbered, "{\"id\":%.17g%s%.*s", id, rest > 3 ? "," : "", (int)rest - 1, text + 1) : -1;
     cJSON_free(text);

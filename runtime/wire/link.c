@@ -198,7 +198,8 @@ static void try_again(struct wire_link *link, const char *why)
 {
     double left = link->deadline - monotonic_seconds();
     char text[300];
-    snprintf(link->last, sizeof link->last, "%s", why);
+    if (why != link->last)
+        snprintf(link->last, sizeof link->last, "%s", why);
     drop_line(link, false);
     if (link->target.networked) /* the path may be another host's of the same name, or another user's view of it */
         link->target.path[0] = '\0';

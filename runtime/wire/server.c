@@ -42,9 +42,9 @@ struct peer {
     in_addr_t address; /* of a stranger; INADDR_ANY: a process of this user on this host */
     double since;
     char challenge[PROOF_MAX];
-    int process; /* a member's */
+    int process;                /* a member's */
     bool watches, held, polite; /* polite: it has said goodbye */
-    int open; /* a tool's requests */
+    int open;                   /* a tool's requests */
     TAILQ_ENTRY(peer) at;
 };
 TAILQ_HEAD(peers, peer);

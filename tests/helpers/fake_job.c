@@ -195,10 +195,10 @@ static void obey(const char *line)
 int main(int argc, char **argv)
 {
     static const struct wire_server_ops ops = {.attached = on_attached,
-                                                  .lost = on_lost,
-                                                  .message = on_message,
-                                                  .request = on_request,
-                                                  .abandoned = on_abandoned};
+                                               .lost = on_lost,
+                                               .message = on_message,
+                                               .request = on_request,
+                                               .abandoned = on_abandoned};
     char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX], line[4096];
     struct error error;
     cJSON *about = cJSON_CreateObject();
