@@ -1,17 +1,17 @@
-"""Who may talk to a job: its owner, with the token. What others can do at the port harms nothing."""
+"""Who may talk to a job: its owner's processes on this host; over a network who knows the token. What others can do
+at its doors harms nothing."""
 
-import errno
 import os
+import pathlib
 import pwd
 import shutil
-import socket
 import stat
-import struct
 import subprocess
 
 import job
 import pytest
 from fake import FakeJob, start_member
+from wire import Connection, network_of, path_of, proof_of, tool
 
 OTHER = "nobody"
 
@@ -21,6 +21,7 @@ def can_switch_user():
 
 
 needs_other_user = pytest.mark.skipif(not can_switch_user(), reason="needs root, to act as another user")
+both = pytest.mark.parametrize("network", [False, True], ids=["unix", "tcp"])
 
 
 def as_other_user():
@@ -30,6 +31,9 @@ def as_other_user():
 
 @pytest.fixture
 def fake(space):
+    """It listens to the network, too."""
+    environment = space.environment
+    space.environment = lambda extra=None: environment({"EPOP_CONTROL_ADDRESS": "127.0.0.1", **(extra or {})})
     it = FakeJob(space)
     yield it
     if it.process.running():
@@ -58,39 +62,20 @@ def attach(space, address, process=1, prefix=(), helper=None, **how):
     return answer
 
 
-def port_of(address):
-    return int(address["uri"].rsplit(":", 1)[1])
+def by_network(address, **changed):
+    """The same job as from another host."""
+    return address | {"uri": "tcp:{}:{}".format(*network_of(address))} | changed
 
 
-def connect(address):
-    return socket.create_connection(("127.0.0.1", port_of(address)), timeout=30)
-
-
-def frame(body, length=None):
-    """A first message as PMIx tools send it: index, tag, length, padding."""
-    return struct.pack("iIII", 0, 0, len(body) if length is None else length, 0) + body
-
-
-def handshake(namespace, uid=os.geteuid()):
-    """What stands in it: security module, credential, kind of process, uid, gid, name, version, formats."""
-    gid = os.getegid()
-    credential = struct.pack("II", uid, gid)
-    return (b"native\0" + struct.pack("!I", len(credential)) + credential + b"\x04" +
-            struct.pack("!II", uid, gid) + namespace.encode() + b"\0" +
-            struct.pack("!I", 0) + b"4.2.2\0v41\0\x01hash\0")
-
-
-def answer_to(address, data):
-    """What the server says to these bytes; nothing when it hangs up."""
-    with connect(address) as connection:
+def answer_to(address, data, network):
+    """What the server says to these bytes until it hangs up, but for the challenge."""
+    with Connection(address, network) as connection:
         try: # it may hang up before it has heard all
-            connection.sendall(data)
-            connection.shutdown(socket.SHUT_WR)
-            return connection.recv(64)
-        except OSError as error:
-            if error.errno not in (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN):
-                raise
-            return b""
+            connection.socket.sendall(data)
+            connection.socket.shutdown(1)
+        except OSError:
+            pass
+        return connection.rest()
 
 
 # ---- the owner, and others
@@ -99,6 +84,8 @@ def answer_to(address, data):
 def test_owner_attaches(space, fake):
     assert attach(space, fake.address()) == "attached"
     fake.sees("^attached 1$")
+    assert attach(space, by_network(fake.address()), 2) == "attached"
+    fake.sees("^attached 2$")
 
 
 @needs_other_user
@@ -108,23 +95,28 @@ def test_owner_attaches_from_elsewhere(space, fake, elsewhere):
 
 @needs_other_user
 def test_other_user_without_token_is_refused(space, fake, elsewhere):
-    address = fake.address() | {"token": "0" * 64}
+    address = by_network(fake.address(), token="0" * 64)
     answer = attach(space, address, prefix=as_other_user(), helper=elsewhere[0], cwd=elsewhere[1])
-    assert answer.startswith("refused")
+    assert "the token is not that of this job" in answer
     assert attach(space, fake.address()) == "attached"
     assert "attached" not in fake.process.out.replace("attached 1", "", 1)
 
 
 @needs_other_user
-def test_other_user_who_claims_the_owners_uid_is_refused(space, fake, elsewhere):
-    """The uid in PMIx's handshake is whatever the tool writes there."""
-    helper = elsewhere[1] / "claim.py"
-    token = "0" * 64
-    message = frame(handshake(f"epop-{token}-m1.0", uid=os.geteuid()))
-    helper.write_text(f"import socket\ns = socket.create_connection(('127.0.0.1', {port_of(fake.address())}))\n"
-                      f"s.sendall({message!r})\ns.settimeout(30)\nprint(len(s.recv(64)))\n")
-    result = space.start([*as_other_user(), "/usr/bin/python3", str(helper)], cwd=elsewhere[1]).wait()
-    assert result.status == 0 and result.out == "0\n", result
+def test_other_user_at_the_unix_socket_is_refused(space, fake, elsewhere):
+    """As the kernel knows him, even if all permissions were open: he is not heard."""
+    path = pathlib.Path(path_of(fake.address()))
+    script = elsewhere[1] / "connect.py"
+    script.write_text(f"import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect('{path}')\ns.settimeout(30)\n"
+                      "try:\n    s.sendall(b'{\"op\":\"attach\",\"role\":\"tool\"}\\n')\n    print(s.recv(100))\n"
+                      "except ConnectionError:\n    print(b'')\n")
+    command = ["/usr/bin/python3", str(script)]
+    assert "Permission" in space.start([*as_other_user(), *command], cwd=elsewhere[1]).wait().err
+    for place in [path, *list(path.parents)[:-1]]:
+        if path.stat().st_uid == place.stat().st_uid:
+            place.chmod(place.stat().st_mode | 0o077)
+    assert space.start([*as_other_user(), *command], cwd=elsewhere[1]).wait().out == "b''\n"
+    assert "attached" in space.start(command, cwd=elsewhere[1]).wait().out
 
 
 @needs_other_user
@@ -154,19 +146,57 @@ def test_other_user_sees_no_job(space, fake):
 
 @pytest.mark.parametrize("token", ["0" * 64, "f" * 63, "x", "-"])
 def test_wrong_token_is_refused(space, fake, token):
-    assert attach(space, fake.address() | {"token": token}).startswith("refused")
-    assert attach(space, fake.address()) == "attached"
+    assert "the token is not that of this job" in attach(space, by_network(fake.address(), token=token))
+    assert attach(space, by_network(fake.address())) == "attached"
 
 
-def test_number_that_is_taken_is_refused(space, fake):
-    first = start_member(space, fake.address(), 3)
+def test_recorded_attach_cannot_be_used_again(fake):
+    address = fake.address()
+    with Connection(address, network=True) as connection:
+        mine, challenge = "c" * 64, connection.challenge
+        recorded = {"op": "attach", "role": "member", "process": 1, "challenge": mine,
+                    "proof": proof_of(address["token"], "client", mine, challenge, "member", 1)}
+        connection.send(**recorded)
+        assert connection.read()["op"] == "attached"
+        connection.send(op="bye")
+        assert connection.rest() == b""
+    with Connection(address, network=True) as connection:
+        assert connection.challenge != challenge
+        connection.send(**recorded)
+        assert connection.read()["op"] == "refused"
+
+
+@pytest.mark.parametrize("changed", [{"role": "tool"}, {"role": "lifeline"}, {"process": 2}, {"process": None},
+                                     {"challenge": "d" * 64}, {"challenge": None}, {"proof": None}, {"proof": ""}],
+                         ids=str)
+def test_proof_is_of_one_role_and_number(fake, changed):
+    """And the server's own proof is none of a client."""
+    address = fake.address()
+    with Connection(address, network=True) as connection:
+        mine = "c" * 64
+        message = {"op": "attach", "role": "member", "process": 1, "challenge": mine,
+                   "proof": proof_of(address["token"], "client", mine, connection.challenge, "member", 1)}
+        connection.send(**{name: value for name, value in (message | changed).items() if value is not None})
+        assert connection.read()["op"] == "refused"
+    with Connection(address, network=True) as connection:
+        connection.send(**message | {"proof": proof_of(address["token"], "server", mine, connection.challenge,
+                                                       "member", 1)})
+        assert connection.read()["op"] == "refused"
+
+
+@both
+def test_number_that_is_taken_is_refused(space, fake, network):
+    address = by_network(fake.address()) if network else fake.address()
+    first = start_member(space, address, 3)
     first.wait_for_line("^attached$")
-    assert attach(space, fake.address(), 3).startswith("refused")
+    with Connection(fake.address(), network) as connection:
+        answer = connection.attach("member", 3, fake.address()["token"])
+        assert answer["op"] == "refused" and "attached already" in answer["reason"] and answer["again"]
     fake.tell('send 3 {"n": 1}')
     fake.sees('^message 3 {"n":1}$')
     first.stdin.close()
     assert first.wait().out == "attached\ndetached\n"
-    assert attach(space, fake.address(), 3) == "attached"
+    assert attach(space, address, 3) == "attached"
 
 
 # ---- the token is told to nobody
@@ -186,7 +216,7 @@ def test_token_is_in_no_file_that_others_can_read(space, fake):
                     with open(file, "rb") as stream:
                         if token in stream.read():
                             assert status.st_mode & 0o077 == 0, file
-                except (FileNotFoundError, PermissionError):
+                except (FileNotFoundError, PermissionError, ProcessLookupError):
                     pass  # gone by now, or another user's own
 
 
@@ -227,127 +257,153 @@ def test_directory_of_another_user_is_refused(space):
     assert result.status == 1 and "belongs to user" in result.err, result
 
 
-# ---- bytes at the port
+# ---- bytes at the doors
 
 
 GARBAGE = {
     "nothing": b"",
     "one byte": b"x",
-    "half a header": b"x" * 8,
+    "half a line": b'{"op":"attach","role":"to',
     "zeros": b"\0" * 4096,
+    "ends of lines": b"\n" * 4000,
     "http": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "random": os.urandom(100000),
-    "endless length": frame(b"", 0xffffffff),
-    "no length": frame(b"", 0),
-    "long length, short text": frame(b"short", 100000),
-    "credential longer than the message": frame(b"native\0" + struct.pack("!I", 0x7fffffff) + b"x" * 10),
-    "no end of text": frame(b"n" * 100),
-    "plain client": frame(b"native\0" + struct.pack("!I", 0) + b"\0" + b"epop\0" + struct.pack("!I", 0) + b"4.2.2\0"),
-    "tool without a name": frame(b"native\0" + struct.pack("!I", 0) + b"\x03" + struct.pack("!II", 0, 0) + b"4.2.2\0"),
-    "unknown kind": frame(b"native\0" + struct.pack("!I", 0) + b"\x63"),
-    "wrong token": frame(handshake("epop-" + "0" * 64 + "-m1.0")),
+    "an endless line": b" " * 10000000,
+    "an endless line that begins well": b'{"op":"attach","role":"' + b"x" * 10000000,
+    "deep": b"[" * 4000 + b"\n",
+    "no object": b'["attach"]\n',
+    "no text": b'{"op":\xff\xfe}\n',
+}
+REFUSED = {
+    "an empty object": b"{}\n",
+    "a request": b'{"op":"status","id":1}\n',
+    "no name": b'{"op":7}\n',
 }
 
 
+@both
 @pytest.mark.parametrize("kind", GARBAGE)
-def test_garbage_gets_no_answer_and_harms_nothing(space, fake, kind):
-    assert answer_to(fake.address(), GARBAGE[kind]) == b""
+def test_garbage_gets_no_answer_and_harms_nothing(space, fake, kind, network):
+    assert answer_to(fake.address(), GARBAGE[kind], network) == b""
     assert space.epopctl("status").status == 0
 
 
-def test_silent_connections_hold_up_nobody(space, fake):
-    silent = [connect(fake.address()) for _ in range(5)]
+@both
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_no_attach_is_refused(space, fake, kind, network):
+    assert b'"op":"refused"' in answer_to(fake.address(), REFUSED[kind], network)
+    assert space.epopctl("status").status == 0
+
+
+@pytest.mark.parametrize("role, process", [
+    ("member", None), ("member", 0), ("member", -1), ("member", 2**31), ("member", 2**31 - 1), ("member", 1e300),
+    ("member", "1"), ("member", [1]), ("owner", 1), ("", None), (None, None), (7, None), ({}, None), ("x" * 3000, 1)], ids=str)
+def test_strange_names_of_the_owner(space, fake, role, process):
+    """A mistake, but no reason to die of, nor to take 16 GB for a table."""
+    with Connection(fake.address()) as connection:
+        answer = connection.attach(role, process)
+        assert answer["op"] == "refused" and answer["reason"] and not answer["again"], answer
     assert attach(space, fake.address()) == "attached"
-    for connection in silent:
+
+
+@pytest.mark.parametrize("line", [b"x\n", b"[]\n", b"\n", b"\0\n", b"[" * 5000 + b"\n", b"x" * 2000000, b'{"op":"status"'],
+                         ids=lambda line: repr(line[:20]))
+def test_garbage_of_a_tool_ends_its_connection_alone(space, fake, line):
+    with tool(fake.address()) as other, tool(fake.address()) as connection:
+        try:
+            connection.socket.sendall(line)
+            connection.socket.shutdown(1)
+        except OSError:
+            pass
+        assert connection.rest() == b""
+        assert other.ask(op="status")["ok"]
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", '"x"', "null", "[]", "12345678901234567890"])
+def test_strange_numbers_of_requests(fake, number):
+    """The answer is a line of JSON all the same."""
+    with tool(fake.address()) as connection:
+        connection.socket.sendall(f'{{"op":"status","id":{number}}}\n'.encode())
+        answer = connection.read()
+        assert answer["ok"] and isinstance(answer["id"], (int, float))
+        assert connection.ask(op="status")["ok"]
+
+
+@both
+def test_silent_connections_hold_up_nobody_and_are_dropped(space, fake, network):
+    silent = [Connection(fake.address(), network) for _ in range(5)]
+    silent[0].socket.sendall(b'{"op":"attach"')
+    assert attach(space, by_network(fake.address()) if network else fake.address()) == "attached"
+    for connection in silent:  # five seconds after they came
+        assert connection.rest() == b""
         connection.close()
 
 
-def test_flood_of_connections(space, fake):
+@both
+def test_flood_of_connections(space, fake, network):
     flood = []
     try:
-        for _ in range(500):
-            flood.append(connect(fake.address()))
+        for _ in range(700):
+            flood.append(Connection(fake.address(), network))
+            assert len(os.listdir(f"/proc/{fake.pid}/fd")) < (200 if network else 600)
         assert space.epopctl("status").status == 0
+        assert attach(space, by_network(fake.address()) if network else fake.address()) == "attached"
     finally:
         for connection in flood:
             connection.close()
-    assert len(os.listdir(f"/proc/{fake.pid}/fd")) < 100
 
 
-@pytest.mark.parametrize("name", ["x1.0", "m0.0", "m-1.0", "m99999999999.0", "m1", "", "m1.0/../x"])
-def test_strange_names_with_the_right_token(space, fake, name):
-    """Only the owner can get so far: a mistake, but no reason to die of."""
-    answer_to(fake.address(), frame(handshake(f"epop-{fake.address()['token']}-{name}")))
-    assert attach(space, fake.address()) == "attached"
-
-
-def test_mistaken_tools_hold_up_nobody(space, fake):
-    """A handover that comes to nothing ends at once: thirty that each took the two seconds of its limit would be a minute."""
-    mistaken = frame(handshake(f"epop-{fake.address()['token']}-m0.0"))
-    before = len(os.listdir(f"/proc/{fake.pid}/fd"))
-    connections = [connect(fake.address()) for _ in range(30)]
-    for connection in connections:
-        connection.sendall(mistaken)
-    assert attach(space, fake.address()) == "attached"
-    for connection in connections:
+def test_strangers_of_the_network_take_no_place_of_the_owners(space, fake):
+    """Those of this host are not even asked for the token."""
+    flood = [Connection(fake.address(), network=True) for _ in range(128)]
+    mine = [Connection(fake.address()) for _ in range(100)]
+    for connection in mine:
+        assert connection.attach()["op"] == "attached"
         connection.close()
-    assert len(os.listdir(f"/proc/{fake.pid}/fd")) < before + 15 # PMIx may yet have the one that was attached
+    for connection in flood:
+        connection.close()
 
 
 def test_tools_that_leave_at_once(space, fake):
-    answers = 0
     for count in range(200):
-        with connect(fake.address()) as connection:
-            connection.sendall(frame(handshake(f"epop-{fake.address()['token']}-c1.{count}")))
+        with tool(fake.address()) as connection:
             if count % 2:
-                answers += connection.recv(4) == bytes(4)
-    assert answers == 100  # they would have been let in
+                connection.send(op="status")
     assert space.epopctl("status").status == 0
-
-
-def test_tool_that_fails_in_the_middle(space, fake):
-    """With the token, but a credential that PMIx does not take: PMIx hangs up after we have let it in."""
-    token = fake.address()["token"]
-    bad = handshake(f"epop-{token}-m1.0").replace(struct.pack("II", os.geteuid(), os.getegid()), b"\xff" * 8, 1)
-    with connect(fake.address()) as connection:
-        connection.sendall(frame(bad))
-        assert connection.recv(4) == bytes(4)
-    assert attach(space, fake.address(), 1) == "attached"
-
-
-# ---- an outer PMIx launcher
-
-
-def test_variables_of_an_outer_launcher(space):
-    outer = {"PMIX_NAMESPACE": "slurm.1.0", "PMIX_RANK": "0", "PMIX_SERVER_URI41": "slurm.0;tcp4://127.0.0.1:1",
-             "PMIX_SERVER_URI4": "slurm.0;tcp4://127.0.0.1:1", "PMIX_SERVER_TMPDIR": "/nonexistent",
-             "PMIX_SECURITY_MODE": "munge,native", "PMIX_GDS_MODULE": "ds21,ds12,hash", "PMIX_HOSTNAME": "far"}
-    environment = space.environment
-    space.environment = lambda extra=None: environment({**outer, **(extra or {})})
-    fake = FakeJob(space)
-    assert attach(space, fake.address()) == "attached"
-    assert space.epopctl("status").status == 0
-    fake.end()
 
 
 # ---- where it listens
 
 
-def test_loopback_only(fake):
-    assert "tcp4://127.0.0.1:" in fake.address()["uri"]
+def ports_of(pid):
+    """Where a process waits for TCP connections."""
+    sockets = {os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()}
+    tables = [line.split() for table in ("tcp", "tcp6")
+              for line in pathlib.Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]]
+    return [words[1] for words in tables if words[3] == "0A" and f"socket:[{words[9]}]" in sockets]
+
+
+def test_unix_socket_alone(space):
+    fake = FakeJob(space)
+    path = pathlib.Path(path_of(fake.address()))
+    assert network_of(fake.address()) is None and ports_of(fake.pid) == []
+    assert path.is_socket() and path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
+    fake.end()
+    assert not path.exists()
 
 
 def test_chosen_address(space):
     environment = space.environment
     space.environment = lambda extra=None: environment({"EPOP_CONTROL_ADDRESS": "127.0.0.2", **(extra or {})})
     fake = FakeJob(space)
-    assert "tcp4://127.0.0.2:" in fake.address()["uri"]
-    assert attach(space, fake.address()) == "attached"
+    assert network_of(fake.address())[0] == "127.0.0.2" and len(ports_of(fake.pid)) == 1
+    assert attach(space, by_network(fake.address())) == "attached"
     assert space.epopctl("status").status == 0
     fake.end()
 
 
-@pytest.mark.parametrize("address, reason", [("example", "Invalid argument"), ("192.0.2.1", "Cannot assign requested address")])
+@pytest.mark.parametrize("address, reason", [("example", "is no address"), ("192.0.2.1", "Cannot assign requested address")])
 def test_address_that_cannot_be(space, address, reason):
     result = space.start([job.BUILD / "tests/helpers/fake_job", "x"], env={"EPOP_CONTROL_ADDRESS": address}).wait()
-    assert result.status == 1 and reason in result.err, result
+    assert result.status == 1 and reason in result.err and result.err.count("\n") == 1, result
+    assert not any(path.is_socket() for path in pathlib.Path(space.runtime).rglob("*"))
