@@ -75,7 +75,7 @@ struct wire_server {
     size_t member_room, places;
     int member_count, tool_count, open; /* open: requests that wait, also of tools that have gone */
     bool holding;                       /* some tool is not read from */
-    bool over;                          /* the job has ended: nothing is open to newcomers any more */
+    bool over, ending;                  /* the program has ended everywhere; and: the server goes */
     TAILQ_HEAD(, wire_request) requests;
 };
 
@@ -154,7 +154,7 @@ static bool unlist(struct peer *peer)
 {
     struct wire_server *server = peer->server;
     pthread_mutex_lock(&server->lock);
-    bool goes_on = !server->over;
+    bool goes_on = !server->ending;
     if (peer->kind == MEMBER) {
         server->members[peer->process] = NULL;
         server->member_count--;
@@ -409,14 +409,14 @@ static const char *take_lifeline(struct peer *peer)
 /* With the lock held, as it changes the table. NULL, or why not. */
 static const char *place_peer(struct peer *peer, const char *role, int process, bool *again)
 {
-    if (peer->server->over)
+    if (peer->server->ending)
         return "the job has ended";
     if (role && !strcmp(role, "member"))
         return take_member(peer, process, again);
     if (role && !strcmp(role, "tool"))
         return take_tool(peer, again);
     if (role && !strcmp(role, "lifeline"))
-        return take_lifeline(peer);
+        return peer->server->over ? "the job has ended" : take_lifeline(peer);
     return "there is no such role; known: member, tool, lifeline";
 }
 
@@ -715,6 +715,7 @@ static void say_goodbye(struct wire_server *server)
     wire_server_tell_end(server);
     answer_all(server);
     pthread_mutex_lock(&server->lock);
+    server->ending = true;
     TAILQ_FOREACH(tool, &server->tools, at)
     say(tool, WIRE_BYE, NULL, NULL);
     for (size_t i = 0; i < server->places; i++)
