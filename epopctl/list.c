@@ -1,99 +1,111 @@
-/*
- * epopctl list. A PMIx tool has one server at a time, so every job is asked by a process of its own, all at once:
- * a job that does not answer holds up none of the others.
- */
+/* epopctl list. All jobs are asked at once: one that does not answer holds up none of the others. */
 #include "epopctl/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "epopctl/client.h"
 #include "epopctl/command.h"
-#include "epopctl/jobs.h"
 #include "epopctl/output.h"
 #include "runtime/base/json.h"
+#include "runtime/wire/link.h"
+#include "runtime/wire/loop.h"
 #include "runtime/wire/messages.h"
 
-#define ANSWER_LIMIT_MS 5000
+#define ANSWER_LIMIT_S 5
 
-/* Takes the request. What the answer has under that name; NULL: nothing. */
-static cJSON *ask(cJSON *request, const char *member)
+struct round {
+    struct event_base *base;
+    double keep;
+    int open; /* jobs that are still asked */
+    bool over;
+};
+
+struct question {
+    struct round *round;
+    struct wire_link *link;
+    cJSON *status; /* NULL: the job does not answer */
+};
+
+static void finish(struct question *question)
 {
-    int code;
-    cJSON *answer = ctl_ask(request, ANSWER_LIMIT_MS, &code);
-    cJSON *what = answer ? cJSON_DetachItemFromObject(answer, member) : NULL;
-    cJSON_Delete(request);
-    cJSON_Delete(answer);
-    return what;
+    struct round *round = question->round;
+    round->over = !--round->open;
+    if (round->over)
+        wire_wake(round->base);
 }
 
-/* One that cannot measure, or not now, has a status all the same. Tops of one terminal are one asker. */
-static void add_measure(cJSON *status, double keep)
+/* Takes the request. */
+static void ask(struct question *question, cJSON *request,
+                void (*answered)(void *context, cJSON *answer, const struct error *why))
+{
+    if (wire_link_ask(question->link, request, ANSWER_LIMIT_S, answered, question))
+        finish(question);
+    cJSON_Delete(request);
+}
+
+/* One that cannot measure, or not now, has a status all the same. */
+static void on_measure(void *context, cJSON *answer, const struct error *why)
+{
+    struct question *question = context;
+    cJSON *measure = why ? NULL : cJSON_DetachItemFromObject(answer, "measure");
+    if (measure)
+        cJSON_AddItemToObject(question->status, "measure", measure);
+    cJSON_Delete(answer);
+    finish(question);
+}
+
+/* Tops of one terminal are one asker. */
+static cJSON *measure_request(double keep)
 {
     char asker[48];
-    cJSON *request = json_message(REQUEST_MEASURE), *measure;
+    cJSON *request = json_message(REQUEST_MEASURE);
     snprintf(asker, sizeof asker, "top-%ld", (long)getsid(0));
     cJSON_AddStringToObject(request, "asker", asker);
     cJSON_AddNumberToObject(request, "keep", keep);
-    if ((measure = ask(request, "measure")))
-        cJSON_AddItemToObject(status, "measure", measure);
+    return request;
 }
 
-/* The child's side: the job's status to the pipe. */
-static void ask_to_pipe(const struct control_job *job, double keep, int out)
+static void on_status(void *context, cJSON *answer, const struct error *why)
 {
-    FILE *stream = fdopen(out, "w");
-    if (!freopen("/dev/null", "w", stderr) || !stream || ctl_connect(job, NULL, NULL, ANSWER_LIMIT_MS) != CTL_DONE)
-        return; /* the line for this job says all there is to say */
-    cJSON *status = ask(json_message(REQUEST_STATUS), "job");
-    if (status && keep > 0)
-        add_measure(status, keep);
-    ctl_disconnect();
-    char *text = status ? cJSON_PrintUnformatted(status) : NULL;
-    if (text)
-        fputs(text, stream);
-    fflush(stream);
+    struct question *question = context;
+    question->status = why ? NULL : cJSON_DetachItemFromObject(answer, "job");
+    cJSON_Delete(answer);
+    if (question->status && question->round->keep > 0)
+        ask(question, measure_request(question->round->keep), on_measure);
+    else
+        finish(question);
 }
 
-/* Starts the question; where its answer will come from, or -1. */
-static int begin(const struct control_job *job, double keep, pid_t *child)
+/* The line for a job that is not reached says all there is to say. */
+static void on_attached(void *context, const struct error *why_not)
 {
-    int ends[2];
-    fflush(NULL);
-    if (pipe(ends))
-        return -1;
-    *child = fork();
-    if (*child == 0) {
-        close(ends[0]);
-        ask_to_pipe(job, keep, ends[1]);
-        _exit(0);
+    if (why_not)
+        finish(context);
+    else
+        ask(context, json_message(REQUEST_STATUS), on_status);
+}
+
+static void on_event(void *context, const cJSON *event)
+{
+    (void)context, (void)event;
+}
+
+static void ask_all(struct round *round, const struct control_job *jobs, struct question *questions, int count)
+{
+    static const struct wire_link_ops ops = {on_attached, on_event, NULL};
+    struct error error;
+    for (int i = 0; i < count; i++) {
+        questions[i].round = round;
+        questions[i].link = wire_link_open(round->base, jobs[i].uri, jobs[i].token, WIRE_TOOL, 0, &ops, &questions[i],
+                                           ANSWER_LIMIT_S, &error);
+        round->open += !!questions[i].link;
     }
-    close(ends[1]);
-    if (*child > 0)
-        return ends[0];
-    close(ends[0]);
-    return -1;
-}
-
-/* Reads to the end; NULL when the job did not answer. */
-static cJSON *collect(int in, pid_t child)
-{
-    FILE *stream = in < 0 ? NULL : fdopen(in, "r");
-    char *text = NULL;
-    size_t size = 0;
-    cJSON *status = NULL;
-    if (!stream)
-        return NULL;
-    if (getdelim(&text, &size, '\0', stream) > 0)
-        status = cJSON_Parse(text);
-    free(text);
-    fclose(stream);
-    while (waitpid(child, NULL, 0) < 0 && !status)
-        break;
-    return status;
+    if (round->open)
+        wire_wait(round->base, &round->over, -1); /* links and requests have limits */
+    for (int i = 0; i < count; i++)
+        if (questions[i].link)
+            wire_link_close(questions[i].link);
 }
 
 /* What is known of a job that does not answer. */
@@ -143,24 +155,24 @@ static void print_all(const struct control_job *jobs, cJSON **statuses, int coun
 int ctl_ask_all(struct control_job **all, cJSON ***answers, double keep)
 {
     struct control_job *jobs;
+    struct round round = {.base = wire_base_new(), .keep = keep};
     int count = control_jobs(&jobs), shown = 0;
-    pid_t *children = calloc((size_t)count + 1, sizeof *children);
-    int *pipes = calloc((size_t)count + 1, sizeof *pipes);
+    struct question *questions = calloc((size_t)count + 1, sizeof *questions);
     cJSON **statuses = calloc((size_t)count + 1, sizeof(cJSON *));
-    for (int i = 0; children && pipes && statuses && i < count; i++)
-        pipes[i] = begin(&jobs[i], keep, &children[i]);
-    for (int i = 0; children && pipes && statuses && i < count; i++) {
-        cJSON *status = collect(pipes[i], children[i]);
-        if (!status && !control_job_alive(&jobs[i]))
+    if (round.base && questions && statuses)
+        ask_all(&round, jobs, questions, count);
+    else
+        ctl_complain("out of memory");
+    for (int i = 0; questions && statuses && i < count; i++) {
+        if (!questions[i].status && !control_job_alive(&jobs[i]))
             continue; /* it ended while it was asked */
         jobs[shown] = jobs[i];
-        statuses[shown++] = status ? status : unreachable(&jobs[i]);
+        statuses[shown++] = questions[i].status ? questions[i].status : unreachable(&jobs[i]);
     }
-    if (!children || !pipes || !statuses)
-        ctl_complain("out of memory");
-    shown = statuses && pipes && children ? shown : -1;
-    free(children);
-    free(pipes);
+    shown = round.base && questions && statuses ? shown : -1;
+    if (round.base)
+        event_base_free(round.base);
+    free(questions);
     *all = jobs;
     *answers = statuses;
     return shown;

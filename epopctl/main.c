@@ -1,4 +1,5 @@
 /* epopctl: looks at running EPOP jobs and tells them what to do. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,7 @@ static int finish(int code)
 int main(int argc, char **argv)
 {
     struct ctl_arguments arguments;
+    signal(SIGPIPE, SIG_IGN); /* what cannot be written is told */
     if (argc < 2) {
         print_help(stderr);
         return CTL_USAGE;

@@ -10,6 +10,8 @@ import pytest
 LIBRARY = job.BUILD / "lib/libepop.so.0"
 PROGRAMS = sorted((job.BUILD / "lib/epop").glob("*/*.so"))
 C_LIBRARY = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+# Those that a job depends on: OpenPMIx may be there or not, in any version.
+WITHOUT_PMIX = ["lib/libepop.so.0", "bin/epop", "bin/epopctl", "bin/epoprm", "lib/epop/attend"]
 
 
 def output(*command):
@@ -65,12 +67,20 @@ def test_soname():
 def test_epopctl_is_no_mpi_program():
     """Directly or not."""
     libraries = output("ldd", job.BUILD / "bin/epopctl")
-    assert "libpmix" in libraries and not re.search(r"lib(mpi|mpich|epop)\b", libraries), libraries
+    assert "libevent" in libraries and not re.search(r"lib(mpi|mpich|epop)\b", libraries), libraries
+
+
+@pytest.mark.parametrize("path", WITHOUT_PMIX)
+def test_no_pmix(path):
+    """MPICH of some systems needs it for itself."""
+    assert needed(job.BUILD / path) and not [name for name in needed(job.BUILD / path) if "pmix" in name]
+    assert not re.search("pmix", output("nm", "-D", "--undefined-only", job.BUILD / path), re.IGNORECASE)
 
 
 def mpi_library():
     """The one that epop is linked with, whatever its name is on this machine."""
-    return needed(job.BUILD / "bin/epop") - C_LIBRARY - {"libepop.so.0", "libcjson.so.1"}
+    others = re.compile(r"lib(epop|cjson|event_core-[\d.]+|event_pthreads-[\d.]+|sodium)\.so\.\d+")
+    return {name for name in needed(job.BUILD / "bin/epop") - C_LIBRARY if not others.fullmatch(name)}
 
 
 def test_epop_needs_its_library_and_mpi():
