@@ -283,7 +283,7 @@ static int prepare(struct wire_line *line)
     line->write = event_new(line->base, line->fd, EV_WRITE, on_writable, line);
     if (!line->in || !line->out || !line->read || !line->hung_up || !line->write)
         return -1;
-    set_priority(line, WIRE_STRANGERS);
+    set_priority(line, WIRE_OTHERS);
     return event_add(line->read, NULL);
 }
 

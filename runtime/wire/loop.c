@@ -18,12 +18,12 @@ struct event_base *wire_base_new(void)
     pthread_once(&once, make_threads_known);
     struct event_config *config = event_config_new();
     if (config)
-        event_config_set_max_dispatch_interval(config, NULL, 1, WIRE_STRANGERS);
+        event_config_set_max_dispatch_interval(config, NULL, 1, WIRE_OTHERS);
     struct event_base *base = config ? event_base_new_with_config(config) : NULL;
     if (config)
         event_config_free(config);
     if (base)
-        event_base_priority_init(base, WIRE_TOOLS + 1);
+        event_base_priority_init(base, WIRE_OTHERS + 1);
     return base;
 }
 

@@ -1,5 +1,5 @@
 /*
- * libevent as all parts of EPOP use it: one event_base for each thread that waits for something, with three priorities.
+ * libevent as all parts of EPOP use it: one event_base for each thread that waits for something, with two priorities.
  * What stands on a base belongs to the thread that runs it; what other threads may call is said where it is declared.
  */
 #ifndef EPOP_WIRE_LOOP_H
@@ -8,9 +8,10 @@
 #include <event2/event.h>
 #include <stdbool.h>
 
-/* Of what is ready at once the processes of the job come first, then those who have not said yet who they are, then
- * tools. Timers are of the first. */
-enum wire_priority { WIRE_MEMBERS, WIRE_STRANGERS, WIRE_TOOLS };
+/* Of what is ready at once the processes of the job come first. Tools, those who have not said yet who they are, and
+ * timers take turns: libevent does not look at a priority as long as there is something of a higher one, so that
+ * whoever came before another could shut him out. */
+enum wire_priority { WIRE_MEMBERS, WIRE_OTHERS };
 
 /* A new base, on which event_add and event_active may be called from any thread. NULL: no memory, or no descriptors. */
 struct event_base *wire_base_new(void);

@@ -427,8 +427,8 @@ static void give_role(struct peer *peer)
         const struct wire_limits *limits;
         const struct wire_line_ops *ops;
     } roles[] = {[MEMBER] = {WIRE_MEMBERS, &member_limits, &member_ops},
-                 [TOOL] = {WIRE_TOOLS, &tool_limits, &tool_ops},
-                 [LIFELINE] = {WIRE_TOOLS, &stranger_limits, &lifeline_ops}};
+                 [TOOL] = {WIRE_OTHERS, &tool_limits, &tool_ops},
+                 [LIFELINE] = {WIRE_OTHERS, &stranger_limits, &lifeline_ops}};
     wire_line_hand(peer->line, roles[peer->kind].limits, roles[peer->kind].priority, roles[peer->kind].ops, peer);
 }
 

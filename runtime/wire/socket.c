@@ -128,7 +128,7 @@ struct wire_listener *wire_listener_new(struct event_base *base, int fd, void (*
     listener->ready = event_new(base, fd, EV_READ | EV_PERSIST, on_knock, listener);
     listener->rest = evtimer_new(base, go_on, listener);
     if (listener->ready)
-        event_priority_set(listener->ready, WIRE_STRANGERS);
+        event_priority_set(listener->ready, WIRE_OTHERS);
     if (listener->ready && listener->rest && !event_add(listener->ready, NULL))
         return listener;
     wire_listener_free(listener);
