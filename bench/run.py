@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [scheduler] [elastic] [latency] [psets]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [scheduler] [elastic] [latency] [psets] [scale]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
 to this machine at this moment.
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -249,6 +250,27 @@ def bench_latency(quick):
         note(**result)
 
 
+def exponent(results, key):
+    """b of the curve a * members ** b through them, by least squares of the logarithms."""
+    points = [(math.log(result["members"]), math.log(result[key])) for result in results]
+    x, y = (statistics.fmean(values) for values in zip(*points))
+    return sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
+
+
+def bench_scale(quick):
+    """Thousands of members on this machine, in groups of 64 as if each were a host: what they cost process 0 (cpu)."""
+    results = []
+    with tempfile.TemporaryDirectory() as directory:
+        environment = dict(os.environ, EPOP_RUNTIME_DIR=directory, EPOP_CONTROL_ADDRESS="127.0.0.1")
+        for members in (64, 256) if quick else (64, 256, 1024, 4096):
+            done = subprocess.run([BENCH / "scale", str(members)], stdout=subprocess.PIPE, text=True, timeout=600, check=True,
+                                  env=environment)
+            results.append(json.loads(done.stdout))
+            note(**results[-1])
+    times = [key for key in results[0] if key.endswith("_ms")]
+    note(bench="scale", fit="a * members ** b", **{f"b_{key}": exponent(results, key) for key in times})
+
+
 PHASES = ("query_ms", "operation_ms", "accept_ms", "communicator_ms", "data_ms", "total_ms", "step_ms")
 
 
@@ -285,7 +307,7 @@ def main():
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "ahead": bench_ahead, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint,
                "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler, "elastic": bench_elastic,
-               "latency": bench_latency, "psets": bench_psets}
+               "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")

@@ -24,6 +24,7 @@
 #include "runtime/job/supervised.h"
 #include "runtime/records/records.h"
 #include "runtime/wire/messages.h"
+#include "runtime/wire/socket.h"
 
 #define ATTACH_TIMEOUT_MS 30000
 #define DETACH_TIMEOUT_MS 2000
@@ -80,8 +81,8 @@ static const struct ending_hooks ending_hooks = {.failing = on_failing, .end = e
 
 static cJSON *hello(const struct plane *plane)
 {
-    char host[64] = "?";
-    gethostname(host, sizeof host - 1);
+    char host[64];
+    wire_host(host, sizeof host);
     cJSON *message = json_message(MESSAGE_HELLO);
     cJSON_AddStringToObject(message, "host", host);
     cJSON_AddNumberToObject(message, "pid", getpid());
@@ -284,6 +285,20 @@ static void name_job(char *id, size_t size, const char *program)
             *p = *p == ':' ? '-' : '_';
 }
 
+/* Each process has a connection to this one. */
+static void look_at_descriptors(int maximum)
+{
+    char line[200];
+    int room = wire_server_room();
+    if (room >= maximum)
+        return;
+    snprintf(line, sizeof line,
+             "%d processes at most can attach to the job, which may have %d: raise the hard limit of open files "
+             "(ulimit -Hn)",
+             room, maximum);
+    ending_say(line);
+}
+
 static int serve(struct plane *plane, struct coordinator_config *config, struct error *error)
 {
     char job_id[96];
@@ -301,6 +316,7 @@ static int serve(struct plane *plane, struct coordinator_config *config, struct 
     if (control_serve(&server_ops, plane, plane->uri, plane->token, error))
         return -1;
     serving = true;
+    look_at_descriptors(config->maximum);
     cJSON *message = hello(plane);
     coordinator_message(plane->coordinator, 0, message);
     cJSON_Delete(message);

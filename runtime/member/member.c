@@ -480,8 +480,12 @@ int member_request(struct member *member, cJSON *message)
 void member_wait_poking(struct member *member, int *waits)
 {
     static const double first = 0.0002, longest = 0.005;
+    if (!member->poke) {
+        pthread_cond_wait(&member->changed, &member->lock);
+        return;
+    }
     struct timespec until = clock_in(CLOCK_MONOTONIC, *waits < 5 ? first * (1 << *waits) : longest);
-    if (pthread_cond_timedwait(&member->changed, &member->lock, &until) == ETIMEDOUT && member->poke) {
+    if (pthread_cond_timedwait(&member->changed, &member->lock, &until) == ETIMEDOUT) {
         ++*waits;
         pthread_mutex_unlock(&member->lock);
         member->poke(member->context);

@@ -54,8 +54,8 @@ struct wire_link {
 /* "HOST:PATH", where HOST is this one */
 static void take_path(struct wire_target *target, const char *text, size_t length)
 {
-    char host[256] = "localhost";
-    gethostname(host, sizeof host - 1);
+    char host[256];
+    wire_host(host, sizeof host);
     size_t own = strlen(host);
     if (length > own + 1 && !strncmp(text, host, own) && text[own] == ':')
         snprintf(target->path, sizeof target->path, "%.*s", (int)(length - own - 1), text + own + 1);

@@ -3,12 +3,14 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtime/base/array.h"
@@ -30,6 +32,8 @@ enum { TOOLS_MOST = 256, OPEN_MOST = 32, OPEN_MOST_OF_ALL = 512 };
 enum { TOOL_LINE_MOST = 1 << 20, TOOL_UNSENT_MOST = 32 << 20, MEMBER_LINE_MOST = 256 << 20 };
 
 enum { NUMBER_MOST = 1 << 22 }; /* of a member: the table has a place for each */
+
+enum { DESCRIPTORS_BESIDE = 100 }; /* files of the program, MPI's connections, tools */
 
 #define FAREWELL 0.2 /* seconds for what is still to be sent to one that goes */
 
@@ -600,11 +604,11 @@ static void on_quit(evutil_socket_t fd, short what, void *context)
 
 static int listen_here(struct wire_server *server, const char *path, struct error *error)
 {
-    char host[256] = "localhost";
+    char host[256];
     int fd = wire_listen_path(path, error);
     if (fd < 0)
         return -1;
-    gethostname(host, sizeof host - 1);
+    wire_host(host, sizeof host);
     snprintf(server->path, sizeof server->path, "%s", path);
     snprintf(server->uri, sizeof server->uri, "unix:%s:%s", host, path);
     server->here = wire_listener_new(server->base, fd, on_newcomer_here, server);
@@ -655,8 +659,26 @@ static void free_server(struct wire_server *server)
     free(server);
 }
 
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int wire_server_room(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > INT_MAX)
+        return INT_MAX;
+    return limit.rlim_cur > DESCRIPTORS_BESIDE ? (int)limit.rlim_cur - DESCRIPTORS_BESIDE : 0;
+}
+
 static int begin(struct wire_server *server, const struct wire_place *place, struct error *error)
 {
+    raise_descriptors();
     snprintf(server->token, sizeof server->token, "%s", place->token);
     if (make_events(server))
         return error_set(error, ERROR_FAILED, "cannot start the control server: no memory, or no descriptors");

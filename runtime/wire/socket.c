@@ -212,3 +212,12 @@ bool wire_socket_user(int fd, uid_t *uid)
     *uid = other.uid;
     return true;
 }
+
+void wire_host(char *name, size_t size)
+{
+    const char *played = getenv("EPOP_HOST_NAME");
+    char own[256] = "localhost";
+    if (!played)
+        gethostname(own, sizeof own - 1);
+    snprintf(name, size, "%s", played ? played : own);
+}

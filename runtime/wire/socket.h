@@ -33,6 +33,9 @@ void wire_listener_free(struct wire_listener *listener);
 int wire_connect_path(const char *path);
 int wire_connect_address(const struct sockaddr *address, socklen_t size);
 
+/* This host's name, as the processes of a job tell it each other; $EPOP_HOST_NAME where one machine plays several. */
+void wire_host(char *name, size_t size);
+
 /* ---- Of a connection -------------------------------------------------------------------- */
 
 /* No delay; and it is lost when the other end's host says nothing for $EPOP_HOST_SECONDS (30 by itself): one that has

@@ -10,6 +10,7 @@ import joining
 
 SOAK = job.ROOT / "tests/soak.py"
 SOAK_RECOVER = job.ROOT / "tests/soak_recover.py"
+SOAK_LARGE = job.ROOT / "tests/soak_large.py"
 
 
 LIMIT = 600  # seconds, of what takes ten to sixty on a quiet machine
@@ -52,6 +53,11 @@ def test_baseline(program, ways):
 @pytest.mark.parametrize("program", ["ledger", "gauss"])
 def test_pool(program):
     soak("--backend", "pool", "--resizes", "20", "--most", "3", "--program", program)
+
+
+@joining.needed
+def test_many_ranks():
+    soak("--starts", "1", "--ranks", "128", "--growths", "1", "--sizes", "64,32", script=SOAK_LARGE)
 
 
 @joining.needed
