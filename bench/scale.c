@@ -280,6 +280,14 @@ static void op_send(void *context, int process, const cJSON *message)
         count(&job.decisions);
 }
 
+static void op_send_all(void *context, const int *processes, int count, const cJSON *message)
+{
+    control_send_all(processes, (size_t)count, message);
+    for (int i = 0; i < count; i++)
+        if (processes[i] == 0)
+            op_send(context, 0, message);
+}
+
 static void op_publish(void *context, const cJSON *event)
 {
     (void)context;
@@ -313,8 +321,12 @@ static void op_say(void *context, const char *text, bool failing)
     fprintf(stderr, "scale: %s\n", text);
 }
 
-static const struct coordinator_ops coordinator_ops = {
-    .send = op_send, .publish = op_publish, .answer = op_answer, .fatal = op_fatal, .say = op_say};
+static const struct coordinator_ops coordinator_ops = {.send = op_send,
+                                                       .send_all = op_send_all,
+                                                       .publish = op_publish,
+                                                       .answer = op_answer,
+                                                       .fatal = op_fatal,
+                                                       .say = op_say};
 
 static void on_member(void *context, int process, const cJSON *message)
 {

@@ -65,8 +65,7 @@ static bool pool_start(struct coordinator *c, const struct adaptation *a)
     cJSON *message = json_message(MESSAGE_WAKE);
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     cJSON_AddItemToObject(message, "joiners", cJSON_CreateIntArray(a->joiners, a->joining));
-    for (int j = 0; j < a->joining; j++)
-        processes_send_copy(c, a->joiners[j], message);
+    processes_send_all(c, a->joiners, a->joining, message);
     cJSON_Delete(message);
     return true;
 }

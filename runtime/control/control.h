@@ -45,6 +45,9 @@ int control_serve(const struct wire_server_ops *ops, void *context, char uri[CON
 /* Sends to one attached process, or to all (CONTROL_ALL). Never blocks. 0, or -1 if it is not attached. */
 int control_send(int process, const cJSON *message);
 
+/* The same to several; those that are not attached are left out. */
+void control_send_all(const int *processes, size_t count, const cJSON *message);
+
 /* How many processes of the job are attached, and hear what is sent to all. */
 int control_members(void);
 

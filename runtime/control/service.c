@@ -48,6 +48,12 @@ int control_send(int process, const cJSON *message)
     return job.server ? wire_server_send(job.server, process, message) : -1;
 }
 
+void control_send_all(const int *processes, size_t count, const cJSON *message)
+{
+    if (job.server)
+        wire_server_send_all(job.server, processes, count, message);
+}
+
 int control_members(void)
 {
     return job.server ? wire_server_members(job.server) : 0;

@@ -243,8 +243,7 @@ void adaptation_meet(struct coordinator *c, int process, const cJSON *message)
             return;
     if (!a->meeting)
         return;
-    for (int j = 0; j < a->joining; j++)
-        processes_send_copy(c, a->joiners[j], a->meeting);
+    processes_send_all(c, a->joiners, a->joining, a->meeting);
 }
 
 void adaptation_ready(struct coordinator *c, int process, const cJSON *message)
@@ -394,9 +393,8 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     cJSON_AddItemToObject(message, "plan", plan_to_json(plan));
     int told =
         adaptation_joiners_come_late(c) ? c->processes.size : plan_total(plan); /* late ones are told by the ranks */
+    processes_send_all(c, plan->processes, told, message);
     for (int i = 0; i < plan_total(plan); i++) {
-        if (i < told)
-            processes_send_copy(c, plan->processes[i], message);
         struct process *p = process_at(c, plan->processes[i]);
         process_forget_answers(p);
         p->through = false;

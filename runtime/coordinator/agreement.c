@@ -158,6 +158,30 @@ void agreement_pong(struct coordinator *c, int process)
     process_at(c, process)->answered = true;
 }
 
+/* From the one that was awaited last on, so that each answer costs a look at one rank and not at all. */
+static bool all_are(struct coordinator *c, bool (*is)(const struct process *p))
+{
+    int size = c->processes.size;
+    for (int i = 0; i < size; i++) {
+        int rank = (c->agreement.awaited + i) % size;
+        if (!is(process_of_rank(c, rank))) {
+            c->agreement.awaited = rank;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_answered(const struct process *p)
+{
+    return p->answered;
+}
+
+static bool has_arrived(const struct process *p)
+{
+    return p->arrived || p->ended;
+}
+
 void agreement_count(struct coordinator *c, int process, const cJSON *message)
 {
     struct process *p = process_at(c, process);
@@ -167,10 +191,8 @@ void agreement_count(struct coordinator *c, int process, const cJSON *message)
     p->arrived &= p->needs != 0; /* that was at a target which was given up */
     p->count = (uint64_t)json_int64(message, "count", 0);
     p->ended |= json_true(message, "ended");
-    for (int r = 0; r < c->processes.size; r++)
-        if (!process_of_rank(c, r)->answered)
-            return;
-    publish_target(c);
+    if (all_are(c, has_answered))
+        publish_target(c);
 }
 
 /* ---- At the target ---------------------------------------------------------- */
@@ -287,11 +309,10 @@ void agreement_check(struct coordinator *c)
     c->agreement.check_later = preconnect_goes_on(c);
     if (c->agreement.check_later)
         return;
-    for (int r = 0; r < c->processes.size; r++) {
-        if (!process_of_rank(c, r)->arrived && !process_of_rank(c, r)->ended)
-            return;
+    if (!all_are(c, has_arrived))
+        return;
+    for (int r = 0; r < c->processes.size; r++)
         arrived += process_of_rank(c, r)->arrived;
-    }
     if (!arrived)
         return;
     for (int r = 1; r < c->processes.size; r++)

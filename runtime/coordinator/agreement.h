@@ -20,6 +20,8 @@ struct agreement {
     enum agreement_state state;
     int round;
     uint64_t target;
+    int awaited;      /* a rank that had not answered, or arrived, at the last look: with thousands the next look begins
+                         there */
     int pinged;       /* the round in which the joiners were asked for a sign of life */
     int pinged_times; /* and the pauses until then: an answer from before one says nothing */
     bool check_later; /* the arrivals at a target, when nobody connects any more */

@@ -17,10 +17,8 @@ static void tell_all(struct coordinator *c, cJSON *message)
 {
     const struct adaptation *a = c->ahead.adaptation;
     cJSON_AddNumberToObject(message, "adaptation", a->id);
-    for (int j = 0; j < a->joining; j++)
-        processes_send_copy(c, a->joiners[j], message);
-    for (int r = 0; r < c->processes.size; r++)
-        processes_send_copy(c, c->processes.world[r], message);
+    processes_send_all(c, a->joiners, a->joining, message);
+    processes_send_all(c, c->processes.world, c->processes.size, message);
     cJSON_Delete(message);
 }
 

@@ -21,6 +21,8 @@ struct backend;
 /* How the coordinator reaches the world. Called on its thread; none but `ended` may block. */
 struct coordinator_ops {
     void (*send)(void *context, int process, const cJSON *message);
+    /* The same to several; NULL: one by one. */
+    void (*send_all)(void *context, const int *processes, int count, const cJSON *message);
     void (*publish)(void *context, const cJSON *event);
     void (*answer)(void *context, void *handle, const cJSON *answer);
     /* The job cannot go on: print the text (NULL: none) and end every process. Does not return in a job. */

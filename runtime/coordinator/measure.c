@@ -169,9 +169,14 @@ static void finish(struct coordinator *c)
 /* One that is not attached yet is waited for like the others. */
 static void check(struct coordinator *c)
 {
-    for (int r = 0; r < c->processes.size; r++)
-        if (!answered(c, c->processes.world[r]))
+    int size = c->processes.size;
+    for (int i = 0; i < size; i++) {
+        int rank = (c->measure.awaited + i) % size;
+        if (!answered(c, c->processes.world[rank])) {
+            c->measure.awaited = rank;
             return;
+        }
+    }
     finish(c);
 }
 
@@ -189,22 +194,31 @@ static void timeout(void *context)
 /* ---- The question --------------------------------------------------------------------------- */
 
 /* Once in each round; when nothing is open, for an answer that nobody waits for, so that it measures. */
-static void ask(struct coordinator *c, int process)
+static bool is_to_ask(const struct coordinator *c, int process, int round)
 {
-    struct process *p = process_at(c, process);
-    int round = c->measure.open ? c->measure.round : 0;
-    if (!p->attached || (round && p->measure_asked == round))
-        return;
+    const struct process *p = process_at(c, process);
+    return p->attached && !(round && p->measure_asked == round);
+}
+
+static void ask(struct coordinator *c, const int *processes, int count)
+{
+    int round = c->measure.open ? c->measure.round : 0, asked = 0;
+    int *list = malloc(sizeof *list * (size_t)(count ? count : 1));
+    for (int i = 0; list && i < count; i++)
+        if (is_to_ask(c, processes[i], round)) {
+            process_at(c, processes[i])->measure_asked = round;
+            list[asked++] = processes[i];
+        }
     cJSON *message = json_message(MESSAGE_GAUGE);
     cJSON_AddNumberToObject(message, "round", round);
-    processes_send(c, process, message);
-    p->measure_asked = round;
+    processes_send_all(c, list, asked, message);
+    cJSON_Delete(message);
+    free(list);
 }
 
 static void ask_world(struct coordinator *c)
 {
-    for (int r = 0; r < c->processes.size; r++)
-        ask(c, c->processes.world[r]);
+    ask(c, c->processes.world, c->processes.size);
 }
 
 static void begin(struct coordinator *c)
@@ -243,7 +257,7 @@ void measure_follow(struct coordinator *c)
 void measure_attached(struct coordinator *c, int process)
 {
     if (c->measure.on && process_at(c, process)->rank >= 0)
-        ask(c, process);
+        ask(c, &process, 1);
 }
 
 /* ---- On and off ------------------------------------------------------------------------------ */

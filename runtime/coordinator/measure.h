@@ -31,7 +31,8 @@ struct measure {
     double began; /* seconds since 1970 */
     double until; /* as long as somebody has asked for, monotonic */
     int round;
-    bool open; /* answers are awaited */
+    int awaited; /* a rank that had not answered at the last look */
+    bool open;   /* answers are awaited */
     struct timer limit, idle;
     struct {
         void *handle;

@@ -32,6 +32,7 @@ void processes_destroy(struct processes *s)
 {
     for (int p = 0; p < s->count; p++) {
         forget_claims(&s->table[p]);
+        free(s->table[p].told);
         cJSON_Delete(s->table[p].survey_answer);
         cJSON_Delete(s->table[p].measure_answer);
     }

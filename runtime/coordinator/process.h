@@ -47,7 +47,7 @@ struct process {
     int needs;
     double held; /* since when it stands still there, monotonic */
     /* settle.c */
-    struct stretch_log told; /* its adaptation 0: nothing so far */
+    struct stretch_log *told; /* owned; NULL: nothing so far */
     /* adaptation.c */
     bool met, ready; /* preparing */
     bool through;    /* the window: it is not waited for */

@@ -101,9 +101,17 @@ void processes_send(struct coordinator *c, int process, cJSON *message)
     cJSON_Delete(message);
 }
 
+void processes_send_all(struct coordinator *c, const int *processes, int count, const cJSON *message)
+{
+    if (c->config.ops->send_all)
+        c->config.ops->send_all(c->config.context, processes, count, message);
+    else
+        for (int i = 0; i < count; i++)
+            processes_send_copy(c, processes[i], message);
+}
+
 void processes_send_world(struct coordinator *c, cJSON *message)
 {
-    for (int r = 0; r < c->processes.size; r++)
-        processes_send_copy(c, c->processes.world[r], message);
+    processes_send_all(c, c->processes.world, c->processes.size, message);
     cJSON_Delete(message);
 }

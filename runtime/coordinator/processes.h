@@ -51,6 +51,7 @@ bool processes_all_attached(const struct coordinator *c);
 
 void processes_send(struct coordinator *c, int process, cJSON *message); /* takes the message */
 void processes_send_copy(struct coordinator *c, int process, const cJSON *message);
+void processes_send_all(struct coordinator *c, const int *processes, int count, const cJSON *message);
 void processes_send_world(struct coordinator *c, cJSON *message); /* takes the message */
 
 #endif

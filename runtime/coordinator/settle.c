@@ -18,25 +18,24 @@
 
 static bool has_told(const struct coordinator *c, const struct process *p)
 {
-    return p->told.adaptation == c->processes.world_id;
+    return p->told && p->told->adaptation == c->processes.world_id;
 }
 
 static bool has_joined(const struct coordinator *c, const struct process *p)
 {
-    return has_told(c, p) && p->told.joins;
+    return has_told(c, p) && p->told->joins;
 }
 
 static bool is_told(const struct process *p)
 {
-    return p->told.what != FIRST_PROBE_FIND;
+    return p->told->what != FIRST_PROBE_FIND;
 }
 
 bool settle_awaits(const struct coordinator *c, const struct process *p)
 {
     if (!c->settling.open || p->rank < 0 || p->ended)
         return false;
-    bool enough = is_told(p) || p->told.full || p->told.probe >= c->settling.wanted + p->told.joins;
-    return !has_told(c, p) || !enough;
+    return !has_told(c, p) || !(is_told(p) || p->told->full || p->told->probe >= c->settling.wanted + p->told->joins);
 }
 
 static void tell_all(struct coordinator *c, int shift)
@@ -53,8 +52,8 @@ static enum first_probe said_by(const struct coordinator *c, bool joined)
 {
     for (int r = 0; r < c->processes.size; r++) {
         const struct process *p = process_of_rank(c, r);
-        if (has_told(c, p) && p->told.joins == joined && is_told(p))
-            return p->told.what;
+        if (has_told(c, p) && p->told->joins == joined && is_told(p))
+            return p->told->what;
     }
     return FIRST_PROBE_FIND;
 }
@@ -73,8 +72,8 @@ static void collect(struct coordinator *c, struct search *search)
 {
     for (int r = 0; r < c->processes.size; r++) {
         const struct process *p = process_of_rank(c, r);
-        if (has_told(c, p) && !is_told(p) && p->told.probe > p->told.joins)
-            search_add(search, &p->told);
+        if (has_told(c, p) && !is_told(p) && p->told->probe > p->told->joins)
+            search_add(search, p->told);
     }
 }
 
@@ -135,7 +134,14 @@ void settle_begin(struct coordinator *c, int joining)
 /* May come before the last process is through the window. */
 void settle_stretch(struct coordinator *c, int process, const cJSON *message)
 {
-    stretch_log_add(&process_at(c, process)->told, message);
+    struct process *p = process_at(c, process);
+    if (!p->told)
+        p->told = calloc(1, sizeof *p->told);
+    if (!p->told) {
+        fatal_memory(c);
+        return;
+    }
+    stretch_log_add(p->told, message);
     settle_look(c);
 }
 

@@ -106,6 +106,15 @@ static void op_send(void *context, int process, const cJSON *message)
         control_send(process, message);
 }
 
+/* The others first: for them it takes longer. */
+static void op_send_all(void *context, const int *processes, int count, const cJSON *message)
+{
+    control_send_all(processes, (size_t)count, message);
+    for (int i = 0; i < count; i++)
+        if (processes[i] == 0)
+            op_send(context, 0, message);
+}
+
 /* For --verbose: "epop: committed 4 -> 1 at 'multiply', iteration 5", "epop: vacated n2". */
 static void print_event(const cJSON *event)
 {
@@ -194,6 +203,7 @@ static int op_ended(void *context, const char *stopped_by)
 }
 
 static const struct coordinator_ops coordinator_ops = {.send = op_send,
+                                                       .send_all = op_send_all,
                                                        .publish = op_publish,
                                                        .answer = op_answer,
                                                        .fatal = op_fatal,

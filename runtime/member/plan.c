@@ -6,6 +6,8 @@
 
 #include "runtime/base/json.h"
 
+enum { INTS_MOST = 1 << 22 };
+
 static struct plan *plan_alloc(int old_size, int joining)
 {
     struct plan *plan = calloc(1, sizeof *plan);
@@ -75,6 +77,20 @@ struct position position_from_json(const cJSON *json)
     };
 }
 
+/* In a world of thousands most numbers are one more than that before: [first, how many]; or ranks that leave, [-1, how
+ * many]. One alone stands for itself. */
+static cJSON *write_ints(const int *values, int count)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && values[to] == (values[from] < 0 ? values[from] : values[to - 1] + 1); to++)
+            continue;
+        cJSON_AddItemToArray(array, to - from == 1 ? cJSON_CreateNumber(values[from])
+                                                   : cJSON_CreateIntArray((int[]){values[from], to - from}, 2));
+    }
+    return array;
+}
+
 cJSON *plan_to_json(const struct plan *plan)
 {
     cJSON *json = cJSON_CreateObject();
@@ -82,8 +98,8 @@ cJSON *plan_to_json(const struct plan *plan)
     cJSON_AddNumberToObject(json, "count", (double)plan->count);
     position_to_json(&plan->at, json);
     cJSON_AddNumberToObject(json, "old_size", plan->old_size);
-    cJSON_AddItemToObject(json, "processes", cJSON_CreateIntArray(plan->processes, plan_total(plan)));
-    cJSON_AddItemToObject(json, "new_ranks", cJSON_CreateIntArray(plan->new_ranks, plan_total(plan)));
+    cJSON_AddItemToObject(json, "processes", write_ints(plan->processes, plan_total(plan)));
+    cJSON_AddItemToObject(json, "new_ranks", write_ints(plan->new_ranks, plan_total(plan)));
     if (plan->connected)
         cJSON_AddBoolToObject(json, "connected", 1);
     if (plan->ahead)
@@ -93,18 +109,47 @@ cJSON *plan_to_json(const struct plan *plan)
     return json;
 }
 
+/* What an element of it stands for: from `first` on so many. */
+static int read_run(const cJSON *item, int *first)
+{
+    const cJSON *of = cJSON_IsArray(item) ? item->child : item;
+    *first = of ? of->valueint : 0;
+    return of == item ? 1 : of && of->next ? of->next->valueint : 0;
+}
+
+/* -1: it is no such array. */
+static int count_ints(const cJSON *array)
+{
+    const cJSON *item;
+    int total = 0, first;
+    cJSON_ArrayForEach(item, array)
+    {
+        int count = read_run(item, &first);
+        if (count < 1 || count > INTS_MOST - total)
+            return -1;
+        total += count;
+    }
+    return total;
+}
+
 static void read_ints(const cJSON *array, int *out)
 {
     const cJSON *item;
-    cJSON_ArrayForEach(item, array) *out++ = item->valueint;
+    int first;
+    cJSON_ArrayForEach(item, array)
+    {
+        int count = read_run(item, &first);
+        for (int i = 0; i < count; i++)
+            *out++ = first < 0 ? first : first + i;
+    }
 }
 
 struct plan *plan_from_json(const cJSON *json)
 {
     const cJSON *processes = cJSON_GetObjectItemCaseSensitive(json, "processes");
     const cJSON *new_ranks = cJSON_GetObjectItemCaseSensitive(json, "new_ranks");
-    int total = cJSON_GetArraySize(processes), old_size = json_int(json, "old_size", -1);
-    if (old_size < 1 || total < old_size || cJSON_GetArraySize(new_ranks) != total)
+    int total = count_ints(processes), old_size = json_int(json, "old_size", -1);
+    if (old_size < 1 || total < old_size || count_ints(new_ranks) != total)
         return NULL;
     struct plan *plan = plan_alloc(old_size, total - old_size);
     if (!plan)

@@ -561,6 +561,20 @@ int wire_server_send(struct wire_server *server, int process, const cJSON *messa
     return count || process == WIRE_ALL ? 0 : -1;
 }
 
+void wire_server_send_all(struct wire_server *server, const int *processes, size_t count, const cJSON *message)
+{
+    size_t length;
+    char *text = wire_line_text(message, &length);
+    pthread_mutex_lock(&server->lock);
+    for (size_t i = 0; text && i < count; i++) {
+        size_t place = (size_t)processes[i];
+        if (place < server->places && server->members[place])
+            wire_line_send_text(server->members[place]->line, text, length);
+    }
+    pthread_mutex_unlock(&server->lock);
+    cJSON_free(text);
+}
+
 void wire_server_publish(struct wire_server *server, const cJSON *event)
 {
     struct peer *tool;

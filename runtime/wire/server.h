@@ -53,6 +53,8 @@ const char *wire_server_uri(const struct wire_server *server);
 
 /* To one attached member, or to all. Never blocks. -1: it is not attached. */
 int wire_server_send(struct wire_server *server, int process, const cJSON *message);
+/* To several; what is not attached, or no member, is left out. */
+void wire_server_send_all(struct wire_server *server, const int *processes, size_t count, const cJSON *message);
 /* To every tool that watches. Never blocks. */
 void wire_server_publish(struct wire_server *server, const cJSON *event);
 /* Frees the request. Never blocks. */
