@@ -45,6 +45,7 @@ lib_src  := $(wildcard epop_api/*.c runtime/*/*.c interpose/*.c)
 epop_src := $(filter-out driver/helpers/%,$(wildcard driver/*/*.c))
 ctl_src  := $(wildcard epopctl/*.c terminal/*.c)
 base_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/base/*.c))
+wire_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c))
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
@@ -61,7 +62,7 @@ hdf5_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/checkpoint/hdf5/*.c)) $
 modules  += $(if $(hdf5_name),$(LIB)/epop/hdf5.so)
 slurm_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/slurm/*.c))
 rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
-attend_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/attend/*.c)) $(patsubst %,$(OBJ)/scheduler/epoprm/%.o,address lines listener loop)
+attend_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/attend/*.c))
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
@@ -136,7 +137,7 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/%.o,hydra/hydra hydra/leftovers hydra/mpiexec hydra/pmi control/rundir wire/socket wire/loop checkpoint/memory_place) $(layer_obj) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/%.o,hydra/hydra hydra/leftovers hydra/mpiexec hydra/pmi control/address control/rundir wire/line wire/loop wire/proof wire/socket checkpoint/memory_place) $(layer_obj) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # Names the functions of a program that crashed; a process of its own, which epop starts.
@@ -183,9 +184,9 @@ $(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
-$(BIN)/epoprm: $(rm_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,hydra mpiexec) $(slurm_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(base_obj)
+$(BIN)/epoprm: $(rm_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,hydra mpiexec) $(slurm_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(wire_obj) $(base_obj)
 	$(announce)
-	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib sqlite3) -ldl -lm -pthread -o $@
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(LDLIBS) $(shell pkg-config --libs zlib sqlite3) -o $@
 
 # epop-report is neither. Its charts are JavaScript, bundled into one script that the executable contains.
 BUNDLE := $(BUILD)/report
@@ -271,7 +272,7 @@ $(BUILD)/tests/unit/test_gantt: report/gantt.c report/ranges.c
 $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj)) $(OBJ)/interpose/layer/redirect.o
 $(BUILD)/tests/unit/test_journal: $(journal_obj)
 $(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>/dev/null)
-$(BUILD)/tests/unit/test_epoprm_server: $(patsubst %,$(OBJ)/scheduler/epoprm/%.o,address lines loop listener ops rows server)
+$(BUILD)/tests/unit/test_epoprm_server: $(patsubst %,$(OBJ)/scheduler/epoprm/%.o,ops rows server)
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
@@ -286,8 +287,8 @@ $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
 # What decides nothing, and talks to nobody.
-slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/advising.o %/asking.o %/commands.o %/state.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(munge_obj) $(OBJ)/scheduler/epoprm/loop.o $(sched_obj) $(base_obj)
-$(BUILD)/tests/unit/test_slurm_% $(BUILD)/tests/helpers/slurm_queue: LDLIBS := $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
+slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/advising.o %/asking.o %/commands.o %/state.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(munge_obj) $(sched_obj) $(wire_obj) $(base_obj)
+$(BUILD)/tests/unit/test_slurm_% $(BUILD)/tests/helpers/slurm_queue: LDLIBS += $(shell pkg-config --libs zlib)
 $(BUILD)/tests/unit/test_slurm_%: tests/unit/test_slurm_%.c $(slurm_parts)
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(LDLIBS) $(CMOCKA)

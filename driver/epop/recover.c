@@ -16,6 +16,7 @@
 #include "driver/epop/recover_attempt.h"
 #include "driver/epop/recover_hosts.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/json.h"
 #include "runtime/checkpoint/memory_place.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/hydra/mpiexec.h"
@@ -187,10 +188,10 @@ static void note_recovery(struct recovery *r, unsigned long long iterations, dou
     cJSON_AddNumberToObject(json, "lost", lost);
     cJSON_AddNumberToObject(json, "seconds", stood);
     cJSON_AddItemToArray(r->list, json);
-    char *text = cJSON_PrintUnformatted(r->list);
-    if (text)
-        words_tell(&r->attempt->words, text);
-    cJSON_free(text);
+    cJSON *message = json_message(SUPERVISOR_RECOVERIES);
+    cJSON_AddItemReferenceToObject(message, SUPERVISOR_RECOVERIES, r->list);
+    words_tell(&r->attempt->words, message);
+    cJSON_Delete(message);
 }
 
 /* The one line that is said of it. */

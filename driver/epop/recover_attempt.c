@@ -16,11 +16,14 @@
 #include "runtime/base/kin.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/hydra/leftovers.h"
+#include "runtime/wire/loop.h"
 
 /* Seconds until what is left is killed: when process 0 is gone without a word; when it has said that it ends badly;
  * and for its connection to end when mpiexec has. */
 static const double without_word = 0.5, with_word = 8, by_fault = 1, drained = 0.5;
-enum { LOOK_MS = 200, FAILED_MOST = 5 };
+/* And between two looks: when something is about to happen, and else. */
+static const double soon = 0.02, look_apart = 0.2;
+enum { FAILED_MOST = 5 };
 
 int attempt_prepare(struct error *error)
 {
@@ -130,33 +133,57 @@ static void tell_that_it_runs(struct attempt *a)
 /* mpiexec has ended, and all that process 0 said is heard. */
 static bool is_over(const struct attempt *a, double ended)
 {
-    return a->ended && (a->words.chief < 0 || a->words.word || monotonic_seconds() - ended > drained);
+    return a->ended && (!a->words.chief || a->words.word || monotonic_seconds() - ended > drained);
 }
 
-static void watch(struct attempt *a)
+/* What wakes the loop is looked at behind it. */
+static void on_wake(evutil_socket_t fd, short what, void *context)
 {
-    struct pollfd fds[WORDS_MOST + 2];
+    (void)fd, (void)what, (void)context;
+}
+
+static void take_all(struct attempt *a)
+{
+    take_signals(a);
+    reap(a);
+    words_hear(&a->words); /* what it said before it ended */
+    tell_that_it_runs(a);
+    judge(a);
+    if (a->kill && monotonic_seconds() > a->kill && !a->ended)
+        kin_signal(getpid(), NULL, SIGKILL);
+}
+
+static int wait_and_take(struct attempt *a, struct event *tick, struct event *signals)
+{
     double ended = 0, looked = monotonic_seconds();
     while (!is_over(a, ended)) {
-        fds[0] = (struct pollfd){.fd = a->signals, .events = POLLIN};
-        int count = 1 + words_fds(&a->words, fds + 1);
-        poll(fds, (nfds_t)count, a->kill || a->ended ? 20 : LOOK_MS);
-        take_signals(a);
-        reap(a);
+        if (event_add(signals, NULL)) /* each time: hearing all that is there must not hear it again and again */
+            return -1;
+        wire_timer_set(tick, a->kill || a->ended ? soon : look_apart);
+        event_base_loop(a->words.base, EVLOOP_ONCE);
+        take_all(a);
         if (a->ended && !ended)
             ended = monotonic_seconds();
-        words_take(&a->words);
-        tell_that_it_runs(a);
-        judge(a);
-        if (monotonic_seconds() - looked > LOOK_MS / 1e3) {
+        if (monotonic_seconds() - looked > look_apart) {
             look_for_failed(a);
             looked = monotonic_seconds();
         }
-        if (a->kill && monotonic_seconds() > a->kill && !a->ended)
-            kin_signal(getpid(), NULL, SIGKILL);
     }
-    words_take(&a->words);
+    words_hear(&a->words);
     judge(a);
+    return 0;
+}
+
+static int watch(struct attempt *a, struct error *error)
+{
+    struct event *tick = evtimer_new(a->words.base, on_wake, NULL);
+    struct event *signals = event_new(a->words.base, a->signals, EV_READ, on_wake, NULL);
+    int failed = !tick || !signals || wait_and_take(a, tick, signals) ? error_memory(error) : 0;
+    if (tick)
+        event_free(tick);
+    if (signals)
+        event_free(signals);
+    return failed;
 }
 
 /* What a program that ended well left running on purpose goes on. */
@@ -182,9 +209,11 @@ bool attempt_run(struct attempt *a, char **argv, struct error *error)
         error_set(error, ERROR_FAILED, "cannot start '%s': %s", argv[0], strerror(errno));
         return false;
     }
-    watch(a);
+    int failed = watch(a, error);
+    if (failed)
+        kin_signal(getpid(), NULL, SIGKILL);
     clear(a);
-    return true;
+    return !failed;
 }
 
 bool attempt_died(const struct attempt *a, bool first)

@@ -1,17 +1,20 @@
 /*
  * What the job says to `epop --recover` (runtime/control/supervisor.h): where it is, and how it ends. One job at a
- * time: each start has a secret of its own, so that what is left of the last one is not heard.
+ * time: each start has a socket and a secret of its own, so that what is left of the last one is not heard.
  */
 #ifndef DRIVER_RECOVER_WORDS_H
 #define DRIVER_RECOVER_WORDS_H
 
-#include <poll.h>
+#include <cjson/cJSON.h>
+#include <event2/event.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/queue.h>
 
 #include "runtime/base/error.h"
+#include "runtime/wire/proof.h"
 
-enum { WORDS_MOST = 16, WORDS_LINE = 1024, WORDS_TEXT = 420, WORDS_SAVED = 4 };
+enum { WORDS_TEXT = 420, WORDS_SAVED = 4 };
 
 enum word { WORD_NONE, WORD_ENDED, WORD_FAILED, WORD_FAULT, WORD_FITS };
 
@@ -20,7 +23,6 @@ struct words_place {
     unsigned long long count; /* probes */
     int size, pc;
     long long iteration;
-    char element[128];
 };
 
 /* What it was started again from. */
@@ -36,16 +38,14 @@ struct words_saved {
     unsigned long long count;
 };
 
+struct caller;
+
 struct words {
-    int listener;
-    char token[40];
-    struct caller {
-        int fd; /* -1: none */
-        char line[WORDS_LINE];
-        size_t used;
-        bool known;
-    } callers[WORDS_MOST];
-    int chief; /* index of process 0's connection, -1: there is none (any more) */
+    struct event_base *base; /* all is heard while it runs */
+    struct wire_listener *here, *network;
+    char path[400], token[PROOF_MAX];
+    TAILQ_HEAD(callers, caller) callers;
+    struct caller *chief; /* process 0's connection; NULL: there is none (any more) */
     bool begun;
     enum word word; /* the first */
     int status;
@@ -55,17 +55,17 @@ struct words {
     struct words_saved saved[WORDS_SAVED]; /* the newest first */
 };
 
-/* Sets EPOP_SUPERVISOR in this process's environment. anywhere: also other hosts are heard. 0, or -1 with text. */
+/* Sets EPOP_SUPERVISOR in this process's environment. anywhere: also other hosts are heard. The structure stays where
+ * it is until words_close. 0, or -1 with text. */
 int words_open(struct words *words, bool anywhere, struct error *error);
+/* What was heard stays. */
 void words_close(struct words *words);
 
-/* What to poll for: fills fds, which has room for WORDS_MOST + 1. How many. */
-int words_fds(const struct words *words, struct pollfd *fds);
-/* Takes all that is there. */
-void words_take(struct words *words);
+/* Hears all that is there, without waiting. */
+void words_hear(struct words *words);
 
-/* One line to process 0, without its end. */
-void words_tell(const struct words *words, const char *line);
+/* To process 0. */
+void words_tell(const struct words *words, const cJSON *message);
 
 /* It has begun, and process 0 is gone. */
 bool words_is_lost(const struct words *words);

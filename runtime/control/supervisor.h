@@ -1,8 +1,11 @@
 /*
  * The supervisor: `epop --recover` (driver/epop/recover.c), which started mpiexec, and starts the job again when it has
  * died by a fault. How mpiexec ends does not say why, so the job does: process 0 has a connection to it, by which it
- * tells where the job is; and whoever ends the job by itself says so before, in one line. A job that ends without a
- * word has died by a fault.
+ * tells where the job is; and whoever ends the job by itself says so before, on a connection of its own. A job that
+ * ends without a word has died by a fault. schema/supervisor.schema.json has the lines.
+ *
+ * On the supervisor's host these are connections of a Unix socket, and the kernel says whose they are. Over a network
+ * each end shows that it knows the token (runtime/wire/proof.h; `about` is the first line's op).
  */
 #ifndef EPOP_CONTROL_SUPERVISOR_H
 #define EPOP_CONTROL_SUPERVISOR_H
@@ -12,21 +15,26 @@
 
 #include "runtime/base/error.h"
 
-#define SUPERVISOR       "EPOP_SUPERVISOR"    /* in the job's environment: "HOST PORT TOKEN" */
+#define SUPERVISOR       "EPOP_SUPERVISOR"    /* in the job's environment: "URI TOKEN" (runtime/wire/link.h) */
 #define SUPERVISOR_COUNT "EPOP_RECOVERIES"    /* and how often it was started again; not there: it was not */
 #define SUPERVISOR_SINCE "EPOP_RECOVER_SINCE" /* when it was started for the first time: seconds since 1970 */
 
-/* Words of the job; each line begins with the token where it is the first of its connection. */
-#define SUPERVISOR_BEGINS "begins" /* PID HOST */
-#define SUPERVISOR_AT     "at"     /* COUNT SIZE PC ITERATION ELEMENT */
-#define SUPERVISOR_SAVED  "saved"  /* NUMBER COUNT: a checkpoint is whole, which was made at that probe */
-#define SUPERVISOR_RUNS                                                                                                \
-    "runs" /* FROM NUMBER TIME: started again; from "memory", "file" or "beginning"; is answered with a list of        \
-              recoveries */
-#define SUPERVISOR_FITS   "fits"   /* RANKS: it is to be started on so many instead, and ends */
-#define SUPERVISOR_ENDED  "ended"  /* STATUS: it has come to its end */
-#define SUPERVISOR_FAILED "failed" /* STATUS TEXT: an error of the program, or somebody ended it */
-#define SUPERVISOR_FAULT  "fault"  /* STATUS TEXT: a process died */
+/* What the supervisor says: first to each who comes over a network; to each first line; to `runs`. */
+#define SUPERVISOR_CHALLENGE  "challenge"
+#define SUPERVISOR_HEARD      "heard"
+#define SUPERVISOR_RECOVERIES "recoveries"
+
+/* First lines of the job. */
+#define SUPERVISOR_BEGINS "begins" /* process 0: more follows */
+#define SUPERVISOR_FITS   "fits"   /* it is to be started on so many ranks instead, and ends */
+#define SUPERVISOR_ENDED  "ended"  /* it has come to its end */
+#define SUPERVISOR_FAILED "failed" /* an error of the program, or somebody ended it */
+#define SUPERVISOR_FAULT  "fault"  /* a process died */
+
+/* What process 0 says then. */
+#define SUPERVISOR_AT    "at"    /* where it is */
+#define SUPERVISOR_SAVED "saved" /* a checkpoint is whole */
+#define SUPERVISOR_RUNS  "runs"  /* it was started again, and goes on */
 
 /* Reads the environment; in every process, before others are started. Is there a supervisor? Local. */
 bool supervisor_know(void);
@@ -37,16 +45,17 @@ int supervisor_recoveries(void);
 
 /* Process 0 connects. 0, or -1 with text. */
 int supervisor_begin(struct error *error);
-/* One line to it, without its end. Any thread; nothing happens where there is no connection. */
-void supervisor_say(const char *line);
+/* Any thread; nothing happens where there is no connection. */
+void supervisor_say(const cJSON *message);
 
-/* The line that says from what it goes on; it is answered with a list of all recoveries so far, which is kept: an array
- * by schema/control.schema.json, or NULL. Belongs to this module. */
-void supervisor_runs(const char *line);
+/* Says from what it goes on; it is answered with a list of all recoveries so far, which is kept: an array by
+ * schema/control.schema.json, or NULL. Belongs to this module. */
+void supervisor_runs(const cJSON *message);
 const cJSON *supervisor_list(void);
 
 /* How the job ends, from any process and thread, a handler of a signal too: waits until it was heard, a second at most.
- * Only the first word counts. text: the first line of it, or NULL. */
-void supervisor_end(const char *word, int status, const char *text);
+ * Only the first word counts. op: SUPERVISOR_FITS (number: ranks) or one of those after it (the status). text: the
+ * first line of it, or NULL. */
+void supervisor_end(const char *op, int number, const char *text);
 
 #endif

@@ -2,10 +2,9 @@
 #include "runtime/job/supervised.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/job/state.h"
@@ -19,32 +18,49 @@ static struct {
     bool runs, ends;
 } teller = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
 
-/* How many iterations were lost is known from the last of these. */
-static void say_where(struct member *member, char last[256])
+static void say(cJSON *message)
 {
-    char line[256];
+    supervisor_say(message);
+    cJSON_Delete(message);
+}
+
+/* Where it was said to be. */
+struct place {
+    uint64_t count;
+    int size, pc;
+    int64_t iteration;
+};
+
+/* How many iterations were lost is known from the last of these. */
+static void say_where(struct member *member, struct place *last)
+{
     const struct live_position *live = &member->live;
     const epop_program_t *program = atomic_load(&live->program);
-    int pc = atomic_load(&live->pc);
-    if (!program || pc < 0 || pc >= program->size)
+    struct place place = {.count = ceiling_count(&member->ceiling),
+                          .size = atomic_load(&live->size),
+                          .pc = atomic_load(&live->pc),
+                          .iteration = atomic_load(&live->iteration)};
+    if (!program || place.pc < 0 || place.pc >= program->size)
         return;
-    const char *name = program->elements[pc].name;
-    snprintf(line, sizeof line, SUPERVISOR_AT " %llu %d %d %lld %.100s",
-             (unsigned long long)ceiling_count(&member->ceiling), atomic_load(&live->size), pc,
-             (long long)atomic_load(&live->iteration), name ? name : "-");
-    if (!strcmp(line, last))
+    if (place.count == last->count && place.size == last->size && place.pc == last->pc &&
+        place.iteration == last->iteration)
         return;
-    strcpy(last, line);
-    supervisor_say(line);
+    *last = place;
+    cJSON *message = json_message(SUPERVISOR_AT);
+    cJSON_AddNumberToObject(message, "count", (double)place.count);
+    cJSON_AddNumberToObject(message, "size", place.size);
+    cJSON_AddNumberToObject(message, "pc", place.pc);
+    cJSON_AddNumberToObject(message, "iteration", (double)place.iteration);
+    say(message);
 }
 
 static void *tell(void *argument)
 {
-    char last[256] = "";
+    struct place last = {.pc = -1};
     pthread_mutex_lock(&teller.lock);
     while (!teller.ends) {
         const struct timespec until = clock_in(CLOCK_REALTIME, apart);
-        say_where(argument, last);
+        say_where(argument, &last);
         pthread_cond_timedwait(&teller.over, &teller.lock, &until);
     }
     pthread_mutex_unlock(&teller.lock);
@@ -53,17 +69,22 @@ static void *tell(void *argument)
 
 void supervised_saved(int number, uint64_t count)
 {
-    char line[64];
-    snprintf(line, sizeof line, SUPERVISOR_SAVED " %d %llu", number, (unsigned long long)count);
-    supervisor_say(line);
+    cJSON *message = json_message(SUPERVISOR_SAVED);
+    cJSON_AddNumberToObject(message, "number", number);
+    cJSON_AddNumberToObject(message, "count", (double)count);
+    say(message);
 }
 
 void supervised_runs(const char *from, int number, double time)
 {
-    char line[128];
-    snprintf(line, sizeof line, SUPERVISOR_RUNS " %.20s %d %.6f", from, number, time);
-    if (supervisor_recoveries())
-        supervisor_runs(line);
+    if (!supervisor_recoveries())
+        return;
+    cJSON *message = json_message(SUPERVISOR_RUNS);
+    cJSON_AddStringToObject(message, "from", from);
+    cJSON_AddNumberToObject(message, "number", number);
+    cJSON_AddNumberToObject(message, "time", time);
+    supervisor_runs(message);
+    cJSON_Delete(message);
 }
 
 void supervised_fits(int ranks)

@@ -69,7 +69,7 @@ static int keep(struct wire_line *line, const char *text, size_t length)
 {
     size_t waiting = evbuffer_get_length(line->out);
     if (line->limits.unsent && waiting + length > line->limits.unsent)
-        break_off(line, "it does not read what it is sent");
+        break_off(line, WIRE_NOT_READ);
     else if (evbuffer_add(line->out, text, length))
         break_off(line, "no memory");
     else
@@ -124,21 +124,6 @@ bool wire_line_is_sent(struct wire_line *line)
     return sent;
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *context)
-{
-    struct wire_line *line = context;
-    (void)fd, (void)what;
-    pthread_mutex_lock(&line->lock);
-    if (evbuffer_get_length(line->out))
-        send_kept(line);
-    bool sent = !evbuffer_get_length(line->out);
-    pthread_mutex_unlock(&line->lock);
-    if (sent && line->finishing)
-        wire_line_close(line);
-}
-
-/* ---- Receiving ------------------------------------------------------------------------------- */
-
 /* Freed when nobody uses it any more: here, and in no other place. */
 static void release(struct wire_line *line)
 {
@@ -153,6 +138,25 @@ static void release(struct wire_line *line)
     pthread_mutex_destroy(&line->lock);
     free(line);
 }
+
+static void on_writable(evutil_socket_t fd, short what, void *context)
+{
+    struct wire_line *line = context;
+    (void)fd, (void)what;
+    pthread_mutex_lock(&line->lock);
+    if (evbuffer_get_length(line->out))
+        send_kept(line);
+    bool sent = !evbuffer_get_length(line->out);
+    pthread_mutex_unlock(&line->lock);
+    line->busy++;
+    if (sent && line->finishing)
+        wire_line_close(line);
+    else if (sent && !line->deaf && line->ops->sent)
+        line->ops->sent(line->context);
+    release(line);
+}
+
+/* ---- Receiving ------------------------------------------------------------------------------- */
 
 static void go_deaf(struct wire_line *line, const char *why)
 {
@@ -222,6 +226,13 @@ static const char *why_broken(struct wire_line *line)
     return why;
 }
 
+static void tell_part(struct wire_line *line)
+{
+    size_t bytes = evbuffer_get_length(line->in);
+    if (bytes && !line->held && !line->deaf && !line->finishing && line->ops->part)
+        line->ops->part(line->context, bytes);
+}
+
 /* What has come is handed out before the end is told, but for what is too long. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
@@ -238,6 +249,8 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
         why = why_broken(line);
     if (why && !line->closing)
         go_deaf(line, why);
+    else if (!line->closing)
+        tell_part(line);
     release(line);
 }
 
@@ -326,8 +339,7 @@ static void on_late(evutil_socket_t fd, short what, void *context)
 void wire_line_finish(struct wire_line *line, double seconds)
 {
     line->finishing = true;
-    if (line->deaf || why_broken(line) || wire_line_is_sent(line) ||
-        !(line->late = evtimer_new(line->base, on_late, line)))
+    if (why_broken(line) || wire_line_is_sent(line) || !(line->late = evtimer_new(line->base, on_late, line)))
         wire_line_close(line);
     else
         wire_timer_set(line->late, seconds);

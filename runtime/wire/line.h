@@ -14,6 +14,8 @@
 
 struct wire_line;
 
+#define WIRE_NOT_READ "it does not read what it is sent" /* why one is gone who does not */
+
 /* Called by the thread that runs the base. Any of them may close the line. */
 struct wire_line_ops {
     /* An object has come; it is freed after the call. */
@@ -24,6 +26,10 @@ struct wire_line_ops {
      * much waits for an end that does not read. Once. What is sent still goes out where it can; the line is still to
      * be closed. */
     void (*gone)(void *context, const char *why);
+    /* So many bytes have come of a line whose end has not; NULL: nobody asks. */
+    void (*part)(void *context, size_t bytes);
+    /* All that waited for the other end is sent; NULL: nobody asks. */
+    void (*sent)(void *context);
 };
 
 struct wire_limits {

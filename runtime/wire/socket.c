@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <event2/listener.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,12 @@
 
 /* ---- Paths that are longer than an address holds ------------------------------------------ */
 
+/* Takes no memory: it is also called by handlers of signals. */
 static int open_directory(const char *path, size_t length)
 {
-    char *name = strndup(path, length ? length : 1);
-    int directory = name ? open(name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    free(name);
-    return directory;
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "%.*s", (int)(length ? length : 1), path);
+    return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* By way of its directory, which stays open until the caller closes it. The directory, or -1 with errno. */
@@ -67,9 +68,11 @@ int wire_listen_path(const char *path, struct error *error)
 
 int wire_listen_address(struct sockaddr *address, socklen_t *size, struct error *error)
 {
-    int on = 1, fd = new_socket(address->sa_family);
+    int on = 1, off = 0, fd = new_socket(address->sa_family);
     if (fd >= 0)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (fd >= 0 && address->sa_family == AF_INET6) /* for version 4, too */
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (fd >= 0 && !bind(fd, address, *size) && !listen(fd, SOMAXCONN) && !getsockname(fd, address, size))
         return fd;
     error_set(error, ERROR_FAILED, "cannot listen to the network: %s", strerror(errno));
@@ -85,6 +88,7 @@ struct wire_listener {
     struct event *ready, *rest;
     void (*take)(void *context, int fd);
     void *context;
+    bool held;
 };
 
 enum { AT_ONCE = 64 };
@@ -93,7 +97,8 @@ static void go_on(evutil_socket_t fd, short what, void *context)
 {
     struct wire_listener *listener = context;
     (void)fd, (void)what;
-    event_add(listener->ready, NULL);
+    if (!listener->held)
+        event_add(listener->ready, NULL);
 }
 
 /* Whoever cannot be taken stays in front of the door, which would be heard all the time. */
@@ -101,7 +106,7 @@ static void on_knock(evutil_socket_t fd, short what, void *context)
 {
     struct wire_listener *listener = context;
     (void)what;
-    for (int i = 0; i < AT_ONCE; i++) {
+    for (int i = 0; i < AT_ONCE && !listener->held; i++) {
         int taken = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (taken >= 0) {
             listener->take(listener->context, taken);
@@ -133,6 +138,15 @@ struct wire_listener *wire_listener_new(struct event_base *base, int fd, void (*
         return listener;
     wire_listener_free(listener);
     return NULL;
+}
+
+void wire_listener_hold(struct wire_listener *listener, bool hold)
+{
+    listener->held = hold;
+    if (hold)
+        event_del(listener->ready);
+    else if (!evtimer_pending(listener->rest, NULL))
+        event_add(listener->ready, NULL);
 }
 
 void wire_listener_free(struct wire_listener *listener)

@@ -25,6 +25,8 @@ struct wire_listener;
  */
 struct wire_listener *wire_listener_new(struct event_base *base, int fd, void (*take)(void *context, int fd),
                                         void *context);
+/* Whoever comes waits in front of the door, or is taken again. */
+void wire_listener_hold(struct wire_listener *listener, bool hold);
 void wire_listener_free(struct wire_listener *listener);
 
 /* ---- Reaching --------------------------------------------------------------------------- */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/wire/loop.h"
+
 enum { KEPT_MOST = 1000 }; /* answers: one that never forgets does not fill the memory */
 
 cJSON *asked_refusal(const char *code, const char *reason)
@@ -23,9 +25,10 @@ struct question *asked_find(const struct asked *asked, int64_t id)
     return NULL;
 }
 
-static void on_late(void *context)
+static void on_late(evutil_socket_t fd, short what, void *context)
 {
     struct question *one = context;
+    (void)fd, (void)what;
     char reason[80];
     snprintf(reason, sizeof reason, "the job did not answer within %g s", one->seconds);
     asked_answer(one->asked, one->id, asked_refusal("timeout", reason));
@@ -38,7 +41,7 @@ static void drop(struct asked *asked, struct question *one)
             *at = one->next;
             break;
         }
-    timers_cancel(asked->timers, &one->late);
+    event_free(one->late);
     cJSON_Delete(one->answer);
     free(one);
 }
@@ -59,8 +62,10 @@ static void keep_few(struct asked *asked)
 struct question *asked_add(struct asked *asked, int64_t id, double seconds)
 {
     struct question *one = calloc(1, sizeof *one), **last = &asked->first;
-    if (!one)
+    if (!one || !(one->late = evtimer_new(asked->base, on_late, one))) {
+        free(one);
         return NULL;
+    }
     keep_few(asked);
     while (*last)
         last = &(*last)->next;
@@ -68,15 +73,14 @@ struct question *asked_add(struct asked *asked, int64_t id, double seconds)
     one->asked = asked;
     one->id = id;
     one->seconds = seconds;
-    timer_init(&one->late, on_late, one, NULL);
-    timers_set(asked->timers, &one->late, seconds);
+    wire_timer_set(one->late, seconds);
     return one;
 }
 
 static void settle(struct question *one, cJSON *answer)
 {
     struct asked *asked = one->asked;
-    timers_cancel(asked->timers, &one->late);
+    evtimer_del(one->late);
     one->answer = answer;
     if (one->forgotten)
         drop(asked, one);

@@ -6,10 +6,9 @@
 #define SCHEDULER_ATTEND_ASKED_H
 
 #include <cjson/cJSON.h>
+#include <event2/event.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "runtime/base/timers.h"
 
 struct question {
     struct question *next;
@@ -17,12 +16,12 @@ struct question {
     int64_t id;
     double seconds;
     cJSON *answer; /* NULL: it waits */
-    struct timer late;
+    struct event *late;
     bool forgotten; /* before it was answered */
 };
 
 struct asked {
-    struct timers *timers;
+    struct event_base *base;
     struct question *first;
     void (*answered)(void *context, int64_t id, const cJSON *answer); /* once for each */
     void *context;

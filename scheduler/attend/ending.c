@@ -2,6 +2,7 @@
 #include "scheduler/attend/ending.h"
 
 #include "runtime/base/json.h"
+#include "runtime/wire/loop.h"
 #include "runtime/wire/messages.h"
 
 /* Seconds for the answer to force, for the end that it makes, which is that of a job that fails, and after SIGTERM. */
@@ -11,7 +12,7 @@ enum { OWN_NUMBER = -1 };
 static void take(struct ending *e, enum ending_step step, double seconds)
 {
     e->step = step;
-    timers_set(&e->loop->timers, &e->next, seconds);
+    wire_timer_set(e->next, seconds);
 }
 
 static int stop(struct ending *e, bool force)
@@ -41,9 +42,10 @@ static void force(struct ending *e)
         take(e, ENDING_FORCE, taken);
 }
 
-static void go_on(void *context)
+static void go_on(evutil_socket_t fd, short what, void *context)
 {
     struct ending *e = context;
+    (void)fd, (void)what;
     if (e->step == ENDING_STOP)
         force(e);
     else if (e->step == ENDING_FORCE)
@@ -55,18 +57,18 @@ static void go_on(void *context)
     }
 }
 
-void ending_open(struct ending *e, struct loop *loop, struct plane *plane)
+int ending_open(struct ending *e, struct event_base *base, struct plane *plane)
 {
-    e->loop = loop;
     e->plane = plane;
-    timer_init(&e->next, go_on, e, NULL);
+    e->next = evtimer_new(base, go_on, e);
+    return e->next ? 0 : -1;
 }
 
 static void hurry(struct ending *e, double grace)
 {
     bool waits = e->step == ENDING_STOP || e->step == ENDING_TERMINATE;
-    if (waits && grace < timers_left(&e->loop->timers, &e->next))
-        timers_set(&e->loop->timers, &e->next, grace);
+    if (waits && grace < wire_timer_left(e->next))
+        wire_timer_set(e->next, grace);
 }
 
 void ending_begin(struct ending *e, double grace)
@@ -92,5 +94,5 @@ void ending_answered(struct ending *e, const cJSON *answer)
 void ending_over(struct ending *e)
 {
     e->step = ENDING_OVER;
-    timers_cancel(&e->loop->timers, &e->next);
+    evtimer_del(e->next);
 }

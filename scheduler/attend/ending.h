@@ -6,17 +6,16 @@
 #define SCHEDULER_ATTEND_ENDING_H
 
 #include <cjson/cJSON.h>
+#include <event2/event.h>
 
 #include "scheduler/attend/plane.h"
-#include "scheduler/epoprm/loop.h"
 
 enum ending_step { ENDING_NOT, ENDING_STOP, ENDING_FORCE, ENDING_TERMINATE, ENDING_KILL, ENDING_OVER };
 
 struct ending {
-    struct loop *loop;
     struct plane *plane;
     enum ending_step step;
-    struct timer next;
+    struct event *next;
     double grace;
     /* The command's processes; NULL: there is no command, and no signals. */
     void (*terminate)(void *context);
@@ -24,7 +23,8 @@ struct ending {
     void *context;
 };
 
-void ending_open(struct ending *ending, struct loop *loop, struct plane *plane);
+/* -1: no memory. */
+int ending_open(struct ending *ending, struct event_base *base, struct plane *plane);
 /* Seconds until force is used. Again: only if that is sooner. */
 void ending_begin(struct ending *ending, double grace);
 /* The job's answer to being stopped: one that it refuses is not waited for. */

@@ -1,10 +1,8 @@
 /* The job's side of the handshake: see handshake.h. */
 #include "scheduler/attend/handshake.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,70 +10,30 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/base/random.h"
+#include "runtime/wire/loop.h"
 #include "scheduler/attend/slurm_user.h"
 #include "scheduler/munge/munge.h"
 
-enum { LINE_MAX_BYTES = 16384, NONCE = 33, ADDRESS_MAX = NI_MAXHOST + NI_MAXSERV };
+enum { LINE_MOST = 16384, NONCE = 33, ADDRESS_MAX = NI_MAXHOST + NI_MAXSERV };
 static const double patience = 5; /* seconds for all of it */
 
-struct shake {
-    int fd;
-    double deadline;
+struct handshake {
+    struct wire_line *line;
+    struct event *late;
+    int64_t job;
     char nonce[NONCE];
-    char address[ADDRESS_MAX]; /* of the adviser's end */
-    uid_t uid;                 /* the adviser's */
+    bool shown; /* the adviser has, and so has this end */
+    uid_t uid;  /* the adviser's */
+    void (*done)(void *context, struct wire_line *line, const struct error *why);
+    void *context;
 };
 
-static int say(const struct shake *shake, cJSON *line, struct error *error)
+static void say(const struct handshake *shake, cJSON *line)
 {
-    char *text = cJSON_PrintUnformatted(line);
-    size_t length = text ? strlen(text) : 0;
+    wire_line_send(shake->line, line); /* one that is gone is told of */
     cJSON_Delete(line);
-    if (!text)
-        return error_memory(error);
-    text[length] = '\n'; /* its end is not looked at any more */
-    bool sent = send(shake->fd, text, length + 1, MSG_NOSIGNAL) == (ssize_t)length + 1;
-    free(text);
-    return sent ? 0 : error_set(error, ERROR_FAILED, "the adviser has gone: %s", strerror(errno));
-}
-
-/* One byte at a time: what follows the line is not ours. */
-static int read_line(const struct shake *shake, char text[LINE_MAX_BYTES], struct error *error)
-{
-    for (size_t used = 0; used < LINE_MAX_BYTES; used++) {
-        struct pollfd fd = {.fd = shake->fd, .events = POLLIN};
-        double left = shake->deadline - monotonic_seconds();
-        if (left <= 0 || poll(&fd, 1, (int)(left * 1e3) + 1) <= 0)
-            return error_set(error, ERROR_TIMEOUT, "the adviser does not answer");
-        if (recv(shake->fd, text + used, 1, 0) != 1)
-            return error_set(error, ERROR_FAILED, "the adviser has gone");
-        if (text[used] == '\n') {
-            text[used] = '\0';
-            return 0;
-        }
-    }
-    return error_set(error, ERROR_FAILED, "that is no adviser: its line is too long");
-}
-
-/* NULL: an error says why. */
-static cJSON *hear(const struct shake *shake, struct error *error)
-{
-    char text[LINE_MAX_BYTES];
-    if (read_line(shake, text, error))
-        return NULL;
-    cJSON *line = cJSON_Parse(text);
-    const char *refused = json_text(line, "refused");
-    if (cJSON_IsObject(line) && !refused)
-        return line;
-    if (refused)
-        error_set(error, ERROR_REFUSED, "the adviser refuses: %.300s", refused);
-    else
-        error_set(error, ERROR_FAILED, "that is no adviser: it speaks otherwise");
-    cJSON_Delete(line);
-    return NULL;
 }
 
 /* An address of version 4 may be written as one of version 6. */
@@ -85,16 +43,17 @@ static const char *plain(const char *address)
     return strncmp(address, mapped, sizeof mapped - 1) ? address : address + sizeof mapped - 1;
 }
 
-static int find_address(struct shake *shake)
+/* Of the adviser's end. -1: it is not connected. */
+static int find_address(const struct handshake *shake, char text[ADDRESS_MAX])
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
     char host[NI_MAXHOST], port[NI_MAXSERV];
-    if (getpeername(shake->fd, (struct sockaddr *)&address, &length) ||
+    if (getpeername(wire_line_fd(shake->line), (struct sockaddr *)&address, &length) ||
         getnameinfo((struct sockaddr *)&address, length, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV))
         return -1;
-    snprintf(shake->address, sizeof shake->address, "%s %s", host, port);
+    snprintf(text, ADDRESS_MAX, "%s %s", host, port);
     return 0;
 }
 
@@ -106,15 +65,17 @@ static bool is_trusted(uid_t uid)
 }
 
 /* "epop-adviser NONCE ADDRESS PORT" */
-static bool is_of_this_connection(const struct shake *shake, const char *text)
+static bool is_of_this_connection(const struct handshake *shake, const char *text)
 {
     static const char word[] = "epop-adviser ";
+    char address[ADDRESS_MAX];
     size_t length = strlen(shake->nonce), begin = sizeof word - 1;
-    return !strncmp(text, word, begin) && !strncmp(text + begin, shake->nonce, length) && text[begin + length] == ' ' &&
-           !strcmp(plain(text + begin + length + 1), plain(shake->address));
+    return !find_address(shake, address) && !strncmp(text, word, begin) &&
+           !strncmp(text + begin, shake->nonce, length) && text[begin + length] == ' ' &&
+           !strcmp(plain(text + begin + length + 1), plain(address));
 }
 
-static int check(struct shake *shake, const cJSON *line, struct error *error)
+static int check(struct handshake *shake, const cJSON *line, struct error *error)
 {
     const char *credential = json_text(line, "credential");
     char *text;
@@ -134,47 +95,112 @@ static int check(struct shake *shake, const cJSON *line, struct error *error)
     return 0;
 }
 
-static int introduce(const struct shake *shake, int64_t job, struct error *error)
+static void introduce(const struct handshake *shake)
 {
     cJSON *line = cJSON_CreateObject();
     cJSON_AddNumberToObject(line, "attend", 1);
-    cJSON_AddNumberToObject(line, "job", (double)job);
+    cJSON_AddNumberToObject(line, "job", (double)shake->job);
     cJSON_AddNumberToObject(line, "uid", (double)geteuid());
     cJSON_AddStringToObject(line, "nonce", shake->nonce);
-    return say(shake, line, error);
+    say(shake, line);
 }
 
-static int prove(const struct shake *shake, const char *nonce, int64_t job, struct error *error)
+static int prove(const struct handshake *shake, const char *nonce, struct error *error)
 {
     char text[200], *credential;
-    snprintf(text, sizeof text, "epop-attend %.64s %" PRId64, nonce, job);
+    snprintf(text, sizeof text, "epop-attend %.64s %" PRId64, nonce, shake->job);
     if (munge_make(text, shake->uid, &credential, error))
         return -1;
     cJSON *line = cJSON_CreateObject();
     cJSON_AddStringToObject(line, "credential", credential);
     free(credential);
-    return say(shake, line, error);
+    say(shake, line);
+    return 0;
 }
 
-static int await_welcome(const struct shake *shake, struct error *error)
+/* ---- Its steps --------------------------------------------------------------------------------- */
+
+static void finish(struct handshake *shake, const struct error *why)
 {
-    cJSON *line = hear(shake, error);
-    bool welcome = json_true(line, "welcome");
-    cJSON_Delete(line);
-    if (line && !welcome)
-        return error_set(error, ERROR_FAILED, "that is no adviser: it does not say welcome");
-    return line ? 0 : -1;
+    struct wire_line *line = why ? NULL : shake->line;
+    struct error none = {0};
+    if (!line)
+        wire_line_close(shake->line);
+    event_free(shake->late);
+    shake->done(shake->context, line, line || why->code == none.code ? NULL : why);
+    free(shake);
 }
 
-int handshake(int fd, int64_t job, struct error *error)
+static void fail(struct handshake *shake, enum error_code code, const char *text)
 {
-    struct shake shake = {.fd = fd, .deadline = monotonic_seconds() + patience};
-    if (random_hex(shake.nonce, (NONCE - 1) / 2) || find_address(&shake))
-        return error_set(error, ERROR_FAILED, "the connection has no address");
-    if (introduce(&shake, job, error))
+    char unused[ADDRESS_MAX];
+    struct error error = {0};
+    if (!find_address(shake, unused))
+        error_set(&error, code, "%s", text);
+    finish(shake, &error);
+}
+
+static void on_message(void *context, const cJSON *line)
+{
+    struct handshake *shake = context;
+    struct error error;
+    const char *refused = json_text(line, "refused");
+    int failed = 0;
+    if (refused)
+        failed = error_set(&error, ERROR_REFUSED, "the adviser refuses: %.300s", refused);
+    else if (!shake->shown)
+        failed = check(shake, line, &error) || prove(shake, json_text(line, "nonce"), &error);
+    else if (!json_true(line, "welcome"))
+        failed = error_set(&error, ERROR_FAILED, "that is no adviser: it does not say welcome");
+    if (failed || shake->shown)
+        finish(shake, failed ? &error : NULL);
+    else
+        shake->shown = true;
+}
+
+static void on_nonsense(void *context, const char *text)
+{
+    (void)text;
+    fail(context, ERROR_FAILED, "that is no adviser: it speaks otherwise");
+}
+
+static void on_gone(void *context, const char *why)
+{
+    char text[200];
+    snprintf(text, sizeof text, "the adviser has gone: %s", why);
+    fail(context, ERROR_FAILED, text);
+}
+
+static void on_late(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    fail(context, ERROR_TIMEOUT, "the adviser does not answer");
+}
+
+int handshake_begin(struct event_base *base, int fd, int64_t job,
+                    void (*done)(void *context, struct wire_line *line, const struct error *why), void *context)
+{
+    static const struct wire_line_ops ops = {.message = on_message, .nonsense = on_nonsense, .gone = on_gone};
+    static const struct wire_limits limits = {.line = LINE_MOST};
+    struct handshake *shake = calloc(1, sizeof *shake);
+    struct event *late = shake ? evtimer_new(base, on_late, shake) : NULL;
+    if (!late || random_hex(shake->nonce, (NONCE - 1) / 2)) {
+        if (late)
+            event_free(late);
+        free(shake);
+        close(fd);
         return -1;
-    cJSON *line = hear(&shake, error);
-    int failed = !line || check(&shake, line, error) || prove(&shake, json_text(line, "nonce"), job, error);
-    cJSON_Delete(line);
-    return failed ? -1 : await_welcome(&shake, error);
+    }
+    shake->late = late;
+    shake->job = job;
+    shake->done = done;
+    shake->context = context;
+    if (!(shake->line = wire_line_new(base, fd, &limits, &ops, shake))) {
+        event_free(late);
+        free(shake);
+        return -1;
+    }
+    wire_timer_set(late, patience);
+    introduce(shake);
+    return 0;
 }

@@ -11,12 +11,17 @@
 #ifndef SCHEDULER_ATTEND_HANDSHAKE_H
 #define SCHEDULER_ATTEND_HANDSHAKE_H
 
+#include <event2/event.h>
 #include <stdint.h>
 
 #include "runtime/base/error.h"
+#include "runtime/wire/line.h"
 
-/* The job's side, on a connected socket, within some seconds. ERROR_REFUSED: the other one is not whom we take for an
- * adviser (root, SlurmUser, this user, or the uid in $EPOP_ADVISER_UID), or does not take us. */
-int handshake(int fd, int64_t job, struct error *error);
+/* The job's side, on a socket that is connected or will be: the descriptor is taken over. Once, and not before this
+ * returns, `done` gets the line, which is its own then; or NULL and why not, within some seconds. ERROR_REFUSED: the
+ * other one is not whom we take for an adviser (root, SlurmUser, this user, or the uid in $EPOP_ADVISER_UID), or does
+ * not take us. No why: nobody was reached. -1: no memory, nothing is called. */
+int handshake_begin(struct event_base *base, int fd, int64_t job,
+                    void (*done)(void *context, struct wire_line *line, const struct error *why), void *context);
 
 #endif

@@ -1,29 +1,26 @@
 /* Connected with an adviser: see link.h. */
 #include "scheduler/attend/link.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/wire/loop.h"
+#include "runtime/wire/socket.h"
 #include "scheduler/attend/attendant.h"
 #include "scheduler/attend/ended.h"
 #include "scheduler/attend/handshake.h"
 
-/* Seconds: between tries, from and to; between looks at the job; to connect; that it looks for a job that it never saw;
- * that it stays to tell of the end. */
-static const double soonest = 0.5, rarest = 30, look_each = 0.5, connect_in = 3, missing = 30, linger = 5;
+/* Seconds: between tries, from and to; between looks at the job; that it looks for a job that it never saw; that it
+ * stays to tell of the end. */
+static const double soonest = 0.5, rarest = 30, look_each = 0.5, missing = 30, linger = 5;
 
 struct linked {
     struct attendant attendant;
@@ -32,7 +29,8 @@ struct linked {
     int64_t job;
     double pause, since;
     char complained[ERROR_TEXT_MAX]; /* each thing once */
-    struct timer again, look, late;
+    struct addrinfo *found, *next;   /* of the adviser: to be tried */
+    struct event *again, *look, *late;
 };
 
 static void complain(struct linked *l, const char *text)
@@ -45,83 +43,72 @@ static void complain(struct linked *l, const char *text)
 
 /* ---- The connection ---------------------------------------------------------------------------- */
 
-static int await_connected(int fd)
-{
-    struct pollfd ready = {.fd = fd, .events = POLLOUT};
-    int wrong = 0;
-    socklen_t length = sizeof wrong;
-    if (poll(&ready, 1, (int)(connect_in * 1e3)) != 1)
-        return ETIMEDOUT;
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &wrong, &length) ? errno : wrong;
-}
-
-static int connect_to(const struct addrinfo *address)
-{
-    int on = 1, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return -1;
-    if (connect(fd, address->ai_addr, address->ai_addrlen) && (errno != EINPROGRESS || (errno = await_connected(fd)))) {
-        close(fd);
-        return -1;
-    }
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    return fd;
-}
-
-static int reach(const struct linked *l, struct error *error)
-{
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found;
-    int fd = -1, wrong = getaddrinfo(l->host, l->port, &hints, &found);
-    if (wrong)
-        return error_set(error, ERROR_FAILED, "%s", gai_strerror(wrong));
-    for (const struct addrinfo *one = found; one && fd < 0; one = one->ai_next)
-        fd = connect_to(one);
-    freeaddrinfo(found);
-    return fd >= 0 ? fd : error_set(error, ERROR_FAILED, "%s", strerror(errno));
-}
-
 static void try_later(struct linked *l)
 {
-    timers_set(&l->attendant.loop.timers, &l->again, l->pause);
+    wire_timer_set(l->again, l->pause);
     l->pause = fmin(2 * l->pause, rarest);
 }
 
+static void try_next(struct linked *l);
+
 /* Not reached: it may not be there now, which is nothing to complain of. */
-static void try_now(void *context)
+static void on_shaken(void *context, struct wire_line *line, const struct error *why)
 {
     struct linked *l = context;
-    struct error error;
-    int fd = reach(l, &error);
-    if (fd >= 0 && handshake(fd, l->job, &error)) {
-        complain(l, error.text);
-        close(fd);
-        fd = -1;
-    }
-    struct peer *peer = fd >= 0 ? peers_add(&l->attendant.peers, fd) : NULL;
-    if (!peer) {
+    if (line) {
+        l->pause = soonest;
+        l->complained[0] = '\0';
+        attendant_talk(&l->attendant, line);
+    } else if (why) {
+        complain(l, why->text);
         try_later(l);
-        return;
+    } else {
+        try_next(l);
     }
-    l->pause = soonest;
-    l->complained[0] = '\0';
-    attendant_greet(&l->attendant, peer);
+}
+
+/* A name may mean several addresses. */
+static void try_next(struct linked *l)
+{
+    int failed = -1;
+    while (l->next && failed) {
+        int fd = wire_connect_address(l->next->ai_addr, l->next->ai_addrlen);
+        l->next = l->next->ai_next;
+        if (fd >= 0)
+            wire_socket_tune(fd);
+        failed = fd < 0 ? -1 : handshake_begin(l->attendant.base, fd, l->job, on_shaken, l);
+    }
+    if (failed)
+        try_later(l);
+}
+
+static void try_now(evutil_socket_t fd, short what, void *context)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct linked *l = context;
+    (void)fd, (void)what;
+    if (l->found)
+        freeaddrinfo(l->found);
+    if (getaddrinfo(l->host, l->port, &hints, &l->found))
+        l->found = NULL;
+    l->next = l->found;
+    try_next(l);
 }
 
 static void on_peer_gone(void *context)
 {
-    struct linked *l = context; /* the attendant is its first member */
+    struct linked *l = context;
     if (!l->attendant.ended)
         try_later(l);
 }
 
 /* ---- The job ----------------------------------------------------------------------------------- */
 
-static void on_late(void *context)
+static void on_late(evutil_socket_t fd, short what, void *context)
 {
     struct linked *l = context;
-    l->attendant.loop.over = true;
+    (void)fd, (void)what;
+    attendant_leave(&l->attendant);
 }
 
 static cJSON *job_ended(void)
@@ -135,27 +122,22 @@ static cJSON *job_ended(void)
 }
 
 /* Its status is Slurm's to tell. */
-static void look(void *context)
+static void look(evutil_socket_t fd, short what, void *context)
 {
     struct linked *l = context;
     const struct plane *plane = &l->attendant.plane;
     bool found = plane->job.id[0], sought = plane->state == PLANE_SEEKS;
     bool there = found ? control_job_alive(&plane->job) && (!sought || control_job_listed(&plane->job))
                        : monotonic_seconds() - l->since < missing;
-    timers_set(&l->attendant.loop.timers, &l->look, look_each);
+    (void)fd, (void)what;
+    wire_timer_set(l->look, look_each);
     if (there)
         return;
-    timers_cancel(&l->attendant.loop.timers, &l->look);
-    timers_cancel(&l->attendant.loop.timers, &l->again);
+    evtimer_del(l->look);
+    evtimer_del(l->again);
+    l->attendant.told = true; /* nobody else comes to ask */
     attendant_ended(&l->attendant, job_ended());
-    timers_set(&l->attendant.loop.timers, &l->late, linger);
-}
-
-static void between(void *context)
-{
-    struct linked *l = context;
-    if (l->attendant.ended && peers_flushed(&l->attendant.peers))
-        l->attendant.loop.over = true;
+    wire_timer_set(l->late, linger);
 }
 
 /* "JOB.json" of a path. -1: it is none. */
@@ -191,15 +173,18 @@ static int stay(struct linked *l, struct error *error)
     struct attendant *a = &l->attendant;
     if (attendant_open(a, NULL, l->id, error))
         return -1;
-    a->peers.gone = on_peer_gone;
+    a->gone = on_peer_gone;
+    a->context = l;
     l->pause = soonest;
     l->since = monotonic_seconds();
-    timer_init(&l->again, try_now, l, NULL);
-    timer_init(&l->look, look, l, NULL);
-    timer_init(&l->late, on_late, l, NULL);
-    timers_set(&a->loop.timers, &l->again, 0);
-    timers_set(&a->loop.timers, &l->look, look_each);
-    return loop_run(&a->loop, between, l, error);
+    l->again = evtimer_new(a->base, try_now, l);
+    l->look = evtimer_new(a->base, look, l);
+    l->late = evtimer_new(a->base, on_late, l);
+    if (!l->again || !l->look || !l->late)
+        return error_memory(error);
+    wire_timer_set(l->again, 0);
+    wire_timer_set(l->look, look_each);
+    return attendant_run(a, error);
 }
 
 int link_to(const char *adviser, const char *address_file)

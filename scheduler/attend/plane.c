@@ -1,7 +1,6 @@
 /* Finding, attaching, asking: see plane.h. */
 #include "scheduler/attend/plane.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,77 +8,13 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/base/thread.h"
-#include "runtime/control/call.h"
-#include "runtime/control/codec.h"
-#include "runtime/control/control.h"
-#include "runtime/wire/messages.h"
 #include "runtime/control/rundir.h"
-#include "runtime/control/tool.h"
-#include "scheduler/attend/asked.h"
+#include "runtime/wire/loop.h"
+#include "runtime/wire/messages.h"
 
-/* Seconds between looks for the address file: at first, and when the job has none after 10 s. */
-static const double soon = 0.02, seldom = 0.5, young = 10, again = 1;
-enum { ATTACH_MS = 600000 }; /* PMIx gives up by itself before; a second attempt meanwhile would do harm */
-
-enum { LETTER_ATTACHED, LETTER_FAILED, LETTER_EVENT, LETTER_ANSWER, LETTER_GONE, LETTER_LOST, LETTER_LEFT };
-
-/* ---- On PMIx's threads, and those that wait for it --------------------------------------------- */
-
-static void on_message(void *context, const cJSON *event)
-{
-    struct plane *plane = context;
-    char *text = cJSON_PrintUnformatted(event);
-    if (text)
-        mail_put(&plane->mail, LETTER_EVENT, 0, text);
-    free(text);
-}
-
-static void on_gone(void *context)
-{
-    struct plane *plane = context;
-    mail_put(&plane->mail, LETTER_GONE, 0, NULL);
-}
-
-static void on_lost(void *context)
-{
-    struct plane *plane = context;
-    mail_put(&plane->mail, LETTER_LOST, 0, NULL);
-}
-
-static void *attach(void *context)
-{
-    static const struct control_tool_ops ops = {.message = on_message, .ending = on_gone, .lost = on_lost};
-    struct plane *plane = context;
-    struct error error;
-    int failed = control_tool_attach(plane->job.uri, plane->nspace, &ops, plane, ATTACH_MS, &error);
-    mail_put(&plane->mail, failed ? LETTER_FAILED : LETTER_ATTACHED, 0, NULL);
-    return NULL;
-}
-
-static void *leave(void *context)
-{
-    struct plane *plane = context;
-    control_tool_detach();
-    mail_put(&plane->mail, LETTER_LEFT, 0, NULL);
-    return NULL;
-}
-
-struct call {
-    struct plane *plane;
-    int64_t number;
-};
-
-static void answered(pmix_status_t status, pmix_info_t *info, size_t count, void *cbdata, pmix_release_cbfunc_t release,
-                     void *release_cbdata)
-{
-    struct call *call = cbdata;
-    const char *text = control_info_text(info, count, CONTROL_KEY_ANSWER);
-    mail_put(&call->plane->mail, LETTER_ANSWER, call->number, text ? text : PMIx_Error_string(status));
-    if (release)
-        release(release_cbdata);
-    free(call);
-}
+/* Seconds between looks for the address file: at first, and when the job has none after 10 s; after an attempt that
+ * failed, and for one. */
+static const double soon = 0.02, seldom = 0.5, young = 10, again = 1, attach = 30;
 
 /* ---- Finding the job ---------------------------------------------------------------------------- */
 
@@ -118,42 +53,29 @@ static bool find(struct plane *plane)
 
 static void look_in(struct plane *plane, double seconds)
 {
-    timers_set(&plane->loop->timers, &plane->look, seconds);
-}
-
-/* A change within the clock's tick of a look would be missed, so a look is repeated once. */
-static void look(void *context)
-{
-    struct plane *plane = context;
-    long long now = look_at_directories();
-    bool changed = now != plane->seen;
-    look_in(plane, monotonic_seconds() - plane->since < young ? soon : seldom);
-    if (!changed && plane->unchanged++ > 1)
-        return;
-    if (changed)
-        plane->unchanged = 0;
-    plane->seen = now;
-    if (!find(plane))
-        return;
-    timers_cancel(&plane->loop->timers, &plane->look);
-    control_nspace_client(plane->nspace, plane->job.token);
-    plane->state = PLANE_ATTACHES;
-    if (thread_start(NULL, attach, plane))
-        mail_put(&plane->mail, LETTER_FAILED, 0, NULL);
+    wire_timer_set(plane->look, seconds);
 }
 
 static void seek(struct plane *plane, double seconds)
 {
+    if (plane->link)
+        wire_link_close(plane->link);
+    plane->link = NULL;
     plane->state = PLANE_SEEKS;
     plane->seen = -1;
     if (!plane->closed)
         look_in(plane, seconds);
 }
 
-/* ---- What came --------------------------------------------------------------------------------- */
+/* ---- The link ----------------------------------------------------------------------------------- */
 
-static void begin(struct plane *plane)
+static void on_attached(void *context, const struct error *why_not)
 {
+    struct plane *plane = context;
+    if (why_not) {
+        seek(plane, again);
+        return;
+    }
     cJSON *watch = json_message(REQUEST_WATCH);
     plane->state = PLANE_ATTACHED;
     plane->lost = false;
@@ -162,78 +84,75 @@ static void begin(struct plane *plane)
     plane->ops->attached(plane->context, plane->job.id);
 }
 
-static void end(struct plane *plane, bool lost)
-{
-    if (plane->state != PLANE_ATTACHED)
-        return;
-    plane->state = PLANE_LEAVES;
-    plane->lost = lost;
-    snprintf(plane->over, sizeof plane->over, "%s", plane->job.id);
-    plane->ops->detached(plane->context);
-    if (thread_start(NULL, leave, plane))
-        mail_put(&plane->mail, LETTER_LEFT, 0, NULL);
-}
-
-/* What is no JSON is a word of PMIx. */
-static void take_answer(struct plane *plane, const struct letter *letter)
-{
-    cJSON *answer = letter->text ? cJSON_Parse(letter->text) : NULL;
-    char reason[200];
-    if (!letter->number) {
-        cJSON_Delete(answer);
-        return;
-    }
-    snprintf(reason, sizeof reason, "the job does not understand: %.150s", letter->text ? letter->text : "");
-    if (!cJSON_IsObject(answer)) {
-        cJSON_Delete(answer);
-        answer = asked_refusal("failed", reason);
-    }
-    plane->ops->answer(plane->context, letter->number, answer);
-}
-
-static void take(struct plane *plane, const struct letter *letter)
-{
-    switch (letter->kind) {
-    case LETTER_ATTACHED:
-        begin(plane);
-        break;
-    case LETTER_FAILED:
-        seek(plane, again);
-        break;
-    case LETTER_EVENT:
-        plane->ops->event(plane->context, letter->text);
-        break;
-    case LETTER_ANSWER:
-        take_answer(plane, letter);
-        break;
-    case LETTER_GONE:
-    case LETTER_LOST:
-        end(plane, letter->kind == LETTER_LOST);
-        break;
-    default:
-        seek(plane, soon);
-    }
-}
-
-static void ready(void *context, short events)
+static void on_message(void *context, const cJSON *event)
 {
     struct plane *plane = context;
-    (void)events;
-    for (struct letter *letter; (letter = mail_take(&plane->mail));) {
-        take(plane, letter);
-        mail_free(letter);
-    }
+    plane->ops->event(plane->context, event);
+}
+
+static void on_ended(void *context, bool lost)
+{
+    struct plane *plane = context;
+    plane->lost = lost;
+    snprintf(plane->over, sizeof plane->over, "%s", plane->job.id);
+    seek(plane, soon);
+    plane->ops->detached(plane->context);
+}
+
+static void begin(struct plane *plane)
+{
+    static const struct wire_link_ops ops = {.attached = on_attached, .message = on_message, .ended = on_ended};
+    struct error unheard;
+    plane->state = PLANE_ATTACHES;
+    plane->link =
+        wire_link_open(plane->base, plane->job.uri, plane->job.token, WIRE_TOOL, -1, &ops, plane, attach, &unheard);
+    if (!plane->link)
+        seek(plane, again);
+}
+
+/* A change within the clock's tick of a look would be missed, so a look is repeated once. */
+static void look(evutil_socket_t fd, short what, void *context)
+{
+    struct plane *plane = context;
+    long long now = look_at_directories();
+    bool changed = now != plane->seen;
+    (void)fd, (void)what;
+    look_in(plane, monotonic_seconds() - plane->since < young ? soon : seldom);
+    if (!changed && plane->unchanged++ > 1)
+        return;
+    if (changed)
+        plane->unchanged = 0;
+    plane->seen = now;
+    if (!find(plane))
+        return;
+    evtimer_del(plane->look);
+    begin(plane);
 }
 
 /* ---- For the attendant ------------------------------------------------------------------------- */
 
+struct call {
+    struct plane *plane;
+    int64_t number; /* 0: nobody waits for it */
+};
+
+/* NULL: the job is gone, which is told of all that wait at once. */
+static void answered(void *context, cJSON *answer, const struct error *why)
+{
+    struct call *call = context;
+    (void)why;
+    if (answer && call->number)
+        call->plane->ops->answer(call->plane->context, call->number, answer);
+    else
+        cJSON_Delete(answer);
+    free(call);
+}
+
 int plane_open(struct plane *plane, struct error *error)
 {
-    control_prepare();
-    timer_init(&plane->look, look, plane, NULL);
-    plane->watched = (struct watched){.fd = -1, .events = POLLIN, .ready = ready, .context = plane};
-    if (mail_open(&plane->mail) || (plane->watched.fd = plane->mail.fd, loop_add(plane->loop, &plane->watched)))
-        return error_set(error, ERROR_FAILED, "no descriptor or no memory for the control plane");
+    plane->look = evtimer_new(plane->base, look, plane);
+    if (!plane->look)
+        return error_memory(error);
     plane->since = monotonic_seconds();
     seek(plane, 0);
     return 0;
@@ -242,7 +161,8 @@ int plane_open(struct plane *plane, struct error *error)
 void plane_close(struct plane *plane)
 {
     plane->closed = true;
-    timers_cancel(&plane->loop->timers, &plane->look);
+    seek(plane, 0);
+    evtimer_del(plane->look);
 }
 
 int plane_ask(struct plane *plane, int64_t number, const cJSON *request)
@@ -251,7 +171,7 @@ int plane_ask(struct plane *plane, int64_t number, const cJSON *request)
     if (!call)
         return -1;
     *call = (struct call){plane, number};
-    if (control_call(request, plane->nspace, answered, call) == PMIX_SUCCESS)
+    if (!wire_link_ask(plane->link, request, 0, answered, call))
         return 0;
     free(call);
     return -1;

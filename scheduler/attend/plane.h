@@ -1,39 +1,36 @@
 /*
  * The job's control plane, from the attendant's side: it is found by the address file, attached to, and attached to
- * again when another one appears. Everything here is on the loop's thread, but for PMIx's calls that may take long.
+ * again when another one appears.
  */
 #ifndef SCHEDULER_ATTEND_PLANE_H
 #define SCHEDULER_ATTEND_PLANE_H
 
 #include <cjson/cJSON.h>
+#include <event2/event.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/control/jobs.h"
-#include "runtime/control/token.h"
-#include "scheduler/attend/mail.h"
-#include "scheduler/epoprm/loop.h"
+#include "runtime/wire/link.h"
 
 struct plane_ops {
     void (*attached)(void *context, const char *job);
     void (*detached)(void *context); /* requests that wait are answered no more */
-    void (*event)(void *context, const char *json);
+    void (*event)(void *context, const cJSON *what);
     void (*answer)(void *context, int64_t number, cJSON *answer); /* which is the callee's */
 };
 
-enum plane_state { PLANE_SEEKS, PLANE_ATTACHES, PLANE_ATTACHED, PLANE_LEAVES };
+enum plane_state { PLANE_SEEKS, PLANE_ATTACHES, PLANE_ATTACHED };
 
 struct plane {
-    struct loop *loop;
+    struct event_base *base;
     const char *batch, *id; /* which job: the one or the other */
     const struct plane_ops *ops;
     void *context;
     enum plane_state state;
     struct control_job job; /* while it is not sought */
-    char nspace[CONTROL_NSPACE_MAX];
-    struct mail mail;
-    struct watched watched;
-    struct timer look;
+    struct wire_link *link; /* likewise */
+    struct event *look;
     double since;   /* it is sought */
     long long seen; /* what the directories were like then, */
     int unchanged;  /* and for how many looks */
@@ -42,11 +39,11 @@ struct plane {
     char over[128]; /* of a batch job: the id of the job that it was attached to. That one does not come back */
 };
 
-/* The members from loop to context are set before. -1: no descriptors, or no memory. */
+/* The members from base to context are set before. -1: no memory. */
 int plane_open(struct plane *plane, struct error *error);
 /* Its job is not looked for any more. */
 void plane_close(struct plane *plane);
-/* Sends a request; the answer comes with this number. -1: not attached, or PMIx refuses. */
+/* Sends a request; the answer comes with this number. -1: not attached, or no memory. */
 int plane_ask(struct plane *plane, int64_t number, const cJSON *request);
 
 #endif

@@ -11,15 +11,16 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/kin.h"
+#include "runtime/wire/loop.h"
+#include "runtime/wire/socket.h"
 #include "scheduler/attend/attendant.h"
 #include "scheduler/attend/ended.h"
 #include "scheduler/attend/guard.h"
-#include "scheduler/attend/listening.h"
 #include "scheduler/attend/lost.h"
 #include "scheduler/attend/unreached.h"
 
@@ -36,9 +37,9 @@ struct beside {
     struct launch launch;
     struct guard guard;
     struct attendant attendant;
-    struct listening listening;
-    struct watched guarded, signalled;
-    struct timer late, look;
+    struct wire_listener *listener;
+    char socket[PATH_MAX + 8];
+    struct event *guarded, *signalled, *late, *look;
     int looked, missed;  /* how often in a row */
     char unreached[160]; /* why it is ended then; "": it is not */
 };
@@ -65,16 +66,17 @@ static int lock(const char *directory, struct error *error)
 
 /* ---- The end ----------------------------------------------------------------------------------- */
 
-static void on_late(void *context)
+static void on_late(evutil_socket_t fd, short what, void *context)
 {
     struct beside *b = context;
-    b->attendant.loop.over = true;
+    (void)fd, (void)what;
+    attendant_leave(&b->attendant);
 }
 
 static void finish(struct beside *b, cJSON *ended)
 {
     struct error error;
-    timers_cancel(&b->attendant.loop.timers, &b->look);
+    evtimer_del(b->look);
     if (b->unreached[0]) {
         cJSON_DeleteItemFromObjectCaseSensitive(ended, "reason");
         cJSON_AddStringToObject(ended, "reason", b->unreached);
@@ -82,7 +84,7 @@ static void finish(struct beside *b, cJSON *ended)
     if (ended_write(b->directory, ended, &error))
         say_failed(&error);
     attendant_ended(&b->attendant, ended);
-    timers_set(&b->attendant.loop.timers, &b->late, linger);
+    wire_timer_set(b->late, linger);
 }
 
 /* What the guard had below it has become this process's. */
@@ -92,19 +94,21 @@ static cJSON *without_guard(void)
     return ended_lost();
 }
 
-static void on_guard(void *context, short events)
+static void on_guard(evutil_socket_t fd, short what, void *context)
 {
     struct beside *b = context;
     struct guard_message message;
+    (void)fd, (void)what;
+    event_del(b->guarded); /* reading closes the descriptor of a guard that is gone */
     int got = guard_read(&b->guard, &message);
-    (void)events;
+    if (!got || (got > 0 && message.word == GUARD_RUNS))
+        event_add(b->guarded, NULL);
     if (!got || b->attendant.ended || (got > 0 && message.word == GUARD_RUNS))
         return;
     if (got > 0)
         finish(b, ended_of(&message, &b->launch));
     else
         finish(b, without_guard());
-    loop_drop(&b->attendant.loop, &b->guarded);
     waitpid(b->guard.pid, NULL, WNOHANG);
 }
 
@@ -129,16 +133,17 @@ static bool waits_in_vain(const struct beside *b)
 }
 
 /* One that has a control plane misses its processes by itself. */
-static void look(void *context)
+static void look(evutil_socket_t fd, short what, void *context)
 {
     struct beside *b = context;
+    (void)fd, (void)what;
     char text[sizeof b->unreached] = "rank 0's process or its host has gone, and mpiexec has not noticed";
     bool vain = waits_in_vain(b);
     b->missed = vain ? b->missed + 1 : 0;
     b->looked =
         b->attendant.plane.state == PLANE_SEEKS && unreached_seen(b->guard.pid, text, sizeof text) ? b->looked + 1 : 0;
     if (b->looked < 2 && b->missed < MISSED_MOST) {
-        timers_set(&b->attendant.loop.timers, &b->look, look_apart);
+        wire_timer_set(b->look, look_apart);
         return;
     }
     memcpy(b->unreached, text, sizeof text);
@@ -147,29 +152,29 @@ static void look(void *context)
 
 /* ---- The beginning ----------------------------------------------------------------------------- */
 
-static void on_signal(void *context, short events)
+static void on_signal(evutil_socket_t number, short what, void *context)
 {
     struct beside *b = context;
-    struct signalfd_siginfo info;
-    (void)events;
-    if (read(b->signalled.fd, &info, sizeof info) > 0 && !b->attendant.ended)
+    (void)number, (void)what;
+    if (!b->attendant.ended)
         ending_begin(&b->attendant.ending, short_grace);
 }
 
-/* Before there are threads. */
-static void take_signals(struct beside *b)
+/* It is told to go when there is somebody to hear it. */
+static void keep_signal(int how)
 {
     sigset_t terminating;
+    sigemptyset(&terminating);
+    sigaddset(&terminating, SIGTERM);
+    sigprocmask(how, &terminating, NULL);
+}
+
+static void take_signals(void)
+{
     for (int number = 1; number < 32; number++)
         if (number != SIGTERM && number != SIGCHLD)
             signal(number, SIG_IGN);
-    sigemptyset(&terminating);
-    sigaddset(&terminating, SIGTERM);
-    sigprocmask(SIG_BLOCK, &terminating, NULL);
-    b->signalled = (struct watched){.fd = signalfd(-1, &terminating, SFD_CLOEXEC | SFD_NONBLOCK),
-                                    .events = POLLIN,
-                                    .ready = on_signal,
-                                    .context = b};
+    keep_signal(SIG_BLOCK);
 }
 
 /* The job's address file is where its environment says, and its host is waited for as long. */
@@ -219,41 +224,65 @@ static cJSON *begin(struct beside *b)
     return got && message.word != GUARD_RUNS ? ended_of(&message, &b->launch) : NULL;
 }
 
-static void between(void *context)
-{
-    struct beside *b = context;
-    if (b->attendant.told && peers_flushed(&b->attendant.peers))
-        b->attendant.loop.over = true;
-}
+/* ---- Daemons ----------------------------------------------------------------------------------- */
 
+/* Only processes of the same user are heard, and root's. */
 static void on_connection(void *context, int fd)
 {
     struct beside *b = context;
-    struct peer *peer = peers_add(&b->attendant.peers, fd);
-    if (peer)
-        attendant_greet(&b->attendant, peer);
+    uid_t uid;
+    if (wire_socket_user(fd, &uid) && (uid == geteuid() || !uid))
+        attendant_take(&b->attendant, fd);
+    else
+        close(fd);
+}
+
+/* Under another name first: who finds it there can connect. A socket of an attendant before is replaced. */
+static int open_socket(struct beside *b, struct error *error)
+{
+    char fresh[sizeof b->socket + 1];
+    snprintf(b->socket, sizeof b->socket, "%s/socket", b->directory);
+    snprintf(fresh, sizeof fresh, "%s~", b->socket);
+    int fd = wire_listen_path(fresh, error);
+    if (fd < 0)
+        return -1;
+    if (rename(fresh, b->socket)) {
+        close(fd);
+        return error_set(error, ERROR_FAILED, "%s: %s", b->socket, strerror(errno));
+    }
+    b->listener = wire_listener_new(b->attendant.base, fd, on_connection, b);
+    return b->listener ? 0 : error_memory(error);
+}
+
+static int make_events(struct beside *b, struct error *error)
+{
+    struct event_base *base = b->attendant.base;
+    b->guarded = event_new(base, b->guard.fd, EV_READ | EV_PERSIST, on_guard, b);
+    b->signalled = evsignal_new(base, SIGTERM, on_signal, b);
+    b->late = evtimer_new(base, on_late, b);
+    b->look = evtimer_new(base, look, b);
+    return b->guarded && b->signalled && b->late && b->look ? 0 : error_memory(error);
 }
 
 static int stay(struct beside *b, cJSON *ended, struct error *error)
 {
     struct attendant *a = &b->attendant;
-    if (attendant_open(a, b->launch.batch ? b->launch.batch : "", NULL, error) ||
-        listening_open(&b->listening, &a->loop, b->directory, on_connection, b, error))
+    if (attendant_open(a, b->launch.batch ? b->launch.batch : "", NULL, error) || make_events(b, error) ||
+        open_socket(b, error))
         return -1;
     a->ending.terminate = terminate;
     a->ending.kill = kill_all;
     a->ending.context = b;
-    b->guarded = (struct watched){.fd = b->guard.fd, .events = POLLIN, .ready = on_guard, .context = b};
-    timer_init(&b->late, on_late, b, NULL);
-    timer_init(&b->look, look, b, NULL);
-    if ((!ended && loop_add(&a->loop, &b->guarded)) || loop_add(&a->loop, &b->signalled))
+    if ((!ended && event_add(b->guarded, NULL)) || evsignal_add(b->signalled, NULL))
         return error_memory(error);
+    keep_signal(SIG_UNBLOCK);
     if (ended)
         finish(b, ended);
     else
-        timers_set(&a->loop.timers, &b->look, look_apart);
-    int failed = loop_run(&a->loop, between, b, error);
-    listening_close(&b->listening);
+        wire_timer_set(b->look, look_apart);
+    int failed = attendant_run(a, error);
+    unlink(b->socket);
+    wire_listener_free(b->listener);
     return failed;
 }
 
@@ -276,7 +305,7 @@ int run(const char *directory)
         return 0;
     b.guard.fd = -1;
     setsid();
-    take_signals(&b);
+    take_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (lost_is_started(b.directory))
         ended = lost_end(b.directory, b.mark);

@@ -1,135 +1,85 @@
 /* Talking with an attendant: see attendant.h. */
 #include "scheduler/epoprm/attendant.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "runtime/base/clock.h"
-#include "scheduler/epoprm/address.h"
+#include "runtime/wire/loop.h"
+#include "runtime/wire/socket.h"
 
 static const double pause_between = 0.05; /* seconds between two tries; longer the longer it is not there */
-enum { LINES_MOST = 16 << 20 };
-
-static void drop(struct attendant *attendant)
-{
-    if (attendant->watched.fd >= 0) {
-        loop_drop(attendant->loop, &attendant->watched);
-        close(attendant->watched.fd);
-    }
-    attendant->watched.fd = -1;
-    attendant->connected = false;
-    lines_free(&attendant->lines);
-}
+static const struct wire_limits limits = {.line = 16 << 20, .unsent = 16 << 20};
 
 static void try_again(struct attendant *attendant)
 {
     double missing = monotonic_seconds() - attendant->since;
-    timers_set(&attendant->loop->timers, &attendant->again,
-               missing < 1    ? pause_between
-               : missing < 20 ? missing / 10
-                              : 2);
+    wire_timer_set(attendant->again, missing < 1 ? pause_between : missing < 20 ? missing / 10 : 2);
 }
 
-static void broke(struct attendant *attendant)
+static void drop(struct attendant *attendant)
 {
+    if (attendant->line)
+        wire_line_close(attendant->line);
+    attendant->line = NULL;
+}
+
+static void on_message(void *context, const cJSON *message)
+{
+    struct attendant *attendant = context;
+    attendant->take(attendant->context, message);
+}
+
+static void on_gone(void *context, const char *why)
+{
+    struct attendant *attendant = context;
+    (void)why;
     drop(attendant);
     attendant->since = monotonic_seconds();
     try_again(attendant);
     attendant->gone(attendant->context);
 }
 
-static void send_some(struct attendant *attendant)
+static void connect_now(evutil_socket_t ignored, short what, void *context)
 {
-    lines_send(&attendant->lines, attendant->watched.fd); /* one that is gone is found by reading */
-    attendant->watched.events = attendant->lines.out_used ? POLLIN | POLLOUT : POLLIN;
-}
-
-/* Its user may close the attendant meanwhile. */
-static void take_lines(struct attendant *attendant)
-{
-    char *line;
-    while (attendant->connected && (line = lines_next(&attendant->lines))) {
-        cJSON *message = cJSON_Parse(line);
-        if (message)
-            attendant->take(attendant->context, message);
-        cJSON_Delete(message);
-    }
-}
-
-static void ready(void *context, short events)
-{
+    static const struct wire_line_ops ops = {.message = on_message, .gone = on_gone};
     struct attendant *attendant = context;
-    if (events & POLLOUT)
-        send_some(attendant);
-    if (!(events & (POLLIN | POLLHUP | POLLERR)))
-        return;
-    enum lines_end end = lines_receive(&attendant->lines, attendant->watched.fd);
-    take_lines(attendant);
-    if (end != LINES_OPEN && attendant->connected)
-        broke(attendant);
-}
-
-static int reach(const char *path)
-{
-    struct sockaddr_un address;
-    struct error error;
-    int directory, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool reached = fd >= 0 && !address_make(&address, &directory, path, &error);
-    if (reached) {
-        reached = !connect(fd, (struct sockaddr *)&address, sizeof address);
-        close(directory);
-    }
-    if (!reached && fd >= 0)
-        close(fd);
-    return reached ? fd : -1;
-}
-
-static void connect_now(void *context)
-{
-    struct attendant *attendant = context;
-    attendant->watched.fd = reach(attendant->path);
-    attendant->watched.events = POLLIN;
-    attendant->connected = attendant->watched.fd >= 0;
-    attendant->lines.in_most = attendant->lines.out_most = LINES_MOST;
-    if (!attendant->connected || loop_add(attendant->loop, &attendant->watched)) {
-        drop(attendant);
+    int fd = wire_connect_path(attendant->path);
+    (void)ignored, (void)what;
+    attendant->line = fd >= 0 ? wire_line_new(attendant->base, fd, &limits, &ops, attendant) : NULL;
+    if (attendant->line)
+        wire_line_hand(attendant->line, &limits, WIRE_MEMBERS, &ops, attendant);
+    else
         try_again(attendant);
-    }
 }
 
-int attendant_open(struct attendant *attendant, struct loop *loop, const char *path)
+int attendant_open(struct attendant *attendant, struct event_base *base, const char *path)
 {
-    attendant->loop = loop;
+    attendant->base = base;
     attendant->path = strdup(path);
-    if (!attendant->path)
+    attendant->again = evtimer_new(base, connect_now, attendant);
+    if (!attendant->path || !attendant->again)
         return -1;
-    attendant->watched = (struct watched){.fd = -1, .ready = ready, .context = attendant};
     attendant->since = monotonic_seconds();
-    timer_init(&attendant->again, connect_now, attendant, NULL);
-    connect_now(attendant);
+    connect_now(-1, 0, attendant);
     return 0;
 }
 
 void attendant_close(struct attendant *attendant)
 {
-    if (!attendant->path)
-        return;
     drop(attendant);
-    timers_cancel(&attendant->loop->timers, &attendant->again);
+    if (attendant->again)
+        event_free(attendant->again);
+    attendant->again = NULL;
     free(attendant->path);
     attendant->path = NULL;
 }
 
+/* One that is gone is told of. */
 void attendant_say(struct attendant *attendant, cJSON *message)
 {
-    char *text = attendant->connected ? cJSON_PrintUnformatted(message) : NULL;
-    if (text && !lines_put(&attendant->lines, text))
-        send_some(attendant);
-    free(text);
+    if (attendant->line)
+        wire_line_send(attendant->line, message);
     cJSON_Delete(message);
 }
 
@@ -154,5 +104,5 @@ void attendant_forget(struct attendant *attendant, int64_t id)
 
 double attendant_missing(const struct attendant *attendant)
 {
-    return attendant->connected ? 0 : monotonic_seconds() - attendant->since;
+    return attendant->line ? 0 : monotonic_seconds() - attendant->since;
 }

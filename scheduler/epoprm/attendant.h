@@ -6,28 +6,26 @@
 #define SCHEDULER_EPOPRM_ATTENDANT_H
 
 #include <cjson/cJSON.h>
+#include <event2/event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scheduler/epoprm/lines.h"
-#include "scheduler/epoprm/loop.h"
+#include "runtime/wire/line.h"
 
 struct attendant {
-    struct loop *loop;
+    struct event_base *base;
     char *path;
     void (*take)(void *context, const cJSON *message); /* each line; may close the attendant */
     void (*gone)(void *context);                       /* the connection broke; it is tried again until it is closed */
     void *context;
-    struct watched watched;
-    struct timer again;
+    struct wire_line *line; /* NULL: it is not connected */
+    struct event *again;
     double since; /* it is tried */
-    struct lines lines;
-    bool connected;
 };
 
 /* take, gone and context are set before. -1: no memory. */
-int attendant_open(struct attendant *attendant, struct loop *loop, const char *path);
+int attendant_open(struct attendant *attendant, struct event_base *base, const char *path);
 /* May be called for one that is not open. */
 void attendant_close(struct attendant *attendant);
 

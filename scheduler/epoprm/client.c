@@ -2,43 +2,72 @@
 #include "scheduler/epoprm/client.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "scheduler/epoprm/address.h"
+#include "runtime/wire/line.h"
+#include "runtime/wire/loop.h"
+#include "runtime/wire/socket.h"
 #include "scheduler/epoprm/command.h"
 #include "scheduler/epoprm/place.h"
 #include "scheduler/epoprm/say.h"
 
 static const double usual = 30; /* seconds */
+enum { AGAIN_MS = 20 };
 
-static int connect_there(const char *path, struct error *error)
+struct client {
+    struct event_base *base;
+    struct wire_line *line;
+    double seconds;
+    cJSON *came;     /* an array: what nobody has taken yet */
+    bool stir, gone; /* something came, or the end */
+};
+
+static void on_message(void *context, const cJSON *message)
 {
-    struct sockaddr_un address;
-    int directory;
-    if (address_make(&address, &directory, path, error))
-        return -1;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address)) {
-        close(fd);
-        fd = -1;
-    }
-    close(directory);
+    struct client *client = context;
+    cJSON_AddItemToArray(client->came, cJSON_Duplicate(message, 1));
+    client->stir = true;
+    wire_wake(client->base);
+}
+
+static void on_gone(void *context, const char *why)
+{
+    struct client *client = context;
+    (void)why;
+    client->stir = client->gone = true;
+    wire_wake(client->base);
+}
+
+/* One that is asked by very many at once has no room for a moment. A descriptor, or -1. */
+static int reach(const char *path)
+{
+    double end = monotonic_seconds() + usual;
+    int fd;
+    while ((fd = wire_connect_path(path)) < 0 && errno == EAGAIN && monotonic_seconds() < end)
+        poll(NULL, 0, AGAIN_MS);
     return fd;
 }
 
-static void set_limit(int fd, double seconds)
+static struct client *talk(int fd, double seconds)
 {
-    struct timeval limit = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(1e6 * (seconds - (int)seconds))};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    static const struct wire_line_ops ops = {.message = on_message, .gone = on_gone};
+    static const struct wire_limits limits = {.line = 1 << 30};
+    struct client *client = calloc(1, sizeof *client);
+    if (client) {
+        *client = (struct client){.base = wire_base_new(), .seconds = seconds, .came = cJSON_CreateArray()};
+        client->line = client->base && client->came ? wire_line_new(client->base, fd, &limits, &ops, client) : NULL;
+    }
+    if (client && client->line)
+        return client;
+    client_close(client);
+    return NULL;
 }
 
-FILE *client_connect(double seconds, bool quiet, int *code)
+struct client *client_connect(double seconds, bool quiet, int *code)
 {
     char path[PLACE_MAX];
     struct error error;
@@ -47,33 +76,35 @@ FILE *client_connect(double seconds, bool quiet, int *code)
         rm_complain("%s", error.text);
         return NULL;
     }
-    int fd = connect_there(path, &error);
-    FILE *daemon = fd >= 0 ? fdopen(fd, "r+") : NULL;
-    *code = daemon ? RM_DONE : RM_NO_JOB;
-    if (!daemon && !quiet)
+    int fd = reach(path);
+    struct client *client = fd >= 0 ? talk(fd, seconds) : NULL;
+    *code = client ? RM_DONE : RM_NO_JOB;
+    if (!client && !quiet)
         rm_complain("no daemon answers at %s: epoprm start begins one", path);
-    if (daemon && seconds > 0)
-        set_limit(fd, seconds);
-    return daemon;
+    return client;
 }
 
-cJSON *client_next(FILE *daemon)
+void client_close(struct client *client)
 {
-    char *line = NULL;
-    size_t room = 0;
-    errno = 0;
-    cJSON *json = getline(&line, &room, daemon) > 0 ? cJSON_Parse(line) : NULL;
-    free(line);
-    return json;
+    if (!client)
+        return;
+    if (client->line)
+        wire_line_close(client->line);
+    if (client->base)
+        event_base_free(client->base);
+    cJSON_Delete(client->came);
+    free(client);
 }
 
-static int send_request(FILE *daemon, const cJSON *request)
+cJSON *client_next(struct client *client, bool *gone)
 {
-    char *text = cJSON_PrintUnformatted(request);
-    int failed = !text || fputs(text, daemon) < 0 || fputc('\n', daemon) == EOF || fflush(daemon);
-    free(text);
-    fseek(daemon, 0, SEEK_CUR);
-    return failed ? -1 : 0;
+    client->stir = client->gone;
+    if (!client->came->child)
+        wire_wait(client->base, &client->stir, client->seconds > 0 ? client->seconds : -1);
+    cJSON *next = cJSON_DetachItemFromArray(client->came, 0);
+    if (gone)
+        *gone = !next && client->gone;
+    return next;
 }
 
 static int code_of(const cJSON *answer)
@@ -84,13 +115,14 @@ static int code_of(const cJSON *answer)
     return code && !strcmp(code, "usage") ? RM_USAGE : RM_REFUSED;
 }
 
-cJSON *client_ask(FILE *daemon, const cJSON *request, int *code)
+cJSON *client_ask(struct client *client, const cJSON *request, int *code)
 {
-    cJSON *answer = send_request(daemon, request) ? NULL : client_next(daemon);
-    bool late = !answer && (errno == EAGAIN || errno == EWOULDBLOCK);
-    *code = answer ? RM_DONE : late ? RM_TIMEOUT : RM_REFUSED;
+    bool gone;
+    wire_line_send(client->line, request); /* one that is gone is told of */
+    cJSON *answer = client_next(client, &gone);
+    *code = answer ? RM_DONE : gone ? RM_REFUSED : RM_TIMEOUT;
     if (!answer)
-        rm_complain(late ? "the daemon does not answer" : "the daemon went away: its log says why");
+        rm_complain(gone ? "the daemon went away: its log says why" : "the daemon does not answer");
     if (!answer || json_true(answer, "ok"))
         return answer;
     rm_complain("%s", json_text(answer, "reason") ? json_text(answer, "reason") : "refused");
@@ -101,10 +133,9 @@ cJSON *client_ask(FILE *daemon, const cJSON *request, int *code)
 
 cJSON *client_request(cJSON *request, int *code)
 {
-    FILE *daemon = client_connect(usual, false, code);
-    cJSON *answer = daemon ? client_ask(daemon, request, code) : NULL;
+    struct client *client = client_connect(usual, false, code);
+    cJSON *answer = client ? client_ask(client, request, code) : NULL;
     cJSON_Delete(request);
-    if (daemon)
-        fclose(daemon);
+    client_close(client);
     return answer;
 }

@@ -6,10 +6,40 @@
 #include <string.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/wire/loop.h"
 
 double hosts_now(const struct hosts *hosts)
 {
     return hosts->wall + (monotonic_seconds() - hosts->monotonic);
+}
+
+void hosts_news(struct hosts *hosts)
+{
+    hosts->news = true;
+    event_active(hosts->decide, EV_TIMEOUT, 0);
+}
+
+void hosts_over(struct hosts *hosts)
+{
+    hosts->ends = true;
+    wire_wake(hosts->base);
+}
+
+void hosts_timer(struct hosts *hosts, struct event **timer, event_callback_fn ring, void *context, double seconds)
+{
+    struct error error = {0};
+    if (!*timer)
+        *timer = evtimer_new(hosts->base, ring, context);
+    if (*timer)
+        wire_timer_set(*timer, seconds);
+    else
+        hosts_must(hosts, error_memory(&error), &error);
+}
+
+void hosts_timer_stop(struct event *timer)
+{
+    if (timer)
+        evtimer_del(timer);
 }
 
 void hosts_must(struct hosts *hosts, int result, const struct error *error)
@@ -17,7 +47,7 @@ void hosts_must(struct hosts *hosts, int result, const struct error *error)
     if (!result || hosts->error.code)
         return;
     hosts->error = *error;
-    hosts->loop.over = true;
+    hosts_over(hosts);
 }
 
 /* By the clock, so that those of a daemon before are others; resizes have theirs from the journal, which are small. */

@@ -7,6 +7,7 @@
 #define SCHEDULER_EPOPRM_HOSTS_H
 
 #include <cjson/cJSON.h>
+#include <event2/event.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,7 +16,6 @@
 #include "scheduler/core/core.h"
 #include "scheduler/epoprm/attendant.h"
 #include "scheduler/epoprm/daemon.h"
-#include "scheduler/epoprm/loop.h"
 #include "scheduler/journal/journal.h"
 
 enum { HOSTS_REASON_MAX = 240 };
@@ -47,7 +47,7 @@ struct hosts_resize {
     bool stuck;   /* it did not come to an end in time: its nodes are held until the job ends */
     bool lingers; /* committed, but not all that left has ended */
     bool *gone;   /* by place in `nodes`: those that have nothing of the job any more */
-    struct timer limit;
+    struct event *limit;
 };
 
 /* What a status says, as the core is told it. */
@@ -86,14 +86,14 @@ struct hosts_job {
     int samples;        /* at this size and phase */
     int refusals;       /* one after the other */
     double quiet_until; /* it refused: no resize is decided until then */
-    struct timer measure, patience;
+    struct event *measure, *patience;
     int64_t asked_status, asked_measure; /* ids; 0: none */
     epop_policy_sample_t mtct;           /* as measured last: phase, nodes and what is of MTCT */
     struct hosts_job *next;
 };
 
 struct hosts {
-    struct loop loop;
+    struct event_base *base;
     struct journal *journal;
     struct core *core;
     struct policy policy;
@@ -109,8 +109,8 @@ struct hosts {
     struct hosts_job *over; /* that have ended, and are still looked at */
     bool news;              /* something changed: the policy is to be asked */
     bool stopping, leaving; /* it ends when there are no jobs; at once, and they run on */
-    struct watched signals;
-    struct timer wake, checks, tick;
+    bool ends;              /* now */
+    struct event *decide, *terminated, *interrupted, *wake, *checks, *tick;
     struct check **checking; /* by node: being reached */
     double check_pause;      /* until those that are down are tried again */
     double wall, monotonic;  /* of the same moment: the clock of the core does not go back */
@@ -123,6 +123,16 @@ double hosts_now(const struct hosts *hosts);
 
 /* What must not fail for the daemon to go on: the journal, memory, the core's books. Ends the loop. */
 void hosts_must(struct hosts *hosts, int result, const struct error *error);
+
+/* Something has changed: the policy is asked when all that is there has been heard. */
+void hosts_news(struct hosts *hosts);
+/* It ends: the loop is left. */
+void hosts_over(struct hosts *hosts);
+
+/* The timer, which is made where it is not there yet, rings in so many seconds. */
+void hosts_timer(struct hosts *hosts, struct event **timer, event_callback_fn ring, void *context, double seconds);
+/* NULL: it was never set. */
+void hosts_timer_stop(struct event *timer);
 
 /* An id for a request that is not a resize. */
 int64_t hosts_id(struct hosts *hosts);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/spawn.h"
 #include "runtime/hydra/hydra.h"
+#include "runtime/wire/loop.h"
 #include "scheduler/epoprm/hosts_free.h"
 #include "scheduler/epoprm/hosts_launch.h"
 #include "scheduler/epoprm/hosts_tell.h"
@@ -27,8 +27,8 @@ struct check {
     struct hosts *hosts;
     int node;
     pid_t pid;
-    struct watched watched;
-    struct timer late, failing;
+    int fd; /* what it says */
+    struct event *said, *late, *failing;
     int failed; /* how often in a row mpiexec was seen with a launcher that had failed */
     char text[256];
     size_t count;
@@ -71,6 +71,18 @@ static void be_down(struct hosts_node *node, struct hosts *hosts, const char *wh
     hosts_free_show(hosts, (int)(node - hosts->nodes));
 }
 
+static void drop(struct check *check)
+{
+    struct event *events[] = {check->said, check->late, check->failing};
+    if (check->pid > 0)
+        kill(-check->pid, SIGKILL);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i])
+            event_free(events[i]);
+    close(check->fd);
+    free(check);
+}
+
 /* The last line is the host's name; what comes before is the launcher's matter. */
 static void finish(struct check *check, bool late)
 {
@@ -82,40 +94,37 @@ static void finish(struct check *check, bool late)
         be_up(node, check->hosts, check->text);
     else
         be_down(node, check->hosts, late ? "it does not answer within 10 s" : "nothing can be started there");
-    kill(-check->pid, SIGKILL);
-    loop_drop(&check->hosts->loop, &check->watched);
-    timers_cancel(&check->hosts->loop.timers, &check->late);
-    timers_cancel(&check->hosts->loop.timers, &check->failing);
-    close(check->watched.fd);
     check->hosts->checking[check->node] = NULL;
-    free(check);
+    drop(check);
 }
 
-static void ready(void *context, short events)
+static void on_said(evutil_socket_t fd, short what, void *context)
 {
     struct check *check = context;
-    ssize_t n = read(check->watched.fd, check->text + check->count, sizeof check->text - 1 - check->count);
-    (void)events;
+    ssize_t n = read(fd, check->text + check->count, sizeof check->text - 1 - check->count);
+    (void)what;
     if (n > 0)
         check->count += (size_t)n;
     else if (n == 0 || errno != EINTR)
         finish(check, false);
 }
 
-static void be_late(void *context)
+static void be_late(evutil_socket_t fd, short what, void *context)
 {
+    (void)fd, (void)what;
     finish(context, true);
 }
 
 /* It is also seen for a moment when mpiexec is just ending. */
-static void look_at_it(void *context)
+static void look_at_it(evutil_socket_t fd, short what, void *context)
 {
     struct check *check = context;
+    (void)fd, (void)what;
     char name[64];
     int status;
     check->failed = hydra_failed(check->pid, name, sizeof name, &status) ? check->failed + 1 : 0;
     if (check->failed < 2)
-        timers_set(&check->hosts->loop.timers, &check->failing, look_apart);
+        wire_timer_set(check->failing, look_apart);
     else
         finish(check, false);
 }
@@ -132,6 +141,15 @@ static int start(struct check *check, int out)
     return failed;
 }
 
+static int watch(struct check *check)
+{
+    struct event_base *base = check->hosts->base;
+    check->said = event_new(base, check->fd, EV_READ | EV_PERSIST, on_said, check);
+    check->late = evtimer_new(base, be_late, check);
+    check->failing = evtimer_new(base, look_at_it, check);
+    return check->said && check->late && check->failing ? event_add(check->said, NULL) : -1;
+}
+
 static void look(struct hosts *hosts, int node)
 {
     struct check *check = calloc(1, sizeof *check);
@@ -140,37 +158,32 @@ static void look(struct hosts *hosts, int node)
         free(check);
         return;
     }
-    check->hosts = hosts;
-    check->node = node;
-    check->watched = (struct watched){.fd = ends[0], .events = POLLIN, .ready = ready, .context = check};
-    int failed = start(check, ends[1]);
+    *check = (struct check){.hosts = hosts, .node = node, .fd = ends[0]};
+    int failed = watch(check) || start(check, ends[1]);
     close(ends[1]);
-    if (failed || loop_add(&hosts->loop, &check->watched)) {
-        close(ends[0]);
-        free(check);
+    if (failed) {
+        drop(check);
         be_down(&hosts->nodes[node], hosts, "no mpiexec can be started");
         return;
     }
     hosts->checking[node] = check;
-    timer_init(&check->late, be_late, check, NULL);
-    timers_set(&hosts->loop.timers, &check->late, limit);
-    timer_init(&check->failing, look_at_it, check, NULL);
-    timers_set(&hosts->loop.timers, &check->failing, look_apart);
+    wire_timer_set(check->late, limit);
+    wire_timer_set(check->failing, look_apart);
 }
 
-static void ring(void *context)
+static void ring(evutil_socket_t fd, short what, void *context)
 {
     struct hosts *hosts = context;
+    (void)fd, (void)what;
     for (int i = 0; i < hosts->node_count; i++)
         if ((hosts->nodes[i].suspect || !hosts->nodes[i].up) && !hosts->checking[i])
             look(hosts, i);
-    timers_set(&hosts->loop.timers, &hosts->checks, hosts->check_pause);
+    hosts_timer(hosts, &hosts->checks, ring, hosts, hosts->check_pause);
     hosts->check_pause = fmin(longest, 2 * hosts->check_pause);
 }
 
 int hosts_check_begin(struct hosts *hosts, struct error *error)
 {
-    timer_init(&hosts->checks, ring, hosts, NULL);
     hosts->check_pause = first;
     hosts->checking = calloc((size_t)hosts->node_count, sizeof *hosts->checking);
     if (!hosts->checking)
@@ -180,7 +193,7 @@ int hosts_check_begin(struct hosts *hosts, struct error *error)
         hosts_free_show(hosts, i);
     }
     if (!hosts->local)
-        ring(hosts);
+        ring(-1, 0, hosts);
     return 0;
 }
 
@@ -195,20 +208,14 @@ bool hosts_check_begins(const struct hosts *hosts)
 void hosts_check_now(struct hosts *hosts)
 {
     hosts->check_pause = first;
-    timers_set(&hosts->loop.timers, &hosts->checks, 0);
+    hosts_timer(hosts, &hosts->checks, ring, hosts, 0);
 }
 
 void hosts_check_end(struct hosts *hosts)
 {
     for (int i = 0; hosts->checking && i < hosts->node_count; i++)
-        if (hosts->checking[i]) {
-            struct check *check = hosts->checking[i];
-            kill(-check->pid, SIGKILL);
-            timers_cancel(&hosts->loop.timers, &check->late);
-            timers_cancel(&hosts->loop.timers, &check->failing);
-            close(check->watched.fd);
-            free(check);
-        }
+        if (hosts->checking[i])
+            drop(hosts->checking[i]);
     free(hosts->checking);
     hosts->checking = NULL;
 }

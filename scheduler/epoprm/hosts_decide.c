@@ -13,15 +13,11 @@
 
 static const double longest = 3600, complaint = 10; /* seconds */
 
-static void ring(void *context)
+static void ring(evutil_socket_t fd, short what, void *context)
 {
     struct hosts *hosts = context;
-    hosts->news = true;
-}
-
-void hosts_decide_init(struct hosts *hosts)
-{
-    timer_init(&hosts->wake, ring, hosts, NULL);
+    (void)fd, (void)what;
+    hosts_news(hosts);
 }
 
 /* Told when it is another one than before. */
@@ -58,7 +54,7 @@ static void carry_out(struct hosts *hosts, const struct decision *decision)
 
 static void set_wake(struct hosts *hosts, double seconds)
 {
-    timers_set(&hosts->loop.timers, &hosts->wake, fmin(longest, fmax(0.01, seconds)));
+    hosts_timer(hosts, &hosts->wake, ring, hosts, fmin(longest, fmax(0.01, seconds)));
 }
 
 /* A plan that makes no sense is the policy's fault: jobs run on, and it is asked again later. */
@@ -99,9 +95,8 @@ void hosts_decide_vacate(struct hosts *hosts)
             vacate(hosts, node);
 }
 
-void hosts_decide(void *context)
+void hosts_decide(struct hosts *hosts)
 {
-    struct hosts *hosts = context;
     hosts_jobs_sweep(hosts);
     if (!hosts->news || hosts->error.code || hosts->stopping || hosts_check_begins(hosts))
         return;

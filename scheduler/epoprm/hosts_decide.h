@@ -4,10 +4,8 @@
 
 #include "scheduler/epoprm/hosts.h"
 
-void hosts_decide_init(struct hosts *hosts);
-
-/* Between two waits of the loop. `context` is the struct hosts. */
-void hosts_decide(void *context);
+/* When all that was there has been heard. */
+void hosts_decide(struct hosts *hosts);
 
 /* A drained node is taken from the job that has it, if that can do without; else when it ends. */
 void hosts_decide_vacate(struct hosts *hosts);

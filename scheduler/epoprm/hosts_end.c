@@ -76,7 +76,7 @@ void hosts_end(struct hosts_job *job, const cJSON *ended, const char *why)
     if (!strcmp(outcome.state, "failed"))
         hosts_free_suspect(hosts, nodes, count);
     hosts_free_done(job, nodes, count);
-    hosts->news = true;
+    hosts_news(hosts);
     hosts_jobs_over(job);
 }
 

@@ -18,7 +18,7 @@ void hosts_free_show(struct hosts *hosts, int node)
     struct error error = {0};
     if (item->job < 0)
         hosts_must(hosts, core_node(hosts->core, node, item->up && !item->suspect && !item->drained, &error), &error);
-    hosts->news = true;
+    hosts_news(hosts);
 }
 
 void hosts_free_done(struct hosts_job *job, const int *nodes, int count)

@@ -39,6 +39,10 @@ static epop_policy_kind_t kind_named(const char *name)
 
 static void free_job(struct hosts_job *job)
 {
+    struct event *timers[] = {job->measure, job->patience, job->resize.limit};
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
+        if (timers[i])
+            event_free(timers[i]);
     hosts_program_free(&job->program);
     free(job->name);
     free(job->cwd);
@@ -127,9 +131,9 @@ void hosts_jobs_over(struct hosts_job *job)
     while (*at != job)
         at = &(*at)->next;
     *at = job->next;
-    timers_cancel(&job->hosts->loop.timers, &job->measure);
-    timers_cancel(&job->hosts->loop.timers, &job->patience);
-    timers_cancel(&job->hosts->loop.timers, &job->resize.limit);
+    hosts_timer_stop(job->measure);
+    hosts_timer_stop(job->patience);
+    hosts_timer_stop(job->resize.limit);
     attendant_close(&job->attendant);
     job->next = job->hosts->over;
     job->hosts->over = job;

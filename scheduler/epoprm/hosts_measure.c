@@ -21,24 +21,23 @@ static int64_t ask(struct hosts_job *job, cJSON *request)
 }
 
 /* One that did not answer is asked again. */
-static void ring(void *context)
+static void ring(evutil_socket_t fd, short what, void *context)
 {
     struct hosts_job *job = context;
+    (void)fd, (void)what;
     job->asked_measure = 0;
     job->asked_status = ask(job, hosts_request_status());
-    timers_set(&job->hosts->loop.timers, &job->measure, silence);
+    hosts_timer(job->hosts, &job->measure, ring, job, silence);
 }
 
 void hosts_measure_begin(struct hosts_job *job)
 {
-    timers_cancel(&job->hosts->loop.timers, &job->measure);
-    timer_init(&job->measure, ring, job, NULL);
-    ring(job);
+    ring(-1, 0, job);
 }
 
 void hosts_measure_stop(struct hosts_job *job)
 {
-    timers_cancel(&job->hosts->loop.timers, &job->measure);
+    hosts_timer_stop(job->measure);
     job->asked_status = job->asked_measure = 0;
 }
 
@@ -55,7 +54,7 @@ static void learn(struct hosts_job *job)
     hosts_tell(job->hosts, job->number, "running", "it can be resized, from %d to %d nodes", job->program.range.min,
                job->program.range.max);
     hosts_jobs_learned(job);
-    job->hosts->news = true;
+    hosts_news(job->hosts);
 }
 
 /* When the element behind the present one begins; nothing is known of those after it. */
@@ -73,7 +72,7 @@ static void tell_phase(struct hosts_job *job, const cJSON *status, int phase)
     if (phase != job->phase) {
         job->phase = phase;
         job->samples = 0;
-        job->hosts->news = true;
+        hosts_news(job->hosts);
     }
 }
 
@@ -112,7 +111,7 @@ static void count_sample(struct hosts_job *job)
 {
     job->samples++;
     if (!(job->samples & (job->samples - 1)))
-        job->hosts->news = true;
+        hosts_news(job->hosts);
 }
 
 static void tell_speeds(struct hosts_job *job, const cJSON *status)
@@ -144,7 +143,7 @@ static void tell_asked(struct hosts_job *job, const cJSON *status)
     }
     hosts_must(job->hosts, core_asked(job->hosts->core, job->number, nodes, &error), &error);
     hosts_tell(job->hosts, job->number, "running", "it asks for %d node%s", nodes, nodes == 1 ? "" : "s");
-    job->hosts->news = true;
+    hosts_news(job->hosts);
 }
 
 static void take_status(struct hosts_job *job, const cJSON *status)
@@ -197,7 +196,7 @@ bool hosts_measure_answer(struct hosts_job *job, int64_t id, const cJSON *answer
     } else {
         if (measure)
             take_measure(job, measure);
-        timers_set(&job->hosts->loop.timers, &job->measure, every);
+        hosts_timer(job->hosts, &job->measure, ring, job, every);
     }
     return true;
 }

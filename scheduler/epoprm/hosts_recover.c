@@ -261,5 +261,5 @@ void hosts_recover_go_on(struct hosts *hosts)
             hosts_talk_begin(job);
         cJSON_Delete(ended);
     }
-    hosts->news = true;
+    hosts_news(hosts);
 }

@@ -128,7 +128,7 @@ void hosts_resize_begin(struct hosts_job *job, const struct decision *decision)
     hosts_resize_ask(job);
 }
 
-static void give_up(void *context);
+static void give_up(evutil_socket_t fd, short what, void *context);
 
 void hosts_resize_ask(struct hosts_job *job)
 {
@@ -138,9 +138,7 @@ void hosts_resize_ask(struct hosts_job *job)
     pass(job, JOURNAL_ASKED, "");
     resize->sent = true;
     attendant_ask(&job->attendant, resize->id, hosts_request_resize(job), answer_limit);
-    timers_cancel(&job->hosts->loop.timers, &resize->limit);
-    timer_init(&resize->limit, give_up, job, NULL);
-    timers_set(&job->hosts->loop.timers, &resize->limit, patience);
+    hosts_timer(job->hosts, &resize->limit, give_up, job, patience);
 }
 
 /* ---- Its end -------------------------------------------------------------------------------- */
@@ -148,7 +146,7 @@ void hosts_resize_ask(struct hosts_job *job)
 static void clear(struct hosts_job *job)
 {
     bool stuck = job->resize.stuck;
-    timers_cancel(&job->hosts->loop.timers, &job->resize.limit);
+    hosts_timer_stop(job->resize.limit);
     if (!job->hosts->error.code) /* what the journal does not have is asked again, and must not be done again */
         attendant_forget(&job->attendant, job->resize.id);
     job->resize.id = 0;
@@ -156,7 +154,7 @@ static void clear(struct hosts_job *job)
     if (stuck)
         hosts_jobs_learned(job); /* it may be asked again */
     job->samples = 0;
-    job->hosts->news = true;
+    hosts_news(job->hosts);
 }
 
 static void over(struct hosts_job *job, const char *outcome, const char *reason)
@@ -247,11 +245,12 @@ static void settled(struct hosts_job *job)
     clear(job);
 }
 
-static void quiet_over(void *context)
+static void quiet_over(evutil_socket_t fd, short what, void *context)
 {
     struct hosts_job *job = context;
+    (void)fd, (void)what;
     hosts_jobs_learned(job);
-    job->hosts->news = true;
+    hosts_news(job->hosts);
 }
 
 static void be_quiet(struct hosts_job *job)
@@ -260,9 +259,7 @@ static void be_quiet(struct hosts_job *job)
     job->refusals++;
     job->quiet_until = monotonic_seconds() + seconds;
     hosts_jobs_learned(job);
-    timers_cancel(&job->hosts->loop.timers, &job->patience);
-    timer_init(&job->patience, quiet_over, job, NULL);
-    timers_set(&job->hosts->loop.timers, &job->patience, seconds + 0.01);
+    hosts_timer(job->hosts, &job->patience, quiet_over, job, seconds + 0.01);
 }
 
 static void refused(struct hosts_job *job, const char *why)
@@ -287,9 +284,8 @@ static void refused(struct hosts_job *job, const char *why)
 }
 
 /* Neither done nor refused: it is left alone, and keeps all that it may be on. */
-static void give_up(void *context)
+static void be_stuck(struct hosts_job *job)
 {
-    struct hosts_job *job = context;
     if (job->resize.stuck)
         return;
     job->resize.stuck = true;
@@ -297,10 +293,16 @@ static void give_up(void *context)
     hosts_jobs_learned(job);
 }
 
+static void give_up(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    be_stuck(context);
+}
+
 /* It has committed, but who left has not ended: that is heard host by host. */
 static void hold_on(struct hosts_job *job)
 {
-    timers_cancel(&job->hosts->loop.timers, &job->resize.limit);
+    hosts_timer_stop(job->resize.limit);
     job->resize.lingers = true;
     tell_step(job, "failed", "processes that left have not ended; their nodes are held until they have");
 }
@@ -366,7 +368,7 @@ void hosts_resize_answer(struct hosts_job *job, const cJSON *answer)
         else
             settled(job);
     } else if (code && !json_true(answer, "off") && (!strcmp(code, "timeout") || !strcmp(code, "ended"))) {
-        give_up(job);
+        be_stuck(job);
     } else {
         refused(job, reason ? reason : "the job gave no reason");
     }
@@ -378,6 +380,6 @@ void hosts_resize_drop(struct hosts_job *job, const char *why)
     if (!job->resize.id)
         return;
     hosts_must(job->hosts, journal_resize_over(job->hosts->journal, job->resize.id, "failed", why, &error), &error);
-    timers_cancel(&job->hosts->loop.timers, &job->resize.limit);
+    hosts_timer_stop(job->resize.limit);
     job->resize.id = 0;
 }

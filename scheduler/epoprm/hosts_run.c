@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/wire/loop.h"
 #include "scheduler/core/guard.h"
 #include "scheduler/epoprm/hosts.h"
 #include "scheduler/epoprm/hosts_check.h"
@@ -44,36 +45,30 @@ static void look_for(struct hosts_job *job)
     cJSON_Delete(ended);
 }
 
-static void tick(void *context)
+static void tick(evutil_socket_t fd, short what, void *context)
 {
     struct hosts *hosts = context;
+    (void)fd, (void)what;
     for (struct hosts_job *job = hosts->jobs, *next; job; job = next) {
         next = job->next;
         if (job->state != JOB_WAITING)
             look_for(job);
     }
     hosts_end_late(hosts);
-    timers_set(&hosts->loop.timers, &hosts->tick, every);
+    event_active(hosts->decide, EV_TIMEOUT, 0); /* what was put off */
+    hosts_timer(hosts, &hosts->tick, tick, hosts, every);
 }
 
-static void between(void *context)
+static void decide(evutil_socket_t fd, short what, void *context)
 {
     struct hosts *hosts = context;
+    (void)fd, (void)what;
     hosts_decide(hosts);
     if (hosts->stopping && (hosts->leaving || !hosts->jobs))
-        hosts->loop.over = true;
+        hosts_over(hosts);
 }
 
 /* ---- Signals --------------------------------------------------------------------------------------- */
-
-static int signal_pipe[2] = {-1, -1};
-
-static void caught(int number)
-{
-    ssize_t written = write(signal_pipe[1], "s", 1);
-    (void)number;
-    (void)written;
-}
 
 static void child(int number)
 {
@@ -81,27 +76,25 @@ static void child(int number)
 }
 
 /* SIGTERM is `stop --leave`. */
-static void told_to_end(void *context, short events)
+static void told_to_end(evutil_socket_t number, short what, void *context)
 {
     struct hosts *hosts = context;
-    char byte;
-    (void)events;
-    if (read(signal_pipe[0], &byte, 1) == 1)
-        hosts->stopping = hosts->leaving = true;
+    (void)number, (void)what;
+    hosts->stopping = hosts->leaving = true;
+    hosts_news(hosts);
 }
 
 static int listen_to_signals(struct hosts *hosts, struct error *error)
 {
-    struct sigaction ends = {.sa_handler = caught, .sa_flags = SA_RESTART};
     struct sigaction children = {.sa_handler = child, .sa_flags = SA_RESTART | SA_NOCLDWAIT};
-    if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK))
-        return error_set(error, ERROR_FAILED, "no pipe: %s", strerror(errno));
-    hosts->signals = (struct watched){.fd = signal_pipe[0], .events = 1, .ready = told_to_end, .context = hosts};
-    sigaction(SIGTERM, &ends, NULL);
-    sigaction(SIGINT, &ends, NULL);
+    hosts->terminated = evsignal_new(hosts->base, SIGTERM, told_to_end, hosts);
+    hosts->interrupted = evsignal_new(hosts->base, SIGINT, told_to_end, hosts);
     sigaction(SIGCHLD, &children, NULL);
     signal(SIGPIPE, SIG_IGN);
-    return loop_add(&hosts->loop, &hosts->signals) ? error_memory(error) : 0;
+    if (!hosts->terminated || !hosts->interrupted || evsignal_add(hosts->terminated, NULL) ||
+        evsignal_add(hosts->interrupted, NULL))
+        return error_set(error, ERROR_FAILED, "signals cannot be heard");
+    return 0;
 }
 
 /* ---- Beginning and end ------------------------------------------------------------------------------ */
@@ -174,18 +167,18 @@ static int serve(struct hosts *hosts, void (*ready)(void *context), void *contex
     char path[4096];
     struct server *server;
     snprintf(path, sizeof path, "%s/socket", hosts->directory);
-    if (server_open(&server, path, &hosts->loop, &hosts_table, hosts, error))
+    if (server_open(&server, path, hosts->base, &hosts_table, hosts, error))
         return -1;
     hosts->listener = (struct daemon_listener){server_tell, server};
-    timer_init(&hosts->tick, tick, hosts, NULL);
-    hosts_decide_init(hosts);
     hosts_tell(hosts, 0, "daemon", "it runs, with %d node%s and policy %s", hosts->node_count,
                hosts->node_count == 1 ? "" : "s", policy_called(&hosts->policy));
     hosts_recover_go_on(hosts);
-    tick(hosts);
+    tick(-1, 0, hosts);
     if (ready)
         ready(context);
-    int failed = loop_run(&hosts->loop, between, hosts, error);
+    int failed = wire_wait(hosts->base, &hosts->ends, -1)
+                     ? 0
+                     : error_set(error, ERROR_FAILED, "cannot wait for anything any more");
     if (!failed && hosts->error.code) {
         *error = hosts->error;
         failed = -1;
@@ -196,6 +189,27 @@ static int serve(struct hosts *hosts, void (*ready)(void *context), void *contex
     return failed;
 }
 
+static int open_base(struct hosts *hosts, struct error *error)
+{
+    hosts->base = wire_base_new();
+    hosts->decide = hosts->base ? event_new(hosts->base, -1, 0, decide, hosts) : NULL;
+    if (!hosts->decide)
+        return error_memory(error);
+    event_priority_set(hosts->decide, WIRE_OTHERS);
+    return 0;
+}
+
+static void close_base(struct hosts *hosts)
+{
+    struct event *events[] = {hosts->decide, hosts->terminated, hosts->interrupted,
+                              hosts->wake,   hosts->checks,     hosts->tick};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i])
+            event_free(events[i]);
+    if (hosts->base)
+        event_base_free(hosts->base);
+}
+
 static void clean(struct hosts *hosts, int held)
 {
     hosts_check_end(hosts);
@@ -204,7 +218,7 @@ static void clean(struct hosts *hosts, int held)
     journal_close(hosts->journal);
     policy_close(&hosts->policy);
     hosts_list_free(hosts);
-    loop_free(&hosts->loop);
+    close_base(hosts);
     free(hosts->directory);
     if (held >= 0)
         close(held);
@@ -214,11 +228,11 @@ int hosts_run(const struct daemon_options *options, void (*ready)(void *context)
 {
     struct hosts hosts = {.options = options, .wall = wall_seconds(), .monotonic = monotonic_seconds()};
     int held = -1;
-    loop_init(&hosts.loop);
     hosts.directory = strdup(options->directory);
     guard_install(GUARD_BUSY, GUARD_ALONE);
-    int failed =
-        !hosts.directory ? error_memory(error) : prepare(&hosts, &held, error) || serve(&hosts, ready, context, error);
+    int failed = !hosts.directory ? error_memory(error)
+                                  : open_base(&hosts, error) || prepare(&hosts, &held, error) ||
+                                        serve(&hosts, ready, context, error);
     clean(&hosts, held);
     return failed ? -1 : 0;
 }

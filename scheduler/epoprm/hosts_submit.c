@@ -119,6 +119,7 @@ int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *n
     job.submitted = hosts_now(hosts);
     bool known = !write_down(hosts, &job, number, error) && hosts_submit_known(hosts, &job, error);
     free(name);
-    hosts->news = hosts->news || known;
+    if (known)
+        hosts_news(hosts);
     return known ? 0 : -1;
 }

@@ -66,6 +66,7 @@ static int stop(void *context, enum daemon_stop how, struct error *error)
         hosts_end_ask(job, "cancelled", "epoprm was stopped");
     }
     hosts->leaving = how == DAEMON_STOP_LEAVE;
+    hosts_news(hosts);
     return 0;
 }
 

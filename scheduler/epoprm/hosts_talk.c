@@ -97,7 +97,7 @@ void hosts_talk_begin(struct hosts_job *job)
     job->attendant.gone = gone;
     job->attendant.context = job;
     struct error error = {0};
-    hosts_must(job->hosts, !path || attendant_open(&job->attendant, &job->hosts->loop, path) ? error_memory(&error) : 0,
+    hosts_must(job->hosts, !path || attendant_open(&job->attendant, job->hosts->base, path) ? error_memory(&error) : 0,
                &error);
     free(path);
 }

@@ -216,12 +216,9 @@ static cJSON *answer_request(const struct daemon_table *table, void *context, co
     return ops_refusal("usage", "no such request: submit, queue, nodes, cancel, drain, stop, about, watch");
 }
 
-cJSON *ops_answer(const struct daemon_table *table, void *context, const char *line, bool *watches)
+cJSON *ops_answer(const struct daemon_table *table, void *context, const cJSON *request, bool *watches)
 {
-    cJSON *request = cJSON_Parse(line);
     *watches = false;
-    cJSON *answer = cJSON_IsObject(request) ? answer_request(table, context, request, watches)
-                                            : ops_refusal("usage", "a request is one JSON object on a line");
-    cJSON_Delete(request);
-    return answer;
+    return request ? answer_request(table, context, request, watches)
+                   : ops_refusal("usage", "a request is one JSON object on a line");
 }

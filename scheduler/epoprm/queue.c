@@ -117,7 +117,7 @@ static int show(cJSON **jobs, const struct rm_arguments *arguments, bool daemon)
 int rm_queue(const struct rm_arguments *arguments)
 {
     int code;
-    FILE *daemon = client_connect(30, arguments->all, &code);
+    struct client *daemon = client_connect(30, arguments->all, &code);
     cJSON *request = json_message("queue"), *answer = daemon ? client_ask(daemon, request, &code) : NULL;
     cJSON *jobs = answer ? cJSON_DetachItemFromObject(answer, "jobs") : NULL;
     if (!daemon && arguments->all)
@@ -127,7 +127,6 @@ int rm_queue(const struct rm_arguments *arguments)
     cJSON_Delete(jobs);
     cJSON_Delete(answer);
     cJSON_Delete(request);
-    if (daemon)
-        fclose(daemon);
+    client_close(daemon);
     return code;
 }

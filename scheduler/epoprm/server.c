@@ -1,195 +1,229 @@
 /* The socket of the daemon: see server.h. */
 #include "scheduler/epoprm/server.h"
 
-#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/poll.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
-#include "scheduler/epoprm/address.h"
-#include "scheduler/epoprm/lines.h"
-#include "scheduler/epoprm/listener.h"
+#include "runtime/wire/line.h"
+#include "runtime/wire/loop.h"
+#include "runtime/wire/socket.h"
 #include "scheduler/epoprm/ops.h"
 #include "scheduler/epoprm/rows.h"
 
-static const int most_clients = 128;
-static const double silence =
-    300; /* seconds until one that asks nothing, and watches nothing, is let go: longer than stop waits */
-static const size_t longest_request = 16 << 20; /* an environment and arguments */
-static const size_t most_unsent = 16 << 20;
+/* Places: of those who ask, of those who watch, and of long requests that come: an environment and arguments. */
+enum { ASKERS = 128, WATCHERS = 128, LONG_ONES = 4 };
+enum { SHORT = 64 << 10, LONGEST = 16 << 20, UNSENT = 16 << 20 }; /* bytes */
+/* Seconds until one is let go who has not said anything whole: usually, and when others wait in front of the door; who
+ * asks nothing, and watches nothing: longer than stop waits; for what was answered last. */
+static const double greeting = 10, hurried = 1, silence = 300, farewell = 5;
+static const struct wire_limits limits = {.line = LONGEST + SHORT, .unsent = UNSENT};
 
 struct client {
     struct server *server;
-    struct watched watched;
-    struct lines lines;
-    struct timer idle;
-    bool watches, over; /* over: what is left is sent, then it is closed */
-    struct client *next;
+    struct wire_line *line;
+    struct event *idle;
+    bool asked, watches; /* it has said something; it hears events */
+    bool is_long;        /* it has one of the places for long requests */
+    bool waits;          /* for such a place, or for answers to be taken: it is not read from */
+    TAILQ_ENTRY(client) at;
 };
 
 struct server {
-    struct loop *loop;
+    struct event_base *base;
     const struct daemon_table *table;
     void *context;
     char *path;
-    struct listener listener;
-    struct client *clients;
-    int count;
+    struct wire_listener *listener;
+    TAILQ_HEAD(clients, client) clients; /* the oldest first */
+    int askers, watchers, long_ones;
 };
 
 /* ---- A client ----------------------------------------------------------------------------- */
 
-static void let_go(struct client *client)
+static void hold(struct client *client, bool waits)
+{
+    client->waits = waits;
+    wire_line_hold(client->line, waits);
+}
+
+/* Those who wait for it go on; whoever needs it first has it. */
+static void give_long_place(struct client *client)
+{
+    struct client *other;
+    if (!client->is_long)
+        return;
+    client->is_long = false;
+    client->server->long_ones--;
+    TAILQ_FOREACH(other, &client->server->clients, at)
+    if (other->waits && wire_line_is_sent(other->line))
+        hold(other, false);
+}
+
+/* Who comes when all places are taken waits; those who have said nothing yet do not have long then. */
+static void look_after_door(struct server *server)
+{
+    bool full = server->askers >= ASKERS;
+    struct client *client;
+    TAILQ_FOREACH(client, &server->clients, at)
+    if (full && !client->asked && wire_timer_left(client->idle) > hurried)
+        wire_timer_set(client->idle, hurried);
+    wire_listener_hold(server->listener, full);
+}
+
+static void leave(struct client *client)
 {
     struct server *server = client->server;
-    struct client **at = &server->clients;
-    while (*at != client)
-        at = &(*at)->next;
-    *at = client->next;
-    server->count--;
-    timers_cancel(&server->loop->timers, &client->idle);
-    loop_drop(server->loop, &client->watched);
-    close(client->watched.fd);
-    lines_free(&client->lines);
+    give_long_place(client);
+    TAILQ_REMOVE(&server->clients, client, at);
+    *(client->watches ? &server->watchers : &server->askers) -= 1;
+    look_after_door(server);
+    event_free(client->idle);
     free(client);
 }
 
-static void is_silent(void *context)
+/* What it is sent still goes out. */
+static void let_go(struct client *client)
 {
+    wire_line_finish(client->line, farewell);
+    leave(client);
+}
+
+static void is_silent(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd, (void)what;
     let_go(context);
 }
 
-/* -1: the client is gone. */
-static int flush(struct client *client)
+static void put_json(struct client *client, cJSON *json)
 {
-    if (lines_send(&client->lines, client->watched.fd) || (client->over && !client->lines.out_used)) {
-        let_go(client);
-        return -1;
-    }
-    client->watched.events = (short)((client->over ? 0 : POLLIN) | (client->lines.out_used ? POLLOUT : 0));
-    return 0;
-}
-
-/* JSON is ours no longer. */
-static int put_json(struct client *client, cJSON *json)
-{
-    char *text = json ? cJSON_PrintUnformatted(json) : NULL;
-    int failed = text ? lines_put(&client->lines, text) : -1;
-    free(text);
+    wire_line_send(client->line, json); /* one that is gone is told of */
     cJSON_Delete(json);
-    return failed;
 }
 
-static int answer(struct client *client, const char *line)
+static void begin_to_watch(struct client *client)
+{
+    if (client->watches)
+        return;
+    client->watches = true;
+    client->server->askers--;
+    client->server->watchers++;
+    look_after_door(client->server);
+}
+
+/* Half a request is no reason to stay, either. One that does not take its answers is not asked for more. */
+static void take(struct client *client, const cJSON *request)
 {
     const struct server *server = client->server;
     bool watches;
-    cJSON *json = ops_answer(server->table, server->context, line, &watches);
-    client->watches = client->watches || watches;
-    return put_json(client, json);
-}
-
-/* Half a request is no reason to stay, either. */
-static void wait_for_more(struct client *client)
-{
-    if (client->watches)
-        timers_cancel(&client->server->loop->timers, &client->idle);
-    else
-        timers_set(&client->server->loop->timers, &client->idle, silence);
-}
-
-static void take(struct client *client)
-{
-    enum lines_end end = lines_receive(&client->lines, client->watched.fd);
-    for (char *line; (line = lines_next(&client->lines));) {
-        if (answer(client, line)) {
-            let_go(client);
-            return;
-        }
-        wait_for_more(client);
+    cJSON *answer = ops_answer(server->table, server->context, request, &watches);
+    if (watches && !client->watches && server->watchers >= WATCHERS) {
+        cJSON_Delete(answer);
+        answer = ops_refusal("refused", "128 watch already");
+    } else if (watches) {
+        begin_to_watch(client);
     }
-    if (end == LINES_TOO_LONG)
-        put_json(client, ops_refusal("usage", "a request of more than 16 MiB"));
-    client->over = end != LINES_OPEN;
-    flush(client);
+    client->asked = true;
+    give_long_place(client);
+    if (client->watches)
+        evtimer_del(client->idle);
+    else
+        wire_timer_set(client->idle, silence);
+    put_json(client, answer);
+    if (!wire_line_is_sent(client->line))
+        hold(client, true);
 }
 
-static void client_ready(void *context, short events)
+static void on_message(void *context, const cJSON *request)
+{
+    take(context, request);
+}
+
+static void on_nonsense(void *context, const char *text)
+{
+    (void)text;
+    take(context, NULL);
+}
+
+/* A part of a request. */
+static void on_part(void *context, size_t bytes)
 {
     struct client *client = context;
-    if (events & POLLIN && !client->over)
-        take(client);
-    else if (events & (POLLERR | POLLHUP | POLLNVAL))
+    struct server *server = client->server;
+    if (bytes > LONGEST) {
+        put_json(client, ops_refusal("usage", "a request of more than 16 MiB"));
         let_go(client);
-    else
-        flush(client);
+    } else if (bytes > SHORT && !client->is_long && server->long_ones >= LONG_ONES) {
+        evtimer_del(client->idle); /* it is not its fault */
+        hold(client, true);
+    } else if (bytes > SHORT && !client->is_long) {
+        client->is_long = true;
+        server->long_ones++;
+        wire_timer_set(client->idle, greeting);
+    }
+}
+
+static void on_sent(void *context)
+{
+    struct client *client = context;
+    if (client->waits)
+        hold(client, false);
+}
+
+static void on_gone(void *context, const char *why)
+{
+    struct client *client = context;
+    if (!strcmp(why, WIRE_NOT_READ))
+        fprintf(stderr, "epoprm: a client is dropped: %s\n", why);
+    let_go(client);
 }
 
 /* ---- New clients -------------------------------------------------------------------------- */
 
-static bool is_ours(int fd)
+static struct client *new_client(struct server *server, int fd)
 {
-    struct ucred other;
-    socklen_t size = sizeof other;
-    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) && other.uid == geteuid();
+    static const struct wire_line_ops ops = {
+        .message = on_message, .nonsense = on_nonsense, .gone = on_gone, .part = on_part, .sent = on_sent};
+    struct client *client = calloc(1, sizeof *client);
+    if (!client || !(client->idle = evtimer_new(server->base, is_silent, client))) {
+        free(client);
+        close(fd);
+        return NULL;
+    }
+    client->line = wire_line_new(server->base, fd, &limits, &ops, client);
+    if (client->line) {
+        wire_line_hand(client->line, &limits, WIRE_OTHERS, &ops, client);
+        return client;
+    }
+    event_free(client->idle);
+    free(client);
+    return NULL;
 }
 
 static void admit(void *context, int fd)
 {
     struct server *server = context;
-    struct client *client = calloc(1, sizeof *client);
-    if (!client || !is_ours(fd) || server->count >= most_clients) {
-        free(client);
+    struct client *client;
+    uid_t uid;
+    if (!wire_socket_user(fd, &uid) || uid != geteuid()) {
         close(fd);
         return;
     }
+    if (!(client = new_client(server, fd)))
+        return;
     client->server = server;
-    client->lines.in_most = longest_request;
-    client->lines.out_most = most_unsent;
-    client->watched = (struct watched){.fd = fd, .events = POLLIN, .ready = client_ready, .context = client};
-    timer_init(&client->idle, is_silent, client, NULL);
-    if (loop_add(server->loop, &client->watched)) {
-        free(client);
-        close(fd);
-        return;
-    }
-    timers_set(&server->loop->timers, &client->idle, silence);
-    client->next = server->clients;
-    server->clients = client;
-    server->count++;
+    TAILQ_INSERT_TAIL(&server->clients, client, at);
+    server->askers++;
+    wire_timer_set(client->idle, greeting);
+    look_after_door(server);
 }
 
 /* ---- The socket --------------------------------------------------------------------------- */
 
-static int bind_there(int fd, const struct sockaddr_un *address)
-{
-    mode_t mask = umask(077);
-    unlink(address->sun_path);
-    int failed = bind(fd, (const struct sockaddr *)address, sizeof *address);
-    umask(mask);
-    return failed;
-}
-
-static int listen_at(const char *path, struct error *error)
-{
-    struct sockaddr_un address;
-    int directory;
-    if (address_make(&address, &directory, path, error))
-        return -1;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int failed = fd < 0 || bind_there(fd, &address) || listen(fd, SOMAXCONN);
-    if (failed)
-        error_set(error, ERROR_FAILED, "%s: cannot listen there: %s", path, strerror(errno));
-    close(directory);
-    if (failed && fd >= 0)
-        close(fd);
-    return failed ? -1 : fd;
-}
-
-int server_open(struct server **result, const char *path, struct loop *loop, const struct daemon_table *table,
+int server_open(struct server **result, const char *path, struct event_base *base, const struct daemon_table *table,
                 void *context, struct error *error)
 {
     struct server *server = calloc(1, sizeof *server);
@@ -198,30 +232,28 @@ int server_open(struct server **result, const char *path, struct loop *loop, con
         free(server);
         return error_memory(error);
     }
-    *server = (struct server){.loop = loop, .table = table, .context = context, .path = server->path};
-    int fd = listen_at(path, error);
-    if (fd >= 0 && !listener_begin(&server->listener, loop, fd, admit, server)) {
+    *server = (struct server){.base = base, .table = table, .context = context, .path = server->path};
+    TAILQ_INIT(&server->clients);
+    int fd = wire_listen_path(path, error);
+    server->listener = fd >= 0 ? wire_listener_new(base, fd, admit, server) : NULL;
+    if (server->listener) {
         *result = server;
         return 0;
     }
-    int failed = fd < 0 ? -1 : error_memory(error);
-    if (fd >= 0)
-        close(fd);
     free(server->path);
     free(server);
-    return failed;
+    return fd < 0 ? -1 : error_memory(error);
 }
 
 void server_close(struct server *server)
 {
     if (!server)
         return;
-    while (server->clients) {
-        lines_send(&server->clients->lines, server->clients->watched.fd);
-        let_go(server->clients);
+    while (!TAILQ_EMPTY(&server->clients)) {
+        wire_line_close(TAILQ_FIRST(&server->clients)->line);
+        leave(TAILQ_FIRST(&server->clients));
     }
-    listener_end(&server->listener);
-    close(server->listener.watched.fd);
+    wire_listener_free(server->listener);
     unlink(server->path);
     free(server->path);
     free(server);
@@ -229,26 +261,19 @@ void server_close(struct server *server)
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-/* It cannot go at once: this may be within its own request. The loop hears that the connection is shut. */
-static void give_up(struct client *client)
-{
-    client->watches = false;
-    client->lines.out_used = 0;
-    shutdown(client->watched.fd, SHUT_RDWR);
-}
-
+/* One that does not read them is told of by its line, and dropped then. */
 void server_tell(void *context, const struct journal_event *event)
 {
     struct server *server = context;
-    for (struct client *client = server->clients; client; client = client->next) {
-        if (client->watches && put_json(client, row_event(event)))
-            give_up(client);
-        if (client->watches)
-            client->watched.events |= POLLOUT;
-    }
-}
-
-int server_clients(const struct server *server)
-{
-    return server->count;
+    struct client *client;
+    size_t length;
+    if (!server->watchers)
+        return;
+    cJSON *row = row_event(event);
+    char *text = wire_line_text(row, &length);
+    TAILQ_FOREACH(client, &server->clients, at)
+    if (text && client->watches)
+        wire_line_send_text(client->line, text, length);
+    cJSON_free(text);
+    cJSON_Delete(row);
 }

@@ -13,21 +13,21 @@ int rm_stop(const struct rm_arguments *arguments)
         rm_complain("stop: --jobs or --leave, not both");
         return RM_USAGE;
     }
-    FILE *daemon = client_connect(patience, false, &code);
+    struct client *daemon = client_connect(patience, false, &code);
+    bool ended = false;
     if (!daemon)
         return code;
     cJSON *request = json_message("stop");
     cJSON_AddStringToObject(request, "how", arguments->jobs ? "jobs" : arguments->leave ? "leave" : "idle");
     cJSON *answer = client_ask(daemon, request, &code);
-    if (answer && !feof(daemon)) {
-        cJSON_Delete(client_next(daemon));
-        if (!feof(daemon)) {
-            rm_complain("stop: the daemon has not ended after %.0f s", patience);
-            code = RM_TIMEOUT;
-        }
+    if (answer)
+        cJSON_Delete(client_next(daemon, &ended));
+    if (answer && !ended) {
+        rm_complain("stop: the daemon has not ended after %.0f s", patience);
+        code = RM_TIMEOUT;
     }
     cJSON_Delete(answer);
     cJSON_Delete(request);
-    fclose(daemon);
+    client_close(daemon);
     return code;
 }

@@ -45,12 +45,12 @@ static void print_line(const cJSON *event)
 int rm_watch(const struct rm_arguments *arguments)
 {
     int code;
-    FILE *daemon = client_connect(0, false, &code);
+    struct client *daemon = client_connect(0, false, &code);
     cJSON *request = json_message("watch"), *answer = daemon ? client_ask(daemon, request, &code) : NULL;
     if (answer && !arguments->json)
         print_row("TIME", "JOB", "EVENT", "STATE", "WHAT");
     fflush(stdout);
-    for (cJSON *event; answer && !ferror(stdout) && (event = client_next(daemon)); cJSON_Delete(event)) {
+    for (cJSON *event; answer && !ferror(stdout) && (event = client_next(daemon, NULL)); cJSON_Delete(event)) {
         if (arguments->json)
             print_line(event);
         else
@@ -59,7 +59,6 @@ int rm_watch(const struct rm_arguments *arguments)
     }
     cJSON_Delete(answer);
     cJSON_Delete(request);
-    if (daemon)
-        fclose(daemon);
+    client_close(daemon);
     return code;
 }

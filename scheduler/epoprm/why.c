@@ -44,13 +44,12 @@ static void print_job(const cJSON *job)
 static cJSON *present(double number)
 {
     int code;
-    FILE *daemon = client_connect(30, true, &code);
+    struct client *daemon = client_connect(30, true, &code);
     cJSON *request = json_message("queue"), *answer = daemon ? client_ask(daemon, request, &code) : NULL;
     cJSON *job = cJSON_Duplicate(find(cJSON_GetObjectItem(answer, "jobs"), number), true);
     cJSON_Delete(answer);
     cJSON_Delete(request);
-    if (daemon)
-        fclose(daemon);
+    client_close(daemon);
     return job;
 }
 

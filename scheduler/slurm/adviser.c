@@ -4,17 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/wire/loop.h"
 #include "scheduler/core/guard.h"
 #include "scheduler/epoprm/server.h"
 #include "scheduler/policies/policies.h"
@@ -67,14 +65,14 @@ static void take_view(struct adviser *adviser, struct slurm_view *view)
     forget_promises(adviser);
 }
 
-static void on_news(void *context, short events)
+static void on_news(evutil_socket_t fd, short what, void *context)
 {
     struct adviser *adviser = context;
     struct error why;
     bool was_away = adviser->away;
     struct slurm_view *view = reading_take(&adviser->reading, &adviser->view_asked, &adviser->away, &why);
     char text[300];
-    (void)events;
+    (void)fd, (void)what;
     if (adviser->away && !was_away) {
         snprintf(text, sizeof text, "Slurm does not answer, waiting for it: %.200s", why.text);
         say(adviser, text);
@@ -89,19 +87,21 @@ static void on_news(void *context, short events)
 /* ---- Deciding ----------------------------------------------------------------------------- */
 
 /* A view from before a job's nodes changed shows nodes that are not idle, or not yet. */
-static void on_again(void *context)
+static void on_again(evutil_socket_t fd, short what, void *context)
 {
+    (void)fd, (void)what;
     struct adviser *adviser = context;
     double wake = rest;
     adviser->stale = false;
     if (adviser->view && !adviser->away && adviser->view_asked >= adviser->changed)
         wake = fmin(rest, fmax(ADVISER_APART, advising(adviser)));
     if (!adviser->stale)
-        timers_set(&adviser->loop.timers, &adviser->again, wake);
+        wire_timer_set(adviser->again, wake);
 }
 
-static void on_looks(void *context)
+static void on_looks(evutil_socket_t fd, short what, void *context)
 {
+    (void)fd, (void)what;
     asking_look(context);
 }
 
@@ -113,23 +113,10 @@ static void on_connection(void *context, int fd)
     peer_open(&adviser->owner, fd);
 }
 
-static void on_signal(void *context, short events)
+static void on_signal(evutil_socket_t number, short what, void *context)
 {
-    struct adviser *adviser = context;
-    (void)events;
-    adviser->loop.over = true;
-}
-
-static int take_signals(struct adviser *adviser, struct error *error)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    adviser->signals = (struct watched){signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), POLLIN, on_signal, adviser};
-    return adviser->signals.fd < 0 ? error_set(error, ERROR_FAILED, "signals: %s", strerror(errno)) : 0;
+    (void)number, (void)what;
+    adviser_over(context);
 }
 
 /* ---- Its life ----------------------------------------------------------------------------- */
@@ -149,27 +136,20 @@ static int lock(const char *directory, struct error *error)
                      directory);
 }
 
-static int watch(struct adviser *adviser, struct error *error)
-{
-    struct watched *all[] = {&adviser->news, &adviser->signals};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (loop_add(&adviser->loop, all[i]))
-            return error_memory(error);
-    return 0;
-}
-
 static int serve(struct adviser *adviser, const struct slurm_options *options, void (*ready)(void *context),
                  void *context, struct error *error)
 {
     struct server *server;
     char path[4096];
     snprintf(path, sizeof path, "%s/socket", options->directory);
-    if (server_open(&server, path, &adviser->loop, &commands_table, adviser, error))
+    if (server_open(&server, path, adviser->base, &commands_table, adviser, error))
         return -1;
     adviser->listener = (struct daemon_listener){server_tell, server};
     if (ready)
         ready(context);
-    int failed = loop_run(&adviser->loop, NULL, NULL, error);
+    int failed = wire_wait(adviser->base, &adviser->over, -1)
+                     ? 0
+                     : error_set(error, ERROR_FAILED, "cannot wait for anything any more");
     adviser->listener.tell = NULL;
     server_close(server);
     return failed;
@@ -183,37 +163,62 @@ static int run(struct adviser *adviser, const struct slurm_options *options, voi
     char text[900], memory[4096], journal[4096];
     snprintf(memory, sizeof memory, "%s/port", options->directory);
     snprintf(journal, sizeof journal, "%s/journal.db", options->directory);
-    if (take_signals(adviser, error) || journal_open(&adviser->journal, journal, error) ||
-        queue_reader_choose(&reader, options->reader, error) ||
+    if (journal_open(&adviser->journal, journal, error) || queue_reader_choose(&reader, options->reader, error) ||
         listening_begin(&listening, options->port, options->address_file, memory, error))
         return -1;
-    int failed = listener_begin(&adviser->peers, &adviser->loop, listening.fd, on_connection, adviser)
-                     ? error_memory(error)
-                     : reading_begin(&adviser->reading, &reader, error);
+    adviser->peers = wire_listener_new(adviser->base, listening.fd, on_connection, adviser);
+    int failed = adviser->peers ? reading_begin(&adviser->reading, &reader, error) : error_memory(error);
     if (!failed) {
-        adviser->news = (struct watched){adviser->reading.news, POLLIN, on_news, adviser};
+        adviser->news = event_new(adviser->base, adviser->reading.news, EV_READ | EV_PERSIST, on_news, adviser);
         snprintf(text, sizeof text, "adviser at %s (%.300s), reading Slurm by %s, policy %s", listening.address,
                  listening.file, reader.name, policy_called(&adviser->policy));
         say(adviser, text);
-        failed = watch(adviser, error) || serve(adviser, options, ready, context, error);
+        failed = !adviser->news || event_add(adviser->news, NULL) ? error_memory(error)
+                                                                  : serve(adviser, options, ready, context, error);
         reading_end(&adviser->reading);
     }
+    wire_listener_free(adviser->peers);
     listening_end(&listening);
     return failed ? -1 : 0;
 }
 
-static void prepare(struct adviser *adviser)
+static int prepare(struct adviser *adviser, struct error *error)
 {
-    *adviser = (struct adviser){.owner = {.loop = &adviser->loop,
+    struct event_base *base = wire_base_new();
+    if (!base)
+        return error_memory(error);
+    *adviser = (struct adviser){.base = base,
+                                .owner = {.base = base,
                                           .check = asking_check,
                                           .welcome = asking_welcome,
                                           .line = asking_line,
                                           .gone = asking_gone,
                                           .context = adviser}};
-    loop_init(&adviser->loop);
-    timer_init(&adviser->again, on_again, adviser, NULL);
-    timer_init(&adviser->looks, on_looks, adviser, NULL);
-    timers_set(&adviser->loop.timers, &adviser->looks, rest);
+    adviser->again = evtimer_new(base, on_again, adviser);
+    adviser->looks = evtimer_new(base, on_looks, adviser);
+    adviser->terminated = evsignal_new(base, SIGTERM, on_signal, adviser);
+    adviser->interrupted = evsignal_new(base, SIGINT, on_signal, adviser);
+    if (!adviser->again || !adviser->looks || !adviser->terminated || !adviser->interrupted ||
+        evsignal_add(adviser->terminated, NULL) || evsignal_add(adviser->interrupted, NULL))
+        return error_memory(error);
+    signal(SIGPIPE, SIG_IGN);
+    wire_timer_set(adviser->looks, rest);
+    return 0;
+}
+
+static void clean(struct adviser *adviser)
+{
+    struct event *events[] = {adviser->again, adviser->looks, adviser->news, adviser->terminated, adviser->interrupted};
+    advised_free(&adviser->table);
+    journal_close(adviser->journal);
+    if (adviser->view)
+        view_free(adviser->view);
+    free(adviser->view);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i])
+            event_free(events[i]);
+    if (adviser->base)
+        event_base_free(adviser->base);
 }
 
 int slurm_run(const struct slurm_options *options, void (*ready)(void *context), void *context, struct error *error)
@@ -222,19 +227,14 @@ int slurm_run(const struct slurm_options *options, void (*ready)(void *context),
     int held = lock(options->directory, error);
     if (held < 0)
         return -1;
-    prepare(&adviser);
-    int failed = policy_open(&adviser.policy, options->policy ? options->policy : "gain", policies, error);
+    int failed = prepare(&adviser, error) ||
+                 policy_open(&adviser.policy, options->policy ? options->policy : "gain", policies, error);
     if (!failed) {
         guard_install(GUARD_BUSY, GUARD_ALONE);
         failed = run(&adviser, options, ready, context, error);
         policy_close(&adviser.policy);
     }
-    advised_free(&adviser.table);
-    journal_close(adviser.journal);
-    if (adviser.view)
-        view_free(adviser.view);
-    free(adviser.view);
-    loop_free(&adviser.loop);
+    clean(&adviser);
     close(held);
-    return failed;
+    return failed ? -1 : 0;
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/wire/loop.h"
 
 static const double look_every = 5, look_again = 0.5, keep = 60; /* seconds */
 
@@ -120,7 +121,7 @@ static bool is_late(const struct advised *job, double now)
 /* A connection that has lost an answer is worth nothing; the attendant makes another. */
 static void give_up(struct advised *job)
 {
-    peer_shut(job->peer); /* it may be its line that is being read */
+    peer_close(job->peer);
     job->peer = NULL;
     job->attached = false;
     ask_over(&job->ask);
@@ -139,7 +140,7 @@ void asking_look(struct adviser *adviser)
         else if (job->ask.kind == ASK_NOTHING)
             next = fmin(next, job->look_at - now);
     }
-    timers_set(&adviser->loop.timers, &adviser->looks, fmax(next, 0.05));
+    wire_timer_set(adviser->looks, fmax(next, 0.05));
 }
 
 /* ---- Answers ------------------------------------------------------------------------------ */

@@ -43,7 +43,7 @@ static int stop(void *context, enum daemon_stop how, struct error *error)
     (void)error;
     if (how == DAEMON_STOP_JOBS)
         return error_set(error, ERROR_REFUSED, "jobs are Slurm's here, and run on: stop without --jobs");
-    adviser->loop.over = true;
+    adviser_over(adviser);
     return 0;
 }
 

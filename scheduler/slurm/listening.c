@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 
 #include "runtime/base/statedir.h"
+#include "runtime/wire/socket.h"
 
 static int name_file(struct listening *listening, const char *file, struct error *error)
 {
@@ -29,36 +30,20 @@ static int name_file(struct listening *listening, const char *file, struct error
     return 0;
 }
 
-static int bind_port(int fd, int port)
+/* *port: it gets it. The number stands at the same place for both protocols. A descriptor, or -1 with text. */
+static int open_either(int *port, struct error *error)
 {
-    struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port), .sin6_addr = in6addr_any};
-    struct sockaddr_in any4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    int domain = 0, on = 1, off = 0;
-    socklen_t length = sizeof domain;
-    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (domain == AF_INET)
-        return bind(fd, (struct sockaddr *)&any4, sizeof any4);
-    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    return bind(fd, (struct sockaddr *)&any, sizeof any);
-}
-
-static int open_socket(int domain, int port)
-{
-    int fd = socket(domain, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && (bind_port(fd, port) || listen(fd, 64))) {
-        close(fd);
-        return -1;
+    struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)*port), .sin6_addr = in6addr_any};
+    struct sockaddr_in any4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port)};
+    socklen_t size = sizeof any, size4 = sizeof any4;
+    int fd = wire_listen_address((struct sockaddr *)&any, &size, error);
+    if (fd < 0) {
+        fd = wire_listen_address((struct sockaddr *)&any4, &size4, error);
+        any.sin6_port = any4.sin_port;
     }
+    if (fd >= 0)
+        *port = ntohs(any.sin6_port);
     return fd;
-}
-
-/* The number stands at the same place for both protocols. */
-static int port_of(int fd)
-{
-    struct sockaddr_in6 own;
-    socklen_t length = sizeof own;
-    return getsockname(fd, (struct sockaddr *)&own, &length) ? -1 : ntohs(own.sin6_port);
 }
 
 static int write_file(const struct listening *listening, struct error *error)
@@ -72,12 +57,6 @@ static int write_file(const struct listening *listening, struct error *error)
     if (!written || chmod(fresh, 0644) || rename(fresh, listening->file))
         return error_set(error, ERROR_FAILED, "%s: %s", listening->file, strerror(errno));
     return 0;
-}
-
-static int open_either(int port)
-{
-    int fd = open_socket(AF_INET6, port);
-    return fd >= 0 ? fd : open_socket(AF_INET, port);
 }
 
 /* Jobs that run look for the next adviser where the last one was. */
@@ -102,19 +81,21 @@ static void remember_port(const char *memory, int port)
 int listening_begin(struct listening *listening, int port, const char *file, const char *memory, struct error *error)
 {
     char host[256] = "localhost";
-    int last = port ? 0 : last_port(memory);
+    int wished = port, last = port ? 0 : last_port(memory);
     *listening = (struct listening){.fd = -1};
     if (name_file(listening, file, error))
         return -1;
     if (last)
-        listening->fd = open_either(last);
+        listening->fd = open_either(&last, error);
     if (listening->fd < 0)
-        listening->fd = open_either(port);
+        listening->fd = open_either(&port, error);
+    else
+        port = last;
     if (listening->fd < 0)
-        return error_set(error, ERROR_FAILED, "port %d: %s", port, strerror(errno));
+        return error_set(error, ERROR_FAILED, "port %d: %s", wished, error->text);
     gethostname(host, sizeof host - 1);
-    snprintf(listening->address, sizeof listening->address, "%s:%d", host, port_of(listening->fd));
-    remember_port(memory, port_of(listening->fd));
+    snprintf(listening->address, sizeof listening->address, "%s:%d", host, port);
+    remember_port(memory, port);
     if (!write_file(listening, error))
         return 0;
     close(listening->fd);
@@ -125,7 +106,6 @@ void listening_end(struct listening *listening)
 {
     char line[sizeof listening->address] = "";
     FILE *file = fopen(listening->file, "re");
-    close(listening->fd);
     if (!file)
         return;
     bool ours = fgets(line, sizeof line, file) && (line[strcspn(line, "\n")] = '\0', !strcmp(line, listening->address));

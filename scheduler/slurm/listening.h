@@ -5,7 +5,7 @@
 #include "runtime/base/error.h"
 
 struct listening {
-    int fd;
+    int fd;            /* who listens there takes it over */
     char address[320]; /* HOST:PORT, as the file has it */
     char file[4096];
 };

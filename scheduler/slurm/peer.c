@@ -1,29 +1,45 @@
 /* Connections of attendants: see peer.h. */
 #include "scheduler/slurm/peer.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
-#include <poll.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/base/array.h"
 #include "runtime/base/json.h"
 #include "runtime/base/random.h"
+#include "runtime/wire/loop.h"
+#include "runtime/wire/socket.h"
 #include "scheduler/munge/munge.h"
 
-#define PIECE            65536
-#define LINE_MAX_WELCOME (16 << 20) /* an answer to a status of a large job */
-#define LINE_MAX_NEW     8192
-#define OUT_MAX          (1 << 20)
-static const double patience = 10; /* seconds for the greeting */
-static const int most_strangers = 64;
-static int strangers; /* connections that are not welcome yet: anybody may make one */
+static const double patience = 10, farewell = 5; /* seconds for the greeting, and for a refusal to be taken */
+enum { STRANGERS = 64 };
+static const struct wire_limits small = {.line = 8192, .unsent = 1 << 20},
+                                large = {.line = 16 << 20, .unsent = 1 << 20}; /* a status of a large job */
+
+/* Connections that are not welcome yet, the oldest first. */
+static TAILQ_HEAD(peers, peer) strangers = TAILQ_HEAD_INITIALIZER(strangers);
+static int stranger_count;
+
+static void forget(struct peer *peer)
+{
+    if (peer->state != PEER_WELCOME) {
+        TAILQ_REMOVE(&strangers, peer, at);
+        stranger_count--;
+    }
+    if (peer->late)
+        event_free(peer->late);
+    free(peer);
+}
+
+void peer_close(struct peer *peer)
+{
+    wire_line_close(peer->line);
+    forget(peer);
+}
 
 static void lose(struct peer *peer)
 {
@@ -32,61 +48,20 @@ static void lose(struct peer *peer)
     peer_close(peer);
 }
 
-void peer_close(struct peer *peer)
-{
-    strangers -= peer->state != PEER_WELCOME;
-    loop_drop(peer->owner->loop, &peer->watched);
-    timers_cancel(&peer->owner->loop->timers, &peer->late);
-    close(peer->watched.fd);
-    free(peer->in);
-    free(peer->out);
-    free(peer);
-}
-
-void peer_shut(struct peer *peer)
-{
-    shutdown(peer->watched.fd, SHUT_RDWR);
-}
-
-/* Never frees it: what cannot be sent shows when it is read. */
-static void flush(struct peer *peer)
-{
-    ssize_t sent = send(peer->watched.fd, peer->out, peer->out_length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent > 0) {
-        peer->out_length -= (size_t)sent;
-        memmove(peer->out, peer->out + sent, peer->out_length);
-    }
-    if ((sent < 0 && errno != EAGAIN && errno != EINTR) || (peer->closing && !peer->out_length)) {
-        shutdown(peer->watched.fd, SHUT_RDWR);
-        peer->out_length = 0;
-    }
-    peer->watched.events = (short)(POLLIN | (peer->out_length ? POLLOUT : 0));
-}
-
+/* One that is gone is told of. */
 void peer_send(struct peer *peer, cJSON *line)
 {
-    char *text = line ? cJSON_PrintUnformatted(line) : NULL;
-    size_t length = text ? strlen(text) : 0;
+    wire_line_send(peer->line, line);
     cJSON_Delete(line);
-    if (!text || peer->out_length + length + 1 > OUT_MAX ||
-        array_reserve(&peer->out, &peer->out_room, peer->out_length + length + 1, 1)) {
-        shutdown(peer->watched.fd, SHUT_RDWR);
-        free(text);
-        return;
-    }
-    memcpy(peer->out + peer->out_length, text, length);
-    peer->out_length += length;
-    peer->out[peer->out_length++] = '\n';
-    free(text);
-    flush(peer);
 }
 
 static void refuse(struct peer *peer, const char *why)
 {
     cJSON *line = cJSON_CreateObject();
     cJSON_AddStringToObject(line, "refused", why);
-    peer->closing = true;
     peer_send(peer, line);
+    wire_line_finish(peer->line, farewell);
+    forget(peer);
 }
 
 static bool is_nonce(const char *text)
@@ -121,7 +96,8 @@ static void greet(struct peer *peer, const cJSON *line)
         return;
     }
     peer->uid = (uid_t)uid;
-    if (own_address(peer->watched.fd, address, sizeof address) || random_hex(peer->nonce, (PEER_NONCE - 1) / 2)) {
+    if (own_address(wire_line_fd(peer->line), address, sizeof address) ||
+        random_hex(peer->nonce, (PEER_NONCE - 1) / 2)) {
         refuse(peer, "the adviser does not know its own address");
         return;
     }
@@ -158,6 +134,8 @@ static int prove(struct peer *peer, const cJSON *line, struct error *error)
     return peer->owner->check(peer->owner->context, peer->job, uid, error);
 }
 
+static const struct wire_line_ops ops;
+
 static void admit(struct peer *peer, const cJSON *line)
 {
     struct error error;
@@ -167,88 +145,98 @@ static void admit(struct peer *peer, const cJSON *line)
     }
     cJSON *welcome = cJSON_CreateObject();
     cJSON_AddTrueToObject(welcome, "welcome");
-    timers_cancel(&peer->owner->loop->timers, &peer->late);
+    event_free(peer->late);
+    peer->late = NULL;
+    TAILQ_REMOVE(&strangers, peer, at);
+    stranger_count--;
     peer->state = PEER_WELCOME;
-    strangers--;
+    wire_line_hand(peer->line, &large, WIRE_MEMBERS, &ops, peer);
     peer_send(peer, welcome);
     peer->owner->welcome(peer->owner->context, peer);
 }
 
-static void take(struct peer *peer, const char *text)
+static void on_message(void *context, const cJSON *line)
 {
-    cJSON *line = cJSON_Parse(text);
-    if (!cJSON_IsObject(line))
-        refuse(peer, "that was no line of JSON");
-    else if (peer->state == PEER_NEW)
+    struct peer *peer = context;
+    if (peer->state == PEER_NEW)
         greet(peer, line);
     else if (peer->state == PEER_GREETED)
         admit(peer, line);
     else
         peer->owner->line(peer->owner->context, peer, line);
-    cJSON_Delete(line);
 }
 
-static void take_lines(struct peer *peer)
-{
-    size_t begin = 0;
-    char *end;
-    while (!peer->closing && (end = memchr(peer->in + begin, '\n', peer->in_length - begin))) {
-        *end = '\0';
-        take(peer, peer->in + begin);
-        begin = (size_t)(end - peer->in) + 1;
-    }
-    peer->in_length -= begin;
-    memmove(peer->in, peer->in + begin, peer->in_length);
-}
-
-static bool is_full(const struct peer *peer)
-{
-    return peer->in_length > (peer->state == PEER_WELCOME ? LINE_MAX_WELCOME : LINE_MAX_NEW);
-}
-
-static void ready(void *context, short events)
+static void on_nonsense(void *context, const char *text)
 {
     struct peer *peer = context;
-    if (events & POLLOUT)
-        flush(peer);
-    if (!(events & (POLLIN | POLLHUP | POLLERR)))
-        return;
-    if (array_reserve(&peer->in, &peer->in_room, peer->in_length + PIECE, 1)) {
+    (void)text;
+    if (peer->state == PEER_WELCOME)
         lose(peer);
-        return;
-    }
-    ssize_t got = recv(peer->watched.fd, peer->in + peer->in_length, PIECE, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    peer->in_length += got > 0 ? (size_t)got : 0;
-    if (got > 0 && !peer->closing)
-        take_lines(peer);
-    if (got <= 0 || is_full(peer))
-        lose(peer);
+    else
+        refuse(peer, "that was no line of JSON");
 }
 
-static void on_late(void *context)
+static void on_gone(void *context, const char *why)
 {
+    (void)why;
     lose(context);
 }
 
-struct peer *peer_open(const struct peer_owner *owner, int fd)
+static const struct wire_line_ops ops = {.message = on_message, .nonsense = on_nonsense, .gone = on_gone};
+
+static void on_late(evutil_socket_t fd, short what, void *context)
 {
-    struct peer *peer = strangers < most_strangers ? calloc(1, sizeof *peer) : NULL;
-    int on = 1;
-    if (peer) {
-        peer->owner = owner;
-        peer->watched = (struct watched){fd, POLLIN, ready, peer};
+    (void)fd, (void)what;
+    lose(context);
+}
+
+/* ---- Those who come ----------------------------------------------------------------------- */
+
+/* Ports do not count. */
+static bool is_same_host(const struct peer *one, const struct peer *other)
+{
+    struct sockaddr_in6 a, b;
+    memcpy(&a, &one->from, sizeof a);
+    memcpy(&b, &other->from, sizeof b);
+    if (a.sin6_family != b.sin6_family)
+        return false;
+    if (a.sin6_family == AF_INET6)
+        return !memcmp(&a.sin6_addr, &b.sin6_addr, sizeof a.sin6_addr);
+    return !memcmp(&((struct sockaddr_in *)&a)->sin_addr, &((struct sockaddr_in *)&b)->sin_addr,
+                   sizeof(struct in_addr));
+}
+
+static void make_room(const struct peer *coming)
+{
+    struct peer *oldest = TAILQ_FIRST(&strangers), *other;
+    TAILQ_FOREACH(other, &strangers, at)
+    if (is_same_host(other, coming)) {
+        oldest = other;
+        break;
     }
-    if (!peer || loop_add(owner->loop, &peer->watched)) {
+    if (stranger_count >= STRANGERS)
+        peer_close(oldest);
+}
+
+void peer_open(const struct peer_owner *owner, int fd)
+{
+    struct peer *peer = calloc(1, sizeof *peer);
+    socklen_t length = sizeof peer->from;
+    if (!peer || !(peer->late = evtimer_new(owner->base, on_late, peer))) {
         free(peer);
         close(fd);
-        return NULL;
+        return;
     }
-    strangers++;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    timer_init(&peer->late, on_late, peer, NULL);
-    timers_set(&owner->loop->timers, &peer->late, patience);
-    return peer;
+    peer->owner = owner;
+    getpeername(fd, (struct sockaddr *)&peer->from, &length);
+    wire_socket_tune(fd);
+    make_room(peer);
+    if (!(peer->line = wire_line_new(owner->base, fd, &small, &ops, peer))) {
+        event_free(peer->late);
+        free(peer);
+        return;
+    }
+    TAILQ_INSERT_TAIL(&strangers, peer, at);
+    stranger_count++;
+    wire_timer_set(peer->late, patience);
 }

@@ -14,13 +14,14 @@
 #define SCHEDULER_SLURM_PEER_H
 
 #include <cjson/cJSON.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include <event2/event.h>
 #include <stdint.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "runtime/base/error.h"
-#include "scheduler/epoprm/loop.h"
+#include "runtime/wire/line.h"
 
 #define PEER_NONCE 33
 
@@ -28,7 +29,7 @@ struct peer;
 
 /* Who listens to peers. */
 struct peer_owner {
-    struct loop *loop;
+    struct event_base *base;
     /* Does that job belong to that uid? 0, or -1 with the reason. */
     int (*check)(void *context, int64_t job, uid_t uid, struct error *error);
     void (*welcome)(void *context, struct peer *peer);
@@ -41,23 +42,21 @@ enum peer_state { PEER_NEW, PEER_GREETED, PEER_WELCOME };
 
 struct peer {
     const struct peer_owner *owner;
-    struct watched watched;
-    struct timer late; /* until it is welcome */
+    struct wire_line *line;
+    struct event *late; /* until it is welcome */
     enum peer_state state;
+    struct sockaddr_storage from;
     int64_t job;
     uid_t uid;
     char nonce[PEER_NONCE]; /* ours */
-    char *in, *out;
-    size_t in_length, in_room, out_length, out_room;
-    bool closing; /* when all is out */
+    TAILQ_ENTRY(peer) at;   /* among those who are not welcome yet */
 };
 
-/* Takes over the descriptor. NULL: no memory, or too many wait to be welcome; the descriptor is closed then. */
-struct peer *peer_open(const struct peer_owner *owner, int fd);
-/* Tells nobody. */
+/* Takes over the descriptor. Anybody may connect: of too many who are not welcome yet the oldest of the same address
+ * goes, or the oldest. */
+void peer_open(const struct peer_owner *owner, int fd);
+/* Tells nobody; also while its line is read. */
 void peer_close(struct peer *peer);
-/* Nothing goes on on it; it closes itself when it is looked at next, so this may be called while its line is read. */
-void peer_shut(struct peer *peer);
 
 /* `line` is freed. One that does not read what it is told is lost. */
 void peer_send(struct peer *peer, cJSON *line);

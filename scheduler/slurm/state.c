@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "runtime/wire/loop.h"
+
 /* A disk that is full is no reason to advise nobody. */
 static void write_down(const struct adviser *adviser, const struct journal_event *event)
 {
@@ -26,6 +28,12 @@ void adviser_tell(struct adviser *adviser, const struct journal_event *event)
 void adviser_wake(struct adviser *adviser)
 {
     if (!adviser->stale)
-        timers_set(&adviser->loop.timers, &adviser->again, ADVISER_APART);
+        wire_timer_set(adviser->again, ADVISER_APART);
     adviser->stale = true;
+}
+
+void adviser_over(struct adviser *adviser)
+{
+    adviser->over = true;
+    wire_wake(adviser->base);
 }

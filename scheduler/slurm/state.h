@@ -2,10 +2,11 @@
 #ifndef SCHEDULER_SLURM_STATE_H
 #define SCHEDULER_SLURM_STATE_H
 
+#include <event2/event.h>
+
+#include "runtime/wire/socket.h"
 #include "scheduler/core/policy.h"
 #include "scheduler/epoprm/daemon.h"
-#include "scheduler/epoprm/listener.h"
-#include "scheduler/epoprm/loop.h"
 #include "scheduler/journal/journal.h"
 #include "scheduler/slurm/advised.h"
 #include "scheduler/slurm/peer.h"
@@ -15,19 +16,19 @@
 #define ADVISER_APART 0.02 /* seconds between decisions, at least */
 
 struct adviser {
-    struct loop loop;
+    struct event_base *base;
+    bool over; /* it ends now */
     struct policy policy;
     struct advised_table table;
     struct peer_owner owner;
     struct reading reading;
-    struct listener peers;
-    struct watched news, signals;
+    struct wire_listener *peers;
     struct slurm_view *view; /* NULL: Slurm has not answered yet */
     double view_asked;       /* monotonic: what it says held then */
     bool away;
     double changed; /* monotonic: when a job's nodes changed last; a view from before then is not decided on */
     bool stale;     /* something has happened since the last decision */
-    struct timer again, looks;
+    struct event *again, *looks, *news, *terminated, *interrupted;
     int64_t last_id;
     struct daemon_listener listener;
     struct journal *journal;    /* of what happened to jobs, for `why`; nothing of it is read again */
@@ -39,5 +40,8 @@ void adviser_tell(struct adviser *adviser, const struct journal_event *event);
 
 /* Something has happened: decide again soon. */
 void adviser_wake(struct adviser *adviser);
+
+/* It ends: the loop is left. */
+void adviser_over(struct adviser *adviser);
 
 #endif

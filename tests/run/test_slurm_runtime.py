@@ -179,7 +179,7 @@ def test_an_address_of_another_host_is_not_removed(elastic, cluster):  # noqa: F
     other = path.with_name("synthetic-slurm-999-1.json")
     address = json.loads(path.read_text())
     address.update(job="synthetic-slurm-999-1", batch="slurm:999", pid=1, start_time="1",
-                   uri=re.sub(r"[0-9.]+:[0-9]+$", "10.214.0.2:1", address["uri"]), host="n2")
+                   uri="unix:n2:/nowhere;tcp:10.214.0.2:1", host="n2")
     cluster.run("head", "sh", "-c", f"umask 077; cat >{other}", stdin=json.dumps(address))
     assert re.search(r"slurm-999-1\s+unreachable", it.ctl("list", host="n1").stdout) and other.exists()
     assert json.loads(it.ctl("status", "--json", host="n3").stdout)["job"] == address["job"].replace("999-1", path.stem.split("slurm-")[1])

@@ -1,4 +1,7 @@
 /* The socket of epoprm's daemon, in a process of its own: answers, events, and clients that misbehave. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,7 +21,8 @@
 #include <cmocka.h>
 
 #include "runtime/base/json.h"
-#include "scheduler/epoprm/address.h"
+#include "runtime/wire/loop.h"
+#include "runtime/wire/socket.h"
 #include "scheduler/epoprm/server.h"
 
 static char directory[192], path[512];
@@ -28,7 +32,8 @@ static struct error error;
 
 /* ---- A daemon that rules nothing ------------------------------------------------------------ */
 
-static struct loop loop;
+static struct event_base *base;
+static bool over;
 static struct server *server;
 
 static int submit(void *context, const struct submission *submission, int64_t *number, struct error *why)
@@ -54,7 +59,8 @@ static int cancel(void *context, int64_t job, bool *unknown, struct error *why)
 static int stop(void *context, enum daemon_stop how, struct error *why)
 {
     (void)context, (void)why;
-    loop.over = how == DAEMON_STOP_JOBS;
+    over = how == DAEMON_STOP_JOBS;
+    wire_wake(base);
     return 0;
 }
 
@@ -80,15 +86,15 @@ static const struct daemon_table table = {.submit = submit, .cancel = cancel, .s
 static void be_the_daemon(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    loop_init(&loop);
-    if (server_open(&server, path, &loop, &table, NULL, &error))
+    base = wire_base_new();
+    if (!base || server_open(&server, path, base, &table, NULL, &error))
         _exit(1);
     if (write(ready[1], "r", 1) != 1)
         _exit(1);
     close(ready[1]);
-    loop_run(&loop, NULL, NULL, &error);
+    wire_wait(base, &over, -1);
     server_close(server);
-    loop_free(&loop);
+    event_base_free(base);
     _exit(0);
 }
 
@@ -138,12 +144,10 @@ static int tear_down(void **state)
 
 static FILE *connected(void)
 {
-    struct sockaddr_un address;
     struct timeval limit = {.tv_sec = 60};
-    int there, fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_int_equal(address_make(&address, &there, path, &error), 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-    close(there);
+    int fd = wire_connect_path(path);
+    assert_true(fd >= 0);
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     return fdopen(fd, "r+");
@@ -178,11 +182,16 @@ static void refuses(const char *request, const char *code, const char *part)
     fclose(client);
 }
 
-static void answers(FILE *client)
+static void answers_to(FILE *client, const char *request)
 {
-    cJSON *answer = ask(client, "{\"op\":\"about\"}");
+    cJSON *answer = ask(client, request);
     assert_true(json_true(answer, "ok") && json_int(answer, "pid", 0) == daemon_pid);
     cJSON_Delete(answer);
+}
+
+static void answers(FILE *client)
+{
+    answers_to(client, "{\"op\":\"about\"}");
 }
 
 #define SUBMIT(more) "{\"op\":\"submit\",\"argv\":[\"./a\"],\"cwd\":\"/\",\"environment\":[\"A=b\"]" more "}"
@@ -292,21 +301,116 @@ static void test_a_row_of_requests(void **state)
     fclose(client);
 }
 
+/* Those for whom there is no place wait, and those who say nothing make room for them. */
 static void test_too_many(void **state)
 {
     (void)state;
     FILE *clients[140];
-    int turned_away = 0;
+    char byte;
     for (int i = 0; i < 140; i++)
         clients[i] = connected();
-    for (int i = 0; i < 140; i++) {
-        char byte;
-        turned_away += recv(fileno(clients[i]), &byte, 1, i < 128 ? MSG_DONTWAIT : 0) == 0;
-    }
-    assert_int_equal(turned_away, 12);
     answers(clients[0]);
+    for (int i = 0; i < 140; i++) {
+        assert_int_equal(recv(fileno(clients[i]), &byte, 1, MSG_DONTWAIT), -1);
+        assert_int_equal(errno, EAGAIN);
+    }
+    answers(clients[139]);
+    answers(clients[0]);
+    assert_int_equal(recv(fileno(clients[1]), &byte, 1, 0), 0);
     for (int i = 0; i < 140; i++)
         fclose(clients[i]);
+}
+
+/* Of those who watch there may be as many besides. */
+static void test_who_watches_takes_no_place(void **state)
+{
+    (void)state;
+    FILE *watchers[128], *other;
+    for (int i = 0; i < 128; i++) {
+        watchers[i] = connected();
+        cJSON_Delete(ask(watchers[i], "{\"op\":\"watch\"}"));
+    }
+    refuses("{\"op\":\"watch\"}", "refused", "128 watch already");
+    other = connected();
+    answers(other);
+    fclose(other);
+    for (int i = 0; i < 128; i++)
+        fclose(watchers[i]);
+    cJSON *answer;
+    do { /* it takes a moment to hear that they have gone */
+        other = connected();
+        answer = ask(other, "{\"op\":\"watch\"}");
+        bool refused = !json_true(answer, "ok");
+        cJSON_Delete(answer);
+        fclose(other);
+        if (!refused)
+            return;
+    } while (1);
+}
+
+static long peak_kib(void)
+{
+    char name[64], line[256];
+    long peak = 0;
+    snprintf(name, sizeof name, "/proc/%d/status", (int)daemon_pid);
+    FILE *file = fopen(name, "r");
+    while (!peak && file && fgets(line, sizeof line, file))
+        sscanf(line, "VmHWM: %ld", &peak);
+    if (file)
+        fclose(file);
+    return peak;
+}
+
+/* A part of a request, as much as the daemon takes without waiting. */
+static void send_part(int fd, char first, size_t length)
+{
+    static char text[8 << 20];
+    memset(text, ' ', sizeof text);
+    text[0] = first;
+    for (size_t sent = 0; sent < length;) {
+        struct pollfd writable = {.fd = fd, .events = POLLOUT};
+        ssize_t n = poll(&writable, 1, 100) > 0 ? send(fd, text + sent, length - sent, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+        if (n <= 0)
+            return;
+        sent += (size_t)n;
+    }
+}
+
+/* Sixty clients with half a request of 8 MiB each: a few of them have all the memory that there is for that, the others
+ * wait, and have their answer when the halves are given up. */
+static void test_many_halves(void **state)
+{
+    (void)state;
+    FILE *halves[60], *other = connected();
+    for (int i = 0; i < 60; i++)
+        send_part(fileno(halves[i] = connected()), '{', 8 << 20);
+    answers(other);
+    assert_in_range(peak_kib(), 1, 200 << 10);
+    FILE *last = connected();
+    send_part(fileno(last), '{', 1 << 20);
+    for (int i = 0; i < 60; i++)
+        fclose(halves[i]);
+    for (int i = 0; i < 64; i++)
+        send_part(fileno(last), ' ', 16 << 10);
+    answers_to(last, "\"op\":\"about\"}");
+    fclose(last), fclose(other);
+}
+
+/* One that asks, and does not take what it is told, is not asked for more than fits: the daemon's memory stays. */
+static void test_one_who_asks_and_never_reads(void **state)
+{
+    (void)state;
+    static const char request[] = "{\"op\":\"queue\"}\n";
+    FILE *greedy = connected(), *other = connected();
+    size_t asked = 0;
+    struct pollfd writable = {.fd = fileno(greedy), .events = POLLOUT};
+    while (asked < 2000000 && poll(&writable, 1, 500) > 0 &&
+           send(fileno(greedy), request, sizeof request - 1, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+        asked++;
+    assert_true(asked < 2000000);
+    answers(other);
+    assert_in_range(peak_kib(), 1, 60 << 10);
+    fclose(greedy), fclose(other);
 }
 
 static void test_the_end(void **state)
@@ -335,6 +439,9 @@ int main(void)
         OF_A_DAEMON(test_a_line_without_end),
         OF_A_DAEMON(test_a_row_of_requests),
         OF_A_DAEMON(test_too_many),
+        OF_A_DAEMON(test_who_watches_takes_no_place),
+        OF_A_DAEMON(test_many_halves),
+        OF_A_DAEMON(test_one_who_asks_and_never_reads),
         OF_A_DAEMON(test_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,7 @@ struct end {
     struct wire_line *line;
     int other; /* the other end, by hand */
     int came, last, wanted, nonsense;
+    size_t part;
     bool close_in_message, hold_after_one, done;
     char why[80];
 };
@@ -57,7 +58,22 @@ static void on_gone(void *context, const char *why)
     wire_wake(end->base);
 }
 
-static const struct wire_line_ops tolerant = {on_message, on_nonsense, on_gone}, strict = {on_message, NULL, on_gone};
+static void on_part(void *context, size_t bytes)
+{
+    struct end *end = context;
+    end->part = bytes;
+}
+
+static void on_sent(void *context)
+{
+    struct end *end = context;
+    end->done = true;
+    wire_wake(end->base);
+}
+
+static const struct wire_line_ops tolerant = {.message = on_message, .nonsense = on_nonsense, .gone = on_gone},
+                                  strict = {.message = on_message, .gone = on_gone},
+                                  curious = {.message = on_message, .gone = on_gone, .part = on_part, .sent = on_sent};
 
 static struct end begin(const struct wire_line_ops *ops, struct end *end)
 {
@@ -250,6 +266,85 @@ static void test_one_that_never_reads_is_given_up(void **state)
     finish(&end);
 }
 
+static void test_a_part_is_told(void **state)
+{
+    struct end end;
+    (void)state;
+    begin(&curious, &end);
+    end.wanted = 1;
+    put(&end, "{\"n\"");
+    look_around(&end);
+    assert_int_equal(end.part, 4);
+    put(&end, ":7}\n{");
+    await(&end);
+    look_around(&end);
+    assert_int_equal(end.part, 1);
+    finish(&end);
+}
+
+/* As many as make it wait. */
+static int send_many(const struct end *end)
+{
+    int sent = 0;
+    cJSON *message = cJSON_CreateObject();
+    for (; sent < 100000 && wire_line_is_sent(end->line); sent++)
+        assert_int_equal(wire_line_send(end->line, message), 0);
+    cJSON_Delete(message);
+    assert_false(wire_line_is_sent(end->line));
+    return sent;
+}
+
+/* In a process of its own, which ends well when so many have come, and the end. */
+static pid_t read_all(const struct end *end, int lines)
+{
+    char line[64];
+    pid_t reader = fork();
+    if (reader)
+        return reader;
+    FILE *file = fdopen(end->other, "r");
+    int n = 0;
+    while (n < lines && fgets(line, sizeof line, file))
+        n++;
+    _exit(n != lines);
+}
+
+static void expect_well(pid_t child)
+{
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void test_told_when_all_is_sent(void **state)
+{
+    struct end end;
+    (void)state;
+    begin(&curious, &end);
+    pid_t reader = read_all(&end, send_many(&end));
+    await(&end);
+    assert_true(wire_line_is_sent(end.line));
+    expect_well(reader);
+    finish(&end);
+}
+
+/* Who has said all that it has to say still hears what it is told. */
+static void test_what_waits_goes_out_to_a_half_closed_end(void **state)
+{
+    struct end end;
+    (void)state;
+    begin(&strict, &end);
+    int sent = send_many(&end);
+    shutdown(end.other, SHUT_WR);
+    await(&end);
+    assert_string_equal(end.why, "the other end has closed the connection");
+    wire_line_finish(end.line, SECONDS);
+    pid_t reader = read_all(&end, sent);
+    event_base_dispatch(end.base); /* until nothing is left to do */
+    expect_well(reader);
+    end.close_in_message = true; /* it is closed */
+    finish(&end);
+}
+
 /* A copy of a dead process's connection would keep it open. */
 static void test_forked_children_have_no_copy(void **state)
 {
@@ -277,6 +372,9 @@ int main(void)
         cmocka_unit_test(test_an_end_is_heard_while_it_is_held),
         cmocka_unit_test(test_what_is_not_taken_is_sent_later),
         cmocka_unit_test(test_one_that_never_reads_is_given_up),
+        cmocka_unit_test(test_a_part_is_told),
+        cmocka_unit_test(test_told_when_all_is_sent),
+        cmocka_unit_test(test_what_waits_goes_out_to_a_half_closed_end),
         cmocka_unit_test(test_forked_children_have_no_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
