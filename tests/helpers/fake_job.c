@@ -3,7 +3,8 @@
  *
  *   fake_job ID [OP=JSON | OP=never | OP=late:MS:JSON | OP=hold:MS:JSON]...
  *
- * "late" answers after so long, in another thread, as the coordinator does; "hold" holds up PMIx's thread for so long.
+ * "late" answers after so long, in another thread, as the coordinator does; "hold" holds up the server's thread for so
+ * long.
  *
  * Prints "ready", and a line for everything that it sees: "request JSON", "abandoned", "attached N", "lost N",
  * "message N JSON". Commands on stdin: "publish JSON", "answer JSON" (to the oldest open request), "send N JSON",

@@ -2,13 +2,10 @@
 
 Every report counts, but for memory that a library or a program took for itself and did not give back: a joiner that is called off
 keeps the program's data. The suppressions of LeakSanitizer go by any function of the stack: they would also hide what our
-own functions take when PMIx calls them, and they do not know what has been unloaded.
+own functions take when a library calls them, and they do not know what has been unloaded.
 """
 
-import pathlib
 import re
-
-SUPPRESSIONS = pathlib.Path(__file__).resolve().parents[1] / "sanitizers"
 
 # Who takes memory that is ours to give back: our sources, and cJSON, which only we use.
 OURS = re.compile(r"\b(?:runtime|driver|interpose|epop_api|epopctl)/\S+\.[ch]:\d+|/libcjson\.so")
@@ -19,7 +16,7 @@ def options(directory=None):
     log = f"log_path={directory}/report:" if directory else ""
     return {"ASAN_OPTIONS": log + "exitcode=99:halt_on_error=0:detect_leaks=1",
             "UBSAN_OPTIONS": log + "print_stacktrace=1",
-            "TSAN_OPTIONS": f"{log}exitcode=66:report_thread_leaks=0:suppressions={SUPPRESSIONS / 'threads.supp'}"}
+            "TSAN_OPTIONS": f"{log}exitcode=66:report_thread_leaks=0"}
 
 
 def reports(directory):

@@ -302,8 +302,8 @@ def describe(left):
 
 
 def files():
-    """In the places that all users share, such as EPOP, MPICH and PMIx make them; but not those that someone uses."""
-    names = {str(path) for pattern in ("mpich*", "pmix*", "sem.*") for place in ("/tmp", "/dev/shm")
+    """In the places that all users share, such as EPOP and MPICH make them; but not those that someone uses."""
+    names = {str(path) for pattern in ("mpich*", "sem.*") for place in ("/tmp", "/dev/shm")
              for path in pathlib.Path(place).glob(pattern)}
     return names - in_use() if names else names
 

@@ -1,5 +1,5 @@
 /*
- * The agreement without MPI and without PMIx: ranks are threads, messages go through queues with random delays.
+ * The agreement without MPI and without connections: ranks are threads, messages go through queues with random delays.
  * Every rank must adapt at the same probe, in the same iteration of the same visit of the same phase.
  */
 #include <setjmp.h>

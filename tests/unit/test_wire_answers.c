@@ -35,7 +35,7 @@ static struct {
         int n;
     } open[OPEN_MOST];
     int count, most;
-    bool holds, over; /* holds: nothing is answered for now */
+    atomic_bool holds, over; /* holds: nothing is answered for now */
     atomic_int abandoned;
 } job = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -98,7 +98,7 @@ static void *publish_all(void *unused)
     return unused;
 }
 
-static void set(bool *flag, bool value)
+static void set(atomic_bool *flag, bool value)
 {
     pthread_mutex_lock(&job.lock);
     *flag = value;

@@ -363,7 +363,7 @@ static void test_the_end_is_heard(void **state)
     until(&here.ended, 2); /* the others may have something to say yet */
     ask(tool, "status");
     until(&here.answered, 1);
-    assert_refused(WIRE_TOOL, 0, SECONDS, "the job has ended");
+    assert_refused(WIRE_LIFELINE, 0, SECONDS, "the job has ended");
     ask(tool, "keep");
     run_for(0.05);
     struct wire_link *links[] = {member, tool, lifelines[0], lifelines[1]};
