@@ -58,7 +58,7 @@ static int count_stuck(const struct coordinator *c)
 static void look_and_wait(struct coordinator *c, double seconds)
 {
     double look = c->config.backend->tick ? c->config.backend->tick(c) : seconds;
-    events_wait(c, look < seconds ? look : seconds);
+    events_wait(&c->events, look < seconds ? look : seconds);
 }
 
 /* Those that wait for rank 0's position are carried out by and by. */
@@ -91,7 +91,7 @@ static void carry_out(struct coordinator *c, struct event *event)
         releases_carry_out(c);
         break;
     }
-    events_free(c, event);
+    events_free(&c->events, event);
     advance_world(c);
 }
 
@@ -112,7 +112,7 @@ static void take(struct coordinator *c, struct event *event)
 
 static void drain(struct coordinator *c)
 {
-    for (struct event *event; (event = events_take(c));)
+    for (struct event *event; (event = events_take(&c->events));)
         take(c, event);
     if (c->events.missed)
         fatal_memory(c);
@@ -153,37 +153,37 @@ static void *coordinator_main(void *argument)
 
 void coordinator_message(struct coordinator *c, int process, const cJSON *message)
 {
-    events_post(c, (struct event){.type = EVENT_MESSAGE, .process = process, .json = cJSON_Duplicate(message, 1)});
+    events_post(&c->events, (struct event){.type = EVENT_MESSAGE, .process = process, .json = cJSON_Duplicate(message, 1)});
 }
 
 void coordinator_request(struct coordinator *c, void *handle, const cJSON *request)
 {
-    events_post(c, (struct event){.type = EVENT_REQUEST, .handle = handle, .json = cJSON_Duplicate(request, 1)});
+    events_post(&c->events, (struct event){.type = EVENT_REQUEST, .handle = handle, .json = cJSON_Duplicate(request, 1)});
 }
 
 void coordinator_abandoned(struct coordinator *c, void *handle)
 {
-    events_post(c, (struct event){.type = EVENT_ABANDONED, .handle = handle});
+    events_post(&c->events, (struct event){.type = EVENT_ABANDONED, .handle = handle});
 }
 
 void coordinator_lost(struct coordinator *c, int process)
 {
-    events_post(c, (struct event){.type = EVENT_LOST, .process = process});
+    events_post(&c->events, (struct event){.type = EVENT_LOST, .process = process});
 }
 
 void coordinator_closed(struct coordinator *c, int process)
 {
-    events_post(c, (struct event){.type = EVENT_CLOSED, .process = process});
+    events_post(&c->events, (struct event){.type = EVENT_CLOSED, .process = process});
 }
 
 void coordinator_terminate(struct coordinator *c)
 {
-    events_terminate(c);
+    events_terminate(&c->events);
 }
 
 void coordinator_interrupt(struct coordinator *c)
 {
-    events_interrupt(c);
+    events_interrupt(&c->events);
 }
 
 /* ---- Start and end -------------------------------------------------------- */

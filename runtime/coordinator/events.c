@@ -55,9 +55,8 @@ static struct event_queue *next_queue(struct events *e)
 }
 
 /* An event that was lost unnoticed, such as the loss of a process, would be a job that hangs: then it ends. */
-void events_post(struct coordinator *c, struct event event)
+void events_post(struct events *e, struct event event)
 {
-    struct events *e = &c->events;
     struct event *copy = malloc(sizeof *copy);
     pthread_mutex_lock(&e->lock);
     if (!copy)
@@ -73,9 +72,8 @@ void events_post(struct coordinator *c, struct event event)
     sem_post(&e->wake);
 }
 
-void events_free(struct coordinator *c, struct event *event)
+void events_free(struct events *e, struct event *event)
 {
-    struct events *e = &c->events;
     cJSON_Delete(event->json);
     if (!is_reserve(e, event)) {
         free(event);
@@ -89,24 +87,23 @@ void events_free(struct coordinator *c, struct event *event)
 
 void events_post_backend(struct coordinator *c, void *handle, int status)
 {
-    events_post(c, (struct event){.type = EVENT_BACKEND, .handle = handle, .process = status});
+    events_post(&c->events, (struct event){.type = EVENT_BACKEND, .handle = handle, .process = status});
 }
 
-void events_terminate(struct coordinator *c)
+void events_terminate(struct events *e)
 {
-    c->events.terminations++;
-    sem_post(&c->events.wake);
+    e->terminations++;
+    sem_post(&e->wake);
 }
 
-void events_interrupt(struct coordinator *c)
+void events_interrupt(struct events *e)
 {
-    c->events.interrupted = true;
-    sem_post(&c->events.wake);
+    e->interrupted = true;
+    sem_post(&e->wake);
 }
 
-struct event *events_take(struct coordinator *c)
+struct event *events_take(struct events *e)
 {
-    struct events *e = &c->events;
     pthread_mutex_lock(&e->lock);
     struct event_queue *queue = next_queue(e);
     struct event *event = queue->first;
@@ -116,11 +113,11 @@ struct event *events_take(struct coordinator *c)
     return event;
 }
 
-void events_wait(struct coordinator *c, double seconds)
+void events_wait(struct events *e, double seconds)
 {
     struct timespec until = clock_in(CLOCK_MONOTONIC, seconds);
-    while (sem_clockwait(&c->events.wake, CLOCK_MONOTONIC, &until) && errno == EINTR)
+    while (sem_clockwait(&e->wake, CLOCK_MONOTONIC, &until) && errno == EINTR)
         ;
-    while (!sem_trywait(&c->events.wake)) /* all that has come is taken at once */
+    while (!sem_trywait(&e->wake)) /* all that has come is taken at once */
         ;
 }

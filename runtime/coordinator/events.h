@@ -51,19 +51,19 @@ void events_init(struct events *events);
 void events_destroy(struct events *events);
 
 /* Takes the event's json. Any thread. */
-void events_post(struct coordinator *c, struct event event);
+void events_post(struct events *events, struct event event);
 /* From a backend, on any thread: for its slot `event`. */
 void events_post_backend(struct coordinator *c, void *handle, int status);
 
 /* A signal has come. Async-signal-safe. */
-void events_terminate(struct coordinator *c);
-void events_interrupt(struct coordinator *c);
+void events_terminate(struct events *events);
+void events_interrupt(struct events *events);
 
 /* The next one, for events_free; NULL: there is none. */
-struct event *events_take(struct coordinator *c);
-void events_free(struct coordinator *c, struct event *event);
+struct event *events_take(struct events *events);
+void events_free(struct events *events, struct event *event);
 
 /* Waits for something to arrive, or for a signal, but not longer than `seconds`. */
-void events_wait(struct coordinator *c, double seconds);
+void events_wait(struct events *events, double seconds);
 
 #endif

@@ -448,7 +448,7 @@ void releases_advance(struct coordinator *c)
     if (!s->first && (s->again.set || !any_dismissed(c)))
         return;
     s->posted = true;
-    events_post(c, (struct event){.type = EVENT_RELEASES});
+    events_post(&c->events, (struct event){.type = EVENT_RELEASES});
 }
 
 void releases_init(struct coordinator *c)

@@ -1,6 +1,7 @@
 """Who may talk to a job: its owner's processes on this host; over a network who knows the token. What others can do
 at its doors harms nothing."""
 
+import json
 import os
 import pathlib
 import pwd
@@ -9,6 +10,8 @@ import stat
 import subprocess
 
 import job
+import jsonschema
+import pages
 import pytest
 from fake import FakeJob, start_member
 from wire import Connection, network_of, path_of, proof_of, tool
@@ -370,6 +373,47 @@ def test_tools_that_leave_at_once(space, fake):
             if count % 2:
                 connection.send(op="status")
     assert space.epopctl("status").status == 0
+
+
+# ---- as the page says
+
+
+PAGE = {block.marker: block.text for block in pages.blocks(job.ROOT / "docs/control.md")}
+
+
+def hold_session(connection, text, schema):
+    """Lines that begin with > are sent, those with < are what comes; ... is any rest."""
+    for line in text.splitlines():
+        if not line.endswith("..."):
+            jsonschema.validate({name: value for name, value in json.loads(line[2:]).items() if name != "id"}, schema)
+        if line[0] == ">":
+            connection.socket.sendall(line[2:].encode() + b"\n")
+        else:
+            came = connection.file.readline().decode()
+            assert came.startswith(line[2:].removesuffix("...")) and (line.endswith("...") or came == line[2:] + "\n")
+
+
+def test_sessions_of_the_page(space):
+    environment = space.environment
+    space.environment = lambda extra=None: environment({"EPOP_CONTROL_ADDRESS": "127.0.0.1", **(extra or {})})
+    fake = FakeJob(space, resize={"ok": False, "code": "refused", "reason": "a resize is pending"})
+    schema = json.loads((job.ROOT / "schema/control.schema.json").read_text())
+    with Connection(fake.address()) as connection:
+        hold_session(connection, PAGE["by hand"], schema)
+        assert connection.rest() == b""
+    made = {}
+    exec(PAGE["the proof"], made)
+    with Connection(fake.address(), network=True) as connection:
+        mine, token = "c" * 64, fake.address()["token"]
+        assert made["proof"](token, "client", mine, "s", "tool", -1) == proof_of(token, "client", mine, "s", "tool", -1)
+        text = PAGE["by hand over the network"]
+        for end in ("client", "server"):
+            text = text.replace(f"PROOF OF THE {end.upper()}", made["proof"](token, end, mine, connection.challenge, "tool", -1))
+        first, rest = text.replace("CLIENT", mine).replace("SERVER", connection.challenge).split("\n", 1)
+        assert json.loads(first[2:]) == {"op": "challenge", "challenge": connection.challenge}
+        hold_session(connection, rest, schema)
+        assert connection.ask(op="status")["ok"]
+    fake.end()
 
 
 # ---- where it listens
