@@ -120,24 +120,23 @@ static int prove(const struct handshake *shake, const char *nonce, struct error 
 
 /* ---- Its steps --------------------------------------------------------------------------------- */
 
-static void finish(struct handshake *shake, const struct error *why)
+/* It has failed where the line is to be closed. */
+static void finish(struct handshake *shake, bool failed, const struct error *why)
 {
-    struct wire_line *line = why ? NULL : shake->line;
-    struct error none = {0};
-    if (!line)
+    if (failed)
         wire_line_close(shake->line);
     event_free(shake->late);
-    shake->done(shake->context, line, line || why->code == none.code ? NULL : why);
+    shake->done(shake->context, failed ? NULL : shake->line, why);
     free(shake);
 }
 
 static void fail(struct handshake *shake, enum error_code code, const char *text)
 {
     char unused[ADDRESS_MAX];
-    struct error error = {0};
-    if (!find_address(shake, unused))
-        error_set(&error, code, "%s", text);
-    finish(shake, &error);
+    struct error error;
+    bool reached = !find_address(shake, unused);
+    error_set(&error, code, "%s", text);
+    finish(shake, true, reached ? &error : NULL);
 }
 
 static void on_message(void *context, const cJSON *line)
@@ -153,7 +152,7 @@ static void on_message(void *context, const cJSON *line)
     else if (!json_true(line, "welcome"))
         failed = error_set(&error, ERROR_FAILED, "that is no adviser: it does not say welcome");
     if (failed || shake->shown)
-        finish(shake, failed ? &error : NULL);
+        finish(shake, failed, failed ? &error : NULL);
     else
         shake->shown = true;
 }

@@ -194,10 +194,8 @@ static struct client *new_client(struct server *server, int fd)
         return NULL;
     }
     client->line = wire_line_new(server->base, fd, &limits, &ops, client);
-    if (client->line) {
-        wire_line_hand(client->line, &limits, WIRE_OTHERS, &ops, client);
+    if (client->line)
         return client;
-    }
     event_free(client->idle);
     free(client);
     return NULL;

@@ -76,6 +76,14 @@ def test_the_header_names_what_the_schema_names(kind):
     assert sorted(told) == sorted(names)
 
 
+def test_the_supervisors_header_names_what_its_schema_names():
+    header = (job.ROOT / "runtime/control/supervisor.h").read_text()
+    names = re.findall(r'^#define SUPERVISOR_\w+ +"([a-z]+)"', header, flags=re.M)
+    told = {op for line in schema_of("supervisor")["$defs"].values() for op in
+            [line.get("properties", {}).get("op", {}).get("const")] + line.get("properties", {}).get("op", {}).get("enum", []) if op}
+    assert len(names) == len(set(names)) > 10 and set(names) == told
+
+
 def test_no_name_means_two_things():
     assert not set(names_in_the_header("REQUEST")) & set(names_in_the_header("MESSAGE"))
 

@@ -214,6 +214,32 @@ def test_whom_it_does_not_believe(cluster, adviser):  # noqa: F811
     assert adviser.said().count("connected") == 0
 
 
+STORM = """
+import select, socket, sys
+host, port = sys.argv[1].rsplit(":", 1)
+held = [socket.create_connection((host, int(port))) for _ in range(100)]
+print("held", flush=True)
+while True:
+    for one in select.select(held, [], [])[0]:
+        held.remove(one)
+        one.close()
+        held.append(socket.create_connection((host, int(port))))
+"""
+
+
+def test_silent_strangers(cluster, adviser):  # noqa: F811
+    """A hundred connections from a host that say nothing, and are made again when they are dropped: jobs of other hosts are heard."""
+    adviser.start()
+    with cluster.start("n4", "/usr/bin/python3", "-c", STORM, adviser.address(), user="bob", stdout=subprocess.PIPE) as storm:
+        try:
+            assert storm.stdout.readline() == "held\n"
+            number = adviser.elastic("-w", "n1")
+            cluster.wait(lambda: f"job {number}: running: connected" in adviser.said(), what="the job's connection")
+            assert storm.poll() is None
+        finally:
+            os.kill(child_of(storm.pid), signal.SIGKILL)
+
+
 def test_whom_jobs_do_not_believe(cluster, request):  # noqa: F811
     other = Adviser(cluster, "bobs", user="bob").start()
     try:
