@@ -206,11 +206,13 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     job.answers = argv + 2;
     cJSON_AddStringToObject(about, "program", "fake");
-    if (argc < 2 || control_serve(&ops, NULL, uri, token, &error) || control_advertise(argv[1], about, &error)) {
+    bool failed =
+        argc < 2 || control_serve(&ops, NULL, uri, token, &error) || control_advertise(argv[1], about, &error);
+    cJSON_Delete(about);
+    if (failed) {
         fprintf(stderr, "fake_job: %s\n", argc < 2 ? "no id" : error.text);
         return 1;
     }
-    cJSON_Delete(about);
     puts("ready");
     while (fgets(line, sizeof line, stdin) && strcmp(line, "end\n")) {
         if (!strcmp(line, "exit\n"))
