@@ -153,12 +153,14 @@ static void *coordinator_main(void *argument)
 
 void coordinator_message(struct coordinator *c, int process, const cJSON *message)
 {
-    events_post(&c->events, (struct event){.type = EVENT_MESSAGE, .process = process, .json = cJSON_Duplicate(message, 1)});
+    events_post(&c->events,
+                (struct event){.type = EVENT_MESSAGE, .process = process, .json = cJSON_Duplicate(message, 1)});
 }
 
 void coordinator_request(struct coordinator *c, void *handle, const cJSON *request)
 {
-    events_post(&c->events, (struct event){.type = EVENT_REQUEST, .handle = handle, .json = cJSON_Duplicate(request, 1)});
+    events_post(&c->events,
+                (struct event){.type = EVENT_REQUEST, .handle = handle, .json = cJSON_Duplicate(request, 1)});
 }
 
 void coordinator_abandoned(struct coordinator *c, void *handle)

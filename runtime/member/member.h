@@ -54,7 +54,7 @@ struct member {
     struct live_position live;
     int process;                                      /* this process's number in the job */
     int (*tell)(void *context, const cJSON *message); /* sends to the coordinator; must not block */
-    void (*poke)(void *context);                      /* keeps MPI moving while the program's thread waits; NULL: none */
+    void (*poke)(void *context);   /* keeps MPI moving while the program's thread waits; NULL: none */
     void (*describe)(cJSON *json); /* adds to an answer where this process is; on the control thread; or NULL */
     void (*waits)(cJSON *json);    /* adds how long the program has only waited in MPI; likewise */
     /* Carries it out, on the program's thread, without the lock. `at`: where it holds; NULL: it joins. NULL: there are

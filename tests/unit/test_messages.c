@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "runtime/base/json.h"
-#include "runtime/wire/messages.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/member/member.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "tests/unit/one_phase.h"
 
