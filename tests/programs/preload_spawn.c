@@ -1,6 +1,7 @@
 /*
  * No program, but a library to be preloaded: as long as the file EPOP_TEST_SPAWN_FAILS is there, MPI_Comm_spawn
- * returns an error on every rank; or with EPOP_TEST_SPAWN_HANGS it does not return.
+ * returns an error on every rank, on all or on none as the real one does; or with EPOP_TEST_SPAWN_HANGS it does not
+ * return.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -16,8 +17,11 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int count, MPI_Info info,
 {
     const char *path = getenv("EPOP_TEST_SPAWN_FAILS"), *hangs = getenv("EPOP_TEST_SPAWN_HANGS");
     void *found = dlsym(RTLD_NEXT, "PMPI_Comm_spawn");
+    int fails = path && access(path, F_OK) == 0;
     spawn_t *real;
-    if (path && access(path, F_OK) == 0)
+    if (path)
+        PMPI_Bcast(&fails, 1, MPI_INT, root, comm);
+    if (fails)
         return MPI_ERR_SPAWN;
     while (hangs && access(hangs, F_OK) == 0)
         pause();
