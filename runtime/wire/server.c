@@ -365,6 +365,18 @@ static void refuse(struct peer *peer, const char *reason, bool again)
     drop_stranger(peer);
 }
 
+/* The limit of open files stays as the user has set it until so many members need another. Twice their number: MPI may
+ * have a connection of its own to each. */
+static void make_descriptors(int members)
+{
+    struct rlimit limit;
+    rlim_t wanted = 2 * (rlim_t)members + DESCRIPTORS_BESIDE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static const char *take_member(struct peer *peer, int process, bool *again)
 {
     struct wire_server *server = peer->server;
@@ -384,7 +396,7 @@ static const char *take_member(struct peer *peer, int process, bool *again)
     while (server->places <= place)
         server->members[server->places++] = NULL;
     server->members[place] = peer;
-    server->member_count++;
+    make_descriptors(++server->member_count);
     peer->process = process;
     peer->kind = MEMBER;
     return NULL;
@@ -673,26 +685,16 @@ static void free_server(struct wire_server *server)
     free(server);
 }
 
-static void raise_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit))
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int wire_server_room(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > INT_MAX)
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max > INT_MAX)
         return INT_MAX;
-    return limit.rlim_cur > DESCRIPTORS_BESIDE ? (int)limit.rlim_cur - DESCRIPTORS_BESIDE : 0;
+    return limit.rlim_max > DESCRIPTORS_BESIDE ? (int)limit.rlim_max - DESCRIPTORS_BESIDE : 0;
 }
 
 static int begin(struct wire_server *server, const struct wire_place *place, struct error *error)
 {
-    raise_descriptors();
     snprintf(server->token, sizeof server->token, "%s", place->token);
     if (make_events(server))
         return error_set(error, ERROR_FAILED, "cannot start the control server: no memory, or no descriptors");

@@ -44,8 +44,8 @@ struct wire_place {
 struct wire_server *wire_server_open(const struct wire_place *place, const struct wire_server_ops *ops, void *context,
                                      struct error *error);
 
-/* So many members can be attached at most: each takes a descriptor, of which an open server has all that this process
- * may have. */
+/* How many members can be attached at most: each takes a descriptor, of which an open server takes what the hard limit
+ * lets it have, once there are many. */
 int wire_server_room(void);
 
 /* Where it is reached: see link.h. */
