@@ -2,6 +2,7 @@
 #include "epopctl/client.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +22,8 @@ static struct {
     void *context;
     const struct control_job *job;
     bool tried, attached, ended; /* ended: the job said goodbye, or the connection is gone */
-    bool answered;               /* what was asked last */
+    intptr_t question;           /* the number of what was asked last */
+    bool answered;               /* it is */
     cJSON *answer;
     struct error why; /* there is no answer, or no connection */
     bool quiet;       /* what fails now is no news */
@@ -106,13 +108,13 @@ void ctl_disconnect(void)
 
 /* ---- Asking ------------------------------------------------------------------------------ */
 
-/* The question's context: an answer that is late belongs to no question any more. */
-static int question;
-
+/* One that comes late belongs to no question any more. */
 static void on_answer(void *context, cJSON *answer, const struct error *why)
 {
-    if (context != &question)
+    if ((intptr_t)context != client.question) {
+        cJSON_Delete(answer);
         return;
+    }
     client.answered = true;
     client.answer = answer;
     if (why)
@@ -143,7 +145,7 @@ cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code)
     client.answered = false;
     client.answer = NULL;
     client.why.code = ERROR_NONE;
-    if (!client.link || wire_link_ask(client.link, request, timeout_ms / 1e3, on_answer, &question))
+    if (!client.link || wire_link_ask(client.link, request, timeout_ms / 1e3, on_answer, (void *)++client.question))
         error_memory(&client.why);
     else
         await_answer();

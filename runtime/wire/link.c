@@ -42,7 +42,7 @@ struct wire_link {
     double deadline, pause;
     char last[200]; /* what the last try failed by */
     struct event *again;
-    bool by_path, attached, over;
+    bool by_path, attached;
     int64_t asked;
     TAILQ_HEAD(, ask) asks;
     pthread_mutex_t lock; /* of tell, which other threads call: line is there, and attached */
@@ -178,7 +178,6 @@ static void fail(struct wire_link *link, enum error_code code, const char *text)
     struct error error;
     drop_line(link, false);
     evtimer_del(link->again);
-    link->over = true;
     error_set(&error, code, "cannot attach to the job: %s", text);
     link->ops->attached(link->context, &error);
 }
@@ -186,7 +185,6 @@ static void fail(struct wire_link *link, enum error_code code, const char *text)
 static void end(struct wire_link *link, bool lost)
 {
     drop_line(link, false);
-    link->over = true;
     end_asks(link, "the job has ended");
     if (link->ops->ended)
         link->ops->ended(link->context, lost);
