@@ -16,11 +16,33 @@
 
 /* ---- Process 0 ------------------------------------------------------------------------------- */
 
+/* Whoever calls holds the lock for reading: the server comes when other threads are there already, and goes before they
+ * are. */
+static pthread_rwlock_t serving = PTHREAD_RWLOCK_INITIALIZER;
 static struct {
     struct wire_server *server; /* NULL: not yet, or no more */
     char token[CONTROL_TOKEN_MAX];
     char jobfile[512]; /* "": not published */
 } job;
+
+static void set_server(struct wire_server *server)
+{
+    pthread_rwlock_wrlock(&serving);
+    job.server = server;
+    pthread_rwlock_unlock(&serving);
+}
+
+/* NULL: there is none, which is to be left, too. */
+static struct wire_server *enter(void)
+{
+    pthread_rwlock_rdlock(&serving);
+    return job.server;
+}
+
+static void leave(void)
+{
+    pthread_rwlock_unlock(&serving);
+}
 
 int control_serve(const struct wire_server_ops *ops, void *context, char uri[CONTROL_URI_MAX],
                   char token[CONTROL_TOKEN_MAX], struct error *error)
@@ -34,49 +56,64 @@ int control_serve(const struct wire_server_ops *ops, void *context, char uri[CON
         return -1;
     if (control_address(&address, &networked))
         return error_set(error, ERROR_FAILED, "cannot start the control server: EPOP_CONTROL_ADDRESS is no address");
-    job.server =
+    struct wire_server *server =
         wire_server_open(&(struct wire_place){path, networked ? &address : NULL, job.token}, ops, context, error);
-    if (!job.server)
+    if (!server)
         return -1;
-    snprintf(uri, CONTROL_URI_MAX, "%s", wire_server_uri(job.server));
+    snprintf(uri, CONTROL_URI_MAX, "%s", wire_server_uri(server));
     snprintf(token, CONTROL_TOKEN_MAX, "%s", job.token);
+    set_server(server);
     return 0;
 }
 
 int control_send(int process, const cJSON *message)
 {
-    return job.server ? wire_server_send(job.server, process, message) : -1;
+    struct wire_server *server = enter();
+    int failed = server ? wire_server_send(server, process, message) : -1;
+    leave();
+    return failed;
 }
 
 void control_send_all(const int *processes, size_t count, const cJSON *message)
 {
-    if (job.server)
-        wire_server_send_all(job.server, processes, count, message);
+    struct wire_server *server = enter();
+    if (server)
+        wire_server_send_all(server, processes, count, message);
+    leave();
 }
 
 int control_members(void)
 {
-    return job.server ? wire_server_members(job.server) : 0;
+    struct wire_server *server = enter();
+    int count = server ? wire_server_members(server) : 0;
+    leave();
+    return count;
 }
 
 void control_dismiss(const cJSON *message, int timeout_ms)
 {
-    if (!job.server)
-        return;
-    wire_server_send(job.server, CONTROL_ALL, message);
-    wire_server_drain(job.server, false, timeout_ms);
+    struct wire_server *server = enter();
+    if (server) {
+        wire_server_send(server, CONTROL_ALL, message);
+        wire_server_drain(server, false, timeout_ms);
+    }
+    leave();
 }
 
 void control_publish(const cJSON *event)
 {
-    if (job.server)
-        wire_server_publish(job.server, event);
+    struct wire_server *server = enter();
+    if (server)
+        wire_server_publish(server, event);
+    leave();
 }
 
 void control_answer(struct wire_request *handle, const cJSON *answer)
 {
-    if (job.server)
-        wire_server_answer(job.server, handle, answer);
+    struct wire_server *server = enter();
+    if (server)
+        wire_server_answer(server, handle, answer);
+    leave();
 }
 
 int control_advertise(const char *job_id, const cJSON *about, struct error *error)
@@ -102,17 +139,23 @@ void control_unadvertise(void)
 
 void control_tell_end(void)
 {
-    if (job.server)
-        wire_server_tell_end(job.server);
+    struct wire_server *server = enter();
+    if (server)
+        wire_server_tell_end(server);
+    leave();
 }
 
+/* Until all have gone it is there for them. */
 void control_unserve(int timeout_ms)
 {
-    if (!job.server)
+    struct wire_server *server = enter();
+    leave();
+    if (!server)
         return;
     control_unadvertise();
-    wire_server_close(job.server, timeout_ms);
-    job.server = NULL;
+    wire_server_farewell(server, timeout_ms);
+    set_server(NULL);
+    wire_server_close(server);
 }
 
 /* ---- A member ---------------------------------------------------------------------------------- */

@@ -780,10 +780,14 @@ static void close_all(struct wire_server *server)
         }
 }
 
-void wire_server_close(struct wire_server *server, int timeout_ms)
+void wire_server_farewell(struct wire_server *server, int timeout_ms)
 {
     say_goodbye(server);
     wire_server_drain(server, true, timeout_ms);
+}
+
+void wire_server_close(struct wire_server *server)
+{
     event_active(server->quit, EV_TIMEOUT, 0);
     pthread_join(server->thread, NULL);
     answer_all(server);

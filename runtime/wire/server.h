@@ -68,7 +68,9 @@ void wire_server_tell_end(struct wire_server *server);
 /* Waits until no member is attached (with_tools: nor any tool), for so many milliseconds at most. */
 void wire_server_drain(struct wire_server *server, bool with_tools, int timeout_ms);
 
-/* Answers what waits, says goodbye, waits for them to go, closes, and frees it. */
-void wire_server_close(struct wire_server *server, int timeout_ms);
+/* Answers what waits, says goodbye, and waits for all to go, for so many milliseconds at most. */
+void wire_server_farewell(struct wire_server *server, int timeout_ms);
+/* Then: closes, and frees it. Nobody else may be in a call. */
+void wire_server_close(struct wire_server *server);
 
 #endif

@@ -128,7 +128,8 @@ static int tear_down(void **state)
     set(&job.over, true);
     for (int i = 0; i <= ANSWERERS; i++)
         pthread_join(threads[i], NULL);
-    wire_server_close(job.server, 1000);
+    wire_server_farewell(job.server, 1000);
+    wire_server_close(job.server);
     return access(path, F_OK) ? 0 : -1;
 }
 

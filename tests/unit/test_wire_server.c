@@ -107,8 +107,10 @@ static int open_job(void **state)
 static int close_job(void **state)
 {
     (void)state;
-    if (job.server)
-        wire_server_close(job.server, 1000);
+    if (job.server) {
+        wire_server_farewell(job.server, 1000);
+        wire_server_close(job.server);
+    }
     return access(job.path, F_OK) ? 0 : -1;
 }
 
@@ -368,7 +370,8 @@ static void test_the_end_is_heard(void **state)
     run_for(0.05);
     struct wire_link *links[] = {member, tool, lifelines[0], lifelines[1]};
     assert_int_equal(job.lost, 0);
-    wire_server_close(job.server, 100);
+    wire_server_farewell(job.server, 100);
+    wire_server_close(job.server);
     job.server = NULL;
     until(&here.answered, 2);
     until(&here.ended, 4);
