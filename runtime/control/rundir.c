@@ -35,10 +35,13 @@ static bool is_private(const char *path)
 int control_rundir_make(const char *path, struct error *error)
 {
     struct stat status;
-    if (mkdir(path, 0700) && errno != EEXIST) {
-        return error_set(error, ERROR_FAILED, "cannot create %s: %s", path, strerror(errno));
-    }
-    if (lstat(path, &status) || !S_ISDIR(status.st_mode))
+    bool known;
+    do { /* again, where another has removed it since, as what sweeps the directories of jobs that are gone does */
+        if (mkdir(path, 0700) && errno != EEXIST)
+            return error_set(error, ERROR_FAILED, "cannot create %s: %s", path, strerror(errno));
+        known = !lstat(path, &status);
+    } while (!known && errno == ENOENT);
+    if (!known || !S_ISDIR(status.st_mode))
         error_set(error, ERROR_FAILED, "%s is not a directory: remove it", path);
     else if (status.st_uid != geteuid())
         error_set(error, ERROR_FAILED, "%s belongs to user %ld: remove it or set XDG_RUNTIME_DIR", path,
