@@ -41,7 +41,9 @@ enum {
 };
 
 struct ctl_command {
-    const char *name, *synopsis, *summary, *details;
+    const char *name, *synopsis;
+    const char *summary; /* NULL: it is that of the request of this name (runtime/wire/messages.def) */
+    const char *details;
     int takes;
     int (*run)(const struct ctl_arguments *arguments);
 };

@@ -6,6 +6,7 @@
 
 #include "epopctl/command.h"
 #include "epopctl/output.h"
+#include "runtime/wire/messages.h"
 
 #define TIMEOUT_HELP   "  --timeout SECONDS   give up after so long\n"
 #define EXIT_CODE_HELP "Exit status: 0 done, 1 refused, 2 wrong usage, 3 no such job, 4 timed out.\n"
@@ -17,19 +18,18 @@ const struct ctl_command ctl_commands[] = {
      "  --once              print the table once, as when the output is no terminal\n"
      "  --json              print a JSON array, once\n",
      CTL_TAKES_JSON | CTL_TAKES_ONCE, ctl_top},
-    {"status", "[JOB] [--json] [--timeout SECONDS]", "show what one job does",
+    {"status", "[JOB] [--json] [--timeout SECONDS]", NULL,
      "  --json              print the job's status as JSON\n" TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_status},
-    {"where", "[JOB] [--json] [--timeout SECONDS]", "show what each rank is in, and for how long",
+    {"where", "[JOB] [--json] [--timeout SECONDS]", NULL,
      "  --json              print it as JSON\n" TIMEOUT_HELP
      "Answered also when ranks hang in a phase; FOR counts the seconds in this iteration, and in this call of MPI.\n",
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_where},
-    {"psets", "[JOB] [--json] [--timeout SECONDS]", "show the process sets of a job",
+    {"psets", "[JOB] [--json] [--timeout SECONDS]", NULL,
      "  --json              print a JSON array\n" TIMEOUT_HELP
      "A set whose name begins with mpi://rte/ is of a resource change: what it adds, or takes.\n",
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_psets},
-    {"measure", "[JOB] [--asker NAME] [--keep SECONDS] [--json] [--timeout SECONDS]",
-     "show what each phase spends in MPI, since it was asked last",
+    {"measure", "[JOB] [--asker NAME] [--keep SECONDS] [--json] [--timeout SECONDS]", NULL,
      "  --asker NAME        since NAME was answered last (what is asked from this terminal)\n"
      "  --keep SECONDS      go on measuring for so long, unless asked again (30)\n"
      "  --json              print it as JSON\n" TIMEOUT_HELP
@@ -38,7 +38,7 @@ const struct ctl_command ctl_commands[] = {
     {"resize",
      "[JOB] N|+N|-N [--wait[=vacated]] [--timeout SECONDS] [--hosts HOST,...] [--slurm-job JOB] "
      "[--companions] [--release HOST,...] [--release-ranks R,...] [--pset SET]",
-     "ask for another number of ranks",
+     NULL,
      "  N                   the number of ranks wanted; +N or -N: so many more or less\n"
      "  --wait              come back when it has happened, not when it is accepted;\n"
      "                      --wait=vacated: and the processes that left have ended\n" TIMEOUT_HELP
@@ -51,26 +51,25 @@ const struct ctl_command ctl_commands[] = {
      "it\n"
      "A job that cannot run at N ranks takes the next smaller number that it can, and says so.\n",
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_RESIZE, ctl_resize},
-    {"pause", "[JOB] [--timeout SECONDS]", "hold all ranks at their next common iteration", TIMEOUT_HELP,
-     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_pause},
-    {"resume", "[JOB] [--timeout SECONDS]", "let a paused job go on", TIMEOUT_HELP,
-     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_resume},
-    {"stop", "[JOB] [--wait] [--force] [--timeout SECONDS]", "end a job at its next common iteration",
+    {"pause", "[JOB] [--timeout SECONDS]", NULL, TIMEOUT_HELP, CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT,
+     ctl_pause},
+    {"resume", "[JOB] [--timeout SECONDS]", NULL, TIMEOUT_HELP, CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT,
+     ctl_resume},
+    {"stop", "[JOB] [--wait] [--force] [--timeout SECONDS]", NULL,
      "  --wait              come back when the job is gone\n"
      "  --force             end it at once, whatever its ranks do, as one that has failed; come back when it is "
      "gone\n" TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_FORCE, ctl_stop},
-    {"checkpoint", "[JOB] [--wait] [--timeout SECONDS]", "save a job's described data at its next common iteration",
+    {"checkpoint", "[JOB] [--wait] [--timeout SECONDS]", NULL,
      "  --wait              come back when the file is complete, and print its name\n" TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT, ctl_checkpoint},
-    {"cancel", "[JOB] [--timeout SECONDS]", "withdraw a resize that has not happened yet", TIMEOUT_HELP,
-     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_cancel},
-    {"watch", "[JOB] [--json]", "print what happens in a job, as it happens",
+    {"cancel", "[JOB] [--timeout SECONDS]", NULL, TIMEOUT_HELP, CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT,
+     ctl_cancel},
+    {"watch", "[JOB] [--json]", NULL,
      "  --json              print one JSON object a line\n"
      "On a terminal a line below shows how far the job is, its size, and its last resize.\n",
      CTL_TAKES_JOB | CTL_TAKES_JSON, ctl_watch},
-    {"break", "[JOB] PHASE[:ITERATION][@RANK] [--wait] [--remove] [--timeout SECONDS]",
-     "stop the ranks of a job under the debug driver there",
+    {"break", "[JOB] PHASE[:ITERATION][@RANK] [--wait] [--remove] [--timeout SECONDS]", NULL,
      "  PHASE               the element's name or number; in each visit the ranks stop once, before its next exec "
      "block\n"
      "  ITERATION           only before this one, counted from 0\n"
@@ -78,12 +77,18 @@ const struct ctl_command ctl_commands[] = {
      "  --wait              come back when they are stopped, and print how to attach a debugger\n"
      "  --remove            do not stop there any more\n" TIMEOUT_HELP,
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT | CTL_TAKES_BREAKPOINT, ctl_break},
-    {"step", "[JOB] [--timeout SECONDS]", "let stopped ranks run one iteration", TIMEOUT_HELP,
-     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_step},
-    {"continue", "[JOB] [--timeout SECONDS]", "let stopped ranks go on", TIMEOUT_HELP,
-     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT, ctl_continue},
+    {"step", "[JOB] [--timeout SECONDS]", NULL, TIMEOUT_HELP, CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT,
+     ctl_step},
+    {"continue", "[JOB] [--timeout SECONDS]", NULL, TIMEOUT_HELP, CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT,
+     ctl_continue},
     {NULL, NULL, NULL, NULL, 0, NULL},
 };
+
+/* Of a command that is a request what the request's row says. */
+static const char *summary_of(const struct ctl_command *command)
+{
+    return command->summary ? command->summary : message_help(KIND_REQUEST, command->name);
+}
 
 static void print_help(FILE *stream)
 {
@@ -91,7 +96,7 @@ static void print_help(FILE *stream)
           "Looks at running EPOP jobs and tells them what to do.\n\n",
           stream);
     for (const struct ctl_command *command = ctl_commands; command->name; command++)
-        fprintf(stream, "  %-10s  %s\n", command->name, command->summary);
+        fprintf(stream, "  %-10s  %s\n", command->name, summary_of(command));
     fputs("\nJOB may be left out when there is one job, and cut short to a unique beginning.\n"
           "epopctl COMMAND --help tells more of a command; epopctl --version prints the version.\n" EXIT_CODE_HELP,
           stream);
@@ -99,7 +104,7 @@ static void print_help(FILE *stream)
 
 static void print_command_help(const struct ctl_command *command)
 {
-    printf("Usage: epopctl %s %s\n%s\n\n%s%s", command->name, command->synopsis, command->summary, command->details,
+    printf("Usage: epopctl %s %s\n%s\n\n%s%s", command->name, command->synopsis, summary_of(command), command->details,
            EXIT_CODE_HELP);
 }
 

@@ -163,30 +163,27 @@ void adaptation_accepted(struct coordinator *c)
         everybody_ready(c);
 }
 
-int adaptation_leave(struct coordinator *c, const cJSON *ranks, struct error *why)
+int adaptation_leave(struct coordinator *c, const struct ints *ranks, struct error *why)
 {
     struct adaptation *a = c->adaptations.pending;
-    const cJSON *rank;
     if (!a->held || c->changes.now.taken)
         return error_set(why, ERROR_FAILED, "adaptation %d is of other processes that leave", a->id);
-    cJSON_ArrayForEach(rank, ranks)
-    {
-        a->leaves[rank->valueint] = 1;
-        a->to--;
-    }
+    for (int i = 0; i < ranks->count; i++)
+        a->leaves[ranks->items[i]] = 1;
+    a->to -= ranks->count;
     changes_take_too(c, a);
     return 0;
 }
 
-bool adaptation_is_of(const struct coordinator *c, const cJSON *ranks)
+bool adaptation_is_of(const struct coordinator *c, const struct ints *ranks)
 {
     const struct adaptation *a = c->adaptations.pending;
     int leaving = 0, among = 0;
-    const cJSON *rank;
     for (int r = 0; r < c->processes.size; r++)
         leaving += a->leaves[r];
-    cJSON_ArrayForEach(rank, ranks) among += a->leaves[rank->valueint];
-    return leaving == among && among == cJSON_GetArraySize(ranks);
+    for (int i = 0; i < ranks->count; i++)
+        among += a->leaves[ranks->items[i]];
+    return leaving == among && among == ranks->count;
 }
 
 void adaptation_start_joiners(struct coordinator *c)
@@ -226,17 +223,16 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
 }
 
 /* One that waited in MPI for others to start would spin, or could not be called off. */
-void adaptation_meet(struct coordinator *c, int process, const cJSON *message)
+void adaptation_meet(struct coordinator *c, int process, const struct report_meet *report)
 {
-    struct adaptation *a = adaptation_of(c, json_int(message, "adaptation", 0));
-    const cJSON *ports = cJSON_GetObjectItemCaseSensitive(message, "ports");
+    struct adaptation *a = adaptation_of(c, report->adaptation);
     if (!a || a->state != ADAPTATION_PREPARING)
         return;
     process_at(c, process)->met = true;
-    if (ports) {
+    if (report->ports.items) {
         cJSON_Delete(a->meeting);
         a->meeting = json_message(MESSAGE_MEET);
-        cJSON_AddItemToObject(a->meeting, "ports", cJSON_Duplicate(ports, 1));
+        cJSON_AddItemToObject(a->meeting, "ports", cJSON_CreateStringArray(report->ports.items, report->ports.count));
     }
     for (int j = 0; j < a->joining; j++)
         if (!process_at(c, a->joiners[j])->met)
@@ -246,10 +242,10 @@ void adaptation_meet(struct coordinator *c, int process, const cJSON *message)
     processes_send_all(c, a->joiners, a->joining, a->meeting);
 }
 
-void adaptation_ready(struct coordinator *c, int process, const cJSON *message)
+void adaptation_ready(struct coordinator *c, int process, const struct report_ready *report)
 {
-    struct adaptation *a = adaptation_of(c, json_int(message, "adaptation", 0));
-    const char *failure = json_text(message, "failure");
+    struct adaptation *a = adaptation_of(c, report->adaptation);
+    const char *failure = report->failure;
     if (!failure && c->processes.identity[0] && !process_at(c, process)->identified)
         failure = "it did not say which program it has";
     if (!a || a->state != ADAPTATION_PREPARING)
@@ -261,8 +257,8 @@ void adaptation_ready(struct coordinator *c, int process, const cJSON *message)
         adaptation_fail(c, reason);
         return;
     }
-    if (json_text(message, "port") && !a->port)
-        a->port = strdup(json_text(message, "port"));
+    if (report->port && !a->port)
+        a->port = strdup(report->port);
     process_at(c, process)->ready = true;
     for (int j = 0; j < a->joining; j++)
         if (!process_at(c, a->joiners[j])->ready)
@@ -336,15 +332,15 @@ void adaptation_fail(struct coordinator *c, const char *reason)
     adaptation_drop(c, ADAPTATION_FAILED, "failed", reason);
 }
 
-void adaptation_unstarted(struct coordinator *c, int process, const cJSON *message)
+void adaptation_unstarted(struct coordinator *c, int process, const struct report_unstarted *report)
 {
     (void)process;
-    struct adaptation *a = adaptation_of(c, json_int(message, "adaptation", 0));
+    struct adaptation *a = adaptation_of(c, report->adaptation);
     if (!a || a->state != ADAPTATION_PREPARING)
         return;
     for (int j = 0; j < a->joining; j++)
         processes_gone(c, a->joiners[j]);
-    adaptation_fail(c, json_text(message, "failure"));
+    adaptation_fail(c, report->failure);
 }
 
 /* ---- The window ------------------------------------------------------------- */
@@ -490,18 +486,18 @@ static void undo(struct coordinator *c, struct adaptation *a, const char *reason
 }
 
 /* A joiner whose connect failed ends; what counts is whether all the old ranks failed, or none. */
-void adaptation_connected(struct coordinator *c, int process, const cJSON *message)
+void adaptation_connected(struct coordinator *c, int process, const struct report_connected *report)
 {
-    struct adaptation *a = adaptation_of(c, json_int(message, "adaptation", 0));
+    struct adaptation *a = adaptation_of(c, report->adaptation);
     if (!a)
         return;
     if (preconnect_goes_on(c)) {
-        preconnect_connected(c, message);
+        preconnect_connected(c, report->failure);
         return;
     }
     if (a->state != ADAPTATION_WINDOW)
         return;
-    const char *failure = json_text(message, "failure");
+    const char *failure = report->failure;
     bool old = process_at(c, process)->rank >= 0;
     if (old && failure)
         a->failures++;
@@ -555,15 +551,15 @@ static double standstill(const struct coordinator *c, const struct adaptation *a
     return now - first;
 }
 
-void adaptation_through(struct coordinator *c, int process, const cJSON *message)
+void adaptation_through(struct coordinator *c, int process, const struct report_committed *report)
 {
-    struct adaptation *a = adaptation_of(c, json_int(message, "adaptation", 0));
+    struct adaptation *a = adaptation_of(c, report->adaptation);
     if (!a || a->state != ADAPTATION_WINDOW)
         return;
-    double stall = adaptation_replaces_all(c) ? standstill(c, a) : json_number(message, "stall", 0);
+    double stall = adaptation_replaces_all(c) ? standstill(c, a) : report->stall;
     if (stall > a->stall)
         a->stall = stall;
-    a->bytes += json_int64(message, "bytes", 0);
+    a->bytes += report->bytes;
     one_through(c, process);
 }
 
@@ -588,9 +584,8 @@ void adaptation_tell_requester(struct coordinator *c, const char *reason)
         waiters_answer(c, &c->adaptations.pending->waiters, reply_refusal("timeout", reason));
 }
 
-void adaptation_gone(struct coordinator *c, int process, const cJSON *message)
+void adaptation_gone(struct coordinator *c, int process)
 {
-    (void)message;
     struct process *p = process_at(c, process);
     bool leaving = p->state == PROCESS_LEAVING;
     process_end(p);
@@ -598,9 +593,8 @@ void adaptation_gone(struct coordinator *c, int process, const cJSON *message)
         one_through(c, process);
 }
 
-void adaptation_hosts(struct coordinator *c, int process, const cJSON *message)
+void adaptation_hosts(struct coordinator *c, int process)
 {
-    (void)message;
     struct process *p = process_at(c, process);
     bool leaving = p->state == PROCESS_LEAVING;
     process_become(p, PROCESS_HOSTING);
@@ -608,11 +602,11 @@ void adaptation_hosts(struct coordinator *c, int process, const cJSON *message)
         one_through(c, process);
 }
 
-void adaptation_parked(struct coordinator *c, int process, const cJSON *message)
+void adaptation_parked(struct coordinator *c, int process, const struct report_parked *report)
 {
     struct process *p = process_at(c, process);
     bool awaited = p->state == PROCESS_LEAVING && !p->through;
-    process_become(p, json_true(message, "reusable") ? PROCESS_STANDBY : PROCESS_SPENT);
+    process_become(p, report->reusable ? PROCESS_STANDBY : PROCESS_SPENT);
     process_forget_answers(p);
     departures_parked(c, process);
     if (awaited)

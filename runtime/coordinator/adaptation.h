@@ -12,6 +12,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/timers.h"
 #include "runtime/coordinator/record.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
@@ -49,17 +50,17 @@ bool adaptation_replaces_all(const struct coordinator *c);
 bool adaptation_is_ready(const struct coordinator *c);
 void adaptation_accepted(struct coordinator *c);
 /* Besides those ranks leave, which is not connected yet. 0, or -1 with text. */
-int adaptation_leave(struct coordinator *c, const cJSON *ranks, struct error *why);
+int adaptation_leave(struct coordinator *c, const struct ints *ranks, struct error *why);
 /* Are they the ones that leave? */
-bool adaptation_is_of(const struct coordinator *c, const cJSON *ranks);
+bool adaptation_is_of(const struct coordinator *c, const struct ints *ranks);
 
 /* If joiners are waited for, and all are in standby by now. */
 void adaptation_start_joiners(struct coordinator *c);
 /* A joiner waits for those of other launches. */
-void adaptation_meet(struct coordinator *c, int process, const cJSON *message);
-void adaptation_ready(struct coordinator *c, int process, const cJSON *message);
+void adaptation_meet(struct coordinator *c, int process, const struct report_meet *report);
+void adaptation_ready(struct coordinator *c, int process, const struct report_ready *report);
 /* Its joiners could not be started, which a rank that was to do it says. */
-void adaptation_unstarted(struct coordinator *c, int process, const cJSON *message);
+void adaptation_unstarted(struct coordinator *c, int process, const struct report_unstarted *report);
 void adaptation_prepared(struct coordinator *c);
 /* With the point of the program still open. NULL: out of memory, which ends the job. */
 struct plan *adaptation_plan(struct coordinator *c);
@@ -69,13 +70,13 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
 void adaptation_fail(struct coordinator *c, const char *reason);
 
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count);
-void adaptation_connected(struct coordinator *c, int process, const cJSON *message);
+void adaptation_connected(struct coordinator *c, int process, const struct report_connected *report);
 /* While the old ranks connect to them. */
 void adaptation_end_joiners(struct coordinator *c);
-void adaptation_through(struct coordinator *c, int process, const cJSON *message);
-void adaptation_gone(struct coordinator *c, int process, const cJSON *message);
-void adaptation_hosts(struct coordinator *c, int process, const cJSON *message);
-void adaptation_parked(struct coordinator *c, int process, const cJSON *message);
+void adaptation_through(struct coordinator *c, int process, const struct report_committed *report);
+void adaptation_gone(struct coordinator *c, int process);
+void adaptation_hosts(struct coordinator *c, int process);
+void adaptation_parked(struct coordinator *c, int process, const struct report_parked *report);
 /* Completes it without those who leave, if all the others are through: they do not come. False if some are not. */
 bool adaptation_without_leavers(struct coordinator *c);
 /* Whoever waits for it hears why it does not come; it goes on. */

@@ -182,15 +182,15 @@ static bool has_arrived(const struct process *p)
     return p->arrived || p->ended;
 }
 
-void agreement_count(struct coordinator *c, int process, const cJSON *message)
+void agreement_count(struct coordinator *c, int process, const struct report_count *report)
 {
     struct process *p = process_at(c, process);
-    if (c->agreement.state != AGREEMENT_FREEZING || json_int(message, "round", -1) != c->agreement.round)
+    if (c->agreement.state != AGREEMENT_FREEZING || report->round != c->agreement.round)
         return;
     p->answered = true;
     p->arrived &= p->needs != 0; /* that was at a target which was given up */
-    p->count = (uint64_t)json_int64(message, "count", 0);
-    p->ended |= json_true(message, "ended");
+    p->count = (uint64_t)report->count;
+    p->ended |= report->ended;
     if (all_are(c, has_answered))
         publish_target(c);
 }
@@ -330,31 +330,30 @@ void agreement_check(struct coordinator *c)
 }
 
 /* At a target that was given up meanwhile. */
-static bool is_late(const struct coordinator *c, const cJSON *message)
+static bool is_late(const struct coordinator *c, const struct report_arrived *report)
 {
-    if (json_int(message, "needs", 0))
+    if (report->needs)
         return false;
     return c->agreement.state == AGREEMENT_FREEZING ||
-           (c->agreement.state == AGREEMENT_TARGET && (uint64_t)json_int64(message, "count", 0) < c->agreement.target);
+           (c->agreement.state == AGREEMENT_TARGET && (uint64_t)report->count < c->agreement.target);
 }
 
-void agreement_arrived(struct coordinator *c, int process, const cJSON *message)
+void agreement_arrived(struct coordinator *c, int process, const struct report_arrived *report)
 {
     struct process *p = process_at(c, process);
-    if (is_late(c, message))
+    if (is_late(c, report))
         return;
     p->arrived = true;
-    p->count = (uint64_t)json_int64(message, "count", 0);
-    p->at = position_from_json(message);
-    p->needs = json_int(message, "needs", 0);
-    p->held = monotonic_seconds() - json_number(message, "held", 0);
-    speeds_take(&c->speeds, message);
+    p->count = (uint64_t)report->count;
+    p->at = POSITION_OF(report);
+    p->needs = report->needs;
+    p->held = monotonic_seconds() - report->held;
+    speeds_take(&c->speeds, report->tally);
     agreement_check(c);
 }
 
-void agreement_ended(struct coordinator *c, int process, const cJSON *message)
+void agreement_ended(struct coordinator *c, int process)
 {
-    (void)message;
     process_at(c, process)->ended = true;
     ahead_rank_ended(c);
     settle_look(c);

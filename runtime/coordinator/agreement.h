@@ -6,11 +6,11 @@
 #ifndef EPOP_COORDINATOR_AGREEMENT_H
 #define EPOP_COORDINATOR_AGREEMENT_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/base/timers.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
@@ -45,8 +45,8 @@ void agreement_again(struct coordinator *c);
 /* From a rank: */
 /* A joiner that was asked for a sign of life has given it. */
 void agreement_pong(struct coordinator *c, int process);
-void agreement_count(struct coordinator *c, int process, const cJSON *message);
-void agreement_arrived(struct coordinator *c, int process, const cJSON *message);
-void agreement_ended(struct coordinator *c, int process, const cJSON *message);
+void agreement_count(struct coordinator *c, int process, const struct report_count *report);
+void agreement_arrived(struct coordinator *c, int process, const struct report_arrived *report);
+void agreement_ended(struct coordinator *c, int process);
 
 #endif

@@ -89,33 +89,32 @@ static void move(struct coordinator *c)
     timers_set(&c->timers, &s->limit, c->config.ahead_limit);
 }
 
-static void look_at(struct ahead *s, const cJSON *message)
+static void look_at(struct ahead *s, const struct report_listed *report)
 {
-    struct position at = position_from_json(message);
-    const char *hash = json_text(message, "hash");
+    struct position at = POSITION_OF(report);
+    const char *hash = report->hash;
     if (s->hash[0] && (at.pc != s->at.pc || at.visit != s->at.visit || strcmp(hash ? hash : "", s->hash)))
         s->differ = true;
     s->at = at;
     snprintf(s->hash, sizeof s->hash, "%s", hash ? hash : "?");
-    s->something |= json_int64(message, "constants", 0) > 0;
+    s->something |= report->constants > 0;
 }
 
-void ahead_listed(struct coordinator *c, int process, const cJSON *message)
+void ahead_listed(struct coordinator *c, int process, const struct report_listed *report)
 {
     struct ahead *s = &c->ahead;
-    if (s->state != AHEAD_LISTS || json_int(message, "adaptation", 0) != s->adaptation->id)
+    if (s->state != AHEAD_LISTS || report->adaptation != s->adaptation->id)
         return;
     int index = index_of(c, process);
-    const cJSON *place = cJSON_GetObjectItemCaseSensitive(message, "place");
     if (index < 0 || !cJSON_IsNull(cJSON_GetArrayItem(s->places, index)))
         return;
-    if (!cJSON_IsObject(place)) {
+    if (!report->place) {
         do_without(c);
         return;
     }
-    cJSON_ReplaceItemInArray(s->places, index, cJSON_Duplicate(place, 1));
+    cJSON_ReplaceItemInArray(s->places, index, cJSON_Duplicate(report->place, 1));
     if (index < c->processes.size)
-        look_at(s, message);
+        look_at(s, report);
     if (--s->waits)
         return;
     if (!s->something || s->differ)
@@ -135,19 +134,19 @@ static void do_without_from_now_on(struct coordinator *c, const char *reason)
     c->config.ops->say(c->config.context, text, false);
 }
 
-void ahead_came(struct coordinator *c, int process, const cJSON *message)
+void ahead_came(struct coordinator *c, int process, const struct report_ahead *report)
 {
     struct ahead *s = &c->ahead;
     (void)process;
-    if (s->state == AHEAD_NONE || json_int(message, "adaptation", 0) != s->adaptation->id)
+    if (s->state == AHEAD_NONE || report->adaptation != s->adaptation->id)
         return;
-    if (json_text(message, "failure")) {
-        if (json_true(message, "unreachable"))
-            do_without_from_now_on(c, json_text(message, "failure"));
+    if (report->failure) {
+        if (report->unreachable)
+            do_without_from_now_on(c, report->failure);
         do_without(c);
         return;
     }
-    s->adaptation->ahead_bytes += json_int64(message, "bytes", 0);
+    s->adaptation->ahead_bytes += report->bytes;
     if (s->state != AHEAD_MOVES || --s->waits)
         return;
     timers_cancel(&c->timers, &s->limit);

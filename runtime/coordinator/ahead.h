@@ -12,6 +12,7 @@
 
 #include "runtime/base/timers.h"
 #include "runtime/member/plan.h"
+#include "runtime/wire/messages.h"
 
 struct adaptation;
 struct coordinator;
@@ -41,9 +42,9 @@ struct ahead {
 /* Everybody is ready, and data may go ahead. */
 void ahead_start(struct coordinator *c, struct adaptation *a, const struct ahead_calls *calls);
 /* A process has listed, or says where it listens. */
-void ahead_listed(struct coordinator *c, int process, const cJSON *message);
+void ahead_listed(struct coordinator *c, int process, const struct report_listed *report);
 /* All of it has come there, or it cannot come, or what came is of no use any more. */
-void ahead_came(struct coordinator *c, int process, const cJSON *message);
+void ahead_came(struct coordinator *c, int process, const struct report_ahead *report);
 /* A rank has ended the program, and lists nothing more. */
 void ahead_rank_ended(struct coordinator *c);
 /* The window opens at that place: does what came, or still comes, count there? */

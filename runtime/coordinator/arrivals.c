@@ -13,6 +13,7 @@
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/inquiries.h"
 #include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/preconnect.h"
@@ -48,44 +49,42 @@ static void check_identity(struct coordinator *c, struct process *p, const char 
         fatal(c, text);
 }
 
-static void on_hello(struct coordinator *c, int process, const cJSON *message)
+static void on_hello(struct coordinator *c, int process, const struct report_hello *report)
 {
     struct process *p = process_at(c, process);
-    const char *host = json_text(message, "host"), *identity = json_text(message, "identity");
-    const char *cores = json_text(message, "cores");
-    snprintf(p->host, sizeof p->host, "%s", host ? host : "?");
-    p->pid = json_int(message, "pid", 0);
-    p->slurm_job = json_int(message, "slurm_job", 0);
+    snprintf(p->host, sizeof p->host, "%s", report->host ? report->host : "?");
+    p->pid = report->pid;
+    p->slurm_job = report->slurm_job;
     p->attached = true;
     measure_attached(c, process);
-    p->bound = cores;
-    if (cores)
-        binding_parse(cores, &p->cores);
+    p->bound = report->cores;
+    if (report->cores)
+        binding_parse(report->cores, &p->cores);
     if (process == 0)
-        snprintf(c->processes.identity, sizeof c->processes.identity, "%s", identity ? identity : "");
-    check_identity(c, p, identity);
+        snprintf(c->processes.identity, sizeof c->processes.identity, "%s", report->identity ? report->identity : "");
+    check_identity(c, p, report->identity);
     if (p->state == PROCESS_RETURNING) /* it came too late to hear that its joining is off */
         processes_send(c, process, json_message(MESSAGE_CALL_OFF));
     adaptation_start_joiners(c);
 }
 
 /* A block failed somewhere. The first text is the one that is printed. */
-static void on_failed(struct coordinator *c, int process, const cJSON *message)
+static void on_failed(struct coordinator *c, int process, const struct report_failed *report)
 {
     (void)process;
-    fatal(c, json_text(message, "text"));
+    fatal(c, report->text);
 }
 
 /* As a block that failed; but a joiner with a launch of its own is missed like any that dies. A process that dumps its
  * memory first is waited for, though not for ever. */
-static void on_crashed(struct coordinator *c, int process, const cJSON *message)
+static void on_crashed(struct coordinator *c, int process, const struct report_crashed *report)
 {
-    const char *text = json_text(message, "text");
+    const char *text = report->text;
     enum process_state state = process_at(c, process)->state;
     bool joiner = c->config.backend->flags & BACKEND_ENDS && (state == PROCESS_JOINING || state == PROCESS_RETURNING);
     if (dump_is_on(c))
         return;
-    if (!joiner && !json_true(message, "core")) {
+    if (!joiner && !report->core) {
         fatal_fault(c, text);
         return;
     }
@@ -97,112 +96,135 @@ static void on_crashed(struct coordinator *c, int process, const cJSON *message)
 }
 
 /* It does not say which of the two has asked. */
-static void on_pong(struct coordinator *c, int process, const cJSON *message)
+static void on_pong(struct coordinator *c, int process)
 {
-    (void)message;
     agreement_pong(c, process);
     dump_pong(c, process);
 }
 
 /* That it has come is all it says. */
-static void on_alive(struct coordinator *c, int process, const cJSON *message)
+static void on_alive(struct coordinator *c, int process)
 {
     (void)c;
     (void)process;
-    (void)message;
 }
 
-static void on_progress(struct coordinator *c, int process, const cJSON *message)
+static void on_progress(struct coordinator *c, int process, const struct report_progress *report)
 {
     (void)process;
-    progress_came(c, message);
+    progress_came(c, &POSITION_OF(report), report->bound, 0);
+    progress_mpi(c, report->mpi_seconds, report->clock);
     position_progress_came(c);
 }
 
-static void on_request(struct coordinator *c, int process, const cJSON *message)
+static void on_request(struct coordinator *c, int process, const struct report_request *report)
 {
-    if (json_true(message, "checkpoint"))
+    if (report->checkpoint)
         checkpoint_program(c);
     else
-        resize_program(c, process, message);
+        resize_program(c, process, report);
     processes_send(c, process, json_message(MESSAGE_HEARD));
 }
 
-#define POSITION                                                                                                       \
-    {"pc", cJSON_Number}, {"visit", cJSON_Number},                                                                     \
-    {                                                                                                                  \
-        "iteration", cJSON_Number                                                                                      \
-    }
+/* ---- The table ------------------------------------------------------------------------------ */
 
-static const struct arrival {
-    struct message_form form;
-    void (*take)(struct coordinator *c, int process, const cJSON *message);
-    bool waits; /* until it is known where rank 0 is */
-} table[] = {
-    {{MESSAGE_HELLO, {{0}}}, on_hello, false},
-    {{MESSAGE_COUNT, {{"round", cJSON_Number}, {"count", cJSON_Number}}}, agreement_count, false},
-    {{MESSAGE_ARRIVED, {{"count", cJSON_Number}, POSITION}}, agreement_arrived, false},
-    {{MESSAGE_ENDED, {{0}}}, agreement_ended, false},
-    {{MESSAGE_STRETCH,
-      {{"adaptation", cJSON_Number}, {"probe", cJSON_Number}, {"what", cJSON_String}, {"done", cJSON_Array}}},
-     settle_stretch,
-     false},
-    {{MESSAGE_MEET, {{"adaptation", cJSON_Number}}}, adaptation_meet, false},
-    {{MESSAGE_UNSTARTED, {{"adaptation", cJSON_Number}, {"failure", cJSON_String}}}, adaptation_unstarted, false},
-    {{MESSAGE_READY, {{"adaptation", cJSON_Number}}}, adaptation_ready, false},
-    {{MESSAGE_WAITS, {{"round", cJSON_Number}, {"count", cJSON_Number}}}, stuck_answer, false},
-    {{MESSAGE_PONG, {{0}}}, on_pong, false},
-    {{MESSAGE_ALIVE, {{0}}}, on_alive, false},
-    {{MESSAGE_LISTED, {{"adaptation", cJSON_Number}}}, ahead_listed, false},
-    {{MESSAGE_AHEAD, {{"adaptation", cJSON_Number}}}, ahead_came, false},
-    {{MESSAGE_LINKED, {{"adaptation", cJSON_Number}}}, preconnect_linked, false},
-    {{MESSAGE_CONNECTED, {{"adaptation", cJSON_Number}}}, adaptation_connected, false},
-    {{MESSAGE_GONE, {{0}}}, adaptation_gone, false},
-    {{MESSAGE_HOSTS, {{0}}}, adaptation_hosts, false},
-    {{MESSAGE_COMMITTED, {{"adaptation", cJSON_Number}}}, adaptation_through, false},
-    {{MESSAGE_PARKED, {{"reusable", MESSAGE_BOOL}}}, adaptation_parked, false},
-    {{MESSAGE_POSITION, {POSITION}}, position_came, false},
-    {{MESSAGE_LOCATED, {{"round", cJSON_Number}, {"activity", cJSON_String}, POSITION}}, survey_came, false},
-    {{MESSAGE_GAUGE, {{"round", cJSON_Number}, {"elements", cJSON_Array}}}, measure_came, false},
-    {{MESSAGE_PROGRESS, {{"iteration", cJSON_Number}}}, on_progress, false},
-    {{MESSAGE_CLAIM, {{"words", cJSON_String}, POSITION}}, rollcall_claim, false},
-    {{MESSAGE_BREACH, {{"text", cJSON_String}}}, rollcall_breach, false},
-    {{MESSAGE_FAILED, {{"text", cJSON_String}}}, on_failed, false},
-    {{MESSAGE_CRASHED, {{"text", cJSON_String}}}, on_crashed, false},
-    {{MESSAGE_REQUEST, {{0}}}, on_request, true},
-    {{MESSAGE_SAVED, {{"number", cJSON_Number}}}, checkpoint_saved, false},
-    {{MESSAGE_STORED, {{"number", cJSON_Number}}}, behind_stored, false},
-    {{MESSAGE_KEPT, {{"number", cJSON_Number}}}, behind_kept, false},
-    {{MESSAGE_ASK, {{"id", cJSON_Number}, {"about", cJSON_String}}}, sets_ask, false},
-    {{MESSAGE_LEAVE, {{0}}}, releases_told, false},
+/* Hands what was decoded to who takes it; BARE: there is nothing in it. */
+#define TAKES_REPORT(name, function)                                                                                   \
+    static void take_##name(struct coordinator *c, int process, const void *report)                                    \
+    {                                                                                                                  \
+        function(c, process, (const struct report_##name *)report);                                                    \
+    }
+#define TAKES_BARE(name, function)                                                                                     \
+    static void take_##name(struct coordinator *c, int process, const void *report)                                    \
+    {                                                                                                                  \
+        (void)report;                                                                                                  \
+        function(c, process);                                                                                          \
+    }
+TAKES_REPORT(hello, on_hello)
+TAKES_REPORT(count, agreement_count)
+TAKES_REPORT(arrived, agreement_arrived)
+TAKES_BARE(ended, agreement_ended)
+TAKES_REPORT(stretch, settle_stretch)
+TAKES_REPORT(meet, adaptation_meet)
+TAKES_REPORT(unstarted, adaptation_unstarted)
+TAKES_REPORT(ready, adaptation_ready)
+TAKES_REPORT(waits, stuck_answer)
+TAKES_BARE(pong, on_pong)
+TAKES_BARE(alive, on_alive)
+TAKES_REPORT(listed, ahead_listed)
+TAKES_REPORT(ahead, ahead_came)
+TAKES_REPORT(linked, preconnect_linked)
+TAKES_REPORT(connected, adaptation_connected)
+TAKES_BARE(gone, adaptation_gone)
+TAKES_BARE(hosts, adaptation_hosts)
+TAKES_REPORT(committed, adaptation_through)
+TAKES_REPORT(parked, adaptation_parked)
+TAKES_REPORT(position, position_came)
+TAKES_REPORT(located, survey_came)
+TAKES_REPORT(gauge, measure_came)
+TAKES_REPORT(progress, on_progress)
+TAKES_REPORT(claim, rollcall_claim)
+TAKES_REPORT(breach, rollcall_breach)
+TAKES_REPORT(failed, on_failed)
+TAKES_REPORT(crashed, on_crashed)
+TAKES_REPORT(request, on_request)
+TAKES_REPORT(saved, checkpoint_saved)
+TAKES_REPORT(stored, behind_stored)
+TAKES_REPORT(kept, behind_kept)
+TAKES_REPORT(ask, sets_ask)
+TAKES_BARE(leave, releases_told)
+
+typedef void (*taker)(struct coordinator *c, int process, const void *report);
+
+static const taker table[MESSAGE_IDS] = {
+    [report_hello_id] = take_hello,         [report_count_id] = take_count,
+    [report_arrived_id] = take_arrived,     [report_ended_id] = take_ended,
+    [report_stretch_id] = take_stretch,     [report_meet_id] = take_meet,
+    [report_unstarted_id] = take_unstarted, [report_ready_id] = take_ready,
+    [report_waits_id] = take_waits,         [report_pong_id] = take_pong,
+    [report_alive_id] = take_alive,         [report_listed_id] = take_listed,
+    [report_ahead_id] = take_ahead,         [report_linked_id] = take_linked,
+    [report_connected_id] = take_connected, [report_gone_id] = take_gone,
+    [report_hosts_id] = take_hosts,         [report_committed_id] = take_committed,
+    [report_parked_id] = take_parked,       [report_position_id] = take_position,
+    [report_located_id] = take_located,     [report_gauge_id] = take_gauge,
+    [report_progress_id] = take_progress,   [report_claim_id] = take_claim,
+    [report_breach_id] = take_breach,       [report_failed_id] = take_failed,
+    [report_crashed_id] = take_crashed,     [report_request_id] = take_request,
+    [report_saved_id] = take_saved,         [report_stored_id] = take_stored,
+    [report_kept_id] = take_kept,           [report_ask_id] = take_ask,
+    [report_leave_id] = take_leave,
 };
 
-static const struct arrival *find(const cJSON *message)
-{
-    return message_find(table, sizeof table / sizeof *table, sizeof *table, message);
-}
-
-/* At the end nobody is asked any more. */
+/* One that asks for a size waits until it is known where rank 0 is. At the end nobody is asked any more. */
 bool arrivals_waits(const struct coordinator *c, const cJSON *message)
 {
-    const struct arrival *row = find(message);
-    return row && row->waits && !c->ending.finished;
+    return message_named(KIND_REPORT, message) == report_request_id && !c->ending.finished;
 }
 
-void arrivals_message(struct coordinator *c, int process, const cJSON *message)
+/* Who asks waits for an answer. */
+static void refuse(struct coordinator *c, int process, const struct message *message, const cJSON *json,
+                   const struct error *why)
 {
-    const struct arrival *row = find(message);
+    int id = json_int(json, "id", 0);
+    message_refuse(why);
+    if (message->id == report_ask_id && id > 0)
+        inquiries_refuse(c, process, id, why->text);
+}
+
+void arrivals_message(struct coordinator *c, int process, const cJSON *json)
+{
+    struct message message = {.id = MESSAGE_NONE};
     struct error why = {0};
-    bool known = process >= 0 && process < processes_count(c);
-    if (known)
-        silence_heard(process_at(c, process));
-    if (row && known && message_fits(&row->form, message, &why)) {
-        row->take(c, process, message);
+    if (process < 0 || process >= processes_count(c)) {
+        error_set(&why, ERROR_FAILED, "a message of process %d, which is none of the job's", process);
+        message_refuse(&why);
         return;
     }
-    if (!known)
-        error_set(&why, ERROR_FAILED, "a message of process %d, which is none of the job's", process);
-    else if (!row)
-        message_unknown(message, &why);
-    message_refuse(&why);
+    silence_heard(process_at(c, process));
+    if (message_decode(&message, KIND_REPORT, json, &why) && table[message.id])
+        table[message.id](c, process, message.is);
+    else
+        refuse(c, process, &message, json, &why);
+    message_free(&message);
 }

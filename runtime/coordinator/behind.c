@@ -88,26 +88,26 @@ void behind_begin(struct coordinator *c)
         all_are_stored(c);
 }
 
-void behind_stored(struct coordinator *c, int process, const cJSON *message)
+void behind_stored(struct coordinator *c, int process, const struct report_stored *report)
 {
     struct process *p = process_at(c, process);
-    int number = json_int(message, "number", 0);
+    int number = report->number;
     if (!number || p->stores != number)
         return;
     p->stores = 0;
-    note_failure(of_number(c, number), json_text(message, "failure"));
+    note_failure(of_number(c, number), report->failure);
     if (behind_is_on(c) && !any_stores(c))
         all_are_stored(c);
 }
 
-void behind_kept(struct coordinator *c, int process, const cJSON *message)
+void behind_kept(struct coordinator *c, int process, const struct report_kept *report)
 {
     struct process *p = process_at(c, process);
-    int number = json_int(message, "number", 0);
+    int number = report->number;
     if (!number || p->keeps != number)
         return;
     p->keeps = 0;
-    note_failure(of_number(c, number), json_text(message, "failure"));
+    note_failure(of_number(c, number), report->failure);
     if (behind_is_on(c) && !any_keeps(c))
         finish(c);
 }

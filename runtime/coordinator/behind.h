@@ -6,8 +6,9 @@
 #ifndef EPOP_COORDINATOR_BEHIND_H
 #define EPOP_COORDINATOR_BEHIND_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
+
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
@@ -20,8 +21,8 @@ void behind_begin(struct coordinator *c);
 bool behind_is_on(const struct coordinator *c);
 
 /* From a process. */
-void behind_stored(struct coordinator *c, int process, const cJSON *message);
-void behind_kept(struct coordinator *c, int process, const cJSON *message);
+void behind_stored(struct coordinator *c, int process, const struct report_stored *report);
+void behind_kept(struct coordinator *c, int process, const struct report_kept *report);
 /* Its connection is closed, and the job goes on. */
 void behind_lost(struct coordinator *c, int process);
 

@@ -35,17 +35,17 @@ static cJSON *take_out(struct coordinator *c, const struct breakpoint *b)
     return stops_remove(c, b) ? reply_refusal("refused", "there is no such break") : reply_accepted("done");
 }
 
-void breaks_set(struct coordinator *c, void *handle, const cJSON *request)
+void breaks_set(struct coordinator *c, void *handle, const struct request_break *request)
 {
     struct error why = {0};
     struct breakpoint b;
     cJSON *reply;
     if (refuses(c))
         reply = reply_refusal("refused", refuses(c));
-    else if (epop__breakpoint_parse(c->config.program, json_text(request, "at"), &b, &why))
+    else if (epop__breakpoint_parse(c->config.program, request->at, &b, &why))
         reply = reply_refusal("refused", why.text);
     else
-        reply = json_true(request, "remove") ? take_out(c, &b) : add(c, &handle, &b, json_true(request, "wait"));
+        reply = request->remove ? take_out(c, &b) : add(c, &handle, &b, request->wait);
     if (reply)
         reply_send(c, &handle, reply);
 }
@@ -65,14 +65,12 @@ static void go_on(struct coordinator *c, void *handle, bool step)
     rollcall_check(c);
 }
 
-void breaks_step(struct coordinator *c, void *handle, const cJSON *request)
+void breaks_step(struct coordinator *c, void *handle)
 {
-    (void)request;
     go_on(c, handle, true);
 }
 
-void breaks_continue(struct coordinator *c, void *handle, const cJSON *request)
+void breaks_continue(struct coordinator *c, void *handle)
 {
-    (void)request;
     go_on(c, handle, false);
 }

@@ -133,20 +133,20 @@ struct pset *changes_bound(const struct coordinator *c, struct pset *set)
     return NULL;
 }
 
-int changes_choose_leavers(struct coordinator *c, const struct pset *set, int count, cJSON *request, struct error *why)
+int *changes_choose_leavers(struct coordinator *c, const struct pset *set, int count, struct error *why)
 {
-    cJSON *ranks = cJSON_AddArrayToObject(request, "release_ranks");
-    for (int i = set->count - 1; i >= 0 && count; i--) {
+    int *ranks = count <= set->count ? malloc(sizeof *ranks * ((size_t)count + 1)) : NULL, found = 0;
+    for (int i = set->count - 1; ranks && i >= 0 && found < count; i--) {
         int rank = process_at(c, set->members[i])->rank;
-        if (rank <= 0)
-            continue;
-        cJSON_AddItemToArray(ranks, cJSON_CreateNumber(rank));
-        count--;
+        if (rank > 0)
+            ranks[found++] = rank;
     }
-    if (count)
-        return error_set(why, ERROR_FAILED,
-                         "%s has not so many processes that can leave (process 0 hosts the job's control)", set->name);
-    return 0;
+    if (ranks && found == count)
+        return ranks;
+    error_set(why, ERROR_FAILED, "%s has not so many processes that can leave (process 0 hosts the job's control)",
+              set->name);
+    free(ranks);
+    return NULL;
 }
 
 /* ---- The states ------------------------------------------------------------------------ */

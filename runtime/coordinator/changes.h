@@ -56,9 +56,9 @@ const char *changes_type_name(enum pset_op type);
 
 /* A change of this set: whose processes are to accept it; NULL: as it is that of all, of the whole application. */
 struct pset *changes_bound(const struct coordinator *c, struct pset *set);
-/* The last processes of the set, by their ranks, as the "release_ranks" of a resize. -1 with text: so many cannot
- * leave. */
-int changes_choose_leavers(struct coordinator *c, const struct pset *set, int count, cJSON *request, struct error *why);
+/* The last processes of the set, by their ranks, as the release_ranks of a resize: the caller's to free. NULL with
+ * text: so many cannot leave. */
+int *changes_choose_leavers(struct coordinator *c, const struct pset *set, int count, struct error *why);
 
 /* The adaptation is requested, with its processes known. */
 void changes_announce(struct coordinator *c, const struct adaptation *a);

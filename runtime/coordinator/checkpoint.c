@@ -26,7 +26,7 @@ static bool can_be(const struct coordinator *c, enum save_level level, struct er
     return !c->config.ops->saves || c->config.ops->saves(c->config.context, level, why);
 }
 
-void checkpoint_request(struct coordinator *c, void *handle, const cJSON *request)
+void checkpoint_request(struct coordinator *c, void *handle, const struct request_checkpoint *request)
 {
     struct error why = {0};
     if (!can_be(c, SAVE_FILE, &why)) {
@@ -34,7 +34,7 @@ void checkpoint_request(struct coordinator *c, void *handle, const cJSON *reques
         return;
     }
     c->checkpoints.levels[SAVE_FILE].asked = true;
-    if (!json_true(request, "wait"))
+    if (!request->wait)
         reply_send(c, &handle, reply_accepted("accepted"));
     else if (waiters_add(&c->checkpoints.levels[SAVE_FILE].waiters, handle, false))
         fatal_memory(c);
@@ -275,13 +275,13 @@ static void all_have_saved(struct coordinator *c)
         checkpoint_done(c, s);
 }
 
-void checkpoint_saved(struct coordinator *c, int process, const cJSON *message)
+void checkpoint_saved(struct coordinator *c, int process, const struct report_saved *report)
 {
     struct saving *s = &c->checkpoints.now;
-    const char *failure = json_text(message, "failure");
-    if (!s->on || json_int(message, "number", 0) != s->order.number || process_at(c, process)->rank < 0)
+    const char *failure = report->failure;
+    if (!s->on || report->number != s->order.number || process_at(c, process)->rank < 0)
         return;
-    s->bytes += json_int64(message, "bytes", 0);
+    s->bytes += report->bytes;
     if (failure && !s->failure[0])
         snprintf(s->failure, sizeof s->failure, "%s", failure);
     if (!--s->missing)

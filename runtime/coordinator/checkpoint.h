@@ -14,6 +14,7 @@
 #include "runtime/coordinator/rotation.h"
 #include "runtime/member/plan.h"
 #include "runtime/member/save.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 struct waiter;
@@ -79,7 +80,7 @@ struct checkpoints {
 void checkpoint_init(struct coordinator *c);
 void checkpoint_destroy(struct coordinator *c);
 
-void checkpoint_request(struct coordinator *c, void *handle, const cJSON *request);
+void checkpoint_request(struct coordinator *c, void *handle, const struct request_checkpoint *request);
 /* The same from every rank counts once. */
 void checkpoint_program(struct coordinator *c);
 void checkpoint_abandoned(struct coordinator *c, const void *handle);
@@ -94,7 +95,7 @@ void checkpoint_begin(struct coordinator *c, const struct position *at);
 /* For behind.c: all that is left to do is to say how it went. */
 void checkpoint_done(struct coordinator *c, struct saving *saving);
 /* From a rank. */
-void checkpoint_saved(struct coordinator *c, int process, const cJSON *message);
+void checkpoint_saved(struct coordinator *c, int process, const struct report_saved *report);
 /* The ranks do not come together, or the program has ended: those that are asked for are off. */
 void checkpoint_end(struct coordinator *c, const char *code, const char *reason);
 

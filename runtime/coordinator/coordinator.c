@@ -192,7 +192,7 @@ void coordinator_interrupt(struct coordinator *c)
 
 static void coordinator_free(struct coordinator *c)
 {
-    cJSON_Delete(c->requests.deferred);
+    message_free(&c->requests.deferred);
     inquiries_destroy(c);
     changes_end(c);
     cJSON_Delete(c->ahead.places);

@@ -29,42 +29,81 @@ cJSON *inquiry_no(const char *reason)
     return answer;
 }
 
-int inquiries_add(struct coordinator *c, int process, void *handle, const cJSON *asked)
+/* At the end of the list. */
+static struct inquiry *add(struct coordinator *c, enum message_kind kind, const cJSON *said)
 {
     struct inquiry *inquiry = calloc(1, sizeof *inquiry), **at = &c->inquiries.first;
-    if (!inquiry || !(inquiry->asked = cJSON_Duplicate(asked, 1))) {
+    if (!inquiry || !message_keep(&inquiry->message, kind, said)) {
         free(inquiry);
-        return -1;
+        return NULL;
     }
-    inquiry->process = process;
-    inquiry->handle = handle;
-    double seconds = json_number(asked, "limit", -1);
-    inquiry->limit = seconds < 0 ? 0 : monotonic_seconds() + seconds;
     while (*at)
         at = &(*at)->next;
-    *at = inquiry;
+    return *at = inquiry;
+}
+
+int inquiries_add(struct coordinator *c, int process, const struct report_ask *asked)
+{
+    struct inquiry *inquiry = add(c, KIND_REPORT, asked->said);
+    if (!inquiry)
+        return -1;
+    inquiry->process = process;
+    inquiry->asked = *(const struct report_ask *)inquiry->message.is;
+    inquiry->limit = asked->limit < 0 ? 0 : monotonic_seconds() + asked->limit;
+    return 0;
+}
+
+int inquiries_add_request(struct coordinator *c, void *handle, const struct request_psets *asked)
+{
+    struct inquiry *inquiry = add(c, KIND_REQUEST, asked->said);
+    if (!inquiry)
+        return -1;
+    const struct request_psets *kept = inquiry->message.is;
+    inquiry->process = -1;
+    inquiry->handle = handle;
+    inquiry->asked = (struct report_ask){.about = kept->about,
+                                         .set = kept->set,
+                                         .type = kept->type,
+                                         .a = kept->a,
+                                         .b = kept->b,
+                                         .target = kept->target,
+                                         .active = kept->active,
+                                         .sched = kept->sched,
+                                         .parts = kept->parts,
+                                         .data = kept->data};
     return 0;
 }
 
 static void free_one(struct inquiry *inquiry)
 {
-    cJSON_Delete(inquiry->asked);
+    message_free(&inquiry->message);
     free(inquiry);
+}
+
+/* Takes the answer. */
+static void tell(struct coordinator *c, int process, int id, cJSON *answer)
+{
+    cJSON *message = json_message(MESSAGE_TOLD);
+    cJSON_AddNumberToObject(message, "id", id);
+    for (cJSON *item; (item = cJSON_DetachItemFromArray(answer, 0));)
+        cJSON_AddItemToObject(message, item->string, item);
+    cJSON_Delete(answer);
+    processes_send(c, process, message);
 }
 
 static void send(struct coordinator *c, struct inquiry *inquiry, cJSON *answer)
 {
-    if (inquiry->process < 0) {
-        cJSON_AddStringToObject(answer, "code", json_true(answer, "ok") ? "done" : "refused");
-        reply_send(c, &inquiry->handle, answer);
+    if (inquiry->process >= 0) {
+        tell(c, inquiry->process, inquiry->asked.id, answer);
         return;
     }
-    cJSON *message = json_message(MESSAGE_TOLD);
-    cJSON_AddNumberToObject(message, "id", json_int(inquiry->asked, "id", 0));
-    for (cJSON *item; (item = cJSON_DetachItemFromArray(answer, 0));)
-        cJSON_AddItemToObject(message, item->string, item);
-    cJSON_Delete(answer);
-    processes_send(c, inquiry->process, message);
+    cJSON_AddStringToObject(answer, "code", json_true(answer, "ok") ? "done" : "refused");
+    reply_send(c, &inquiry->handle, answer);
+}
+
+void inquiries_refuse(struct coordinator *c, int process, int id, const char *reason)
+{
+    tell(c, process, id, inquiry_no(reason));
 }
 
 static void set_limit(struct coordinator *c)
@@ -128,8 +167,7 @@ bool inquiry_is_late(const struct inquiry *inquiry)
 
 static bool is_same(const struct inquiry *a, const struct inquiry *b)
 {
-    const char *one = json_text(a->asked, "key"), *other = json_text(b->asked, "key");
-    return one && other && !strcmp(one, other);
+    return a->asked.key && b->asked.key && !strcmp(a->asked.key, b->asked.key);
 }
 
 /* Of this process, not met yet; the first one: it asks one after the other. */

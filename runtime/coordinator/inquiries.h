@@ -10,18 +10,23 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/timers.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 struct pset;
 
 struct inquiry {
-    int process;  /* that asks; -1: a tool */
-    void *handle; /* of the tool's request */
-    cJSON *asked; /* owned */
-    double limit; /* until when it waits, monotonic; 0: without a limit */
-    bool met;     /* all that were to ask have */
-    int meeting;  /* a number that they share; 0: none */
-    int verdict;  /* what was found for all of them, by whoever was looked at first; 0: nothing so far */
+    int process;             /* that asks; -1: a tool */
+    void *handle;            /* of the tool's request */
+    struct message message;  /* that was asked; owned */
+    struct report_ask asked; /* what it says; of a tool as if a process had */
+    double limit;            /* until when it waits, monotonic; 0: without a limit */
+    bool met;                /* all that were to ask have */
+    int meeting;             /* a number that they share; 0: none */
+    int verdict;             /* what was found for all of them, by whoever was looked at first; 0: nothing so far */
+    bool decided;            /* of a re-initialization: */
+    int adaptation;          /* that it is; 0: none; -1: it is refused */
+    char refusal[200];
     struct inquiry *next;
 };
 
@@ -34,8 +39,12 @@ struct inquiries {
 void inquiries_init(struct coordinator *c);
 void inquiries_destroy(struct coordinator *c);
 
-/* Keeps it. 0, or -1: out of memory. */
-int inquiries_add(struct coordinator *c, int process, void *handle, const cJSON *asked);
+/* Keeps it: a process's, a tool's. 0, or -1: out of memory. */
+int inquiries_add(struct coordinator *c, int process, const struct report_ask *asked);
+int inquiries_add_request(struct coordinator *c, void *handle, const struct request_psets *asked);
+
+/* A question of a process that is refused before it is one: its answer. */
+void inquiries_refuse(struct coordinator *c, int process, int id, const char *reason);
 
 /* Looks at all that wait: what `answer` gives is sent (taken); NULL: it goes on waiting. */
 typedef cJSON *inquiry_answer(struct coordinator *c, struct inquiry *inquiry);

@@ -17,8 +17,7 @@
 #include "runtime/coordinator/state.h"
 #include "runtime/wire/messages.h"
 
-#define ANSWER_TIMEOUT 1  /* seconds */
-#define KEEP           30 /* seconds without a request after which measuring ends, unless the request says otherwise */
+#define ANSWER_TIMEOUT 1    /* seconds */
 #define KEEP_MOST      3600 /* seconds */
 
 /* ---- Who has asked before --------------------------------------------------------------- */
@@ -65,10 +64,11 @@ static int make_room(const struct coordinator *c, struct measure_asker *asker)
 
 /* ---- The answer --------------------------------------------------------------------------- */
 
-static bool answered(const struct coordinator *c, int process)
+/* What the process has said in this round; NULL: nothing. */
+static const struct report_gauge *answer_of(const struct coordinator *c, int process)
 {
     const struct process *p = process_at(c, process);
-    return p->measure_answer && p->measure_answered == c->measure.round;
+    return p->measure_answered == c->measure.round ? p->measure_answer.is : NULL;
 }
 
 static const char *name_of(const void *context, int pc)
@@ -83,9 +83,9 @@ static cJSON *elements_json(struct coordinator *c, struct measure_asker *asker)
     int failed = make_room(c, asker);
     for (int r = 0; !failed && r < c->processes.size; r++) {
         int p = c->processes.world[r];
-        const cJSON *elements = cJSON_GetObjectItemCaseSensitive(process_at(c, p)->measure_answer, "elements");
-        if (answered(c, p))
-            failed = measured_add(&all, &asker->told[p], elements, c->processes.size);
+        const struct report_gauge *report = answer_of(c, p);
+        for (int i = 0; report && !failed && i < report->elements.count; i++)
+            failed = measured_add(&all, &asker->told[p], &report->elements.items[i], c->processes.size);
     }
     cJSON *json = failed ? NULL : measured_json(&all, name_of, c);
     measured_free(&all);
@@ -97,14 +97,15 @@ static void add_ranks(const struct coordinator *c, cJSON *json)
     cJSON *memory = cJSON_AddArrayToObject(json, "memory"), *missing = cJSON_AddArrayToObject(json, "missing");
     for (int r = 0; r < c->processes.size; r++) {
         int p = c->processes.world[r];
-        if (!answered(c, p)) {
+        const struct report_gauge *report = answer_of(c, p);
+        if (!report) {
             cJSON_AddItemToArray(missing, cJSON_CreateNumber(r));
             continue;
         }
         cJSON *rank = cJSON_CreateObject();
         cJSON_AddNumberToObject(rank, "rank", r);
         cJSON_AddNumberToObject(rank, "process", p);
-        cJSON_AddNumberToObject(rank, "bytes", json_number(process_at(c, p)->measure_answer, "memory", 0));
+        cJSON_AddNumberToObject(rank, "bytes", report->memory);
         cJSON_AddItemToArray(memory, rank);
     }
 }
@@ -146,8 +147,7 @@ static cJSON *reply_to(struct coordinator *c, const char *asker)
 static void forget_processes(struct coordinator *c)
 {
     for (int p = 0; p < c->processes.count; p++) {
-        cJSON_Delete(process_at(c, p)->measure_answer);
-        process_at(c, p)->measure_answer = NULL;
+        message_free(&process_at(c, p)->measure_answer);
     }
     for (struct measure_asker *a = c->measure.askers; a < c->measure.askers + MEASURE_ASKERS; a++)
         for (size_t p = 0; p < a->count; p++)
@@ -172,7 +172,7 @@ static void check(struct coordinator *c)
     int size = c->processes.size;
     for (int i = 0; i < size; i++) {
         int rank = (c->measure.awaited + i) % size;
-        if (!answered(c, c->processes.world[rank])) {
+        if (!answer_of(c, c->processes.world[rank])) {
             c->measure.awaited = rank;
             return;
         }
@@ -231,16 +231,17 @@ static void begin(struct coordinator *c)
     ask_world(c);
 }
 
-void measure_came(struct coordinator *c, int process, const cJSON *message)
+void measure_came(struct coordinator *c, int process, const struct report_gauge *report)
 {
     struct process *p = process_at(c, process);
-    const cJSON *progress = cJSON_GetObjectItemCaseSensitive(message, "progress");
-    if (!c->measure.open || json_int(message, "round", 0) != c->measure.round)
+    const struct shape_gauge_progress *seen = report->progress;
+    if (!c->measure.open || report->round != c->measure.round)
         return;
-    if (progress && p->rank == 0)
-        progress_came(c, progress);
-    cJSON_Delete(p->measure_answer);
-    p->measure_answer = cJSON_Duplicate(message, 1);
+    if (seen && p->rank == 0)
+        progress_came(c, &POSITION_OF(seen), seen->bound, seen->age);
+    message_free(&p->measure_answer);
+    if (!message_keep(&p->measure_answer, KIND_REPORT, report->said))
+        return; /* as one that does not answer */
     p->measure_answered = c->measure.round;
     check(c);
 }
@@ -286,17 +287,10 @@ static void keep_on(struct coordinator *c, double seconds)
     timers_set(&c->timers, &c->measure.idle, c->measure.until - monotonic_seconds());
 }
 
-void measure_request(struct coordinator *c, void *handle, const cJSON *request)
+void measure_request(struct coordinator *c, void *handle, const struct request_measure *request)
 {
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(request, "asker");
-    const cJSON *seconds = cJSON_GetObjectItemCaseSensitive(request, "keep");
-    const char *asker = cJSON_GetStringValue(name);
-    double keep = seconds ? cJSON_GetNumberValue(seconds) : KEEP; /* not a number: neither is that */
     const char *why = c->ending.finished                            ? "the job is ending"
                       : c->measure.waiting_count == MEASURE_WAITING ? "too many ask at a time; try again"
-                      : name && !asker                              ? "'asker' is no text"
-                      : asker && strlen(asker) >= MEASURE_NAME      ? "the asker's name is longer than 63 characters"
-                      : !(keep >= 0)                                ? "'keep' is no number of seconds"
                                                                     : NULL;
     if (why) {
         reply_send(c, &handle, reply_refusal("refused", why));
@@ -304,8 +298,8 @@ void measure_request(struct coordinator *c, void *handle, const cJSON *request)
     }
     int i = c->measure.waiting_count++;
     c->measure.waiting[i].handle = handle;
-    snprintf(c->measure.waiting[i].asker, MEASURE_NAME, "%s", asker ? asker : "");
-    keep_on(c, keep);
+    snprintf(c->measure.waiting[i].asker, MEASURE_NAME, "%s", request->asker ? request->asker : "");
+    keep_on(c, request->keep);
     begin(c);
 }
 

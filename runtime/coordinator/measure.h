@@ -6,11 +6,11 @@
 #ifndef EPOP_COORDINATOR_MEASURE_H
 #define EPOP_COORDINATOR_MEASURE_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "runtime/base/timers.h"
 #include "runtime/coordinator/measured.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
@@ -44,9 +44,9 @@ struct measure {
 
 void measure_init(struct coordinator *c);
 void measure_destroy(struct coordinator *c);
-void measure_request(struct coordinator *c, void *handle, const cJSON *request);
+void measure_request(struct coordinator *c, void *handle, const struct request_measure *request);
 void measure_abandoned(struct coordinator *c, const void *handle);
-void measure_came(struct coordinator *c, int process, const cJSON *message);
+void measure_came(struct coordinator *c, int process, const struct report_gauge *report);
 /* There is another world: its new ranks measure, too, if the others do, and answer what is asked just now. */
 void measure_follow(struct coordinator *c);
 /* Its hello has come. */

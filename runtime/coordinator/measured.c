@@ -18,18 +18,6 @@ void measured_free(struct measured *measured)
     *measured = (struct measured){0};
 }
 
-static struct measured_sums read_sums(const cJSON *json)
-{
-    return (struct measured_sums){
-        .pc = json_int(json, "pc", -1),
-        .size = json_int(json, "size", 0),
-        .life = json_int64(json, "life", 0),
-        .iterations = json_int64(json, "iterations", 0),
-        .loop = json_number(json, "loop", 0),
-        .mpi = json_number(json, "mpi", 0),
-    };
-}
-
 /* Puts the sums in the place of those told before, which it returns; -1: out of memory. Sums of another life
  * began at zero. */
 static int replace(struct measured_told *told, const struct measured_sums *sums, struct measured_sums *before)
@@ -62,9 +50,11 @@ static struct measured_element *place_of(struct measured *measured, int pc, int 
     return new;
 }
 
-static int add_one(struct measured *measured, struct measured_told *told, const cJSON *json, int size)
+int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *e, int size)
 {
-    struct measured_sums now = read_sums(json), before;
+    struct measured_sums now = {
+        .pc = e->pc, .size = e->size, .life = e->life, .iterations = e->iterations, .loop = e->loop, .mpi = e->mpi};
+    struct measured_sums before;
     struct spread mtct;
     if (replace(told, &now, &before))
         return -1;
@@ -74,7 +64,7 @@ static int add_one(struct measured *measured, struct measured_told *told, const 
     struct measured_element *element = place_of(measured, now.pc, now.size);
     if (!element)
         return -1;
-    spread_from_message(&mtct, cJSON_GetObjectItemCaseSensitive(json, "mtct"));
+    spread_from_message(&mtct, e->mtct);
     spread_merge(&element->mtct, &mtct);
     element->ranks++;
     element->all_iterations += iterations;
@@ -82,17 +72,6 @@ static int add_one(struct measured *measured, struct measured_told *told, const 
         element->sums.iterations = iterations;
     element->sums.loop += now.loop - before.loop;
     element->sums.mpi += now.mpi - before.mpi;
-    return 0;
-}
-
-int measured_add(struct measured *measured, struct measured_told *told, const cJSON *elements, int size)
-{
-    const cJSON *element;
-    cJSON_ArrayForEach(element, elements)
-    {
-        if (add_one(measured, told, element, size))
-            return -1;
-    }
     return 0;
 }
 

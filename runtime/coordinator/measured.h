@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/member/spread.h"
+#include "runtime/wire/messages.h"
 
 struct measured_sums {
     int pc, size;
@@ -39,10 +40,11 @@ struct measured {
 };
 
 /*
- * Adds what a process says that it has come to, an array by MESSAGE_GAUGE, and keeps that as told. Of worlds of another
+ * Adds what a process says that it has come to in one element, and keeps that as told. Of worlds of another
  * size than the present one only what grew. 0, or -1: out of memory.
  */
-int measured_add(struct measured *measured, struct measured_told *told, const cJSON *elements, int size);
+int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *element,
+                 int size);
 
 /* An array by schema/control.schema.json. */
 cJSON *measured_json(const struct measured *measured, const char *(*name)(const void *context, int pc),

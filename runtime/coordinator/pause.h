@@ -3,7 +3,6 @@
 #ifndef EPOP_COORDINATOR_PAUSE_H
 #define EPOP_COORDINATOR_PAUSE_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "runtime/member/plan.h"

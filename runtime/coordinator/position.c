@@ -50,12 +50,12 @@ static void look(struct coordinator *c)
         timers_set(&c->timers, &c->position.limit, PROGRESS_TIMEOUT);
 }
 
-void position_came(struct coordinator *c, int process, const cJSON *message)
+void position_came(struct coordinator *c, int process, const struct report_position *report)
 {
-    speeds_take(&c->speeds, message);
+    speeds_take(&c->speeds, report->tally);
     if (process != c->processes.world[0])
         return;
-    c->position.at = position_from_json(message);
+    c->position.at = POSITION_OF(report);
     c->position.awaited = false;
     look(c);
 }

@@ -6,11 +6,11 @@
 #ifndef EPOP_COORDINATOR_POSITION_H
 #define EPOP_COORDINATOR_POSITION_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "runtime/base/timers.h"
 #include "runtime/member/plan.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 struct event;
@@ -29,7 +29,7 @@ struct position_inquiry {
 void position_init(struct coordinator *c, void (*go_on)(struct coordinator *c, struct event *event));
 /* Has the event wait until the position is known, and the progress, where that is wanted. Takes the event. */
 void position_wait(struct coordinator *c, struct event *event, bool progress);
-void position_came(struct coordinator *c, int process, const cJSON *message);
+void position_came(struct coordinator *c, int process, const struct report_position *report);
 void position_progress_came(struct coordinator *c);
 /* Where somebody waits: rank 0 is another process now. */
 void position_ask_again(struct coordinator *c);

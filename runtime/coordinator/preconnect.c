@@ -62,9 +62,9 @@ bool preconnect_start(struct coordinator *c)
     return true;
 }
 
-void preconnect_linked(struct coordinator *c, int process, const cJSON *message)
+void preconnect_linked(struct coordinator *c, int process, const struct report_linked *report)
 {
-    struct adaptation *a = adaptation_of(c, json_int(message, "adaptation", 0));
+    struct adaptation *a = adaptation_of(c, report->adaptation);
     (void)process;
     if (!a || a->preconnect != PRECONNECT_CONNECTS || --a->unconnected)
         return;
@@ -72,10 +72,9 @@ void preconnect_linked(struct coordinator *c, int process, const cJSON *message)
     tell_all(c, json_message(MESSAGE_MERGE));
 }
 
-void preconnect_connected(struct coordinator *c, const cJSON *message)
+void preconnect_connected(struct coordinator *c, const char *failure)
 {
     struct adaptation *a = adaptation_pending(c);
-    const char *failure = json_text(message, "failure");
     if (failure) {
         adaptation_fail(c, failure);
     } else if (--a->unconnected == 0) {

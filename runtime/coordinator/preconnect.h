@@ -5,10 +5,10 @@
 #ifndef EPOP_COORDINATOR_PRECONNECT_H
 #define EPOP_COORDINATOR_PRECONNECT_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "runtime/base/timers.h"
+#include "runtime/wire/messages.h"
 
 struct adaptation;
 struct coordinator;
@@ -23,8 +23,8 @@ void preconnect_init(struct coordinator *c);
 bool preconnect_start(struct coordinator *c);
 /* Connections are being made. */
 bool preconnect_goes_on(const struct coordinator *c);
-void preconnect_linked(struct coordinator *c, int process, const cJSON *message);
-void preconnect_connected(struct coordinator *c, const cJSON *message);
+void preconnect_linked(struct coordinator *c, int process, const struct report_linked *report);
+void preconnect_connected(struct coordinator *c, const char *failure);
 /* The adaptation is off. */
 void preconnect_off(struct coordinator *c, const struct adaptation *a);
 void preconnect_new_world(struct coordinator *c);

@@ -21,11 +21,32 @@ int processes_init(struct processes *s, int count, int size)
     return 0;
 }
 
+bool process_keep_claim(struct process *p, const struct report_claim *claim)
+{
+    struct kept_claim *kept = calloc(1, sizeof *kept), **at = &p->claims;
+    if (!kept || !message_keep(&kept->message, KIND_REPORT, claim->said)) {
+        free(kept);
+        return false;
+    }
+    while (*at)
+        at = &(*at)->next;
+    *at = kept;
+    return true;
+}
+
+void process_pass_claim(struct process *p)
+{
+    struct kept_claim *first = p->claims;
+    p->claims = first->next;
+    message_free(&first->message);
+    free(first);
+}
+
 /* It is no rank any more, so its claims count no more. */
 static void forget_claims(struct process *p)
 {
-    cJSON_Delete(p->claims);
-    p->claims = NULL;
+    while (p->claims)
+        process_pass_claim(p);
 }
 
 void processes_destroy(struct processes *s)
@@ -33,8 +54,8 @@ void processes_destroy(struct processes *s)
     for (int p = 0; p < s->count; p++) {
         forget_claims(&s->table[p]);
         free(s->table[p].told);
-        cJSON_Delete(s->table[p].survey_answer);
-        cJSON_Delete(s->table[p].measure_answer);
+        message_free(&s->table[p].survey_answer);
+        message_free(&s->table[p].measure_answer);
     }
     free(s->table);
     free(s->world);

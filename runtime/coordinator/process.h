@@ -5,7 +5,6 @@
 #ifndef EPOP_COORDINATOR_PROCESS_H
 #define EPOP_COORDINATOR_PROCESS_H
 
-#include <cjson/cJSON.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +12,7 @@
 #include "runtime/coordinator/processes.h"
 #include "runtime/member/plan.h"
 #include "runtime/member/stretch.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
@@ -23,6 +23,13 @@ struct waiting {
     double seconds;
     uint64_t count; /* of its probes */
     char function[48];
+};
+
+/* What it claims in a roll call. */
+struct kept_claim {
+    struct message message; /* a report_claim */
+    bool seen;              /* by stops.c */
+    struct kept_claim *next;
 };
 
 struct process {
@@ -58,7 +65,7 @@ struct process {
     /* dump.c */
     bool heard; /* that the job ends */
     /* rollcall.c; process.c when it is no rank any more */
-    cJSON *claims; /* not passed yet, in order; owned; NULL: none so far */
+    struct kept_claim *claims; /* not passed yet, in order; owned */
     /* stops.c */
     bool halts; /* it is stopped while others go on */
     bool kept;  /* and its claim has passed, of which it is told when it goes on */
@@ -69,10 +76,10 @@ struct process {
     int stores; /* its part of which is not on disk */
     int keeps;  /* which it has not ended */
     /* survey.c */
-    cJSON *survey_answer;              /* its last one; owned; NULL: none */
+    struct message survey_answer;      /* its last one: a report_located, if there is one */
     int survey_asked, survey_answered; /* the survey that it was asked in, that this is the answer to */
     /* measure.c */
-    cJSON *measure_answer;               /* as survey_answer */
+    struct message measure_answer;       /* as survey_answer: a report_gauge */
     int measure_asked, measure_answered; /* likewise */
     /* watchdog.c, at its last look */
     int64_t seen_visit, seen_iteration;
@@ -94,6 +101,10 @@ void processes_destroy(struct processes *processes);
 struct process *process_at(const struct coordinator *c, int process);
 int process_number(const struct coordinator *c, const struct process *p);
 struct process *process_of_rank(const struct coordinator *c, int rank);
+
+/* Behind the others; false: out of memory. And the first of them goes. */
+bool process_keep_claim(struct process *p, const struct report_claim *claim);
+void process_pass_claim(struct process *p);
 
 void process_become(struct process *p, enum process_state state);
 /* It said itself that it ends: it is no rank any more. */

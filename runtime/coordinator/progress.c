@@ -13,9 +13,8 @@
 #define LEAST_MPI_TIME 0.2
 
 /* Between two looks that are not too close, at the same rank 0. */
-static void look_at_mpi(struct coordinator *c, const cJSON *message)
+void progress_mpi(struct coordinator *c, double seconds, double now)
 {
-    double seconds = json_number(message, "mpi_seconds", -1), now = json_number(message, "clock", 0);
     double time = now - c->progress.mpi_clock, spent = seconds - c->progress.mpi_seconds;
     if (seconds < 0 || (time >= 0 && time < LEAST_MPI_TIME))
         return;
@@ -25,17 +24,16 @@ static void look_at_mpi(struct coordinator *c, const cJSON *message)
     c->progress.mpi_clock = now;
 }
 
-void progress_came(struct coordinator *c, const cJSON *message)
+void progress_came(struct coordinator *c, const struct position *at, int64_t bound, double age)
 {
-    double time = monotonic_seconds() - json_number(message, "age", 0);
+    double time = monotonic_seconds() - age;
     if (time < c->progress.time)
         return;
-    c->progress.last.iteration = json_int64(message, "iteration", 0);
-    c->progress.last.bound = json_int64(message, "bound", 0);
-    c->progress.at = (struct position){.pc = json_int(message, "pc", -1), .visit = json_int64(message, "visit", 0)};
+    c->progress.last.iteration = at->iteration;
+    c->progress.last.bound = bound;
+    c->progress.at = (struct position){.pc = at->pc, .visit = at->visit};
     c->progress.known = true;
     c->progress.time = time;
-    look_at_mpi(c, message);
     estimate_add(&c->progress.estimate, c->progress.time, c->progress.last.iteration, c->progress.last.bound,
                  c->processes.size);
 }

@@ -28,7 +28,10 @@ struct progress {
 
 /* It shows the user by itself from then on, if there is one. */
 void progress_init(struct coordinator *c);
-void progress_came(struct coordinator *c, const cJSON *message);
+/* It is at at->iteration of bound (0: not known), as of `age` seconds ago; and what rank 0 has spent in MPI by a time
+ * of its clock (less than 0: not known). */
+void progress_mpi(struct coordinator *c, double seconds, double now);
+void progress_came(struct coordinator *c, const struct position *at, int64_t bound, double age);
 /* The program stood still for so long up to now. */
 void progress_stood(struct coordinator *c, double seconds);
 /* Seconds to the end of what was told; negative: not known. */

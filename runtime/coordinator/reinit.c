@@ -2,6 +2,7 @@
 #include "runtime/coordinator/reinit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/json.h"
@@ -33,23 +34,23 @@ static cJSON *with_adaptation(int adaptation)
     return answer;
 }
 
-/* The ranks that leave, of all that have asked together. -1 with text: they do not say the same. */
-static int find_leavers(struct coordinator *c, const struct inquiry *inquiry, cJSON *ranks, struct error *why)
+/* The ranks that leave, of all that have asked together, who are no more than the ranks. Their number; -1 with text:
+ * they do not say the same. */
+static int find_leavers(struct coordinator *c, const struct inquiry *inquiry, int *ranks, struct error *why)
 {
-    int leaving = 0, said = json_int(inquiry->asked, "nleave", 0);
+    int leaving = 0, said = inquiry->asked.nleave;
     for (const struct inquiry *i = c->inquiries.first; i; i = i->next) {
-        if (!i->met || i->meeting != inquiry->meeting || !json_text(i->asked, "key"))
+        if (!i->met || i->meeting != inquiry->meeting || !i->asked.key)
             continue;
         int rank = process_at(c, i->process)->rank;
-        if (json_int(i->asked, "nleave", 0) != said)
+        if (i->asked.nleave != said)
             return error_set(why, ERROR_FAILED, "rank %d says that %d processes leave, rank %d that %d do", rank,
-                             json_int(i->asked, "nleave", 0), process_at(c, inquiry->process)->rank, said);
-        if (!json_true(i->asked, "leave"))
+                             i->asked.nleave, process_at(c, inquiry->process)->rank, said);
+        if (!i->asked.leave)
             continue;
         if (!rank)
             return error_set(why, ERROR_FAILED, "rank 0 cannot leave: it hosts the job's control");
-        cJSON_AddItemToArray(ranks, cJSON_CreateNumber(rank));
-        leaving++;
+        ranks[leaving++] = rank;
     }
     if (leaving != said)
         return error_set(why, ERROR_FAILED, "%d processes leave, but nleave is %d", leaving, said);
@@ -57,7 +58,7 @@ static int find_leavers(struct coordinator *c, const struct inquiry *inquiry, cJ
 }
 
 /* The program decides: what is pending fits, gets the leavers, or makes room. -1 with text; else the adaptation. */
-static int agree(struct coordinator *c, const cJSON *ranks, int leaving, struct error *why)
+static int agree(struct coordinator *c, const struct ints *ranks, struct error *why)
 {
     struct adaptation *a = adaptation_pending(c);
     if (a && a->joining && !adaptation_is_of(c, ranks) && adaptation_leave(c, ranks, why))
@@ -68,23 +69,20 @@ static int agree(struct coordinator *c, const cJSON *ranks, int leaving, struct 
     }
     if (a)
         return a->id;
-    if (!leaving)
+    if (!ranks->count)
         return 0;
-    cJSON *request = cJSON_CreateObject();
-    cJSON_AddNumberToObject(request, "size", c->processes.size - leaving);
-    cJSON_AddItemToObject(request, "release_ranks", cJSON_Duplicate(ranks, 1));
-    int failed = resize_start(c, request, BY_PROGRAM, why);
-    cJSON_Delete(request);
-    return failed ? -1 : c->changes.now.adaptation;
+    const struct request_resize request = {.size = RESIZE_NOT_SAID, .delta = -ranks->count, .release_ranks = *ranks};
+    return resize_start(c, &request, BY_PROGRAM, why) ? -1 : c->changes.now.adaptation;
 }
 
-/* What came of it is the same answer to all: kept in their questions. */
+/* What came of it is the same answer to all: kept with their questions. */
 static void decide(struct coordinator *c, struct inquiry *inquiry)
 {
-    struct error why;
-    cJSON *ranks = cJSON_CreateArray();
-    int leaving = find_leavers(c, inquiry, ranks, &why), adaptation = leaving < 0 ? -1 : agree(c, ranks, leaving, &why);
-    cJSON_Delete(ranks);
+    struct error why = {0};
+    int *ranks = calloc((size_t)c->processes.size, sizeof *ranks);
+    int leaving = ranks ? find_leavers(c, inquiry, ranks, &why) : error_memory(&why);
+    int adaptation = leaving < 0 ? -1 : agree(c, &(struct ints){ranks, leaving}, &why);
+    free(ranks);
     if (adaptation > 0) {
         changes_go(c);
         adaptation_accepted(c);
@@ -92,9 +90,9 @@ static void decide(struct coordinator *c, struct inquiry *inquiry)
     for (struct inquiry *i = c->inquiries.first; i; i = i->next) {
         if (!i->met || i->meeting != inquiry->meeting)
             continue;
-        cJSON_AddNumberToObject(i->asked, "decided", adaptation);
-        if (adaptation < 0)
-            cJSON_AddStringToObject(i->asked, "why", why.text);
+        i->decided = true;
+        i->adaptation = adaptation;
+        snprintf(i->refusal, sizeof i->refusal, "%.190s", why.text);
     }
 }
 
@@ -107,13 +105,11 @@ cJSON *reinit_begin(struct coordinator *c, struct inquiry *inquiry)
     int met = inquiry_meets(c, inquiry, world, &why);
     if (met <= 0)
         return met ? inquiry_no(why.text) : NULL;
-    if (is_open(c) && c->changes.now.added && !adaptation_is_ready(c) &&
-        !cJSON_HasObjectItem(inquiry->asked, "decided"))
+    if (is_open(c) && c->changes.now.added && !adaptation_is_ready(c) && !inquiry->decided)
         return NULL; /* what was spawned is on its way */
-    if (!cJSON_HasObjectItem(inquiry->asked, "decided"))
+    if (!inquiry->decided)
         decide(c, inquiry);
-    int decided = json_int(inquiry->asked, "decided", 0);
-    return decided < 0 ? inquiry_no(json_text(inquiry->asked, "why")) : with_adaptation(decided);
+    return inquiry->adaptation < 0 ? inquiry_no(inquiry->refusal) : with_adaptation(inquiry->adaptation);
 }
 
 /* ---- Spawning ---------------------------------------------------------------------------- */
@@ -121,23 +117,20 @@ cJSON *reinit_begin(struct coordinator *c, struct inquiry *inquiry)
 cJSON *reinit_spawn(struct coordinator *c, struct inquiry *inquiry)
 {
     struct error why;
-    int count = json_int(inquiry->asked, "add", 0);
+    int count = inquiry->asked.add;
     if (!c->config.sessions)
         return inquiry_no("this program adapts by its blocks or by MPI_Probe_adapt, not by MPIX_Spawn_async");
     if (adaptation_pending(c))
         return inquiry_no("there is a spawn or another change under way; only one is supported at a time");
-    cJSON *request = cJSON_CreateObject();
-    cJSON_AddNumberToObject(request, "size", c->processes.size + count);
-    if (json_text(inquiry->asked, "add_hosts"))
-        cJSON_AddStringToObject(request, "add_hosts", json_text(inquiry->asked, "add_hosts"));
+    const struct request_resize request = {
+        .size = RESIZE_NOT_SAID, .delta = count, .add_hosts = inquiry->asked.add_hosts};
     c->changes.wish = (struct change){.held = true};
     int failed = count < 1 ? error_set(&why, ERROR_FAILED, "%d processes cannot be spawned", count)
-                           : resize_start(c, request, BY_PROGRAM, &why);
+                           : resize_start(c, &request, BY_PROGRAM, &why);
     c->changes.wish = (struct change){0};
-    cJSON_Delete(request);
     if (failed)
         return inquiry_no(why.text);
-    c->changes.spawns = json_int(inquiry->asked, "number", 0);
+    c->changes.spawns = inquiry->asked.number;
     return inquiry_yes();
 }
 
@@ -145,7 +138,7 @@ cJSON *reinit_spawn(struct coordinator *c, struct inquiry *inquiry)
 static const char *status_of(const struct coordinator *c, const struct inquiry *inquiry)
 {
     const struct change *now = &c->changes.now;
-    if (c->changes.spawns < json_int(inquiry->asked, "number", 0))
+    if (c->changes.spawns < inquiry->asked.number)
         return "requested"; /* the root has not come to it */
     if (!now->added)
         return "none";

@@ -77,12 +77,10 @@ static bool call_off(struct coordinator *c, const char *list, const char *why)
 
 /* ---- Requests ---------------------------------------------------------------------------------- */
 
-static bool only_releases(const cJSON *request)
+static bool only_releases(const struct request_resize *request)
 {
-    bool releases = cJSON_HasObjectItem(request, "release_hosts") || cJSON_HasObjectItem(request, "release_ranks");
-    bool more = cJSON_HasObjectItem(request, "size") || cJSON_HasObjectItem(request, "delta") ||
-                cJSON_HasObjectItem(request, "add_hosts");
-    return releases && !more;
+    bool releases = request->release_hosts || request->release_ranks.items;
+    return releases && request->size == RESIZE_NOT_SAID && request->delta == RESIZE_NOT_SAID && !request->add_hosts;
 }
 
 static bool knows_hosts(const struct coordinator *c, const char *list)
@@ -105,25 +103,27 @@ static bool holds_rank_0(const struct coordinator *c, const struct release *r)
 }
 
 /* The processes of the ranks that it names. */
-static bool take_ranks(const struct coordinator *c, struct release *r, const cJSON *request, struct error *why)
+static bool take_ranks(const struct coordinator *c, struct release *r, const struct request_resize *request,
+                       struct error *why)
 {
-    const cJSON *ranks = cJSON_GetObjectItemCaseSensitive(request, "release_ranks"), *rank;
-    r->processes = calloc((size_t)cJSON_GetArraySize(ranks) + 1, sizeof *r->processes);
-    cJSON_ArrayForEach(rank, ranks)
-    {
-        if (!r->processes || rank->valueint < 0 || rank->valueint >= c->processes.size) {
-            error_set(why, ERROR_FAILED, "there is no rank %d", rank->valueint);
+    const struct ints *ranks = &request->release_ranks;
+    r->processes = calloc((size_t)ranks->count + 1, sizeof *r->processes);
+    for (int i = 0; i < ranks->count; i++) {
+        int rank = ranks->items[i];
+        if (!r->processes || rank < 0 || rank >= c->processes.size) {
+            error_set(why, ERROR_FAILED, "there is no rank %d", rank);
             return false;
         }
-        r->processes[r->count++] = c->processes.world[rank->valueint];
+        r->processes[r->count++] = c->processes.world[rank];
     }
     return true;
 }
 
 /* NULL with the reason. called_off: that its hosts have no ranks is all right. */
-static struct release *release_new(struct coordinator *c, const cJSON *request, bool called_off, struct error *why)
+static struct release *release_new(struct coordinator *c, const struct request_resize *request, bool called_off,
+                                   struct error *why)
 {
-    const char *hosts = json_text(request, "release_hosts");
+    const char *hosts = request->release_hosts;
     struct release *r = calloc(1, sizeof *r);
     if (!r) {
         error_memory(why);
@@ -180,12 +180,11 @@ int releases_count(const struct coordinator *c)
     return count;
 }
 
-bool releases_take(struct coordinator *c, void *handle, const cJSON *request)
+bool releases_take(struct coordinator *c, void *handle, const struct request_resize *request)
 {
     struct error why = {0};
-    const char *hosts = json_text(request, "release_hosts");
-    if (!only_releases(request) || c->stop.asked || c->ending.finished ||
-        !resize_hosts_valid(request, "release_hosts", &why))
+    const char *hosts = request->release_hosts;
+    if (!only_releases(request) || c->stop.asked || c->ending.finished)
         return false;
     bool called_off = hosts && call_off(c, hosts, "is released");
     if (!called_off && !adaptation_pending(c) && !c->releases.first)
@@ -256,10 +255,9 @@ static void say_told(struct coordinator *c, const char *host)
     c->config.ops->say(c->config.context, line, false);
 }
 
-void releases_told(struct coordinator *c, int process, const cJSON *message)
+void releases_told(struct coordinator *c, int process)
 {
     char host[64];
-    (void)message;
     snprintf(host, sizeof host, "%s", process_at(c, process)->host);
     if (c->stop.asked || c->ending.finished || process_at(c, process)->dismissed || !process_at(c, process)->launch)
         return;

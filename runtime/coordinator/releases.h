@@ -5,10 +5,10 @@
 #ifndef EPOP_COORDINATOR_RELEASES_H
 #define EPOP_COORDINATOR_RELEASES_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "runtime/base/timers.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 struct release;
@@ -24,13 +24,13 @@ void releases_init(struct coordinator *c);
 
 /* Takes a request that only releases, if it has to be taken here: something is pending, or it ends that. Then the
  * request's answer comes from here. */
-bool releases_take(struct coordinator *c, void *handle, const cJSON *request);
+bool releases_take(struct coordinator *c, void *handle, const struct request_resize *request);
 
 /* How many wait. */
 int releases_count(const struct coordinator *c);
 
 /* A joined process was told to end, and its host with it. */
-void releases_told(struct coordinator *c, int process, const cJSON *message);
+void releases_told(struct coordinator *c, int process);
 /* Is the pending adaptation for such hosts? */
 bool releases_must(const struct coordinator *c);
 

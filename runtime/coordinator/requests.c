@@ -32,9 +32,8 @@ static bool is_ending(const struct coordinator *c)
     return c->stop.asked || c->ending.finished;
 }
 
-static void take_pause(struct coordinator *c, void *handle, const cJSON *request)
+static void take_pause(struct coordinator *c, void *handle)
 {
-    (void)request;
     if (is_ending(c))
         reply_send(c, &handle, reply_refusal("refused", "the job is ending"));
     else if (c->config.sessions)
@@ -49,9 +48,8 @@ static void take_pause(struct coordinator *c, void *handle, const cJSON *request
         pause_ask(c, handle);
 }
 
-static void take_resume(struct coordinator *c, void *handle, const cJSON *request)
+static void take_resume(struct coordinator *c, void *handle)
 {
-    (void)request;
     if (!c->pause.asked) {
         reply_send(c, &handle, reply_refusal("refused", "the job is not paused"));
         return;
@@ -75,17 +73,17 @@ void requests_stop(struct coordinator *c, const char *by)
     stop_ask(c, by);
 }
 
-static void take_stop(struct coordinator *c, void *handle, const cJSON *request)
+static void take_stop(struct coordinator *c, void *handle, const struct request_stop *request)
 {
-    if (json_true(request, "force")) {
-        stop_force(c, handle, request);
+    if (request->force) {
+        stop_force(c, handle, request->asker);
         return;
     }
     requests_stop(c, "epopctl stop");
     stop_answer(c, handle);
 }
 
-static void take_cancel(struct coordinator *c, void *handle, const cJSON *request)
+static void take_cancel(struct coordinator *c, void *handle)
 {
     const char *why = !adaptation_pending(c)                ? "no resize is pending"
                       : adaptation_is(c, ADAPTATION_WINDOW) ? "it is too late: data is being moved"
@@ -94,7 +92,6 @@ static void take_cancel(struct coordinator *c, void *handle, const cJSON *reques
                       : releases_must(c)           ? "a host was told to end by SIGTERM"
                                                    : NULL;
     char silent[200], text[320];
-    (void)request;
     if (why && adaptation_pending(c) && silence_describe(c, silent, sizeof silent)) {
         snprintf(text, sizeof text, "%s; %s; epopctl stop ends the job", why, silent);
         why = text;
@@ -107,9 +104,8 @@ static void take_cancel(struct coordinator *c, void *handle, const cJSON *reques
     reply_send(c, &handle, reply_accepted("done"));
 }
 
-static void take_status(struct coordinator *c, void *handle, const cJSON *request)
+static void take_status(struct coordinator *c, void *handle)
 {
-    (void)request;
     if (c->ending.finished) { /* the program may be unloaded by now, and with it what a status tells of it */
         reply_send(c, &handle, reply_refusal("ended", "the job has ended"));
         return;
@@ -120,47 +116,71 @@ static void take_status(struct coordinator *c, void *handle, const cJSON *reques
     reply_send(c, &handle, reply);
 }
 
-static const struct request {
-    struct message_form form;
-    void (*take)(struct coordinator *c, void *handle, const cJSON *request);
-    enum request_wait waits;
-} table[] = {
-    {{REQUEST_STATUS, {{0}}}, take_status, WAITS_FOR_PROGRESS},
-    {{REQUEST_WHERE, {{0}}}, survey_request, WAITS_NOT},
-    {{REQUEST_MEASURE, {{0}}}, measure_request, WAITS_NOT},
-    {{REQUEST_RESIZE, {{0}}}, resize_request, WAITS_FOR_POSITION},
-    {{REQUEST_PAUSE, {{0}}}, take_pause, WAITS_NOT},
-    {{REQUEST_RESUME, {{0}}}, take_resume, WAITS_NOT},
-    {{REQUEST_CHECKPOINT, {{0}}}, checkpoint_request, WAITS_NOT},
-    {{REQUEST_STOP, {{0}}}, take_stop, WAITS_NOT},
-    {{REQUEST_CANCEL, {{0}}}, take_cancel, WAITS_NOT},
-    {{REQUEST_PSETS, {{"about", cJSON_String}}}, sets_request, WAITS_NOT},
-    {{REQUEST_BREAK, {{"at", cJSON_String}}}, breaks_set, WAITS_NOT},
-    {{REQUEST_STEP, {{0}}}, breaks_step, WAITS_NOT},
-    {{REQUEST_CONTINUE, {{0}}}, breaks_continue, WAITS_NOT},
-};
+/* ---- The table ------------------------------------------------------------------------------ */
 
-static const struct request *find(const cJSON *request)
-{
-    return message_find(table, sizeof table / sizeof *table, sizeof *table, request);
-}
+/* Hands what was decoded to who takes it; BARE: there is nothing in it. */
+#define TAKES_REQUEST(name, function)                                                                                  \
+    static void take_##name##_row(struct coordinator *c, void *handle, const void *request)                            \
+    {                                                                                                                  \
+        function(c, handle, (const struct request_##name *)request);                                                   \
+    }
+#define TAKES_BARE(name, function)                                                                                     \
+    static void take_##name##_row(struct coordinator *c, void *handle, const void *request)                            \
+    {                                                                                                                  \
+        (void)request;                                                                                                 \
+        function(c, handle);                                                                                           \
+    }
+TAKES_BARE(status, take_status)
+TAKES_BARE(where, survey_request)
+TAKES_REQUEST(measure, measure_request)
+TAKES_REQUEST(resize, resize_request)
+TAKES_BARE(pause, take_pause)
+TAKES_BARE(resume, take_resume)
+TAKES_REQUEST(checkpoint, checkpoint_request)
+TAKES_REQUEST(stop, take_stop)
+TAKES_BARE(cancel, take_cancel)
+TAKES_REQUEST(psets, sets_request)
+TAKES_REQUEST(break, breaks_set)
+TAKES_BARE(step, breaks_step)
+TAKES_BARE(continue, breaks_continue)
+
+static const struct request {
+    void (*take)(struct coordinator *c, void *handle, const void *request);
+    enum request_wait waits;
+} table[MESSAGE_IDS] = {
+    [request_status_id] = {take_status_row, WAITS_FOR_PROGRESS},
+    [request_where_id] = {take_where_row, WAITS_NOT},
+    [request_measure_id] = {take_measure_row, WAITS_NOT},
+    [request_resize_id] = {take_resize_row, WAITS_FOR_POSITION},
+    [request_pause_id] = {take_pause_row, WAITS_NOT},
+    [request_resume_id] = {take_resume_row, WAITS_NOT},
+    [request_checkpoint_id] = {take_checkpoint_row, WAITS_NOT},
+    [request_stop_id] = {take_stop_row, WAITS_NOT},
+    [request_cancel_id] = {take_cancel_row, WAITS_NOT},
+    [request_psets_id] = {take_psets_row, WAITS_NOT},
+    [request_break_id] = {take_break_row, WAITS_NOT},
+    [request_step_id] = {take_step_row, WAITS_NOT},
+    [request_continue_id] = {take_continue_row, WAITS_NOT},
+};
 
 /* At the end nobody is asked any more. */
 enum request_wait requests_waits(const struct coordinator *c, const cJSON *request)
 {
-    const struct request *row = find(request);
-    return row && !c->ending.finished ? row->waits : WAITS_NOT;
+    enum message_id id = message_named(KIND_REQUEST, request);
+    return id != MESSAGE_NONE && !c->ending.finished ? table[id].waits : WAITS_NOT;
 }
 
 void requests_take(struct coordinator *c, void *handle, const cJSON *request)
 {
-    const struct request *row = find(request);
-    struct error why = {0};
-    if (row && message_fits(&row->form, request, &why))
-        row->take(c, handle, request);
+    struct message message;
+    struct error why;
+    if (!message_decode(&message, KIND_REQUEST, request, &why))
+        reply_send(c, &handle, reply_refusal("refused", why.text));
+    else if (!table[message.id].take)
+        reply_send(c, &handle, reply_refusal("refused", "that is not for the coordinator of a job"));
     else
-        reply_send(c, &handle,
-                   reply_refusal("refused", row ? why.text : "unknown request; this job's EPOP does not know it"));
+        table[message.id].take(c, handle, message.is);
+    message_free(&message);
 }
 
 void requests_abandoned(struct coordinator *c, const void *handle)

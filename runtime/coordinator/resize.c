@@ -41,15 +41,13 @@ bool resize_mark(struct coordinator *c, struct resize *r, int rank, struct error
     return true;
 }
 
-static bool mark_leavers(struct coordinator *c, struct resize *r, const cJSON *request, struct error *why)
+static bool mark_leavers(struct coordinator *c, struct resize *r, const struct request_resize *request,
+                         struct error *why)
 {
-    const cJSON *rank;
-    cJSON_ArrayForEach(rank, cJSON_GetObjectItemCaseSensitive(request, "release_ranks"))
-    {
-        if (!resize_mark(c, r, rank->valueint, why))
+    for (int i = 0; i < request->release_ranks.count; i++)
+        if (!resize_mark(c, r, request->release_ranks.items[i], why))
             return false;
-    }
-    const char *hosts = json_text(request, "release_hosts");
+    const char *hosts = request->release_hosts;
     bool found = !hosts;
     for (int i = 0; hosts && i < c->processes.size; i++)
         if (hosts_has(hosts, process_of_rank(c, i)->host)) {
@@ -62,26 +60,33 @@ static bool mark_leavers(struct coordinator *c, struct resize *r, const cJSON *r
     return found;
 }
 
-static bool choose_size(struct coordinator *c, struct resize *r, const cJSON *request, struct error *why)
+/* How many ranks it wants; request NULL: without those that were named. */
+static bool choose_wanted(const struct coordinator *c, struct resize *r, const struct request_resize *request,
+                          struct error *why)
 {
-    int asked = json_int(request, "size", 0);
-    if (cJSON_HasObjectItem(request, "delta"))
-        asked = c->processes.size + json_int(request, "delta", 0);
-    else if (!cJSON_HasObjectItem(request, "size") || (!asked && r->named))
-        asked = c->processes.size - r->named;
-    r->wanted = asked;
-    if (asked < 1) {
-        error_set(why, ERROR_FAILED, "%d ranks make no world; the smallest is 1", asked);
-        return false;
-    }
-    if (asked > c->config.maximum) {
-        bool lends = c->config.maximum == c->config.processes;
+    bool by_delta = request && request->delta != RESIZE_NOT_SAID;
+    int64_t asked = by_delta                                      ? (int64_t)c->processes.size + request->delta
+                    : request && request->size != RESIZE_NOT_SAID ? request->size
+                                                                  : c->processes.size - r->named;
+    bool lends = c->config.maximum == c->config.processes;
+    if (asked < 1)
+        error_set(why, ERROR_FAILED, "%lld ranks make no world; the smallest is 1", (long long)asked);
+    else if (asked > c->config.maximum)
         error_set(why, ERROR_FAILED,
-                  lends ? "%d ranks are more than the %d processes of this launch"
-                        : "%d ranks are more than the %d that --max allows",
-                  asked, c->config.maximum);
+                  lends ? "%lld ranks are more than the %d processes of this launch"
+                        : "%lld ranks are more than the %d that --max allows",
+                  (long long)asked, c->config.maximum);
+    else
+        r->wanted = (int)asked;
+    return asked >= 1 && asked <= c->config.maximum;
+}
+
+static bool choose_size(struct coordinator *c, struct resize *r, const struct request_resize *request,
+                        struct error *why)
+{
+    if (!choose_wanted(c, r, request, why))
         return false;
-    }
+    int asked = r->wanted;
     r->granted = epop_sizes_round_down(present_rule(c), asked);
     if (!r->granted) {
         error_set(why, ERROR_FAILED, "the program accepts neither %d ranks nor any smaller number", asked);
@@ -121,16 +126,16 @@ static cJSON *already(struct coordinator *c)
     return reply;
 }
 
-bool resize_hosts_valid(const cJSON *request, const char *key, struct error *why)
+/* Is it a list of hosts, or missing? Of a tool the decoder has seen to it. */
+static bool are_hosts(const char *hosts, struct error *why)
 {
-    const char *hosts = json_text(request, key);
     if (!hosts || hosts_valid(hosts))
         return true;
     error_set(why, ERROR_FAILED, "'%.100s' is no list of hosts, which are names with commas between them", hosts);
     return false;
 }
 
-int resize_start(struct coordinator *c, const cJSON *request, enum requester by, struct error *why)
+int resize_start(struct coordinator *c, const struct request_resize *request, enum requester by, struct error *why)
 {
     int result = -1;
     struct adaptation *a = NULL;
@@ -142,7 +147,7 @@ int resize_start(struct coordinator *c, const cJSON *request, enum requester by,
                   adaptation_pending(c)->id, adaptation_pending(c)->from, adaptation_pending(c)->to);
     } else if (!r.leaves) {
         error_memory(why);
-    } else if (resize_hosts_valid(request, "add_hosts", why) && resize_hosts_valid(request, "release_hosts", why) &&
+    } else if (are_hosts(request->add_hosts, why) && are_hosts(request->release_hosts, why) &&
                slurm_jobs_take(c, request, why) && mark_leavers(c, &r, request, why) &&
                choose_size(c, &r, request, why)) {
         if (r.granted == c->processes.size && !r.named)
@@ -152,7 +157,7 @@ int resize_start(struct coordinator *c, const cJSON *request, enum requester by,
     }
     if (a) {
         choose_members(c, &r, a);
-        result = adaptation_prepare(c, a, json_text(request, "add_hosts"), why);
+        result = adaptation_prepare(c, a, request->add_hosts, why);
     }
     free(r.leaves);
     return result;
@@ -171,15 +176,14 @@ struct adaptation *resize_release(struct coordinator *c, struct resize *r, struc
     return adaptation_prepare(c, a, NULL, why) ? NULL : adaptation_pending(c);
 }
 
-bool resize_waits_for_end(const cJSON *request)
+bool resize_waits_for_end(const struct request_resize *request)
 {
-    const char *until = json_text(request, "wait");
-    return until && !strcmp(until, "vacated");
+    return request->wait == 2; /* "vacated" */
 }
 
-bool resize_waits(const cJSON *request)
+bool resize_waits(const struct request_resize *request)
 {
-    return json_true(request, "wait") || resize_waits_for_end(request);
+    return request->wait;
 }
 
 static void refused_event(struct coordinator *c, const char *why)
@@ -193,52 +197,56 @@ static bool is_ruled(void)
     return batch_job() && !strncmp(batch_job(), "epoprm:", 7);
 }
 
-static bool may_resize(const cJSON *request, struct error *why)
+static bool may_resize(const struct request_resize *request, struct error *why)
 {
-    if (!is_ruled() || json_true(request, "scheduler"))
+    if (!is_ruled() || request->scheduler)
         return true;
     error_set(why, ERROR_FAILED, "epoprm says on how many nodes it runs (it is job %s there; epoprm why %s)",
               batch_job() + 7, batch_job() + 7);
     return false;
 }
 
-/* The size of one process set is a size of the job: the request in these words, or NULL with the reason. */
-static cJSON *of_set(struct coordinator *c, const cJSON *request, struct error *why)
+/* The size of one process set is a size of the job: the request in these words, whose ranks are the caller's to free.
+ * NULL with the reason. */
+static int *of_set(struct coordinator *c, const struct request_resize *request, struct request_resize *whole,
+                   struct error *why)
 {
-    struct pset *set = psets_find(&c->changes.sets, json_text(request, "pset"));
+    struct pset *set = psets_find(&c->changes.sets, request->pset);
     if (!set || set->delta || !set->count || set->stale) {
-        error_set(why, ERROR_FAILED, "there is no process set %.200s whose size could change",
-                  json_text(request, "pset"));
+        error_set(why, ERROR_FAILED, "there is no process set %.200s whose size could change", request->pset);
         return NULL;
     }
-    int wanted = json_int(request, "size", set->count) + json_int(request, "delta", 0), more = wanted - set->count;
-    cJSON *whole = cJSON_Duplicate(request, 1);
-    cJSON_DeleteItemFromObjectCaseSensitive(whole, "size");
-    cJSON_DeleteItemFromObjectCaseSensitive(whole, "delta");
-    cJSON_AddNumberToObject(whole, "size", c->processes.size + more);
-    bool possible = wanted >= 1;
-    if (!possible)
-        error_set(why, ERROR_FAILED, "%d processes are no process set; the smallest is 1", wanted);
-    if (possible && (more >= 0 || !changes_choose_leavers(c, set, -more, whole, why))) {
-        c->changes.wish.bound = changes_bound(c, set);
-        return whole;
+    int64_t wanted = request->size != RESIZE_NOT_SAID    ? request->size
+                     : request->delta != RESIZE_NOT_SAID ? (int64_t)set->count + request->delta
+                                                         : set->count;
+    if (wanted < 1 || wanted > INT_MAX) {
+        error_set(why, ERROR_FAILED, "%lld processes are no process set; the smallest is 1", (long long)wanted);
+        return NULL;
     }
-    cJSON_Delete(whole);
-    return NULL;
+    int more = (int)wanted - set->count, leaving = more < 0 ? -more : 0;
+    int *ranks = changes_choose_leavers(c, set, leaving, why);
+    *whole = *request;
+    whole->size = RESIZE_NOT_SAID;
+    whole->delta = more;
+    whole->release_ranks = (struct ints){ranks, leaving};
+    if (ranks)
+        c->changes.wish.bound = changes_bound(c, set);
+    return ranks;
 }
 
-static int start_request(struct coordinator *c, const cJSON *request, struct error *why)
+static int start_request(struct coordinator *c, const struct request_resize *request, struct error *why)
 {
-    if (!json_text(request, "pset"))
+    struct request_resize whole;
+    if (!request->pset)
         return resize_start(c, request, BY_EPOPCTL, why);
-    cJSON *whole = of_set(c, request, why);
-    int result = whole ? resize_start(c, whole, BY_EPOPCTL, why) : -1;
+    int *ranks = of_set(c, request, &whole, why);
+    int result = ranks ? resize_start(c, &whole, BY_EPOPCTL, why) : -1;
     c->changes.wish.bound = NULL;
-    cJSON_Delete(whole);
+    free(ranks);
     return result;
 }
 
-void resize_request(struct coordinator *c, void *handle, const cJSON *request)
+void resize_request(struct coordinator *c, void *handle, const struct request_resize *request)
 {
     struct error why = {0};
     if (!may_resize(request, &why)) {
@@ -261,11 +269,17 @@ void resize_request(struct coordinator *c, void *handle, const cJSON *request)
 }
 
 /* The wish is the scheduler's to fulfil, which finds it in the status. */
-static void ask_scheduler(struct coordinator *c, const cJSON *request)
+static void ask_scheduler(struct coordinator *c, const struct request_resize *request)
 {
-    int ranks = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(request, "release_ranks"));
-    int size = json_int(request, "size", c->processes.size - ranks);
+    int size = request->size != RESIZE_NOT_SAID ? request->size : c->processes.size - request->release_ranks.count;
     c->requests.asks = epop_sizes_round_down(&c->config.program->sizes, size);
+}
+
+/* Out of a world that is being made. */
+static void defer(struct coordinator *c, const struct report_request *report)
+{
+    if (!c->requests.deferred.is && !message_keep(&c->requests.deferred, KIND_REPORT, report->said))
+        fatal_memory(c);
 }
 
 /*
@@ -273,30 +287,33 @@ static void ask_scheduler(struct coordinator *c, const cJSON *request)
  * they come after it was carried out (their world is then an earlier one). A rank that is through a window may ask
  * before the others have left it: that waits.
  */
-void resize_program(struct coordinator *c, int process, const cJSON *request)
+void resize_program(struct coordinator *c, int process, const struct report_request *report)
 {
     struct error why = {0};
     struct adaptation *a = adaptation_pending(c);
-    int world = json_int(request, "world", 0);
-    if (a && a->state == ADAPTATION_WINDOW && world == a->id) {
-        if (!c->requests.deferred)
-            c->requests.deferred = cJSON_Duplicate(request, 1);
+    const struct request_resize request = {.size = report->size ? report->size : RESIZE_NOT_SAID,
+                                           .delta = RESIZE_NOT_SAID,
+                                           .add_hosts = report->add_hosts,
+                                           .release_hosts = report->release_hosts,
+                                           .release_ranks = report->release_ranks};
+    if (a && a->state == ADAPTATION_WINDOW && report->world == a->id) {
+        defer(c, report);
         return;
     }
-    bool same = a && a->by == BY_PROGRAM && a->requested_size == json_int(request, "size", 0);
-    if (same || world != c->processes.world_id || process_at(c, process)->rank < 0)
+    bool same = a && a->by == BY_PROGRAM && a->requested_size == report->size;
+    if (same || report->world != c->processes.world_id || process_at(c, process)->rank < 0)
         return;
     if (is_ruled())
-        ask_scheduler(c, request);
-    else if (resize_start(c, request, BY_PROGRAM, &why) < 0)
+        ask_scheduler(c, &request);
+    else if (resize_start(c, &request, BY_PROGRAM, &why) < 0)
         refused_event(c, why.text);
 }
 
 void resize_deferred(struct coordinator *c)
 {
-    cJSON *request = c->requests.deferred;
-    c->requests.deferred = NULL;
-    if (request)
-        resize_program(c, c->processes.world[0], request);
-    cJSON_Delete(request);
+    struct message deferred = c->requests.deferred;
+    c->requests.deferred = (struct message){0};
+    if (deferred.is)
+        resize_program(c, c->processes.world[0], deferred.is);
+    message_free(&deferred);
 }

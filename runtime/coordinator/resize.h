@@ -2,19 +2,23 @@
 #ifndef EPOP_COORDINATOR_RESIZE_H
 #define EPOP_COORDINATOR_RESIZE_H
 
-#include <cjson/cJSON.h>
+#include <limits.h>
 #include <stdbool.h>
 
 #include "runtime/base/error.h"
 #include "runtime/coordinator/record.h"
+#include "runtime/wire/messages.h"
 
 struct adaptation;
 struct coordinator;
 
 struct resize_requests {
-    cJSON *deferred; /* the program's, out of a world that is being made; owned; NULL: none */
-    int asks;        /* where epoprm rules the size: what the program asked for last; 0: nothing */
+    struct message deferred; /* the program's, out of a world that is being made: a report_request, if there is one */
+    int asks;                /* where epoprm rules the size: what the program asked for last; 0: nothing */
 };
+
+/* What a request has for its size or delta when it says none. */
+#define RESIZE_NOT_SAID INT_MIN
 
 /* One resize request on its way through the checks. */
 struct resize {
@@ -24,19 +28,18 @@ struct resize {
     char *leaves;
 };
 
-/* The checks and the start of a resize. 0; 1: nothing to do; -1 with the reason in why. */
-int resize_start(struct coordinator *c, const cJSON *request, enum requester by, struct error *why);
+/* The checks and the start of a resize: at least size, delta or who leaves is said. 0; 1: nothing to do; -1 with the
+ * reason in why. */
+int resize_start(struct coordinator *c, const struct request_resize *request, enum requester by, struct error *why);
 
-void resize_request(struct coordinator *c, void *handle, const cJSON *request);
-void resize_program(struct coordinator *c, int process, const cJSON *request);
+void resize_request(struct coordinator *c, void *handle, const struct request_resize *request);
+void resize_program(struct coordinator *c, int process, const struct report_request *report);
 /* What the program asked for out of the world that is there now. */
 void resize_deferred(struct coordinator *c);
 
 /* Is the answer to come when it has happened; and when the processes that left have ended? */
-bool resize_waits(const cJSON *request);
-bool resize_waits_for_end(const cJSON *request);
-/* Is it a list of hosts, or missing? */
-bool resize_hosts_valid(const cJSON *request, const char *key, struct error *why);
+bool resize_waits(const struct request_resize *request);
+bool resize_waits_for_end(const struct request_resize *request);
 
 /* May that rank leave? Then it is marked. */
 bool resize_mark(struct coordinator *c, struct resize *r, int rank, struct error *why);

@@ -34,29 +34,28 @@ static struct process *participant(const struct coordinator *c, int i)
                                                : adaptation_pending(c)->joiners[i - c->processes.size]);
 }
 
-static const cJSON *claim_of(const struct process *p)
+static const struct report_claim *claim_of(const struct process *p)
 {
-    return p->claims ? p->claims->child : NULL;
+    return p->claims ? p->claims->message.is : NULL;
 }
 
 /* ---- Blame ------------------------------------------------------------------------- */
 
-static bool same_claim(const cJSON *a, const cJSON *b)
+static bool same_claim(const struct report_claim *a, const struct report_claim *b)
 {
-    struct position x = position_from_json(a), y = position_from_json(b);
-    return x.pc == y.pc && x.visit == y.visit && x.iteration == y.iteration &&
-           json_true(a, "window") == json_true(b, "window") && !strcmp(json_text(a, "words"), json_text(b, "words"));
+    return a->pc == b->pc && a->visit == b->visit && a->iteration == b->iteration && a->window == b->window &&
+           !strcmp(a->words, b->words);
 }
 
 /* "ranks 0, 2 and 3": those whose claim is like this one. */
-static void list_ranks(const struct coordinator *c, const cJSON *claim, char *text, size_t size)
+static void list_ranks(const struct coordinator *c, const struct report_claim *claim, char *text, size_t size)
 {
     int total = count_participants(c), alike = 0, listed = 0;
     for (int i = 0; i < total; i++)
         alike += claim_of(participant(c, i)) && same_claim(claim_of(participant(c, i)), claim);
     int length = snprintf(text, size, alike == 1 ? "rank" : "ranks");
     for (int i = 0; i < total && (size_t)length < size; i++) {
-        const cJSON *other = claim_of(participant(c, i));
+        const struct report_claim *other = claim_of(participant(c, i));
         if (!other || !same_claim(other, claim))
             continue;
         const char *before = listed == 0 ? "" : listed == alike - 1 ? " and" : ",";
@@ -67,7 +66,7 @@ static void list_ranks(const struct coordinator *c, const cJSON *claim, char *te
     }
 }
 
-static int count_alike(const struct coordinator *c, const cJSON *claim)
+static int count_alike(const struct coordinator *c, const struct report_claim *claim)
 {
     int alike = 0;
     for (int i = 0; i < count_participants(c); i++)
@@ -76,30 +75,30 @@ static int count_alike(const struct coordinator *c, const cJSON *claim)
 }
 
 /* What most ranks say; of as many, what the lowest rank says. */
-static const cJSON *find_majority(const struct coordinator *c)
+static const struct report_claim *find_majority(const struct coordinator *c)
 {
-    const cJSON *best = NULL;
+    const struct report_claim *best = NULL;
     for (int i = 0; i < count_participants(c); i++) {
-        const cJSON *claim = claim_of(participant(c, i));
+        const struct report_claim *claim = claim_of(participant(c, i));
         if (claim && (!best || count_alike(c, claim) > count_alike(c, best)))
             best = claim;
     }
     return best;
 }
 
-static const cJSON *find_other(const struct coordinator *c, const cJSON *majority)
+static const struct report_claim *find_other(const struct coordinator *c, const struct report_claim *majority)
 {
     for (int i = 0; i < count_participants(c); i++) {
-        const cJSON *claim = claim_of(participant(c, i));
+        const struct report_claim *claim = claim_of(participant(c, i));
         if (claim && !same_claim(claim, majority))
             return claim;
     }
     return NULL;
 }
 
-static void describe_place(struct coordinator *c, const cJSON *claim, char *text, size_t size)
+static void describe_place(struct coordinator *c, const struct report_claim *claim, char *text, size_t size)
 {
-    struct position at = position_from_json(claim);
+    const struct position at = POSITION_OF(claim);
     if (at.pc < c->config.program->size)
         snprintf(text, size, "element %d '%.60s' (%s), iteration %lld", at.pc, names_element(c, at.pc),
                  epop_element_type_name(c->config.program->elements[at.pc].type), (long long)at.iteration);
@@ -116,21 +115,19 @@ static void complain(struct coordinator *c, const char *text)
     fprintf(stderr, "epop: warning: %s\n", text);
 }
 
-static void differ(struct coordinator *c, const cJSON *majority, const cJSON *odd)
+static void differ(struct coordinator *c, const struct report_claim *majority, const struct report_claim *odd)
 {
     char few[120], many[120], here[140], there[140], place[180] = "", text[900];
-    struct position a = position_from_json(odd), b = position_from_json(majority);
     list_ranks(c, odd, few, sizeof few);
     list_ranks(c, majority, many, sizeof many);
     describe_place(c, odd, here, sizeof here);
     describe_place(c, majority, there, sizeof there);
-    if (a.pc != b.pc || a.iteration != b.iteration)
+    if (odd->pc != majority->pc || odd->iteration != majority->iteration)
         snprintf(place, sizeof place, " (at %s)", there);
-    else if (a.visit != b.visit)
-        snprintf(place, sizeof place, " (in visit %lld, not %lld)", (long long)b.visit, (long long)a.visit);
+    else if (odd->visit != majority->visit)
+        snprintf(place, sizeof place, " (in visit %lld, not %lld)", (long long)majority->visit, (long long)odd->visit);
     snprintf(text, sizeof text, "%s: %s, %s of %d: %s; but %s%s: %s; it must be the same on every rank",
-             c->config.program->name, here, few, count_participants(c), json_text(odd, "words"), many, place,
-             json_text(majority, "words"));
+             c->config.program->name, here, few, count_participants(c), odd->words, many, place, majority->words);
     complain(c, text);
     c->rollcall.apart = true; /* and not compared from here on */
 }
@@ -140,20 +137,21 @@ static void differ(struct coordinator *c, const cJSON *majority, const cJSON *od
 /* kept: it does not hear of it before stops_release. */
 static void pass(struct coordinator *c, struct process *p, bool kept)
 {
-    cJSON_Delete(cJSON_DetachItemFromArray(p->claims, 0));
+    process_pass_claim(p);
     stops_note_kept(p, kept);
     if (!kept)
         processes_send(c, process_number(c, p), json_message(MESSAGE_PASSED));
 }
 
 /* The first claims: is one missing, and are those that are there the same? */
-static bool look_round(const struct coordinator *c, const cJSON **odd, const cJSON **majority)
+static bool look_round(const struct coordinator *c, const struct report_claim **odd,
+                       const struct report_claim **majority)
 {
-    const cJSON *first = NULL;
+    const struct report_claim *first = NULL;
     bool complete = true;
     *odd = *majority = NULL;
     for (int i = 0; i < count_participants(c); i++) {
-        const cJSON *claim = claim_of(participant(c, i));
+        const struct report_claim *claim = claim_of(participant(c, i));
         if (!claim)
             complete = false;
         else if (!first)
@@ -194,7 +192,7 @@ static void end_grace(struct coordinator *c)
 
 void rollcall_check(struct coordinator *c)
 {
-    const cJSON *odd, *majority;
+    const struct report_claim *odd, *majority;
     if (!c->config.rollcall)
         return;
     for (;;) {
@@ -217,21 +215,21 @@ void rollcall_check(struct coordinator *c)
     }
 }
 
-void rollcall_claim(struct coordinator *c, int process, const cJSON *message)
+void rollcall_claim(struct coordinator *c, int process, const struct report_claim *report)
 {
     struct process *p = process_at(c, process);
-    if (!c->config.rollcall || !json_text(message, "words"))
+    if (!c->config.rollcall)
         return;
-    if (!p->claims)
-        p->claims = cJSON_CreateArray();
-    cJSON_AddItemToArray(p->claims, cJSON_Duplicate(message, 1));
-    rollcall_check(c);
+    if (process_keep_claim(p, report))
+        rollcall_check(c);
+    else
+        fatal_memory(c);
 }
 
-void rollcall_breach(struct coordinator *c, int process, const cJSON *message)
+void rollcall_breach(struct coordinator *c, int process, const struct report_breach *report)
 {
     (void)process;
-    complain(c, json_text(message, "text"));
+    complain(c, report->text);
 }
 
 static void grace_is_over(void *context)

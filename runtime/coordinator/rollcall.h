@@ -2,10 +2,10 @@
 #ifndef EPOP_COORDINATOR_ROLLCALL_H
 #define EPOP_COORDINATOR_ROLLCALL_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "runtime/base/timers.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
@@ -17,9 +17,9 @@ struct rollcall {
 
 void rollcall_init(struct coordinator *c);
 /* A rank's claim has come in. */
-void rollcall_claim(struct coordinator *c, int process, const cJSON *message);
+void rollcall_claim(struct coordinator *c, int process, const struct report_claim *report);
 /* A rank breaks the contract all by itself: says its text. */
-void rollcall_breach(struct coordinator *c, int process, const cJSON *message);
+void rollcall_breach(struct coordinator *c, int process, const struct report_breach *report);
 /* Goes on as far as the claims allow: after a window, and when the ranks go on after a stop. */
 void rollcall_check(struct coordinator *c);
 

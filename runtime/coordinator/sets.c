@@ -55,7 +55,7 @@ static bool is_about_to_change(const struct coordinator *c, const struct pset *s
 static cJSON *about_info(struct coordinator *c, struct inquiry *inquiry)
 {
     struct error why;
-    const struct pset *set = sets_of(c, inquiry, "set", &why);
+    const struct pset *set = sets_of(c, inquiry, inquiry->asked.set, &why);
     if (!set)
         return inquiry_no(why.text);
     if (is_about_to_change(c, set))
@@ -146,7 +146,7 @@ static cJSON *members_of_guest(struct coordinator *c, const struct pset *set)
 static cJSON *about_members(struct coordinator *c, struct inquiry *inquiry)
 {
     struct error why;
-    const struct pset *set = sets_of(c, inquiry, "set", &why);
+    const struct pset *set = sets_of(c, inquiry, inquiry->asked.set, &why);
     if (set && !c->config.sessions)
         return members_of_guest(c, set);
     if (set && is_about_to_change(c, set))
@@ -162,13 +162,12 @@ static cJSON *about_members(struct coordinator *c, struct inquiry *inquiry)
 /* Those that are to make a communicator, and a set for them alone. False: no list of processes. */
 static bool read_group(struct coordinator *c, const struct inquiry *inquiry, struct pset *group)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(inquiry->asked, "members"), *item;
-    *group = (struct pset){.name = "the group", .members = malloc((size_t)cJSON_GetArraySize(list) * sizeof(int) + 1)};
-    cJSON_ArrayForEach(item, list)
-    {
-        if (!group->members || !cJSON_IsNumber(item) || item->valueint < 0 || item->valueint >= c->processes.count)
+    const struct ints *list = &inquiry->asked.members;
+    *group = (struct pset){.name = "the group", .members = malloc((size_t)list->count * sizeof(int) + 1)};
+    for (int i = 0; i < list->count; i++) {
+        if (!group->members || list->items[i] < 0 || list->items[i] >= c->processes.count)
             return false;
-        group->members[group->count++] = item->valueint;
+        group->members[group->count++] = list->items[i];
     }
     return group->count;
 }
@@ -219,17 +218,19 @@ static cJSON *named(struct pset *const *sets, int count)
 
 static cJSON *about_op(struct coordinator *c, struct inquiry *inquiry)
 {
-    const cJSON *asked = inquiry->asked;
+    const struct report_ask *asked = &inquiry->asked;
     struct error why;
-    struct pset_request r = {.op = (enum pset_op)json_int(asked, "type", 0),
-                             .target = json_text(asked, "target"),
+    const bool active = asked->active > 0;
+    struct pset_request r = {.op = (enum pset_op)asked->type,
+                             .target = asked->target,
                              .app = c->changes.app,
-                             .active = cJSON_GetObjectItemCaseSensitive(asked, "active"),
-                             .sched = cJSON_GetObjectItemCaseSensitive(asked, "sched")};
+                             .active = asked->active < 0 ? NULL : &active,
+                             .sched = asked->sched};
     bool operands = r.op != PSET_OP_NULL;
     if (operands && r.op != PSET_OP_UNION && r.op != PSET_OP_DIFFERENCE && r.op != PSET_OP_INTERSECTION)
         return inquiry_no("no such operation: there are union, difference and intersection");
-    if (operands && (!(r.a = sets_of(c, inquiry, "a", &why)) || !(r.b = sets_of(c, inquiry, "b", &why))))
+    if (operands &&
+        (!(r.a = sets_of(c, inquiry, inquiry->asked.a, &why)) || !(r.b = sets_of(c, inquiry, inquiry->asked.b, &why))))
         return inquiry_no(why.text);
     struct pset *result = psets_operate(&c->changes.sets, &r, &why);
     return result ? named(&result, 1) : inquiry_no(why.text);
@@ -238,21 +239,16 @@ static cJSON *about_op(struct coordinator *c, struct inquiry *inquiry)
 static cJSON *about_split(struct coordinator *c, struct inquiry *inquiry)
 {
     enum { MOST = 256 };
-    const cJSON *parts = cJSON_GetObjectItemCaseSensitive(inquiry->asked, "parts"), *item;
+    const struct ints *parts = &inquiry->asked.parts;
     struct pset *made[MOST], *set;
     struct error why;
-    int sizes[MOST], count = 0;
-    if (!(set = sets_of(c, inquiry, "a", &why)))
+    if (!(set = sets_of(c, inquiry, inquiry->asked.a, &why)))
         return inquiry_no(why.text);
-    cJSON_ArrayForEach(item, parts)
-    {
-        if (count == MOST)
-            return inquiry_no("a process set is split into 256 parts at most");
-        sizes[count++] = item->valueint;
-    }
-    if (psets_split(&c->changes.sets, c->changes.app, set, sizes, count, made, &why))
+    if (parts->count > MOST)
+        return inquiry_no("a process set is split into 256 parts at most");
+    if (psets_split(&c->changes.sets, c->changes.app, set, parts->items, parts->count, made, &why))
         return inquiry_no(why.text);
-    return named(made, count);
+    return named(made, parts->count);
 }
 
 /* ---- Dictionaries ----------------------------------------------------------------------------- */
@@ -261,10 +257,10 @@ static cJSON *about_set(struct coordinator *c, struct inquiry *inquiry)
 {
     const cJSON *item;
     struct error why;
-    struct pset *set = sets_of(c, inquiry, "set", &why);
+    struct pset *set = sets_of(c, inquiry, inquiry->asked.set, &why);
     if (!set)
         return inquiry_no(why.text);
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(inquiry->asked, "data"))
+    cJSON_ArrayForEach(item, inquiry->asked.data)
     {
         cJSON_DeleteItemFromObjectCaseSensitive(set->data, item->string);
         cJSON_AddItemToObject(set->data, item->string, cJSON_Duplicate(item, 1));
@@ -275,19 +271,19 @@ static cJSON *about_set(struct coordinator *c, struct inquiry *inquiry)
 /* Whoever is missing a key waits for it, if it says so. A process that is not joined by then never will be told. */
 static cJSON *about_get(struct coordinator *c, struct inquiry *inquiry)
 {
-    const cJSON *key;
+    const struct texts *keys = &inquiry->asked.keys;
     struct error why;
-    const struct pset *set = sets_of(c, inquiry, "set", &why), *with = set ? sets_of(c, inquiry, "with", &why) : NULL;
+    const struct pset *set = sets_of(c, inquiry, inquiry->asked.set, &why),
+                      *with = set ? sets_of(c, inquiry, inquiry->asked.with, &why) : NULL;
     int met = with ? inquiry_meets(c, inquiry, with, &why) : -1;
     if (met <= 0)
         return met ? inquiry_no(why.text) : NULL;
     cJSON *answer = inquiry_yes(), *data = cJSON_AddObjectToObject(answer, "data");
-    cJSON_ArrayForEach(key, cJSON_GetObjectItemCaseSensitive(inquiry->asked, "keys"))
-    {
-        const cJSON *value = cJSON_GetObjectItemCaseSensitive(set->data, key->valuestring);
+    for (int i = 0; i < keys->count; i++) {
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(set->data, keys->items[i]);
         if (value)
-            cJSON_AddItemToObject(data, key->valuestring, cJSON_Duplicate(value, 1));
-        else if (json_true(inquiry->asked, "wait") && !inquiry_is_late(inquiry)) {
+            cJSON_AddItemToObject(data, keys->items[i], cJSON_Duplicate(value, 1));
+        else if (inquiry->asked.wait && !inquiry_is_late(inquiry)) {
             cJSON_Delete(answer);
             return NULL;
         }
@@ -334,7 +330,7 @@ static bool is_off(const struct coordinator *c, const struct inquiry *inquiry)
 
 static cJSON *answer(struct coordinator *c, struct inquiry *inquiry)
 {
-    const char *about = json_text(inquiry->asked, "about");
+    const char *about = inquiry->asked.about;
     if (c->ending.finished || is_off(c, inquiry))
         return inquiry_no(c->ending.finished ? "the job has ended" : "its joining is off");
     for (size_t i = 0; about && i < sizeof subjects / sizeof *subjects; i++)
@@ -343,17 +339,17 @@ static cJSON *answer(struct coordinator *c, struct inquiry *inquiry)
     return inquiry_no("nothing is known about that");
 }
 
-void sets_ask(struct coordinator *c, int process, const cJSON *message)
+void sets_ask(struct coordinator *c, int process, const struct report_ask *report)
 {
     c->changes.seen = true;
-    if (inquiries_add(c, process, NULL, message))
+    if (inquiries_add(c, process, report))
         fatal_memory(c);
     inquiries_look(c, answer);
 }
 
-void sets_request(struct coordinator *c, void *handle, const cJSON *request)
+void sets_request(struct coordinator *c, void *handle, const struct request_psets *request)
 {
-    if (inquiries_add(c, -1, handle, request))
+    if (inquiries_add_request(c, handle, request))
         fatal_memory(c);
     inquiries_look(c, answer);
 }

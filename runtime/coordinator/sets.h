@@ -5,16 +5,17 @@
 #ifndef EPOP_COORDINATOR_SETS_H
 #define EPOP_COORDINATOR_SETS_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
+
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
 /* A process asks. */
-void sets_ask(struct coordinator *c, int process, const cJSON *message);
+void sets_ask(struct coordinator *c, int process, const struct report_ask *report);
 
 /* A tool does. */
-void sets_request(struct coordinator *c, void *handle, const cJSON *request);
+void sets_request(struct coordinator *c, void *handle, const struct request_psets *request);
 
 /* What waits is looked at again. */
 void sets_advance(struct coordinator *c);

@@ -2,6 +2,7 @@
 #include "runtime/coordinator/sets_changes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/json.h"
@@ -51,12 +52,12 @@ static bool targets(struct coordinator *c, const struct pset *set)
 static bool concerns(struct coordinator *c, const struct inquiry *inquiry)
 {
     const struct change *now = &c->changes.now;
-    const char *bound = json_text(inquiry->asked, "bound");
+    const char *bound = inquiry->asked.bound;
     struct error why;
     if (now->added && pset_has(now->added, inquiry->process))
         return true;
     if (!bound)
-        return !now->bound || json_true(inquiry->asked, "any");
+        return !now->bound;
     const struct pset *set = sets_named(c, inquiry, bound, &why);
     if (set && !strncmp(set->name, PSETS_SELF, strlen(PSETS_SELF)))
         return now->taken && pset_has(now->taken, inquiry->process);
@@ -75,9 +76,8 @@ static bool is_told(struct coordinator *c, const struct inquiry *inquiry)
 {
     const struct change *now = &c->changes.now;
     bool lasts = now->lasting && !now->closed && now->state != CHANGE_ABORTED;
-    bool there =
-        json_true(inquiry->asked, "proposed") ? lasts || is_open(now) : is_open(now) || now->state == CHANGE_ABORTED;
-    if (json_true(inquiry->asked, "proposed") && is_unready(c))
+    bool there = inquiry->asked.proposed ? lasts || is_open(now) : is_open(now) || now->state == CHANGE_ABORTED;
+    if (inquiry->asked.proposed && is_unready(c))
         return false;
     return there && !now->closed && concerns(c, inquiry);
 }
@@ -127,7 +127,7 @@ static void propose(struct coordinator *c, const struct inquiry *inquiry)
     struct error why;
     if (now->lasting || !is_open(now))
         return;
-    struct pset *set = sets_of(c, inquiry, "bound", &why);
+    struct pset *set = sets_of(c, inquiry, inquiry->asked.bound, &why);
     now->next = set ? outcome(c, set, &why) : NULL;
     now->type = now->type == PSET_OP_ADD ? PSET_OP_GROW : now->type == PSET_OP_SUB ? PSET_OP_SHRINK : now->type;
     now->lasting = true;
@@ -141,13 +141,13 @@ cJSON *sets_change_query(struct coordinator *c, struct inquiry *inquiry)
 {
     const struct change *now = &c->changes.now;
     struct error why;
-    if (json_text(inquiry->asked, "with")) {
-        const struct pset *with = sets_of(c, inquiry, "with", &why);
+    if (inquiry->asked.with) {
+        const struct pset *with = sets_of(c, inquiry, inquiry->asked.with, &why);
         int met = with ? inquiry_meets(c, inquiry, with, &why) : -1;
         if (met <= 0)
             return met ? inquiry_no(why.text) : NULL;
     }
-    if (json_true(inquiry->asked, "proposed") && now->lasting && !now->beside && is_unready(c))
+    if (inquiry->asked.proposed && now->lasting && !now->beside && is_unready(c))
         return NULL; /* the program that asked for it waits */
     if (!inquiry->verdict)
         inquiry_decide(c, inquiry, is_told(c, inquiry) ? TOLD : NOT_TOLD);
@@ -157,7 +157,7 @@ cJSON *sets_change_query(struct coordinator *c, struct inquiry *inquiry)
         cJSON_AddStringToObject(answer, "state", changes_state_name(CHANGE_NULL));
         return answer;
     }
-    if (json_true(inquiry->asked, "proposed"))
+    if (inquiry->asked.proposed)
         propose(c, inquiry);
     cJSON_AddNumberToObject(answer, "type", now->type);
     cJSON_AddStringToObject(answer, "kind", changes_type_name(now->type));
@@ -178,7 +178,7 @@ cJSON *sets_change_query(struct coordinator *c, struct inquiry *inquiry)
 /* A request as the resize of the whole job that it is. */
 static int start(struct coordinator *c, const struct inquiry *inquiry, const struct pset *set, struct error *why)
 {
-    int add = json_int(inquiry->asked, "add", 0), sub = json_int(inquiry->asked, "sub", 0);
+    int add = inquiry->asked.add, sub = inquiry->asked.sub;
     if (add < 0 || sub < 0 || (!add && !sub))
         return error_set(why, ERROR_FAILED, "a change adds processes, or takes some; %d and %d is none", add, sub);
     if (!c->config.sessions)
@@ -186,14 +186,13 @@ static int start(struct coordinator *c, const struct inquiry *inquiry, const str
                          "this program adapts by its blocks or by MPI_Probe_adapt, not by process sets");
     if (c->changes.now.lasting && !c->changes.now.closed && c->changes.now.state != CHANGE_ABORTED)
         return error_set(why, ERROR_FAILED, "change %d has not been finalized", c->changes.now.adaptation);
-    cJSON *request = cJSON_CreateObject();
-    cJSON_AddNumberToObject(request, "size", c->processes.size + add - sub);
-    if (json_text(inquiry->asked, "add_hosts"))
-        cJSON_AddStringToObject(request, "add_hosts", json_text(inquiry->asked, "add_hosts"));
-    int result = changes_choose_leavers(c, set, sub, request, why);
-    if (!result)
-        result = resize_start(c, request, BY_PROGRAM, why);
-    cJSON_Delete(request);
+    int *ranks = changes_choose_leavers(c, set, sub, why);
+    const struct request_resize request = {.size = RESIZE_NOT_SAID,
+                                           .delta = add - sub,
+                                           .add_hosts = inquiry->asked.add_hosts,
+                                           .release_ranks = {ranks, sub}};
+    int result = ranks ? resize_start(c, &request, BY_PROGRAM, why) : -1;
+    free(ranks);
     return result;
 }
 
@@ -201,16 +200,16 @@ cJSON *sets_change_request(struct coordinator *c, struct inquiry *inquiry)
 {
     struct changes *s = &c->changes;
     struct error why;
-    struct pset *set = sets_of(c, inquiry, "set", &why);
+    struct pset *set = sets_of(c, inquiry, inquiry->asked.set, &why);
     if (!set)
         return inquiry_no(why.text);
-    enum pset_op type = (enum pset_op)json_int(inquiry->asked, "type", 0);
+    enum pset_op type = (enum pset_op)inquiry->asked.type;
     bool lasting = type != PSET_OP_NULL;
     s->wish = (struct change){.type = type,
                               .bound = changes_bound(c, set),
                               .go = lasting,
                               .lasting = lasting,
-                              .beside = json_true(inquiry->asked, "beside")};
+                              .beside = inquiry->asked.beside};
     int failed = start(c, inquiry, set, &why);
     s->wish = (struct change){0};
     if (failed > 0)
@@ -278,7 +277,8 @@ cJSON *sets_change_accept(struct coordinator *c, struct inquiry *inquiry)
 {
     struct change *now = &c->changes.now;
     struct error why;
-    struct pset *delta = sets_of(c, inquiry, "delta", &why), *next = delta ? sets_of(c, inquiry, "next", &why) : NULL;
+    struct pset *delta = sets_of(c, inquiry, inquiry->asked.delta, &why),
+                *next = delta ? sets_of(c, inquiry, inquiry->asked.next, &why) : NULL;
     if (!next)
         return inquiry_no(why.text);
     const char *reason = not_acceptable(c, delta);
@@ -303,7 +303,7 @@ cJSON *sets_change_accept(struct coordinator *c, struct inquiry *inquiry)
 cJSON *sets_change_confirm(struct coordinator *c, struct inquiry *inquiry)
 {
     struct error why;
-    const struct pset *delta = sets_of(c, inquiry, "delta", &why);
+    const struct pset *delta = sets_of(c, inquiry, inquiry->asked.delta, &why);
     if (!delta)
         return inquiry_no(why.text);
     if (!delta->delta || !pset_has(delta, inquiry->process) || !process_at(c, inquiry->process)->launch)

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "runtime/base/json.h"
 #include "runtime/coordinator/inquiries.h"
 #include "runtime/coordinator/state.h"
 
@@ -33,9 +32,8 @@ struct pset *sets_named(struct coordinator *c, const struct inquiry *inquiry, co
     return set;
 }
 
-struct pset *sets_of(struct coordinator *c, const struct inquiry *inquiry, const char *key, struct error *why)
+struct pset *sets_of(struct coordinator *c, const struct inquiry *inquiry, const char *name, struct error *why)
 {
-    const char *name = json_text(inquiry->asked, key);
     if (name)
         return sets_named(c, inquiry, name, why);
     error_set(why, ERROR_FAILED, "no process set is named");

@@ -2,8 +2,6 @@
 #ifndef EPOP_COORDINATOR_SETS_NAMES_H
 #define EPOP_COORDINATOR_SETS_NAMES_H
 
-#include <cjson/cJSON.h>
-
 #include "runtime/base/error.h"
 #include "runtime/psets/psets.h"
 
@@ -13,7 +11,7 @@ struct inquiry;
 /* The set of that name. NULL with text: there is none. */
 struct pset *sets_named(struct coordinator *c, const struct inquiry *inquiry, const char *name, struct error *why);
 
-/* The same of a member of the question: a text. */
-struct pset *sets_of(struct coordinator *c, const struct inquiry *inquiry, const char *key, struct error *why);
+/* The same of a member of the question; NULL: it has none. */
+struct pset *sets_of(struct coordinator *c, const struct inquiry *inquiry, const char *name, struct error *why);
 
 #endif

@@ -132,7 +132,7 @@ void settle_begin(struct coordinator *c, int joining)
 }
 
 /* May come before the last process is through the window. */
-void settle_stretch(struct coordinator *c, int process, const cJSON *message)
+void settle_stretch(struct coordinator *c, int process, const struct report_stretch *report)
 {
     struct process *p = process_at(c, process);
     if (!p->told)
@@ -141,7 +141,7 @@ void settle_stretch(struct coordinator *c, int process, const cJSON *message)
         fatal_memory(c);
         return;
     }
-    stretch_log_add(p->told, message);
+    stretch_log_add(p->told, report);
     settle_look(c);
 }
 

@@ -6,10 +6,10 @@
 #ifndef EPOP_COORDINATOR_SETTLE_H
 #define EPOP_COORDINATOR_SETTLE_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "runtime/member/stretch.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 struct process;
@@ -26,7 +26,7 @@ struct settling {
 /* The world has just been made, with so many joining processes. */
 void settle_begin(struct coordinator *c, int joining);
 /* From a process. */
-void settle_stretch(struct coordinator *c, int process, const cJSON *message);
+void settle_stretch(struct coordinator *c, int process, const struct report_stretch *report);
 /* A process has ended, and says nothing any more. */
 void settle_look(struct coordinator *c);
 bool settle_is_open(const struct coordinator *c);

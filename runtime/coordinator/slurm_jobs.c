@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/base/array.h"
-#include "runtime/base/json.h"
 #include "runtime/coordinator/hosts.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/state.h"
@@ -32,54 +31,33 @@ static bool note(struct slurm_jobs *jobs, const char *host, int job)
 }
 
 /* What a request without a job says of a host is that it is in none that was named before. */
-static int job_for(const cJSON *request, const char *host)
+static int job_for(const struct request_resize *request, const char *host)
 {
-    const cJSON *of;
-    cJSON_ArrayForEach(of, cJSON_GetObjectItemCaseSensitive(request, "slurm_jobs"))
-    {
-        if (hosts_has(of->string, host))
-            return of->valueint;
-    }
-    return json_int(request, "slurm_job", 0);
+    const struct named_ints *each = &request->slurm_jobs;
+    for (int i = 0; i < each->count; i++)
+        if (hosts_has(each->items[i].name, host))
+            return each->items[i].value;
+    return request->slurm_job;
 }
 
-static bool check_job(const cJSON *job, struct error *why)
+static bool are_added(const struct request_resize *request, struct error *why)
 {
-    if (!job || (cJSON_IsNumber(job) && job->valuedouble == job->valueint && job->valueint > 0))
-        return true;
-    error_set(why, ERROR_FAILED, "a Slurm job is named by its number, which is greater than 0");
-    return false;
-}
-
-static bool check(const cJSON *request, struct error *why)
-{
-    const cJSON *all = cJSON_GetObjectItemCaseSensitive(request, "slurm_job"), *of;
-    const cJSON *each = cJSON_GetObjectItemCaseSensitive(request, "slurm_jobs");
-    const char *hosts = json_text(request, "add_hosts");
-    if ((all || each) && !hosts) {
-        error_set(why, ERROR_FAILED, "it says which Slurm job hosts are in, but not which hosts (add_hosts)");
-        return false;
-    }
-    if (!check_job(all, why))
-        return false;
-    cJSON_ArrayForEach(of, each)
-    {
-        if (!check_job(of, why))
-            return false;
-        if (!hosts_has(hosts, of->string)) {
-            error_set(why, ERROR_FAILED, "%.100s is in a Slurm job, but not among the hosts to be added", of->string);
+    const struct named_ints *each = &request->slurm_jobs;
+    for (int i = 0; i < each->count; i++)
+        if (!hosts_has(request->add_hosts, each->items[i].name)) {
+            error_set(why, ERROR_FAILED, "%.100s is in a Slurm job, but not among the hosts to be added",
+                      each->items[i].name);
             return false;
         }
-    }
     return true;
 }
 
-bool slurm_jobs_take(struct coordinator *c, const cJSON *request, struct error *why)
+bool slurm_jobs_take(struct coordinator *c, const struct request_resize *request, struct error *why)
 {
     char host[HOSTS_NAME_MAX];
-    if (!check(request, why))
+    if (!are_added(request, why))
         return false;
-    for (const char *at = json_text(request, "add_hosts"); at && hosts_next(&at, host, NULL);)
+    for (const char *at = request->add_hosts; at && hosts_next(&at, host, NULL);)
         if (!note(&c->slurm_jobs, host, job_for(request, host))) {
             error_memory(why);
             return false;

@@ -5,11 +5,11 @@
 #ifndef EPOP_COORDINATOR_SLURM_JOBS_H
 #define EPOP_COORDINATOR_SLURM_JOBS_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "runtime/base/error.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
@@ -26,7 +26,7 @@ struct slurm_jobs {
 
 /* Takes note of what a resize request says of the hosts that it adds: "slurm_job" for all of them, or "slurm_jobs" by
  * host. False with the reason in why: nothing is noted then. */
-bool slurm_jobs_take(struct coordinator *c, const cJSON *request, struct error *why);
+bool slurm_jobs_take(struct coordinator *c, const struct request_resize *request, struct error *why);
 
 /* The job that this host is in; 0: not known. */
 int slurm_jobs_of(const struct coordinator *c, const char *host);

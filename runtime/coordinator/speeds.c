@@ -47,16 +47,12 @@ void speeds_add(struct speeds *speeds, const struct speed *more)
     at->seconds += more->seconds;
 }
 
-void speeds_take(struct speeds *speeds, const cJSON *message)
+void speeds_take(struct speeds *speeds, const struct shape_tally *tally)
 {
-    const cJSON *tally = cJSON_GetObjectItemCaseSensitive(message, "tally"), *element;
-    struct speed more = {.size = json_int(tally, "size", 0)};
-    cJSON_ArrayForEach(element, cJSON_GetObjectItemCaseSensitive(tally, "elements"))
-    {
-        more.pc = json_int(element, "pc", -1);
-        more.iterations = json_int64(element, "iterations", 0);
-        more.seconds = json_number(element, "seconds", 0);
-        if (more.size > 0 && more.pc >= 0 && more.iterations > 0)
+    for (int i = 0; tally && i < tally->elements.count; i++) {
+        const struct shape_tally_element *e = &tally->elements.items[i];
+        struct speed more = {.pc = e->pc, .size = tally->size, .iterations = e->iterations, .seconds = e->seconds};
+        if (more.size > 0 && more.iterations > 0)
             speeds_add(speeds, &more);
     }
 }

@@ -8,6 +8,8 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
+#include "runtime/wire/messages.h"
+
 struct speed {
     int pc, size;
     int64_t iterations;
@@ -26,7 +28,7 @@ void speeds_destroy(struct speeds *speeds);
 void speeds_add(struct speeds *speeds, const struct speed *more);
 
 /* The "tally" of a message, if it has one. */
-void speeds_take(struct speeds *speeds, const cJSON *message);
+void speeds_take(struct speeds *speeds, const struct shape_tally *tally);
 
 /* Of one element, by schema/control.schema.json: the smallest size first, to which the speedup is relative. */
 cJSON *speeds_json(const struct speeds *speeds, int pc);

@@ -155,9 +155,8 @@ static void end_by_force(void *context)
     fatal(c, text);
 }
 
-void stop_force(struct coordinator *c, void *handle, const cJSON *request)
+void stop_force(struct coordinator *c, void *handle, const char *by)
 {
-    const char *by = json_text(request, "asker");
     reply_send(c, &handle, reply_accepted("accepted"));
     if (c->stop.forced)
         return;

@@ -6,7 +6,6 @@
 #ifndef EPOP_COORDINATOR_STOP_H
 #define EPOP_COORDINATOR_STOP_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "runtime/base/timers.h"
@@ -44,6 +43,6 @@ void stop_cannot_be(struct coordinator *c, const char *reason);
 void stop_abandoned(struct coordinator *c, const void *handle);
 
 /* By force: as soon as the ranks have said where they are, in a second at most. */
-void stop_force(struct coordinator *c, void *handle, const cJSON *request);
+void stop_force(struct coordinator *c, void *handle, const char *by);
 
 #endif

@@ -59,13 +59,13 @@ static bool is_stopped(const struct coordinator *c, int rank)
 static cJSON *rank_json(struct coordinator *c, int rank)
 {
     const struct process *p = process_of_rank(c, rank);
-    const char *block = json_text(p->claims ? p->claims->child : NULL, "block");
+    const struct report_claim *claim = p->claims ? p->claims->message.is : NULL;
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "rank", rank);
     cJSON_AddStringToObject(json, "host", p->host);
     cJSON_AddNumberToObject(json, "pid", p->pid);
-    if (block)
-        cJSON_AddStringToObject(json, "block", block);
+    if (claim && claim->block)
+        cJSON_AddStringToObject(json, "block", claim->block);
     return json;
 }
 
@@ -146,12 +146,12 @@ static void look_at(struct coordinator *c, int rank)
 {
     struct stops *s = &c->stops;
     const struct process *p = process_of_rank(c, rank);
-    cJSON *claim = p->claims ? p->claims->child : NULL;
-    if (!claim || !json_true(claim, "begins") || json_true(claim, "seen"))
+    const struct report_claim *claim = p->claims ? p->claims->message.is : NULL;
+    if (!claim || !claim->begins || p->claims->seen)
         return;
-    struct position at = position_from_json(claim);
+    const struct position at = POSITION_OF(claim);
     struct stop_place *place = find_met(s, &at, rank);
-    cJSON_AddBoolToObject(claim, "seen", 1);
+    p->claims->seen = true;
     if (place) {
         place->met = at.visit;
         stop(c, &at, place->breakpoint.rank, place->breakpoint.text);

@@ -123,14 +123,13 @@ static void look(void *context)
     }
 }
 
-void stuck_answer(struct coordinator *c, int process, const cJSON *message)
+void stuck_answer(struct coordinator *c, int process, const struct report_waits *report)
 {
-    const char *function = json_text(message, "mpi");
     struct waiting *w = &process_at(c, process)->waiting;
-    w->round = json_int(message, "round", 0);
-    w->seconds = json_number(message, "seconds", 0);
-    w->count = (uint64_t)json_int64(message, "count", 0);
-    snprintf(w->function, sizeof w->function, "%s", function ? function : "");
+    w->round = report->round;
+    w->seconds = report->seconds;
+    w->count = (uint64_t)report->count;
+    snprintf(w->function, sizeof w->function, "%s", report->mpi ? report->mpi : "");
 }
 
 void stuck_advance(struct coordinator *c)

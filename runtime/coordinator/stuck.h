@@ -6,9 +6,8 @@
 #ifndef EPOP_COORDINATOR_STUCK_H
 #define EPOP_COORDINATOR_STUCK_H
 
-#include <cjson/cJSON.h>
-
 #include "runtime/base/timers.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
@@ -21,6 +20,6 @@ void stuck_init(struct coordinator *c);
 /* Begins to look, if there is reason to. */
 void stuck_advance(struct coordinator *c);
 /* From a rank. */
-void stuck_answer(struct coordinator *c, int process, const cJSON *message);
+void stuck_answer(struct coordinator *c, int process, const struct report_waits *report);
 
 #endif

@@ -37,9 +37,8 @@ void survey_begin(struct coordinator *c)
     }
 }
 
-void survey_request(struct coordinator *c, void *handle, const cJSON *request)
+void survey_request(struct coordinator *c, void *handle)
 {
-    (void)request;
     if (c->ending.finished || c->survey.asker_count == SURVEY_ASKERS) {
         reply_send(
             c, &handle,
@@ -64,20 +63,19 @@ void survey_abandoned(struct coordinator *c, const void *handle)
 
 static bool answered(const struct coordinator *c, int process)
 {
-    return process_at(c, process)->survey_answer && process_at(c, process)->survey_answered == c->survey.round;
+    return process_at(c, process)->survey_answer.is && process_at(c, process)->survey_answered == c->survey.round;
 }
 
-static void add_answer(struct coordinator *c, cJSON *json, const cJSON *place)
+static void add_answer(struct coordinator *c, cJSON *json, const struct report_located *place)
 {
-    const struct position at = position_from_json(place);
-    const char *activity = json_text(place, "activity");
-    cJSON_AddStringToObject(json, "activity", activity ? activity : "running");
+    const struct position at = POSITION_OF(place);
+    cJSON_AddStringToObject(json, "activity", place->activity);
     cJSON_AddItemToObject(json, "element", names_element_json(c, &at));
-    cJSON_AddNumberToObject(json, "seconds", json_number(place, "seconds", 0));
-    if (!json_text(place, "mpi"))
+    cJSON_AddNumberToObject(json, "seconds", place->seconds);
+    if (!place->mpi)
         return;
-    cJSON_AddStringToObject(json, "mpi", json_text(place, "mpi"));
-    cJSON_AddNumberToObject(json, "mpi_seconds", json_number(place, "mpi_seconds", 0));
+    cJSON_AddStringToObject(json, "mpi", place->mpi);
+    cJSON_AddNumberToObject(json, "mpi_seconds", place->mpi_seconds);
 }
 
 static cJSON *process_json(struct coordinator *c, int process)
@@ -90,7 +88,7 @@ static cJSON *process_json(struct coordinator *c, int process)
     cJSON_AddNumberToObject(json, "pid", p->pid);
     cJSON_AddStringToObject(json, "state", names_process_state(p->state));
     if (answered(c, process))
-        add_answer(c, json, p->survey_answer);
+        add_answer(c, json, p->survey_answer.is);
     else
         cJSON_AddStringToObject(json, "activity", "no answer");
     return json;
@@ -131,13 +129,14 @@ static void finish(struct coordinator *c)
         c->survey.listeners[i](c);
 }
 
-void survey_came(struct coordinator *c, int process, const cJSON *message)
+void survey_came(struct coordinator *c, int process, const struct report_located *report)
 {
     struct process *p = process_at(c, process);
-    if (!c->survey.open || json_int(message, "round", 0) != c->survey.round)
+    if (!c->survey.open || report->round != c->survey.round)
         return;
-    cJSON_Delete(p->survey_answer);
-    p->survey_answer = cJSON_Duplicate(message, 1);
+    message_free(&p->survey_answer);
+    if (!message_keep(&p->survey_answer, KIND_REPORT, report->said))
+        return; /* as one that does not answer */
     p->survey_answered = c->survey.round;
     for (int other = 0; other < c->processes.count; other++)
         if (process_at(c, other)->survey_asked == c->survey.round && !answered(c, other))

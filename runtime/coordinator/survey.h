@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "runtime/base/timers.h"
+#include "runtime/wire/messages.h"
 
 struct coordinator;
 
@@ -30,10 +31,10 @@ void survey_init(struct coordinator *c);
 void survey_tell(struct coordinator *c, void (*surveyed)(struct coordinator *c));
 /* All processes are asked, unless they are already. */
 void survey_begin(struct coordinator *c);
-void survey_came(struct coordinator *c, int process, const cJSON *message);
+void survey_came(struct coordinator *c, int process, const struct report_located *report);
 void survey_give_up(struct coordinator *c);
 /* The request where. */
-void survey_request(struct coordinator *c, void *handle, const cJSON *request);
+void survey_request(struct coordinator *c, void *handle);
 void survey_abandoned(struct coordinator *c, const void *handle);
 /* By schema/control.schema.json. */
 cJSON *survey_json(struct coordinator *c);

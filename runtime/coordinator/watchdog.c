@@ -47,9 +47,10 @@ static bool any_moved(struct coordinator *c)
     bool moved = false;
     for (int r = 0; r < c->processes.size; r++) {
         struct process *p = process_of_rank(c, r);
-        if (!p->survey_answer)
+        const struct report_located *place = p->survey_answer.is;
+        if (!place)
             continue;
-        const struct position at = position_from_json(p->survey_answer);
+        const struct position at = POSITION_OF(place);
         moved |= at.visit != p->seen_visit || at.iteration != p->seen_iteration;
         p->seen_visit = at.visit;
         p->seen_iteration = at.iteration;

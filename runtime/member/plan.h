@@ -55,4 +55,7 @@ struct plan *plan_from_json(const cJSON *json); /* NULL if it is no valid plan *
 void position_to_json(const struct position *at, cJSON *json);
 struct position position_from_json(const cJSON *json);
 
+/* That of a message which says one. */
+#define POSITION_OF(row) ((struct position){.pc = (row)->pc, .visit = (row)->visit, .iteration = (row)->iteration})
+
 #endif

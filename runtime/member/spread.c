@@ -78,15 +78,15 @@ cJSON *spread_to_message(const struct spread *spread)
     return json;
 }
 
-void spread_from_message(struct spread *spread, const cJSON *json)
+void spread_from_message(struct spread *spread, const struct shape_spread *said)
 {
     *spread = (struct spread){
-        .values = json_int(json, "values", 0),
-        .weight = json_number(json, "weight", 0),
-        .mean = json_number(json, "mean", 0),
-        .variance = json_number(json, "variance", 0),
-        .least = json_number(json, "min", 0),
-        .most = json_number(json, "max", 0),
-        .trend = json_number(json, "trend", 0),
+        .values = said->values,
+        .weight = said->weight,
+        .mean = said->mean,
+        .variance = said->variance,
+        .least = said->min,
+        .most = said->max,
+        .trend = said->trend,
     };
 }

@@ -7,6 +7,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "runtime/wire/messages.h"
+
 /*
  * Each value counts as much as the compute time behind it, so that the mean is all MPI time over all compute time, also
  * of ranks that differ. All zero: no value yet.
@@ -29,6 +31,6 @@ cJSON *spread_json(const struct spread *spread);
 
 /* As a process tells it to the coordinator: the same and its weight. */
 cJSON *spread_to_message(const struct spread *spread);
-void spread_from_message(struct spread *spread, const cJSON *json);
+void spread_from_message(struct spread *spread, const struct shape_spread *said);
 
 #endif

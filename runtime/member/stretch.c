@@ -70,16 +70,15 @@ static cJSON *at_to_json(const struct stretch_at *at)
     return json;
 }
 
-static struct stretch_at at_from_json(const cJSON *json)
+static struct stretch_at at_of(const struct shape_stretch_done *done)
 {
-    const char *balance = json_text(json, "balance");
-    return (struct stretch_at){.probe = json_int64(json, "probe", 0),
-                               .stretch = {.world = json_int64(json, "world", 0),
-                                           .sent = json_int64(json, "sent", 0),
-                                           .received = json_int64(json, "received", 0),
-                                           .parts = json_int64(json, "parts", 0),
-                                           .balance = balance ? strtoull(balance, NULL, 16) : 0,
-                                           .seconds = json_number(json, "seconds", 0)}};
+    return (struct stretch_at){.probe = done->probe,
+                               .stretch = {.world = done->world,
+                                           .sent = done->sent,
+                                           .received = done->received,
+                                           .parts = done->parts,
+                                           .balance = strtoull(done->balance, NULL, 16),
+                                           .seconds = done->seconds}};
 }
 
 cJSON *stretch_log_to_json(const struct stretch_log *log, int from)
@@ -96,16 +95,14 @@ cJSON *stretch_log_to_json(const struct stretch_log *log, int from)
     return message;
 }
 
-void stretch_log_add(struct stretch_log *log, const cJSON *json)
+void stretch_log_add(struct stretch_log *log, const struct report_stretch *report)
 {
-    int adaptation = json_int(json, "adaptation", 0), what = first_probe_of(json_text(json, "what"));
-    const cJSON *at;
-    if (log->adaptation != adaptation)
-        *log = (struct stretch_log){.adaptation = adaptation};
-    log->joins = json_true(json, "joins");
-    log->what = what < 0 ? FIRST_PROBE_FIND : (enum first_probe)what;
-    log->full = json_true(json, "full");
-    log->probe = json_int64(json, "probe", 0);
-    cJSON_ArrayForEach(at, cJSON_GetObjectItem(json, "done")) if (log->count < STRETCHES_MOST) log->at[log->count++] =
-        at_from_json(at);
+    if (log->adaptation != report->adaptation)
+        *log = (struct stretch_log){.adaptation = report->adaptation};
+    log->joins = report->joins;
+    log->what = (enum first_probe)report->what;
+    log->full = report->full;
+    log->probe = report->probe;
+    for (int i = 0; i < report->done.count && log->count < STRETCHES_MOST; i++)
+        log->at[log->count++] = at_of(&report->done.items[i]);
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/wire/messages.h"
+
 /* Which probe is the first one of a joining process? */
 enum first_probe {
     FIRST_PROBE_FIND,
@@ -51,6 +53,6 @@ const struct stretch *stretch_up_to(const struct stretch_log *log, int64_t probe
 
 /* The notes from that one on, and the other's: a log begins anew with another adaptation. */
 cJSON *stretch_log_to_json(const struct stretch_log *log, int from);
-void stretch_log_add(struct stretch_log *log, const cJSON *json);
+void stretch_log_add(struct stretch_log *log, const struct report_stretch *report);
 
 #endif

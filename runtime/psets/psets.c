@@ -244,7 +244,7 @@ static void set_attributes(struct pset *set, const struct pset_request *r)
 {
     const cJSON *item;
     if (r->active)
-        set->active = cJSON_IsTrue(r->active);
+        set->active = *r->active;
     cJSON_ArrayForEach(item, r->sched)
     {
         cJSON_DeleteItemFromObjectCaseSensitive(set->sched, item->string);
@@ -286,12 +286,16 @@ static void follow(void *context, struct pset *set)
 static struct pset *change_attributes(struct psets *sets, const struct pset_request *r, struct error *error)
 {
     struct pset *set = r->target ? psets_find(sets, r->target) : NULL;
-    if (set)
+    if (set && strcmp(set->name, PSETS_WORLD)) {
         set_attributes(set, r);
+        return set;
+    }
+    if (set)
+        error_set(error, ERROR_FAILED, "%s is the runtime's", set->name);
     else
         error_set(error, ERROR_FAILED, "there is no process set %.200s whose attributes could be set",
                   r->target ? r->target : "(without a name)");
-    return set;
+    return NULL;
 }
 
 static void name_result(struct psets *sets, const char *app, char *name, size_t size)
@@ -317,7 +321,7 @@ static struct pset *place(struct psets *sets, const struct pset_request *r, cons
 {
     char name[PSETS_NAME_MAX];
     if (r->target && !strcmp(r->target, r->a->name)) {
-        if (r->a->delta)
+        if (r->a->delta || !pset_is_of(r->a, r->app))
             error_set(error, ERROR_FAILED, "%s is the runtime's", r->a->name);
         else if (!pset_assign(r->a, members, count))
             return r->a;

@@ -96,12 +96,12 @@ void psets_affected(const struct psets *sets, const char *app, const struct pset
 
 /* What an operation is to be applied to, and its result given. */
 struct pset_request {
-    enum pset_op op;     /* UNION, DIFFERENCE, INTERSECTION; or NULL: attributes of the target alone */
-    struct pset *a, *b;  /* NULL with NULL */
-    const char *target;  /* the name that is wanted; NULL: any */
-    const char *app;     /* the application */
-    const cJSON *active; /* NULL: as that of a */
-    const cJSON *sched;  /* attributes mpi_ps_sched_*; NULL: those of a */
+    enum pset_op op;    /* UNION, DIFFERENCE, INTERSECTION; or NULL: attributes of the target alone */
+    struct pset *a, *b; /* NULL with NULL */
+    const char *target; /* the name that is wanted; NULL: any */
+    const char *app;    /* the application */
+    const bool *active; /* NULL: as that of a */
+    const cJSON *sched; /* attributes mpi_ps_sched_*; NULL: those of a */
 };
 
 /*

@@ -150,9 +150,9 @@ REFUSALS = {
     ("2", "--release-ranks", "0"): "rank 0 cannot leave: it hosts the job's control",
     ("2", "--release-ranks", "2"): "there is no rank 2",
     ("--release", "elsewhere"): "no rank runs on elsewhere",
-    ("3", "--hosts", ""): "'' is no list of hosts, which are names with commas between them",
-    ("3", "--hosts", "a,-x"): "'a,-x' is no list of hosts, which are names with commas between them",
-    ("--release", "a, b"): "'a, b' is no list of hosts, which are names with commas between them",
+    ("3", "--hosts", ""): "'add_hosts' of 'resize' has to be host names with commas between them, not \"\"",
+    ("3", "--hosts", "a,-x"): "'add_hosts' of 'resize' has to be host names with commas between them, not \"a,-x\"",
+    ("--release", "a, b"): "'release_hosts' of 'resize' has to be host names with commas between them, not \"a, b\"",
     ("3", "--hosts", "elsewhere"): "1 more process is needed, but 0 stand by on elsewhere",
 }
 

@@ -68,14 +68,6 @@ def names_in_the_header(kind):
     return re.findall(rf'^#define {kind}_\w+ +"(\w+)"', header, flags=re.M)
 
 
-@pytest.mark.parametrize("kind", ["REQUEST", "MESSAGE"])
-def test_the_header_names_what_the_schema_names(kind):
-    told = schema_of("control")["$defs"][kind.lower()]["properties"]["op"]["enum"]
-    names = names_in_the_header(kind)
-    assert len(names) == len(set(names)) > 5
-    assert sorted(told) == sorted(names)
-
-
 def test_the_supervisors_header_names_what_its_schema_names():
     header = (job.ROOT / "runtime/control/supervisor.h").read_text()
     names = re.findall(r'^#define SUPERVISOR_\w+ +"([a-z]+)"', header, flags=re.M)
@@ -95,4 +87,4 @@ def test_every_message_is_sent_by_its_name_in_the_header():
     for name in names_in_the_header("MESSAGE"):
         macro = f"MESSAGE_{name.upper()}"
         assert re.search(rf"(json_message|tell_text)\({macro}\b", text), name
-        assert re.search(rf"\{{\{{{macro},", text), name
+        assert re.search(rf"\{{\{{{macro},|\[report_{name}_id\]", text), name

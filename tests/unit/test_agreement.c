@@ -17,6 +17,7 @@
 #include "runtime/base/json.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/member/member.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 
 #define MOST 8
@@ -152,8 +153,19 @@ static int tell(void *context, const cJSON *message)
     return 0;
 }
 
+/* As its row says. */
+static void assert_fits(const cJSON *event)
+{
+    struct message message;
+    struct error why;
+    if (!message_decode(&message, KIND_EVENT, event, &why))
+        fail_msg("%s", why.text);
+    message_free(&message);
+}
+
 static void on_publish(void *context, const cJSON *event)
 {
+    assert_fits(event);
     struct network *n = context;
     const char *name = json_text(event, "event");
     n->committed += !strcmp(name, "committed");

@@ -17,6 +17,7 @@
 #include "runtime/base/json.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/coordinator/rotation.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 
 #define RANKS   2
@@ -66,8 +67,19 @@ static void on_send(void *context, int process, const cJSON *message)
     put(j, &j->ranks[process], message);
 }
 
+/* As its row says. */
+static void assert_fits(const cJSON *event)
+{
+    struct message message;
+    struct error why;
+    if (!message_decode(&message, KIND_EVENT, event, &why))
+        fail_msg("%s", why.text);
+    message_free(&message);
+}
+
 static void on_publish(void *context, const cJSON *event)
 {
+    assert_fits(event);
     struct job *j = context;
     put(j, &j->events, event);
 }

@@ -27,9 +27,24 @@ static int forget(void **state)
 /* A process says so, in a world of that size. */
 static void say(int process, const char *text, int size)
 {
-    cJSON *json = cJSON_Parse(text);
-    assert_non_null(json);
-    assert_int_equal(measured_add(&measured, &told[process], json, size), 0);
+    cJSON *json = json_message(REPORT(gauge)), *elements = cJSON_Parse(text), *element;
+    struct message message;
+    struct error why;
+    cJSON_ArrayForEach(element, elements)
+    {
+        if (!cJSON_HasObjectItem(element, "life"))
+            cJSON_AddNumberToObject(element, "life", 0);
+        if (!cJSON_HasObjectItem(element, "mtct"))
+            cJSON_AddNumberToObject(cJSON_AddObjectToObject(element, "mtct"), "values", 0);
+    }
+    cJSON_AddNumberToObject(json, "round", 1);
+    assert_true(cJSON_AddItemToObject(json, "elements", elements));
+    if (!message_decode(&message, KIND_REPORT, json, &why))
+        fail_msg("%s", why.text);
+    const struct report_gauge *report = message.is;
+    for (int i = 0; i < report->elements.count; i++)
+        assert_int_equal(measured_add(&measured, &told[process], &report->elements.items[i], size), 0);
+    message_free(&message);
     cJSON_Delete(json);
 }
 

@@ -289,7 +289,7 @@ static void the_coordinator_refuses_by_name(void **state)
         snprintf(text, sizeof text, "epop: '%s' needs a member", needy[i]);
         assert_non_null(strstr(printed, text));
     }
-    assert_non_null(strstr(printed, "a message 'dance' is not understood"));
+    assert_non_null(strstr(printed, "a message \"dance\" is not understood"));
     assert_non_null(strstr(printed, "a message without a name"));
     assert_non_null(strstr(printed, "process 7"));
     assert_string_equal(seen.fatal, "");
@@ -298,11 +298,12 @@ static void the_coordinator_refuses_by_name(void **state)
 static void requests_are_refused_by_name(void **state)
 {
     static const char *const bad[][2] = {
-        {"{\"op\":\"dance\"}", "does not know it"},
-        {"{\"op\":3}", "does not know it"},
-        {"{}", "does not know it"},
+        {"{\"op\":\"dance\"}", "\"dance\" is not understood"},
+        {"{\"op\":3}", "without a name"},
+        {"{}", "without a name"},
         {"{\"op\":\"break\"}", "'break' needs a member 'at'"},
-        {"{\"op\":\"arrived\"}", "does not know it"},
+        {"{\"op\":\"arrived\"}", "\"arrived\" is not understood"},
+        {"{\"op\":\"watch\"}", "not for the coordinator"},
     };
     struct coordinator *c = start_coordinator(*state);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "runtime/base/json.h"
 #include "runtime/member/meter.h"
 #include "runtime/member/spread.h"
 
@@ -420,8 +421,19 @@ static void told_and_read(void **state)
     struct spread s, again;
     (void)state;
     spread_of(&s, (double[]){1, 2, 4}, (double[]){10, 20, 10}, 3);
-    cJSON *json = spread_to_message(&s);
-    spread_from_message(&again, json);
+    cJSON *json = json_message(REPORT(gauge)), *element = cJSON_CreateObject();
+    struct message message;
+    struct error why;
+    static const char *const numbers[] = {"pc", "life", "iterations", "loop", "mpi"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        cJSON_AddNumberToObject(element, numbers[i], 0);
+    cJSON_AddNumberToObject(element, "size", 1);
+    cJSON_AddItemToObject(element, "mtct", spread_to_message(&s));
+    cJSON_AddNumberToObject(json, "round", 1);
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(json, "elements"), element);
+    assert_true(message_decode(&message, KIND_REPORT, json, &why));
+    spread_from_message(&again, ((const struct report_gauge *)message.is)->elements.items[0].mtct);
+    message_free(&message);
     cJSON_Delete(json);
     assert_int_equal(again.values, 3);
     assert_close(again.weight, s.weight);

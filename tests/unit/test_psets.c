@@ -191,20 +191,35 @@ static void test_names(void **state)
     assert_string_equal(psets_operate(&f->sets, &r, &error)->name, "mpi://app/app1/1");
 }
 
+/* What is the runtime's no program gets another meaning of. */
+static void test_the_world_stays(void **state)
+{
+    struct figure *f = *state;
+    struct error error;
+    const int all[] = {0, 1};
+    struct pset *world = psets_define(&f->sets, PSETS_WORLD, all, 2, &error);
+    struct pset_request r = {.op = PSET_OP_UNION, .a = world, .b = f->mul, .target = PSETS_WORLD, .app = "app1"};
+    assert_null(psets_operate(&f->sets, &r, &error));
+    assert_string_equal(error.text, "mpi://WORLD is the runtime's");
+    r.op = PSET_OP_NULL;
+    assert_null(psets_operate(&f->sets, &r, &error));
+    is(world, 2, 0, 1);
+}
+
 static void test_attributes(void **state)
 {
     struct figure *f = *state;
     struct error error;
-    cJSON *no = cJSON_CreateFalse(), *sched = cJSON_CreateObject();
+    const bool no = false;
+    cJSON *sched = cJSON_CreateObject();
     cJSON_AddStringToObject(sched, "mpi_ps_sched_opt", "96");
-    struct pset_request r = {.target = "mpi://app/app1/mul", .app = "app1", .active = no, .sched = sched};
+    struct pset_request r = {.target = "mpi://app/app1/mul", .app = "app1", .active = &no, .sched = sched};
     assert_ptr_equal(psets_operate(&f->sets, &r, &error), f->mul);
     assert_false(f->mul->active);
     struct pset_request sum = {.op = PSET_OP_UNION, .a = f->mul, .b = f->add, .app = "app1"};
     struct pset *made = psets_operate(&f->sets, &sum, &error);
     assert_false(made->active); /* as the first one has it */
     assert_string_equal(cJSON_GetObjectItem(made->sched, "mpi_ps_sched_opt")->valuestring, "96");
-    cJSON_Delete(no);
     cJSON_Delete(sched);
 }
 
@@ -257,6 +272,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_operations, draw, wipe),
         cmocka_unit_test_setup_teardown(test_a_new_version_and_what_follows, draw, wipe),
         cmocka_unit_test_setup_teardown(test_names, draw, wipe),
+        cmocka_unit_test_setup_teardown(test_the_world_stays, draw, wipe),
         cmocka_unit_test_setup_teardown(test_attributes, draw, wipe),
         cmocka_unit_test_setup_teardown(test_split, draw, wipe),
         cmocka_unit_test_setup_teardown(test_prune, draw, wipe),

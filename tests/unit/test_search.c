@@ -179,7 +179,11 @@ static void a_log_as_messages(void **state)
         stretch_note(&log, &(struct stretch){.sent = part, .balance = UINT64_MAX - 1});
         stretch_note(&log, &(struct stretch){.sent = part, .balance = UINT64_MAX - 1});
         cJSON *message = stretch_log_to_json(&log, from);
-        stretch_log_add(&other, message);
+        struct message decoded;
+        struct error why;
+        assert_true(message_decode(&decoded, KIND_REPORT, message, &why));
+        stretch_log_add(&other, decoded.is);
+        message_free(&decoded);
         cJSON_Delete(message);
     }
     assert_int_equal(other.count, 2);
