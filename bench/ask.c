@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     int count = argc > 1 ? atoi(argv[1]) : 1;
     if (ctl_job_select(argc > 2 ? argv[2] : NULL, &job) || ctl_connect(&job, NULL, NULL, TIMEOUT_MS))
         return EXIT_FAILURE;
-    cJSON *request = json_message(REQUEST_MEASURE);
+    cJSON *request = json_message(REQUEST(measure));
     cJSON_AddStringToObject(request, "asker", "bench");
     for (int i = 0; i < count; i++) {
         printf("%s%.3f", i ? ", " : "[", 1e3 * ask(request));

@@ -57,11 +57,11 @@ static int tell(void *context, const cJSON *message)
 }
 
 /* As runtime/job/gauge.c says it of one phase. */
-static void on_gauge(void *context, const cJSON *message)
+static void on_gauge(void *context, const struct order_gauge *order)
 {
     static const struct spread none = {0};
-    cJSON *answer = json_message(MESSAGE_GAUGE), *element = cJSON_CreateObject();
-    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    cJSON *answer = json_message(REPORT(gauge)), *element = cJSON_CreateObject();
+    cJSON_AddNumberToObject(answer, "round", order->round);
     cJSON_AddNumberToObject(answer, "memory", 123456789);
     static const char *const counts[] = {"pc", "size", "life", "iterations", "loop", "mpi"};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -72,14 +72,16 @@ static void on_gauge(void *context, const cJSON *message)
     cJSON_Delete(answer);
 }
 
-static void on_gauge_off(void *context, const cJSON *message)
+static void on_gauge_off(void *context, const struct order_gauge_off *order)
 {
-    (void)context, (void)message;
+    (void)context, (void)order;
 }
+TAKES(order, gauge, on_gauge)
+TAKES(order, gauge_off, on_gauge_off)
 
 static const struct message_row gauge_rows[] = {
-    {{MESSAGE_GAUGE, {{"round", cJSON_Number}}}, on_gauge},
-    {{MESSAGE_GAUGE_OFF, {{0}}}, on_gauge_off},
+    {order_gauge_id, order_gauge_taken},
+    {order_gauge_off_id, order_gauge_off_taken},
 };
 
 static void no_errand(void *context, enum errand errand, int adaptation, const struct position *at)
@@ -101,7 +103,7 @@ static void make_rank(struct rank *rank, int process, int size)
 static void say_hello(struct rank *rank)
 {
     char host[64];
-    cJSON *hello = json_message(MESSAGE_HELLO);
+    cJSON *hello = json_message(REPORT(hello));
     wire_host(host, sizeof host);
     cJSON_AddStringToObject(hello, "host", host);
     cJSON_AddNumberToObject(hello, "pid", getpid());
@@ -186,7 +188,7 @@ static void on_message(void *context, const cJSON *message)
 {
     struct rank *rank = context;
     const char *op = json_text(message, "op");
-    if (!strcmp(op, MESSAGE_ABORT))
+    if (!strcmp(op, ORDER(abort)))
         _exit(EXIT_SUCCESS);
     member_receive(&rank->member, message);
 }
@@ -276,7 +278,7 @@ static void op_send(void *context, int process, const cJSON *message)
         return;
     }
     member_receive(&job.rank.member, message);
-    if (!strcmp(json_text(message, "op"), MESSAGE_DECIDE))
+    if (!strcmp(json_text(message, "op"), ORDER(decide)))
         count(&job.decisions);
 }
 
@@ -333,7 +335,7 @@ static void on_member(void *context, int process, const cJSON *message)
     const char *op = json_text(message, "op");
     (void)context;
     coordinator_message(job.coordinator, process, message);
-    if (op && !strcmp(op, MESSAGE_HELLO))
+    if (op && !strcmp(op, REPORT(hello)))
         count(&job.hellos);
 }
 
@@ -477,7 +479,7 @@ static void lose(cJSON *result, const struct hosts *hosts)
 static void end(cJSON *result, const struct hosts *hosts)
 {
     struct span span = begin();
-    cJSON *abort_message = json_message(MESSAGE_ABORT);
+    cJSON *abort_message = json_message(ORDER(abort));
     cJSON_AddNumberToObject(abort_message, "status", 1);
     control_dismiss(abort_message, END_MS);
     must(!control_members(), "some members have not gone");

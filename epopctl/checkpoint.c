@@ -48,7 +48,7 @@ int ctl_checkpoint(const struct ctl_arguments *arguments)
     int code = ctl_job_select(arguments->job, &job);
     if (code != CTL_DONE)
         return code;
-    cJSON *request = json_message(REQUEST_CHECKPOINT);
+    cJSON *request = json_message(REQUEST(checkpoint));
     if (arguments->wait)
         cJSON_AddTrueToObject(request, "wait");
     cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);

@@ -64,7 +64,7 @@ int ctl_queue_companions(const struct ctl_arguments *arguments)
         ctl_complain("resize: %s is not in Slurm, so it has no companions", job.id);
         return CTL_REFUSED;
     }
-    cJSON *request = json_message(REQUEST_STATUS);
+    cJSON *request = json_message(REQUEST(status));
     cJSON *status = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
     cJSON_Delete(request);
     if (status)

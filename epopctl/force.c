@@ -39,7 +39,7 @@ struct forcing {
 static cJSON *force_request(void)
 {
     char host[64] = "?", text[100];
-    cJSON *request = json_message(REQUEST_STOP);
+    cJSON *request = json_message(REQUEST(stop));
     gethostname(host, sizeof host - 1);
     snprintf(text, sizeof text, "pid %ld on %.40s", (long)getpid(), host);
     cJSON_AddTrueToObject(request, "force");

@@ -24,10 +24,10 @@ static void describe_last_resize(const cJSON *status, char text[200])
 
 void ctl_complain_late(const cJSON *request, int timeout_ms)
 {
-    cJSON *question = json_message(REQUEST_STATUS), *answer = NULL;
+    cJSON *question = json_message(REQUEST(status)), *answer = NULL;
     char resize[200];
     int code;
-    if (strcmp(term_text(request, "op", ""), REQUEST_STATUS))
+    if (strcmp(term_text(request, "op", ""), REQUEST(status)))
         answer = ctl_ask_quietly(question, STATUS_LIMIT_MS, &code);
     const cJSON *status = cJSON_GetObjectItem(answer, "job");
     describe_last_resize(status, resize);

@@ -59,7 +59,7 @@ static void on_measure(void *context, cJSON *answer, const struct error *why)
 static cJSON *measure_request(double keep)
 {
     char asker[48];
-    cJSON *request = json_message(REQUEST_MEASURE);
+    cJSON *request = json_message(REQUEST(measure));
     snprintf(asker, sizeof asker, "top-%ld", (long)getsid(0));
     cJSON_AddStringToObject(request, "asker", asker);
     cJSON_AddNumberToObject(request, "keep", keep);
@@ -83,7 +83,7 @@ static void on_attached(void *context, const struct error *why_not)
     if (why_not)
         finish(context);
     else
-        ask(context, json_message(REQUEST_STATUS), on_status);
+        ask(context, json_message(REQUEST(status)), on_status);
 }
 
 static void on_event(void *context, const cJSON *event)

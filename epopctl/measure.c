@@ -93,7 +93,7 @@ static void print_measure(const cJSON *measure)
 
 int ctl_measure(const struct ctl_arguments *arguments)
 {
-    static const struct ctl_view view = {.op = REQUEST_MEASURE,
+    static const struct ctl_view view = {.op = REQUEST(measure),
                                          .complete = complete,
                                          .member = "measure",
                                          .none = "the job gave no answer",

@@ -57,7 +57,7 @@ static int complete(cJSON *request, const struct ctl_arguments *arguments)
 
 int ctl_psets(const struct ctl_arguments *arguments)
 {
-    static const struct ctl_view view = {.op = REQUEST_PSETS,
+    static const struct ctl_view view = {.op = REQUEST(psets),
                                          .complete = complete,
                                          .member = "psets",
                                          .none = "the job gave no answer",

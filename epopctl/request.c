@@ -62,17 +62,17 @@ static int simple(const struct ctl_arguments *arguments, const char *op, const c
 
 int ctl_pause(const struct ctl_arguments *arguments)
 {
-    return simple(arguments, REQUEST_PAUSE, "paused");
+    return simple(arguments, REQUEST(pause), "paused");
 }
 
 int ctl_resume(const struct ctl_arguments *arguments)
 {
-    return simple(arguments, REQUEST_RESUME, "resumed");
+    return simple(arguments, REQUEST(resume), "resumed");
 }
 
 int ctl_cancel(const struct ctl_arguments *arguments)
 {
-    return simple(arguments, REQUEST_CANCEL, "cancelled");
+    return simple(arguments, REQUEST(cancel), "cancelled");
 }
 
 /* ---- resize ------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static int add_slurm_jobs(cJSON *request, const char *text)
 /* NULL after one line on stderr. */
 static cJSON *resize_request(const struct ctl_arguments *arguments)
 {
-    cJSON *request = json_message(REQUEST_RESIZE);
+    cJSON *request = json_message(REQUEST(resize));
     if (arguments->vacated)
         cJSON_AddStringToObject(request, "wait", "vacated");
     else if (arguments->wait)
@@ -260,7 +260,7 @@ static int stop_and_wait(const struct ctl_arguments *arguments, const struct con
 static int stop_only(const struct ctl_arguments *arguments)
 {
     int code;
-    cJSON *answer = ask(arguments, json_message(REQUEST_STOP), &code);
+    cJSON *answer = ask(arguments, json_message(REQUEST(stop)), &code);
     if (answer)
         code = conclude_stop(answer, arguments);
     cJSON_Delete(answer);
@@ -277,7 +277,7 @@ int ctl_stop(const struct ctl_arguments *arguments)
         return stop_only(arguments);
     if ((code = ctl_job_select(arguments->job, &job)) != CTL_DONE)
         return code;
-    cJSON *request = json_message(REQUEST_STOP);
+    cJSON *request = json_message(REQUEST(stop));
     code = stop_and_wait(arguments, &job, request);
     cJSON_Delete(request);
     return code;

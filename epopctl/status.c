@@ -216,6 +216,6 @@ static void print_status(const cJSON *status)
 int ctl_status(const struct ctl_arguments *arguments)
 {
     static const struct ctl_view view = {
-        .op = REQUEST_STATUS, .member = "job", .none = "the job gave no status", .print = print_status};
+        .op = REQUEST(status), .member = "job", .none = "the job gave no status", .print = print_status};
     return ctl_show(arguments, &view);
 }

@@ -51,7 +51,7 @@ static int ask(const struct ctl_arguments *arguments, cJSON *request, const char
 
 int ctl_break(const struct ctl_arguments *arguments)
 {
-    cJSON *request = json_message(REQUEST_BREAK);
+    cJSON *request = json_message(REQUEST(break));
     cJSON_AddStringToObject(request, "at", arguments->breakpoint);
     if (arguments->remove)
         cJSON_AddTrueToObject(request, "remove");
@@ -62,10 +62,10 @@ int ctl_break(const struct ctl_arguments *arguments)
 
 int ctl_step(const struct ctl_arguments *arguments)
 {
-    return ask(arguments, json_message(REQUEST_STEP), "going on");
+    return ask(arguments, json_message(REQUEST(step)), "going on");
 }
 
 int ctl_continue(const struct ctl_arguments *arguments)
 {
-    return ask(arguments, json_message(REQUEST_CONTINUE), "going on");
+    return ask(arguments, json_message(REQUEST(continue)), "going on");
 }

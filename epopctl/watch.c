@@ -128,7 +128,7 @@ static void follow(int timeout_ms)
 {
     int code = CTL_DONE;
     do {
-        cJSON *request = json_message(REQUEST_STATUS);
+        cJSON *request = json_message(REQUEST(status));
         cJSON *answer = ctl_ask_quietly(request, timeout_ms, &code);
         if (cJSON_HasObjectItem(answer, "job"))
             draw_live(cJSON_GetObjectItem(answer, "job"));
@@ -167,7 +167,7 @@ int ctl_watch(const struct ctl_arguments *arguments)
         code = ctl_connect(&job, on_event, &watch, arguments->timeout_ms);
     if (code != CTL_DONE)
         return code;
-    cJSON *request = json_message(REQUEST_WATCH);
+    cJSON *request = json_message(REQUEST(watch));
     cJSON *answer = ctl_ask(request, arguments->timeout_ms, &code);
     cJSON_Delete(request);
     bool watching = answer && json_true(answer, "ok");

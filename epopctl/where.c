@@ -58,6 +58,6 @@ static void print_where(const cJSON *where)
 int ctl_where(const struct ctl_arguments *arguments)
 {
     static const struct ctl_view view = {
-        .op = REQUEST_WHERE, .member = "where", .none = "the job gave no answer", .print = print_where};
+        .op = REQUEST(where), .member = "where", .none = "the job gave no answer", .print = print_where};
     return ctl_show(arguments, &view);
 }

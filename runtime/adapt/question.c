@@ -19,7 +19,7 @@
 
 cJSON *question(const char *about)
 {
-    cJSON *message = json_message(MESSAGE_ASK);
+    cJSON *message = json_message(REPORT(ask));
     cJSON_AddStringToObject(message, "about", about);
     return message;
 }

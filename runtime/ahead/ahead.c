@@ -12,6 +12,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/describe/program.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/world.h"
 
 /* It belongs to the thread while that runs; then to whoever takes it out of the state. */
@@ -222,9 +223,9 @@ static void *travel(void *argument)
 
 /* ---- The control thread ------------------------------------------------------------------------- */
 
-static int read_places(struct carriage *c, const cJSON *message)
+static int read_places(struct carriage *c, const cJSON *places)
 {
-    const cJSON *places = cJSON_GetObjectItemCaseSensitive(message, "places"), *place;
+    const cJSON *place;
     int count = 0;
     c->places = calloc((size_t)c->size, sizeof *c->places);
     if (!c->places || cJSON_GetArraySize(places) != c->size)
@@ -233,10 +234,10 @@ static int read_places(struct carriage *c, const cJSON *message)
     return 0;
 }
 
-static int set_out(struct journey *j, const cJSON *message)
+static int set_out(struct journey *j, const struct order_ahead *order)
 {
     struct carriage *c = &j->carriage;
-    j->plan = plan_from_json(cJSON_GetObjectItemCaseSensitive(message, "plan"));
+    j->plan = plan_of(order->plan);
     if (!j->plan)
         return -1;
     world_window(j->plan, state.member->process, &j->window);
@@ -245,7 +246,7 @@ static int set_out(struct journey *j, const cJSON *message)
     c->me = plan_index(j->plan, state.member->process);
     c->fill = await_filling;
     c->context = j;
-    if (read_places(c, message))
+    if (read_places(c, order->places))
         return -1;
     j->runs = true;
     if (thread_start(NULL, travel, j)) {
@@ -256,14 +257,14 @@ static int set_out(struct journey *j, const cJSON *message)
     return 0;
 }
 
-static void on_ahead(void *context, const cJSON *message)
+static void on_ahead(void *context, const struct order_ahead *order)
 {
     (void)context;
-    int adaptation = json_int(message, "adaptation", 0);
+    int adaptation = order->adaptation;
     pthread_mutex_lock(&state.lock);
     struct journey *j = state.journey;
     bool mine = j && j->carriage.adaptation == adaptation && !j->runs && !j->plan;
-    bool failed = !mine || set_out(j, message);
+    bool failed = !mine || set_out(j, order);
     if (failed && mine)
         call_off(j);
     pthread_mutex_unlock(&state.lock);
@@ -271,18 +272,21 @@ static void on_ahead(void *context, const cJSON *message)
         cannot_come(adaptation, "this process cannot take part");
 }
 
-static void on_off(void *context, const cJSON *message)
+static void on_off(void *context, const struct order_ahead_off *order)
 {
     (void)context;
     pthread_mutex_lock(&state.lock);
-    if (state.journey && state.journey->carriage.adaptation == json_int(message, "adaptation", 0))
+    if (state.journey && state.journey->carriage.adaptation == order->adaptation)
         call_off_present();
     pthread_mutex_unlock(&state.lock);
 }
 
+TAKES(order, ahead, on_ahead)
+TAKES(order, ahead_off, on_off)
+
 static const struct message_row messages[] = {
-    {{MESSAGE_AHEAD, {{"adaptation", cJSON_Number}, {"plan", cJSON_Object}, {"places", cJSON_Array}}}, on_ahead},
-    {{MESSAGE_AHEAD_OFF, {{"adaptation", cJSON_Number}}}, on_off},
+    {order_ahead_id, order_ahead_taken},
+    {order_ahead_off_id, order_ahead_off_taken},
 };
 
 /* ---- The end of a journey: the program's thread ------------------------------------------------- */

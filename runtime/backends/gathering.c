@@ -2,24 +2,24 @@
 #include "runtime/backends/gathering.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "runtime/base/json.h"
+#include "runtime/wire/messages.h"
 
-static int *read_ints(const cJSON *array, int *count)
+static int *copy(const struct ints *ints, int *count)
 {
-    int *values = calloc((size_t)cJSON_GetArraySize(array) + 1, sizeof *values);
-    const cJSON *item;
-    *count = 0;
-    if (values)
-        cJSON_ArrayForEach(item, array) values[(*count)++] = item->valueint;
+    int *values = calloc((size_t)ints->count + 1, sizeof *values);
+    *count = values ? ints->count : 0;
+    if (*count)
+        memcpy(values, ints->items, sizeof *values * (size_t)ints->count);
     return values;
 }
 
-int gathering_read(struct gathering *g, const cJSON *wake, int process)
+int gathering_read(struct gathering *g, const struct order_wake *wake, int process)
 {
-    *g = (struct gathering){.adaptation = json_int(wake, "adaptation", 0)};
-    g->processes = read_ints(cJSON_GetObjectItemCaseSensitive(wake, "joiners"), &g->count);
-    g->sizes = read_ints(cJSON_GetObjectItemCaseSensitive(wake, "groups"), &g->groups);
+    *g = (struct gathering){.adaptation = wake->adaptation};
+    g->processes = copy(&wake->joiners, &g->count);
+    g->sizes = copy(&wake->groups, &g->groups);
     if (!g->processes || !g->sizes)
         return -1;
     while (g->index < g->count && g->processes[g->index] != process)
@@ -75,10 +75,10 @@ static int add_group(MPI_Comm *comm, const char *port, bool comes)
     return 0;
 }
 
-MPI_Comm gathering_all(const struct gathering *g, MPI_Comm comm, const cJSON *ports)
+MPI_Comm gathering_all(const struct gathering *g, MPI_Comm comm, const struct texts *ports)
 {
     for (int next = g->mine ? g->mine : 1; next < g->groups; next++) {
-        char *port = cJSON_GetStringValue(cJSON_GetArrayItem(ports, next - 1));
+        const char *port = next <= ports->count ? ports->items[next - 1] : NULL;
         if (!port || add_group(&comm, port, next == g->mine))
             return MPI_COMM_NULL;
         if (g->index == 0)

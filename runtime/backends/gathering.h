@@ -3,9 +3,10 @@
 #ifndef EPOP_GATHERING_H
 #define EPOP_GATHERING_H
 
-#include <cjson/cJSON.h>
 #include <mpi.h>
 #include <stdbool.h>
+
+#include "runtime/wire/messages.h"
 
 struct gathering {
     int adaptation;
@@ -16,7 +17,7 @@ struct gathering {
 };
 
 /* By the message that wakes a joiner. 0, or -1: out of memory. gathering_free is due in both cases. */
-int gathering_read(struct gathering *g, const cJSON *wake, int process);
+int gathering_read(struct gathering *g, const struct order_wake *wake, int process);
 void gathering_free(struct gathering *g);
 
 /*
@@ -29,6 +30,6 @@ MPI_Comm gathering_group(const struct gathering *g, MPI_Comm launch, int first);
  * All groups together, in the order given; takes `comm`, of this process's group. ports: where the first group accepts
  * the others, one for each. Collective over all of them. MPI_COMM_NULL when one cannot be connected.
  */
-MPI_Comm gathering_all(const struct gathering *g, MPI_Comm comm, const cJSON *ports);
+MPI_Comm gathering_all(const struct gathering *g, MPI_Comm comm, const struct texts *ports);
 
 #endif

@@ -54,18 +54,22 @@ static double join_tick(struct coordinator *c)
 /* ---- The control thread of each process ----------------------------------------------------- */
 
 /* For a joiner that has to end at once; its own thread may be stuck in MPI. */
-static void end_at_once(void *context, const cJSON *message)
+static void end_at_once(void *context, const struct order_join_end *order)
 {
-    (void)context;
-    (void)message;
+    (void)context, (void)order;
     keeper_end();
 }
 
+TAKES(order, connect, preconnect_connect)
+TAKES(order, merge, preconnect_merge)
+TAKES(order, disconnect, preconnect_disconnect)
+TAKES(order, join_end, end_at_once)
+
 static const struct message_row messages[] = {
-    {{MESSAGE_CONNECT, {{"plan", cJSON_Object}}}, preconnect_connect},
-    {{MESSAGE_MERGE, {{0}}}, preconnect_merge},
-    {{MESSAGE_DISCONNECT, {{"lost", MESSAGE_BOOL}}}, preconnect_disconnect},
-    {{MESSAGE_JOIN_END, {{0}}}, end_at_once},
+    {order_connect_id, order_connect_taken},
+    {order_merge_id, order_merge_taken},
+    {order_disconnect_id, order_disconnect_taken},
+    {order_join_end_id, order_join_end_taken},
 };
 
 /* ---- Every process's own thread ------------------------------------------------------------- */

@@ -363,7 +363,7 @@ static void end(struct coordinator *c, const struct adaptation *a, double grace)
 void launcher_cancel(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = a->parked; j < a->joining; j++)
-        processes_send(c, a->joiners[j], json_message(MESSAGE_CALL_OFF));
+        processes_send(c, a->joiners[j], json_message(ORDER(call_off)));
     end(c, a, GRACE);
 }
 

@@ -51,7 +51,7 @@ static cJSON *groups(const struct coordinator *c, const struct adaptation *a)
 
 cJSON *parking_wake(const struct coordinator *c, const struct adaptation *a)
 {
-    cJSON *message = json_message(MESSAGE_WAKE);
+    cJSON *message = json_message(ORDER(wake));
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     if (!a->parked) /* then it is all of a launch that joins */
         return message;
@@ -96,7 +96,7 @@ void parking_cancel(struct coordinator *c, const struct adaptation *a)
 {
     struct recall *r = recall_of(c, a);
     for (int j = 0; j < a->parked; j++)
-        processes_send(c, a->joiners[j], json_message(MESSAGE_CALL_OFF));
+        processes_send(c, a->joiners[j], json_message(ORDER(call_off)));
     if (r && !r->attempts)
         r->due = monotonic_seconds() + GRACE;
 }
@@ -127,7 +127,7 @@ static int end_those_left(struct coordinator *c, struct recall *r)
         if (!awaited(c, r, p))
             continue;
         left++;
-        processes_send(c, p, json_message(MESSAGE_JOIN_END));
+        processes_send(c, p, json_message(ORDER(join_end)));
         if (r->attempts && parking_is_local(c, p))
             kill(processes_pid(c, p), SIGKILL);
     }

@@ -62,7 +62,7 @@ static bool pool_start(struct coordinator *c, const struct adaptation *a)
     for (int j = 0; j < a->joining; j++)
         if (can_join(c, a->joiners[j], NULL) != AT_ONCE)
             return false;
-    cJSON *message = json_message(MESSAGE_WAKE);
+    cJSON *message = json_message(ORDER(wake));
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     cJSON_AddItemToObject(message, "joiners", cJSON_CreateIntArray(a->joiners, a->joining));
     processes_send_all(c, a->joiners, a->joining, message);
@@ -73,7 +73,7 @@ static bool pool_start(struct coordinator *c, const struct adaptation *a)
 static void pool_cancel(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = 0; j < a->joining; j++)
-        processes_send(c, a->joiners[j], json_message(MESSAGE_CALL_OFF));
+        processes_send(c, a->joiners[j], json_message(ORDER(call_off)));
 }
 
 static int pool_available(struct error *reason)

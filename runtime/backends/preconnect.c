@@ -17,8 +17,8 @@
 #include "runtime/backends/device.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
-#include "runtime/base/json.h"
 #include "runtime/base/thread.h"
+#include "runtime/wire/messages.h"
 
 enum { COMMS = 4 };
 
@@ -243,10 +243,10 @@ static void connect(struct connection_task *task)
         member_connected(state.member, adaptation, failed ? error.text : NULL);
 }
 
-void preconnect_connect(void *context, const cJSON *message)
+void preconnect_connect(void *context, const struct order_connect *order)
 {
     (void)context;
-    struct plan *plan = plan_from_json(cJSON_GetObjectItemCaseSensitive(message, "plan"));
+    struct plan *plan = plan_of(order->plan);
     if (!plan)
         return;
     struct connection_task *task = task_new(connect);
@@ -264,10 +264,10 @@ void preconnect_connect(void *context, const cJSON *message)
  * lost: not all processes have connected, and some may be stuck in it. Then nobody disconnects the copy of the world:
  * who did would wait for those that cannot.
  */
-void preconnect_disconnect(void *context, const cJSON *message)
+void preconnect_disconnect(void *context, const struct order_disconnect *order)
 {
     (void)context;
-    bool lost = json_true(message, "lost");
+    bool lost = order->lost;
     pthread_mutex_lock(&state.lock);
     struct connection_task *task = state.connecting;
     state.connecting = NULL;
@@ -283,10 +283,10 @@ void preconnect_disconnect(void *context, const cJSON *message)
     pthread_mutex_unlock(&state.lock);
 }
 
-void preconnect_merge(void *context, const cJSON *message)
+void preconnect_merge(void *context, const struct order_merge *order)
 {
     (void)context;
-    (void)message;
+    (void)order;
     pthread_mutex_lock(&state.lock);
     if (state.connecting)
         state.connecting->all_linked = true;

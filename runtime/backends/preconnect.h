@@ -6,10 +6,10 @@
 #ifndef EPOP_PRECONNECT_H
 #define EPOP_PRECONNECT_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "runtime/member/member.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/world.h"
 
 /* Does the MPI library do? Then MPI is to be initialized with MPI_THREAD_MULTIPLE. Also before MPI_Init. Local. */
@@ -25,9 +25,9 @@ bool preconnect_possible(void);
 bool preconnect_tried(void);
 
 /* The coordinator's "connect", "merge" and "disconnect". On the control thread. */
-void preconnect_connect(void *context, const cJSON *message);
-void preconnect_merge(void *context, const cJSON *message);
-void preconnect_disconnect(void *context, const cJSON *message);
+void preconnect_connect(void *context, const struct order_connect *order);
+void preconnect_merge(void *context, const struct order_merge *order);
+void preconnect_disconnect(void *context, const struct order_disconnect *order);
 
 /* The communicators that were made for the adaptation; they are the window's from here on. */
 void preconnect_take(int adaptation, epop_window_t *window);

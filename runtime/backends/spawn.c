@@ -77,7 +77,7 @@ static void tell_helpers(struct coordinator *c, cJSON *message)
 
 static bool spawn_start(struct coordinator *c, const struct adaptation *a)
 {
-    cJSON *message = json_message(MESSAGE_SPAWN);
+    cJSON *message = json_message(ORDER(spawn));
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     cJSON_AddNumberToObject(message, "first", a->joiners[0]);
     cJSON_AddNumberToObject(message, "count", a->joining);
@@ -89,8 +89,8 @@ static bool spawn_start(struct coordinator *c, const struct adaptation *a)
 static void spawn_cancel(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = 0; j < a->joining; j++)
-        processes_send(c, a->joiners[j], json_message(MESSAGE_CALL_OFF));
-    tell_helpers(c, json_message(MESSAGE_SPAWN_OFF));
+        processes_send(c, a->joiners[j], json_message(ORDER(call_off)));
+    tell_helpers(c, json_message(ORDER(spawn_off)));
 }
 
 static bool spawn_late(void)
@@ -105,24 +105,25 @@ static bool spawn_replaces(void)
 
 /* ---- The control thread of each rank ---------------------------------------------------- */
 
-static void on_spawn(void *context, const cJSON *message)
+static void on_spawn(void *context, const struct order_spawn *order)
 {
     (void)context;
-    spawner_begin(state.helper, json_int(message, "adaptation", 0), json_int(message, "first", 0),
-                  json_int(message, "count", 0), !state.options.single);
+    spawner_begin(state.helper, order->adaptation, order->first, order->count, !state.options.single);
 }
 
-static void on_spawn_off(void *context, const cJSON *message)
+static void on_spawn_off(void *context, const struct order_spawn_off *order)
 {
-    (void)context;
-    (void)message;
+    (void)context, (void)order;
     if (!state.options.single)
         spawner_drop();
 }
 
+TAKES(order, spawn, on_spawn)
+TAKES(order, spawn_off, on_spawn_off)
+
 static const struct message_row messages[] = {
-    {{MESSAGE_SPAWN, {{"adaptation", cJSON_Number}, {"first", cJSON_Number}, {"count", cJSON_Number}}}, on_spawn},
-    {{MESSAGE_SPAWN_OFF, {{0}}}, on_spawn_off},
+    {order_spawn_id, order_spawn_taken},
+    {order_spawn_off_id, order_spawn_off_taken},
 };
 
 /* ---- Every process's own thread ------------------------------------------------------ */
@@ -304,7 +305,7 @@ bool spawn_joining(struct joining *joining)
         return false;
     cJSON *json = spawner_listen(state.parent);
     joining->first = json_int(json, "first", 0);
-    joining->wake = json_message(MESSAGE_WAKE);
+    joining->wake = json_message(ORDER(wake));
     cJSON_AddNumberToObject(joining->wake, "adaptation", json_int(json, "adaptation", 0));
     snprintf(joining->uri, sizeof joining->uri, "%s", json_text(json, "uri"));
     snprintf(joining->token, sizeof joining->token, "%s", json_text(json, "token"));

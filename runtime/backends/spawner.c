@@ -134,7 +134,7 @@ cJSON *spawner_listen(MPI_Comm parent)
 
 static void tell_failure(int adaptation, const char *reason)
 {
-    cJSON *message = json_message(MESSAGE_UNSTARTED);
+    cJSON *message = json_message(REPORT(unstarted));
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     cJSON_AddStringToObject(message, "failure", reason);
     state.job.tell(message);

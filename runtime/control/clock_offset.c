@@ -53,7 +53,7 @@ cJSON *clock_answer(const cJSON *message)
 {
     char text[128];
     int64_t time = monotonic_ns();
-    cJSON *answer = json_message(MESSAGE_CLOCK);
+    cJSON *answer = json_message(ORDER(clock));
     cJSON_AddNumberToObject(answer, "question", json_int(message, "question", 0));
     cJSON_AddNumberToObject(answer, "seconds", (double)(time / SECOND));
     cJSON_AddNumberToObject(answer, "nanoseconds", (double)(time % SECOND));
@@ -92,7 +92,7 @@ static void await_answer(void)
 static bool ask_once(int (*tell)(void *context, const cJSON *message), void *context, int question,
                      struct clock_reading *reading)
 {
-    cJSON *message = json_message(MESSAGE_CLOCK);
+    cJSON *message = json_message(REPORT(clock));
     cJSON_AddNumberToObject(message, "question", question);
     pthread_mutex_lock(&state.lock);
     state.question = question;

@@ -231,7 +231,7 @@ void adaptation_meet(struct coordinator *c, int process, const struct report_mee
     process_at(c, process)->met = true;
     if (report->ports.items) {
         cJSON_Delete(a->meeting);
-        a->meeting = json_message(MESSAGE_MEET);
+        a->meeting = json_message(ORDER(meet));
         cJSON_AddItemToObject(a->meeting, "ports", cJSON_CreateStringArray(report->ports.items, report->ports.count));
     }
     for (int j = 0; j < a->joining; j++)
@@ -383,7 +383,7 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     if (a->unconnected)
         timers_set(&c->timers, &c->adaptations.connect_limit, connect_limit(c));
     a->agreed = wall_seconds();
-    cJSON *message = json_message(MESSAGE_DECIDE);
+    cJSON *message = json_message(ORDER(decide));
     cJSON_AddStringToObject(message, "action", "adapt");
     cJSON_AddNumberToObject(message, "count", (double)count);
     cJSON_AddItemToObject(message, "plan", plan_to_json(plan));

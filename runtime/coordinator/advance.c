@@ -69,7 +69,7 @@ static void finish(struct coordinator *c)
     int status = c->config.ops->ended ? c->config.ops->ended(c->config.context, c->stop.sent ? c->stop.by : NULL) : 0;
     publish_event(c, "finished", NULL, NULL);
     for (int p = 0; p < c->processes.count; p++) {
-        cJSON *message = json_message(MESSAGE_FINISH);
+        cJSON *message = json_message(ORDER(finish));
         cJSON_AddNumberToObject(message, "status", status);
         processes_send(c, p, message);
     }

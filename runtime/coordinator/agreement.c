@@ -40,7 +40,7 @@ static void ping_joiners(struct coordinator *c)
     timers_set(&c->timers, &c->agreement.ping_limit, c->config.freeze_timeout);
     for (int j = 0; j < a->joining; j++) {
         process_at(c, a->joiners[j])->answered = adaptation_joiners_come_late(c);
-        processes_send(c, a->joiners[j], json_message(MESSAGE_PING));
+        processes_send(c, a->joiners[j], json_message(ORDER(ping)));
     }
 }
 
@@ -61,7 +61,7 @@ static void begin(struct coordinator *c)
     for (int r = 0; r < c->processes.size; r++)
         process_of_rank(c, r)->answered = false;
     ping_joiners(c);
-    cJSON *message = json_message(MESSAGE_FREEZE);
+    cJSON *message = json_message(ORDER(freeze));
     cJSON_AddNumberToObject(message, "round", c->agreement.round);
     processes_send_world(c, message);
 }
@@ -75,7 +75,7 @@ static void leave(struct coordinator *c)
 static void release(struct coordinator *c)
 {
     leave(c);
-    processes_send_world(c, json_message(MESSAGE_RELEASE));
+    processes_send_world(c, json_message(ORDER(release)));
 }
 
 static void freeze_timeout(void *context)
@@ -148,7 +148,7 @@ static void publish_target(struct coordinator *c)
             c->agreement.target = process_of_rank(c, r)->count + 1;
     c->agreement.state = AGREEMENT_TARGET;
     timers_cancel(&c->timers, &c->agreement.freeze_limit);
-    cJSON *message = json_message(MESSAGE_TARGET);
+    cJSON *message = json_message(ORDER(target));
     cJSON_AddNumberToObject(message, "count", (double)c->agreement.target);
     processes_send_world(c, message);
 }
@@ -227,7 +227,7 @@ static bool same_place(const struct process *a, const struct process *b)
 
 static void send_decision(struct coordinator *c, const char *action, uint64_t count)
 {
-    cJSON *message = json_message(MESSAGE_DECIDE);
+    cJSON *message = json_message(ORDER(decide));
     cJSON_AddStringToObject(message, "action", action);
     cJSON_AddNumberToObject(message, "count", (double)count);
     processes_send_world(c, message);

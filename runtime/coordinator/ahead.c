@@ -58,7 +58,7 @@ void ahead_start(struct coordinator *c, struct adaptation *a, const struct ahead
     timer_init(&c->ahead.limit, be_late, c, &c->preparing);
     for (int i = 0; i < c->ahead.waits; i++)
         cJSON_AddItemToArray(c->ahead.places, cJSON_CreateNull());
-    tell_all(c, json_message(MESSAGE_LIST));
+    tell_all(c, json_message(ORDER(list)));
 }
 
 /* Then all is moved in the window. */
@@ -77,7 +77,7 @@ static void move(struct coordinator *c)
     struct plan *plan = s->calls->plan(c);
     if (!plan)
         return;
-    cJSON *message = json_message(MESSAGE_AHEAD);
+    cJSON *message = json_message(ORDER(ahead));
     cJSON_AddItemToObject(message, "plan", plan_to_json(plan));
     cJSON_AddItemToObject(message, "places", s->places);
     s->places = NULL;
@@ -180,6 +180,6 @@ void ahead_off(struct coordinator *c)
     if (c->ahead.state == AHEAD_NONE)
         return;
     c->ahead.adaptation->ahead_bytes = 0;
-    tell_all(c, json_message(MESSAGE_AHEAD_OFF));
+    tell_all(c, json_message(ORDER(ahead_off)));
     ahead_forget(c);
 }

@@ -64,7 +64,7 @@ static void on_hello(struct coordinator *c, int process, const struct report_hel
         snprintf(c->processes.identity, sizeof c->processes.identity, "%s", report->identity ? report->identity : "");
     check_identity(c, p, report->identity);
     if (p->state == PROCESS_RETURNING) /* it came too late to hear that its joining is off */
-        processes_send(c, process, json_message(MESSAGE_CALL_OFF));
+        processes_send(c, process, json_message(ORDER(call_off)));
     adaptation_start_joiners(c);
 }
 
@@ -90,7 +90,7 @@ static void on_crashed(struct coordinator *c, int process, const struct report_c
     }
     c->config.ops->say(c->config.context, text, !joiner);
     if (joiner)
-        processes_send(c, process, json_message(MESSAGE_DUMP));
+        processes_send(c, process, json_message(ORDER(dump)));
     else
         dump_begin(c, process);
 }
@@ -123,7 +123,7 @@ static void on_request(struct coordinator *c, int process, const struct report_r
         checkpoint_program(c);
     else
         resize_program(c, process, report);
-    processes_send(c, process, json_message(MESSAGE_HEARD));
+    processes_send(c, process, json_message(ORDER(heard)));
 }
 
 /* ---- The table ------------------------------------------------------------------------------ */

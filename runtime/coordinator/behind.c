@@ -56,7 +56,7 @@ static void send_keep(struct coordinator *c)
     for (int p = 0; p < c->processes.count; p++) {
         if (process_at(c, p)->keeps != s->order.number)
             continue;
-        cJSON *message = json_message(MESSAGE_KEEP);
+        cJSON *message = json_message(ORDER(keep));
         cJSON_AddNumberToObject(message, "number", s->order.number);
         cJSON_AddBoolToObject(message, "complete", !s->failure[0]);
         processes_send(c, p, message);

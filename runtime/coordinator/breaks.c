@@ -7,6 +7,7 @@
 #include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
+#include "runtime/wire/messages.h"
 
 /* Why none of them can be met; NULL: it can. */
 static const char *refuses(const struct coordinator *c)

@@ -295,7 +295,7 @@ void changes_off(struct coordinator *c, const struct adaptation *a)
     tell(c, CHANGE_ABORTED, a->reason);
     if (!c->config.sessions)
         return;
-    cJSON *message = json_message(MESSAGE_OFF);
+    cJSON *message = json_message(ORDER(off));
     cJSON_AddNumberToObject(message, "adaptation", a->id);
     processes_send_world(c, message);
 }

@@ -16,6 +16,7 @@
 #include "runtime/coordinator/reply.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/waiters.h"
+#include "runtime/wire/messages.h"
 
 /* ---- Asking ------------------------------------------------------------------------- */
 

@@ -36,6 +36,7 @@
 #include "runtime/coordinator/stuck.h"
 #include "runtime/coordinator/survey.h"
 #include "runtime/coordinator/watchdog.h"
+#include "runtime/wire/messages.h"
 
 #define LONGEST_WAIT 3600 /* seconds */
 

@@ -172,7 +172,7 @@ void departures_begin(struct coordinator *c, int *processes, int count, struct w
 static void end_parked(struct coordinator *c, int process)
 {
     if (c->config.backend->flags & BACKEND_PARKS && process)
-        processes_send(c, process, json_message(MESSAGE_JOIN_END));
+        processes_send(c, process, json_message(ORDER(join_end)));
 }
 
 void departures_dismiss(struct coordinator *c, int process)

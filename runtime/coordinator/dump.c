@@ -15,11 +15,11 @@
 static void tell_others(struct coordinator *c)
 {
     for (int p = 1; p < c->processes.count; p++) {
-        cJSON *message = json_message(MESSAGE_ABORT);
+        cJSON *message = json_message(ORDER(abort));
         cJSON_AddBoolToObject(message, "wait", 1);
         processes_send(c, p, message);
         process_at(c, p)->heard = false;
-        processes_send(c, p, json_message(MESSAGE_PING));
+        processes_send(c, p, json_message(ORDER(ping)));
     }
 }
 
@@ -38,7 +38,7 @@ static void let_it_dump(struct coordinator *c)
 {
     c->dump.begun = true;
     timers_set(&c->timers, &c->dump.limit, DUMP_TIMEOUT);
-    processes_send(c, c->dump.process, json_message(MESSAGE_DUMP));
+    processes_send(c, c->dump.process, json_message(ORDER(dump)));
 }
 
 void dump_begin(struct coordinator *c, int process)

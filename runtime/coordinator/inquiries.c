@@ -83,7 +83,7 @@ static void free_one(struct inquiry *inquiry)
 /* Takes the answer. */
 static void tell(struct coordinator *c, int process, int id, cJSON *answer)
 {
-    cJSON *message = json_message(MESSAGE_TOLD);
+    cJSON *message = json_message(ORDER(told));
     cJSON_AddNumberToObject(message, "id", id);
     for (cJSON *item; (item = cJSON_DetachItemFromArray(answer, 0));)
         cJSON_AddItemToObject(message, item->string, item);

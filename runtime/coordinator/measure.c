@@ -209,7 +209,7 @@ static void ask(struct coordinator *c, const int *processes, int count)
             process_at(c, processes[i])->measure_asked = round;
             list[asked++] = processes[i];
         }
-    cJSON *message = json_message(MESSAGE_GAUGE);
+    cJSON *message = json_message(ORDER(gauge));
     cJSON_AddNumberToObject(message, "round", round);
     processes_send_all(c, list, asked, message);
     cJSON_Delete(message);
@@ -269,7 +269,7 @@ static void switch_off(void *context)
     c->measure.on = false;
     for (int p = 0; p < c->processes.count; p++)
         if (process_at(c, p)->attached)
-            processes_send(c, p, json_message(MESSAGE_GAUGE_OFF));
+            processes_send(c, p, json_message(ORDER(gauge_off)));
 }
 
 /* As long as the most patient of those who asked wants. */

@@ -5,6 +5,7 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/json.h"
+#include "runtime/wire/messages.h"
 
 void measured_forget(struct measured_told *told)
 {

@@ -17,7 +17,7 @@ static void ask(struct coordinator *c)
 {
     c->position.awaited = true;
     timers_set(&c->timers, &c->position.limit, ANSWER_TIMEOUT);
-    processes_send(c, c->processes.world[0], json_message(MESSAGE_POSITION));
+    processes_send(c, c->processes.world[0], json_message(ORDER(position)));
 }
 
 /* In a pause, or stopped for a debugger, nobody would answer. */
@@ -26,7 +26,7 @@ static void ask_progress(struct coordinator *c)
     if (c->position.progress_awaited || c->pause.on || stops_are_on(c) || process_of_rank(c, 0)->ended)
         return;
     c->position.progress_awaited = true;
-    processes_send(c, c->processes.world[0], json_message(MESSAGE_PROGRESS));
+    processes_send(c, c->processes.world[0], json_message(ORDER(progress)));
 }
 
 void position_wait(struct coordinator *c, struct event *event, bool progress)

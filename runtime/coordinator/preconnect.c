@@ -29,7 +29,7 @@ static void begin(struct coordinator *c)
     struct plan *plan = adaptation_plan(c);
     if (!plan)
         return;
-    cJSON *message = json_message(MESSAGE_CONNECT);
+    cJSON *message = json_message(ORDER(connect));
     cJSON_AddItemToObject(message, "plan", plan_to_json(plan));
     plan_free(plan);
     tell_all(c, message);
@@ -69,7 +69,7 @@ void preconnect_linked(struct coordinator *c, int process, const struct report_l
     if (!a || a->preconnect != PRECONNECT_CONNECTS || --a->unconnected)
         return;
     make_communicators(c);
-    tell_all(c, json_message(MESSAGE_MERGE));
+    tell_all(c, json_message(ORDER(merge)));
 }
 
 void preconnect_connected(struct coordinator *c, const char *failure)
@@ -101,7 +101,7 @@ void preconnect_off(struct coordinator *c, const struct adaptation *a)
     timers_cancel(&c->timers, &c->preconnect.limit);
     if (lost && a->joining)
         c->config.backend->kill(c, a); /* what MPI in them waits for will not come */
-    cJSON *message = json_message(MESSAGE_DISCONNECT);
+    cJSON *message = json_message(ORDER(disconnect));
     cJSON_AddBoolToObject(message, "lost", lost);
     tell_all(c, message);
     c->preconnect.off |= lost;

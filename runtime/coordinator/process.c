@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 int processes_init(struct processes *s, int count, int size)
 {

@@ -81,7 +81,7 @@ static void show(void *context)
         c->config.ops->show(c->config.context, &state);
     }
     if (!c->pause.on && process_of_rank(c, 0)->attached)
-        processes_send(c, c->processes.world[0], json_message(MESSAGE_PROGRESS));
+        processes_send(c, c->processes.world[0], json_message(ORDER(progress)));
 }
 
 void progress_stood(struct coordinator *c, double seconds)

@@ -11,6 +11,7 @@
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 cJSON *reinit_malleable(struct coordinator *c, struct inquiry *inquiry)
 {

@@ -19,6 +19,7 @@
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/waiters.h"
+#include "runtime/wire/messages.h"
 
 #define AGAIN 0.5 /* seconds until hosts that could not leave are tried again: another phase may let them */
 

@@ -19,6 +19,7 @@
 #include "runtime/coordinator/slurm_jobs.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/waiters.h"
+#include "runtime/wire/messages.h"
 
 /* The rule to round by now: that of the elastic phase rank 0 is in, else the program's. */
 static const epop_sizes_t *present_rule(struct coordinator *c)

@@ -140,7 +140,7 @@ static void pass(struct coordinator *c, struct process *p, bool kept)
     process_pass_claim(p);
     stops_note_kept(p, kept);
     if (!kept)
-        processes_send(c, process_number(c, p), json_message(MESSAGE_PASSED));
+        processes_send(c, process_number(c, p), json_message(ORDER(passed)));
 }
 
 /* The first claims: is one missing, and are those that are there the same? */

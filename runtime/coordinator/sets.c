@@ -15,6 +15,7 @@
 #include "runtime/coordinator/sets_changes.h"
 #include "runtime/coordinator/sets_names.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 /* ---- What they are -------------------------------------------------------------------- */
 

@@ -41,7 +41,7 @@ bool settle_awaits(const struct coordinator *c, const struct process *p)
 static void tell_all(struct coordinator *c, int shift)
 {
     for (int r = 0; r < c->processes.size; r++) {
-        cJSON *message = json_message(MESSAGE_SETTLED);
+        cJSON *message = json_message(ORDER(settled));
         cJSON_AddNumberToObject(message, "adaptation", c->processes.world_id);
         cJSON_AddNumberToObject(message, "shift", has_joined(c, process_of_rank(c, r)) ? shift : 0);
         processes_send(c, c->processes.world[r], message);

@@ -63,7 +63,7 @@ static bool ask(struct coordinator *c)
         any |= awaited;
         p->unanswered = awaited ? p->unanswered + 1 : 0;
         if (p->unanswered == 1)
-            processes_send(c, i, json_message(MESSAGE_ALIVE));
+            processes_send(c, i, json_message(ORDER(alive)));
     }
     return any;
 }

@@ -8,6 +8,7 @@
 #include "runtime/coordinator/hosts.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/state.h"
+#include "runtime/wire/messages.h"
 
 static struct slurm_job *find(const struct slurm_jobs *jobs, const char *host)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
+#include "runtime/wire/messages.h"
 
 void speeds_destroy(struct speeds *speeds)
 {

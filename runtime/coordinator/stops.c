@@ -39,7 +39,7 @@ static struct stop_place *find_met(struct stops *s, const struct position *at, i
 
 static void send_halt(struct coordinator *c, bool halt)
 {
-    cJSON *message = json_message(MESSAGE_HALT);
+    cJSON *message = json_message(ORDER(halt));
     cJSON_AddBoolToObject(message, "halt", halt);
     processes_send_world(c, message);
 }
@@ -185,7 +185,7 @@ void stops_note_kept(struct process *p, bool kept)
 static void go_on(struct coordinator *c, struct process *p)
 {
     if (p->kept)
-        processes_send(c, process_number(c, p), json_message(MESSAGE_PASSED));
+        processes_send(c, process_number(c, p), json_message(ORDER(passed)));
     p->kept = p->halts = false;
 }
 

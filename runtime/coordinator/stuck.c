@@ -102,7 +102,7 @@ static void ask(struct coordinator *c)
     for (int r = 0; r < c->processes.size; r++) {
         if (!is_missed(process_of_rank(c, r)))
             continue;
-        cJSON *message = json_message(MESSAGE_WAITS);
+        cJSON *message = json_message(ORDER(waits));
         cJSON_AddNumberToObject(message, "round", c->stuck.round);
         processes_send(c, c->processes.world[r], message);
     }

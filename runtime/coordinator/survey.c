@@ -30,7 +30,7 @@ void survey_begin(struct coordinator *c)
     for (int p = 0; p < c->processes.count; p++) {
         if (!is_listed(c, p) || !process_at(c, p)->attached)
             continue;
-        cJSON *message = json_message(MESSAGE_LOCATE);
+        cJSON *message = json_message(ORDER(locate));
         cJSON_AddNumberToObject(message, "round", c->survey.round);
         processes_send(c, p, message);
         process_at(c, p)->survey_asked = c->survey.round;

@@ -16,6 +16,7 @@
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
+#include "runtime/wire/messages.h"
 
 #define LOOKS        4  /* while it would have to say something */
 #define LONGEST_WAIT 10 /* seconds between two looks */

@@ -9,6 +9,7 @@
 #include "runtime/job/state.h"
 #include "runtime/job/stopwatch.h"
 #include "runtime/job/tell.h"
+#include "runtime/wire/messages.h"
 
 void gauge_start(void)
 {
@@ -80,12 +81,12 @@ static void begin(void)
     meter_switch(&job.meter, true, tick);
 }
 
-void gauge_take_question(void *context, const cJSON *message)
+void gauge_take_question(void *context, const struct order_gauge *order)
 {
     (void)context;
     begin();
-    cJSON *answer = json_message(MESSAGE_GAUGE);
-    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    cJSON *answer = json_message(REPORT(gauge));
+    cJSON_AddNumberToObject(answer, "round", order->round);
     cJSON_AddNumberToObject(answer, "memory", resident());
     add_elements(answer);
     add_progress(answer);
@@ -93,9 +94,9 @@ void gauge_take_question(void *context, const cJSON *message)
     cJSON_Delete(answer);
 }
 
-void gauge_take_end(void *context, const cJSON *message)
+void gauge_take_end(void *context, const struct order_gauge_off *order)
 {
-    (void)context, (void)message;
+    (void)context, (void)order;
     meter_switch(&job.meter, false, tick);
     stopwatch_watch(false);
 }

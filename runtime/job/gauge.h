@@ -11,7 +11,7 @@
 void gauge_start(void);
 
 /* The messages, on the control thread. */
-void gauge_take_question(void *context, const cJSON *message);
-void gauge_take_end(void *context, const cJSON *message);
+void gauge_take_question(void *context, const struct order_gauge *order);
+void gauge_take_end(void *context, const struct order_gauge_off *order);
 
 #endif

@@ -40,7 +40,7 @@ static char reason[512];
 /* Whoever would only notice that the connection is gone would say so, though there is a better reason. */
 static void dismiss(int status)
 {
-    cJSON *message = json_message(MESSAGE_ABORT);
+    cJSON *message = json_message(ORDER(abort));
     cJSON_AddNumberToObject(message, "status", status);
     control_dismiss(message, DISMISS_TIMEOUT_MS);
     cJSON_Delete(message);
@@ -83,7 +83,7 @@ static cJSON *hello(const struct plane *plane)
 {
     char host[64];
     wire_host(host, sizeof host);
-    cJSON *message = json_message(MESSAGE_HELLO);
+    cJSON *message = json_message(REPORT(hello));
     cJSON_AddStringToObject(message, "host", host);
     cJSON_AddNumberToObject(message, "pid", getpid());
     if (plane->identity[0])
@@ -225,35 +225,47 @@ static void on_closed(void *context, int process)
     coordinator_closed(((struct plane *)context)->coordinator, process);
 }
 
-static void on_clock(int process, const cJSON *message)
+static void on_clock(int process, const struct report_clock *report)
 {
-    cJSON *time = clock_answer(message);
+    cJSON *time = clock_answer(report->said);
     control_send(process, time);
     cJSON_Delete(time);
 }
 
+#define TAKES_REPORT(name, function)                                                                                   \
+    static void take_##name(int process, const void *report)                                                           \
+    {                                                                                                                  \
+        function(process, (const struct report_##name *)report);                                                       \
+    }
+TAKES_REPORT(clock, on_clock)
+TAKES_REPORT(record, records_take_part)
+TAKES_REPORT(recorded, records_take_answer)
+TAKES_REPORT(write, records_take_failure)
+
+typedef void (*taker)(int process, const void *report);
+
 /* What is not the coordinator's. */
-static const struct server_row {
-    struct message_form form;
-    void (*take)(int process, const cJSON *message);
-} server_rows[] = {
-    {{MESSAGE_CLOCK, {{"question", cJSON_Number}}}, on_clock},
-    {{MESSAGE_RECORD, {{"which", cJSON_Number}, {"text", cJSON_String}}}, records_take_part},
-    {{MESSAGE_RECORDED, {{"round", cJSON_Number}}}, records_take_answer},
-    {{MESSAGE_WRITE, {{"text", cJSON_String}}}, records_take_failure},
+static const taker server_rows[MESSAGE_IDS] = {
+    [report_clock_id] = take_clock,
+    [report_record_id] = take_record,
+    [report_recorded_id] = take_recorded,
+    [report_write_id] = take_write,
 };
 
-static void on_member_message(void *context, int process, const cJSON *message)
+static void on_member_message(void *context, int process, const cJSON *json)
 {
-    const struct server_row *row =
-        message_find(server_rows, sizeof server_rows / sizeof *server_rows, sizeof *server_rows, message);
+    enum message_id id = message_named(KIND_REPORT, json);
+    struct message message;
     struct error why;
-    if (!row)
-        coordinator_message(((struct plane *)context)->coordinator, process, message);
-    else if (message_fits(&row->form, message, &why))
-        row->take(process, message);
+    if (id == MESSAGE_NONE || !server_rows[id]) {
+        coordinator_message(((struct plane *)context)->coordinator, process, json);
+        return;
+    }
+    if (message_decode(&message, KIND_REPORT, json, &why))
+        server_rows[id](process, message.is);
     else
         message_refuse(&why);
+    message_free(&message);
 }
 
 static void on_request(void *context, struct wire_request *handle, const cJSON *request)
@@ -347,39 +359,43 @@ int plane_open(const struct plane *plane, const epop_program_t *program, struct 
 /* ---- Every other process: the attachment -------------------------------------------- */
 
 /* The reason has been printed. Where process 0 is about to end, one that ended earlier would disturb it. */
-static void on_abort(void *context, const cJSON *message)
+static void on_abort(void *context, const struct order_abort *order)
 {
     struct plane *plane = context;
-    if (json_true(message, "wait"))
+    if (order->wait)
         plane->aborting = true;
     else
-        ending_end(NULL, json_int(message, "status", 1));
+        ending_end(NULL, order->status);
 }
 
-static void on_clock_answer(void *context, const cJSON *message)
+static void on_clock_answer(void *context, const struct order_clock *order)
 {
     (void)context;
-    clock_answered(message);
+    clock_answered(order->said);
 }
 
-static void on_records_wanted(void *context, const cJSON *message)
+static void on_records_wanted(void *context, const struct order_record *order)
 {
     (void)context;
-    records_give(message);
+    records_give(order);
 }
 
-static void on_records_written(void *context, const cJSON *message)
+static void on_records_written(void *context, const struct order_written *order)
 {
-    (void)context;
-    (void)message;
+    (void)context, (void)order;
     records_are_written();
 }
 
+TAKES(order, abort, on_abort)
+TAKES(order, clock, on_clock_answer)
+TAKES(order, record, on_records_wanted)
+TAKES(order, written, on_records_written)
+
 static const struct message_row follower_rows[] = {
-    {{MESSAGE_ABORT, {{0}}}, on_abort},
-    {{MESSAGE_CLOCK, {{"question", cJSON_Number}}}, on_clock_answer},
-    {{MESSAGE_RECORD, {{"which", cJSON_Array}, {"round", cJSON_Number}}}, on_records_wanted},
-    {{MESSAGE_WRITTEN, {{0}}}, on_records_written},
+    {order_abort_id, order_abort_taken},
+    {order_clock_id, order_clock_taken},
+    {order_record_id, order_record_taken},
+    {order_written_id, order_written_taken},
 };
 
 static void on_message(void *context, const cJSON *message)

@@ -20,6 +20,7 @@
 #include "runtime/job/state.h"
 #include "runtime/job/storing.h"
 #include "runtime/job/supervised.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 
@@ -52,15 +53,15 @@ static cJSON *open_ports(int count)
 static MPI_Comm come_together(const struct gathering *joiners, MPI_Comm group)
 {
     cJSON *own = joiners->index == 0 ? open_ports(joiners->groups - 1) : NULL;
-    cJSON *meeting = member_meet(&job.member, joiners->adaptation, own);
+    struct message meeting;
     MPI_Comm all = MPI_COMM_NULL;
-    if (meeting) {
+    if (member_meet(&job.member, joiners->adaptation, own, &meeting)) {
         job.entangled = true;
-        all = gathering_all(joiners, group, cJSON_GetObjectItemCaseSensitive(meeting, "ports"));
+        all = gathering_all(joiners, group, &((const struct order_meet *)meeting.is)->ports);
     } else {
         MPI_Comm_free(&group);
     }
-    cJSON_Delete(meeting);
+    message_free(&meeting);
     cJSON_Delete(own);
     return all;
 }
@@ -70,7 +71,7 @@ int epop__job_join(const char *failure)
     struct gathering joiners;
     int mine = failure || job.joining.failure.code, any;
     job.connected = false;
-    if (gathering_read(&joiners, job.member.wake, job.member.process))
+    if (gathering_read(&joiners, job.member.wake.is, job.member.process))
         epop__job_fail("out of memory");
     MPI_Comm comm = world.backend->joiners_world(&world, &joiners);
     if (joiners.groups > 1)

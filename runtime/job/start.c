@@ -223,18 +223,22 @@ static void poke(void *context)
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
 }
 
-static void on_dump(void *context, const cJSON *message)
+static void on_dump(void *context, const struct order_dump *order)
 {
-    (void)context;
-    (void)message;
+    (void)context, (void)order;
     crash_dump();
 }
 
+TAKES(order, dump, on_dump)
+TAKES(order, gauge, gauge_take_question)
+TAKES(order, gauge_off, gauge_take_end)
+TAKES(order, keep, storing_keep)
+
 static const struct message_row messages[] = {
-    {{MESSAGE_DUMP, {{0}}}, on_dump},
-    {{MESSAGE_GAUGE, {{"round", cJSON_Number}}}, gauge_take_question},
-    {{MESSAGE_GAUGE_OFF, {{0}}}, gauge_take_end},
-    {{MESSAGE_KEEP, {{"number", cJSON_Number}, {"complete", MESSAGE_BOOL}}}, storing_keep},
+    {order_dump_id, order_dump_taken},
+    {order_gauge_id, order_gauge_taken},
+    {order_gauge_off_id, order_gauge_off_taken},
+    {order_keep_id, order_keep_taken},
 };
 
 static void make_member(int process)
@@ -305,7 +309,7 @@ static void wake_up(void)
     cJSON_Delete(job.joining.wake);
     if (!job.joining.plan)
         return;
-    cJSON *decide = json_message(MESSAGE_DECIDE);
+    cJSON *decide = json_message(ORDER(decide));
     cJSON_AddStringToObject(decide, "action", "adapt");
     cJSON_AddNumberToObject(decide, "count", json_number(job.joining.plan, "count", 0));
     cJSON_AddItemToObject(decide, "plan", job.joining.plan);
@@ -315,7 +319,7 @@ static void wake_up(void)
 
 static void tell_leaving(void)
 {
-    cJSON *message = json_message(MESSAGE_LEAVE);
+    cJSON *message = json_message(REPORT(leave));
     plane_tell(&job.plane, message);
     cJSON_Delete(message);
 }

@@ -3,7 +3,6 @@
 #ifndef EPOP_JOB_STATE_H
 #define EPOP_JOB_STATE_H
 
-#include <cjson/cJSON.h>
 #include <mpi.h>
 #include <stdbool.h>
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include "runtime/base/clock.h"
-#include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/job/state.h"
 #include "runtime/job/supervised.h"
+#include "runtime/wire/messages.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -68,13 +68,13 @@ static void *keep(void *unused)
 }
 
 /* A file gets its name, and its directory is synced: the disk may be busy, and the control thread has to answer. */
-void storing_keep(void *context, const cJSON *message)
+void storing_keep(void *context, const struct order_keep *order)
 {
     pthread_t thread;
     (void)context;
     pthread_mutex_lock(&storing.lock);
-    bool ours = storing.on && json_int(message, "number", 0) == storing.number;
-    storing.complete = json_true(message, "complete");
+    bool ours = storing.on && order->number == storing.number;
+    storing.complete = order->complete;
     pthread_mutex_unlock(&storing.lock);
     if (!ours)
         return;

@@ -5,9 +5,8 @@
 #ifndef EPOP_JOB_STORING_H
 #define EPOP_JOB_STORING_H
 
-#include <cjson/cJSON.h>
-
 #include "runtime/checkpoint/take.h"
+#include "runtime/wire/messages.h"
 
 #define STORING_LIMIT 1800 /* seconds that a process, or the end of the job, waits for the disk */
 
@@ -16,8 +15,8 @@ struct checkpoint_behind *storing_begin(const struct store_table *store, int num
 /* It could not be. */
 void storing_called_off(void);
 
-/* MESSAGE_KEEP; on the control thread. */
-void storing_keep(void *context, const cJSON *message);
+/* ORDER(keep); on the control thread. */
+void storing_keep(void *context, const struct order_keep *order);
 
 /* Waits for the end of one that there is, so many seconds at most. Before the process says that it ends. */
 void storing_end(double seconds);

@@ -26,7 +26,7 @@ int job_tell(void *context, const cJSON *message)
 
 int job_request(const epop_request_t *request)
 {
-    cJSON *message = json_message(MESSAGE_REQUEST);
+    cJSON *message = json_message(REPORT(request));
     if (request->size)
         cJSON_AddNumberToObject(message, "size", request->size);
     cJSON_AddNumberToObject(message, "world", job.member.plan ? job.member.plan->adaptation : 0);
@@ -42,7 +42,7 @@ int job_request(const epop_request_t *request)
 
 int job_request_checkpoint(void)
 {
-    cJSON *message = json_message(MESSAGE_REQUEST);
+    cJSON *message = json_message(REPORT(request));
     cJSON_AddTrueToObject(message, "checkpoint");
     return member_request(&job.member, message) ? EPOP_ERR_SYSTEM : EPOP_OK;
 }
@@ -69,7 +69,7 @@ int job_deliver_crash(const char *text, bool core)
 {
     if (job.alone)
         crash_alone(text);
-    cJSON *message = json_message(MESSAGE_CRASHED);
+    cJSON *message = json_message(REPORT(crashed));
     cJSON_AddStringToObject(message, "text", text);
     cJSON_AddBoolToObject(message, "core", core);
     int result = plane_tell(&job.plane, message);
@@ -102,7 +102,7 @@ static void tell_text(const char *op, const char *text)
 
 void epop__job_fail(const char *text)
 {
-    tell_text(MESSAGE_FAILED, text);
+    tell_text(REPORT(failed), text);
     sleep(FAIL_TIMEOUT); /* the coordinator ends us all before this is over, unless it cannot be reached */
     ending_abort(text);
 }
@@ -133,5 +133,5 @@ void epop__job_breach(const char *text)
         return;
     if (!job.rollcall->warns)
         epop__job_fail(text);
-    tell_text(MESSAGE_BREACH, text);
+    tell_text(REPORT(breach), text);
 }

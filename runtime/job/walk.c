@@ -6,7 +6,6 @@
 #include "runtime/ahead/ahead.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
-#include "runtime/base/json.h"
 #include "runtime/describe/program.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/job/checkpoints.h"
@@ -14,6 +13,7 @@
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
 #include "runtime/redist/traffic.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/world.h"
 
 /* How connecting went, once per window: the first word counts. */
@@ -111,7 +111,7 @@ static bool elastic_join(void *context, const char *failure, struct position *at
     if (job.joining.failure.code)
         failure = job.joining.failure.text;
     char *port = world.rank == 0 && !failure ? world.backend->port() : NULL;
-    member_ready(&job.member, json_int(job.member.wake, "adaptation", 0), failure, port);
+    member_ready(&job.member, ((const struct order_wake *)job.member.wake.is)->adaptation, failure, port);
     world.failure = failure;
     bool joins = member_await_window(&job.member);
     if (!joins)

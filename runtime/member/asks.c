@@ -5,6 +5,7 @@
 
 #include "runtime/base/json.h"
 #include "runtime/member/member.h"
+#include "runtime/wire/messages.h"
 
 struct ask {
     int id;
@@ -34,19 +35,18 @@ static void ask_remove(struct asks *asks, struct ask *ask)
     free(ask);
 }
 
-void asks_take(struct asks *asks, const cJSON *answer)
+void asks_take(struct asks *asks, const struct order_told *answer)
 {
-    int id = json_int(answer, "id", 0);
     struct ask *ask = asks->first;
-    while (ask && ask->id != id)
+    while (ask && ask->id != answer->id)
         ask = ask->next;
     if (!ask)
         return;
     if (!ask->arrived) {
-        ask->answer = cJSON_Duplicate(answer, 1);
+        ask->answer = cJSON_Duplicate(answer->said, 1);
         return;
     }
-    ask->arrived(ask->context, answer);
+    ask->arrived(ask->context, answer->said);
     ask_remove(asks, ask);
 }
 

@@ -8,6 +8,8 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
+#include "runtime/wire/messages.h"
+
 struct ask;
 struct member;
 
@@ -26,7 +28,7 @@ int member_ask_beside(struct member *member, cJSON *message, void (*arrived)(voi
                       void *context);
 
 /* For member.c, with its lock: an answer has come; the member ends. */
-void asks_take(struct asks *asks, const cJSON *answer);
+void asks_take(struct asks *asks, const struct order_told *answer);
 void asks_destroy(struct asks *asks);
 
 #endif

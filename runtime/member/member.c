@@ -29,8 +29,8 @@ void member_destroy(struct member *member)
 {
     epop__tally_close(&member->live.tally);
     plan_free(member->plan);
-    cJSON_Delete(member->wake);
-    cJSON_Delete(member->meeting);
+    message_free(&member->wake);
+    message_free(&member->meeting);
     cJSON_free(member->requested);
     asks_destroy(&member->asks);
     pthread_cond_destroy(&member->changed);
@@ -55,7 +55,7 @@ static uint64_t update_ceiling(struct member *member)
 
 /* ---- The control thread ------------------------------------------------- */
 
-static void on_freeze(struct member *member, const cJSON *message)
+static void on_freeze(struct member *member, const struct order_freeze *order)
 {
     pthread_mutex_lock(&member->lock);
     member->frozen = true;
@@ -63,23 +63,22 @@ static void on_freeze(struct member *member, const cJSON *message)
     uint64_t count = update_ceiling(member);
     bool ended = member->ended;
     pthread_mutex_unlock(&member->lock);
-    cJSON *answer = json_message(MESSAGE_COUNT);
-    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    cJSON *answer = json_message(REPORT(count));
+    cJSON_AddNumberToObject(answer, "round", order->round);
     cJSON_AddNumberToObject(answer, "count", (double)count);
     cJSON_AddBoolToObject(answer, "ended", ended);
     tell(member, answer);
 }
 
-static void on_target(struct member *member, const cJSON *message)
+static void on_target(struct member *member, const struct order_target *order)
 {
     member->frozen = false;
-    member->target = (uint64_t)json_int64(message, "count", 0);
+    member->target = (uint64_t)order->count;
     update_ceiling(member);
 }
 
-static void on_release(struct member *member, const cJSON *message)
+static void on_release(struct member *member)
 {
-    (void)message;
     member->frozen = false;
     member->target = 0;
     member->stood = 0;
@@ -87,10 +86,10 @@ static void on_release(struct member *member, const cJSON *message)
 }
 
 /* It may hold at what it took for the target. */
-static void on_settled(struct member *member, const cJSON *message)
+static void on_settled(struct member *member, const struct order_settled *order)
 {
-    int shift = json_int(message, "shift", 0);
-    atomic_store(&member->settled, json_int(message, "adaptation", 0));
+    int shift = order->shift;
+    atomic_store(&member->settled, order->adaptation);
     if (!shift)
         return;
     atomic_fetch_add(&member->ceiling.shift, shift);
@@ -100,43 +99,17 @@ static void on_settled(struct member *member, const cJSON *message)
 
 static void tell_failed(struct member *member, const char *text)
 {
-    cJSON *message = json_message(MESSAGE_FAILED);
+    cJSON *message = json_message(REPORT(failed));
     cJSON_AddStringToObject(message, "text", text);
     tell(member, message);
 }
 
-/* 0, or -1: there is none of that name. */
-static int action_of(const char *name, enum action *action)
+static void on_decide(struct member *member, const struct order_decide *order)
 {
-    static const char *const names[] = {
-        [ACTION_CONTINUE] = "continue", [ACTION_ADAPT] = "adapt", [ACTION_STOP] = "stop"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i])) {
-            *action = (enum action)i;
-            return 0;
-        }
-    return -1;
-}
-
-/* What is decided, and for an adaptation its plan. 0, or -1 with text. */
-static int read_decision(const cJSON *message, enum action *action, struct plan **plan, struct error *error)
-{
-    const char *name = json_text(message, "action");
-    const cJSON *json = cJSON_GetObjectItemCaseSensitive(message, "plan");
-    if (action_of(name, action))
-        return error_set(error, ERROR_FAILED, "a process does not know the action '%.40s' of a decision", name);
-    if (*action == ACTION_ADAPT && !(*plan = plan_from_json(json)))
-        return error_set(error, ERROR_FAILED, "a process cannot read the plan of an adaptation");
-    return 0;
-}
-
-static void on_decide(struct member *member, const cJSON *message)
-{
-    enum action action = ACTION_CONTINUE;
-    struct plan *plan = NULL;
-    struct error error;
-    if (read_decision(message, &action, &plan, &error)) { /* it would wait for its decision for ever */
-        tell_failed(member, error.text);
+    enum action action = (enum action)order->action;
+    struct plan *plan = order->plan ? plan_of(order->plan) : NULL;
+    if (action == ACTION_ADAPT && !plan) {
+        tell_failed(member, "a process cannot read the plan of an adaptation");
         return;
     }
     pthread_mutex_lock(&member->lock);
@@ -146,7 +119,7 @@ static void on_decide(struct member *member, const cJSON *message)
     }
     member->decision = action;
     member->decided = true;
-    member->decided_at = (uint64_t)json_int64(message, "count", 0);
+    member->decided_at = (uint64_t)order->count;
     member->target = 0;
     update_ceiling(member);
     pthread_cond_broadcast(&member->changed);
@@ -163,11 +136,10 @@ static struct position present_position(const struct member *member)
 }
 
 /* For status, and for the size rule of the phase that rank 0 is in. */
-static void on_position(struct member *member, const cJSON *message)
+static void on_position(struct member *member)
 {
-    (void)message;
     const struct position at = present_position(member);
-    cJSON *answer = json_message(MESSAGE_POSITION);
+    cJSON *answer = json_message(REPORT(position));
     position_to_json(&at, answer);
     tally_tell(&member->live.tally, &member->live.iteration, answer);
     tell(member, answer);
@@ -184,11 +156,11 @@ static const char *activity(struct member *member)
     return !atomic_load(&member->live.program) ? "standby" : holding ? "holding" : "running";
 }
 
-static void on_locate(struct member *member, const cJSON *message)
+static void on_locate(struct member *member, const struct order_locate *order)
 {
     const struct position at = present_position(member);
-    cJSON *answer = json_message(MESSAGE_LOCATED);
-    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    cJSON *answer = json_message(REPORT(located));
+    cJSON_AddNumberToObject(answer, "round", order->round);
     cJSON_AddStringToObject(answer, "activity", activity(member));
     position_to_json(&at, answer);
     if (member->describe)
@@ -196,169 +168,182 @@ static void on_locate(struct member *member, const cJSON *message)
     tell(member, answer);
 }
 
-static void on_waits(struct member *member, const cJSON *message)
+static void on_waits(struct member *member, const struct order_waits *order)
 {
-    cJSON *answer = json_message(MESSAGE_WAITS);
-    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    cJSON *answer = json_message(REPORT(waits));
+    cJSON_AddNumberToObject(answer, "round", order->round);
     cJSON_AddNumberToObject(answer, "count", (double)ceiling_count(&member->ceiling));
     if (member->waits)
         member->waits(answer);
     tell(member, answer);
 }
 
-static void on_ping(struct member *member, const cJSON *message)
+static void on_ping(struct member *member)
 {
-    (void)message;
-    tell(member, json_message(MESSAGE_PONG));
+    tell(member, json_message(REPORT(pong)));
 }
 
-static void on_alive(struct member *member, const cJSON *message)
+static void on_alive(struct member *member)
 {
-    (void)message;
-    tell(member, json_message(MESSAGE_ALIVE));
+    tell(member, json_message(REPORT(alive)));
 }
 
 /* Comes only where all hold. */
-static void on_checkpoint(struct member *member, const cJSON *message)
+static void on_save(struct member *member, const struct order_save *order)
 {
-    struct save_order order;
-    if (save_order_from_json(message, &order)) {
-        tell_failed(member, "a process cannot read the order to make a checkpoint");
-        return;
-    }
     pthread_mutex_lock(&member->lock);
-    member->order = order;
+    save_order_read(&member->order, order);
     member->saves = true;
     pthread_cond_broadcast(&member->changed);
     pthread_mutex_unlock(&member->lock);
 }
 
-static void on_heard(struct member *member, const cJSON *message)
+static void on_heard(struct member *member)
 {
-    (void)message;
     cJSON_free(member->requested);
     member->requested = NULL;
 }
 
-static void on_progress(struct member *member, const cJSON *message)
+static void on_progress(struct member *member)
 {
-    (void)message;
     member->asked = true;
     update_ceiling(member);
 }
 
-static void on_list(struct member *member, const cJSON *message)
+static void on_list(struct member *member, const struct order_list *order)
 {
-    int adaptation = json_int(message, "adaptation", 0);
+    int adaptation = order->adaptation;
     if (atomic_load(&member->nothing_constant))
         member_listed(member, adaptation, NULL, NULL, NULL);
     else
         member_send_on_errand(member, ERRAND_LIST, adaptation);
 }
 
-static void keep(cJSON **kept, const cJSON *message)
+/* Without memory it is as if it had not come, and the coordinator waits for no longer than its limit. */
+static void keep(struct message *kept, const cJSON *said)
 {
-    cJSON_Delete(*kept);
-    *kept = message ? cJSON_Duplicate(message, 1) : NULL;
+    message_free(kept);
+    message_keep(kept, KIND_ORDER, said);
 }
 
-static void on_wake(struct member *member, const cJSON *message)
+static void on_wake(struct member *member, const struct order_wake *order)
 {
-    keep(&member->wake, message);
-    keep(&member->meeting, NULL);
+    keep(&member->wake, order->said);
+    message_free(&member->meeting);
     member->cancelled = false;
 }
 
-static void on_meet(struct member *member, const cJSON *message)
+static void on_meet(struct member *member, const struct order_meet *order)
 {
-    keep(&member->meeting, message);
+    keep(&member->meeting, order->said);
 }
 
-static void on_call_off(struct member *member, const cJSON *message)
+static void on_call_off(struct member *member)
 {
-    (void)message;
     member->cancelled = true;
 }
 
-static void on_finish(struct member *member, const cJSON *message)
+static void on_finish(struct member *member, const struct order_finish *order)
 {
     member->finish = true;
-    member->status = json_int(message, "status", 0);
+    member->status = order->status;
 }
 
-static void on_told(struct member *member, const cJSON *message)
+static void on_told(struct member *member, const struct order_told *order)
 {
-    asks_take(&member->asks, message);
+    asks_take(&member->asks, order);
 }
 
-static void on_off(struct member *member, const cJSON *message)
+static void on_off(struct member *member, const struct order_off *order)
 {
-    member->off = json_int(message, "adaptation", 0);
+    member->off = order->adaptation;
 }
 
-static void on_passed(struct member *member, const cJSON *message)
+static void on_passed(struct member *member)
 {
-    (void)message;
     member->passed++;
 }
 
-static void on_halt(struct member *member, const cJSON *message)
+static void on_halt(struct member *member, const struct order_halt *order)
 {
-    member->stopped = json_true(message, "halt");
+    member->stopped = order->halt;
 }
 
 /* ---- Taking messages ------------------------------------------------------ */
 
-/* `change` is called with the lock, and the program's thread looks then; `answer` without. */
+/* Hands what was decoded to who takes it; BARE: there is nothing in it. */
+#define TAKES_ORDER(name)                                                                                              \
+    static void take_##name(struct member *member, const void *order)                                                  \
+    {                                                                                                                  \
+        on_##name(member, (const struct order_##name *)order);                                                         \
+    }
+#define TAKES_BARE(name)                                                                                               \
+    static void take_##name(struct member *member, const void *order)                                                  \
+    {                                                                                                                  \
+        (void)order;                                                                                                   \
+        on_##name(member);                                                                                             \
+    }
+TAKES_ORDER(freeze)
+TAKES_BARE(position)
+TAKES_ORDER(locate)
+TAKES_ORDER(waits)
+TAKES_BARE(ping)
+TAKES_BARE(alive)
+TAKES_ORDER(target)
+TAKES_BARE(release)
+TAKES_ORDER(settled)
+TAKES_ORDER(decide)
+TAKES_ORDER(save)
+TAKES_BARE(heard)
+TAKES_BARE(progress)
+TAKES_ORDER(list)
+TAKES_ORDER(wake)
+TAKES_ORDER(meet)
+TAKES_BARE(call_off)
+TAKES_ORDER(finish)
+TAKES_ORDER(told)
+TAKES_ORDER(off)
+TAKES_BARE(passed)
+TAKES_ORDER(halt)
+
+/* CHANGES: called with the lock, and the program's thread looks then; ANSWERS: without. */
 static const struct own_row {
-    struct message_form form;
-    void (*answer)(struct member *member, const cJSON *message);
-    void (*change)(struct member *member, const cJSON *message);
-} own_rows[] = {
-    {{MESSAGE_FREEZE, {{"round", cJSON_Number}}}, on_freeze, NULL},
-    {{MESSAGE_POSITION, {{0}}}, on_position, NULL},
-    {{MESSAGE_LOCATE, {{"round", cJSON_Number}}}, on_locate, NULL},
-    {{MESSAGE_WAITS, {{"round", cJSON_Number}}}, on_waits, NULL},
-    {{MESSAGE_PING, {{0}}}, on_ping, NULL},
-    {{MESSAGE_ALIVE, {{0}}}, on_alive, NULL},
-    {{MESSAGE_TARGET, {{"count", cJSON_Number}}}, NULL, on_target},
-    {{MESSAGE_RELEASE, {{0}}}, NULL, on_release},
-    {{MESSAGE_SETTLED, {{"adaptation", cJSON_Number}, {"shift", cJSON_Number}}}, NULL, on_settled},
-    {{MESSAGE_DECIDE, {{"action", cJSON_String}, {"count", cJSON_Number}}}, on_decide, NULL},
-    {{MESSAGE_SAVE, {{"number", cJSON_Number}, {"level", cJSON_String}}}, on_checkpoint, NULL},
-    {{MESSAGE_HEARD, {{0}}}, NULL, on_heard},
-    {{MESSAGE_PROGRESS, {{0}}}, NULL, on_progress},
-    {{MESSAGE_LIST, {{"adaptation", cJSON_Number}}}, on_list, NULL},
-    {{MESSAGE_WAKE, {{"adaptation", cJSON_Number}}}, NULL, on_wake},
-    {{MESSAGE_MEET, {{"ports", cJSON_Array}}}, NULL, on_meet},
-    {{MESSAGE_CALL_OFF, {{0}}}, NULL, on_call_off},
-    {{MESSAGE_FINISH, {{"status", cJSON_Number}}}, NULL, on_finish},
-    {{MESSAGE_TOLD, {{"id", cJSON_Number}}}, NULL, on_told},
-    {{MESSAGE_OFF, {{"adaptation", cJSON_Number}}}, NULL, on_off},
-    {{MESSAGE_PASSED, {{0}}}, NULL, on_passed},
-    {{MESSAGE_HALT, {{"halt", MESSAGE_BOOL}}}, NULL, on_halt},
+    void (*take)(struct member *member, const void *order);
+    enum { ANSWERS, CHANGES } how;
+} own_rows[MESSAGE_IDS] = {
+    [order_freeze_id] = {take_freeze, ANSWERS},     [order_position_id] = {take_position, ANSWERS},
+    [order_locate_id] = {take_locate, ANSWERS},     [order_waits_id] = {take_waits, ANSWERS},
+    [order_ping_id] = {take_ping, ANSWERS},         [order_alive_id] = {take_alive, ANSWERS},
+    [order_target_id] = {take_target, CHANGES},     [order_release_id] = {take_release, CHANGES},
+    [order_settled_id] = {take_settled, CHANGES},   [order_decide_id] = {take_decide, ANSWERS},
+    [order_save_id] = {take_save, ANSWERS},         [order_heard_id] = {take_heard, CHANGES},
+    [order_progress_id] = {take_progress, CHANGES}, [order_list_id] = {take_list, ANSWERS},
+    [order_wake_id] = {take_wake, CHANGES},         [order_meet_id] = {take_meet, CHANGES},
+    [order_call_off_id] = {take_call_off, CHANGES}, [order_finish_id] = {take_finish, CHANGES},
+    [order_told_id] = {take_told, CHANGES},         [order_off_id] = {take_off, CHANGES},
+    [order_passed_id] = {take_passed, CHANGES},     [order_halt_id] = {take_halt, CHANGES},
 };
 
-static void take_own(struct member *member, const struct own_row *row, const cJSON *message)
+static void take_own(struct member *member, const struct own_row *row, const void *order)
 {
-    if (row->answer) {
-        row->answer(member, message);
+    if (row->how == ANSWERS) {
+        row->take(member, order);
         return;
     }
     pthread_mutex_lock(&member->lock);
-    row->change(member, message);
+    row->take(member, order);
     pthread_cond_broadcast(&member->changed);
     pthread_mutex_unlock(&member->lock);
 }
 
 /* False: no table knows it. */
-static bool take_other(struct member *member, const cJSON *message, struct error *why)
+static bool take_other(struct member *member, const struct message *message)
 {
     for (int i = 0; i < member->table_count; i++) {
         const struct message_table *t = &member->tables[i];
-        const struct message_row *row = message_find(t->rows, t->count, sizeof *t->rows, message);
-        if (row && message_fits(&row->form, message, why))
-            row->take(t->context, message);
+        const struct message_row *row = message_row(t->rows, t->count, message->id);
+        if (row)
+            row->take(t->context, message->is);
         if (row)
             return true;
     }
@@ -370,16 +355,28 @@ void member_understand(struct member *member, const struct message_row *rows, si
     member->tables[member->table_count++] = (struct message_table){rows, count, context};
 }
 
-void member_receive(struct member *member, const cJSON *message)
+/* The rank could not take part, and would wait for ever for what it was told. */
+static void refuse(struct member *member, const struct message *message, const struct error *why)
 {
-    const struct own_row *row = message_find(own_rows, sizeof own_rows / sizeof *own_rows, sizeof *own_rows, message);
-    struct error why = {0};
-    if (row && message_fits(&row->form, message, &why))
-        take_own(member, row, message);
-    else if (!row && !take_other(member, message, &why))
-        message_unknown(message, &why);
-    if (why.code)
+    if (message->id == order_decide_id || message->id == order_save_id)
+        tell_failed(member, why->text);
+    else
+        message_refuse(why);
+}
+
+void member_receive(struct member *member, const cJSON *json)
+{
+    struct message message;
+    struct error why;
+    if (!message_decode(&message, KIND_ORDER, json, &why)) {
+        refuse(member, &message, &why);
+    } else if (own_rows[message.id].take) {
+        take_own(member, &own_rows[message.id], message.is);
+    } else if (!take_other(member, &message)) {
+        error_set(&why, ERROR_FAILED, "a message '%s' is not for this process", json_text(json, "op"));
         message_refuse(&why);
+    }
+    message_free(&message);
 }
 
 /* ---- Ahead of the window ------------------------------------------------- */
@@ -398,7 +395,7 @@ void member_listed(struct member *member, int adaptation, const struct position 
                    cJSON *place)
 {
     char hash[17];
-    cJSON *message = json_message(MESSAGE_LISTED);
+    cJSON *message = json_message(REPORT(listed));
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (place)
         cJSON_AddItemToObject(message, "place", place);
@@ -413,7 +410,7 @@ void member_listed(struct member *member, int adaptation, const struct position 
 
 void member_ahead(struct member *member, int adaptation, const struct error *failure, int64_t bytes)
 {
-    cJSON *message = json_message(MESSAGE_AHEAD);
+    cJSON *message = json_message(REPORT(ahead));
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (failure)
         cJSON_AddStringToObject(message, "failure", failure->text);
@@ -517,7 +514,7 @@ static void report_at(struct member *member, uint64_t count, const struct positi
     if (member->reported == count)
         return;
     member->reported = count;
-    cJSON *message = json_message(MESSAGE_ARRIVED);
+    cJSON *message = json_message(REPORT(arrived));
     cJSON_AddNumberToObject(message, "count", (double)count);
     position_to_json(at, message);
     tally_tell(&member->live.tally, &member->live.iteration, message);
@@ -588,7 +585,7 @@ void member_end(struct member *member)
     pthread_mutex_lock(&member->lock);
     member->ended = true;
     pthread_mutex_unlock(&member->lock);
-    tell(member, json_message(MESSAGE_ENDED));
+    tell(member, json_message(REPORT(ended)));
     pthread_mutex_lock(&member->lock);
     while (!member->finish)
         member_wait_poking(member, &waits);
@@ -606,33 +603,33 @@ bool member_is_finished(struct member *member)
 enum task member_standby(struct member *member)
 {
     pthread_mutex_lock(&member->lock);
-    while (!member->finish && !member->wake)
+    while (!member->finish && !member->wake.is)
         pthread_cond_wait(&member->changed, &member->lock);
     /* Woken and told to finish at once: the other joiners may be in the middle of joining and wait for this one. */
-    enum task task = member->wake ? TASK_JOIN : TASK_FINISH;
+    enum task task = member->wake.is ? TASK_JOIN : TASK_FINISH;
     pthread_mutex_unlock(&member->lock);
     return task;
 }
 
-cJSON *member_meet(struct member *member, int adaptation, const cJSON *ports)
+bool member_meet(struct member *member, int adaptation, const cJSON *ports, struct message *meeting)
 {
-    cJSON *message = json_message(MESSAGE_MEET);
+    cJSON *message = json_message(REPORT(meet));
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (ports)
         cJSON_AddItemToObject(message, "ports", cJSON_Duplicate(ports, 1));
     tell(member, message);
     pthread_mutex_lock(&member->lock);
-    while (!member->cancelled && !member->finish && !member->meeting)
+    while (!member->cancelled && !member->finish && !member->meeting.is)
         pthread_cond_wait(&member->changed, &member->lock);
-    cJSON *meeting = member->meeting;
-    member->meeting = NULL;
+    *meeting = member->meeting;
+    member->meeting = (struct message){0};
     pthread_mutex_unlock(&member->lock);
-    return meeting;
+    return meeting->is;
 }
 
 void member_ready(struct member *member, int adaptation, const char *failure, const char *port)
 {
-    cJSON *message = json_message(MESSAGE_READY);
+    cJSON *message = json_message(REPORT(ready));
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (port)
         cJSON_AddStringToObject(message, "port", port);
@@ -655,22 +652,21 @@ bool member_await_window(struct member *member)
         atomic_store(&member->ceiling.shift, 0);
         member->called = member->passed = 0;
     }
-    cJSON_Delete(member->wake);
-    member->wake = NULL;
+    message_free(&member->wake);
     pthread_mutex_unlock(&member->lock);
     return joined;
 }
 
 void member_linked(struct member *member, int adaptation)
 {
-    cJSON *message = json_message(MESSAGE_LINKED);
+    cJSON *message = json_message(REPORT(linked));
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     tell(member, message);
 }
 
 void member_connected(struct member *member, int adaptation, const char *failure)
 {
-    cJSON *message = json_message(MESSAGE_CONNECTED);
+    cJSON *message = json_message(REPORT(connected));
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (failure)
         cJSON_AddStringToObject(message, "failure", failure);
@@ -679,7 +675,7 @@ void member_connected(struct member *member, int adaptation, const char *failure
 
 void member_committed(struct member *member, int adaptation, double stall, int64_t bytes)
 {
-    cJSON *message = json_message(MESSAGE_COMMITTED);
+    cJSON *message = json_message(REPORT(committed));
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     cJSON_AddNumberToObject(message, "stall", stall);
     cJSON_AddNumberToObject(message, "bytes", (double)bytes);
@@ -688,7 +684,7 @@ void member_committed(struct member *member, int adaptation, double stall, int64
 
 void member_saved(struct member *member, const struct saved *saved)
 {
-    cJSON *message = json_message(MESSAGE_SAVED);
+    cJSON *message = json_message(REPORT(saved));
     cJSON_AddNumberToObject(message, "number", saved->number);
     cJSON_AddNumberToObject(message, "bytes", (double)saved->bytes);
     if (saved->failure)
@@ -706,12 +702,12 @@ static void tell_of_copy(struct member *member, cJSON *message, int number, cons
 
 void member_stored(struct member *member, int number, const char *failure)
 {
-    tell_of_copy(member, json_message(MESSAGE_STORED), number, failure);
+    tell_of_copy(member, json_message(REPORT(stored)), number, failure);
 }
 
 void member_kept(struct member *member, int number, const char *failure)
 {
-    tell_of_copy(member, json_message(MESSAGE_KEPT), number, failure);
+    tell_of_copy(member, json_message(REPORT(kept)), number, failure);
 }
 
 void member_parked(struct member *member, bool reusable)
@@ -724,7 +720,7 @@ void member_parked(struct member *member, bool reusable)
     member->stopped = false;
     update_ceiling(member);
     pthread_mutex_unlock(&member->lock);
-    cJSON *message = json_message(MESSAGE_PARKED);
+    cJSON *message = json_message(REPORT(parked));
     cJSON_AddBoolToObject(message, "reusable", reusable);
     tell(member, message);
 }
@@ -732,7 +728,7 @@ void member_parked(struct member *member, bool reusable)
 void member_report_progress(struct member *member, const epop_progress_t *progress, double mpi_seconds)
 {
     const struct position at = present_position(member);
-    cJSON *message = json_message(MESSAGE_PROGRESS);
+    cJSON *message = json_message(REPORT(progress));
     cJSON_AddNumberToObject(message, "pc", at.pc);
     cJSON_AddNumberToObject(message, "visit", (double)at.visit);
     cJSON_AddNumberToObject(message, "iteration", (double)progress->iteration);
@@ -751,10 +747,10 @@ void member_stretch(struct member *member, const struct stretch_log *log, int fr
 
 void member_hosts(struct member *member)
 {
-    tell(member, json_message(MESSAGE_HOSTS));
+    tell(member, json_message(REPORT(hosts)));
 }
 
 void member_gone(struct member *member)
 {
-    tell(member, json_message(MESSAGE_GONE));
+    tell(member, json_message(REPORT(gone)));
 }

@@ -73,7 +73,7 @@ struct member {
     enum errand errand;
     int errand_for;    /* the adaptation */
     uint64_t target;   /* 0: none */
-    uint64_t reported; /* the probe for which MESSAGE_ARRIVED was sent */
+    uint64_t reported; /* the probe for which REPORT(arrived) was sent */
     bool decided;
     enum action decision;
     uint64_t decided_at;     /* the probe to which the decision belongs */
@@ -95,9 +95,9 @@ struct member {
 
     /* standby */
     bool finish, cancelled;
-    int status;     /* that the job ends with, once finish is set */
-    cJSON *wake;    /* the message that asks this process to join; owned; NULL: none */
-    cJSON *meeting; /* the message that all joiners are here; owned; NULL: none */
+    int status;             /* that the job ends with, once finish is set */
+    struct message wake;    /* that asks this process to join: an order_wake, if there is one */
+    struct message meeting; /* that all joiners are here: an order_meet, likewise */
 };
 
 int member_init(struct member *member, int process);
@@ -153,8 +153,8 @@ void member_end(struct member *member);
 enum task member_standby(struct member *member);
 
 /* Joining with processes of other launches: says so, and where the others come to it (ports; NULL: it comes to them).
- * Waits until all are here; the message with the ports, which is the caller's, or NULL if the adaptation is off. */
-cJSON *member_meet(struct member *member, int adaptation, const cJSON *ports);
+ * Waits until all are here; `meeting`, an order_meet, is the caller's then. False if the adaptation is off. */
+bool member_meet(struct member *member, int adaptation, const cJSON *ports, struct message *meeting);
 
 /* A joining process is ready, or is not, for the reason given (else NULL). port: where it accepts, or NULL. */
 void member_ready(struct member *member, int adaptation, const char *failure, const char *port);

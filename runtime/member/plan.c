@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-
-enum { INTS_MOST = 1 << 22 };
+#include "runtime/wire/messages.h"
 
 static struct plan *plan_alloc(int old_size, int joining)
 {
@@ -109,61 +108,23 @@ cJSON *plan_to_json(const struct plan *plan)
     return json;
 }
 
-/* What an element of it stands for: from `first` on so many. */
-static int read_run(const cJSON *item, int *first)
+struct plan *plan_of(const struct shape_plan *said)
 {
-    const cJSON *of = cJSON_IsArray(item) ? item->child : item;
-    *first = of ? of->valueint : 0;
-    return of == item ? 1 : of && of->next ? of->next->valueint : 0;
-}
-
-/* -1: it is no such array. */
-static int count_ints(const cJSON *array)
-{
-    const cJSON *item;
-    int total = 0, first;
-    cJSON_ArrayForEach(item, array)
-    {
-        int count = read_run(item, &first);
-        if (count < 1 || count > INTS_MOST - total)
-            return -1;
-        total += count;
-    }
-    return total;
-}
-
-static void read_ints(const cJSON *array, int *out)
-{
-    const cJSON *item;
-    int first;
-    cJSON_ArrayForEach(item, array)
-    {
-        int count = read_run(item, &first);
-        for (int i = 0; i < count; i++)
-            *out++ = first < 0 ? first : first + i;
-    }
-}
-
-struct plan *plan_from_json(const cJSON *json)
-{
-    const cJSON *processes = cJSON_GetObjectItemCaseSensitive(json, "processes");
-    const cJSON *new_ranks = cJSON_GetObjectItemCaseSensitive(json, "new_ranks");
-    int total = count_ints(processes), old_size = json_int(json, "old_size", -1);
-    if (old_size < 1 || total < old_size || count_ints(new_ranks) != total)
+    int total = said->processes.count;
+    if (total < said->old_size || said->new_ranks.count != total)
         return NULL;
-    struct plan *plan = plan_alloc(old_size, total - old_size);
+    struct plan *plan = plan_alloc(said->old_size, total - said->old_size);
     if (!plan)
         return NULL;
-    plan->adaptation = json_int(json, "adaptation", 0);
-    plan->count = (uint64_t)json_int64(json, "count", 0);
-    plan->at = position_from_json(json);
-    plan->connected = json_true(json, "connected");
-    plan->ahead = json_true(json, "ahead");
-    read_ints(processes, plan->processes);
-    read_ints(new_ranks, plan->new_ranks);
-    for (int r = 0; r < old_size; r++)
+    plan->adaptation = said->adaptation;
+    plan->count = (uint64_t)said->count;
+    plan->at = POSITION_OF(said);
+    plan->connected = said->connected;
+    plan->ahead = said->ahead;
+    memcpy(plan->processes, said->processes.items, sizeof *plan->processes * (size_t)total);
+    memcpy(plan->new_ranks, said->new_ranks.items, sizeof *plan->new_ranks * (size_t)total);
+    for (int r = 0; r < said->old_size; r++)
         plan->staying += plan->new_ranks[r] >= 0;
-    if (json_text(json, "port"))
-        plan->port = strdup(json_text(json, "port"));
+    plan->port = said->port ? strdup(said->port) : NULL;
     return plan;
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/wire/messages.h"
+
 /* A point of the walk. */
 struct position {
     int pc;
@@ -50,7 +52,7 @@ void plan_free(struct plan *plan);
 int plan_index(const struct plan *plan, int process);
 
 cJSON *plan_to_json(const struct plan *plan);
-struct plan *plan_from_json(const cJSON *json); /* NULL if it is no valid plan */
+struct plan *plan_of(const struct shape_plan *said); /* NULL if it is no valid plan */
 
 void position_to_json(const struct position *at, cJSON *json);
 struct position position_from_json(const cJSON *json);

@@ -11,7 +11,7 @@
 static cJSON *claim_json(const struct claim *claim)
 {
     char address[32];
-    cJSON *message = json_message(MESSAGE_CLAIM);
+    cJSON *message = json_message(REPORT(claim));
     position_to_json(&claim->at, message);
     cJSON_AddBoolToObject(message, "window", claim->window);
     cJSON_AddBoolToObject(message, "begins", claim->begins);

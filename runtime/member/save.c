@@ -16,7 +16,7 @@ const char *save_level_name(enum save_level level)
 
 cJSON *save_order_to_json(const struct save_order *order)
 {
-    cJSON *json = json_message(MESSAGE_SAVE);
+    cJSON *json = json_message(ORDER(save));
     cJSON_AddNumberToObject(json, "number", order->number);
     cJSON_AddNumberToObject(json, "restarts", order->restarts);
     cJSON_AddStringToObject(json, "level", names[order->level]);
@@ -26,17 +26,12 @@ cJSON *save_order_to_json(const struct save_order *order)
     return json;
 }
 
-int save_order_from_json(const cJSON *json, struct save_order *order)
+void save_order_read(struct save_order *order, const struct order_save *said)
 {
-    const char *level = json_text(json, "level"), *path = json_text(json, "path"), *base = json_text(json, "base");
-    *order = (struct save_order){.number = json_int(json, "number", 0),
-                                 .restarts = json_int(json, "restarts", 0),
-                                 .behind = json_true(json, "behind")};
-    if (!level || !path || !base || strlen(path) >= sizeof order->path || strlen(base) >= sizeof order->base)
-        return -1;
-    while (order->level < SAVE_LEVELS && strcmp(level, names[order->level]))
-        order->level++;
-    snprintf(order->path, sizeof order->path, "%s", path);
-    snprintf(order->base, sizeof order->base, "%s", base);
-    return order->level < SAVE_LEVELS ? 0 : -1;
+    *order = (struct save_order){.level = (enum save_level)said->level,
+                                 .number = said->number,
+                                 .restarts = said->restarts,
+                                 .behind = said->behind};
+    snprintf(order->path, sizeof order->path, "%s", said->path);
+    snprintf(order->base, sizeof order->base, "%s", said->base);
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/wire/messages.h"
+
 /* Where it is kept: in one file, or in the memory of the nodes. */
 enum save_level { SAVE_FILE, SAVE_MEMORY, SAVE_LEVELS };
 
@@ -33,7 +35,6 @@ struct saved {
 const char *save_level_name(enum save_level level);
 
 cJSON *save_order_to_json(const struct save_order *order);
-/* 0, or -1: it is none. */
-int save_order_from_json(const cJSON *json, struct save_order *order);
+void save_order_read(struct save_order *order, const struct order_save *said);
 
 #endif

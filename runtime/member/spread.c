@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "runtime/base/json.h"
+#include "runtime/wire/messages.h"
 
 /* A rank that only waits computes for next to nothing; JSON knows no infinity. */
 #define LEAST_COMPUTE 1e-9

@@ -83,7 +83,7 @@ static struct stretch_at at_of(const struct shape_stretch_done *done)
 
 cJSON *stretch_log_to_json(const struct stretch_log *log, int from)
 {
-    cJSON *message = json_message(MESSAGE_STRETCH);
+    cJSON *message = json_message(REPORT(stretch));
     cJSON_AddNumberToObject(message, "adaptation", log->adaptation);
     cJSON_AddBoolToObject(message, "joins", log->joins);
     cJSON_AddStringToObject(message, "what", first_probe_name(log->what));

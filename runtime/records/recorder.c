@@ -50,7 +50,7 @@ void recorder_answered(int round)
 /* Asks all other processes; the number that can answer. */
 static int ask(const bool *wanted)
 {
-    cJSON *message = json_message(MESSAGE_RECORD);
+    cJSON *message = json_message(ORDER(record));
     cJSON *which = cJSON_AddArrayToObject(message, "which");
     for (int i = 0; i < records_user()->count; i++)
         if (wanted[i])
@@ -145,7 +145,7 @@ static void write_the_last(void)
 
 static void tell_written(void)
 {
-    cJSON *message = json_message(MESSAGE_WRITTEN);
+    cJSON *message = json_message(ORDER(written));
     if (control_members())
         control_send(CONTROL_ALL, message);
     cJSON_Delete(message);

@@ -49,7 +49,7 @@ static size_t part_length(const char *text, size_t left)
 static void send_part(int which, bool last, int part, int parts, const char *text, size_t length)
 {
     char *copy = strndup(text, length);
-    cJSON *message = json_message(MESSAGE_RECORD);
+    cJSON *message = json_message(REPORT(record));
     cJSON_AddNumberToObject(message, "which", which);
     cJSON_AddBoolToObject(message, "last", last);
     cJSON_AddNumberToObject(message, "part", part);
@@ -112,39 +112,35 @@ bool records_give_present(int which)
 
 /* ---- Messages --------------------------------------------------------------------------- */
 
-void records_take_part(int process, const cJSON *message)
+void records_take_part(int process, const struct report_record *report)
 {
     if (recorder_runs())
-        store_part(json_int(message, "which", 0), process, json_true(message, "last"), json_int(message, "part", 0),
-                   json_int(message, "parts", 1), json_text(message, "text"));
+        store_part(report->which, process, report->last, report->part, report->parts, report->text);
 }
 
-void records_take_answer(int process, const cJSON *message)
+void records_take_answer(int process, const struct report_recorded *report)
 {
     (void)process;
     if (recorder_runs())
-        recorder_answered(json_int(message, "round", 0));
+        recorder_answered(report->round);
 }
 
-void records_take_failure(int process, const cJSON *message)
+void records_take_failure(int process, const struct report_write *report)
 {
     (void)process;
     if (recorder_runs())
-        recorder_fail(json_text(message, "text"));
+        recorder_fail(report->text);
 }
 
-void records_give(const cJSON *message)
+void records_give(const struct order_record *order)
 {
-    const cJSON *which;
     if (!records.user)
         return;
-    cJSON_ArrayForEach(which, cJSON_GetObjectItemCaseSensitive(message, "which"))
-    {
-        if (which->valueint >= 0 && which->valueint < records.user->count)
-            records_give_present(which->valueint);
-    }
-    cJSON *answer = json_message(MESSAGE_RECORDED);
-    cJSON_AddNumberToObject(answer, "round", json_int(message, "round", 0));
+    for (int i = 0; i < order->which.count; i++)
+        if (order->which.items[i] < records.user->count)
+            records_give_present(order->which.items[i]);
+    cJSON *answer = json_message(REPORT(recorded));
+    cJSON_AddNumberToObject(answer, "round", order->round);
     control_tell(answer);
     cJSON_Delete(answer);
 }
@@ -171,7 +167,7 @@ void records_note_checkpoint(const epop_checkpoint_t *checkpoint)
 /* Has process 0 write. -1: it cannot be reached. */
 static int ask_to_write(const char *reason)
 {
-    cJSON *message = json_message(MESSAGE_WRITE);
+    cJSON *message = json_message(REPORT(write));
     cJSON_AddStringToObject(message, "text", reason);
     int result = control_tell(message);
     cJSON_Delete(message);

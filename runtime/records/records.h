@@ -9,11 +9,11 @@
 #ifndef EPOP_RECORDS_H
 #define EPOP_RECORDS_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "epop/driver.h"
 #include "epop/visibility.h"
+#include "runtime/wire/messages.h"
 
 #define EPOP_PRIVATE EPOP_API /* exported for the epop executable; no part of the public interface */
 
@@ -60,11 +60,11 @@ EPOP_PRIVATE int epop__records_finish(const char *stopped_by);
 
 /* Messages of a process, on the control thread of process 0: a part of its records; that it has sent all; that the job
  * fails. Where nobody records they are ignored, as are those below. */
-void records_take_part(int process, const cJSON *message);
-void records_take_answer(int process, const cJSON *message);
-void records_take_failure(int process, const cJSON *message);
+void records_take_part(int process, const struct report_record *report);
+void records_take_answer(int process, const struct report_recorded *report);
+void records_take_failure(int process, const struct report_write *report);
 /* Messages of process 0, likewise in another process: which records it wants; that they are written. */
-void records_give(const cJSON *message);
+void records_give(const struct order_record *order);
 void records_are_written(void);
 /* What becomes of an adaptation (NULL: a request was refused for that reason). */
 void records_note(const epop_adaptation_t *adaptation, const char *reason);

@@ -12,6 +12,7 @@
 
 #define WHOLE_MOST 1e15 /* cJSON writes 15 digits */
 #define LIST_MOST  100000
+#define RUNS_MOST  (1 << 22)
 #define TEXT_MOST  1000000
 #define ANY_REAL   (-HUGE_VAL)
 
@@ -31,6 +32,7 @@ enum what {
     IS_WORD,
     IS_TRUTH_OR,
     IS_INTS,
+    IS_RUNS,
     IS_TEXTS,
     IS_INT_OF,
     IS_TEXT_OF,
@@ -84,6 +86,7 @@ struct member_form {
 #define WORD(name, need, words, otherwise, help)      {IS_WORD, AT(name), need, 0, 0, otherwise, words, 0},
 #define TRUTH_OR(name, need, word, help)              {IS_TRUTH_OR, AT(name), need, 0, 2, 0, word, 0},
 #define INTS(name, need, least, distinct, help)       {IS_INTS, AT(name), need, least, INT_MAX, 0, NULL, distinct},
+#define RUNS(name, need, least, help)                 {IS_RUNS, AT(name), need, least, INT_MAX, 0, NULL, 0},
 #define TEXTS(name, need, help)                       {IS_TEXTS, AT(name), need, 0, 0, 0, NULL, 0},
 #define INT_OF(name, need, least, help)               {IS_INT_OF, AT(name), need, least, INT_MAX, 0, NULL, 0},
 #define TEXT_OF(name, need, prefix, help)             {IS_TEXT_OF, AT(name), need, 0, 0, 0, prefix, 0},
@@ -374,6 +377,42 @@ static bool read_ints(struct decoder *d, const struct member_form *m, const cJSO
     return !m->more || (count && are_distinct(d, items, count));
 }
 
+/* What an element stands for: from `first` on so many. False: it is none. */
+static bool read_run(struct decoder *d, const struct member_form *m, const cJSON *item, int *first, int *count)
+{
+    static const struct member_form how_many = {.least = 1, .most = RUNS_MOST};
+    const cJSON *one = cJSON_IsArray(item) ? item->child : item;
+    *count = 1;
+    if (!one || !read_int(d, m, one, first))
+        return false;
+    return one == item ||
+           (one->next && !one->next->next && read_int(d, &how_many, one->next, count) && *first <= INT_MAX - *count);
+}
+
+static bool read_runs(struct decoder *d, const struct member_form *m, const cJSON *item, void *to)
+{
+    struct ints *ints = to;
+    const cJSON *one;
+    int total = 0, first, count, *items;
+    cJSON_ArrayForEach(one, item)
+    {
+        if (!read_run(d, m, one, &first, &count) || count > RUNS_MOST - total)
+            return false;
+        total += count;
+    }
+    items = cJSON_IsArray(item) ? take_room(d, (size_t)total + 1, sizeof *items) : NULL;
+    *ints = (struct ints){items, 0};
+    if (!items)
+        return false;
+    cJSON_ArrayForEach(one, item)
+    {
+        read_run(d, m, one, &first, &count);
+        for (int i = 0; i < count; i++)
+            items[ints->count++] = first < 0 ? first : first + i;
+    }
+    return true;
+}
+
 static bool read_texts(struct decoder *d, const struct member_form *m, const cJSON *item, void *to)
 {
     struct texts *texts = to;
@@ -527,6 +566,7 @@ static const struct kind {
     [IS_WORD] = {read_word, NULL},
     [IS_TRUTH_OR] = {read_truth_or, NULL},
     [IS_INTS] = {read_ints, NULL},
+    [IS_RUNS] = {read_runs, "a list of integers and of pairs [first, how many]"},
     [IS_TEXTS] = {read_texts, "a list of texts"},
     [IS_INT_OF] = {read_int_of, NULL},
     [IS_TEXT_OF] = {read_text_of, NULL},
@@ -733,39 +773,15 @@ bool message_keep(struct message *kept, enum message_kind kind, const cJSON *sai
     return false;
 }
 
-/* ---- As before ----------------------------------------------------------------------------------- */
+/* ---- Who takes it -------------------------------------------------------------------------------------------------
+ */
 
-const void *message_find(const void *rows, size_t count, size_t size, const cJSON *message)
+const struct message_row *message_row(const struct message_row *rows, size_t count, enum message_id id)
 {
-    const char *op = json_text(message, "op");
-    for (size_t i = 0; op && i < count; i++) {
-        const struct message_form *form = (const void *)((const char *)rows + i * size);
-        if (!strcmp(form->op, op))
-            return form;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].id == id)
+            return &rows[i];
     return NULL;
-}
-
-bool message_fits(const struct message_form *form, const cJSON *message, struct error *why)
-{
-    for (const struct message_member *m = form->needs; m->name; m++) {
-        const cJSON *item = cJSON_GetObjectItemCaseSensitive(message, m->name);
-        if (!item || !(item->type & m->types)) {
-            error_set(why, ERROR_FAILED, "'%s' needs a member '%s', which is missing or of another type", form->op,
-                      m->name);
-            return false;
-        }
-    }
-    return true;
-}
-
-void message_unknown(const cJSON *message, struct error *why)
-{
-    const char *op = json_text(message, "op");
-    if (op)
-        error_set(why, ERROR_FAILED, "a message '%.40s' is not understood", op);
-    else
-        error_set(why, ERROR_FAILED, "a message without a name is not understood");
 }
 
 void message_refuse(const struct error *why)

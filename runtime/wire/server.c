@@ -251,7 +251,7 @@ static void take_request(struct peer *tool, const cJSON *json)
         part_with(tool);
         return;
     }
-    if (op && !strcmp(op, REQUEST_WATCH)) {
+    if (op && !strcmp(op, REQUEST(watch))) {
         cJSON *answer = cJSON_CreateObject();
         cJSON_AddTrueToObject(answer, "ok");
         pthread_mutex_lock(&server->lock);

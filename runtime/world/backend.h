@@ -10,7 +10,6 @@
 #ifndef EPOP_WORLD_BACKEND_H
 #define EPOP_WORLD_BACKEND_H
 
-#include <cjson/cJSON.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,7 +17,7 @@ static void take(struct ending *e, enum ending_step step, double seconds)
 
 static int stop(struct ending *e, bool force)
 {
-    cJSON *request = json_message(REQUEST_STOP);
+    cJSON *request = json_message(REQUEST(stop));
     if (force) {
         cJSON_AddTrueToObject(request, "force");
         cJSON_AddStringToObject(request, "asker", "its resource manager");

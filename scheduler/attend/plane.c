@@ -76,7 +76,7 @@ static void on_attached(void *context, const struct error *why_not)
         seek(plane, again);
         return;
     }
-    cJSON *watch = json_message(REQUEST_WATCH);
+    cJSON *watch = json_message(REQUEST(watch));
     plane->state = PLANE_ATTACHED;
     plane->lost = false;
     plane_ask(plane, 0, watch);

@@ -75,6 +75,7 @@ static void add_range(cJSON *member, double least, double most, double otherwise
         add_range(ints, least, INT_MAX, HUGE_VAL);                                                                     \
         cJSON_AddBoolToObject(ints, "distinct", distinct);                                                             \
     }
+#define RUNS(name, need, least, help)     add_range(add_member("runs", #name, #need, help), least, INT_MAX, HUGE_VAL);
 #define TEXTS(name, need, help)           add_member("texts", #name, #need, help);
 #define INT_OF(name, need, least, help)   add_range(add_member("int_of", #name, #need, help), least, INT_MAX, HUGE_VAL);
 #define TEXT_OF(name, need, prefix, help) WORDS(add_member("text_of", #name, #need, help), prefix);

@@ -15,7 +15,7 @@ PAGE = job.ROOT / "docs/control.md"
 BEGIN_OF_SCHEMA = '    "request": {'
 BEGIN_OF_PAGE, END_OF_PAGE = "| request | member | what |\n", "\n\n"
 
-LIST_MOST, TEXT_MOST = 100000, 1000000
+LIST_MOST, RUNS_MOST, TEXT_MOST = 100000, 1 << 22, 1000000
 PATTERNS = {"LINE": r"^[^\n]*$", "HOSTS": r"^[^-,\s][^,\s]*(,[^-,\s][^,\s]*)*$", "HEX": "^[0-9a-f]*$"}
 SAID = {"LINE": "line of text", "HOSTS": "host names", "HEX": "hexadecimal digits", "ANY_TEXT": "text"}
 KINDS = ["request", "report", "order", "event"]
@@ -64,6 +64,13 @@ def integers(member):
     return {"type": "array", "items": integer(member), **several, "maxItems": LIST_MOST}
 
 
+def runs(member):
+    """One, or [first, how many]."""
+    pair = {"type": "array", "prefixItems": [integer(member), {"type": "integer", "minimum": 1, "maximum": RUNS_MOST}],
+            "minItems": 2, "maxItems": 2}
+    return {"type": "array", "items": {"anyOf": [integer(member), pair]}}
+
+
 def shape(member):
     return {"$ref": "#/$defs/shape_" + member["words"]}
 
@@ -85,6 +92,7 @@ VALUES = {
     "word": lambda member: {"enum": member["words"].split("|")},
     "truth_or": lambda member: {"enum": [True, False, member["words"]]},
     "ints": integers,
+    "runs": runs,
     "texts": lambda member: {"type": "array", "items": {"type": "string"}, "maxItems": LIST_MOST},
     "int_of": lambda member: {"type": "object", "additionalProperties": integer(member), "minProperties": 1,
                               "maxProperties": LIST_MOST},

@@ -63,28 +63,9 @@ def test_program_serializes(space, path):
     assert [element["pc"] for element in value["elements"]] == list(range(len(value["elements"])))
 
 
-def names_in_the_header(kind):
-    header = (job.ROOT / "runtime/wire/messages.h").read_text()
-    return re.findall(rf'^#define {kind}_\w+ +"(\w+)"', header, flags=re.M)
-
-
 def test_the_supervisors_header_names_what_its_schema_names():
     header = (job.ROOT / "runtime/control/supervisor.h").read_text()
     names = re.findall(r'^#define SUPERVISOR_\w+ +"([a-z]+)"', header, flags=re.M)
     told = {op for line in schema_of("supervisor")["$defs"].values() for op in
             [line.get("properties", {}).get("op", {}).get("const")] + line.get("properties", {}).get("op", {}).get("enum", []) if op}
     assert len(names) == len(set(names)) > 10 and set(names) == told
-
-
-def test_no_name_means_two_things():
-    assert not set(names_in_the_header("REQUEST")) & set(names_in_the_header("MESSAGE"))
-
-
-def test_every_message_is_sent_by_its_name_in_the_header():
-    """No other text stands where the name of a message is wanted, and every name is sent and understood by somebody."""
-    text = "".join(path.read_text() for path in sorted((job.ROOT / "runtime").rglob("*.c")))
-    assert re.findall(r'json_message\("|strcmp\(op, "', text) == []
-    for name in names_in_the_header("MESSAGE"):
-        macro = f"MESSAGE_{name.upper()}"
-        assert re.search(rf"(json_message|tell_text)\({macro}\b", text), name
-        assert re.search(rf"\{{\{{{macro},|\[report_{name}_id\]", text), name

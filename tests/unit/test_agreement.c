@@ -304,7 +304,7 @@ static void *program_thread(void *argument)
     enum way way = inside ? walk(rank, at, false) : LEFT;
     while (way == LEFT && member_standby(&rank->member) == TASK_JOIN) {
         nap(&rank->seed, 2000); /* INIT */
-        member_ready(&rank->member, json_int(rank->member.wake, "adaptation", 0), NULL, NULL);
+        member_ready(&rank->member, ((const struct order_wake *)rank->member.wake.is)->adaptation, NULL, NULL);
         if (!member_await_window(&rank->member)) {
             member_parked(&rank->member, true);
             continue;
@@ -337,7 +337,7 @@ static void run_errand(void *context, enum errand errand, int adaptation, const 
 }
 
 /* Each process says how its part went at once, or never. */
-static void on_ahead(void *context, const cJSON *message)
+static void on_ahead(void *context, const struct order_ahead *order)
 {
     struct rank *rank = context;
     bool cut_off = rank->network->ahead == AHEAD_IS_CUT_OFF;
@@ -346,19 +346,22 @@ static void on_ahead(void *context, const cJSON *message)
     error_set(&failure, cut_off ? ERROR_TIMEOUT : ERROR_FAILED, "it cannot come");
     rank->aheads++;
     if (rank->network->ahead != AHEAD_TAKES_LONG && rank->network->ahead != AHEAD_IS_LATE)
-        member_ahead(&rank->member, json_int(message, "adaptation", 0), fails ? &failure : NULL, 100);
+        member_ahead(&rank->member, order->adaptation, fails ? &failure : NULL, 100);
 }
 
-static void on_ahead_off(void *context, const cJSON *message)
+static void on_ahead_off(void *context, const struct order_ahead_off *order)
 {
     struct rank *rank = context;
-    (void)message;
+    (void)order;
     rank->offs++;
 }
 
+TAKES(order, ahead, on_ahead)
+TAKES(order, ahead_off, on_ahead_off)
+
 static const struct message_row ahead_rows[] = {
-    {{MESSAGE_AHEAD, {{"plan", cJSON_Object}, {"places", cJSON_Array}}}, on_ahead},
-    {{MESSAGE_AHEAD_OFF, {{"adaptation", cJSON_Number}}}, on_ahead_off},
+    {order_ahead_id, order_ahead_taken},
+    {order_ahead_off_id, order_ahead_off_taken},
 };
 
 static epop_program_t *program;

@@ -71,19 +71,20 @@ static void a_member_refuses_by_name(void **state)
 {
     (void)state;
     static const char *const bad[][2] = {
-        {"{\"op\":\"dance\"}", "'dance' is not understood"},
+        {"{\"op\":\"dance\"}", "\"dance\" is not understood"},
+        {"{\"op\":\"count\"}", "\"count\" is not understood"},
         {"{\"op\":7}", "without a name"},
         {"{}", "without a name"},
         {"[]", "without a name"},
         {"{\"op\":\"freeze\"}", "'freeze' needs a member 'round'"},
-        {"{\"op\":\"locate\",\"round\":\"1\"}", "'locate' needs a member 'round'"},
+        {"{\"op\":\"locate\",\"round\":\"1\"}", "'round' of 'locate' has to be an integer"},
         {"{\"op\":\"target\"}", "'target' needs a member 'count'"},
-        {"{\"op\":\"decide\",\"count\":1}", "'decide' needs a member 'action'"},
-        {"{\"op\":\"decide\",\"action\":1,\"count\":1}", "'decide' needs a member 'action'"},
         {"{\"op\":\"wake\"}", "'wake' needs a member 'adaptation'"},
         {"{\"op\":\"meet\"}", "'meet' needs a member 'ports'"},
         {"{\"op\":\"finish\"}", "'finish' needs a member 'status'"},
-        {"{\"op\":\"halt\",\"halt\":1}", "'halt' needs a member 'halt'"},
+        {"{\"op\":\"halt\",\"halt\":1}", "'halt' of 'halt' has to be true or false"},
+        {"{\"op\":\"ping\",\"round\":1}", "'ping' has no member \"round\""},
+        {"{\"op\":\"spawn_off\"}", "'spawn_off' is not for this process"},
     };
     struct member member;
     start_member(&member);
@@ -95,7 +96,8 @@ static void a_member_refuses_by_name(void **state)
         assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
     }
     assert_string_equal(told, "");
-    assert_false(member.frozen || member.decided || member.finish || member.stopped || member.wake || member.meeting);
+    assert_false(member.frozen || member.decided || member.finish || member.stopped || member.wake.is ||
+                 member.meeting.is);
     member_destroy(&member);
 }
 
@@ -131,7 +133,9 @@ static void an_unknown_action_ends_the_job(void **state)
 {
     (void)state;
     static const char *const bad[] = {"{\"op\":\"decide\",\"action\":\"fly\",\"count\":1}",
-                                      "{\"op\":\"decide\",\"action\":\"adapt\",\"count\":1}"};
+                                      "{\"op\":\"decide\",\"action\":\"adapt\",\"count\":1}",
+                                      "{\"op\":\"decide\",\"count\":1}", "{\"op\":\"decide\",\"action\":1,\"count\":1}",
+                                      "{\"op\":\"save\",\"number\":1,\"level\":\"file\",\"path\":\"\"}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct member member;
         start_member(&member);
@@ -154,26 +158,27 @@ static void a_decision_is_taken_by_its_name(void **state)
     member_destroy(&member);
 }
 
-static void look_at_the_lock(void *context, const cJSON *message)
+static void look_at_the_lock(void *context, const struct order_spawn *order)
 {
     struct member *member = context;
-    assert_string_equal(json_text(message, "text"), "hello");
+    assert_int_equal(order->count, 3);
     assert_int_equal(pthread_mutex_trylock(&member->lock), 0);
     pthread_mutex_unlock(&member->lock);
     told[0]++;
 }
+TAKES(order, spawn, look_at_the_lock)
 
 static void others_messages_are_taken_without_a_lock(void **state)
 {
     (void)state;
-    static const struct message_row rows[] = {{{"greet", {{"text", cJSON_String}}}, look_at_the_lock}};
+    static const struct message_row rows[] = {{order_spawn_id, order_spawn_taken}};
     struct member member;
     start_member(&member);
     member_understand(&member, rows, 1, &member);
-    receive(&member, "{\"op\":\"greet\",\"text\":\"hello\"}");
+    receive(&member, "{\"op\":\"spawn\",\"adaptation\":1,\"first\":2,\"count\":3}");
     catch_lines();
-    receive(&member, "{\"op\":\"greet\"}");
-    assert_non_null(strstr(caught(), "'greet' needs a member 'text'"));
+    receive(&member, "{\"op\":\"spawn\",\"adaptation\":1,\"first\":2}");
+    assert_non_null(strstr(caught(), "'spawn' needs a member 'count'"));
     assert_int_equal(told[0], 1);
     member_destroy(&member);
 }

@@ -64,14 +64,7 @@ static void begin(void)
 /* Part `part` of `parts` of a record of that process. */
 static void receive(int process, bool last, int part, int parts, const char *text)
 {
-    cJSON *message = json_message("record");
-    cJSON_AddNumberToObject(message, "which", 0);
-    cJSON_AddBoolToObject(message, "last", last);
-    cJSON_AddNumberToObject(message, "part", part);
-    cJSON_AddNumberToObject(message, "parts", parts);
-    cJSON_AddStringToObject(message, "text", text);
-    records_take_part(process, message);
-    cJSON_Delete(message);
+    records_take_part(process, &(struct report_record){.last = last, .part = part, .parts = parts, .text = text});
 }
 
 /* ---- In a process of its own ---------------------------------------------------------------- */
@@ -238,10 +231,8 @@ static int do_nobody_records(void)
     epop__records_hand_over();
     epop__records_fail("bang");
     epop__records_finish(NULL);
-    cJSON *message = json_message("record");
-    records_take_part(1, message);
-    records_give(message);
-    cJSON_Delete(message);
+    records_take_part(1, &(struct report_record){.parts = 1, .text = ""});
+    records_give(&(struct order_record){.round = 1});
     return 0;
 }
 TEST_OF(nobody_records)
