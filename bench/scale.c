@@ -152,7 +152,7 @@ static void *run_program(void *argument)
     say_hello(rank);
     enum way way = rank->starts ? walk(rank) : LEFT;
     while (way == LEFT && member_standby(&rank->member) == TASK_JOIN) {
-        member_ready(&rank->member, json_int(rank->member.wake, "adaptation", 0), NULL, NULL);
+        member_ready(&rank->member, ((const struct order_wake *)rank->member.wake.is)->adaptation, NULL, NULL);
         if (!member_await_window(&rank->member))
             member_parked(&rank->member, true);
         else if ((way = adapt(rank)) == GO_ON)
