@@ -107,10 +107,14 @@ static void end_asks(struct wire_link *link, const char *why)
 
 static void on_late(evutil_socket_t fd, short what, void *context)
 {
+    struct ask *ask = context;
     struct error error;
     (void)fd, (void)what;
-    error_set(&error, ERROR_TIMEOUT, "no answer came in time");
-    end_ask(context, NULL, &error);
+    if (ask->link->attached)
+        error_set(&error, ERROR_TIMEOUT, "no answer came in time");
+    else /* it was over before this was asked */
+        error_set(&error, ERROR_FAILED, "the job has ended");
+    end_ask(ask, NULL, &error);
 }
 
 static void take_answer(struct wire_link *link, const cJSON *message)

@@ -125,7 +125,7 @@ static void await(const atomic_int *count, int value)
 
 static struct {
     struct event_base *base;
-    int attached, refused, heard, ended, answered, wanted;
+    int attached, refused, heard, ended, answered, unanswered, wanted;
     const int *waits_for;
     bool done;
     struct error why;
@@ -166,6 +166,9 @@ static void link_answered(void *context, cJSON *answer, const struct error *why)
 {
     (void)context;
     here.answered += !why;
+    here.unanswered += !!why;
+    if (why)
+        here.why = *why;
     cJSON_Delete(answer);
     look();
 }
@@ -375,6 +378,9 @@ static void test_the_end_is_heard(void **state)
     job.server = NULL;
     until(&here.answered, 2);
     until(&here.ended, 4);
+    ask(tool, "status"); /* later than the end: no limit has passed */
+    until(&here.unanswered, 1);
+    assert_int_equal(here.why.code, ERROR_FAILED);
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         wire_link_close(links[i]);
 }
