@@ -270,7 +270,7 @@ static void all_have_saved(struct coordinator *c)
     s->stall = now - s->held;
     if (!c->pause.on)
         progress_stood(c, now - s->since);
-    if (s->order.behind && !s->failure[0])
+    if (s->order.behind && !s->uncopied)
         behind_begin(c);
     else
         checkpoint_done(c, s);
@@ -283,6 +283,7 @@ void checkpoint_saved(struct coordinator *c, int process, const struct report_sa
     if (!s->on || report->number != s->order.number || process_at(c, process)->rank < 0)
         return;
     s->bytes += report->bytes;
+    s->uncopied |= !!failure;
     if (failure && !s->failure[0])
         snprintf(s->failure, sizeof s->failure, "%s", failure);
     if (!--s->missing)
