@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define READ_TIMEOUT_MS 200
+#define READ_TIMEOUT_MS 1000
 
 static const struct ending_hooks *present;
 static _Thread_local bool here;
@@ -48,7 +48,7 @@ void ending_write(const char *text)
         wait_until_read(STDERR_FILENO);
 }
 
-/* A report on a crash has more than the one line that is the reason. */
+/* A report on a crash has more than the one line that is the reason. What the hook prints is to be read, too. */
 void ending_say_failing(const char *text)
 {
     char line[512];
@@ -56,6 +56,7 @@ void ending_say_failing(const char *text)
     snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
     if (present && present->failing)
         present->failing(line);
+    ending_flush();
 }
 
 bool ending_here(void)
