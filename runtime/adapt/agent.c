@@ -342,6 +342,14 @@ bool agent_has_joined(void)
     return joined;
 }
 
+bool agent_has_world(void)
+{
+    lock();
+    bool has = agent.world.id > 0 || !agent.joins;
+    pthread_mutex_unlock(&agent.lock);
+    return has;
+}
+
 /* ---- The thread ------------------------------------------------------------------------------ */
 
 /* All processes are told at once, wherever the program's thread is: so handlers of atexit cannot run. */

@@ -24,6 +24,9 @@ void agent_start(bool joins);
 /* In such a process: let it join. Then: has it? Local. */
 void agent_let_join(void);
 bool agent_has_joined(void);
+
+/* Has such a process the world that it joins, though the joining may not be through yet? Local. */
+bool agent_has_world(void);
 /* Waits until it has; and, in one that a change takes out, until it has left. Local. */
 void agent_await_joining(void);
 void agent_await_leaving(void);

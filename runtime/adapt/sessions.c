@@ -353,7 +353,7 @@ static int make_group(const struct agent_world *it, const cJSON *members, MPI_Gr
 /* Without asking anybody: this process, or all that it was started with. */
 static bool is_known_here(const char *name, MPI_Group *group)
 {
-    bool self = !strcasecmp(name, PSETS_SELF), starts = !strcmp(name, PSETS_WORLD) && !agent_has_joined();
+    bool self = !strcasecmp(name, PSETS_SELF), starts = !strcmp(name, PSETS_WORLD) && !agent_has_world();
     if (self || starts)
         MPI_Comm_group(self ? MPI_COMM_SELF : present().comm, group);
     return self || starts;
@@ -488,6 +488,7 @@ static int create(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm *comm)
 static int make_together(MPI_Group group, const char *tag, MPI_Comm *comm, struct error *why)
 {
     MPI_Group here;
+    agent_await_joining();
     cJSON *message = meeting_of(group, tag, why), *answer = message ? question_ask(message, why) : NULL;
     if (!answer)
         return -1;
@@ -541,7 +542,7 @@ int epop__instead_MPI_Comm_create_from_group(MPI_Group group, const char *string
     int failed = 0;
     if (is_self(group))
         MPI_Comm_dup(MPI_COMM_SELF, newcomm);
-    else if (is_guest() || !agent_has_joined())
+    else if (is_guest() || !agent_has_world())
         failed = make_here(group, stringtag, newcomm, &why);
     else
         failed = make_together(group, stringtag, newcomm, &why);
