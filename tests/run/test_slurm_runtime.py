@@ -81,10 +81,11 @@ def test_hosts_are_in_the_jobs_that_a_request_names(elastic, cluster):  # noqa: 
 
 def test_what_a_request_says_of_jobs_is_checked(elastic):  # noqa: F811
     it = elastic()
-    for words, reason in ((("--slurm-job", "17"), "not which hosts"), (("--hosts", "n2", "--slurm-job", "n3=17"), "n3"),
-                          (("--hosts", "n2", "--slurm-job", "0"), None), (("--hosts", "n2", "--slurm-job", "n2=x"), None)):
+    for words, status, reason in ((("--slurm-job", "17"), 2, "goes with --hosts"), (("--hosts", "n2", "--slurm-job", "n3=17"), 1, "n3"),
+                                  (("--hosts", "n2", "--slurm-job", "0"), 2, "neither a job's number"),
+                                  (("--hosts", "n2", "--slurm-job", "n2=x"), 2, "neither a job's number")):
         refused = it.resize("+1", *words, check=False)
-        assert refused.returncode == (1 if reason else 2) and (reason or "neither a job's number") in refused.stderr, refused
+        assert refused.returncode == status and reason in refused.stderr, refused
 
 
 def test_a_busy_host_is_had_at_once_or_not_at_all(elastic, cluster):  # noqa: F811
