@@ -42,6 +42,27 @@ def test_program(name):
 test_program.__test__ = False
 
 
+def stop_process(pid):
+    """SIGSTOP, and back when all its threads stand still: the kernel stops them at their next turn, not at once."""
+    os.kill(pid, signal.SIGSTOP)
+    end = time.monotonic() + 10
+    while moving_threads(pid):
+        if time.monotonic() > end:
+            raise TimeLimit(f"process {pid} goes on 10 s after SIGSTOP")
+        time.sleep(0.001)
+
+
+def moving_threads(pid):
+    """Its threads that are neither stopped nor at their end."""
+    found = []
+    for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            found += [stat.parent.name] if stat.read_text().rsplit(")", 1)[1].split()[0] not in "TtZX" else []
+        except OSError:
+            continue  # it has gone
+    return found
+
+
 class TimeLimit(AssertionError):
     """A process did not do in time what the test waited for."""
 

@@ -68,7 +68,7 @@ class Hanging:
         return self
 
     def stop_rank(self, rank):
-        os.kill(self.pid(rank), signal.SIGSTOP)
+        job.stop_process(self.pid(rank))
         return self
 
     def pid(self, rank):
@@ -124,8 +124,8 @@ def test_force_with_rank_0_stopped(space, stopped):
     """By SIGSTOP: it goes on, and ends the job in order."""
     it = Hanging(space)
     for place in it.places[:1 if stopped == "rank 0" else None]:
-        os.kill(place["pid"], signal.SIGSTOP)
-    os.kill(it.it.pid, signal.SIGSTOP)
+        job.stop_process(place["pid"])
+    job.stop_process(it.it.pid)
     it.force()
     only_line(it.it.err, "ended by epopctl stop --force")
 

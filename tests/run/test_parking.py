@@ -199,7 +199,7 @@ def test_parked_process_is_killed(space, state, who):
 def test_parked_process_is_stopped(space, who):
     it = Parking(space, options=("--prepare-timeout", space.patience(2)))
     parked = it.mixed()
-    os.kill(parked[who], signal.SIGSTOP)
+    job.stop_process(parked[who])
     result = it.ctl("resize", "4", "--wait")
     assert result.status in (REFUSED, TIMEOUT) and "not ready in time" in result.err, result
     it.wait_for_status(lambda status: all(process["pid"] != parked[who] for process in status["processes"]))

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import job
 import joining
 from joins import JoinScenario
 from scenario import REFUSED, TIMEOUT, Switch
@@ -54,7 +55,7 @@ def test_before_a_shrink(space, rank):
     """The ranks are connected anew, and do not stand still yet."""
     it = start(space)
     pid = it.rank_pid(rank)
-    os.kill(pid, signal.SIGSTOP)
+    job.stop_process(pid)
     check_called_off(space, it.start_ctl("resize", "2", "--wait"), rank, pid)
     os.kill(pid, signal.SIGCONT)
     check_unhurt(it, windows=1)
@@ -67,7 +68,7 @@ def test_on_the_way_to_the_target(space, rank):
     pid = it.rank_pid(rank)
     waiting = it.start_ctl("resize", "2", "--wait")
     it.wait_for_adaptation("prepared")
-    os.kill(pid, signal.SIGSTOP)
+    job.stop_process(pid)
     slow.off()
     check_called_off(space, waiting, rank, pid)
     os.kill(pid, signal.SIGCONT)
@@ -91,7 +92,7 @@ def test_pause(space):
     it = start(space, f"work-waits-while={space.directory}/slow")
     Switch(space, "slow").on()
     pid = it.rank_pid(1)
-    os.kill(pid, signal.SIGSTOP)
+    job.stop_process(pid)
     check_called_off(space, it.start_ctl("pause"), 1, pid)
     os.kill(pid, signal.SIGCONT)
     Switch(space, "slow").off()
@@ -179,7 +180,7 @@ def test_stop(space, rank):
     """No adaptation at all."""
     it = start(space)
     pid = it.rank_pid(rank)
-    os.kill(pid, signal.SIGSTOP)
+    job.stop_process(pid)
     it.done("stop")
     check_ends(space, it, pid)
 
@@ -187,7 +188,7 @@ def test_stop(space, rank):
 def test_stop_of_a_rank_that_is_continued(space):
     it = start(space)
     pid = it.rank_pid(1)
-    os.kill(pid, signal.SIGSTOP)
+    job.stop_process(pid)
     assert it.ctl("stop").status != REFUSED
     os.kill(pid, signal.SIGCONT)
     it.finish(ranks=3)
