@@ -154,6 +154,10 @@ static int take_words(const struct ctl_command *command, char **words, int count
         ctl_complain("resize: how many ranks? N, +N or -N (see epopctl resize --help)");
         return -1;
     }
+    if (arguments->slurm_job && !arguments->hosts && !arguments->help) {
+        ctl_complain("resize: --slurm-job: which hosts are that job's? It goes with --hosts");
+        return -1;
+    }
     return 0;
 }
 

@@ -126,10 +126,6 @@ static int add_slurm_jobs(cJSON *request, const char *text)
 {
     if (!text)
         return 0;
-    if (!cJSON_GetObjectItemCaseSensitive(request, "add_hosts")) {
-        ctl_complain("resize: --slurm-job: which hosts are that job's? It goes with --hosts");
-        return -1;
-    }
     if (slurm_number(text) && !strchr(text, ',')) {
         cJSON_AddNumberToObject(request, "slurm_job", slurm_number(text));
         return 0;
