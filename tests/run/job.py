@@ -4,6 +4,7 @@ Everything that a Space starts carries a marker in its environment; when the spa
 still carries it is ended, and that something was left fails the test.
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -42,25 +43,40 @@ def test_program(name):
 test_program.__test__ = False
 
 
-def stop_process(pid):
-    """SIGSTOP, and back when all its threads stand still: the kernel stops them at their next turn, not at once."""
-    os.kill(pid, signal.SIGSTOP)
+STILL = set("TtZX")  # stopped, or at its end
+
+
+def thread_states(pid):
+    """The letters of proc(5) for its threads; ProcessLookupError: it has gone."""
+    states = set()
+    for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):  # a thread that has ended meanwhile
+            states.add(stat.read_text().rsplit(")", 1)[1].split()[0])
+    if not states:
+        raise ProcessLookupError(f"process {pid} has gone")
+    return states
+
+
+def is_stopped(pid):
+    """All of it, not the first thread alone."""
+    states = thread_states(pid)
+    return "T" in states and states <= STILL
+
+
+def wait_until_still(pid):
+    """After SIGSTOP, which the kernel carries out at each thread's next turn, not at once."""
     end = time.monotonic() + 10
-    while moving_threads(pid):
+    while not thread_states(pid) <= STILL:
         if time.monotonic() > end:
             raise TimeLimit(f"process {pid} goes on 10 s after SIGSTOP")
         time.sleep(0.001)
 
 
-def moving_threads(pid):
-    """Its threads that are neither stopped nor at their end."""
-    found = []
-    for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
-        try:
-            found += [stat.parent.name] if stat.read_text().rsplit(")", 1)[1].split()[0] not in "TtZX" else []
-        except OSError:
-            continue  # it has gone
-    return found
+def send_signal(pid, number):
+    """os.kill, which for SIGSTOP comes back when the process stands still."""
+    os.kill(pid, number)
+    if number == signal.SIGSTOP:
+        wait_until_still(pid)
 
 
 class TimeLimit(AssertionError):
@@ -154,6 +170,8 @@ class Job:
     def signal(self, number):
         """To the command alone (the launcher), as a user's kill would."""
         self._process.send_signal(number)
+        if number == signal.SIGSTOP:
+            wait_until_still(self.pid)
 
     def kill(self):
         """Ends the command's process group at once."""

@@ -64,7 +64,7 @@ class Daemon:
         """Until it has stopped itself at its step."""
         def stopped():
             assert self.running.running(), self.running.wait()
-            return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+            return job.is_stopped(self.pid)
         wait_for(stopped, why=lambda: f"it did not stop: {self.events()}")
 
     def kill(self):

@@ -280,7 +280,7 @@ def test_a_joiner_hangs_while_it_moves(space):
     """It is to be connected as soon as the resize has waited long enough for the data."""
     still = Still(space, make=by_join, limit=1)
     waiting = still.begin()
-    job.stop_process(still.it.pids("joining")[0])
+    job.send_signal(still.it.pids("joining")[0], signal.SIGSTOP)
     assert waiting.wait().status == TIMEOUT
     still.go_on()
 

@@ -196,7 +196,7 @@ def test_a_job_that_does_not_answer(attended):
     it, connection = ledger(attended)
     connection.ask(1, "status")
     pid = connection.answer(1)["job"]["processes"][0]["pid"]
-    job.stop_process(pid)
+    job.send_signal(pid, signal.SIGSTOP)
     connection.ask(2, "status", timeout=0.3)
     assert connection.answer(2) == {"ok": False, "code": "timeout", "reason": "the job did not answer within 0.3 s"}
     connection.say({"id": 3, "do": "end", "grace": 0.2})
@@ -311,7 +311,7 @@ def test_the_attendant_is_killed(attended, who):
     it, _ = ledger(attended)
     guard = it.guard()
     if "guard" in who:
-        job.stop_process(it.it.pid)
+        job.send_signal(it.it.pid, signal.SIGSTOP)
         os.kill(guard, signal.SIGKILL)
     os.kill(it.it.pid, signal.SIGKILL)
     it.it.wait(LIMIT)

@@ -86,7 +86,7 @@ def test_status_while_rank_0_is_stopped(space):
     running = start(space, *ENDLESS, backend=BASELINE)
     resize(space, 3)
     zero = next(process["pid"] for process in processes(space) if process["rank"] == 0)
-    job.stop_process(zero)
+    job.send_signal(zero, signal.SIGSTOP)
     assert len(processes(space)) == 4
     os.kill(zero, signal.SIGCONT)
     end(space, running)

@@ -74,7 +74,7 @@ def test_a_job_that_is_stopped_keeps_its_nodes(daemon, space):
     daemon.start()
     first = endless(daemon)
     stopped = rank_0(space)
-    job.stop_process(stopped)
+    job.send_signal(stopped, signal.SIGSTOP)
     try:
         waiting = daemon.submit("true", ranks=(1, 1))
         daemon.wait_event("asked", first, 3)

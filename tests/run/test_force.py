@@ -68,7 +68,7 @@ class Hanging:
         return self
 
     def stop_rank(self, rank):
-        job.stop_process(self.pid(rank))
+        job.send_signal(self.pid(rank), signal.SIGSTOP)
         return self
 
     def pid(self, rank):
@@ -124,8 +124,8 @@ def test_force_with_rank_0_stopped(space, stopped):
     """By SIGSTOP: it goes on, and ends the job in order."""
     it = Hanging(space)
     for place in it.places[:1 if stopped == "rank 0" else None]:
-        job.stop_process(place["pid"])
-    job.stop_process(it.it.pid)
+        job.send_signal(place["pid"], signal.SIGSTOP)
+    job.send_signal(it.it.pid, signal.SIGSTOP)
     it.force()
     only_line(it.it.err, "ended by epopctl stop --force")
 

@@ -126,7 +126,7 @@ def test_joiner_that_dies_or_stops_while_it_is_ready(space, number):
     waiting = space.start_epopctl("resize", "4", "--wait", "--timeout", "40")
     status = wait_for_status(space, lambda s: s["adaptations"] and s["adaptations"][-1]["state"] == "prepared")
     joiner = [process["pid"] for process in status["processes"] if process["state"] == "joining"][-1]
-    os.kill(joiner, number)
+    job.send_signal(joiner, number)
     assert space.epopctl("resume").status == 0
     result = waiting.wait()
     assert result.status in (1, 4), result

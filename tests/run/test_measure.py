@@ -153,7 +153,7 @@ def test_a_rank_that_is_stopped(space):
     it = one_sleeps(space, ranks=3)
     wait_for(it, lambda result: has(result, 3))
     pid = it.status()["processes"][2]["pid"]
-    job.stop_process(pid)
+    job.send_signal(pid, signal.SIGSTOP)
     try:
         result = measure(it)
         assert result["missing"] == [2] and at(result, 3)["ranks"] == 2

@@ -199,7 +199,7 @@ def test_parked_process_is_killed(space, state, who):
 def test_parked_process_is_stopped(space, who):
     it = Parking(space, options=("--prepare-timeout", space.patience(2)))
     parked = it.mixed()
-    job.stop_process(parked[who])
+    job.send_signal(parked[who], signal.SIGSTOP)
     result = it.ctl("resize", "4", "--wait")
     assert result.status in (REFUSED, TIMEOUT) and "not ready in time" in result.err, result
     it.wait_for_status(lambda status: all(process["pid"] != parked[who] for process in status["processes"]))
@@ -246,7 +246,7 @@ def test_joiner_killed_or_stopped_while_it_waits(space, number, who):
     it.done("pause")
     waiting = it.start_ctl("resize", "5", "--wait")
     it.wait_for_adaptation("prepared")
-    os.kill(it.pids("joining")[who], number)
+    job.send_signal(it.pids("joining")[who], number)
     it.done("resume")
     result = waiting.wait()
     assert result.status in (REFUSED, TIMEOUT) and "joining process" in result.err, result

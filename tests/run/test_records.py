@@ -181,7 +181,7 @@ def test_a_moment_in_which_nothing_moves(space, still):
         assert running.running(), running.wait()
         zero = zero or process_0(space)
     with contextlib.suppress(ProcessLookupError):  # it may have been too quick for this test
-        job.stop_process(zero)
+        job.send_signal(zero, signal.SIGSTOP)
         time.sleep(still)  # nothing may happen meanwhile
         os.kill(zero, signal.SIGCONT)
     assert running.wait().status == 1

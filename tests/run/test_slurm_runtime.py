@@ -2,10 +2,10 @@
 whatever is killed, and that epopctl finds the job from other hosts."""
 
 import json
-import os
 import re
 import signal
 
+import job
 from slurm import LONG, cluster, elastic, needed  # noqa: F401
 
 pytestmark = needed
@@ -21,7 +21,7 @@ def end(pids):
     assert pids
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in pids:
-            os.kill(pid, number)
+            job.send_signal(pid, number)
 
 
 def addresses(cluster, it):  # noqa: F811

@@ -2,7 +2,6 @@
 long as that can be, and after that everybody hears who is missed, and the job can be ended."""
 
 import os
-import pathlib
 import signal
 import time
 
@@ -25,10 +24,6 @@ def start(space, *arguments, **how):
     it.resize(3)
     it.wait_until_here()
     return it
-
-
-def wait_until_stopped(pid):
-    joining.wait_until(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T")
 
 
 def check_called_off(space, waiting, rank, pid):
@@ -55,7 +50,7 @@ def test_before_a_shrink(space, rank):
     """The ranks are connected anew, and do not stand still yet."""
     it = start(space)
     pid = it.rank_pid(rank)
-    job.stop_process(pid)
+    job.send_signal(pid, signal.SIGSTOP)
     check_called_off(space, it.start_ctl("resize", "2", "--wait"), rank, pid)
     os.kill(pid, signal.SIGCONT)
     check_unhurt(it, windows=1)
@@ -68,7 +63,7 @@ def test_on_the_way_to_the_target(space, rank):
     pid = it.rank_pid(rank)
     waiting = it.start_ctl("resize", "2", "--wait")
     it.wait_for_adaptation("prepared")
-    job.stop_process(pid)
+    job.send_signal(pid, signal.SIGSTOP)
     slow.off()
     check_called_off(space, waiting, rank, pid)
     os.kill(pid, signal.SIGCONT)
@@ -92,7 +87,7 @@ def test_pause(space):
     it = start(space, f"work-waits-while={space.directory}/slow")
     Switch(space, "slow").on()
     pid = it.rank_pid(1)
-    job.stop_process(pid)
+    job.send_signal(pid, signal.SIGSTOP)
     check_called_off(space, it.start_ctl("pause"), 1, pid)
     os.kill(pid, signal.SIGCONT)
     Switch(space, "slow").off()
@@ -110,7 +105,7 @@ def in_the_window(space, who):
     it.wait_for_adaptation("window")
     status = it.status()["processes"]
     pid = status[int(who)]["pid"]
-    wait_until_stopped(pid)
+    joining.wait_until(lambda: job.is_stopped(pid))
     return it, waiting, pid
 
 
@@ -180,7 +175,7 @@ def test_stop(space, rank):
     """No adaptation at all."""
     it = start(space)
     pid = it.rank_pid(rank)
-    job.stop_process(pid)
+    job.send_signal(pid, signal.SIGSTOP)
     it.done("stop")
     check_ends(space, it, pid)
 
@@ -188,7 +183,7 @@ def test_stop(space, rank):
 def test_stop_of_a_rank_that_is_continued(space):
     it = start(space)
     pid = it.rank_pid(1)
-    job.stop_process(pid)
+    job.send_signal(pid, signal.SIGSTOP)
     assert it.ctl("stop").status != REFUSED
     os.kill(pid, signal.SIGCONT)
     it.finish(ranks=3)

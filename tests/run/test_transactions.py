@@ -177,7 +177,7 @@ def test_joiner_killed_or_stopped_in_init(space, number, who):
     slow = Switch(space, "slow").on()
     it = JoinScenario(space, f"join-waits-while={slow}", options=("--prepare-timeout", space.patience(4)))
     waiting = it.start_ctl("resize", "4", "--wait")
-    os.kill(joiners_in_init(it, waiting)[who], number)
+    job.send_signal(joiners_in_init(it, waiting)[who], number)
     result = waiting.wait()
     assert result.status in (REFUSED, TIMEOUT) and "joining process" in result.err, result
     slow.off()
@@ -212,7 +212,7 @@ def test_joiner_killed_or_stopped_while_it_waits(space, number, who):
     it.done("pause")
     waiting = it.start_ctl("resize", "4", "--wait")
     it.wait_for_adaptation("prepared")
-    os.kill(it.pids("joining")[who], number)
+    job.send_signal(it.pids("joining")[who], number)
     it.done("resume")
     result = waiting.wait()
     assert result.status in (REFUSED, TIMEOUT) and "joining process" in result.err, result

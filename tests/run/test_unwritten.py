@@ -159,7 +159,7 @@ def test_before_anything_runs(space, driver, ranks, output, why):
 
 def kill_at_once(processes):
     for pid in processes:
-        job.stop_process(pid) # nobody is to see another one go, and end by itself
+        job.send_signal(pid, signal.SIGSTOP) # nobody is to see another one go, and end by itself
     for pid in processes:
         os.kill(pid, signal.SIGKILL)
     for pid in processes:
@@ -193,7 +193,7 @@ def test_files_of_killed_jobs_are_swept_by_epopctl_and_those_of_others_are_not(s
     collector = [pid for pid in space.processes() if b"--collect-trace" in open(f"/proc/{pid}/cmdline", "rb").read()]
     assert space.epopctl("list").status == 0 and left(space).count("work") == 1
     others = [pid for pid in space.processes() if pid not in collector]
-    job.stop_process(collector[0])
+    job.send_signal(collector[0], signal.SIGSTOP)
     kill_at_once(others)
     assert space.epopctl("list").status == 0 and left(space).count("work") == 1 # the collector has it
     os.kill(collector[0], signal.SIGKILL)

@@ -83,7 +83,7 @@ def test_a_rank_that_is_stopped(space):
     it = Scenario(space, start=2, ranks=2)
     it.wait_until_here()
     pid = it.status()["processes"][1]["pid"]
-    job.stop_process(pid)
+    job.send_signal(pid, signal.SIGSTOP)
     try:
         places = where(it)
         assert places[1]["activity"] == "no answer" and "element" not in places[1] and places[1]["pid"] == pid
