@@ -218,12 +218,14 @@ static void describe_failure(const char *kind, const char *path, const char *tex
     }
 }
 
-/* A plug-in with OpenMP crashes when the OpenMP runtime is unloaded under its sleeping threads: keep that for good. */
-static void pin_openmp(void)
+/* Libraries of a plug-in that stay for good. OpenMP's threads sleep in its runtime. libquadmath, which comes with
+ * Fortran, prints "%g" for the whole process: as it goes, it takes the function away under a thread that is about to
+ * call it. */
+static void pin_libraries(void)
 {
-    static const char *const runtimes[] = {"libgomp.so.1", "libomp.so.5", "libiomp5.so"};
-    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++) {
-        void *handle = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    static const char *const names[] = {"libgomp.so.1", "libomp.so.5", "libiomp5.so", "libquadmath.so.0"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *handle = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
         if (handle)
             dlclose(handle);
     }
@@ -250,7 +252,7 @@ void *object_open(const char *kind, const char *path, struct object_uses *uses, 
         dlclose(handle);
         return NULL;
     }
-    pin_openmp();
+    pin_libraries();
     interpose_redirect_fortran();
     *uses = scan.uses;
     return handle;

@@ -100,6 +100,18 @@ def test_says_what_cannot_be_unloaded(space):
     assert check(space, job.test_program("resident"), "--quiet").err == ""
 
 
+def test_what_prints_for_the_whole_process_stays(space):
+    """libquadmath is in each sprintf of another thread; the program that brought it goes."""
+    opened = subprocess.run(["ldd", job.example("gauss")], capture_output=True, text=True, check=True).stdout
+    if "libquadmath.so" not in opened:
+        pytest.skip("BLAS comes without libquadmath here")
+    log = space.directory / "loaded"
+    result = check(space, job.example("gauss"), env={"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log)})
+    assert result.status == 0, result
+    gone = re.findall(r"file=(\S+) \[0\];  destroying link map", "".join(one.read_text() for one in space.directory.glob("loaded.*")))
+    assert job.example("gauss") in gone and not [name for name in gone if "libquadmath" in name], gone
+
+
 CXX = """
 #include <iostream>
 #include <regex>
