@@ -38,6 +38,8 @@ struct wire_line {
 
 /* ---- Sending -------------------------------------------------------------------------------- */
 
+static const char cut_off[] = "the connection is broken";
+
 /* With the lock held, like the next ones. The loop's thread tells the owner. */
 static void break_off(struct wire_line *line, const char *why)
 {
@@ -52,7 +54,7 @@ static size_t send_pieces(struct wire_line *line, struct iovec *pieces, size_t c
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = count};
     ssize_t sent = sendmsg(line->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EINTR && errno != ENOBUFS)
-        break_off(line, "the connection is broken");
+        break_off(line, cut_off);
     return sent > 0 ? (size_t)sent : 0;
 }
 
@@ -172,8 +174,8 @@ static void go_deaf(struct wire_line *line, const char *why)
 }
 
 /* One piece for each time that there is something: who sends without end does not keep the others waiting. NULL, or why
- * no more will come. */
-static const char *receive(struct wire_line *line, bool *whole)
+ * no more will come. whole: the end of a line is in it; more: something came, and there may be more. */
+static const char *receive(struct wire_line *line, bool *whole, bool *more)
 {
     struct evbuffer_iovec room;
     size_t most = line->limits.line < READ_AT_ONCE ? line->limits.line + 1 : READ_AT_ONCE;
@@ -188,6 +190,7 @@ static const char *receive(struct wire_line *line, bool *whole)
     *whole = memchr(room.iov_base, '\n', (size_t)got);
     room.iov_len = (size_t)got;
     evbuffer_commit_space(line->in, &room, 1);
+    *more = true;
     return NULL;
 }
 
@@ -233,12 +236,23 @@ static void tell_part(struct wire_line *line)
         line->ops->part(line->context, bytes);
 }
 
+/* Why it is broken, once all that the other end had sent before it went has been read. */
+static const char *why_over(struct wire_line *line, bool more)
+{
+    const char *why = why_broken(line);
+    if (why != cut_off || !more)
+        return why;
+    if (!line->closing)
+        event_active(line->read, EV_TIMEOUT, 0);
+    return NULL;
+}
+
 /* What has come is handed out before the end is told, but for what is too long. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
     struct wire_line *line = context;
-    bool whole = true;
-    const char *why = what & EV_READ && !line->deaf ? receive(line, &whole) : NULL;
+    bool whole = true, more = false, reads = what & EV_READ || (!line->held && why_broken(line) == cut_off);
+    const char *why = reads && !line->deaf ? receive(line, &whole, &more) : NULL;
     (void)fd;
     line->busy++;
     if (whole || why)
@@ -246,7 +260,7 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
     if (!why && !line->held && evbuffer_get_length(line->in) > line->limits.line)
         why = "a line of it is too long";
     if (!why)
-        why = why_broken(line);
+        why = why_over(line, more);
     if (why && !line->closing)
         go_deaf(line, why);
     else if (!line->closing)

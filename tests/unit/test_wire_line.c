@@ -140,6 +140,28 @@ static void test_the_last_line_comes_before_the_end(void **state)
     finish(&end);
 }
 
+/* It does not fit into one piece; and the break is noticed by what is sent, before any of it was read. */
+static void test_what_came_before_a_break_is_handed_out(void **state)
+{
+    enum { LINES = LINE_MOST };
+    struct end end;
+    char text[LINES * sizeof "{\"n\":1000}"];
+    int used = 0;
+    cJSON *message = json_message("late");
+    (void)state;
+    begin(&strict, &end);
+    for (int i = 1; i <= LINES; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "{\"n\":%d}\n", i);
+    put(&end, text);
+    shutdown(end.other, SHUT_RDWR);
+    assert_int_equal(wire_line_send(end.line, message), -1);
+    await(&end);
+    assert_int_equal(end.came, LINES);
+    assert_int_equal(end.last, LINES);
+    cJSON_Delete(message);
+    finish(&end);
+}
+
 static void test_too_long_a_line(void **state)
 {
     char text[LINE_MOST + 10];
@@ -365,6 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_lines_and_pieces),
         cmocka_unit_test(test_the_last_line_comes_before_the_end),
+        cmocka_unit_test(test_what_came_before_a_break_is_handed_out),
         cmocka_unit_test(test_too_long_a_line),
         cmocka_unit_test(test_nonsense),
         cmocka_unit_test(test_closed_by_whoever_takes_a_message),
