@@ -21,7 +21,7 @@ static int outcome(int result)
 {
     if (result == SLURM_SUCCESS)
         return 0;
-    return slurm_get_errno() == SLURM_NO_CHANGE_IN_DATA ? 1 : -1;
+    return errno == SLURM_NO_CHANGE_IN_DATA ? 1 : -1;
 }
 
 static int load_jobs(void)
@@ -166,7 +166,7 @@ static const char *read_all(const struct slurm_sink *sink, void *to, bool again,
     last.ready = true;
     int jobs = load_jobs(), nodes = jobs < 0 ? -1 : load_nodes(), partitions = nodes < 0 ? -1 : load_partitions();
     if (partitions < 0)
-        return slurm_strerror(slurm_get_errno());
+        return slurm_strerror(errno);
     *unchanged = !again && jobs && nodes && partitions;
     if (!*unchanged)
         give(sink, to);

@@ -113,13 +113,15 @@ static int add_dataset(struct reading *reading, const char *name)
 
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *data)
 {
-    H5O_info_t object;
     struct reading *reading = data;
     if (info->type != H5L_TYPE_HARD)
         return 0;
-    if (H5Oget_info_by_name2(group, name, &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    if (object < 0)
         return damaged(reading, name, "cannot be opened");
-    return object.type == H5O_TYPE_DATASET ? add_dataset(reading, name) : 0;
+    H5I_type_t type = H5Iget_type(object);
+    H5Oclose(object);
+    return type == H5I_DATASET ? add_dataset(reading, name) : 0;
 }
 
 static hid_t open_file(const char *path, struct error *error)
