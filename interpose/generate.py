@@ -68,6 +68,11 @@ def call(function, values):
     return interpose_result;"""
 
 
+def without_macros(functions):
+    """An mpi.h may have macros of functions' names, beside the functions; here only these are meant."""
+    return "".join(f"#undef {function.name}\n#undef P{function.name}\n" for function in functions)
+
+
 def wrapper(function):
     parameters = ", ".join(parameter.text for parameter in function.parameters) or "void"
     fixed = ", ".join(parameter.text for parameter in named(function)) or "void"
@@ -101,7 +106,7 @@ def wrappers(functions):
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #define WRAPPER  __attribute__((visibility("default")))
 #define OBSERVED __attribute__((noinline, cold))
-""" + "".join(wrapper(function) for function in functions)
+""" + without_macros(functions) + "".join(wrapper(function) for function in functions)
 
 
 def enumerators(functions):
@@ -130,7 +135,8 @@ def names(functions):
 
 def profiling_names(functions):
     return (HEAD + "#ifndef EPOP_INTERPOSE_PMPI_H\n#define EPOP_INTERPOSE_PMPI_H\n\n#include <mpi.h>\n\n"
-            + "".join(f"#define {function.name} P{function.name}\n" for function in functions) + "\n#endif\n")
+            + "".join(f"#undef {function.name}\n#define {function.name} P{function.name}\n" for function in functions)
+            + "\n#endif\n")
 
 
 def write(directory, texts):

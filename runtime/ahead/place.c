@@ -14,7 +14,7 @@
 #include "runtime/base/random.h"
 #include "runtime/wire/link.h"
 
-static const char magic[8] = "epopdata";
+static const char magic[8] = {'e', 'p', 'o', 'p', 'd', 'a', 't', 'a'};
 
 /* The way to the control plane is one that the other processes have as well, so what leads there has the address. A
  * datagram socket finds it without a word to anybody. A job whose control plane is on no network is on one host. */
