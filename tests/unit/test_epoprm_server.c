@@ -56,7 +56,7 @@ static int cancel(void *context, int64_t job, bool *unknown, struct error *why)
     return job == 3 ? error_set(why, ERROR_FAILED, "there is no job 3") : 0;
 }
 
-static int stop(void *context, enum daemon_stop how, struct error *why)
+static int stop_daemon(void *context, enum daemon_stop how, struct error *why)
 {
     (void)context, (void)why;
     over = how == DAEMON_STOP_JOBS;
@@ -81,7 +81,7 @@ static void jobs(void *context, void (*each)(void *to, const struct daemon_job *
     each(to, &job);
 }
 
-static const struct daemon_table table = {.submit = submit, .cancel = cancel, .stop = stop, .jobs = jobs};
+static const struct daemon_table table = {.submit = submit, .cancel = cancel, .stop = stop_daemon, .jobs = jobs};
 
 static void be_the_daemon(void)
 {

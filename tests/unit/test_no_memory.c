@@ -97,7 +97,7 @@ static void send(int process, const char *text)
     cJSON_Delete(message);
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
     (void)state;
     for (int p = 0; p < 2; p++) {
@@ -185,10 +185,10 @@ int main(void)
 {
     alarm(60);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_loss_gets_through, start, stop),
-        cmocka_unit_test_setup_teardown(the_reserve_is_used_again, start, stop),
-        cmocka_unit_test_setup_teardown(more_than_the_reserve_ends_the_job, start, stop),
-        cmocka_unit_test_setup_teardown(a_message_that_cannot_be_kept_ends_the_job, start, stop),
+        cmocka_unit_test_setup_teardown(a_loss_gets_through, start, finish),
+        cmocka_unit_test_setup_teardown(the_reserve_is_used_again, start, finish),
+        cmocka_unit_test_setup_teardown(more_than_the_reserve_ends_the_job, start, finish),
+        cmocka_unit_test_setup_teardown(a_message_that_cannot_be_kept_ends_the_job, start, finish),
     };
     return cmocka_run_group_tests(tests, set_up, one_phase_tear_down);
 }

@@ -25,7 +25,7 @@ static int start(void **state)
     return buffer ? 0 : -1;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
     (void)state;
     free(buffer);
@@ -152,7 +152,7 @@ static void strings_for_json(void **state)
     assert_string_equal(escaped, "012345678"); /* what does not fit is left out */
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
 
 int main(void)
 {

@@ -490,7 +490,7 @@ static void a_rank_that_leaves_runs_nothing_more(void **state)
     assert_int_equal(atomic_load(&mock.live.pc), -1);
 }
 
-static void stop(void **state)
+static void a_stop(void **state)
 {
     (void)state;
     mock.events[0] = (struct event){2, ACTION_STOP};
@@ -870,7 +870,7 @@ int main(void)
         TEST(data_is_saved_and_the_probe_holds_again),
         TEST(an_adaptation),
         TEST(a_rank_that_leaves_runs_nothing_more),
-        TEST(stop),
+        TEST(a_stop),
         TEST(stop_runs_the_finalizer),
         TEST(drivers_hear_of_a_hold_and_what_it_was_for),
         TEST(drivers_hear_where_a_joining_process_goes_on),
