@@ -63,6 +63,9 @@ modules  += $(if $(hdf5_name),$(LIB)/epop/hdf5.so)
 slurm_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/slurm/*.c))
 rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
 attend_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/attend/*.c))
+# What PMIx's tools ask, where OpenPMIx is to be had; nothing else knows of PMIx.
+gateway_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard gateway/*.c))
+gateway  := $(if $(shell pkg-config --exists pmix && echo yes),$(LIB)/epop/pmix-gateway)
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
@@ -75,11 +78,11 @@ testpolicies := $(patsubst tests/policies/%.c,$(BUILD)/tests/policies/%.so,$(wil
 units    := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 mpitests := $(patsubst tests/mpi/%.c,$(BUILD)/tests/mpi/%,$(wildcard tests/mpi/test_*.c))
 testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename $(wildcard tests/programs/*.c tests/programs/*.cpp)))
-helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(wildcard tests/helpers/*.c))
+helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(filter-out $(if $(gateway),,%/pmix_tool.c),$(wildcard tests/helpers/*.c)))
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -183,6 +186,13 @@ $(LIB)/epop/hdf5.so: $(hdf5_obj)
 $(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c runtime/control/*.c) runtime/hydra/leftovers.c runtime/hydra/hydra.c)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
+# One beside each job, too: a client of the wire, and a PMIx server.
+$(OBJ)/gateway/%.o: gateway/%.c
+	$(announce)
+	$(Q)$(CC) $(CPPFLAGS) $(shell pkg-config --cflags pmix) $(CFLAGS) -c $< -o $@
+$(LIB)/epop/pmix-gateway: $(gateway_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c runtime/control/*.c))
+	$(announce)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs pmix) $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
 $(BIN)/epoprm: $(rm_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,hydra mpiexec) $(slurm_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(wire_obj) $(base_obj)
 	$(announce)
@@ -297,6 +307,9 @@ $(BUILD)/tests/unit/test_slurm_%: tests/unit/test_slurm_%.c $(slurm_parts)
 $(BUILD)/tests/helpers/slurm_queue: tests/helpers/slurm_queue.c $(slurm_parts)
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(LDLIBS)
+$(BUILD)/tests/helpers/pmix_tool: tests/helpers/pmix_tool.c
+	$(announce)
+	$(Q)$(CC) $(CPPFLAGS) $(shell pkg-config --cflags pmix) $(CFLAGS) $(LDFLAGS) $< -o $@ $(shell pkg-config --libs pmix) -pthread
 $(BUILD)/tests/helpers/%: tests/helpers/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
@@ -345,8 +358,8 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/constants.so $(BUILD)/
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
-PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libcjson-dev libevent-dev libsodium-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev
-TEST_PACKAGES  := libmunge-dev libslurm-dev git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools mandoc gdb util-linux iproute2 \
+PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libcjson-dev libevent-dev libsodium-dev libpmix-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev
+TEST_PACKAGES  := libmunge-dev libslurm-dev git g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libpmix-bin mandoc gdb util-linux iproute2 \
     munge slurmctld slurmd slurm-client slurmdbd mariadb-server-core
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
@@ -400,7 +413,7 @@ install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
-	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend "$(root)/lib/epop"
+	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) "$(root)/lib/epop"
 	$(if $(modules),install -m 644 $(modules) "$(root)/lib/epop")
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"

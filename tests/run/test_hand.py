@@ -5,7 +5,7 @@ import re
 import job
 import pytest
 
-FOLDERS = ["runtime", "driver", "epopctl", "scheduler", "terminal"]
+FOLDERS = ["runtime", "driver", "epopctl", "gateway", "scheduler", "terminal"]
 
 # Comments and literals: what stands in them is no code. Lines are kept, so that a fault has its number.
 NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", flags=re.S)

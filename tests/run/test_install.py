@@ -27,7 +27,7 @@ FILES = [
     *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
 ]
 
-MODULES = ["lib/epop/munge.so", "lib/epop/slurm.so", "lib/epop/hdf5.so"]  # where their headers are
+MODULES = ["lib/epop/munge.so", "lib/epop/slurm.so", "lib/epop/hdf5.so", "lib/epop/pmix-gateway"]  # where their headers are
 
 
 @pytest.fixture(scope="module", params=["DESTDIR", "PREFIX"])
@@ -61,7 +61,7 @@ def test_nothing_else_is_there(tree):
 def test_modes(tree):
     for path in tree.rglob("*"):
         mode = path.stat().st_mode & 0o777
-        executable = path.is_dir() or path.parent.name == "bin" or path.name in ("attend", "backtrace", "companion", "orphans", "step", "tether")
+        executable = path.is_dir() or path.parent.name == "bin" or path.name in ("attend", "backtrace", "companion", "orphans", "pmix-gateway", "step", "tether")
         assert mode == (0o755 if executable else 0o644), f"{path}: {mode:o}"
 
 

@@ -28,6 +28,7 @@ ALLOWED = {
                          "runtime/hydra/hydra.h"],
     "scheduler/journal": ["scheduler/journal/", "runtime/base/"],
     "scheduler/epoprm": ["epop/policy.h", "scheduler/", "terminal/", "runtime/base/", "runtime/wire/", "runtime/hydra/hydra.h", "runtime/hydra/mpiexec.h"],
+    "gateway": ["gateway/", "runtime/base/", "runtime/wire/", "runtime/control/"],
     "report": ["report/"],
     "programs": ["epop/"],
     "examples": ["epop/"],
@@ -71,6 +72,12 @@ def test_programs_and_examples_see_the_public_headers_alone(folder):
     for path in sources(folder):
         for mark, name in includes(path):
             assert not name.startswith("epop/") or mark == "<", f"{path}: {name} is included as a file of its own"
+
+
+def test_the_gateway_alone_knows_pmix():
+    users = {path.relative_to(job.ROOT).parts[0] for folder in ALLOWED for path in sources(folder)
+             if any(name.startswith("pmix") for _, name in includes(path))}
+    assert users == {"gateway"}
 
 
 def test_an_example_does_not_use_another():
@@ -212,7 +219,7 @@ def test_nobody_else_sees_the_coordinators_state(header):
 # The same of all other files, by what their objects define and use: two files that use each other explain it in a header;
 # more than that are a circle in which nobody finds the beginning.
 def object_files():
-    folders = ["runtime", "driver", "epopctl", "epop_api", "interpose", "report", "scheduler", "terminal"]
+    folders = ["runtime", "driver", "epopctl", "epop_api", "interpose", "report", "scheduler", "terminal", "gateway"]
     return [path for folder in folders for path in (job.BUILD / "obj" / folder).rglob("*.o")
             if (job.ROOT / path.relative_to(job.BUILD / "obj")).with_suffix(".c").is_file()]
 
