@@ -48,6 +48,7 @@ static const struct option_row own_options[] = {
      FLAG(job.no_ahead_data)},
     {"ahead-limit", "SECONDS", "how long a resize is put off for that (3); then the ranks wait for the rest",
      SECONDS(job.ahead_limit)},
+    {"no-pmix", NULL, "without the gateway that answers tools of PMIx", FLAG(job.no_pmix)},
     {"driver", "NAME", "what walks the program: see Drivers; several with commas (run)", ACTION(open_drivers)},
     {"elastic", "MIN-MAX", "in Slurm: how many nodes the job may have, for those who give it more", TEXT(job.elastic)},
     {"companions", NULL, "in Slurm: queue one-node jobs for the nodes that are missing to MAX", FLAG(job.companions),

@@ -39,6 +39,7 @@ struct job_options {
     double watchdog; /* seconds; 0: none */
     bool watchdog_abort;
     bool quiet, verbose;
+    bool no_pmix; /* no lib/epop/pmix-gateway */
     struct checkpoint_options checkpoint;
     const char *path;           /* of the program, as given */
     bool executable;            /* with a main() of its own: a joining process may come to a probe that was counted */

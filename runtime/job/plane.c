@@ -19,7 +19,7 @@
 #include "runtime/control/clock_offset.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/hydra/hydra.h"
-#include "runtime/job/adviser.h"
+#include "runtime/job/beside.h"
 #include "runtime/job/checkpoints.h"
 #include "runtime/job/supervised.h"
 #include "runtime/records/records.h"
@@ -352,7 +352,9 @@ int plane_open(const struct plane *plane, const epop_program_t *program, struct 
     int failed = control_advertise(coordinator_job(plane->coordinator), about, error);
     cJSON_Delete(about);
     if (!failed)
-        adviser_attend(control_address_file());
+        beside_attend(control_address_file());
+    if (!failed && !plane->no_gateway)
+        beside_gateway(control_address_file());
     return failed;
 }
 
@@ -510,7 +512,7 @@ int plane_stop(struct plane *plane)
     if (plane->member->process == 0) {
         stuck = coordinator_wait(plane->coordinator);
         bar_close();
-        adviser_end();
+        beside_end();
         if (!stuck) {
             serving = false;
             control_unserve(DETACH_TIMEOUT_MS);

@@ -22,6 +22,7 @@ struct plane {
     char identity[IDENTITY_MAX];
     char cores[BINDING_TEXT_MAX]; /* that this process is bound to; "": it is not */
     bool quiet;                   /* no progress bar */
+    bool no_gateway;              /* nothing answers what tools of PMIx ask */
     bool verbose;                 /* process 0 prints events on stderr */
     bool attached;
     bool aborting;      /* process 0 is about to end, and has said why */

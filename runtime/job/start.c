@@ -297,6 +297,7 @@ static int start_control(const struct job_options *options, const epop_program_t
     };
     job.plane.verbose = options->verbose;
     job.plane.quiet = options->quiet;
+    job.plane.no_gateway = options->no_pmix;
     if (plane_start(&job.plane, &job.member, &config, error) || set_launcher_job(options->command, error))
         return -1;
     return job.process == 0 ? plane_open(&job.plane, program, error) : 0;

@@ -94,7 +94,7 @@ def cycle(space, seen):
 def test_nothing_is_left(space, tmp_path):
     scratch = tmp_path / "tmp"
     scratch.mkdir()
-    running = space.start_epop("--backend", "join", job.program("ledger"), *joining.ENDLESS, ranks=2, limit=3600,
+    running = space.start_epop("--backend", "join", "--no-pmix", job.program("ledger"), *joining.ENDLESS, ranks=2, limit=3600,
                                env={"TMPDIR": scratch})
     end = time.monotonic() + 20
     while space.epopctl("status").status and time.monotonic() < end:

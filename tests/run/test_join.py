@@ -156,7 +156,7 @@ def test_first_launcher_killed(space, backend):
 
 @each_backend
 def test_nothing_is_left_of_many_cycles(space, backend):
-    running = start(space, *ENDLESS, backend=backend)
+    running = start(space, *ENDLESS, backend=backend, options=("--no-pmix",))
     zero = processes(space)[0]["pid"]
     resize(space, 4), resize(space, 2)
     left = len(processes(space))

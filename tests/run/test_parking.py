@@ -137,7 +137,7 @@ def test_auto_takes_join(space):
 def test_parked_processes_cost_nothing(space):
     """No CPU, no program, and the memory is given back."""
     elements = 8000000
-    running = space.start_epop("--backend", "join", "--leave", "park", job.program("ledger"), "iterations=100000000",
+    running = space.start_epop("--backend", "join", "--leave", "park", "--no-pmix", job.program("ledger"), "iterations=100000000",
                                f"elements={elements}", ranks=2)
     it = Parking.__new__(Parking)
     it.space, it.it = space, running

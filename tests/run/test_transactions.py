@@ -74,7 +74,7 @@ def test_launcher_without_a_fault(space):
 
 def test_too_few_descriptors(space):
     """Where MPI in rank 0's process could not open a connection the job would end."""
-    it = JoinScenario(space)
+    it = JoinScenario(space, options=("--no-pmix",)) # the gateway's connection would come while it counts
     pid = it.wait_until_here()["processes"][0]["pid"]
     used = len(os.listdir(f"/proc/{pid}/fd"))
     soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)

@@ -47,7 +47,7 @@ def start(space, driver, *arguments, backend, ranks):
     """Running, with its result in a directory of its own."""
     where = space.directory / "results"
     where.mkdir()
-    running = space.start_epop("--backend", backend, "--start", "2", *options(driver, where / "r.json"), WINDOW, "work=500",
+    running = space.start_epop("--backend", backend, "--start", "2", "--no-pmix", *options(driver, where / "r.json"), WINDOW, "work=500",
                                *arguments, ranks=ranks, epop=noting(space))
     running.wait_for_line("init new rank 0 of") # by then drivers have begun
     scenario.wait_until_all_are_here(space)

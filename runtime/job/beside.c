@@ -1,5 +1,5 @@
-/* The job's attendant for the adviser: see adviser.h. */
-#include "runtime/job/adviser.h"
+/* What runs beside a job: see beside.h. */
+#include "runtime/job/beside.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,6 +14,7 @@
 #include "runtime/base/helper.h"
 #include "runtime/base/slurm.h"
 #include "runtime/base/spawn.h"
+#include "runtime/base/thread.h"
 #include "runtime/control/rundir.h"
 
 #define ADDRESS_MAX 320
@@ -47,7 +48,7 @@ static bool find_address(char address[ADDRESS_MAX])
     return read_address(path, address) || read_address("/etc/epop/adviser", address);
 }
 
-void adviser_attend(const char *address_file)
+void beside_attend(const char *address_file)
 {
     char address[ADDRESS_MAX], helper[PATH_MAX];
     if (attendant || !*address_file || !slurm_job() || !find_address(address) ||
@@ -59,7 +60,28 @@ void adviser_attend(const char *address_file)
         attendant = 0;
 }
 
-void adviser_end(void)
+static void *wait_for_end(void *argument)
+{
+    waitpid((pid_t)(long)argument, NULL, 0);
+    return NULL;
+}
+
+/* What is started here ends at once, and leaves another process: a program that waits for all its children would
+ * wait for it. */
+void beside_gateway(const char *address_file)
+{
+    char helper[PATH_MAX];
+    pid_t pid;
+    if (!*address_file || helper_find("pmix-gateway", helper, sizeof helper))
+        return;
+    char *argv[] = {helper, (char *)address_file, NULL};
+    struct spawn what = {
+        .argv = argv, .in = SPAWN_NOTHING, .out = SPAWN_NOTHING, .err = SPAWN_NOTHING, .session = true};
+    if (!spawn_program(&what, &pid))
+        thread_start(NULL, wait_for_end, (void *)(long)pid);
+}
+
+void beside_end(void)
 {
     if (!attendant || kill(attendant, SIGKILL))
         return;
