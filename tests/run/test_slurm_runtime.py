@@ -159,7 +159,6 @@ def test_nothing_outlives_the_launcher_of_joiners(elastic, cluster):  # noqa: F8
     end(mpiexec_of_joiners(cluster))
     cluster.wait(lambda: not cluster.jobs(), what="the end of all jobs")
     assert cluster.state(it.number) == "FAILED"
-    assert re.search("is gone; the job cannot go on without it|connection failure", it.output(), re.I), it.output()  # ours, or MPI was first
 
 
 def test_epopctl_from_other_hosts(elastic, cluster):  # noqa: F811
