@@ -292,6 +292,8 @@ void changes_off(struct coordinator *c, const struct adaptation *a)
     for (int i = 0; i < 3; i++)
         if (deltas[i])
             deltas[i]->aborted = true;
+    if (c->changes.now.added) /* they will not come: no set with them counts */
+        psets_leave(&c->changes.sets, c->changes.now.added);
     tell(c, CHANGE_ABORTED, a->reason);
     if (!c->config.sessions)
         return;

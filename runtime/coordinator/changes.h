@@ -24,6 +24,7 @@ struct change {
     struct pset *added, *taken; /* NULL: nothing is */
     struct pset *both;          /* where both are: all of these */
     struct pset *bound;         /* whose processes are to accept it; NULL: those of the whole application */
+    const struct pset *of;      /* that it was asked of, or that its first hearer asked about; NULL: none so far */
     struct pset *next;          /* that it makes of it; NULL: not said so far */
     bool go;                    /* accepted: the ranks may adapt */
     bool beside;                /* the program that asked for it goes on meanwhile */

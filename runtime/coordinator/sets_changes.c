@@ -61,6 +61,8 @@ static bool concerns(struct coordinator *c, const struct inquiry *inquiry)
     const struct pset *set = sets_named(c, inquiry, bound, &why);
     if (set && !strncmp(set->name, PSETS_SELF, strlen(PSETS_SELF)))
         return now->taken && pset_has(now->taken, inquiry->process);
+    if (set && set == now->of) /* though what comes of it may be a larger set by now */
+        return true;
     return set && (now->bound ? set == now->bound : targets(c, set) || !strcmp(set->name, PSETS_WORLD));
 }
 
@@ -135,6 +137,15 @@ static void propose(struct coordinator *c, const struct inquiry *inquiry)
     adaptation_accepted(c);
 }
 
+/* Others may ask about that set when it has been changed, or is part of the outcome. */
+static void remember(struct coordinator *c, const struct inquiry *inquiry)
+{
+    struct change *now = &c->changes.now;
+    struct error why;
+    if (!now->of && inquiry->asked.bound)
+        now->of = sets_named(c, inquiry, inquiry->asked.bound, &why);
+}
+
 enum { TOLD = 1, NOT_TOLD };
 
 cJSON *sets_change_query(struct coordinator *c, struct inquiry *inquiry)
@@ -157,6 +168,7 @@ cJSON *sets_change_query(struct coordinator *c, struct inquiry *inquiry)
         cJSON_AddStringToObject(answer, "state", changes_state_name(CHANGE_NULL));
         return answer;
     }
+    remember(c, inquiry);
     if (inquiry->asked.proposed)
         propose(c, inquiry);
     cJSON_AddNumberToObject(answer, "type", now->type);
@@ -216,6 +228,7 @@ cJSON *sets_change_request(struct coordinator *c, struct inquiry *inquiry)
         return inquiry_no("that is what the job has");
     if (failed)
         return inquiry_no(why.text);
+    s->now.of = set;
     if (type == PSET_OP_GROW || type == PSET_OP_SHRINK || type == PSET_OP_REPLACE)
         s->now.next = outcome(c, set, &why);
     cJSON *answer = inquiry_yes();

@@ -61,7 +61,8 @@ static void get_main(const char *coll, char *from)
 }
 
 // By the primary process: the operation, and the name of what comes of it for the others.
-static void ask(int op, const char *add, const char *sub)
+// Was it taken? An earlier one may still be under way.
+static bool ask(int op, const char *add, const char *sub)
 {
     char **input = (char **)malloc(sizeof(char *)), **output = NULL;
     int count = 0;
@@ -86,6 +87,7 @@ static void ask(int op, const char *add, const char *sub)
         free_strings(output, count);
     }
     free_strings(input, 1);
+    return count > 0;
 }
 
 static int query(char ***output, int *count)
@@ -107,10 +109,9 @@ static bool change(int op, const char *add, const char *sub)
     char **output = NULL, old[MPI_MAX_PSET_NAME_LEN];
     int count = 0, type = MPI_PSETOP_NULL;
     steps++;
-    for (bool asked = false; type == MPI_PSETOP_NULL; asked = true) { // an earlier one may still be under way
-        if (!asked || !beside)
-            if (is(main_pset, "mpi_primary"))
-                ask(op, add, sub);
+    for (bool asked = false; type == MPI_PSETOP_NULL;) {
+        if ((!asked || !beside) && is(main_pset, "mpi_primary"))
+            asked = ask(op, add, sub);
         type = query(&output, &count);
     }
     strcpy(old, main_pset);
@@ -134,6 +135,7 @@ static bool change(int op, const char *add, const char *sub)
 int main(int argc, char *argv[])
 {
     beside = argc > 1 && !strcmp(argv[1], "nb");
+    const char *wishes = argc > 2 ? argv[2] : "GSR"; // it grows by two, shrinks by one, replaces one
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     if (is(main_pset, "mpi_dyn")) {
         get_main("mpi://WORLD", main_pset);
@@ -143,9 +145,11 @@ int main(int argc, char *argv[])
         make_comm();
     }
     bool stays = true;
-    while (stays && steps < 3)
-        stays = change(steps == 0 ? MPI_PSETOP_GROW : steps == 1 ? MPI_PSETOP_SHRINK : MPI_PSETOP_REPLACE,
-                       steps == 0 ? "2" : steps == 1 ? "0" : "1", steps == 0 ? "0" : "1");
+    while (stays && wishes[steps]) {
+        char wish = wishes[steps];
+        stays = change(wish == 'G' ? MPI_PSETOP_GROW : wish == 'S' ? MPI_PSETOP_SHRINK : MPI_PSETOP_REPLACE,
+                       wish == 'G' ? "2" : wish == 'S' ? "0" : "1", wish == 'G' ? "0" : "1");
+    }
     if (stays)
         MPI_Comm_disconnect(&comm);
     MPI_Session_finalize(&session);

@@ -1,6 +1,8 @@
 """Process sets and sessions: what they say, what is refused, changes of one set alone, and epopctl psets."""
 
 import json
+import os
+import random
 import re
 import shlex
 import subprocess
@@ -137,17 +139,44 @@ def test_both_sets_accept_what_takes_processes_of_both(space):
 # ---- Programs that ask for changes themselves
 
 
-@joining.needed
-@pytest.mark.parametrize("how", ["", "nb"])
-def test_a_program_of_the_successors_interface(space, how):
-    """Its source is as it is for the mpi.h that has the calls. It grows, shrinks, and replaces a process."""
+def successors_program(space):
+    """Its source is as it is for the mpi.h that has the calls."""
     binary = space.directory / "psets_grow"
     words = shlex.split(subprocess.run([*MPICC, "-show"], capture_output=True, text=True, check=True).stdout)[1:]
     subprocess.run(["g++", "-Wall", "-DMPICH_SKIP_MPICXX", f"-I{job.ROOT / 'epop_api'}", "-include", "epop/mpi_psets.h",
                         job.ROOT / "tests/plain/psets_grow.cpp", "-o", binary, *LINKED, *words], check=True, timeout=60)
-    result = space.start([job.MPIEXEC, "-n", 2, binary, *([how] if how else [])]).wait()
+    return binary
+
+
+def sizes_after(size, wishes):
+    for wish in wishes:
+        size += {"G": 2, "S": -1, "R": 0}[wish]
+        yield size
+
+
+@joining.needed
+@pytest.mark.parametrize("how", ["-", "nb"])
+@pytest.mark.parametrize("wishes", ["GSR", "GG", "SG", "RG", "GSGGS"])
+def test_a_program_of_the_successors_interface(space, how, wishes):
+    """It grows, shrinks, and replaces processes, as often as it likes: what comes of a change is its next one's set."""
+    result = space.start([job.MPIEXEC, "-n", 2, successors_program(space), how, wishes]).wait()
     assert result.status == 0 and result.err == "", result
-    assert result.out == "4 processes after change 1\n3 processes after change 2\n3 processes after change 3\n", result
+    sizes = enumerate(sizes_after(2, wishes), start=1)
+    assert result.out == "".join(f"{size} processes after change {number}\n" for number, size in sizes), result
+
+
+@joining.needed
+def test_random_changes_of_the_successors_interface(space):
+    binary, draw = successors_program(space), random.Random(14)
+    for _ in range(int(os.environ.get("EPOP_TEST_SEQUENCES", "4"))):
+        wishes = ""
+        while len(wishes) < 6:
+            *_, size = [2, *sizes_after(2, wishes)]
+            wishes += draw.choice([wish for wish in "GSR" if 2 <= size + {"G": 2, "S": -1, "R": 0}[wish] <= 7])
+        result = space.start([job.MPIEXEC, "-n", 2, binary, "-", wishes]).wait()
+        assert result.status == 0 and result.err == "", f"{wishes}\n{result}"
+        assert result.out.count("processes after change") == 6, f"{wishes}\n{result}"
+        assert f"{size} processes after change 5\n" in result.out, f"{wishes}\n{result}"
 
 
 # ---- Tools, and programs of other kinds
