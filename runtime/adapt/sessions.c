@@ -117,6 +117,8 @@ static void on_end(int status)
     cJSON *answer = part_now() == PART_MEMBER ? question_ask(question("leaving"), &unheard) : NULL;
     if (json_true(answer, "leaves"))
         agent_await_leaving();
+    else if (json_int(answer, "adaptation", 0)) /* a rank that is taken counts on the others */
+        agent_await_change(json_int(answer, "adaptation", 0), NULL, NULL);
     cJSON_Delete(answer);
     agent_stop();
     if (part_now() != PART_MEMBER)

@@ -360,5 +360,7 @@ cJSON *sets_change_leaving(struct coordinator *c, struct inquiry *inquiry)
     bool leaves = now->state != CHANGE_ABORTED && now->go && now->taken && pset_has(now->taken, inquiry->process);
     cJSON *answer = inquiry_yes();
     cJSON_AddBoolToObject(answer, "leaves", leaves);
+    if (is_open(now) && now->go && now->taken && !now->added)
+        cJSON_AddNumberToObject(answer, "adaptation", now->adaptation); /* that others leave in */
     return answer;
 }
