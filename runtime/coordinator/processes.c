@@ -110,6 +110,19 @@ void processes_send_all(struct coordinator *c, const int *processes, int count, 
             processes_send_copy(c, processes[i], message);
 }
 
+void processes_send_where(struct coordinator *c, bool (*is)(const struct process *p), cJSON *message)
+{
+    int count = 0, *list = malloc(sizeof *list * (size_t)c->processes.count);
+    for (int p = 0; p < c->processes.count; p++)
+        if (is(process_at(c, p)) && list)
+            list[count++] = p;
+        else if (is(process_at(c, p)))
+            processes_send_copy(c, p, message);
+    processes_send_all(c, list, count, message);
+    cJSON_Delete(message);
+    free(list);
+}
+
 void processes_send_world(struct coordinator *c, cJSON *message)
 {
     processes_send_all(c, c->processes.world, c->processes.size, message);

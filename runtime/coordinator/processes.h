@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 struct coordinator;
+struct process;
 
 enum process_state {
     PROCESS_STANDBY,
@@ -53,5 +54,7 @@ void processes_send(struct coordinator *c, int process, cJSON *message); /* take
 void processes_send_copy(struct coordinator *c, int process, const cJSON *message);
 void processes_send_all(struct coordinator *c, const int *processes, int count, const cJSON *message);
 void processes_send_world(struct coordinator *c, cJSON *message); /* takes the message */
+/* To all processes that are so; takes the message. */
+void processes_send_where(struct coordinator *c, bool (*is)(const struct process *p), cJSON *message);
 
 #endif

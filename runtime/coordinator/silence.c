@@ -53,6 +53,11 @@ void silence_heard(struct process *p)
     p->unanswered = 0;
 }
 
+static bool is_asked(const struct process *p)
+{
+    return p->unanswered == 1;
+}
+
 /* Those who owe no answer yet. False if nobody is waited for. */
 static bool ask(struct coordinator *c)
 {
@@ -62,9 +67,8 @@ static bool ask(struct coordinator *c)
         bool awaited = is_awaited(c, p);
         any |= awaited;
         p->unanswered = awaited ? p->unanswered + 1 : 0;
-        if (p->unanswered == 1)
-            processes_send(c, i, json_message(ORDER(alive)));
     }
+    processes_send_where(c, is_asked, json_message(ORDER(alive)));
     return any;
 }
 

@@ -96,16 +96,16 @@ static void call_off(struct coordinator *c)
 
 /* ---- Looking ------------------------------------------------------------------------------------- */
 
+static bool is_missed_rank(const struct process *p)
+{
+    return p->rank >= 0 && is_missed(p);
+}
+
 static void ask(struct coordinator *c)
 {
-    c->stuck.round++;
-    for (int r = 0; r < c->processes.size; r++) {
-        if (!is_missed(process_of_rank(c, r)))
-            continue;
-        cJSON *message = json_message(ORDER(waits));
-        cJSON_AddNumberToObject(message, "round", c->stuck.round);
-        processes_send(c, c->processes.world[r], message);
-    }
+    cJSON *message = json_message(ORDER(waits));
+    cJSON_AddNumberToObject(message, "round", ++c->stuck.round);
+    processes_send_where(c, is_missed_rank, message);
 }
 
 static void look(void *context)
