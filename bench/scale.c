@@ -330,11 +330,11 @@ static const struct coordinator_ops coordinator_ops = {.send = op_send,
                                                        .fatal = op_fatal,
                                                        .say = op_say};
 
-static void on_member(void *context, int process, const cJSON *message)
+static void on_member(void *context, const int *processes, int many, const cJSON *message)
 {
     const char *op = json_text(message, "op");
     (void)context;
-    coordinator_message(job.coordinator, process, message);
+    coordinator_messages(job.coordinator, processes, many, message);
     if (op && !strcmp(op, REPORT(hello)))
         count(&job.hellos);
 }

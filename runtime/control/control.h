@@ -10,6 +10,7 @@
 #define EPOP_CONTROL_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "runtime/base/error.h"
@@ -89,7 +90,11 @@ struct control_member_ops {
 int control_attach(const char *uri, const char *token, int process, const struct control_member_ops *ops, void *context,
                    int timeout_ms, struct error *error);
 int control_tell(const cJSON *message); /* to the server; never blocks; 0 or -1 */
-void control_detach(void);
+/* all: the others do so, too, as the job has come to its end. */
+void control_detach(bool all);
+/* Of a process that is in no world any more: what it hands on for others of its host another one of them does. Comes
+ * back when it is so, after a second at most. */
+void control_step_aside(void);
 
 /* For a process that has left its job, and is no member any more: waits until the job of that address is over, which it
  * also is when it cannot be reached. */

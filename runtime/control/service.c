@@ -1,9 +1,11 @@
 /* A job's processes and its control plane: see control.h. */
 #include <errno.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/address.h"
@@ -165,15 +167,17 @@ static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER; /* member.link stays
 static struct {
     struct event_base *base;
     struct wire_link *link;
-    struct event *quit;
+    struct event *quit, *depart, *aside;
     pthread_t thread;
     const struct control_member_ops *ops;
     void *context;
     struct error why;
-    bool attached, over, leaving;
+    bool attached, over, departs, leaving;
+    bool all;    /* depart */
+    sem_t alone; /* nobody comes by this process any more */
 } member;
 
-enum { FAREWELL_MS = 1000 };
+enum { FAREWELL_MS = 1000, GRACE_MS = 300 };
 
 static void on_attached(void *context, const struct error *why_not)
 {
@@ -196,7 +200,7 @@ static void on_ended(void *context, bool lost)
 {
     (void)context, (void)lost;
     member.attached = false;
-    if (member.leaving)
+    if (member.departs)
         event_base_loopbreak(member.base);
     else if (member.ops->lost)
         member.ops->lost(member.context);
@@ -204,16 +208,46 @@ static void on_ended(void *context, bool lost)
 
 static void on_quit(evutil_socket_t fd, short what, void *context)
 {
-    cJSON *bye = json_message(WIRE_BYE);
-    (void)fd, (void)context;
-    if (what & EV_TIMEOUT && member.leaving)
+    (void)fd, (void)what, (void)context;
+    if (member.leaving) {
         event_base_loopbreak(member.base);
+        return;
+    }
     member.leaving = true;
-    if (member.attached && !wire_link_tell(member.link, bye))
+    if (member.attached && !wire_link_leave(member.link))
         wire_timer_set(member.quit, FAREWELL_MS / 1e3);
     else
         event_base_loopbreak(member.base);
-    cJSON_Delete(bye);
+}
+
+/* Nobody comes by this process any more. */
+static void on_alone(void *context)
+{
+    (void)context;
+    sem_post(&member.alone);
+    if (member.departs)
+        event_active(member.quit, 0, 0);
+}
+
+static void on_aside(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd, (void)what, (void)context;
+    bool carries = wire_link_carries(member.link, on_alone);
+    wire_link_step_aside(member.link);
+    if (!carries)
+        sem_post(&member.alone);
+}
+
+/* Those who come by it go before, or move to another one. */
+static void on_depart(evutil_socket_t fd, short what, void *context)
+{
+    member.departs = true;
+    if (!wire_link_carries(member.link, on_alone)) {
+        on_quit(fd, what, context);
+        return;
+    }
+    wire_timer_set(member.quit, FAREWELL_MS / 1e3);
+    wire_timer_set(member.aside, member.all ? GRACE_MS / 1e3 : 0);
 }
 
 static void *run(void *unused)
@@ -230,19 +264,31 @@ static void take_down(void)
     pthread_mutex_unlock(&telling);
     if (link)
         wire_link_close(link);
-    if (member.quit)
-        event_free(member.quit);
+    struct event *events[] = {member.quit, member.depart, member.aside};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i])
+            event_free(events[i]);
     if (member.base)
         event_base_free(member.base);
     memset(&member, 0, sizeof member);
 }
 
+static int make_events(void)
+{
+    member.base = wire_base_new();
+    if (!member.base)
+        return -1;
+    member.quit = evtimer_new(member.base, on_quit, NULL);
+    sem_init(&member.alone, 0, 0);
+    member.depart = evtimer_new(member.base, on_depart, NULL);
+    member.aside = evtimer_new(member.base, on_aside, NULL);
+    return member.quit && member.depart && member.aside ? 0 : -1;
+}
+
 static int attach(const char *uri, const char *token, int process, int timeout_ms, struct error *error)
 {
     static const struct wire_link_ops ops = {on_attached, on_message, on_ended};
-    member.base = wire_base_new();
-    member.quit = member.base ? evtimer_new(member.base, on_quit, NULL) : NULL;
-    if (!member.quit)
+    if (make_events())
         return error_set(error, ERROR_FAILED, "cannot attach to the job: no memory, or no descriptors");
     member.link = wire_link_open(member.base, uri, token, WIRE_MEMBER, process, &ops, NULL, timeout_ms / 1e3, error);
     if (!member.link)
@@ -276,11 +322,24 @@ int control_tell(const cJSON *message)
     return failed;
 }
 
-void control_detach(void)
+void control_step_aside(void)
+{
+    struct timespec limit = clock_in(CLOCK_MONOTONIC, FAREWELL_MS / 1e3);
+    if (!member.link)
+        return;
+    while (!sem_trywait(&member.alone)) /* that was before */
+        ;
+    event_active(member.aside, 0, 0);
+    while (sem_clockwait(&member.alone, CLOCK_MONOTONIC, &limit) && errno == EINTR)
+        ;
+}
+
+void control_detach(bool all)
 {
     if (!member.link)
         return;
-    event_active(member.quit, 0, 0);
+    member.all = all;
+    event_active(member.depart, 0, 0);
     pthread_join(member.thread, NULL);
     take_down();
 }

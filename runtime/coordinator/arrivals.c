@@ -212,19 +212,29 @@ static void refuse(struct coordinator *c, int process, const struct message *mes
         inquiries_refuse(c, process, id, why->text);
 }
 
-void arrivals_message(struct coordinator *c, int process, const cJSON *json)
+/* message: what was decoded; why: why it was not. */
+static void take_of(struct coordinator *c, int process, const struct message *message, const cJSON *json,
+                    const struct error *why)
 {
-    struct message message = {.id = MESSAGE_NONE};
-    struct error why = {0};
+    struct error none;
     if (process < 0 || process >= processes_count(c)) {
-        error_set(&why, ERROR_FAILED, "a message of process %d, which is none of the job's", process);
-        message_refuse(&why);
+        error_set(&none, ERROR_FAILED, "a message of process %d, which is none of the job's", process);
+        message_refuse(&none);
         return;
     }
     silence_heard(process_at(c, process));
-    if (message_decode(&message, KIND_REPORT, json, &why) && table[message.id])
-        table[message.id](c, process, message.is);
+    if (message->is && table[message->id])
+        table[message->id](c, process, message->is);
     else
-        refuse(c, process, &message, json, &why);
+        refuse(c, process, message, json, why);
+}
+
+void arrivals_message(struct coordinator *c, const int *processes, int count, const cJSON *json)
+{
+    struct message message = {.id = MESSAGE_NONE};
+    struct error why = {0};
+    message_decode(&message, KIND_REPORT, json, &why);
+    for (int i = 0; i < count; i++)
+        take_of(c, processes[i], &message, json, &why);
     message_free(&message);
 }

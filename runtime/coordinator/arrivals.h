@@ -11,6 +11,6 @@ struct coordinator;
 bool arrivals_waits(const struct coordinator *c, const cJSON *message);
 
 /* Has it taken, or refuses it by its name. */
-void arrivals_message(struct coordinator *c, int process, const cJSON *message);
+void arrivals_message(struct coordinator *c, const int *processes, int count, const cJSON *message);
 
 #endif

@@ -68,7 +68,7 @@ static void carry_out(struct coordinator *c, struct event *event)
     switch (event->type) {
     case EVENT_MESSAGE:
         if (event->json)
-            arrivals_message(c, event->process, event->json);
+            arrivals_message(c, event->processes ? event->processes : &event->process, event->count, event->json);
         else
             fatal_memory(c);
         break;
@@ -152,10 +152,24 @@ static void *coordinator_main(void *argument)
 
 /* ---- Any thread ----------------------------------------------------------- */
 
+void coordinator_messages(struct coordinator *c, const int *processes, int count, const cJSON *message)
+{
+    struct event event = {
+        .type = EVENT_MESSAGE, .process = processes[0], .count = count, .json = cJSON_Duplicate(message, 1)};
+    size_t size = sizeof *processes * (size_t)count;
+    event.processes = count > 1 ? malloc(size) : NULL;
+    if (event.processes) {
+        memcpy(event.processes, processes, size);
+    } else if (count > 1) {
+        cJSON_Delete(event.json);
+        event.json = NULL;
+    }
+    events_post(&c->events, event);
+}
+
 void coordinator_message(struct coordinator *c, int process, const cJSON *message)
 {
-    events_post(&c->events,
-                (struct event){.type = EVENT_MESSAGE, .process = process, .json = cJSON_Duplicate(message, 1)});
+    coordinator_messages(c, &process, 1, message);
 }
 
 void coordinator_request(struct coordinator *c, void *handle, const cJSON *request)

@@ -75,6 +75,8 @@ struct coordinator *coordinator_start(const struct coordinator_config *config);
 
 /* Any thread; they queue and return at once. */
 void coordinator_message(struct coordinator *coordinator, int process, const cJSON *message);
+/* The same of each of several. */
+void coordinator_messages(struct coordinator *coordinator, const int *processes, int count, const cJSON *message);
 void coordinator_request(struct coordinator *coordinator, void *handle, const cJSON *request);
 void coordinator_abandoned(struct coordinator *coordinator, void *handle);
 void coordinator_lost(struct coordinator *coordinator, int process);

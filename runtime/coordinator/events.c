@@ -67,6 +67,7 @@ void events_post(struct events *e, struct event event)
     } else {
         e->missed = true;
         cJSON_Delete(event.json);
+        free(event.processes);
     }
     pthread_mutex_unlock(&e->lock);
     sem_post(&e->wake);
@@ -75,6 +76,7 @@ void events_post(struct events *e, struct event event)
 void events_free(struct events *e, struct event *event)
 {
     cJSON_Delete(event->json);
+    free(event->processes);
     if (!is_reserve(e, event)) {
         free(event);
         return;

@@ -22,7 +22,9 @@ struct event {
         EVENT_CLOSED,
         EVENT_RELEASES
     } type;
-    int process; /* EVENT_BACKEND: a status */
+    int process;    /* EVENT_BACKEND: a status */
+    int *processes; /* EVENT_MESSAGE, of more than one; else NULL */
+    int count;      /* EVENT_MESSAGE: of so many */
     void *handle;
     cJSON *json; /* NULL, where there should be one: out of memory */
     struct event *next;

@@ -252,19 +252,19 @@ static const taker server_rows[MESSAGE_IDS] = {
     [report_write_id] = take_write,
 };
 
-static void on_member_message(void *context, int process, const cJSON *json)
+static void on_member_message(void *context, const int *processes, int count, const cJSON *json)
 {
     enum message_id id = message_named(KIND_REPORT, json);
     struct message message;
     struct error why;
     if (id == MESSAGE_NONE || !server_rows[id]) {
-        coordinator_message(((struct plane *)context)->coordinator, process, json);
+        coordinator_messages(((struct plane *)context)->coordinator, processes, count, json);
         return;
     }
-    if (message_decode(&message, KIND_REPORT, json, &why))
-        server_rows[id](process, message.is);
-    else
+    if (!message_decode(&message, KIND_REPORT, json, &why))
         message_refuse(&why);
+    for (int i = 0; message.is && i < count; i++)
+        server_rows[id](processes[i], message.is);
     message_free(&message);
 }
 
@@ -519,7 +519,7 @@ int plane_stop(struct plane *plane)
             coordinator_destroy(plane->coordinator);
         }
     } else {
-        control_detach();
+        control_detach(member_is_finished(plane->member));
     }
     pthread_mutex_destroy(&plane->lock);
     return stuck;

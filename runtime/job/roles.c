@@ -97,6 +97,8 @@ void epop__job_parked(int reusable)
         MPI_Comm_free(&world.comm);
     world_set(MPI_COMM_NULL, EPOP_LEAVING);
     keeper_expendable(true);
+    if (world.backend->flags & BACKEND_ENDS) /* it may die without the job */
+        control_step_aside();
     member_parked(&job.member, reusable);
 }
 

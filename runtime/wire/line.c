@@ -177,25 +177,23 @@ static void go_deaf(struct wire_line *line, const char *why)
  * no more will come. whole: the end of a line is in it; more: something came, and there may be more. */
 static const char *receive(struct wire_line *line, bool *whole, bool *more)
 {
-    struct evbuffer_iovec room;
-    size_t most = line->limits.line < READ_AT_ONCE ? line->limits.line + 1 : READ_AT_ONCE;
+    char room[READ_AT_ONCE]; /* most of what comes is short, and to be kept in as much as it takes */
+    size_t most = line->limits.line < sizeof room ? line->limits.line + 1 : sizeof room;
     *whole = false;
-    if (evbuffer_reserve_space(line->in, (ssize_t)most, &room, 1) != 1)
-        return "no memory";
-    ssize_t got = recv(line->fd, room.iov_base, most, MSG_DONTWAIT);
+    ssize_t got = recv(line->fd, room, most, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return NULL;
     if (got <= 0)
         return got ? strerror(errno) : "the other end has closed the connection";
-    *whole = memchr(room.iov_base, '\n', (size_t)got);
-    room.iov_len = (size_t)got;
-    evbuffer_commit_space(line->in, &room, 1);
+    *whole = memchr(room, '\n', (size_t)got);
     *more = true;
-    return NULL;
+    return evbuffer_add(line->in, room, (size_t)got) ? "no memory" : NULL;
 }
 
 static void hand_out(struct wire_line *line, const char *text, size_t length)
 {
+    if (line->ops->text && line->ops->text(line->context, text, length))
+        return;
     cJSON *message = cJSON_ParseWithLength(text, length);
     if (cJSON_IsObject(message))
         line->ops->message(line->context, message);

@@ -30,6 +30,8 @@ struct wire_line_ops {
     void (*part)(void *context, size_t bytes);
     /* All that waited for the other end is sent; NULL: nobody asks. */
     void (*sent)(void *context);
+    /* The line as it has come, before anybody reads it. True: that was all. NULL: nobody asks. */
+    bool (*text)(void *context, const char *text, size_t length);
 };
 
 struct wire_limits {

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/buffer.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,10 +17,11 @@
 #include "runtime/wire/attach.h"
 #include "runtime/wire/line.h"
 #include "runtime/wire/proof.h"
+#include "runtime/wire/relay.h"
 #include "runtime/wire/socket.h"
 
 /* Seconds between tries, from and to; for what was sent before a goodbye. */
-static const double soonest = 0.002, rarest = 0.1, farewell = 1;
+static const double soonest = 0.002, rarest = 0.1, farewell = 1, move_limit = 25;
 enum { LINE_MOST = 256 << 20 };
 
 struct ask {
@@ -42,11 +44,14 @@ struct wire_link {
     double deadline, pause;
     char last[200]; /* what the last try failed by */
     struct event *again;
-    bool by_path, attached;
+    bool by_path, attached, leaving;
+    struct wire_relay *relay; /* a member's whose job is on another host; NULL */
+    void (*alone)(void *context);
     int64_t asked;
     TAILQ_HEAD(, ask) asks;
-    pthread_mutex_t lock; /* of tell, which other threads call: line is there, and attached */
+    pthread_mutex_t lock; /* of tell, which other threads call: line is there, and attached, or */
     struct wire_line *line;
+    struct evbuffer *kept; /* it moves from one relay to another; what is said meanwhile */
 };
 
 /* ---- Addresses --------------------------------------------------------------------------------- */
@@ -177,21 +182,30 @@ static void drop_line(struct wire_link *link, bool gently)
         wire_line_close(line);
 }
 
-static void fail(struct wire_link *link, enum error_code code, const char *text)
-{
-    struct error error;
-    drop_line(link, false);
-    evtimer_del(link->again);
-    error_set(&error, code, "cannot attach to the job: %s", text);
-    link->ops->attached(link->context, &error);
-}
-
 static void end(struct wire_link *link, bool lost)
 {
     drop_line(link, false);
+    evtimer_del(link->again);
+    if (link->relay)
+        wire_relay_attached(link->relay, NULL);
     end_asks(link, "the job has ended");
     if (link->ops->ended)
         link->ops->ended(link->context, lost);
+}
+
+static void fail(struct wire_link *link, enum error_code code, const char *text)
+{
+    struct error error;
+    if (link->kept) { /* it had been attached */
+        end(link, true);
+        return;
+    }
+    drop_line(link, false);
+    evtimer_del(link->again);
+    if (link->relay)
+        wire_relay_attached(link->relay, NULL);
+    error_set(&error, code, "cannot attach to the job: %s", text);
+    link->ops->attached(link->context, &error);
 }
 
 /* ---- Attaching ------------------------------------------------------------------------------------ */
@@ -252,6 +266,17 @@ static bool is_the_job(const struct wire_link *link, const cJSON *message)
     return proof_is(code, json_text(message, "proof"));
 }
 
+/* What was said while it had no relay. With the lock held. */
+static void send_kept(struct wire_link *link)
+{
+    size_t length = link->kept ? evbuffer_get_length(link->kept) : 0;
+    if (length)
+        wire_line_send_text(link->line, (const char *)evbuffer_pullup(link->kept, -1), length);
+    if (link->kept)
+        evbuffer_free(link->kept);
+    link->kept = NULL;
+}
+
 static void take_attached(struct wire_link *link, const cJSON *message)
 {
     if (!is_the_job(link, message)) {
@@ -259,10 +284,15 @@ static void take_attached(struct wire_link *link, const cJSON *message)
         return;
     }
     evtimer_del(link->again);
+    bool moved = link->kept;
     pthread_mutex_lock(&link->lock);
     link->attached = true;
+    send_kept(link);
     pthread_mutex_unlock(&link->lock);
-    link->ops->attached(link->context, NULL);
+    if (link->relay && !link->by_path)
+        wire_relay_attached(link->relay, link->line);
+    if (!moved)
+        link->ops->attached(link->context, NULL);
 }
 
 static void take_refused(struct wire_link *link, const cJSON *message)
@@ -286,12 +316,38 @@ static void take_first(struct wire_link *link, const char *op, const cJSON *mess
         fail(link, ERROR_FAILED, "what answers at its address is not the job");
 }
 
+/* The relay goes: this is the last that is said by it. */
+static void begin_to_move(struct wire_link *link)
+{
+    cJSON *moved = json_message(WIRE_MOVED);
+    pthread_mutex_lock(&link->lock);
+    if (!link->leaving && !link->kept && (link->kept = evbuffer_new()))
+        wire_line_send(link->line, moved);
+    pthread_mutex_unlock(&link->lock);
+    cJSON_Delete(moved);
+}
+
+/* And that was the last to be heard by it. */
+static void move(struct wire_link *link)
+{
+    drop_line(link, false);
+    link->deadline = monotonic_seconds() + move_limit;
+    link->pause = soonest;
+    wire_timer_set(link->again, 0);
+}
+
 static void on_message(void *context, const cJSON *message)
 {
     struct wire_link *link = context;
     const char *op = json_text(message, "op");
     if (!link->attached)
         take_first(link, op ? op : "", message);
+    else if (link->relay && wire_relay_take(link->relay, message))
+        return;
+    else if (op && !strcmp(op, WIRE_MOVE))
+        begin_to_move(link);
+    else if (op && !strcmp(op, WIRE_BYE) && link->kept)
+        move(link);
     else if (op && !strcmp(op, WIRE_BYE))
         end(link, false);
     else if (!op && cJSON_HasObjectItem(message, "id"))
@@ -324,10 +380,19 @@ static int reach_path(const char *path)
 /* A descriptor, or -1 with errno. */
 static int reach(struct wire_link *link)
 {
+    int fd = -1;
+    enum wire_way way = WIRE_ALONE;
     link->by_path = link->target.path[0];
     if (link->by_path)
         return reach_path(link->target.path);
-    int fd = wire_connect_address((const struct sockaddr *)&link->target.address, sizeof link->target.address);
+    if (link->relay)
+        way = wire_relay_seek(link->relay, &fd);
+    link->by_path = way == WIRE_FOLLOWS;
+    if (way == WIRE_WAITS)
+        errno = EAGAIN;
+    if (way == WIRE_FOLLOWS || way == WIRE_WAITS)
+        return fd;
+    fd = wire_connect_address((const struct sockaddr *)&link->target.address, sizeof link->target.address);
     if (fd >= 0)
         wire_socket_tune(fd);
     return fd;
@@ -357,10 +422,26 @@ static void try_now(evutil_socket_t ignored, short what, void *context)
         return;
     }
     link->line = line;
+    if (link->relay)
+        wire_line_hand(line, &limits, WIRE_MEMBERS, &ops, link);
     wire_timer_set(link->again, link->deadline - monotonic_seconds());
     if (link->by_path)
         introduce(link);
 }
+
+static void on_own(void *context, const cJSON *message)
+{
+    on_message(context, message);
+}
+
+static void on_empty(void *context)
+{
+    const struct wire_link *link = context;
+    if (link->alone)
+        link->alone(link->context);
+}
+
+static const struct wire_relay_ops relay_ops = {.own = on_own, .empty = on_empty};
 
 struct wire_link *wire_link_open(struct event_base *base, const char *uri, const char *token, enum wire_role role,
                                  int process, const struct wire_link_ops *ops, void *context, double seconds,
@@ -388,27 +469,70 @@ struct wire_link *wire_link_open(struct event_base *base, const char *uri, const
         wire_link_close(link);
         return NULL;
     }
+    if (role == WIRE_MEMBER && !link->target.path[0])
+        link->relay = wire_relay_new(base, token, process, &relay_ops, link); /* NULL: it does without */
     wire_timer_set(link->again, 0);
     return link;
+}
+
+static int keep(struct evbuffer *kept, const cJSON *message)
+{
+    size_t length;
+    char *text = wire_line_text(message, &length);
+    int failed = text ? evbuffer_add(kept, text, length) : -1;
+    cJSON_free(text);
+    return failed;
+}
+
+/* With the lock held. */
+static int send_message(struct wire_link *link, const cJSON *message)
+{
+    if (link->kept)
+        return keep(link->kept, message);
+    return link->line && link->attached ? wire_line_send(link->line, message) : -1;
 }
 
 int wire_link_tell(struct wire_link *link, const cJSON *message)
 {
     pthread_mutex_lock(&link->lock);
-    int failed = link->line && link->attached ? wire_line_send(link->line, message) : -1;
+    int failed = send_message(link, message);
     pthread_mutex_unlock(&link->lock);
     return failed;
 }
 
-void wire_link_close(struct wire_link *link)
+int wire_link_leave(struct wire_link *link)
 {
     cJSON *bye = json_message(WIRE_BYE);
-    if (link->attached)
-        wire_link_tell(link, bye);
+    pthread_mutex_lock(&link->lock);
+    link->leaving = true;
+    int failed = send_message(link, bye);
+    pthread_mutex_unlock(&link->lock);
     cJSON_Delete(bye);
+    return failed;
+}
+
+bool wire_link_carries(struct wire_link *link, void (*alone)(void *context))
+{
+    link->alone = alone;
+    return link->relay && wire_relay_count(link->relay);
+}
+
+void wire_link_step_aside(struct wire_link *link)
+{
+    if (link->relay)
+        wire_relay_step_down(link->relay);
+}
+
+void wire_link_close(struct wire_link *link)
+{
+    if (link->attached)
+        wire_link_leave(link);
+    wire_relay_free(link->relay);
     drop_line(link, true);
     end_asks(link, "the connection was closed");
     event_free(link->again);
+    if (link->kept)
+        evbuffer_free(link->kept);
     pthread_mutex_destroy(&link->lock);
     free(link);
 }

@@ -1,7 +1,8 @@
 /*
  * A client's connection to a job: that of a member, of a tool (epopctl, an attendant, the gateway), or of a process
  * that has left and only wants to hear of the end. Everything is called by the thread that runs the base, but for
- * wire_link_tell, which any thread may call.
+ * wire_link_tell, which any thread may call. Members on another host than the job's come by the one of them that
+ * attached first (relay.h).
  */
 #ifndef EPOP_WIRE_LINK_H
 #define EPOP_WIRE_LINK_H
@@ -54,6 +55,16 @@ int wire_link_ask(struct wire_link *link, const cJSON *request, double seconds,
 
 /* Sends a member's message. Any thread; never blocks. -1: it is not attached. */
 int wire_link_tell(struct wire_link *link, const cJSON *message);
+
+/* A member: says goodbye. What it said before has been heard when it has ended, without being lost. -1: it is not
+ * attached. */
+int wire_link_leave(struct wire_link *link);
+
+/* Do other members of its host come by this one? Then alone is called when none does any more. */
+bool wire_link_carries(struct wire_link *link, void (*alone)(void *context));
+
+/* Takes none any more, and has those that it has go to another one. */
+void wire_link_step_aside(struct wire_link *link);
 
 /* Says goodbye where it is attached, and frees it: what was sent goes out, for a second at most. Nothing is called any
  * more but for requests that wait. */

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/buffer.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
@@ -18,6 +19,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/wire/attach.h"
+#include "runtime/wire/envelope.h"
 #include "runtime/wire/line.h"
 #include "runtime/wire/messages.h"
 #include "runtime/wire/proof.h"
@@ -35,23 +37,32 @@ enum { NUMBER_MOST = 1 << 22 }; /* of a member: the table has a place for each *
 
 enum { DESCRIPTORS_BESIDE = 100 }; /* files of the program, MPI's connections, tools */
 
-#define FAREWELL 0.2 /* seconds for what is still to be sent to one that goes */
+#define FAREWELL   0.2  /* seconds for what is still to be sent to one that goes */
+#define MOVE_LIMIT 30.0 /* seconds that one whose relay has gone may take to attach again */
 
 enum kind { STRANGER, MEMBER, TOOL, LIFELINE };
 
 struct peer {
     struct wire_server *server;
-    struct wire_line *line;
+    struct wire_line *line; /* NULL: a member that its host's relay brought, or that moves */
     enum kind kind;
     in_addr_t address; /* of a stranger; INADDR_ANY: a process of this user on this host */
     double since;
     char challenge[PROOF_MAX];
-    int process;                /* a member's */
+    int process;           /* a member's */
+    struct peer *relay;    /* of a member that has no connection of its own; NULL: it moves to another one */
+    struct evbuffer *kept; /* what is sent to it while it moves */
+    struct event *late;    /* then it is lost */
+    int *batch;            /* a relay's: for whom a line is, while it is being put together */
+    size_t batch_count, batch_room;
+    SLIST_ENTRY(peer) batched;
     bool watches, held, polite; /* polite: it has said goodbye */
+    bool brings, gone;          /* a member: it is a relay; and nothing can be sent by it any more */
     int open;                   /* a tool's requests */
     TAILQ_ENTRY(peer) at;
 };
 TAILQ_HEAD(peers, peer);
+SLIST_HEAD(batches, peer);
 
 struct wire_request {
     struct peer *tool; /* NULL: gone */
@@ -85,13 +96,52 @@ struct wire_server {
 
 /* ---- Peers ------------------------------------------------------------------------------------ */
 
+/* By a relay. -1: it is gone, or no memory. */
+static int send_by(const struct peer *relay, const int *processes, size_t count, const char *text, size_t length)
+{
+    size_t size;
+    char *line = relay->gone ? NULL : envelope_text(WIRE_FOR, processes, count, "say", text, length - 1, &size);
+    int failed = line ? wire_line_send_text(relay->line, line, size) : -1;
+    free(line);
+    return failed;
+}
+
+/* One line, with its end. With the lock held, if others may send to it. */
+static int send_text(struct peer *peer, const char *text, size_t length)
+{
+    if (peer->line)
+        return wire_line_send_text(peer->line, text, length);
+    if (peer->relay)
+        return send_by(peer->relay, &peer->process, 1, text, length);
+    return evbuffer_add(peer->kept, text, length);
+}
+
+static void send_message(struct peer *peer, const cJSON *message)
+{
+    size_t length;
+    char *text = wire_line_text(message, &length);
+    if (text)
+        send_text(peer, text, length);
+    cJSON_free(text);
+}
+
 static void say(struct peer *peer, const char *op, const char *name, const char *text)
 {
     cJSON *message = json_message(op);
     if (name)
         cJSON_AddStringToObject(message, name, text);
-    wire_line_send(peer->line, message);
+    send_message(peer, message);
     cJSON_Delete(message);
+}
+
+static void free_peer(struct peer *peer)
+{
+    if (peer->late)
+        event_free(peer->late);
+    if (peer->kept)
+        evbuffer_free(peer->kept);
+    free(peer->batch);
+    free(peer);
 }
 
 static void watch_patience(struct wire_server *server)
@@ -116,7 +166,7 @@ static void drop_stranger(struct peer *peer)
 {
     leave_strangers(peer);
     wire_line_finish(peer->line, FAREWELL);
-    free(peer);
+    free_peer(peer);
 }
 
 static void on_patience(evutil_socket_t fd, short what, void *context)
@@ -159,6 +209,7 @@ static bool unlist(struct peer *peer)
     struct wire_server *server = peer->server;
     pthread_mutex_lock(&server->lock);
     bool goes_on = !server->ending;
+    peer->gone = true;
     if (peer->kind == MEMBER) {
         server->members[peer->process] = NULL;
         server->member_count--;
@@ -171,6 +222,17 @@ static bool unlist(struct peer *peer)
     return goes_on;
 }
 
+static void part_with(struct peer *peer);
+
+/* With a relay those are gone that it brought. */
+static void part_with_brought(const struct peer *relay)
+{
+    const struct wire_server *server = relay->server;
+    for (size_t i = 0; i < server->places; i++)
+        if (server->members[i] && server->members[i]->relay == relay)
+            part_with(server->members[i]);
+}
+
 static void part_with(struct peer *peer)
 {
     struct wire_server *server = peer->server;
@@ -178,12 +240,15 @@ static void part_with(struct peer *peer)
     bool goes_on = unlist(peer);
     if (peer->kind == TOOL)
         abandon(peer);
-    wire_line_finish(peer->line, FAREWELL);
+    if (peer->line)
+        wire_line_finish(peer->line, FAREWELL);
     if (peer->kind == MEMBER && !peer->polite && goes_on && ops->lost)
         ops->lost(server->context, peer->process);
     if (peer->kind == MEMBER && ops->closed)
         ops->closed(server->context, peer->process);
-    free(peer);
+    if (peer->brings)
+        part_with_brought(peer);
+    free_peer(peer);
 }
 
 static void on_gone(void *context, const char *why)
@@ -317,6 +382,80 @@ static void answer_all(struct wire_server *server)
 
 /* ---- What comes -------------------------------------------------------------------------------- */
 
+/* The member of that number, if this relay has brought it. */
+static struct peer *brought_by(const struct peer *relay, int process)
+{
+    const struct wire_server *server = relay->server;
+    size_t place = (size_t)process;
+    bool there = process > 0 && place < server->places && server->members[place];
+    return there && server->members[place]->relay == relay ? server->members[place] : NULL;
+}
+
+static void on_late(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    part_with(context);
+}
+
+/* It has heard all that was sent to it by its relay when it hears the goodbye, and attaches again. */
+static void let_move(struct peer *peer)
+{
+    struct evbuffer *kept = evbuffer_new();
+    struct event *late = evtimer_new(peer->server->base, on_late, peer);
+    pthread_mutex_lock(&peer->server->lock);
+    say(peer, WIRE_BYE, NULL, NULL);
+    peer->kept = kept;
+    peer->late = late;
+    if (kept && late)
+        peer->relay = NULL;
+    pthread_mutex_unlock(&peer->server->lock);
+    if (peer->relay)
+        part_with(peer);
+    else
+        wire_timer_set(late, MOVE_LIMIT);
+}
+
+static void part_politely(struct peer *peer)
+{
+    pthread_mutex_lock(&peer->server->lock);
+    say(peer, WIRE_BYE, NULL, NULL);
+    pthread_mutex_unlock(&peer->server->lock);
+    peer->polite = true;
+    part_with(peer);
+}
+
+static void take_said(const struct peer *relay, int *processes, size_t count, const cJSON *says)
+{
+    const struct wire_server *server = relay->server;
+    const char *op = json_text(says, "op");
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (brought_by(relay, processes[i]))
+            processes[known++] = processes[i];
+    bool leaves = op && !strcmp(op, WIRE_BYE), moves = op && !strcmp(op, WIRE_MOVED);
+    for (size_t i = 0; (leaves || moves) && i < known; i++)
+        (leaves ? part_politely : let_move)(brought_by(relay, processes[i]));
+    if (known && cJSON_IsObject(says) && !leaves && !moves && server->ops->message)
+        server->ops->message(server->context, processes, (int)known, says);
+}
+
+static void bring(struct peer *relay, int process);
+
+/* Of a relay, about the others of its host. Is it one? */
+static bool take_relayed(struct peer *relay, const char *op, const cJSON *message)
+{
+    size_t count;
+    int *processes = NULL, process = json_int(message, "process", -1);
+    if (!strcmp(op, WIRE_BRINGS))
+        bring(relay, process);
+    else if (!strcmp(op, WIRE_MISSES) && brought_by(relay, process))
+        part_with(brought_by(relay, process));
+    else if (!strcmp(op, WIRE_OF) && (processes = envelope_processes(message, &count)))
+        take_said(relay, processes, count, cJSON_GetObjectItemCaseSensitive(message, "says"));
+    free(processes);
+    return processes || !strcmp(op, WIRE_BRINGS) || !strcmp(op, WIRE_MISSES);
+}
+
 static void on_member_line(void *context, const cJSON *message)
 {
     struct peer *peer = context;
@@ -324,8 +463,8 @@ static void on_member_line(void *context, const cJSON *message)
     const char *op = json_text(message, "op");
     if (op && !strcmp(op, WIRE_BYE))
         peer->polite = true;
-    else if (server->ops->message)
-        server->ops->message(server->context, peer->process, message);
+    else if (!(op && take_relayed(peer, op, message)) && server->ops->message)
+        server->ops->message(server->context, &peer->process, 1, message);
     if (peer->polite)
         part_with(peer);
 }
@@ -355,13 +494,18 @@ static const struct wire_limits member_limits = {.line = MEMBER_LINE_MOST},
 /* ---- Who comes --------------------------------------------------------------------------------- */
 
 /* `again`: it may be otherwise soon. */
-static void refuse(struct peer *peer, const char *reason, bool again)
+static void say_refused(struct peer *peer, const char *reason, bool again)
 {
     cJSON *message = json_message(WIRE_REFUSED);
     cJSON_AddStringToObject(message, "reason", reason);
     cJSON_AddBoolToObject(message, "again", again);
-    wire_line_send(peer->line, message);
+    send_message(peer, message);
     cJSON_Delete(message);
+}
+
+static void refuse(struct peer *peer, const char *reason, bool again)
+{
+    say_refused(peer, reason, again);
     drop_stranger(peer);
 }
 
@@ -377,6 +521,22 @@ static void make_descriptors(int members)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* One that moves is there again. What it is to hear is sent behind its welcome. */
+static const char *take_moved(struct peer *peer, struct peer *before, bool *again)
+{
+    if (before->line || before->relay) {
+        *again = true; /* it may be the one whose loss is still on its way */
+        return "a process of that number is attached already";
+    }
+    peer->kept = before->kept;
+    before->kept = NULL;
+    peer->process = before->process;
+    peer->kind = MEMBER;
+    peer->server->members[peer->process] = peer;
+    free_peer(before);
+    return NULL;
+}
+
 static const char *take_member(struct peer *peer, int process, bool *again)
 {
     struct wire_server *server = peer->server;
@@ -385,10 +545,8 @@ static const char *take_member(struct peer *peer, int process, bool *again)
         return "a member has a number above 0";
     if (process > NUMBER_MOST)
         return "no member has so high a number";
-    if (place < server->places && server->members[place]) {
-        *again = true; /* it may be the one whose loss is still on its way */
-        return "a process of that number is attached already";
-    }
+    if (place < server->places && server->members[place])
+        return take_moved(peer, server->members[place], again);
     if (array_reserve(&server->members, &server->member_room, place + 1, sizeof *server->members)) {
         *again = true;
         return "no memory";
@@ -436,6 +594,24 @@ static const char *place_peer(struct peer *peer, const char *role, int process, 
     return "there is no such role; known: member, tool, lifeline";
 }
 
+/* With the lock held, before anything else can be sent to it. Had it been a member before? */
+static bool greet(struct peer *peer, const char *proof)
+{
+    struct evbuffer *kept = peer->kept;
+    char *text;
+    size_t length;
+    say(peer, WIRE_ATTACHED, proof ? "proof" : NULL, proof);
+    peer->kept = NULL;
+    while (kept && (text = evbuffer_readln(kept, &length, EVBUFFER_EOL_LF))) {
+        text[length] = '\n'; /* in the place of its end, which nobody looks for */
+        send_text(peer, text, length + 1);
+        free(text);
+    }
+    if (kept)
+        evbuffer_free(kept);
+    return kept;
+}
+
 static void give_role(struct peer *peer)
 {
     static const struct {
@@ -451,12 +627,12 @@ static void give_role(struct peer *peer)
 static void welcome(struct peer *peer, const cJSON *message, const char *proof)
 {
     struct wire_server *server = peer->server;
-    bool again = false;
+    bool again = false, moved = false;
     leave_strangers(peer);
     pthread_mutex_lock(&server->lock);
     const char *why = place_peer(peer, json_text(message, "role"), json_int(message, "process", -1), &again);
     if (!why)
-        say(peer, WIRE_ATTACHED, proof ? "proof" : NULL, proof); /* before anything else can be sent to it */
+        moved = greet(peer, proof);
     pthread_mutex_unlock(&server->lock);
     if (why) {
         TAILQ_INSERT_HEAD(&server->strangers, peer, at);
@@ -466,8 +642,31 @@ static void welcome(struct peer *peer, const cJSON *message, const char *proof)
         return;
     }
     give_role(peer);
-    if (peer->kind == MEMBER && server->ops->attached)
+    if (peer->kind == MEMBER && !moved && server->ops->attached)
         server->ops->attached(server->context, peer->process);
+}
+
+/* A relay has shown that it knows the token, and knows who its host's processes are. */
+static void bring(struct peer *relay, int process)
+{
+    struct wire_server *server = relay->server;
+    struct peer *peer = calloc(1, sizeof *peer);
+    bool again = false, moved = false;
+    if (!peer)
+        return; /* it tries again */
+    *peer = (struct peer){.server = server, .relay = relay, .process = process};
+    pthread_mutex_lock(&server->lock);
+    const char *why = server->ending ? "the job has ended" : take_member(peer, process, &again);
+    if (why)
+        say_refused(peer, why, again);
+    else
+        moved = greet(peer, NULL);
+    relay->brings |= !why;
+    pthread_mutex_unlock(&server->lock);
+    if (why)
+        free_peer(peer);
+    else if (!moved && server->ops->attached)
+        server->ops->attached(server->context, process);
 }
 
 static void on_first_line(void *context, const cJSON *message)
@@ -560,29 +759,63 @@ static void on_newcomer(void *context, int fd)
 
 /* ---- Sending ------------------------------------------------------------------------------------ */
 
+/* To several: those behind a relay get it in one line with it. With the lock held, as for the next ones. */
+static void batch(struct batches *batches, struct peer *peer, const char *text, size_t length)
+{
+    struct peer *relay = peer->relay ? peer->relay : peer;
+    if ((!peer->relay && !peer->brings) ||
+        array_reserve(&relay->batch, &relay->batch_room, relay->batch_count + 1, sizeof *relay->batch)) {
+        send_text(peer, text, length);
+        return;
+    }
+    if (!relay->batch_count)
+        SLIST_INSERT_HEAD(batches, relay, batched);
+    relay->batch[relay->batch_count++] = peer->process;
+}
+
+static void send_batches(struct batches *batches, const char *text, size_t length)
+{
+    struct peer *relay;
+    SLIST_FOREACH(relay, batches, batched)
+    {
+        if (relay->batch_count == 1 && relay->batch[0] == relay->process)
+            send_text(relay, text, length);
+        else
+            send_by(relay, relay->batch, relay->batch_count, text, length);
+        relay->batch_count = 0;
+    }
+}
+
 int wire_server_send(struct wire_server *server, int process, const cJSON *message)
 {
-    size_t length, begin = process == WIRE_ALL ? 0 : (size_t)process, count = 0;
+    struct batches batches = SLIST_HEAD_INITIALIZER(batches);
+    size_t length, place = (size_t)process;
     char *text = wire_line_text(message, &length);
+    int failed = -1;
     pthread_mutex_lock(&server->lock);
-    size_t end = process == WIRE_ALL ? server->places : begin < server->places ? begin + 1 : begin;
-    for (size_t i = begin; text && i < end; i++)
-        count += server->members[i] && !wire_line_send_text(server->members[i]->line, text, length);
+    if (text && process != WIRE_ALL && place < server->places && server->members[place])
+        failed = send_text(server->members[place], text, length);
+    for (size_t i = 0; text && process == WIRE_ALL && i < server->places; i++)
+        if (server->members[i])
+            batch(&batches, server->members[i], text, length);
+    send_batches(&batches, text, length);
     pthread_mutex_unlock(&server->lock);
     cJSON_free(text);
-    return count || process == WIRE_ALL ? 0 : -1;
+    return process == WIRE_ALL ? 0 : failed;
 }
 
 void wire_server_send_all(struct wire_server *server, const int *processes, size_t count, const cJSON *message)
 {
+    struct batches batches = SLIST_HEAD_INITIALIZER(batches);
     size_t length;
     char *text = wire_line_text(message, &length);
     pthread_mutex_lock(&server->lock);
     for (size_t i = 0; text && i < count; i++) {
         size_t place = (size_t)processes[i];
         if (place < server->places && server->members[place])
-            wire_line_send_text(server->members[place]->line, text, length);
+            batch(&batches, server->members[place], text, length);
     }
+    send_batches(&batches, text, length);
     pthread_mutex_unlock(&server->lock);
     cJSON_free(text);
 }
@@ -771,12 +1004,13 @@ static void close_all(struct wire_server *server)
         while ((peer = TAILQ_FIRST(lists[i]))) {
             TAILQ_REMOVE(lists[i], peer, at);
             wire_line_close(peer->line);
-            free(peer);
+            free_peer(peer);
         }
     for (size_t i = 0; i < server->places; i++)
         if (server->members[i]) {
-            wire_line_close(server->members[i]->line);
-            free(server->members[i]);
+            if (server->members[i]->line)
+                wire_line_close(server->members[i]->line);
+            free_peer(server->members[i]);
         }
 }
 

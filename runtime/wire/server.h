@@ -27,7 +27,8 @@ struct wire_server_ops {
     void (*attached)(void *context, int process);
     void (*lost)(void *context, int process);
     void (*closed)(void *context, int process);
-    void (*message)(void *context, int process, const cJSON *message);
+    /* all of them have said it */
+    void (*message)(void *context, const int *processes, int count, const cJSON *message);
     /* must be answered, now or later, exactly once */
     void (*request)(void *context, struct wire_request *request, const cJSON *json);
     /* the tool that made it has gone; the request must still be answered (which does nothing then) */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,15 @@ static int address_of(const char *path, struct sockaddr_un *address)
     if (directory >= 0)
         snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/%.80s", directory, name);
     return directory;
+}
+
+/* ---- Names that are no paths (unix(7), abstract) --------------------------------------------- */
+
+static socklen_t address_of_name(const char *name, struct sockaddr_un *address)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int length = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "%.100s", name);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
 /* ---- Listening ------------------------------------------------------------------------------ */
@@ -149,6 +159,19 @@ void wire_listener_hold(struct wire_listener *listener, bool hold)
         event_add(listener->ready, NULL);
 }
 
+int wire_listen_name(const char *name)
+{
+    struct sockaddr_un address;
+    socklen_t size = address_of_name(name, &address);
+    int fd = new_socket(AF_UNIX);
+    if (fd < 0 || (!bind(fd, (const struct sockaddr *)&address, size) && !listen(fd, SOMAXCONN)))
+        return fd;
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return -1;
+}
+
 void wire_listener_free(struct wire_listener *listener)
 {
     if (!listener)
@@ -184,6 +207,13 @@ int wire_connect_path(const char *path)
         close(directory);
     errno = saved;
     return fd;
+}
+
+int wire_connect_name(const char *name)
+{
+    struct sockaddr_un address;
+    socklen_t size = address_of_name(name, &address);
+    return connect_there((const struct sockaddr *)&address, size);
 }
 
 int wire_connect_address(const struct sockaddr *address, socklen_t size)

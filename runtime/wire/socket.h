@@ -17,6 +17,9 @@
 int wire_listen_path(const char *path, struct error *error);
 /* At that address, which gets its port. A descriptor, or -1 with text. */
 int wire_listen_address(struct sockaddr *address, socklen_t *size, struct error *error);
+/* At a name that only this host's processes reach, and that is free again when its listener has gone; a short one. A
+ * descriptor, or -1 with errno; EADDRINUSE: somebody listens there. */
+int wire_listen_name(const char *name);
 
 struct wire_listener;
 
@@ -33,6 +36,7 @@ void wire_listener_free(struct wire_listener *listener);
 
 /* Begins to connect, without waiting. A descriptor, or -1 with errno; EAGAIN: try again soon. */
 int wire_connect_path(const char *path);
+int wire_connect_name(const char *name); /* ECONNREFUSED: nobody listens there */
 int wire_connect_address(const struct sockaddr *address, socklen_t size);
 
 /* This host's name, as the processes of a job tell it each other; $EPOP_HOST_NAME where one machine plays several. */

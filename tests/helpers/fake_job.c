@@ -8,7 +8,8 @@
  *
  * Prints "ready", and a line for everything that it sees: "request JSON", "abandoned", "attached N", "lost N",
  * "message N JSON". Commands on stdin: "publish JSON", "answer JSON" (to the oldest open request), "send N JSON",
- * "fork" (leaves a child, prints "forked PID"), "end" (as a job that ends well) and "exit" (without a word).
+ * "all JSON", "fork" (leaves a child, prints "forked PID"), "end" (as a job that ends well) and "exit" (without a
+ * word).
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -146,12 +147,15 @@ static void on_lost(void *context, int process)
     printf("lost %d\n", process);
 }
 
-static void on_message(void *context, int process, const cJSON *message)
+/* What several say at a time is a line of each. */
+static void on_message(void *context, const int *processes, int count, const cJSON *message)
 {
     char what[32];
     (void)context;
-    snprintf(what, sizeof what, "message %d", process);
-    say(what, message);
+    for (int i = 0; i < count; i++) {
+        snprintf(what, sizeof what, "message %d", processes[i]);
+        say(what, message);
+    }
 }
 
 static void send_to(const char *text)
@@ -161,6 +165,13 @@ static void send_to(const char *text)
     cJSON *message = cJSON_Parse(json);
     if (control_send(process, message))
         puts("not attached");
+    cJSON_Delete(message);
+}
+
+static void send_to_all(const char *text)
+{
+    cJSON *message = cJSON_Parse(text);
+    control_send(CONTROL_ALL, message);
     cJSON_Delete(message);
 }
 
@@ -186,6 +197,8 @@ static void obey(const char *line)
             answer_with(handle, line + 7);
     } else if (!strncmp(line, "send ", 5)) {
         send_to(line + 5);
+    } else if (!strncmp(line, "all ", 4)) {
+        send_to_all(line + 4);
     } else if (!strcmp(line, "fork\n")) {
         leave_child();
     } else {

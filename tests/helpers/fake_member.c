@@ -4,10 +4,12 @@
  *   URI TOKEN PROCESS
  *
  * Prints "attached", or "refused: WHY" and exits with status 1. Then echoes every message to the server; prints
- * "lost" and exits with status 2 when the server goes. Detaches at the end of stdin.
+ * "lost" and exits with status 2 when the server goes. "aside" on stdin has those go to another one that come by it.
+ * Detaches at the end of stdin.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "runtime/control/control.h"
@@ -33,6 +35,7 @@ int main(void)
     static const struct control_member_ops ops = {.message = on_message, .lost = on_lost};
     char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX];
     struct error error;
+    char line[64];
     int process;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (scanf("%511s %64s %d", uri, token, &process) != 3)
@@ -42,9 +45,10 @@ int main(void)
         return 1;
     }
     puts("attached");
-    while (getchar() != EOF)
-        ;
-    control_detach();
+    while (fgets(line, sizeof line, stdin))
+        if (!strcmp(line, "aside\n"))
+            control_step_aside();
+    control_detach(false);
     puts("detached");
     return 0;
 }

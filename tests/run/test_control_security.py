@@ -10,11 +10,10 @@ import stat
 import subprocess
 
 import job
-import jsonschema
 import pages
 import pytest
 from fake import FakeJob, start_member
-from wire import Connection, network_of, path_of, proof_of, tool
+from wire import Connection, hold_session, network_of, path_of, proof_of, tool
 
 OTHER = "nobody"
 
@@ -389,18 +388,6 @@ def test_tools_that_leave_at_once(space, fake):
 
 
 PAGE = {block.marker: block.text for block in pages.blocks(job.ROOT / "docs/control.md")}
-
-
-def hold_session(connection, text, schema):
-    """Lines that begin with > are sent, those with < are what comes; ... is any rest."""
-    for line in text.splitlines():
-        if not line.endswith("..."):
-            jsonschema.validate({name: value for name, value in json.loads(line[2:]).items() if name != "id"}, schema)
-        if line[0] == ">":
-            connection.socket.sendall(line[2:].encode() + b"\n")
-        else:
-            came = connection.file.readline().decode()
-            assert came.startswith(line[2:].removesuffix("...")) and (line.endswith("...") or came == line[2:] + "\n")
 
 
 def test_sessions_of_the_page(space):

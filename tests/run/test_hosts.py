@@ -1,7 +1,10 @@
 """The join backend across hosts: a job grows onto another one, gives it back, and moves there."""
 
 import json
+import os
+import pathlib
 import re
+import signal
 import time
 
 import pytest
@@ -94,6 +97,47 @@ def test_starts_on_two_hosts(net):
     resize(net, "+1", "--hosts", "n3")
     resize(net, "--release", "n2")
     assert hosts_by_rank(net) == ["n1", "n3"]
+    end(net, running)
+
+
+def process_zero(net):
+    return next(process["pid"] for process in status_of(net)["processes"] if process["rank"] == 0)
+
+
+def connections(net):
+    """Of other hosts, to rank 0's process."""
+    [file] = pathlib.Path(net.space.runtime, "epop").glob("*.json")
+    port = int(json.loads(file.read_text())["uri"].rpartition(":")[2])
+    rows = [line.split() for line in pathlib.Path(f"/proc/{process_zero(net)}/net/tcp").read_text().splitlines()[1:]]
+    return sum(row[1].endswith(f":{port:04X}") and row[3] == "01" for row in rows)
+
+
+def parked(status):
+    return [process["pid"] for process in status["processes"] if process["state"] == "standby"]
+
+
+def kill_parked(net, count):
+    pids = parked(status_of(net))
+    assert len(pids) == count
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    wait_for_status(net, lambda status: not parked(status))
+
+
+@pytest.mark.parametrize("leave", ["exit", "park"])
+def test_those_of_a_host_come_by_one_of_them(net, leave):
+    """Whoever that is leaves at some time, and the others come by another one. Who has parked may die alone."""
+    running = start(net, "--leave", leave)
+    resize(net, "+3", "--hosts", "n2")
+    assert connections(net) == 1
+    resize(net, "+2", "--hosts", "n3")
+    assert connections(net) == 2
+    for left in (2, 1, 0):
+        resize(net, "--release-ranks", "2")
+        assert hosts_by_rank(net) == ["n1", "n1", *["n2"] * left, "n3", "n3"]
+        kill_parked(net, 1 if leave == "park" else 0)
+    resize(net, "+2", "--hosts", "n2")
+    assert hosts_by_rank(net) == ["n1", "n1", "n3", "n3", "n2", "n2"]
     end(net, running)
 
 

@@ -8,6 +8,8 @@ import os
 import secrets
 import socket
 
+import jsonschema
+
 
 def path_of(address):
     """Of the Unix socket."""
@@ -99,3 +101,15 @@ def tool(address, **how):
     connection = Connection(address, **how)
     assert connection.attach(token=address["token"])["op"] == "attached"
     return connection
+
+
+def hold_session(connection, text, schema):
+    """Lines that begin with > are sent, those with < are what comes; ... is any rest."""
+    for line in text.splitlines():
+        if not line.endswith("..."):
+            jsonschema.validate({name: value for name, value in json.loads(line[2:]).items() if name != "id"}, schema)
+        if line[0] == ">":
+            connection.socket.sendall(line[2:].encode() + b"\n")
+        else:
+            came = connection.file.readline().decode()
+            assert came.startswith(line[2:].removesuffix("...")) and (line.endswith("...") or came == line[2:] + "\n")

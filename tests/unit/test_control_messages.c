@@ -82,7 +82,7 @@ static void be_member(int process, int in)
     }
     while (read(in, &byte, 1) > 0)
         ;
-    control_detach();
+    control_detach(true);
     _exit(0);
 }
 
@@ -127,11 +127,11 @@ static void on_lost(void *context, int process)
     count(&job.lost);
 }
 
-static void on_message(void *context, int process, const cJSON *message)
+static void on_message(void *context, const int *processes, int many, const cJSON *message)
 {
     (void)context;
-    CHECK(cJSON_GetObjectItem(message, "n")->valueint == job.next[process]);
-    job.next[process]++;
+    CHECK(many == 1 && cJSON_GetObjectItem(message, "n")->valueint == job.next[processes[0]]);
+    job.next[processes[0]]++;
     count(&job.answers);
 }
 

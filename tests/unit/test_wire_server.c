@@ -57,9 +57,9 @@ static void on_closed(void *context, int process)
     job.closed++;
 }
 
-static void on_message(void *context, int process, const cJSON *message)
+static void on_message(void *context, const int *processes, int count, const cJSON *message)
 {
-    (void)context, (void)process, (void)message;
+    (void)context, (void)processes, (void)count, (void)message;
     job.requests_before = job.requests;
     job.messages++;
 }
