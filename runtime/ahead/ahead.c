@@ -223,15 +223,13 @@ static void *travel(void *argument)
 
 /* ---- The control thread ------------------------------------------------------------------------- */
 
-static int read_places(struct carriage *c, const cJSON *places)
+static int read_places(struct carriage *c, const struct order_ahead *order)
 {
-    const cJSON *place;
-    int count = 0;
+    int failed = order->places.count != c->size;
     c->places = calloc((size_t)c->size, sizeof *c->places);
-    if (!c->places || cJSON_GetArraySize(places) != c->size)
-        return -1;
-    cJSON_ArrayForEach(place, places) if (place_from_json(&c->places[count++], place)) return -1;
-    return 0;
+    for (int i = 0; c->places && !failed && i < c->size; i++)
+        failed = place_of(&c->places[i], &order->places.items[i]);
+    return c->places && !failed ? 0 : -1;
 }
 
 static int set_out(struct journey *j, const struct order_ahead *order)
@@ -246,7 +244,7 @@ static int set_out(struct journey *j, const struct order_ahead *order)
     c->me = plan_index(j->plan, state.member->process);
     c->fill = await_filling;
     c->context = j;
-    if (read_places(c, order->places))
+    if (read_places(c, order))
         return -1;
     j->runs = true;
     if (thread_start(NULL, travel, j)) {

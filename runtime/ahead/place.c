@@ -67,16 +67,11 @@ cJSON *place_to_json(const struct place *place)
     return json;
 }
 
-int place_from_json(struct place *place, const cJSON *json)
+int place_of(struct place *place, const struct shape_ahead_place *said)
 {
-    const char *address = json_text(json, "address"), *secret = json_text(json, "secret");
-    *place = (struct place){.fd = -1, .address = {.sin_family = AF_INET}};
-    if (!address || !secret || strlen(secret) != PLACE_SECRET ||
-        inet_pton(AF_INET, address, &place->address.sin_addr) != 1)
-        return -1;
-    memcpy(place->secret, secret, sizeof place->secret);
-    place->address.sin_port = htons((uint16_t)json_int(json, "port", 0));
-    return 0;
+    *place = (struct place){.fd = -1, .address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)said->port)}};
+    snprintf(place->secret, sizeof place->secret, "%s", said->secret);
+    return inet_pton(AF_INET, said->address, &place->address.sin_addr) == 1 ? 0 : -1;
 }
 
 static int tuned(int fd)

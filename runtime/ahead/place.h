@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "runtime/base/error.h"
+#include "runtime/wire/messages.h"
 
 #define PLACE_SECRET 32 /* hex digits */
 
@@ -32,8 +33,8 @@ struct place_hello {
 int place_open(struct place *place, const char *uri);
 void place_close(struct place *place);
 cJSON *place_to_json(const struct place *place);
-/* 0, or -1: it is none. */
-int place_from_json(struct place *place, const cJSON *json);
+/* Another process's, as it was said. 0, or -1: it is none. */
+int place_of(struct place *place, const struct shape_ahead_place *said);
 
 /* Sockets that do not block, or -1: one on its way to that place; one that has come, if one has. Local. */
 int place_go(const struct place *place);

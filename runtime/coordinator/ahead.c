@@ -112,7 +112,7 @@ void ahead_listed(struct coordinator *c, int process, const struct report_listed
         do_without(c);
         return;
     }
-    cJSON_ReplaceItemInArray(s->places, index, cJSON_Duplicate(report->place, 1));
+    cJSON_ReplaceItemInArray(s->places, index, cJSON_Duplicate(report->place->said, 1));
     if (index < c->processes.size)
         look_at(s, report);
     if (--s->waits)
