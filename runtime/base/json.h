@@ -32,6 +32,13 @@ static inline int json_true(const cJSON *object, const char *key)
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, key));
 }
 
+/* Whatever it had by that name. */
+static inline void json_put_text(cJSON *object, const char *key, const char *value)
+{
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    cJSON_AddStringToObject(object, key, value);
+}
+
 /* A new object with its "op" set. */
 static inline cJSON *json_message(const char *op)
 {

@@ -256,16 +256,13 @@ static cJSON *about_split(struct coordinator *c, struct inquiry *inquiry)
 
 static cJSON *about_set(struct coordinator *c, struct inquiry *inquiry)
 {
-    const cJSON *item;
+    const struct named_texts *data = &inquiry->asked.data;
     struct error why;
     struct pset *set = sets_of(c, inquiry, inquiry->asked.set, &why);
     if (!set)
         return inquiry_no(why.text);
-    cJSON_ArrayForEach(item, inquiry->asked.data)
-    {
-        cJSON_DeleteItemFromObjectCaseSensitive(set->data, item->string);
-        cJSON_AddItemToObject(set->data, item->string, cJSON_Duplicate(item, 1));
-    }
+    for (int i = 0; i < data->count; i++)
+        json_put_text(set->data, data->items[i].name, data->items[i].value);
     return inquiry_yes();
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/json.h"
+
 void psets_init(struct psets *sets)
 {
     *sets = (struct psets){0};
@@ -242,14 +244,10 @@ static int later(int a, int b)
 
 static void set_attributes(struct pset *set, const struct pset_request *r)
 {
-    const cJSON *item;
     if (r->active)
         set->active = *r->active;
-    cJSON_ArrayForEach(item, r->sched)
-    {
-        cJSON_DeleteItemFromObjectCaseSensitive(set->sched, item->string);
-        cJSON_AddItemToObject(set->sched, item->string, cJSON_Duplicate(item, 1));
-    }
+    for (int i = 0; i < r->sched.count; i++)
+        json_put_text(set->sched, r->sched.items[i].name, r->sched.items[i].value);
 }
 
 static void inherit(struct pset *set, const struct pset *from)

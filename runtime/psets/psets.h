@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "runtime/base/error.h"
+#include "runtime/wire/messages.h"
 
 #define PSETS_APP   "mpi://app/"
 #define PSETS_RTE   "mpi://rte/"
@@ -96,12 +97,12 @@ void psets_affected(const struct psets *sets, const char *app, const struct pset
 
 /* What an operation is to be applied to, and its result given. */
 struct pset_request {
-    enum pset_op op;    /* UNION, DIFFERENCE, INTERSECTION; or NULL: attributes of the target alone */
-    struct pset *a, *b; /* NULL with NULL */
-    const char *target; /* the name that is wanted; NULL: any */
-    const char *app;    /* the application */
-    const bool *active; /* NULL: as that of a */
-    const cJSON *sched; /* attributes mpi_ps_sched_*; NULL: those of a */
+    enum pset_op op;          /* UNION, DIFFERENCE, INTERSECTION; or NULL: attributes of the target alone */
+    struct pset *a, *b;       /* NULL with NULL */
+    const char *target;       /* the name that is wanted; NULL: any */
+    const char *app;          /* the application */
+    const bool *active;       /* NULL: as that of a */
+    struct named_texts sched; /* attributes mpi_ps_sched_*, beside those of a */
 };
 
 /*

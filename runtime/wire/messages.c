@@ -451,15 +451,18 @@ static bool read_int_of(struct decoder *d, const struct member_form *m, const cJ
 
 static bool read_text_of(struct decoder *d, const struct member_form *m, const cJSON *item, void *to)
 {
+    struct named_texts *texts = to;
     const cJSON *one;
-    (void)d;
-    *(const cJSON **)to = item;
-    if (!cJSON_IsObject(item))
+    int count = 0;
+    struct named_text *items = room_for(d, item, cJSON_IsObject(item), LIST_MOST, sizeof *items, &texts->count);
+    texts->items = items;
+    if (!items)
         return false;
     cJSON_ArrayForEach(one, item)
     {
         if (!cJSON_IsString(one) || strncmp(one->string, m->words, strlen(m->words)))
             return false;
+        items[count++] = (struct named_text){one->string, one->valuestring};
     }
     return true;
 }

@@ -36,6 +36,15 @@ struct named_ints {
     int count;
 };
 
+struct named_text {
+    const char *name, *value;
+};
+
+struct named_texts {
+    const struct named_text *items;
+    int count;
+};
+
 /* said: the whole object, for message_keep, and for who passes it on. */
 #define ROW(kind, name, help)                                                                                          \
     struct kind##_##name {                                                                                             \
@@ -58,7 +67,7 @@ struct named_ints {
 #define RUNS(name, need, least, help)                 struct ints name;
 #define TEXTS(name, need, help)                       struct texts name;
 #define INT_OF(name, need, least, help)               struct named_ints name;
-#define TEXT_OF(name, need, prefix, help)             const cJSON *name;
+#define TEXT_OF(name, need, prefix, help)             struct named_texts name;
 #define OBJECT(name, need, shape, help)               const struct shape_##shape *name;
 #define LIST(name, need, shape, most, help)                                                                            \
     struct {                                                                                                           \

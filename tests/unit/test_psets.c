@@ -211,16 +211,14 @@ static void test_attributes(void **state)
     struct figure *f = *state;
     struct error error;
     const bool no = false;
-    cJSON *sched = cJSON_CreateObject();
-    cJSON_AddStringToObject(sched, "mpi_ps_sched_opt", "96");
-    struct pset_request r = {.target = "mpi://app/app1/mul", .app = "app1", .active = &no, .sched = sched};
+    const struct named_text sched[] = {{"mpi_ps_sched_opt", "96"}};
+    struct pset_request r = {.target = "mpi://app/app1/mul", .app = "app1", .active = &no, .sched = {sched, 1}};
     assert_ptr_equal(psets_operate(&f->sets, &r, &error), f->mul);
     assert_false(f->mul->active);
     struct pset_request sum = {.op = PSET_OP_UNION, .a = f->mul, .b = f->add, .app = "app1"};
     struct pset *made = psets_operate(&f->sets, &sum, &error);
     assert_false(made->active); /* as the first one has it */
     assert_string_equal(cJSON_GetObjectItem(made->sched, "mpi_ps_sched_opt")->valuestring, "96");
-    cJSON_Delete(sched);
 }
 
 static void test_split(void **state)
