@@ -64,13 +64,13 @@ threads() {
     env -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 REPORT=no DEVICE=ch3:sock BUILD="$tree" OPT='-O1 -g' \
         SANITIZE='-fsanitize=thread -fno-omit-frame-pointer -Wno-tsan' "${tests[@]/#/$tree/tests/unit/test_}" \
         "$tree"/{bin/epop,bin/epopctl,lib/libepop_mpi.so,lib/epop/tether,lib/epop/programs/rigid.so} \
-        "$tree/$programs"/{scenario_window,constants,preload_fault}.so || return 1
+        "$tree/$programs"/{scenario_window,constants,preload_fault}.so "$tree"/tests/helpers/fake_{job,member} || return 1
     for test in "${tests[@]}"; do
         echo "== $test"
         TSAN_OPTIONS=report_thread_leaks=0 timeout 300 "$tree/tests/unit/test_$test" || return 1
     done
     EPOP_BUILD=$tree MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
-        "$PYTHON" -m pytest -q -x -p no:cacheprovider tests/run/sanitized_threads.py
+        "$PYTHON" -m pytest -q -x -p no:cacheprovider tests/run/sanitized_threads.py tests/run/test_relays.py
 }
 
 style() {
