@@ -307,17 +307,17 @@ static void name_job(char *id, size_t size, const char *program)
             *p = *p == ':' ? '-' : '_';
 }
 
-/* Each process has a connection to this one. */
+/* Each process of this host has a connection to this one, and all of another host one. */
 static void look_at_descriptors(int maximum)
 {
-    char line[200];
+    char line[240];
     int room = wire_server_room();
     if (room >= maximum)
         return;
     snprintf(line, sizeof line,
-             "%d processes at most can attach to the job, which may have %d: raise the hard limit of open files "
-             "(ulimit -Hn)",
-             room, maximum);
+             "the job may have %d processes, and this one %d connections at most, of which each process of its host "
+             "takes one, and each other host one: raise the hard limit of open files (ulimit -Hn)",
+             maximum, room);
     ending_say(line);
 }
 

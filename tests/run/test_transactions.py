@@ -86,6 +86,14 @@ def test_too_few_descriptors(space):
     check_unhurt(it)
 
 
+@pytest.mark.parametrize("hard, says", [(300, True), (2000, False)])
+def test_a_job_that_may_need_more_connections_than_it_can_have_says_so(space, hard, says):
+    result = space.start(["sh", "-c", f'ulimit -n {hard}; exec "$@"', "sh", job.MPIEXEC, "-n", "1", job.BUILD / "bin/epop", "--backend", "join",
+                          "--max", "400", job.program("rigid")]).wait()
+    line = f"the job may have 400 processes, and this one {hard - 100} connections at most"
+    assert result.status == 0 and (line in result.err) == says, result
+
+
 def test_host_that_cannot_be_reached(space):
     it = JoinScenario(space, options=("--prepare-timeout", space.patience(10)))
     result = it.ctl("resize", "+2", "--hosts", "no-such-host.invalid", "--wait")
