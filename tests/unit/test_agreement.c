@@ -99,9 +99,13 @@ static void deliver(void *context, int process, const cJSON *message)
         n->warned_before = n->warned;
         n->dumps = true;
     }
+    pthread_mutex_lock(&rank->lock);
+    if (rank->closed) { /* what a coordinator says that is taken down nobody reads */
+        pthread_mutex_unlock(&rank->lock);
+        return;
+    }
     struct letter *letter = malloc(sizeof *letter);
     *letter = (struct letter){.message = cJSON_Duplicate(message, 1)};
-    pthread_mutex_lock(&rank->lock);
     if (rank->last)
         rank->last->next = letter;
     else
