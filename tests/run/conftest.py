@@ -19,6 +19,17 @@ def space(tmp_path):
 
 
 @pytest.fixture
+def fake(space):
+    """A fake.FakeJob that listens to the network, too."""
+    import fake as jobs
+    jobs.listen_to_network(space)
+    it = jobs.FakeJob(space)
+    yield it
+    if it.process.running():
+        it.end()
+
+
+@pytest.fixture
 def net(space):
     """Three hosts, n1 to n3; tests that need others have a fixture of their own."""
     import hosts

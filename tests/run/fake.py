@@ -1,11 +1,15 @@
 """A fake job for epopctl (tests/helpers/fake_job.c) and members for it, with canned answers."""
 
 import json
+import os
 import pathlib
+import pwd
+import shutil
 import subprocess
 import time
 
 import job
+import pytest
 
 STATUS = json.loads((job.ROOT / "schema/examples/control/valid/answer-status.json").read_text())
 
@@ -53,6 +57,21 @@ class FakeJob:
         result = self.process.wait()
         assert result.status == 0 and "ended" in result.out, result
         return result
+
+
+def listen_to_network(space):
+    """The jobs that it starts from now on do."""
+    environment = space.environment
+    space.environment = lambda extra=None: environment({"EPOP_CONTROL_ADDRESS": "127.0.0.1", **(extra or {})})
+
+
+OTHER = "nobody"
+needs_other_user = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root, to act as another user")
+
+
+def as_other_user():
+    entry = pwd.getpwnam(OTHER)
+    return ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]
 
 
 def start_member(space, address, process, prefix=(), helper=None, **how):

@@ -12,34 +12,10 @@ import subprocess
 import job
 import pages
 import pytest
-from fake import FakeJob, start_member
+from fake import OTHER, FakeJob, as_other_user, listen_to_network, needs_other_user, start_member
 from wire import Connection, hold_session, network_of, path_of, proof_of, tool
 
-OTHER = "nobody"
-
-
-def can_switch_user():
-    return os.geteuid() == 0 and shutil.which("setpriv") is not None
-
-
-needs_other_user = pytest.mark.skipif(not can_switch_user(), reason="needs root, to act as another user")
 both = pytest.mark.parametrize("network", [False, True], ids=["unix", "tcp"])
-
-
-def as_other_user():
-    entry = pwd.getpwnam(OTHER)
-    return ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]
-
-
-@pytest.fixture
-def fake(space):
-    """It listens to the network, too."""
-    environment = space.environment
-    space.environment = lambda extra=None: environment({"EPOP_CONTROL_ADDRESS": "127.0.0.1", **(extra or {})})
-    it = FakeJob(space)
-    yield it
-    if it.process.running():
-        it.end()
 
 
 @pytest.fixture
@@ -391,8 +367,7 @@ PAGE = {block.marker: block.text for block in pages.blocks(job.ROOT / "docs/cont
 
 
 def test_sessions_of_the_page(space):
-    environment = space.environment
-    space.environment = lambda extra=None: environment({"EPOP_CONTROL_ADDRESS": "127.0.0.1", **(extra or {})})
+    listen_to_network(space)
     fake = FakeJob(space, resize={"ok": False, "code": "refused", "reason": "a resize is pending"})
     schema = json.loads((job.ROOT / "schema/control.schema.json").read_text())
     with Connection(fake.address()) as connection:

@@ -6,7 +6,6 @@ import hmac
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,22 +13,11 @@ import subprocess
 import job
 import pages
 import pytest
-from fake import FakeJob, start_member
+from fake import as_other_user, needs_other_user, start_member
 from joining import wait_until
 from wire import Connection, hold_session
 
 LIMIT = 20
-
-
-@pytest.fixture
-def fake(space):
-    """A job that is on another host than the members."""
-    environment = space.environment
-    space.environment = lambda extra=None: environment({"EPOP_CONTROL_ADDRESS": "127.0.0.1", **(extra or {})})
-    it = FakeJob(space)
-    yield it
-    if it.process.running():
-        it.end()
 
 
 def member(space, fake, process, host="away"):
@@ -342,21 +330,20 @@ def test_who_says_nothing_is_not_waited_for(space, fake, name):
     assert connections(fake) == 1 and "lost" not in fake.process.out
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, to act as another user")
+@needs_other_user
 def test_another_user_is_not_heard(space, fake, name):
     script = ("import socket, sys\none = socket.socket(socket.AF_UNIX)\none.settimeout(20)\none.connect('\\0' + sys.argv[1])\n"
               "try:\n    one.sendall(b'{\"op\":\"attach\",\"role\":\"member\",\"process\":2}\\n')\n    print(one.recv(100))\nexcept ConnectionError:\n    print(b'')\n")
-    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c"]
-    assert space.start([*as_nobody, script, name], cwd="/").wait().out == "b''\n"
+    assert space.start([*as_other_user(), "/usr/bin/python3", "-c", script, name], cwd="/").wait().out == "b''\n"
     assert "attached 2" not in fake.process.out
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, to act as another user")
+@needs_other_user
 def test_another_user_at_that_name_is_not_followed(space, fake):
     """Processes attach by themselves then."""
     script = ("import socket, sys\none = socket.socket(socket.AF_UNIX)\none.bind('\\0' + sys.argv[1])\none.listen()\nprint('ready', flush=True)\n"
               "sys.stdin.read()\n")
-    other = space.start(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", script, name_of(fake)],
+    other = space.start([*as_other_user(), "/usr/bin/python3", "-c", script, name_of(fake)],
                         cwd="/", stdin=subprocess.PIPE)
     other.wait_for_line("^ready$")
     away = members(space, fake, 3)
