@@ -69,5 +69,6 @@ int *envelope_processes(const cJSON *envelope, size_t *count)
     if (!failed && *count)
         return processes;
     free(processes);
+    *count = 0;
     return NULL;
 }

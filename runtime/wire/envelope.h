@@ -16,7 +16,7 @@
 char *envelope_text(const char *op, const int *processes, size_t count, const char *member, const char *text,
                     size_t length, size_t *size);
 
-/* The processes of such a line; the caller frees them. NULL: none, or no memory. */
+/* The processes of such a line; the caller frees them. NULL, and 0: none, or no memory. */
 int *envelope_processes(const cJSON *envelope, size_t *count);
 
 #endif

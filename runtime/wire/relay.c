@@ -388,7 +388,7 @@ bool wire_relay_take(struct wire_relay *relay, const cJSON *message)
         for (size_t i = 0; i < count; i++)
             relay->expected -= processes[i] == relay->process;
     }
-    hand_on(relay, processes, processes ? count : 0, cJSON_GetObjectItemCaseSensitive(message, "say"));
+    hand_on(relay, processes, count, cJSON_GetObjectItemCaseSensitive(message, "say"));
     free(processes);
     return true;
 }
@@ -415,11 +415,6 @@ struct wire_relay *wire_relay_new(struct event_base *base, const char *token, in
     return relay;
 }
 
-static void on_none(void *context, const cJSON *message)
-{
-    (void)context, (void)message;
-}
-
 static void on_nobody(void *context)
 {
     (void)context;
@@ -433,7 +428,7 @@ static void stop_listening(struct wire_relay *relay)
 
 void wire_relay_free(struct wire_relay *relay)
 {
-    static const struct wire_relay_ops nobody = {on_none, on_nobody};
+    static const struct wire_relay_ops nobody = {.empty = on_nobody};
     struct follower *follower;
     if (!relay)
         return;
