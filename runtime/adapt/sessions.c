@@ -115,10 +115,11 @@ static void on_end(int status)
         epop__job_exits(text);
     }
     cJSON *answer = part_now() == PART_MEMBER ? question_ask(question("leaving"), &unheard) : NULL;
+    int others_leave = json_int(answer, "adaptation", 0);
     if (json_true(answer, "leaves"))
         agent_await_leaving();
-    else if (json_int(answer, "adaptation", 0)) /* a rank that is taken counts on the others */
-        agent_await_change(json_int(answer, "adaptation", 0), NULL, NULL);
+    else if (others_leave) /* they count on this one */
+        agent_await_change(others_leave, NULL, NULL);
     cJSON_Delete(answer);
     agent_stop();
     if (part_now() != PART_MEMBER)

@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/base/json.h"
 #include "runtime/base/random.h"
 #include "runtime/wire/link.h"
 

@@ -278,8 +278,8 @@ static int make_events(void)
     member.base = wire_base_new();
     if (!member.base)
         return -1;
-    member.quit = evtimer_new(member.base, on_quit, NULL);
     sem_init(&member.alone, 0, 0);
+    member.quit = evtimer_new(member.base, on_quit, NULL);
     member.depart = evtimer_new(member.base, on_depart, NULL);
     member.aside = evtimer_new(member.base, on_aside, NULL);
     return member.quit && member.depart && member.aside ? 0 : -1;

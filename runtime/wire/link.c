@@ -429,11 +429,6 @@ static void try_now(evutil_socket_t ignored, short what, void *context)
         introduce(link);
 }
 
-static void on_own(void *context, const cJSON *message)
-{
-    on_message(context, message);
-}
-
 static void on_empty(void *context)
 {
     const struct wire_link *link = context;
@@ -441,7 +436,7 @@ static void on_empty(void *context)
         link->alone(link->context);
 }
 
-static const struct wire_relay_ops relay_ops = {.own = on_own, .empty = on_empty};
+static const struct wire_relay_ops relay_ops = {.own = on_message, .empty = on_empty};
 
 struct wire_link *wire_link_open(struct event_base *base, const char *uri, const char *token, enum wire_role role,
                                  int process, const struct wire_link_ops *ops, void *context, double seconds,
