@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # All tests, one stage after the other, a line for each; the last words of a failed stage's output follow it.
-# Called by `make test`, which has built everything. TEST_STAGES="unit run" runs some of them. With CI=true a stage that
-# failed runs a second time, and counts as passed if it passes then; it is named as unsteady, with what went wrong at first.
+# Called by `make test`, which has built everything. TEST_STAGES="unit run" runs some of them, TEST_SHUFFLE=NUMBER all in another
+# order, the same for the same number. With CI=true a stage that failed runs a second time, and counts as passed if it passes
+# then; it is named as unsteady, with what went wrong at first.
 set -u
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build} MPIEXEC=${MPIEXEC:-mpiexec.mpich} PYTHON=${PYTHON:-/usr/bin/python3}
@@ -10,15 +11,32 @@ sock=$(mpich/prefix.sh ch3:sock) || exit
 XDG_RUNTIME_DIR=$(mktemp -d) # no test sees, or disturbs, the user's own jobs
 export XDG_RUNTIME_DIR
 trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
-logs=$BUILD/test-logs
+logs=${TEST_LOGS:-$BUILD/test-logs}
 mkdir -p "$logs"
 passed=0 failed=0 unsteady=''
+stages=()
 
 # stage NAME SECONDS COMMAND...   The limit is for what hangs: a busy machine is ten times as slow as a quiet one.
 stage() {
+    case " ${TEST_STAGES:-$1} " in *" ${1%% *} "*) stages+=("$(printf '%q ' "$@")") ;; esac
+}
+
+# What the others need comes first in any order.
+run_stages() {
+    local stage
+    if [ -n "${TEST_SHUFFLE:-}" ]; then
+        mapfile -t stages < <(printf '%s\n' "${stages[@]}" | grep -E '^sock\\ (mpich|build) '
+            printf '%s\n' "${stages[@]}" | grep -vE '^sock\\ (mpich|build) ' |
+                shuf --random-source=<(yes "$TEST_SHUFFLE"))
+    fi
+    for stage in "${stages[@]}"; do
+        eval "run_stage $stage"
+    done
+}
+
+run_stage() { # as stage
     local name=$1 limit=$2 begin=$SECONDS
     shift 2
-    case " ${TEST_STAGES:-$name} " in *" ${name%% *} "*) ;; *) return ;; esac
     local log=$logs/${name// /-}.log
     local try=(timeout --kill-after=10 "$limit" "$@")
     if "${try[@]}" >"$log" 2>&1 </dev/null; then
@@ -130,6 +148,7 @@ for test in $on_sock; do
 done
 
 stage threads 1800 bash -c threads
+run_stages
 
 [ -z "$unsteady" ] || printf 'unsteady, to be looked into: %s\n' "$unsteady"
 printf '%d passed, %d failed\n' "$passed" "$failed"
