@@ -144,6 +144,31 @@ def test_a_full_disk(space):
     assert only_line(result.err, "epop: there is no checkpoint: the checkpoint '", text), result
 
 
+IS_FULL = "there is no checkpoint: the checkpoint '.*' cannot be written: No space left on device"
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("kib", [4, 500])
+def test_a_disk_that_stays_full(space, ranks, kib):
+    """Where nothing fits, and where one file does: each try ends on all ranks, and what else is asked for is done."""
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no mount namespace can be made here")
+    disk = space.directory / "disk"
+    disk.mkdir()
+    mount = ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs -o size={kib}k none "$0" && exec "$@"', disk]
+    it = space.start([*mount, job.MPIEXEC, "-n", ranks, job.BUILD / "bin/epop", "--backend", "pool", "--checkpoint-dir", disk,
+                      "--checkpoint-async", "--checkpoint-every", "0.01", job.program("five"), 50000, 1000000])
+    start = 0
+    for size in 1, ranks:
+        for _ in range(5):
+            _, start = it.wait_for_line(IS_FULL, stream="err", start=start)
+        result = space.epopctl("resize", "--wait", size)
+        assert result.status == 0, result
+    _, start = it.wait_for_line(IS_FULL, stream="err", start=start)
+    assert space.epopctl("stop", "--wait").status == 0
+    assert it.wait().status == 0
+
+
 def test_the_variable(space):
     result = space.epop(SAVED, ranks=1, env={"EPOP_CHECKPOINT_ASYNC": "yes"})
     assert result.status == 2 and "EPOP_CHECKPOINT_ASYNC wants 1 or 0, not 'yes'" in result.err, result
