@@ -5,11 +5,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "driver/profile/cells.h"
 #include "interpose/interpose.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/thread.h"
 #include "runtime/base/ticks.h"
 #include "runtime/job/job.h"
 
@@ -278,8 +278,7 @@ static cJSON *present_json(void)
 
 char *measure_record(int last)
 {
-    struct timespec until = clock_in(CLOCK_REALTIME, 1);
-    if (pthread_mutex_timedlock(&m.lock, &until))
+    if (thread_lock_within(&m.lock, 1))
         return NULL; /* its holder has crashed */
     cJSON *json = m.cells.part_count ? present_json() : NULL;
     if (last)

@@ -61,7 +61,7 @@ static bool is_there(struct later *later)
     struct timespec until = clock_in(CLOCK_MONOTONIC, 0.0001);
     pthread_mutex_lock(&world.member->lock);
     if (!later->there && !world.member->finish)
-        pthread_cond_timedwait(&world.member->changed, &world.member->lock, &until);
+        pthread_cond_clockwait(&world.member->changed, &world.member->lock, CLOCK_MONOTONIC, &until);
     bool there = later->there || world.member->finish;
     pthread_mutex_unlock(&world.member->lock);
     return there;

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "interpose/interpose.h"
 #include "runtime/backends/connecting.h"
 #include "runtime/backends/detour.h"
 #include "runtime/backends/device.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/base/thread.h"
@@ -125,11 +125,9 @@ static void disconnect_beside(struct connection_task *task)
  */
 static void wait_for_earlier_ones(void)
 {
-    struct timespec limit;
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += EARLIER_SECONDS;
+    const struct timespec until = clock_in(CLOCK_MONOTONIC, EARLIER_SECONDS);
     pthread_mutex_lock(&state.lock);
-    while (state.disconnecting && !pthread_cond_timedwait(&state.changed, &state.lock, &limit))
+    while (state.disconnecting && !pthread_cond_clockwait(&state.changed, &state.lock, CLOCK_MONOTONIC, &until))
         ;
     pthread_mutex_unlock(&state.lock);
 }

@@ -1,7 +1,11 @@
 /* Threads that take no signals: see thread.h. */
 #include "runtime/base/thread.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <time.h>
+
+#include "runtime/base/clock.h"
 
 void thread_mask_signals(sigset_t *before)
 {
@@ -31,5 +35,19 @@ int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument
         *thread = started;
     else
         pthread_detach(started);
+    return 0;
+}
+
+/* pthread_mutex_timedlock goes by the wall clock, which may be set; of pthread_mutex_clocklock sanitizers do not know.
+ */
+int thread_lock_within(pthread_mutex_t *lock, double seconds)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    double until = monotonic_seconds() + seconds;
+    while (pthread_mutex_trylock(lock)) {
+        if (monotonic_seconds() > until)
+            return ETIMEDOUT;
+        nanosleep(&nap, NULL);
+    }
     return 0;
 }

@@ -86,10 +86,10 @@ void storing_keep(void *context, const struct order_keep *order)
 
 void storing_end(double seconds)
 {
-    const struct timespec until = clock_in(CLOCK_REALTIME, seconds);
+    const struct timespec until = clock_in(CLOCK_MONOTONIC, seconds);
     int failed = 0;
     pthread_mutex_lock(&storing.lock);
     while (storing.on && !failed)
-        failed = pthread_cond_timedwait(&storing.over, &storing.lock, &until);
+        failed = pthread_cond_clockwait(&storing.over, &storing.lock, CLOCK_MONOTONIC, &until);
     pthread_mutex_unlock(&storing.lock);
 }

@@ -59,9 +59,9 @@ static void *tell(void *argument)
     struct place last = {.pc = -1};
     pthread_mutex_lock(&teller.lock);
     while (!teller.ends) {
-        const struct timespec until = clock_in(CLOCK_REALTIME, apart);
+        const struct timespec until = clock_in(CLOCK_MONOTONIC, apart);
         say_where(argument, &last);
-        pthread_cond_timedwait(&teller.over, &teller.lock, &until);
+        pthread_cond_clockwait(&teller.over, &teller.lock, CLOCK_MONOTONIC, &until);
     }
     pthread_mutex_unlock(&teller.lock);
     return NULL;

@@ -17,11 +17,7 @@ int member_init(struct member *member, int process)
     ceiling_init(&member->ceiling);
     atomic_init(&member->live.pc, -1);
     tally_init(&member->live.tally);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    int error = pthread_cond_init(&member->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    int error = pthread_cond_init(&member->changed, NULL);
     return error ? error : pthread_mutex_init(&member->lock, NULL);
 }
 
@@ -482,7 +478,7 @@ void member_wait_poking(struct member *member, int *waits)
         return;
     }
     struct timespec until = clock_in(CLOCK_MONOTONIC, *waits < 5 ? first * (1 << *waits) : longest);
-    if (pthread_cond_timedwait(&member->changed, &member->lock, &until) == ETIMEDOUT) {
+    if (pthread_cond_clockwait(&member->changed, &member->lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT) {
         ++*waits;
         pthread_mutex_unlock(&member->lock);
         member->poke(member->context);

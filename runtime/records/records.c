@@ -1,6 +1,6 @@
 /* The records of this process, and their way to process 0: see records.h. */
 #include "runtime/records/records.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/thread.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/base/thread.h"
 #include "runtime/control/control.h"
 #include "runtime/records/recorder.h"
 #include "runtime/records/store.h"
@@ -101,10 +101,8 @@ void epop__records_hand_over(void)
 
 bool records_give_present(int which)
 {
-    struct timespec until =
-        clock_in(CLOCK_REALTIME, 1); /* whoever holds it hands over the last records, which are better, or is dead */
-    if (pthread_mutex_timedlock(&records.lock, &until))
-        return false;
+    if (thread_lock_within(&records.lock, 1))
+        return false; /* whoever holds it hands over the last records, which are better, or is dead */
     give(which, false);
     pthread_mutex_unlock(&records.lock);
     return true;

@@ -24,7 +24,7 @@ static void rest(struct reading *reading)
     double period = reading->away ? period_away : reading->reader.module ? period_module : period_commands;
     struct timespec until = clock_in(CLOCK_MONOTONIC, period);
     while (!reading->hurry && !reading->over)
-        if (pthread_cond_timedwait(&reading->poked, &reading->lock, &until))
+        if (pthread_cond_clockwait(&reading->poked, &reading->lock, CLOCK_MONOTONIC, &until))
             break;
     reading->owed = reading->hurry;
     reading->hurry = false;
@@ -72,25 +72,21 @@ static void *run(void *argument)
 
 int reading_begin(struct reading *reading, const struct queue_reader *reader, struct error *error)
 {
-    pthread_condattr_t attributes;
     *reading = (struct reading){.reader = *reader, .news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     pthread_mutex_init(&reading->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&reading->poked, &attributes);
-    pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&reading->poked, NULL);
     int failed = reading->news < 0 ? errno : thread_start(&reading->thread, run, reading);
     return failed ? error_set(error, ERROR_FAILED, "reading Slurm: %s", strerror(failed)) : 0;
 }
 
 void reading_end(struct reading *reading)
 {
-    struct timespec until = clock_in(CLOCK_REALTIME, 2);
+    struct timespec until = clock_in(CLOCK_MONOTONIC, 2);
     pthread_mutex_lock(&reading->lock);
     reading->over = true;
     pthread_cond_signal(&reading->poked);
     pthread_mutex_unlock(&reading->lock);
-    if (pthread_timedjoin_np(reading->thread, NULL, &until))
+    if (pthread_clockjoin_np(reading->thread, NULL, CLOCK_MONOTONIC, &until))
         pthread_detach(reading->thread); /* the process ends now */
 }
 

@@ -44,7 +44,12 @@ def blank_lines_in_functions(text):
     return [body.start() + blank.end() for body in bodies for blank in re.finditer(r"\n(?=[ \t]*\n)", body.group())]
 
 
-RULES = [compared_with_null, strings_compared_with_zero, typedefs_of_the_library, blank_lines_in_functions]
+def waits_by_the_wall_clock(text):
+    """Which may be set while somebody waits; what takes a clock says which one."""
+    return [found.start() for found in re.finditer(r"\b(?:pthread|sem|mtx|cnd)_\w*timed\w*\(|(?:wait|lock|join\w*)\([^;]*\bCLOCK_REALTIME\b", text)]
+
+
+RULES = [compared_with_null, strings_compared_with_zero, typedefs_of_the_library, blank_lines_in_functions, waits_by_the_wall_clock]
 
 BAD = {
     compared_with_null: ["if (p != NULL)", "return NULL == p;"],
@@ -55,6 +60,8 @@ BAD = {
         "typedef int (*call_t)(int a);",
     ],
     blank_lines_in_functions: ["void f(void)\n{\n    a();\n\n    b();\n}\n"],
+    waits_by_the_wall_clock: ["while (!pthread_cond_timedwait(&c, &l, &until))", "sem_timedwait(&s, &until);",
+                              "pthread_cond_clockwait(&c, &l,\n    CLOCK_REALTIME, &until);"],
 }
 GOOD = [
     "if (!p && !strcmp(a, b))\n    p = NULL;",
@@ -63,6 +70,8 @@ GOOD = [
     "typedef struct a {\n    size_t b;\n} a;",
     "void f(void)\n{\n    a();\n}\n\nvoid g(void)\n{\n}\n",
     "struct a {\n    int b;\n\n    int c;\n};\n",
+    "pthread_cond_clockwait(&c, &l, CLOCK_MONOTONIC, &until);",
+    "clock_gettime(CLOCK_REALTIME, &now);",
     'puts("a != NULL"); /* strcmp(a, b) == 0\n\n */',
 ]
 

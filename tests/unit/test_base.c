@@ -1,6 +1,7 @@
 /* The base room: errors, growing arrays, hashes, deadlines, and threads that leave signals to the program. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,6 +127,29 @@ static void test_threads_leave_signals_to_the_program(void **state)
     assert_int_equal(sigismember(&after, SIGUSR1), sigismember(&before, SIGUSR1));
 }
 
+static void *try_to_lock(void *lock)
+{
+    return (void *)(intptr_t)thread_lock_within(lock, 0.05);
+}
+
+/* Another thread has it; then nobody. */
+static void test_a_lock_is_waited_for_so_long(void **state)
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t thread;
+    void *result;
+    (void)state;
+    double before = monotonic_seconds();
+    assert_int_equal(thread_lock_within(&lock, 0), 0);
+    assert_int_equal(thread_start(&thread, try_to_lock, &lock), 0);
+    pthread_join(thread, &result);
+    assert_int_equal((intptr_t)result, ETIMEDOUT);
+    assert_true(monotonic_seconds() >= before + 0.05);
+    pthread_mutex_unlock(&lock);
+    assert_int_equal((intptr_t)try_to_lock(&lock), 0);
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- Children ------------------------------------------------------------------------------------ */
 
 /* In a child: whether the file is closed here, and a pipe that takes its number is the grandchild's, too. */
@@ -168,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_hash_is_fnv_1a),
         cmocka_unit_test(test_deadlines),
         cmocka_unit_test(test_threads_leave_signals_to_the_program),
+        cmocka_unit_test(test_a_lock_is_waited_for_so_long),
         cmocka_unit_test(test_children_are_without_a_file_of_ours_and_keep_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
