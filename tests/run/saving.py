@@ -9,6 +9,12 @@ from scenario import wait_until_all_are_here
 SAVED = job.test_program("saved")
 
 
+def waits_for_file(directory, step):
+    """Options and environment of a job that asks for a file in that step, and goes on slowly until it is there."""
+    return ["--driver", job.test_program("driver_asks"), "--checkpoint-dir", directory], {
+        "EPOP_TEST_WAITS": 1, "EPOP_TEST_AT": step, "EPOP_TEST_FILE": directory / "*-0001.h5"}
+
+
 def run(space, *arguments, ranks=2, options=(), program=SAVED, **how):
     """A whole run."""
     result = space.epop("--backend", "pool", *options, program, *arguments, ranks=ranks, **how)

@@ -9,7 +9,7 @@ import checkpoints
 import job
 import pytest
 from joining import wait_until
-from saving import SAVED, Held, end, run
+from saving import SAVED, Held, end, run, waits_for_file
 from scenario import Switch, only_line, wait_until_all_are_here
 
 
@@ -172,6 +172,6 @@ def test_a_disk_that_stays_full(space, ranks, kib):
 def test_the_variable(space):
     result = space.epop(SAVED, ranks=1, env={"EPOP_CHECKPOINT_ASYNC": "yes"})
     assert result.status == 2 and "EPOP_CHECKPOINT_ASYNC wants 1 or 0, not 'yes'" in result.err, result
-    result = space.epop("--backend", "pool", "--checkpoint-dir", space.directory / "saved", "--verbose", SAVED, "ask=10", ranks=2,
-                        env={"EPOP_CHECKPOINT_ASYNC": "1"})
+    options, env = waits_for_file(space.directory / "saved", 10)
+    result = space.epop("--backend", "pool", *options, "--verbose", SAVED, "ask=10", ranks=2, env={"EPOP_CHECKPOINT_ASYNC": "1", **env})
     assert result.status == 0 and len(list((space.directory / "saved").iterdir())) == 1, result

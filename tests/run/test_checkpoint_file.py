@@ -12,6 +12,7 @@ import job
 import jsonschema
 import numpy
 import pytest
+import saving
 import test_schemas
 
 WRITER = job.BUILD / "tests/helpers/checkpoint_writer"
@@ -66,7 +67,8 @@ def test_as_json_it_is_valid(state):
 
 def test_the_file_of_a_job_is_as_the_schema_says(space):
     """Of a program whose data is described, with arrays that are constant."""
-    result = space.epop("--backend", "pool", "--checkpoint-dir", space.directory / "saved", job.test_program("saved"), "ask=20", "steps=40", ranks=2)
+    options, env = saving.waits_for_file(space.directory / "saved", 20)
+    result = space.epop("--backend", "pool", *options, saving.SAVED, "ask=20", "steps=40", ranks=2, env=env)
     files = list((space.directory / "saved").iterdir())
     assert result.status == 0 and len(files) == 1, result
     told = checkpoints.require_sound(files[0])
