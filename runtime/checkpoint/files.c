@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "runtime/base/array.h"
+#include "runtime/checkpoint/head.h"
 
 #define ENDING ".h5"
 
@@ -20,7 +21,7 @@ bool files_name(const char *path, char *name, size_t size, int *number)
     if (!dash || dash == begin || dash[1] < '0' || dash[1] > '9')
         return false;
     long value = strtol(dash + 1, &end, 10);
-    if (strcmp(end, ENDING) || value < 1 || value > INT_MAX || (size_t)(dash - begin) >= size)
+    if (strcmp(end, ENDING) || value < 1 || value > CHECKPOINT_NUMBER_MOST || (size_t)(dash - begin) >= size)
         return false;
     snprintf(name, size, "%.*s", (int)(dash - begin), begin);
     *number = (int)value;
@@ -47,7 +48,7 @@ static int newest_first(const void *a, const void *b)
     return (x->number < y->number) - (x->number > y->number);
 }
 
-/* 0, or -1: out of memory. One that has gone meanwhile is left out. */
+/* 0, or -1: out of memory. One that has gone meanwhile is left out, and so is what is no file: a FIFO has no end. */
 static int add(struct checkpoint_file **files, size_t *count, size_t *room, const char *directory, const char *entry,
                int number)
 {
@@ -55,7 +56,7 @@ static int add(struct checkpoint_file **files, size_t *count, size_t *room, cons
     char *path;
     if (asprintf(&path, "%s/%s", directory, entry) < 0)
         return -1;
-    if (stat(path, &state)) {
+    if (stat(path, &state) || !S_ISREG(state.st_mode)) {
         free(path);
         return 0;
     }

@@ -4,9 +4,12 @@
 
 #include <stddef.h>
 
+#include "runtime/base/error.h"
 #include "runtime/member/plan.h"
 
 #define CHECKPOINT_FORMAT 1 /* of the file; another one is refused */
+
+#define CHECKPOINT_NUMBER_MOST 999999999 /* of a checkpoint; of all that is counted by int */
 
 /* Strings are owned by who made it (checkpoint_head_free). */
 struct checkpoint_head {
@@ -22,6 +25,9 @@ struct checkpoint_head {
     char *values;       /* describe_values_pack */
     size_t value_bytes;
 };
+
+/* Is each of its numbers one that can be? 0, or -1 with the first that cannot, in which the file is not named. */
+int checkpoint_head_check(const struct checkpoint_head *head, struct error *error);
 
 /* Frees what is in it, and leaves it empty. */
 void checkpoint_head_free(struct checkpoint_head *head);

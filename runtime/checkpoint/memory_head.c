@@ -143,7 +143,9 @@ static int read_head(const cJSON *json, const char *values, size_t size, struct 
     if (head->values)
         memcpy(head->values, values, size);
     bool whole = get_int64(json, "value_bytes") == (int64_t)size;
-    if (whole && head->program && head->structure && head->arguments && head->values)
+    struct error unheard;
+    if (whole && head->program && head->structure && head->arguments && head->values &&
+        !checkpoint_head_check(head, &unheard))
         return 0;
     checkpoint_head_free(head);
     return -1;

@@ -124,6 +124,20 @@ static void drop(struct trees *trees)
     cJSON_Delete(trees->arguments);
 }
 
+/* Checkpoints are made in probes: an elastic phase has them, and an executable, which counts them from 1. */
+static int other_position(const cJSON *here, const struct position *at, const char *path, struct error *error)
+{
+    const cJSON *elements = cJSON_GetObjectItemCaseSensitive(here, "elements");
+    const char *type = json_text(cJSON_GetArrayItem(elements, at->pc), "type");
+    if (elements && (!type || strcmp(type, "EP")))
+        return error_set(error, ERROR_REFUSED, "%s: it goes on at element %d, which is %s", path, at->pc,
+                         type ? "no elastic phase" : "not there");
+    if (!elements && (at->pc || !at->iteration))
+        return error_set(error, ERROR_REFUSED, "%s: it goes on at element %d, iteration %lld, which no executable has",
+                         path, at->pc, (long long)at->iteration);
+    return 0;
+}
+
 int owner_compare(const struct checkpoint_head *there, const struct checkpoint_head *here, const char *path,
                   struct error *error)
 {
@@ -138,6 +152,8 @@ int owner_compare(const struct checkpoint_head *there, const struct checkpoint_h
         result = other_structure(a.structure, b.structure, path, error);
     if (!result)
         result = other_arguments(a.arguments, b.arguments, path, error);
+    if (!result)
+        result = other_position(b.structure, &there->at, path, error);
     drop(&a);
     drop(&b);
     return result;

@@ -252,10 +252,9 @@ const struct position *checkpoints_position(void)
 static void end_with(const char *text) __attribute__((noreturn));
 static void end_with(const char *text)
 {
-    if (world.rank == 0)
-        ending_end(text, STATUS_USAGE);
-    sleep(END_LIMIT); /* rank 0 ends us all before this is over */
-    ending_abort(text);
+    if (world.rank > 0)
+        sleep(END_LIMIT); /* rank 0 ends us all before this is over */
+    ending_end(text, STATUS_USAGE);
 }
 
 void checkpoints_load(void)

@@ -1,14 +1,17 @@
 """Checkpoints and restarts: whatever the number of ranks, the end is that of a run without interruption, bit for bit."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
+import time
 
 import checkpoints
 import executables
 import h5py
 import job
+import numpy
 import pytest
 import test_schemas
 import traces
@@ -294,6 +297,59 @@ def test_damaged_files(space, place):
     again = run(space, *same, options=["--restart", place])
     assert "an older one is looked for" in again.err and end(again) == whole
     assert "No such file" in refused(space, *same, options=["--restart", place / "none.h5"])
+
+
+OUT = "is damaged: its '{}' is out of range"
+HEADS = [
+    ({"pc": 99}, "it goes on at element 99, which is not there"), ({"pc": 0}, "it goes on at element 0, which is no elastic phase"),
+    ({"pc": -1}, OUT.format("pc")), ({"pc": 2**32 + 1}, OUT.format("pc")), ({"pc": 1.5}, "is damaged: its head is not complete"),
+    ({"iteration": 2**63 - 1}, OUT.format("iteration")), ({"iteration": numpy.uint64(2**64 - 1)}, OUT.format("iteration")),
+    ({"number": 2**63 - 1}, OUT.format("number")),
+]
+
+
+def test_heads_that_cannot_be(space, place):
+    """Numbers that the program, or any checkpoint, does not have: one line, status 2, on all ranks; the control comes first."""
+    whole, same, file = saving(space, place)
+    assert end(run(space, *same, options=["--restart", file])) == whole
+    crafted = place / "crafted-0001.h5"
+    for attributes, text in HEADS:
+        shutil.copy(file, crafted)
+        with h5py.File(crafted, "r+") as it:
+            it.attrs.update(attributes)
+        assert text in refused(space, *same, ranks=3, options=["--restart", crafted]), attributes
+
+
+def test_what_is_no_file(space, place):
+    """A FIFO, which nobody ever writes to, is refused, and passed over in a directory."""
+    whole, same, file = saving(space, place)
+    fifo = place / file.name.replace("0001", "0002")
+    os.mkfifo(fifo)
+    for path in fifo, "/dev/zero":
+        assert refused(space, *same, options=["--restart", path]) == f"the checkpoint '{path}' cannot be read: it is no regular file"
+    assert end(run(space, *same, options=["--checkpoint-dir", place, "--restart", place])) == whole
+
+
+def nest(group):
+    for _ in range(3000):
+        group = group.create_group("g")
+
+
+def spread(group):
+    for number in range(100001):
+        group[f"l{number}"] = h5py.SoftLink("/u")
+
+
+@pytest.mark.parametrize("groups", [nest, spread])
+def test_more_groups_than_any_of_ours(space, place, groups):
+    """Looking at all of them, each by its whole path, takes the longer the more there are."""
+    _, same, file = saving(space, place)
+    with h5py.File(file, "r+") as it:
+        groups(it)
+    begin = time.monotonic()
+    text = refused(space, *same, options=["--restart", file])
+    assert "is damaged: it has more, or deeper, groups than any of ours" in text
+    assert space.in_time(time.monotonic() - begin, 5)
 
 
 def test_without_hdf5(space, place):

@@ -5,6 +5,8 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,7 @@ static struct made make(const char *name, const char *phase, int most, char *con
 {
     struct made made = {.program = make_program(name, phase, most)};
     assert_int_equal(owner_make(made.program, NULL, argv, &made.head), 0);
+    made.head.at.pc = 1;
     return made;
 }
 
@@ -94,6 +97,51 @@ static void a_head_that_says_nothing_is_refused(void **state)
     }
 }
 
+static void it_goes_on_in_an_elastic_phase(void **state)
+{
+    (void)state;
+    struct made there = make("heat", "relax", 4, usual);
+    there.head.at.pc = 0;
+    require_refusal(&there, "F: it goes on at element 0, which is no elastic phase");
+    there = make("heat", "relax", 4, usual);
+    there.head.at.pc = 2;
+    require_refusal(&there, "F: it goes on at element 2, which is not there");
+}
+
+static void each_number_of_a_head_can_be(void **state)
+{
+    (void)state;
+    const struct checkpoint_head good = {.at = {1, 1, 0}, .size = 1, .number = 1},
+                                 of[] = {
+                                     {.at = {-1, 1, 0}, .size = 1, .number = 1},
+                                     {.at = {INT_MAX, 1, 0}, .size = 1, .number = 1},
+                                     {.at = {1, -1, 0}, .size = 1, .number = 1},
+                                     {.at = {1, INT64_MAX, 0}, .size = 1, .number = 1},
+                                     {.at = {1, 1, -1}, .size = 1, .number = 1},
+                                     {.at = {1, 1, INT64_MAX}, .size = 1, .number = 1},
+                                     {.at = {1, 1, 0}, .size = 0, .number = 1},
+                                     {.at = {1, 1, 0}, .size = INT_MAX, .number = 1},
+                                     {.at = {1, 1, 0}, .size = 1, .number = 0},
+                                     {.at = {1, 1, 0}, .size = 1, .number = INT_MAX},
+                                     {.at = {1, 1, 0}, .size = 1, .number = 1, .restarts = -1},
+                                     {.at = {1, 1, 0}, .size = 1, .number = 1, .restarts = INT_MAX},
+                                     {.at = {1, 1, 0}, .size = 1, .number = 1, .time = -1},
+                                     {.at = {1, 1, 0}, .size = 1, .number = 1, .time = NAN},
+                                     {.at = {1, 1, 0}, .size = 1, .number = 1, .time = INFINITY},
+                                 };
+    static const char *const names[] = {"pc",        "pc",       "visit", "visit",  "iteration",
+                                        "iteration", "size",     "size",  "number", "number",
+                                        "restarts",  "restarts", "time",  "time",   "time"};
+    struct error error = {0};
+    assert_int_equal(checkpoint_head_check(&good, &error), 0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "is damaged: its '%s' is out of range", names[i]);
+        assert_int_equal(checkpoint_head_check(&of[i], &error), -1);
+        assert_string_equal(error.text, text);
+    }
+}
+
 static void an_executable_has_its_name_and_arguments_alone(void **state)
 {
     (void)state;
@@ -102,6 +150,9 @@ static void an_executable_has_its_name_and_arguments_alone(void **state)
     assert_int_equal(owner_make(NULL, "rod", usual, &one), 0);
     assert_int_equal(owner_make(NULL, "rod", (char *const[]){"rod", NULL}, &other), 0);
     assert_string_equal(one.arguments, "[\"100\",\"a b\"]");
+    assert_int_equal(owner_compare(&one, &one, "F", &error), -1);
+    assert_string_equal(error.text, "F: it goes on at element 0, iteration 0, which no executable has");
+    one.at.iteration = other.at.iteration = 1;
     assert_int_equal(owner_compare(&one, &one, "F", &error), 0);
     assert_int_equal(owner_compare(&one, &other, "F", &error), -1);
     assert_string_equal(error.text, "F: argument 1 is missing here, '100' in the file");
@@ -223,6 +274,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_difference_is_named),
         cmocka_unit_test(a_head_that_says_nothing_is_refused),
+        cmocka_unit_test(it_goes_on_in_an_elastic_phase),
+        cmocka_unit_test(each_number_of_a_head_can_be),
         cmocka_unit_test(an_executable_has_its_name_and_arguments_alone),
         cmocka_unit_test(what_is_described_is_compared_by_name_and_kind),
         cmocka_unit_test(names_end_in_a_number),

@@ -50,9 +50,22 @@ int attributes_get(hid_t object, const char *name, hid_t type, void *value)
     return result;
 }
 
+/* HDF5 would make a whole number of any, and the nearest that there is of one that is too large. */
+static bool is_whole(hid_t object, const char *name)
+{
+    hid_t found = H5Aopen(object, name, H5P_DEFAULT);
+    hid_t type = found < 0 ? -1 : H5Aget_type(found);
+    bool whole = type >= 0 && H5Tget_class(type) == H5T_INTEGER && H5Tget_size(type) <= sizeof(int64_t);
+    if (type >= 0)
+        H5Tclose(type);
+    if (found >= 0)
+        H5Aclose(found);
+    return whole;
+}
+
 int attributes_get_number(hid_t object, const char *name, int64_t *number)
 {
-    return attributes_get(object, name, H5T_NATIVE_INT64, number);
+    return is_whole(object, name) ? attributes_get(object, name, H5T_NATIVE_INT64, number) : -1;
 }
 
 /* One more byte, a zero. NULL: out of memory, or so many cannot be in the file. */

@@ -95,11 +95,12 @@ static int get_values(hid_t file, struct checkpoint_head *head)
     return checksum == checksum_part(1, 0, head->values, head->value_bytes) ? 0 : -1;
 }
 
+/* What does not fit is out of range in any case. */
 static int get_int(hid_t file, const char *name, int *number)
 {
     int64_t wide = 0;
     int result = attributes_get_number(file, name, &wide);
-    *number = (int)wide;
+    *number = wide == (int)wide ? (int)wide : -1;
     return result;
 }
 
@@ -120,9 +121,11 @@ int head_get(hid_t file, struct checkpoint_head *head, struct error *error)
     memset(head, 0, sizeof *head);
     if (check_kind(file, error))
         return -1;
-    if (!get_all(file, head))
-        return 0;
-    checkpoint_head_free(head);
-    return error_set(error, ERROR_REFUSED,
-                     "is damaged: its head is not complete, or its values are not what was written");
+    int result = get_all(file, head)
+                     ? error_set(error, ERROR_REFUSED,
+                                 "is damaged: its head is not complete, or its values are not what was written")
+                     : checkpoint_head_check(head, error);
+    if (result)
+        checkpoint_head_free(head);
+    return result;
 }

@@ -15,12 +15,14 @@
 #include "runtime/checkpoint/hdf5/head.h"
 #include "runtime/checkpoint/hdf5/structure.h"
 
+#define LINKS_MOST 100000
+
 struct reading {
     const char *path;
     hid_t file;
     int64_t bytes; /* of the file */
     struct layout_dataset *datasets;
-    int count;
+    int count, links;
     struct error *error;
 };
 
@@ -114,6 +116,8 @@ static int add_dataset(struct reading *reading, const char *name)
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *data)
 {
     struct reading *reading = data;
+    if (++reading->links > LINKS_MOST || strlen(name) >= LAYOUT_NAME)
+        return error_set(reading->error, ERROR_REFUSED, "is damaged: it has more, or deeper, groups than any of ours");
     if (info->type != H5L_TYPE_HARD)
         return 0;
     hid_t object = H5Oopen(group, name, H5P_DEFAULT);
@@ -124,8 +128,17 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
     return type == H5I_DATASET ? add_dataset(reading, name) : 0;
 }
 
+/* A FIFO would be waited for. */
+static bool is_regular(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) || S_ISREG(status.st_mode);
+}
+
 static hid_t open_file(const char *path, struct error *error)
 {
+    if (!is_regular(path))
+        return error_set(error, ERROR_REFUSED, "cannot be read: it is no regular file");
     hid_t how = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_file_locking(how, false, true);
     H5Pset_fclose_degree(how, H5F_CLOSE_STRONG);
