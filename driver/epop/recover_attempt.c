@@ -100,8 +100,26 @@ static void look_for_failed(struct attempt *a)
     a->failed = !a->ended && hydra_failed(a->mpiexec, name, sizeof name, &status) ? a->failed + 1 : 0;
     if (a->failed < FAILED_MOST || a->kill)
         return;
+    a->stuck = true;
     fprintf(stderr, "epop: mpiexec cannot go on: its '%s' ended with status %d\n", name, status);
     kill_by(a, 0);
+}
+
+/* By a signal: mpiexec, or one of the processes, of which mpiexec has the signal's number. */
+static bool was_killed(const struct attempt *a)
+{
+    static const int signals[] = {SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    int status = WIFEXITED(a->status) ? WEXITSTATUS(a->status) : 0;
+    bool killed = WIFSIGNALED(a->status) && !a->stuck;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        killed |= status == signals[i] || status == 128 + signals[i];
+    return killed;
+}
+
+/* It was there, or on its way; what it cannot start, or what does not want to, ends by itself. */
+static bool ends_by_fault(const struct attempt *a)
+{
+    return a->ended && (a->words.begun || was_killed(a) || (a->words.started && a->status));
 }
 
 /* What is known now. */
@@ -111,7 +129,7 @@ static void judge(struct attempt *a)
     enum word word = a->words.word;
     if (words_is_lost(&a->words) && !a->lost)
         a->lost = now;
-    bool fault = word == WORD_FAULT || (!word && (a->lost || (a->ended && a->words.begun)));
+    bool fault = word == WORD_FAULT || (!word && (a->lost || ends_by_fault(a)));
     if (fault && !a->died)
         a->died = now;
     if (word == WORD_FAULT)
@@ -219,7 +237,7 @@ bool attempt_run(struct attempt *a, char **argv, struct error *error)
 bool attempt_died(const struct attempt *a, bool first)
 {
     bool by_itself = a->words.word && a->words.word != WORD_FAULT;
-    return !a->told && !by_itself && (a->words.begun || !first);
+    return !a->told && !by_itself && (a->died || !first);
 }
 
 int attempt_status(const struct attempt *a, bool executable)

@@ -20,6 +20,7 @@ struct attempt {
     double lost;                 /* when process 0 was missed; 0: it is there */
     void (*runs)(void *context); /* it was started again, and runs; NULL: nobody asks */
     void *context;
+    bool stuck; /* with that, for good: it was killed, and has started nothing */
     int failed; /* how often in a row mpiexec was seen with a launcher that had failed */
 };
 

@@ -110,6 +110,7 @@ static void take_first(struct caller *caller, const char *op, const cJSON *messa
     struct words *words = caller->words;
     caller->known = true;
     evtimer_del(caller->late);
+    words->started |= !strcmp(op, SUPERVISOR_STARTS);
     if (!strcmp(op, SUPERVISOR_BEGINS)) {
         words->begun = true;
         words->chief = caller;

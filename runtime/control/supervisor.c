@@ -171,7 +171,24 @@ static bool say_first(int fd, const char *op, const char *members, struct secret
     return length < (int)sizeof line && put(fd, line, (size_t)length) && is_heard(fd, op, secret, until);
 }
 
+/* On a connection of its own. */
+static void say_alone(const char *op, const char *members)
+{
+    struct secret secret;
+    double until = monotonic_seconds() + to_hear;
+    int fd = reach(until, &secret.needed);
+    if (fd < 0)
+        return;
+    say_first(fd, op, members, &secret, until);
+    close(fd);
+}
+
 /* ---- Process 0 ----------------------------------------------------------------------------------- */
+
+void supervisor_starts(void)
+{
+    say_alone(SUPERVISOR_STARTS, "");
+}
 
 int supervisor_begin(struct error *error)
 {
@@ -241,14 +258,8 @@ static void quote(char quoted[2 * TEXT_MOST], const char *text)
 void supervisor_end(const char *op, int number, const char *text)
 {
     char members[2 * TEXT_MOST + 64], quoted[2 * TEXT_MOST];
-    struct secret secret;
-    double until = monotonic_seconds() + to_hear;
-    int fd = reach(until, &secret.needed);
-    if (fd < 0)
-        return;
     quote(quoted, text ? text : "");
     snprintf(members, sizeof members, ",\"%s\":%d%s%s%s", !strcmp(op, SUPERVISOR_FITS) ? "ranks" : "status", number,
              text ? ",\"text\":\"" : "", quoted, text ? "\"" : "");
-    say_first(fd, op, members, &secret, until);
-    close(fd);
+    say_alone(op, members);
 }

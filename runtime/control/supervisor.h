@@ -25,6 +25,7 @@
 #define SUPERVISOR_RECOVERIES "recoveries"
 
 /* First lines of the job. */
+#define SUPERVISOR_STARTS "starts" /* process 0 of the launch is there, and MPI comes up: nothing follows */
 #define SUPERVISOR_BEGINS "begins" /* process 0: more follows */
 #define SUPERVISOR_FITS   "fits"   /* it is to be started on so many ranks instead, and ends */
 #define SUPERVISOR_ENDED  "ended"  /* it has come to its end */
@@ -42,6 +43,9 @@ bool supervisor_is_there(void);
 
 /* How often the job was started again by it. */
 int supervisor_recoveries(void);
+
+/* In process 0 of the launch, before MPI is there: what ends it from here on without a word, or 0, is a fault. */
+void supervisor_starts(void);
 
 /* Process 0 connects. 0, or -1 with text. */
 int supervisor_begin(struct error *error);

@@ -87,6 +87,8 @@ void epop__job_init(const struct job_options *options, int *process, int *proces
     spawn_init(&options->spawn);
     job.joined_by = &backend_join;
     job.joins = launcher_joining(&job.joining);
+    if (!job.joins)
+        supervised_starts();
     signal(SIGPIPE, SIG_IGN); /* a connection to a process that died is an error to MPI and to us, and not the end */
     MPI_Initialized(&up);
     if (!up) {

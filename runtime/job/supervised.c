@@ -2,6 +2,8 @@
 #include "runtime/job/supervised.h"
 
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
@@ -90,6 +92,16 @@ void supervised_runs(const char *from, int number, double time)
 void supervised_fits(int ranks)
 {
     supervisor_end(SUPERVISOR_FITS, ranks, NULL);
+}
+
+/* Only the launcher knows by now. */
+void supervised_starts(void)
+{
+    const char *rank = getenv("PMI_RANK");
+    if (!rank)
+        rank = getenv("PMIX_RANK");
+    if (supervisor_is_there() && rank && !strcmp(rank, "0"))
+        supervisor_starts();
 }
 
 int supervised_begin(struct member *member, struct error *error)

@@ -7,6 +7,9 @@
 #include "runtime/base/error.h"
 #include "runtime/member/member.h"
 
+/* Before MPI is there, in each process of the launch: the first one of them says that it is. */
+void supervised_starts(void);
+
 /* In process 0, which says a few times a second where it is from here on. 0, or -1 with text. */
 int supervised_begin(struct member *member, struct error *error);
 

@@ -102,6 +102,18 @@ def test_killed(space, started, what):
     assert result.status == 0 and len(recoveries(result)) == 1, result
 
 
+@pytest.mark.parametrize("what", ["1", "0", "mpiexec"])
+def test_killed_before_it_has_begun(space, started, what):
+    """As soon as there is such a process."""
+    running = started("iterations=20")
+    for pid in await_that(running, lambda: victims(space, what)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    result = running.wait()
+    assert result.status == 0 and "20 iterations, sum 190" in result.out, result
+    assert recoveries(result) == [(1, "the beginning")], result
+
+
 @pytest.mark.parametrize("how, rank", [("kill", 1), ("kill", 0), ("segv", 1)])
 def test_ends_as_it_would_have(space, started, how, rank):
     """Once; the second time it goes through."""

@@ -108,6 +108,29 @@ def test_a_job_that_dies_once(space, kind, options):
     assert result.status == 0 and starts == 2 and "lost: 7 iterations" in result.err and "process 1 is gone" in result.err, result
 
 
+STARTS = 'first({kind!r}, {{"op": "starts"}})\n'
+
+
+@pytest.mark.parametrize("body, status", [
+    (STARTS + "sys.exit(255)", None), (STARTS + "sys.exit(0)", 0),                   # it was about to begin, and may have nothing to say
+    ("sys.exit(9)", None), ("sys.exit(139)", None), ("os.kill(os.getpid(), 9)", None),  # killed on the way
+    ("sys.exit(3)", 3), ("sys.exit(255)", 255),                                         # ended by itself, or could not be started
+])
+@BOTH
+def test_the_end_of_one_that_has_not_begun(space, kind, options, body, status):
+    """Status None: it is started again, and ends well."""
+    again = f"""
+        if start:
+            chief = begin({kind!r})
+            chief.sendall(b'{{"op":"runs","from":"beginning","number":0,"time":0}}\\n')
+            first({kind!r}, {{"op": "ended", "status": 0}})
+            sys.exit(0)
+    """
+    result, starts = recover(space, textwrap.dedent(again) + body.format(kind=kind), *options)
+    assert (result.status, starts) == ((status, 1) if status is not None else (0, 2)), result
+    assert ("recovered (1 of 2)" in result.err and "from the beginning" in result.err) == (status is None), result
+
+
 @BOTH
 @pytest.mark.parametrize("count", [16, 200])
 def test_silent_connections(space, kind, options, count):
