@@ -1,7 +1,6 @@
 /* Making a checkpoint: see take.h. */
 #include "runtime/checkpoint/take.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "runtime/checkpoint/owner.h"
@@ -16,7 +15,7 @@ struct taking {
     void *file; /* NULL: none is open */
     const char *base;
     struct checkpoint_behind *behind; /* NULL: it is on disk when this is over */
-    int64_t bytes;
+    struct checkpoint_taken taken;
 };
 
 static bool is_saved(const struct described *entry)
@@ -33,9 +32,11 @@ static int64_t bytes_of(const struct slab *slab)
 
 static int put(struct taking *t, const struct slab *slab, bool constant, struct error *error)
 {
-    if (constant && t->base[0])
+    if (constant && t->base[0]) {
+        t->taken.linked = true;
         return t->store->link(t->file, slab->name, t->base, error);
-    t->bytes += bytes_of(slab);
+    }
+    t->taken.bytes += bytes_of(slab);
     return t->store->write(t->file, slab, error);
 }
 
@@ -101,7 +102,7 @@ static int list(struct taking *t, const struct checkpoint_data *data, struct err
 
 int checkpoint_take(const struct store_table *store, MPI_Comm comm, const char *path, const char *base,
                     const struct checkpoint_data *data, struct checkpoint_behind *behind, struct checkpoint_head *head,
-                    int64_t *bytes, struct error *error)
+                    struct checkpoint_taken *taken, struct error *error)
 {
     struct taking t = {.store = store, .base = base, .behind = behind};
     MPI_Comm own;
@@ -114,7 +115,7 @@ int checkpoint_take(const struct store_table *store, MPI_Comm comm, const char *
         result = describe_all_well(&t.window, complete_head(&t, head), error);
     if (!result)
         result = save_all(&t, path, head, error);
-    *bytes = t.bytes;
+    *taken = t.taken;
     describe_free(&t.list);
     describe_still_free(&t.window);
     MPI_Comm_free(&own);

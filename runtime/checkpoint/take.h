@@ -4,6 +4,7 @@
 #define EPOP_CHECKPOINT_TAKE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/base/error.h"
@@ -15,6 +16,12 @@ struct checkpoint_data {
     void *data;
 };
 
+/* What was written. */
+struct checkpoint_taken {
+    int64_t bytes; /* of this rank */
+    bool linked;   /* something is in an earlier file */
+};
+
 /* Where it is written behind the program's back: who is told, and the file, on which the store's settle is to be called
  * then. */
 struct checkpoint_behind {
@@ -24,13 +31,13 @@ struct checkpoint_behind {
 
 /*
  * Saves all of it at path, and sets head->values. base: an earlier file of the same directory which has the constant
- * arrays as they are, or "". *bytes: what this rank has written. One slab at a time is in memory besides the data; with
+ * arrays as they are, or "". *taken: what this rank has written. One slab at a time is in memory besides the data; with
  * behind, which may be NULL, a copy of all that is written, until it is. 0, or -1 with the same text on all ranks; then
  * nothing is left of it.
  */
 int checkpoint_take(const struct store_table *store, MPI_Comm comm, const char *path, const char *base,
                     const struct checkpoint_data *data, struct checkpoint_behind *behind, struct checkpoint_head *head,
-                    int64_t *bytes, struct error *error);
+                    struct checkpoint_taken *taken, struct error *error);
 
 /*
  * The opposite: values first, then the arrays, which are allocated. `here` says what runs. 0, or -1 with the same text

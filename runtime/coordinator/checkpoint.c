@@ -204,15 +204,17 @@ void checkpoint_begin(struct coordinator *c, const struct position *at)
 
 /* ---- Done -------------------------------------------------------------------------------- */
 
-static void keep(struct coordinator *c, const struct checkpoint *last)
+/* One that links to no other has all that is constant itself, if anything is. */
+static void keep(struct coordinator *c, const struct checkpoint *last, bool linked)
 {
     struct checkpoints *k = &c->checkpoints;
     char path[SAVE_PATH];
-    int base = k->base ? k->base : last->number, number;
-    if (!k->base)
+    int number;
+    if (!linked || !k->base) {
         k->base_at = last->at;
-    k->base = base;
-    if (rotation_add(&k->rotation, last->number, base))
+        k->base = last->number;
+    }
+    if (rotation_add(&k->rotation, last->number, k->base))
         fatal_memory(c);
     while ((number = rotation_next(&k->rotation, c->config.checkpoint.keep))) {
         path_of_file(c, number, path);
@@ -234,7 +236,7 @@ static void complete(struct coordinator *c, struct saving *s)
                                   .bytes = s->bytes};
     snprintf(k->last.path, sizeof k->last.path, "%s", s->order.path);
     if (k->last.level == SAVE_FILE)
-        keep(c, &k->last);
+        keep(c, &k->last, s->linked);
     publish_checkpoint(c, checkpoint_json(c), NULL);
     cJSON *reply = reply_accepted("done");
     cJSON_AddItemToObject(reply, "checkpoint", checkpoint_json(c));
@@ -283,6 +285,7 @@ void checkpoint_saved(struct coordinator *c, int process, const struct report_sa
     if (!s->on || report->number != s->order.number || process_at(c, process)->rank < 0)
         return;
     s->bytes += report->bytes;
+    s->linked |= report->linked;
     s->uncopied |= !!failure;
     if (failure && !s->failure[0])
         snprintf(s->failure, sizeof s->failure, "%s", failure);

@@ -58,6 +58,7 @@ struct saving {
     struct save_order order;
     struct waiter *waiters;
     int64_t bytes;
+    bool linked;   /* to the base */
     bool uncopied; /* a rank could not save, which all ranks know: nothing is written behind them */
     char failure[800];
 };

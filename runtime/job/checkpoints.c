@@ -313,7 +313,8 @@ void checkpoints_forget(const char *path)
 
 /* ---- Making one ------------------------------------------------------------------------------- */
 
-static int make(const struct save_order *order, const struct position *at, int64_t *bytes, struct error *error)
+static int make(const struct save_order *order, const struct position *at, struct checkpoint_taken *taken,
+                struct error *error)
 {
     const struct checkpoint_data data = {describe_program.describe, describe_program.data};
     struct checkpoint_head head = {
@@ -327,7 +328,7 @@ static int make(const struct save_order *order, const struct position *at, int64
     const char *path = order->level == SAVE_MEMORY ? recovering_memory() : order->path;
     struct checkpoint_behind *behind = order->behind ? storing_begin(stores[order->level], order->number) : NULL;
     int result =
-        checkpoint_take(stores[order->level], world.comm, path, order->base, &data, behind, &head, bytes, error);
+        checkpoint_take(stores[order->level], world.comm, path, order->base, &data, behind, &head, taken, error);
     if (behind && result)
         storing_called_off();
     checkpoint_head_free(&head);
@@ -337,11 +338,13 @@ static int make(const struct save_order *order, const struct position *at, int64
 void checkpoints_make(const struct position *at)
 {
     struct error error = {0};
-    int64_t bytes = 0;
+    struct checkpoint_taken taken = {0};
     const struct save_order order = job.member.order;
-    int result = make(&order, at, &bytes, &error);
+    int result = make(&order, at, &taken, &error);
     if (!result && job.member.process == 0 && !order.behind)
         supervised_saved(order.number, ceiling_count(&job.member.ceiling));
-    member_saved(&job.member,
-                 &(struct saved){.number = order.number, .failure = result ? error.text : NULL, .bytes = bytes});
+    member_saved(&job.member, &(struct saved){.number = order.number,
+                                              .failure = result ? error.text : NULL,
+                                              .bytes = taken.bytes,
+                                              .linked = taken.linked});
 }

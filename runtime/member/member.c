@@ -683,6 +683,8 @@ void member_saved(struct member *member, const struct saved *saved)
     cJSON *message = json_message(REPORT(saved));
     cJSON_AddNumberToObject(message, "number", saved->number);
     cJSON_AddNumberToObject(message, "bytes", (double)saved->bytes);
+    if (saved->linked)
+        cJSON_AddTrueToObject(message, "linked");
     if (saved->failure)
         cJSON_AddStringToObject(message, "failure", saved->failure);
     tell(member, message);

@@ -30,6 +30,7 @@ struct saved {
     int number;
     const char *failure; /* NULL: it is complete, or copied; the same on all ranks */
     int64_t bytes;       /* of this rank's part */
+    bool linked;         /* it has its constant arrays in an earlier file; the same on all ranks */
 };
 
 const char *save_level_name(enum save_level level);

@@ -36,6 +36,7 @@ struct job {
     pthread_cond_t changed;
     struct box ranks[RANKS], events, answers;
     char said[400], forgotten[400];
+    bool linked; /* what is saved is, to an earlier one */
     const char *refusal;
 };
 
@@ -232,8 +233,9 @@ static void come_together(struct job *j, int iteration, int visit)
 static void save(struct job *j, int number, int bytes, const char *failure)
 {
     char text[200];
-    snprintf(text, sizeof text, "{\"op\":\"saved\",\"number\":%d,\"bytes\":%d%s%s%s}", number, bytes,
-             failure ? ",\"failure\":\"" : "", failure ? failure : "", failure ? "\"" : "");
+    snprintf(text, sizeof text, "{\"op\":\"saved\",\"number\":%d,\"bytes\":%d%s%s%s%s}", number, bytes,
+             j->linked ? ",\"linked\":true" : "", failure ? ",\"failure\":\"" : "", failure ? failure : "",
+             failure ? "\"" : "");
     for (int r = 0; r < RANKS; r++)
         say(j, r, text);
 }
@@ -393,6 +395,7 @@ static void files_link_to_what_is_constant(void **state)
         ask(&j, "{\"op\":\"checkpoint\",\"wait\":true}");
         come_together(&j, 3 + 10 * i, i < 3 ? 1 : 2);
         assert_string_equal(json_text(expect(&j, "save"), "base"), bases[i]);
+        j.linked = bases[i][0];
         save(&j, i + 1, 1, NULL);
         expect_decision(&j, "continue");
         next(&j, &j.answers);
@@ -400,6 +403,26 @@ static void files_link_to_what_is_constant(void **state)
     }
     finish(&j);
     assert_string_equal(j.forgotten, "test-0002.h5 test-0001.h5 test-0003.h5 ");
+}
+
+/* Nothing is constant: no file links to another, and as many stay as are wanted. */
+static void files_that_link_to_none_all_count(void **state)
+{
+    (void)state;
+    struct job j = {0};
+    static const char *const bases[] = {"", "test-0001.h5", "test-0002.h5", "test-0003.h5"};
+    start(&j, &(struct checkpoint_config){.keep = 1});
+    for (int i = 0; i < 4; i++) {
+        ask(&j, "{\"op\":\"checkpoint\",\"wait\":true}");
+        come_together(&j, 3 + 10 * i, 1);
+        assert_string_equal(json_text(expect(&j, "save"), "base"), bases[i]);
+        save(&j, i + 1, 1, NULL);
+        expect_decision(&j, "continue");
+        next(&j, &j.answers);
+        expect_event(&j, "checkpointed");
+    }
+    finish(&j);
+    assert_string_equal(j.forgotten, "test-0001.h5 test-0002.h5 test-0003.h5 ");
 }
 
 static void they_come_again_and_again(void **state)
@@ -608,6 +631,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_program_that_ends_meanwhile_is_a_failure),
         cmocka_unit_test(files_link_to_what_is_constant),
+        cmocka_unit_test(files_that_link_to_none_all_count),
         cmocka_unit_test(they_come_again_and_again),
         cmocka_unit_test(the_ranks_go_on_before_it_is_on_disk),
         cmocka_unit_test(a_disk_may_be_faster_than_a_copy),
