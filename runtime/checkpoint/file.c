@@ -56,7 +56,7 @@ static int begin_first(struct file *file, const struct checkpoint_head *head, st
     return file->module->create(file->place.part, head, &file->structure, error);
 }
 
-/* Behind rank 0. */
+/* Behind rank 0, whose host the name has. */
 static int begin_other(struct file *file, struct error *error)
 {
     file->fd = open(file->place.part, O_WRONLY | O_CLOEXEC);
@@ -91,6 +91,8 @@ static int begin(const char *path, MPI_Comm comm, const struct checkpoint_head *
     }
     struct limit_before before = limit_hold();
     int result = file_outcome(file, file->rank == 0 ? begin_first(file, head, error) : 0, error);
+    if (!result)
+        result = file_outcome(file, outcome_of_first(comm, 0, file->place.part, sizeof file->place.part, error), error);
     if (!result)
         result = file_outcome(file, file->rank > 0 ? begin_other(file, error) : 0, error);
     limit_release(&before);

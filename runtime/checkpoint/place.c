@@ -11,13 +11,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SUFFIX ".epop-part"
+#define SUFFIX     ".epop-part"
+#define ENDING_MAX 80
+
+/* '@' stands in no host's name. */
+static void own_ending(char ending[ENDING_MAX])
+{
+    char host[65] = "localhost";
+    gethostname(host, 64);
+    host[64] = '\0';
+    snprintf(ending, ENDING_MAX, "@%s" SUFFIX, host);
+}
 
 int place_name(struct place *place, const char *path, struct error *error)
 {
+    char ending[ENDING_MAX];
+    own_ending(ending);
     place->lock = -1;
     if (snprintf(place->path, sizeof place->path, "%s", path) < PATH_MAX &&
-        snprintf(place->part, sizeof place->part, "%s" SUFFIX, path) < PATH_MAX)
+        snprintf(place->part, sizeof place->part, "%s%s", path, ending) < PATH_MAX)
         return 0;
     return error_set(error, ERROR_REFUSED, "its path is too long");
 }
@@ -45,13 +57,13 @@ static int open_directory(const struct place *place)
 
 /* ---- What is left of others ------------------------------------------------- */
 
-static bool has_suffix(const char *name)
+static bool ends_with(const char *name, const char *ending)
 {
-    size_t length = strlen(name), suffix = strlen(SUFFIX);
-    return length > suffix && !strcmp(name + length - suffix, SUFFIX);
+    size_t length = strlen(name), end = strlen(ending);
+    return length > end && !strcmp(name + length - end, ending);
 }
 
-/* Where there are no locks, all are left alone. */
+/* Where there are no locks, all are left alone; so are those of other hosts, where a lock may be known there alone. */
 static void remove_if_left(int directory, const char *name)
 {
     int fd = openat(directory, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -65,10 +77,12 @@ static void remove_if_left(int directory, const char *name)
 static void sweep(const struct place *place)
 {
     struct dirent *entry;
+    char ending[ENDING_MAX];
     int fd = open_directory(place);
+    own_ending(ending);
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     while (directory && (entry = readdir(directory)))
-        if (has_suffix(entry->d_name))
+        if (ends_with(entry->d_name, ending))
             remove_if_left(fd, entry->d_name);
     if (directory)
         closedir(directory);

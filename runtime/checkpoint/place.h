@@ -1,7 +1,7 @@
 /*
- * The name of a file that is made: it is written beside, as NAME.epop-part, and gets its name when it is complete. Who
- * writes it has a lock on it; one without is left from a job that was killed, and goes with the next one that is made
- * in that directory. Knows no MPI: the first rank's.
+ * The name of a file that is made: it is written beside, as NAME@HOST.epop-part, and gets its name when it is complete.
+ * Who writes it, on that host, has a lock on it; one without is left from a job that was killed, and goes with the next
+ * one that is made in that directory by the same host: others may not see its locks. Knows no MPI: the first rank's.
  */
 #ifndef EPOP_CHECKPOINT_PLACE_H
 #define EPOP_CHECKPOINT_PLACE_H
@@ -15,7 +15,7 @@ struct place {
     int lock; /* also for writing; -1: nothing to do */
 };
 
-/* Only the names. -1: too long. */
+/* Only the names; the part is this host's. -1: too long. */
 int place_name(struct place *place, const char *path, struct error *error);
 
 /* Removes what is left of others, and makes an empty file. */

@@ -3,6 +3,7 @@ read is one line."""
 
 import random
 import shutil
+import socket
 import subprocess
 import time
 
@@ -204,6 +205,16 @@ def test_a_kill_at_any_moment_leaves_the_last_good_one(space, mode, kills):
     assert left > 0  # some were hit while they wrote
     assert run(space, 1, "write", path, 1, 8).status == 0
     assert list(space.directory.glob("*.epop-part")) == [] and read(space, path) == "good 1"
+
+
+def test_a_part_of_another_host_is_left_alone(space):
+    """Whether it is locked there cannot be told where locks are each host's own; one of this host without a lock goes."""
+    host = socket.gethostname()
+    others = [f"a-1-0001.h5@other.{host}.epop-part", "b-1-0001.h5@elsewhere.epop-part", "c-1-0001.h5.epop-part"]
+    for name in [*others, f"d-1-0001.h5@{host}.epop-part"]:
+        (space.directory / name).write_text("")
+    assert run(space, 2, "write", space.directory / "state.h5", 1, 8).status == 0
+    assert sorted(path.name for path in space.directory.iterdir()) == [*others, "state.h5"]
 
 
 def test_a_part_that_is_being_written_is_left_alone(space):
