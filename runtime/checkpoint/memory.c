@@ -165,6 +165,10 @@ static void copy(struct writing *w, const struct slab *slab)
     if (w->held[0].bytes)
         memcpy(w->held[0].map, slab->data, (size_t)w->held[0].bytes);
     memory_sends_wait(&w->sends);
+    for (int i = 0; i < w->count; i++) {
+        struct memory_slab *row = &w->held[i].table.slabs[w->held[i].table.count - 1];
+        row->checksum = memory_slab_checksum(row, w->held[i].map);
+    }
 }
 
 static int write_slab(void *file, const struct slab *slab, struct error *error)

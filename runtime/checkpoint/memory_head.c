@@ -9,6 +9,7 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/json.h"
+#include "runtime/checkpoint/checksum.h"
 
 int memory_table_add(struct memory_table *table, const struct memory_slab *slab)
 {
@@ -53,6 +54,7 @@ static cJSON *slab_json(const struct memory_slab *slab)
     add_int64(json, "bytes", slab->bytes);
     add_int64(json, "first", slab->first);
     add_int64(json, "count", slab->count);
+    add_int64(json, "checksum", (int64_t)slab->checksum);
     return json;
 }
 
@@ -79,16 +81,69 @@ char *memory_head_pack(const struct checkpoint_head *head, const struct memory_t
     cJSON *json = head_json(head, table);
     char *text = json ? cJSON_PrintUnformatted(json) : NULL;
     size_t length = text ? strlen(text) + 1 : 0;
-    char *bytes = text ? malloc(length + head->value_bytes) : NULL;
+    char *bytes = text ? malloc(length + head->value_bytes + sizeof(uint64_t)) : NULL;
     if (bytes) {
         memcpy(bytes, text, length);
         if (head->value_bytes)
             memcpy(bytes + length, head->values, head->value_bytes);
         *size = length + head->value_bytes;
+        const uint64_t checksum = checksum_part(1, 0, bytes, *size);
+        memcpy(bytes + *size, &checksum, sizeof checksum);
+        *size += sizeof checksum;
     }
     cJSON_free(text);
     cJSON_Delete(json);
     return bytes;
+}
+
+/* ---- Checksums ------------------------------------------------------------------------------------ */
+
+uint64_t memory_slab_checksum(const struct memory_slab *slab, const void *bytes)
+{
+    return checksum_part(slab->bytes, 0, bytes, (size_t)(slab->count * slab->bytes));
+}
+
+int memory_head_verify(const char *bytes, size_t *size)
+{
+    uint64_t checksum;
+    if (*size < sizeof checksum)
+        return -1;
+    memcpy(&checksum, bytes + *size - sizeof checksum, sizeof checksum);
+    if (checksum_part(1, 0, bytes, *size - sizeof checksum) != checksum)
+        return -1;
+    *size -= sizeof checksum;
+    return 0;
+}
+
+static int check_slab(const char *directory, const struct memory_part *part, int index, const struct memory_slab *slab,
+                      struct error *error)
+{
+    int64_t bytes = slab->count * slab->bytes;
+    const void *map = memory_part_map(directory, part, index, bytes, error);
+    bool same = map && memory_slab_checksum(slab, map) == slab->checksum;
+    memory_part_unmap(map, bytes);
+    if (map && !same)
+        error_set(error, ERROR_REFUSED, "%s/%d-%d-%d: '%.200s' is not what was written (checksum)", directory,
+                  part->number, part->rank, part->size, slab->name);
+    return same ? 0 : -1;
+}
+
+int memory_head_check_part(const char *directory, const struct memory_part *part, struct error *error)
+{
+    struct memory_table table = {0};
+    size_t size = 0;
+    char *bytes = memory_part_read_head(directory, part, &size, error);
+    int result = bytes ? 0 : -1;
+    if (bytes && memory_head_verify(bytes, &size))
+        result = error_set(error, ERROR_REFUSED, "%s/%d-%d-%d: its head is not what was written (checksum)", directory,
+                           part->number, part->rank, part->size);
+    if (!result)
+        result = memory_head_unpack(bytes, size, NULL, &table, error);
+    for (int i = 0; !result && i < table.count; i++)
+        result = check_slab(directory, part, i, &table.slabs[i], error);
+    memory_table_free(&table);
+    free(bytes);
+    return result;
 }
 
 /* ---- Unpacking ------------------------------------------------------------------------------------ */
@@ -101,8 +156,10 @@ static char *copy_text(const cJSON *json, const char *name)
 
 static int read_slab(const cJSON *json, struct memory_table *table)
 {
-    struct memory_slab slab = {
-        .bytes = get_int64(json, "bytes"), .first = get_int64(json, "first"), .count = get_int64(json, "count")};
+    struct memory_slab slab = {.bytes = get_int64(json, "bytes"),
+                               .first = get_int64(json, "first"),
+                               .count = get_int64(json, "count"),
+                               .checksum = (uint64_t)get_int64(json, "checksum")};
     const cJSON *one;
     const char *name = json_text(json, "name");
     cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(json, "extent"))

@@ -1,6 +1,7 @@
 /*
  * Reading checkpoints from memory. Each host says which parts it has; the newest generation of which all are somewhere
- * is taken. Then everybody knows who has which range of which slab, and each rank gets what it wants from those who
+ * is looked through, and taken where each part is what was written: else those that are not are removed, and it is
+ * chosen again. Then everybody knows who has which range of which slab, and each rank gets what it wants from those who
  * have it.
  */
 #include "runtime/checkpoint/memory_read.h"
@@ -15,6 +16,8 @@
 #include "runtime/checkpoint/memory_send.h"
 #include "runtime/checkpoint/outcome.h"
 #include "runtime/redist/wait.h"
+
+#define TRIES 1000
 
 struct reading {
     char directory[MEMORY_PATH];
@@ -115,6 +118,25 @@ static int try(struct reading *r, const struct found *found, const struct memory
     return 0;
 }
 
+/* ---- Is it what was written? ------------------------------------------------------------------------ */
+
+/* This rank's parts; what is not is removed, so that nobody meets it again. *error: of the first. */
+static int check_own(const struct reading *r, struct error *error)
+{
+    struct error own;
+    int result = 0;
+    for (int rank = 0; rank < r->parts; rank++) {
+        const struct memory_part part = {r->number, rank, r->parts};
+        if (r->holder[rank] != r->rank || !memory_head_check_part(r->directory, &part, &own))
+            continue;
+        memory_part_abandon(r->directory, &part);
+        if (!result)
+            *error = own;
+        result = -1;
+    }
+    return result;
+}
+
 /* The same on all ranks, as all know the same. */
 static int choose(struct reading *r, struct error *error)
 {
@@ -131,6 +153,22 @@ static int choose(struct reading *r, struct error *error)
     else if (!r->number)
         result = error_set(error, ERROR_REFUSED, "there is no complete checkpoint in the memory of these hosts");
     return outcome_of_all(r->comm, result, error);
+}
+
+/* Each time there is a part less; what cannot be removed is not looked at for ever. */
+static int choose_whole(struct reading *r, struct error *error)
+{
+    for (int tries = 0; tries < TRIES; tries++) {
+        r->number = 0;
+        if (choose(r, error))
+            return -1;
+        if (!outcome_of_all(r->comm, check_own(r, error), error))
+            return 0;
+        if (r->rank == 0)
+            fprintf(stderr, "epop: note: checkpoint %d in memory is damaged: %s; another one is looked for\n",
+                    r->number, error->text);
+    }
+    return error_set(error, ERROR_REFUSED, "there are only damaged checkpoints in the memory of these hosts");
 }
 
 /* ---- Its head, and what each part has --------------------------------------------------------------- */
@@ -160,6 +198,10 @@ static int read_own(const struct reading *r, struct heads *h, struct error *erro
         if (r->holder[rank] != r->rank)
             continue;
         char *bytes = memory_part_read_head(r->directory, &part, &size, error);
+        if (bytes && memory_head_verify(bytes, &size)) {
+            free(bytes);
+            return error_set(error, ERROR_REFUSED, "the head of a checkpoint in memory is not what was written");
+        }
         if (bytes && rank)
             size = strlen(bytes) + 1;
         char *grown = bytes ? realloc(h->own, (size_t)h->used + size) : NULL;
@@ -237,7 +279,7 @@ int memory_open(const char *path, MPI_Comm comm, struct checkpoint_head *head, v
     r->comm = comm;
     MPI_Comm_rank(comm, &r->rank);
     MPI_Comm_size(comm, &r->ranks);
-    if (memory_hosts_find(comm, path, &r->hosts, error) || choose(r, error) || read_heads(r, head, error)) {
+    if (memory_hosts_find(comm, path, &r->hosts, error) || choose_whole(r, error) || read_heads(r, head, error)) {
         checkpoint_head_free(head);
         memory_close(r);
         return -1;

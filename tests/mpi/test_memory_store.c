@@ -3,10 +3,12 @@
  * generation that is whole, also when a host is gone. Ranks that see the same directory are on one host, so that there
  * are as many hosts here as directories.
  */
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/checkpoint/memory.h"
@@ -244,6 +246,65 @@ static void test_killed_while_naming(void)
     remove_host(1);
 }
 
+/* ---- Damage ---------------------------------------------------------------------------------------- */
+
+enum harm { FLIPPED, CUT, GONE };
+
+/* The last byte of a file of that part is another one, or cut off; or there is no such file. By rank 0, for all. */
+static void damage(int number, int part, const char *file, enum harm harm)
+{
+    char path[200];
+    struct stat status;
+    unsigned char byte;
+    snprintf(path, sizeof path, "%s/%d-%d-%d/%s", directory, number, part, size, file);
+    int fd = rank == 0 ? open(path, O_RDWR) : -1;
+    if (fd >= 0) {
+        EXPECT(!fstat(fd, &status) && pread(fd, &byte, 1, status.st_size - 1) == 1);
+        byte ^= 0x10;
+        EXPECT(harm != FLIPPED || pwrite(fd, &byte, 1, status.st_size - 1) == 1);
+        EXPECT(harm != CUT || !ftruncate(fd, status.st_size - 1));
+        EXPECT(harm != GONE || !unlink(path));
+        close(fd);
+    }
+    EXPECT(rank > 0 || fd >= 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void on_rank_0(const char *command)
+{
+    if (rank == 0)
+        EXPECT(system(command) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* On two hosts the copy is taken, by this restart and the next; on one the generation before, if it is there, or none.
+ */
+static void test_damaged(const char *file, enum harm harm)
+{
+    char keep[300], bring[300];
+    live_on(rank / 2);
+    save(MPI_COMM_WORLD, 1, 6);
+    damage(1, 1, file, harm);
+    load_at(size, 1, 9);
+    load_at(size, 1, 8);
+    remove_host(0);
+    remove_host(1);
+    live_on(0);
+    snprintf(keep, sizeof keep, "cp -r %s %s-1", directory, base);
+    snprintf(bring, sizeof bring, "cp -r %s-1/2-* %s", base, directory);
+    save(MPI_COMM_WORLD, 2, 6);
+    on_rank_0(keep);
+    save(MPI_COMM_WORLD, 3, 6);
+    on_rank_0(bring);
+    load_at(size, 3, 9);
+    damage(3, size - 1, file, harm);
+    load_at(size, 2, 9);
+    damage(2, 0, file, harm);
+    load_at(size, 0, 9);
+    remove_host(0);
+    remove_host(1);
+}
+
 static void test_abandoned(void)
 {
     live_on(0);
@@ -271,6 +332,11 @@ int main(int argc, char **argv)
     test_killed_while_writing();
     test_killed_while_naming();
     test_abandoned();
+    for (enum harm harm = FLIPPED; harm <= GONE; harm++) {
+        test_damaged("0", harm);
+        test_damaged("1", harm);
+        test_damaged("head", harm);
+    }
     MPI_Finalize();
     return wrong ? 1 : 0;
 }

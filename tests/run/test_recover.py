@@ -214,6 +214,29 @@ def test_killed_while_it_is_saved(space, started):
     assert recovered(space, running)
 
 
+def flip(path):
+    with open(path, "r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        byte = file.read(1)
+        file.seek(-1, os.SEEK_END)
+        file.write(bytes([byte[0] ^ 0x10]))
+
+
+@pytest.mark.parametrize("damage", [flip, lambda path: os.truncate(path, os.path.getsize(path) - 1)], ids=["flipped", "cut"])
+@pytest.mark.parametrize("file", ["0", "head"])
+def test_memory_is_damaged(space, started, damage, file):
+    """Every checkpoint that there is, while rank 1 stands still and so none becomes complete: one line, and it begins anew."""
+    running = five(started, 1000, MANY)
+    await_saved(space, running)
+    rank, = victims(space, "1")
+    job.send_signal(rank, signal.SIGSTOP)
+    for part in memory_of(space).glob("[0-9]*-0-2"):
+        damage(part / file)
+    os.kill(rank, signal.SIGKILL)
+    assert recovered(space, running) == "the beginning"
+    assert re.search(r"epop: note: checkpoint \d+ in memory is damaged: .*-0-2.*; another one is looked for", running.err), running.err
+
+
 def test_a_file_is_newer(space, started):
     """The one that was made in memory is older than the one in the file."""
     running = five(started, 1000, MANY, memory="1000", directory=space.directory)
