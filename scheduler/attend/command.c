@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "scheduler/attend/guard.h"
@@ -23,10 +22,18 @@ static void forget_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* A path that is not absolute is one of the command's directory. */
+/* A path that is not absolute is one of the command's directory. A FIFO does if somebody reads it: it is not waited
+ * for, as nodes are held meanwhile. */
+static int open_output(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0666);
+    int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+    return flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) ? -1 : fd;
+}
+
 static int direct(const struct launch *launch)
 {
-    int in = open("/dev/null", O_RDONLY), out = open(launch->output, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    int in = open("/dev/null", O_RDONLY), out = open_output(launch->output);
     if (in < 0 || out < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0)
         return -1;
     if (in > STDERR_FILENO)
@@ -62,24 +69,34 @@ static void in_child(const struct launch *launch, pid_t guard, int report)
     _exit(127);
 }
 
-int command_start(const struct launch *launch, pid_t *pid, int *stage, int *number)
+int command_start(const struct launch *launch, pid_t *pid)
 {
-    struct failure failure = {.stage = STAGE_COMMAND};
     pid_t guard = getpid();
     int ends[2];
-    *pid = pipe2(ends, O_CLOEXEC) ? -1 : fork();
-    failure.number = errno;
+    if (pipe2(ends, O_CLOEXEC))
+        return -1;
+    *pid = fork();
     if (*pid == 0)
         in_child(launch, guard, ends[1]);
+    int error = errno;
+    close(ends[1]);
     if (*pid > 0) {
         setpgid(*pid, *pid);
-        close(ends[1]);
-        if (!read(ends[0], &failure, sizeof failure)) { /* closed by exec */
-            close(ends[0]);
-            return 0;
-        }
-        waitpid(*pid, NULL, 0);
+        return ends[0];
     }
+    close(ends[0]);
+    errno = error;
+    return -1;
+}
+
+/* Closed by exec, and by the end of a process that was ended before that. */
+int command_begun(int report, int *stage, int *number)
+{
+    struct failure failure;
+    ssize_t length = read(report, &failure, sizeof failure);
+    close(report);
+    if (length != (ssize_t)sizeof failure)
+        return 0;
     *stage = failure.stage;
     *number = failure.number;
     return -1;

@@ -31,6 +31,8 @@ static cJSON *not_begun(const struct guard_message *message, const struct launch
 {
     char text[REASON_MAX];
     const char *why = strerror(message->number);
+    if (message->stage == STAGE_OUTPUT && message->number == ENXIO)
+        why = "nobody reads this FIFO";
     if (message->stage == STAGE_DIRECTORY)
         snprintf(text, sizeof text, "cannot change to the directory %.800s: %s", launch->cwd, why);
     else if (message->stage == STAGE_OUTPUT)

@@ -30,6 +30,7 @@ struct guarding {
     const char *directory;
     int attendant; /* -1: it has died */
     int children;  /* a signalfd */
+    int report;    /* of how the command begins; -1: it has */
     pid_t command; /* 0: it has ended */
     int status;
     enum sweep sweep;
@@ -123,6 +124,18 @@ static void listen_to(struct guarding *g)
         terminate_all(g);
 }
 
+/* One that could not begin has nothing to be ended. */
+static void hear_beginning(struct guarding *g)
+{
+    struct guard_message message = {.word = GUARD_RUNS};
+    if (command_begun(g->report, &message.stage, &message.number)) {
+        message.word = GUARD_NOT;
+        g->sweep = SWEEP_OVER;
+    }
+    g->report = -1;
+    tell(g, message);
+}
+
 static int wait_ms(const struct guarding *g)
 {
     double left = g->until - monotonic_seconds();
@@ -133,14 +146,18 @@ static int wait_ms(const struct guarding *g)
 
 static void attend_to(struct guarding *g)
 {
-    struct pollfd fds[2] = {{.fd = g->children, .events = POLLIN}, {.fd = g->attendant, .events = POLLIN}};
+    struct pollfd fds[3] = {{.fd = g->children, .events = POLLIN},
+                            {.fd = g->attendant, .events = POLLIN},
+                            {.fd = g->report, .events = POLLIN}};
     struct signalfd_siginfo signal;
-    poll(fds, 2, wait_ms(g));
+    poll(fds, 3, wait_ms(g));
     if (fds[0].revents && read(g->children, &signal, sizeof signal) < 0)
         return;
     reap(g);
     if (fds[1].revents)
         listen_to(g);
+    if (g->report >= 0 && (fds[2].revents || !g->command))
+        hear_beginning(g);
     sweep(g);
 }
 
@@ -172,16 +189,17 @@ static void prepare(struct guarding *g)
 int guarding(const struct launch *launch, const char *directory, int attendant)
 {
     struct guarding g = {.directory = directory, .attendant = attendant};
-    struct guard_message failure = {.word = GUARD_NOT};
+    struct guard_message failure = {.word = GUARD_NOT, .stage = STAGE_COMMAND};
     char word;
     prepare(&g);
     if (recv(attendant, &word, 1, 0) != 1)
         return 0;
-    if (command_start(launch, &g.command, &failure.stage, &failure.number)) {
+    g.report = command_start(launch, &g.command);
+    if (g.report < 0) {
+        failure.number = errno;
         tell(&g, failure);
         return 0;
     }
-    tell(&g, (struct guard_message){.word = GUARD_RUNS});
     while (g.sweep != SWEEP_OVER)
         attend_to(&g);
     conclude(&g);

@@ -29,7 +29,10 @@
 /* Seconds: that it stays to tell of the end; of grace where it is itself told to go; for the command to begin. */
 static const double linger = 5, short_grace = 3;
 static const double look_apart = 1; /* and between two looks for hosts that are not reached */
-enum { BEGIN_MS = 60000, MISSED_MOST = 6 /* looks, in which others end a job as well */ };
+enum {
+    BEGIN_MS = 2000 /* of waiting for it in vain, before others are heard */,
+    MISSED_MOST = 6 /* looks, in which others end a job as well */
+};
 
 struct beside {
     char directory[PATH_MAX];

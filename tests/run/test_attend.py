@@ -1,6 +1,8 @@
 """The attendant beside a job: what it starts, asks and tells, and that nothing of the job is left, whoever dies."""
 
+import fcntl
 import os
+import shutil
 import signal
 
 import pytest
@@ -64,6 +66,41 @@ def test_what_cannot_begin(attended, change, reason):
     ended = it.hear_end()
     assert it.end() == ended and ended["reason"] == reason
     assert ended["status"] == (127 if "anywhere" in reason else 126)
+
+
+def test_output_into_a_fifo(attended, space):
+    """Who reads it has it; its reader is not waited for."""
+    fifo = space.directory / "fifo"
+    os.mkfifo(fifo)
+    unread = attended("echo", "heard", output=str(fifo)).start()
+    assert unread.hear_end()["reason"] == f"cannot open the output file {fifo}: nobody reads this FIFO"
+    assert unread.end()["status"] == 126
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    for left in ("started", "ended.json"):
+        (unread.directory / left).unlink()
+    read = unread.start()
+    assert read.hear_end()["status"] == 0 and read.end()["status"] == 0
+    assert os.read(reader, 100) == b"heard\n"
+    os.close(reader)
+
+
+def test_a_command_that_takes_long_to_begin(attended, space):
+    """As on a file system that does not answer: it can be ended all the same. Who opens a file with a lease waits for its
+    holder, up to 45 s."""
+    shell = space.directory / "shell"
+    shutil.copy("/bin/sh", shell)
+    with open(shell, "r+b") as file:
+        try:
+            fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        except OSError as why:
+            pytest.skip(f"no leases here: {why}")
+        it = attended(shell, "-c", "echo began; sleep 1000").start()
+        connection = it.connect()
+        connection.say({"id": 1, "do": "end", "grace": 0})
+        assert connection.ended()["signal"] == signal.SIGTERM
+        it.end()
+    assert it.output.read_text() == ""
 
 
 def test_a_launch_that_is_none(attended):

@@ -228,6 +228,16 @@ def test_output_that_a_job_could_not_write(space):
         assert result.status == 1 and line in result.err and result.err.count("\n") == 1, result
 
 
+def test_output_into_a_fifo_that_nobody_reads(ruling_three):
+    """The job fails at once, and its node is free."""
+    fifo = ruling_three.space.directory / "fifo"
+    os.mkfifo(fifo)
+    number = ruling_three.submit("-o", fifo, "--once", "--", "true")
+    ruling_three.wait_state(number, "FAILED")
+    assert "nobody reads this FIFO" in ruling_three("why", str(number)).out
+    ruling.wait_for(lambda: all(node["STATE"] == "idle" for node in ruling_three.rows("nodes")), why=lambda: str(ruling_three.rows("nodes")))
+
+
 def test_a_policy_of_ones_own_beside_the_caller(commands):
     result = commands("start", "--local", "1", "--policy", "./share.so", cwd=ruling.SHARE.parent)
     assert result.status == 0, result
