@@ -232,10 +232,44 @@ static int conclude_stop(const cJSON *answer, const struct ctl_arguments *argume
     return conclude(answer, arguments, text);
 }
 
-static int stop_and_wait(const struct ctl_arguments *arguments, const struct control_job *job, const cJSON *request)
+/* The program has come to its end on all ranks. */
+static void on_event(void *context, const cJSON *event)
 {
-    int code = ctl_connect(job, NULL, NULL, arguments->timeout_ms);
-    cJSON *answer = code == CTL_DONE ? ctl_ask(request, arguments->timeout_ms, &code) : NULL;
+    bool *finished = context;
+    *finished = *finished || !strcmp(term_text(event, "event", ""), "finished");
+}
+
+/* What happens is told before it is asked to stop. */
+static cJSON *ask_to_stop(const struct ctl_arguments *arguments, const struct control_job *job, bool *finished,
+                          int *code)
+{
+    cJSON *watch = json_message(REQUEST(watch)), *stop = json_message(REQUEST(stop)), *answer = NULL;
+    *code = ctl_connect(job, on_event, finished, arguments->timeout_ms);
+    if (*code == CTL_DONE && (answer = ctl_ask(watch, arguments->timeout_ms, code))) {
+        cJSON_Delete(answer);
+        answer = ctl_ask(stop, arguments->timeout_ms, code);
+    }
+    if (!strcmp(term_text(answer, "code", ""), "done"))
+        *finished = true;
+    cJSON_Delete(watch);
+    cJSON_Delete(stop);
+    return answer;
+}
+
+static int conclude_end(const struct control_job *job, bool finished)
+{
+    if (finished)
+        puts("stopped");
+    else
+        ctl_complain("%s was told to stop, and died before it had: its output says why", job->id);
+    return finished ? CTL_DONE : CTL_REFUSED;
+}
+
+static int stop_and_wait(const struct ctl_arguments *arguments, const struct control_job *job)
+{
+    bool finished = false;
+    int code;
+    cJSON *answer = ask_to_stop(arguments, job, &finished, &code);
     if (!answer)
         return code;
     const char *note = json_text(answer, "note");
@@ -250,8 +284,7 @@ static int stop_and_wait(const struct ctl_arguments *arguments, const struct con
                      arguments->timeout_ms / 1e3);
         code = CTL_TIMEOUT;
     } else {
-        puts("stopped");
-        code = CTL_DONE;
+        code = conclude_end(job, finished);
     }
     cJSON_Delete(answer);
     return code;
@@ -277,8 +310,5 @@ int ctl_stop(const struct ctl_arguments *arguments)
         return stop_only(arguments);
     if ((code = ctl_job_select(arguments->job, &job)) != CTL_DONE)
         return code;
-    cJSON *request = json_message(REQUEST(stop));
-    code = stop_and_wait(arguments, &job, request);
-    cJSON_Delete(request);
-    return code;
+    return stop_and_wait(arguments, &job);
 }

@@ -39,7 +39,7 @@ void stop_answer(struct coordinator *c, void *handle)
     reply_send(c, &c->stop.handle, reply_accepted("accepted")); /* an earlier one has waited less than a second */
     c->stop.handle = handle;
     if (c->ending.finished)
-        reply_send(c, &c->stop.handle, reply_accepted("accepted"));
+        reply_send(c, &c->stop.handle, reply_accepted("done"));
     else
         timers_set(&c->timers, &c->stop.look, ANSWER_LIMIT);
 }

@@ -1,7 +1,7 @@
 /*
  * Adds up numbers in a loop, and ends in one way or another: rank `rank` (1) does what how=... says in iteration `at`
- * (5): error, exit, _exit, abort, segv, kill; once: only when the file of that name is not there yet. Each iteration
- * takes a few milliseconds. iterations=N (100). The last line is the sum, which anybody can check.
+ * (5; -1: in the last block): error, exit, _exit, abort, segv, kill; once: only when the file of that name is not there
+ * yet. Each iteration takes a few milliseconds. iterations=N (100). The last line is the sum, which anybody can check.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -81,6 +81,8 @@ static int adapt(void *data)
 static int report(void *data)
 {
     (void)data;
+    if (at < 0 && rank_in(epop_world()) == rank)
+        return die();
     if (rank_in(epop_world()) == 0)
         printf("%ld iterations, sum %ld\n", done, sum);
     return 0;
@@ -91,6 +93,6 @@ epop_program_t *get_program(void)
     epop_program_t *program = epop_program_create("dies");
     epop_add_init(program, "start", init);
     epop_add_elastic(program, "work", work, adapt, more);
-    epop_add_rigid(program, "report", report, NULL);
+    program->finalizer = epop_add_rigid(program, "report", report, NULL);
     return program;
 }

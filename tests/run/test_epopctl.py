@@ -304,6 +304,7 @@ def test_stop_waits_until_the_job_is_gone(space):
     fake = FakeJob(space, stop={"ok": True, "code": "accepted"})
     waiting = space.start_epopctl("stop", "--wait")
     fake.sees("^request ")
+    fake.tell('publish {"event": "finished", "time": 1}')
     fake.end()
     result = waiting.wait()
     assert result.status == DONE and result.out == "stopped\n", result

@@ -4,6 +4,7 @@ import contextlib
 import signal
 import time
 
+import job
 import pytest
 from scenario import DONE, REFUSED, Scenario, Switch, cpu_seconds, only_line
 
@@ -89,6 +90,17 @@ def test_stop(space):
     result = it.ctl("stop", "--wait")
     assert (result.status, result.out) == (DONE, "stopped\n"), result
     it.finish(ranks=2, windows=0)
+
+
+@pytest.mark.parametrize("how", ["segv", "error"])
+def test_stop_of_a_job_that_dies_meanwhile(space, how):
+    """In its last block, which runs behind the stop."""
+    it = space.start_epop("--backend", "pool", job.test_program("dies"), "iterations=1000000000", "at=-1", f"how={how}", ranks=2)
+    it.wait_for_line(r"^init new rank 0 of 2")
+    result = space.epopctl("stop", "--wait")
+    assert result.status == REFUSED and result.out == "", result
+    assert "died before it had: its output says why" in result.err and result.err.count("\n") == 1
+    assert it.wait().status != 0
 
 
 def test_stop_while_paused(space):
