@@ -22,9 +22,9 @@
 #define USUAL      10.0
 #define ATTACH_MS  2000
 #define ANSWER_MS  1500
-#define ENDING     6.0 /* seconds that a job has to end itself after its answer */
-#define SECOND     0.3 /* between the two SIGTERM that end a job at once: else they are one */
-#define TERMINATED 2.0 /* for that end, with its records */
+#define ENDING     5.0 /* seconds that a job has to end itself after its answer */
+#define SECOND     1.1 /* between the two SIGTERM that end a job at once: within a second they are one */
+#define TERMINATED 2.0 /* for that end, with its records; a second later it ends without its coordinator */
 #define KILLED     1.5 /* for Hydra to end the rest, on all hosts */
 #define RESERVED   (SECOND + TERMINATED + KILLED + 0.2) /* of the time limit, for ending it by signals */
 

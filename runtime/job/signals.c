@@ -5,14 +5,18 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/ending.h"
 #include "runtime/base/thread.h"
 #include "runtime/coordinator/coordinator.h"
 
+#define ONE_NS INT64_C(1000000000)
+
 static struct coordinator *volatile present;
-static volatile sig_atomic_t terminated, interrupted;
+static struct asked terminated, interrupted;
 
 /* ---- A joined process ------------------------------------------------------------ */
 
@@ -56,26 +60,61 @@ void signals_leave_by(void (*tell)(void))
 
 /* ---- The process with the coordinator, and the others of its launch --------------- */
 
+bool signals_ask(struct asked *asked)
+{
+    int64_t now = monotonic_ns(), last = atomic_load(&asked->last);
+    if ((last && now - last < ONE_NS) || !atomic_compare_exchange_strong(&asked->last, &last, now))
+        return false;
+    asked->count++;
+    return true;
+}
+
+/* The job is to end at once, and the coordinator may wait for a function of the program's, such as a size rule, that
+ * does not return. */
+static sem_t at_once;
+
+static void *insist(void *unused)
+{
+    static const struct timespec moment = {.tv_sec = 1};
+    while (sem_wait(&at_once))
+        ;
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+    if (present)
+        ending_abort(interrupted.count ? "interrupted (SIGINT); its coordinator does not answer"
+                                       : "told to end for a second time (SIGTERM); its coordinator does not answer");
+    return unused;
+}
+
 static void end_here(int number)
 {
     signal(number, SIG_DFL);
     raise(number);
 }
 
+static void pass(void (*tell)(struct coordinator *), bool insists)
+{
+    if (present)
+        tell(present);
+    if (present && insists)
+        sem_post(&at_once);
+}
+
 static void on_terminate(int number)
 {
-    if (++terminated > 2)
+    bool another = signals_ask(&terminated);
+    if (another && terminated.count > 2)
         end_here(number);
-    else if (present)
-        coordinator_terminate(present);
+    else if (another)
+        pass(coordinator_terminate, terminated.count > 1);
 }
 
 static void on_interrupt(int number)
 {
-    if (++interrupted > 1)
+    bool another = signals_ask(&interrupted);
+    if (another && interrupted.count > 1)
         end_here(number);
-    else if (present)
-        coordinator_interrupt(present);
+    else if (another)
+        pass(coordinator_interrupt, true);
 }
 
 /* A program that has a handler of its own, or is to ignore the signal, keeps that. */
@@ -109,6 +148,8 @@ void signals_install_joining(void)
 void signals_install(struct coordinator *coordinator)
 {
     present = coordinator;
+    if (coordinator && !sem_init(&at_once, 0, 0))
+        thread_start(NULL, insist, NULL); /* without it one more signal does that */
     only_here();
     handle(SIGTERM, on_terminate);
     handle(SIGINT, on_interrupt);

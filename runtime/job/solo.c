@@ -7,16 +7,17 @@
 #include "runtime/crash/crash.h"
 #include "runtime/describe/program.h"
 #include "runtime/job/job.h"
+#include "runtime/job/signals.h"
 
 static struct ceiling ceiling;
 static struct live_position live;
 static struct meter meter; /* never on */
-static volatile sig_atomic_t terminations;
+static struct asked terminations;
 static bool stopped;
 
 static void on_terminate(int number)
 {
-    if (terminations++) {
+    if (signals_ask(&terminations) && terminations.count > 1) {
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -62,7 +63,7 @@ static enum action solo_hold(void *context, const struct position *at, int needs
     (void)context;
     (void)at;
     (void)needs;
-    stopped = terminations;
+    stopped = terminations.count;
     return stopped ? ACTION_STOP : ACTION_CONTINUE;
 }
 

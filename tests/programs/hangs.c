@@ -4,7 +4,8 @@
  *
  * go=PATH              from the iteration on in which rank 0 finds it; in INIT and in a window at once
  * rank=R:HOW           what that rank does then
- * where=work|init|window    where: in INIT of the first processes, in the window of the first resize (work)
+ * where=work|init|window|rule    where: in INIT of the first processes, in the window of the first resize, in the size
+ *                                 rule of the phase: whoever looks at it (work)
  * fail=PATH            rank 0 fails, unless it hangs; else the first that does not
  */
 #include "scenario.h"
@@ -62,6 +63,14 @@ static int adapt(void *data)
     return error ? error : hang_here(window.all);
 }
 
+/* Also on threads of epop. */
+static int accepts(int size)
+{
+    if (is_here("rule") && exists(text_argument(plan.arguments, "go", 0)))
+        hang("loop");
+    return size > 0;
+}
+
 static int report(void *data)
 {
     (void)data;
@@ -73,7 +82,9 @@ epop_program_t *get_program(void)
 {
     epop_program_t *program = epop_program_create("hangs");
     epop_add_init(program, "start", init);
-    epop_add_elastic(program, "work", work, adapt, count_on);
+    static const epop_sizes_t sizes = {.kind = EPOP_SIZE_FUNCTION, .accepts = accepts};
+    int phase = epop_add_elastic(program, "work", work, adapt, count_on);
+    epop_set_sizes(program, phase, &sizes);
     program->finalizer = epop_add_rigid(program, "report", report, NULL);
     return program;
 }

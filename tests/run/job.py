@@ -72,6 +72,16 @@ def wait_until_still(pid):
         time.sleep(0.001)
 
 
+def parent(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def signal_again(pid, number):
+    """As another request to end than the one before: within a second they are one."""
+    time.sleep(1.1)
+    os.kill(pid, number)
+
+
 def send_signal(pid, number):
     """os.kill, which for SIGSTOP comes back when the process stands still."""
     os.kill(pid, number)

@@ -50,7 +50,7 @@ def test_it_is_stopped(space, end, backend):
     else:
         running.signal(signal.SIGTERM)
     if end == "SIGTERM twice":
-        running.signal(signal.SIGTERM)
+        job.signal_again(running.pid, signal.SIGTERM)
         running.wait()
         assert space.in_time(time.monotonic() - begin, LIMIT)
         space.kill_left() # of a job that was ended at once something may be left

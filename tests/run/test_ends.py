@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import job
 import joining
 from joins import JoinScenario
 from scenario import DONE, REFUSED, Switch
@@ -166,7 +167,7 @@ def test_no_ssh_is_left(space, how):
         os.kill(it.rank_pid(0), signal.SIGKILL)
     else:
         it.it.signal(signal.SIGTERM)
-        it.it.signal(signal.SIGTERM)
+        job.signal_again(it.it.pid, signal.SIGTERM)
     it.it.wait(15)
     assert space._wait_gone(10) == [] and time.monotonic() - begin < 2 * LIMIT
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import signal
 import time
 
@@ -172,14 +171,6 @@ def test_stop_says_whom_it_waits_for(space):
     it.force()
 
 
-def send(pid, number):
-    """And waits until it has come, as two that wait are one."""
-    os.kill(pid, number)
-    lines = lambda: pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-    joining.wait_until(lambda: not any(int(line.split()[1], 16) & 1 << (number - 1) for line in lines()
-                                       if line.startswith(("SigPnd", "ShdPnd"))))
-
-
 @pytest.mark.parametrize("whom", ["mpiexec", "rank 0"])
 def test_second_sigterm(space, whom):
     it = Hanging(space, *HANGS).stop_rank(2).hang()
@@ -187,17 +178,32 @@ def test_second_sigterm(space, whom):
     begin = time.monotonic()
     os.kill(pid, signal.SIGTERM)
     it.wait_for_state("stopping")
-    os.kill(pid, signal.SIGTERM)
+    job.signal_again(pid, signal.SIGTERM)
     it.check_ended(begin)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_though_a_size_rule_does_not_return(space, number):
+    """The coordinator waits for it, and does nothing more."""
+    it = Hanging(space, where="rule")
+    it.go.on()
+    waiting = space.start_epopctl("resize", "1", "--timeout", "60")
+    it.it.wait_for_line("^hangs: ")
+    begin = time.monotonic()
+    os.kill(it.it.pid, signal.SIGTERM)
+    job.signal_again(it.it.pid, number)
+    it.check_ended(begin)
+    only_line(it.it.err, "its coordinator does not answer")
+    waiting.wait()
 
 
 def test_third_sigterm_to_another_rank(space):
     """It leaves two of them to rank 0, which mpiexec sends them, too."""
     it = Hanging(space, *HANGS).stop_rank(2).hang()
     begin = time.monotonic()
-    for _ in range(2):
-        send(it.pid(1), signal.SIGTERM)
     os.kill(it.pid(1), signal.SIGTERM)
+    for _ in range(2):
+        job.signal_again(it.pid(1), signal.SIGTERM)
     it.check_ended(begin)
 
 
@@ -251,5 +257,5 @@ def test_executable_that_ends(space, executable, how):
     if how == "SIGTERM":
         os.kill(it.it.pid, signal.SIGTERM)
         it.wait_for_state("stopping")
-        os.kill(it.it.pid, signal.SIGTERM)
+        job.signal_again(it.it.pid, signal.SIGTERM)
     it.check_ended(begin)

@@ -167,7 +167,7 @@ def test_a_second_sigterm(space):
     with in_an_iteration(space, start=2, ranks=2) as it:
         it.it.signal(signal.SIGTERM)
         it.wait_for_state("stopping")
-        it.it.signal(signal.SIGTERM)
+        job.signal_again(it.it.pid, signal.SIGTERM)
         result = it.it.wait()
     assert result.status != 0 and "end:" not in result.out, result
 
@@ -187,7 +187,7 @@ def test_a_second_sigterm_of_one_rank(space, number):
     with in_an_iteration(space, start=1, ranks=1) as it:
         it.it.signal(signal.SIGTERM)
         it.wait_for_state("stopping")
-        it.it.signal(number)
+        job.signal_again(it.it.pid, number)
         result = it.it.wait()
     assert result.status == 1 and result.err.startswith("epop: "), result
 
