@@ -150,8 +150,13 @@ static void describe_machine(FILE *file, const struct workload *workload)
 
 void describe_notes(FILE *file, const struct workload *workload)
 {
-    for (const char *line = workload->notes; *line; line += strcspn(line, "\n") + 1)
-        fprintf(file, "note: %.*s\n", (int)strcspn(line, "\n"), line);
+    size_t length;
+    for (const char *line = workload->notes; *line; line += length + 1) {
+        length = strcspn(line, "\n");
+        fputs("note: ", file);
+        fwrite(line, 1, length, file);
+        fputc('\n', file);
+    }
 }
 
 void describe(FILE *file, const struct workload *workload, const struct options *options)
