@@ -11,6 +11,7 @@
 
 #include "epopctl/command.h"
 #include "epopctl/output.h"
+#include "runtime/base/duration.h"
 
 #define SHORT_TIMEOUT_MS 10000
 #define LONG_TIMEOUT_MS  60000 /* of a request that is answered when it has happened */
@@ -28,7 +29,7 @@ static bool is_size(const char *word)
 static int parse_timeout(const char *text, int *timeout_ms)
 {
     char *end;
-    double seconds = strtod(text, &end);
+    double seconds = decimal_read(text, &end);
     if (end == text || *end || !(seconds >= 0 && seconds <= SECONDS_MAX)) {
         ctl_complain("--timeout: \"%s\" is no number of seconds", text);
         return -1;

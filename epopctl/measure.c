@@ -7,6 +7,7 @@
 #include "epopctl/command.h"
 #include "epopctl/output.h"
 #include "epopctl/show.h"
+#include "runtime/base/duration.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 
@@ -18,7 +19,7 @@ static int complete(cJSON *request, const struct ctl_arguments *arguments)
     cJSON_AddStringToObject(request, "asker", arguments->asker ? arguments->asker : session);
     if (!arguments->keep)
         return CTL_DONE;
-    double keep = strtod(arguments->keep, &end);
+    double keep = decimal_read(arguments->keep, &end);
     if (end == arguments->keep || *end || !(keep >= 0 && keep <= 3600)) {
         ctl_complain("--keep: \"%s\" is no number of seconds from 0 to 3600", arguments->keep);
         return CTL_USAGE;

@@ -15,6 +15,7 @@
 #include "driver/profile/measure.h"
 #include "driver/profile/merge.h"
 #include "driver/profile/table.h"
+#include "runtime/base/duration.h"
 #include "runtime/base/error.h"
 
 static struct {
@@ -35,7 +36,7 @@ static int option(void *state, const char *name, const char *value)
         return value[0] ? 0 : EPOP_ERR_ARGUMENT;
     }
     char *end;
-    profile.checkpoint = strtod(value, &end);
+    profile.checkpoint = decimal_read(value, &end);
     return value[0] && !*end && profile.checkpoint >= 0 && isfinite(profile.checkpoint) ? 0 : EPOP_ERR_ARGUMENT;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "driver/trace/lanes.h"
+#include "runtime/base/duration.h"
 
 struct unit {
     const char *name;
@@ -32,7 +33,7 @@ void trace_options_init(struct trace_options *options)
 static int64_t parse(const char *text, const struct unit *units)
 {
     char *end;
-    double number = strtod(text, &end);
+    double number = decimal_read(text, &end);
     if (end == text || !isfinite(number) || number < 0)
         return -1;
     for (const struct unit *unit = units; unit->name; unit++)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "interpose/interpose.h"
+#include "runtime/base/duration.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/thread.h"
 #include "runtime/crash/crash.h"
@@ -41,7 +42,7 @@ static const char *read_way(const char *text)
 static const char *read_seconds(const char *text)
 {
     char *end;
-    double value = strtod(text, &end);
+    double value = decimal_read(text, &end);
     if (end != text && !*end && value >= 0 && value <= SECONDS_MAX) {
         seconds = value;
         return NULL;

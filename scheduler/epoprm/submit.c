@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/duration.h"
 #include "runtime/base/json.h"
 #include "scheduler/epoprm/client.h"
 #include "scheduler/epoprm/command.h"
@@ -41,7 +42,7 @@ static int take_time(cJSON *request, const char *text)
     static const char units[] = "smhd";
     static const double seconds[] = {1, 60, 3600, 86400};
     char *end = NULL;
-    double limit = text ? strtod(text, &end) : 0;
+    double limit = text ? decimal_read(text, &end) : 0;
     const char *unit = text && *end ? strchr(units, *end) : units;
     if (!text)
         return 0;

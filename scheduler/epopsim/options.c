@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/duration.h"
 #include "scheduler/core/guard.h"
 #include "scheduler/epopsim/policies.h"
 
@@ -35,7 +36,7 @@ static int take_numbers(const char *text, double *numbers, int most)
 {
     int count = 0;
     for (char *end; count < most; text = end + 1) {
-        double number = strtod(text, &end);
+        double number = decimal_read(text, &end);
         if (end == text || !(number >= 0 && isfinite(number)) || (*end && *end != ','))
             return 0;
         numbers[count++] = number;
@@ -207,7 +208,7 @@ void options_help(FILE *file)
 static int take_number(const struct row *row, void *target, const char *text, struct error *error)
 {
     char *end;
-    double number = strtod(text, &end);
+    double number = decimal_read(text, &end);
     bool right = end != text && !*end && number >= row->least && number <= row->most;
     if (!right || (row->kind == WHOLE && number != floor(number)))
         return error_set(error, ERROR_REFUSED, "--%s: \"%s\" is no %snumber from %.10g to %.10g", row->name, text,

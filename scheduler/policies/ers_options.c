@@ -22,7 +22,8 @@ static int set_number(double *number, const char *value, bool zero)
 {
     char *end;
     double read = strtod(value, &end);
-    if (end == value || *end || !isfinite(read) || read < 0 || (read == 0 && !zero))
+    if (end == value || *end || value[strspn(value, "0123456789.eE+-")] || !isfinite(read) || read < 0 ||
+        (read == 0 && !zero))
         return -1;
     *number = read;
     return 0;

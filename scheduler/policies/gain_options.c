@@ -38,7 +38,8 @@ int gain_options_set(void *settings, const char *name, const char *value)
             continue;
         char *end;
         double number = strtod(value, &end);
-        if (end == value || *end || !isfinite(number) || number < slots[i].min || number > slots[i].max)
+        if (end == value || *end || value[strspn(value, "0123456789.eE+-")] || !isfinite(number) ||
+            number < slots[i].min || number > slots[i].max)
             return -1;
         *(double *)((char *)settings + slots[i].at) = number;
         return 0;

@@ -1,5 +1,6 @@
 /* Parsing: see speedup_rule.h. */
 #include "scheduler/workload/speedup_rule.h"
+#include "runtime/base/duration.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static int take_figure(struct speedup_rule *rule, const struct model *model, con
         size_t length = strlen(figure->name);
         if (strcmp(figure->model, model->name) || strncmp(text, figure->name, length) || text[length] != '=')
             continue;
-        double value = strtod(text + length + 1, &end);
+        double value = decimal_read(text + length + 1, &end);
         bool relative = figure->relative && *end == 'w';
         bool right = end > text + length + 1 && value >= figure->least && value <= figure->most;
         if (!right || (figure->relative && value <= 0) || (figure->relative && !relative && value < 1))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/duration.h"
 #include "scheduler/workload/fill.h"
 
 enum { ID, SUBMIT, WAIT, RUN, USED, CPU, MEMORY, REQUESTED, LIMIT, WANTED_MEMORY, STATUS, USER, GROUP, APPLICATION };
@@ -98,7 +99,7 @@ static int read_field(struct reader *reader, char *word, int field, double *valu
 {
     char *end;
     char text[200];
-    *value = strtod(word, &end);
+    *value = decimal_read(word, &end);
     if (end != word && !*end && isfinite(*value))
         return 0;
     snprintf(text, sizeof text, "is \"%.60s\", which is no number: correct the line, or take it out", word);

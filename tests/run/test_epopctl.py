@@ -59,7 +59,7 @@ def test_no_arguments_is_usage(space):
 @pytest.mark.parametrize("arguments", [
     ["explode"], ["status", "--wait"], ["list", "job"], ["status", "a", "b"], ["resize"], ["resize", "job"],
     ["resize", "job", "many"], ["resize", "--wait"], ["resize", "a", "b", "4"], ["resize", "4", "--timeout"],
-    ["resize", "4", "--timeout", "soon"], ["resize", "4", "--timeout", "-1"], ["resize", "4", "--json=1"],
+    ["resize", "4", "--timeout", "soon"], ["resize", "4", "--timeout", "-1"], ["resize", "4", "--timeout", "0x10"],
     ["resize", "4", "--release-ranks", "1,x"], ["resize", "4", "--release-ranks", ""], ["resize", "4.5"],
     ["resize", "99999999999"], ["pause", "-2"], ["status", "--jason"],
 ])
