@@ -210,13 +210,19 @@ static int run(struct launch *launch, cJSON *wake)
 
 /* ---- Watching it ---------------------------------------------------------------------- */
 
+static int reap(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
 static void *wait_for_end(void *argument)
 {
     struct launch *launch = argument;
-    int status = 0;
     bool troubled = relay_run(&launch->relay, launch->pid);
-    while (waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    int status = reap(launch->pid);
     launch->own_fault = troubled || !WIFEXITED(status);
     leftovers_remove();
     status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -224,12 +230,16 @@ static void *wait_for_end(void *argument)
     return NULL;
 }
 
+/* What nobody would watch is ended; its proxies end when it is gone. */
 static int watch(struct launch *launch)
 {
     relay_started(&launch->relay);
     int error = thread_start(NULL, wait_for_end, launch);
-    if (error)
-        relay_close(&launch->relay);
+    if (!error)
+        return 0;
+    kill(launch->pid, SIGKILL);
+    reap(launch->pid);
+    relay_close(&launch->relay);
     return error;
 }
 

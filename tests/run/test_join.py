@@ -2,6 +2,7 @@
 
 What join and all ways of spawn have in common is tested with each; the faults that only join survives, with it."""
 
+import contextlib
 import json
 import os
 import re
@@ -79,6 +80,15 @@ def launchers(space):
     return found
 
 
+def children(pid):
+    """Also those that have ended, and of which nobody has heard."""
+    found = set()
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            found |= {int(entry)} if job.parent(entry) == pid else set()
+    return found
+
+
 @pytest.mark.parametrize("faulty", [False, True])
 def test_launcher_that_fails(space, faulty, tmp_path):
     """The job goes on, the requester hears why, and the next resize works."""
@@ -90,6 +100,23 @@ def test_launcher_that_fails(space, faulty, tmp_path):
         (tmp_path / "broken").touch()
         assert "status 7" in resize(space, 4, status=1).err
         (tmp_path / "broken").unlink()
+    resize(space, 4)
+    end(space, running)
+
+
+def test_no_thread_for_a_launcher(space, tmp_path):
+    """It runs already, and waits for a host: it is ended, nothing is left of it, and the job goes on."""
+    none, script = tmp_path / "none", tmp_path / "mpiexec"
+    script.write_text(f"#!/bin/sh\n[ -e {none} ] && exec sleep 1000\nexec {job.MPIEXEC} \"$@\"\n")
+    script.chmod(0o755)
+    running = start(space, *ENDLESS, env={"LD_PRELOAD": job.test_program("preload_thread"), "EPOP_TEST_NO_THREADS": none,
+                                          "EPOP_MPIEXEC": script})
+    rank0 = processes(space)[0]["pid"]
+    before = children(rank0)
+    none.touch()
+    assert "could not be started: Resource temporarily unavailable" in resize(space, 4, status=1).err
+    joining.wait_until(lambda: children(rank0) <= before)
+    none.unlink()
     resize(space, 4)
     end(space, running)
 
