@@ -78,7 +78,10 @@ static bool find_job(const char *hosts, const char *host, char *job, size_t size
 static void find_cores(const char *host, char *cores, size_t size)
 {
     int ends[2];
-    pid_t child = pipe(ends) ? -1 : fork();
+    snprintf(cores, size, "1");
+    if (pipe(ends))
+        return;
+    pid_t child = fork();
     if (!child) {
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
@@ -93,7 +96,8 @@ static void find_cores(const char *host, char *cores, size_t size)
         cores[strspn(cores, "0123456789")] = 0;
     if (out)
         fclose(out);
-    waitpid(child, NULL, 0);
+    if (child > 0)
+        waitpid(child, NULL, 0);
     if (!cores[0])
         snprintf(cores, size, "1");
 }
