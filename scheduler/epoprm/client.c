@@ -52,14 +52,19 @@ static int reach(const char *path)
     return fd;
 }
 
-static struct client *talk(int fd, double seconds)
+static struct wire_line *new_line(struct client *client, int fd)
 {
     static const struct wire_line_ops ops = {.message = on_message, .gone = on_gone};
     static const struct wire_limits limits = {.line = 1 << 30};
+    return wire_line_new(client->base, fd, &limits, &ops, client);
+}
+
+static struct client *talk(int fd, double seconds)
+{
     struct client *client = calloc(1, sizeof *client);
     if (client) {
         *client = (struct client){.base = wire_base_new(), .seconds = seconds, .came = cJSON_CreateArray()};
-        client->line = client->base && client->came ? wire_line_new(client->base, fd, &limits, &ops, client) : NULL;
+        client->line = client->base && client->came ? new_line(client, fd) : NULL;
     }
     if (client && client->line)
         return client;
@@ -115,11 +120,37 @@ static int code_of(const cJSON *answer)
     return code && !strcmp(code, "usage") ? RM_USAGE : RM_REFUSED;
 }
 
+/* False: there is no daemon any more. */
+static bool reconnect(struct client *client)
+{
+    char path[PLACE_MAX];
+    struct error error;
+    int fd = place_file(path, "socket", &error) ? -1 : reach(path);
+    if (fd < 0)
+        return false;
+    wire_line_close(client->line);
+    client->gone = false;
+    client->line = new_line(client, fd);
+    return client->line;
+}
+
+static cJSON *ask_until_heard(struct client *client, const cJSON *request, bool *gone)
+{
+    double end = monotonic_seconds() + usual;
+    for (;;) {
+        wire_line_send(client->line, request); /* one that is gone is told of */
+        cJSON *answer = client_next(client, gone);
+        const char *code = json_text(answer, "code");
+        if (!code || strcmp(code, "busy") || monotonic_seconds() > end || !reconnect(client))
+            return answer;
+        cJSON_Delete(answer);
+    }
+}
+
 cJSON *client_ask(struct client *client, const cJSON *request, int *code)
 {
     bool gone;
-    wire_line_send(client->line, request); /* one that is gone is told of */
-    cJSON *answer = client_next(client, &gone);
+    cJSON *answer = ask_until_heard(client, request, &gone);
     *code = answer ? RM_DONE : gone ? RM_REFUSED : RM_TIMEOUT;
     if (!answer)
         rm_complain(gone ? "the daemon went away: its log says why" : "the daemon does not answer");

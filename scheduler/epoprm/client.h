@@ -12,7 +12,8 @@ struct client *client_connect(double seconds, bool quiet, int *code);
 /* May be NULL. */
 void client_close(struct client *client);
 
-/* Sends the request (still the caller's), and waits for one answer. NULL: refused or no answer; *code, after a line. */
+/* Sends the request (still the caller's), and waits for one answer; where too many talk to the daemon, on another
+ * connection for half a minute. NULL: refused or no answer; *code, after a line. */
 cJSON *client_ask(struct client *client, const cJSON *request, int *code);
 
 /* Both, on a connection of its own; the request is gone then. */

@@ -92,16 +92,20 @@ static void let_go(struct client *client)
     leave(client);
 }
 
-static void is_silent(evutil_socket_t fd, short what, void *context)
-{
-    (void)fd, (void)what;
-    let_go(context);
-}
-
 static void put_json(struct client *client, cJSON *json)
 {
     wire_line_send(client->line, json); /* one that is gone is told of */
     cJSON_Delete(json);
+}
+
+/* One that was about to ask would take it for the daemon's end. */
+static void is_silent(evutil_socket_t fd, short what, void *context)
+{
+    struct client *client = context;
+    (void)fd, (void)what;
+    if (!client->asked)
+        put_json(client, ops_refusal("busy", "too many talk to the daemon at a time: try again"));
+    let_go(client);
 }
 
 static void begin_to_watch(struct client *client)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import stat
 import subprocess
 
@@ -191,6 +192,7 @@ def test_without_a_daemon(space, words):
     assert (result.status, result.out) == (3, "") and result.err.startswith("epoprm: ") and result.err.count("\n") == 1, result
 
 
+BUSY = {"ok": False, "code": "busy", "reason": "too many"}
 WRONG = [
     ([], "Usage"), (["dance"], "unknown command"), (["quue"], "queue?"), (["queue", "--al"], "--all?"),
     (["queue", "--ranks", "1"], "unknown option"), (["queue", "more"], "one argument too many"),
@@ -203,6 +205,24 @@ WRONG = [
     (["start", "--hosts", "a", "--local", "1"], "not both"), (["stop", "--jobs", "--leave"], "not both"),
     (["report"], "-o FILE"), (["report", "-o", "x", "--format", "pdf"], "html or json"), (["queue", "--json=yes"], "unknown option"),
 ]
+
+
+def test_who_finds_no_place_comes_again(space):
+    """A daemon that has let go of it, for others, before it could ask."""
+    commands = Commands(space)
+    os.mkdir(commands.directory, 0o700)
+    with socket.socket(socket.AF_UNIX) as daemon:
+        daemon.settimeout(60)
+        daemon.bind(os.path.join(commands.directory, "socket"))
+        daemon.listen()
+        asking = commands.start("nodes")
+        for answer in (BUSY, BUSY, {"ok": True, "nodes": []}):
+            validate("epoprm", answer)
+            client = daemon.accept()[0]
+            client.sendall((json.dumps(answer) + "\n").encode())
+            client.close()
+        result = asking.wait()
+    assert result.status == 0 and not result.err, result
 
 
 @pytest.mark.parametrize("words, line", WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else "")

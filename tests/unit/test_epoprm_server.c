@@ -301,7 +301,7 @@ static void test_a_row_of_requests(void **state)
     fclose(client);
 }
 
-/* Those for whom there is no place wait, and those who say nothing make room for them. */
+/* Those for whom there is no place wait, and those who say nothing make room for them, and hear why. */
 static void test_too_many(void **state)
 {
     (void)state;
@@ -316,6 +316,9 @@ static void test_too_many(void **state)
     }
     answers(clients[139]);
     answers(clients[0]);
+    cJSON *why = next(clients[1]);
+    assert_string_equal(json_text(why, "code"), "busy");
+    cJSON_Delete(why);
     assert_int_equal(recv(fileno(clients[1]), &byte, 1, 0), 0);
     for (int i = 0; i < 140; i++)
         fclose(clients[i]);
