@@ -6,6 +6,8 @@ import re
 import signal
 
 import job
+import joining
+import pytest
 from slurm import LONG, cluster, elastic, needed  # noqa: F401
 
 pytestmark = needed
@@ -216,3 +218,14 @@ def test_epoprm_in_an_allocation(cluster):  # noqa: F811
     assert re.search(r"committed\t2 -> 1 nodes \(n3\)", out) and out.endswith("n3\n" * 4), out
     cluster.wait(lambda: not any(cluster.users_pids(node) for node in cluster.nodes), what="the end of all processes")
     cluster.clear()
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_the_job_itself_is_cancelled(cluster, nodes):  # noqa: F811
+    """Slurm signals all of it, and mpiexec passes that on: it stops at its next iteration, and its finalizer runs."""
+    words = " ".join(map(str, ("ledger", *joining.ENDLESS)))
+    number = cluster.sbatch(f"exec mpiexec -n {2 * nodes} epop --backend pool {words}\n", f"-N{nodes}", "--exclusive", "-wn1" if nodes == 1 else "-wn1,n2")
+    cluster.wait(lambda: cluster.run("n1", "epopctl", "status", f"slurm:{number}", check=False).returncode == 0, what="the job's address")
+    cluster.run("head", "scancel", str(number))
+    cluster.wait(lambda: number not in cluster.jobs(), what="its end")
+    assert "right in" in cluster.output(number), cluster.output(number)
