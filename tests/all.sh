@@ -71,7 +71,7 @@ sanitized() {
 
 sanitized_job() {
     local tree=$BUILD/sanitized
-    sanitized_tree "$tree"/{bin/epop,bin/epopctl,tests/programs/scenario_window.so} || return 1
+    sanitized_tree "$tree"/{bin/epop{,ctl,sim,rm},lib/epop/attend,tests/programs/scenario_window.so} || return 1
     EPOP_BUILD=$tree "$PYTHON" -m pytest -q -x -p no:cacheprovider tests/run/sanitized_job.py
 }
 

@@ -1,8 +1,10 @@
 """Whole jobs of a build with the address and undefined-behaviour sanitizers, for what the coordinator, the pool and the
-control plane do in them. Space.close looks for reports. Any other file of this folder runs like this, too."""
+control plane do in them; a simulation, and a daemon of epoprm. Space.close looks for reports. Any other file of this folder runs like this, too."""
 
 import signal
 
+import job
+import ruling
 from scenario import Scenario, Switch
 
 
@@ -35,3 +37,23 @@ def test_told_to_end_while_a_resize_is_prepared(space):
 def test_a_good_end_of_its_own(space):
     it = Scenario(space, "iterations=50", "windows=1", "ask=10:2:0", start=1, ranks=3)
     it.finish(ranks=2, windows=1)
+
+
+def test_a_simulation(space):
+    for policy in ("easy", "ers", "gain"):
+        result = space.start([job.BUILD / "bin/epopsim", "--verbose", "--policy", policy, job.ROOT / "scheduler/examples/three-cannon.json"]).wait()
+        assert result.status == 0 and policy in result.out and "workload" in result.err, result
+
+
+def test_jobs_of_epoprm(space):
+    daemon = ruling.Daemon(space, "--local", "2", policy="easy").start()
+    try:
+        first = daemon.submit("sh", "-c", "exit 3", once=True)
+        second = daemon.submit("sleep", "1000", once=True)
+        assert daemon.wait_end(first, "failed")["status"] == 3
+        daemon.wait_runs(second, 1)
+        assert daemon.request("cancel", job=second)["ok"]
+        daemon.wait_end(second, "cancelled")
+        assert not daemon.request("cancel", job=7)["ok"]
+    finally:
+        daemon.close()
