@@ -284,6 +284,7 @@ $(BUILD)/tests/unit/test_journal: $(journal_obj)
 $(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>/dev/null)
 $(BUILD)/tests/unit/test_epoprm_server: $(patsubst %,$(OBJ)/scheduler/epoprm/%.o,ops rows server)
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)
+$(BUILD)/tests/unit/test_handles: $(OBJ)/driver/debug/handles.o
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(announce)

@@ -108,12 +108,14 @@ void handles_remove(enum handle_kind kind, int value)
     pthread_mutex_unlock(&lock);
 }
 
-const struct handle *handles_find(enum handle_kind kind, int value)
+bool handles_find(enum handle_kind kind, int value, struct handle *copy)
 {
     pthread_mutex_lock(&lock);
     size_t found = find(kind, value);
+    if (found)
+        *copy = list[found - 1];
     pthread_mutex_unlock(&lock);
-    return found ? &list[found - 1] : NULL;
+    return found;
 }
 
 /* ---- Leaks ---------------------------------------------------------------------------- */
@@ -126,24 +128,49 @@ static const struct handle *first_of(enum handle_kind kind, const epop_position_
     return NULL;
 }
 
+/* What is printed is a copy: behind the lock another thread may make more, or free some. */
+struct sight {
+    struct handle handle;
+    bool first; /* of its kind and block; then: */
+    int64_t alike, runs;
+};
+
+static bool has_leaked(struct balance *b)
+{
+    b->grown = b->alive > b->last ? b->grown + 1 : 0;
+    b->last = b->alive;
+    if (b->grown < RUNS_IN_A_ROW)
+        return false;
+    b->grown = 0;
+    return true;
+}
+
+/* The first one that is left, and how many; false: it is no leak. */
+static bool see_leak(const struct debug *debug, enum handle_kind kind, struct sight *sight)
+{
+    pthread_mutex_lock(&lock);
+    struct balance *b = debug->position.pc < elements ? &balances[debug->position.pc][debug->block][kind] : NULL;
+    bool leaks = b && has_leaked(b);
+    const struct handle *first = leaks ? first_of(kind, &debug->position, debug->block) : NULL;
+    if (leaks)
+        *sight = (struct sight){.alike = b->alive, .first = first};
+    if (first)
+        sight->handle = *first;
+    pthread_mutex_unlock(&lock);
+    return leaks;
+}
+
 void handles_check_growth(const struct debug *debug)
 {
-    if (debug->position.pc >= elements)
-        return;
-    for (int kind = 0; kind < HANDLE_KINDS; kind++) {
-        struct balance *b = &balances[debug->position.pc][debug->block][kind];
-        b->grown = b->alive > b->last ? b->grown + 1 : 0;
-        b->last = b->alive;
-        if (b->grown < RUNS_IN_A_ROW)
-            continue;
-        b->grown = 0;
-        const struct handle *first = first_of((enum handle_kind)kind, &debug->position, debug->block);
-        breach(&debug->position,
-               "%s leaks %s: in %d runs on end it left more of them behind; %lld are there, "
-               "the first by %s in iteration %lld",
-               block_text(debug->block), plurals[kind], RUNS_IN_A_ROW, (long long)b->alive,
-               first ? epop__interpose_name(first->made_by) : "?", first ? (long long)first->position.iteration : -1);
-    }
+    struct sight s;
+    for (int kind = 0; kind < HANDLE_KINDS; kind++)
+        if (see_leak(debug, (enum handle_kind)kind, &s))
+            breach(&debug->position,
+                   "%s leaks %s: in %d runs on end it left more of them behind; %lld are there, "
+                   "the first by %s in iteration %lld",
+                   block_text(debug->block), plurals[kind], RUNS_IN_A_ROW, (long long)s.alike,
+                   s.first ? epop__interpose_name(s.handle.made_by) : "?",
+                   s.first ? (long long)s.handle.position.iteration : -1);
 }
 
 /* How many others of its kind and block are there, and of how many runs? Only asked of the first. */
@@ -161,39 +188,48 @@ static int64_t count_like(const struct handle *h, int64_t *runs)
     return alike;
 }
 
+/* The i-th; false: there are not so many. */
+static bool see(size_t i, struct sight *sight)
+{
+    pthread_mutex_lock(&lock);
+    const struct handle *h = i < count ? &list[i] : NULL;
+    if (h)
+        *sight = (struct sight){.handle = *h, .first = first_of(h->kind, &h->position, h->block) == h};
+    if (h && sight->first)
+        sight->alike = count_like(h, &sight->runs);
+    pthread_mutex_unlock(&lock);
+    return h;
+}
+
 void handles_check_end(void)
 {
-    int64_t runs;
-    for (size_t i = 0; i < count; i++) {
-        const struct handle *h = &list[i];
-        if (first_of(h->kind, &h->position, h->block) != h)
-            continue;
-        int64_t alike = count_like(h, &runs);
-        if (runs > (h->kind == HANDLE_REQUEST ? IN_FLIGHT : 1))
+    struct sight s;
+    const struct handle *h = &s.handle;
+    for (size_t i = 0; see(i, &s); i++)
+        if (s.first && s.runs > (h->kind == HANDLE_REQUEST ? IN_FLIGHT : 1))
             breach(&h->position, "%s leaks %s: %lld are left at the end, of %lld of its runs, the first by %s",
-                   block_text(h->block), plurals[h->kind], (long long)alike, (long long)runs,
+                   block_text(h->block), plurals[h->kind], (long long)s.alike, (long long)s.runs,
                    epop__interpose_name(h->made_by));
-    }
 }
 
 void handles_check_leaving(const struct debug *debug)
 {
-    int64_t runs;
-    for (size_t i = 0; i < count; i++) {
-        const struct handle *h = &list[i];
-        if (first_of(h->kind, &h->position, h->block) == h)
+    struct sight s;
+    const struct handle *h = &s.handle;
+    for (size_t i = 0; see(i, &s); i++)
+        if (s.first)
             breach(&debug->position,
                    "this rank leaves with %lld %s that %s of element %d made by %s; a rank that "
                    "leaves frees everything",
-                   (long long)count_like(h, &runs), plurals[h->kind], block_text(h->block), h->position.pc,
+                   (long long)s.alike, plurals[h->kind], block_text(h->block), h->position.pc,
                    epop__interpose_name(h->made_by));
-    }
 }
 
 void handles_check_world(const struct debug *debug, int root, const char *when)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct handle *h = &list[i];
+    struct sight s;
+    const struct handle *h = &s.handle;
+    for (size_t i = 0; see(i, &s); i++) {
         if (h->root == ROOT_NONE || h->root > root)
             continue;
         breach(&debug->position,

@@ -1,6 +1,7 @@
 /*
  * What the program has made of MPI and not freed: communicators, requests, datatypes, groups, operations, windows,
  * infos and sessions, each with the block that made it. Found by observing MPI's functions; no MPI call is made here.
+ * All but handles_reset and handles_free: any thread.
  */
 #ifndef DRIVER_DEBUG_HANDLES_H
 #define DRIVER_DEBUG_HANDLES_H
@@ -46,8 +47,8 @@ void handles_add(const struct debug *debug, enum handle_kind kind, int value, in
 void handles_set(enum handle_kind kind, int value, int root, const char *set);
 /* The one made last of those with this value; nothing happens if there is none. */
 void handles_remove(enum handle_kind kind, int value);
-/* Likewise; NULL: there is none. Valid until the next call here. */
-const struct handle *handles_find(enum handle_kind kind, int value);
+/* Likewise, a copy; false: there is none. */
+bool handles_find(enum handle_kind kind, int value, struct handle *copy);
 
 /* A block has ended: has it left more behind than before, too often in a row? */
 void handles_check_growth(const struct debug *debug);

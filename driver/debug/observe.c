@@ -146,9 +146,9 @@ static void note_set(enum interpose_function function, void *const arguments[])
         handles_set(HANDLE_GROUP, *handles_at(arguments, 2),
                     alone ? ROOT_NONE : worlds_root(interpose_world(MPI_COMM_WORLD)), set);
     } else if (function == INTERPOSE_MPI_Comm_create_from_group) {
-        const struct handle *group = handles_find(HANDLE_GROUP, *(int *)arguments[0]);
-        if (group && group->set[0])
-            handles_set(HANDLE_COMM, *handles_at(arguments, 4), group->root, group->set);
+        struct handle group;
+        if (handles_find(HANDLE_GROUP, *(int *)arguments[0], &group) && group.set[0])
+            handles_set(HANDLE_COMM, *handles_at(arguments, 4), group.root, group.set);
     }
 }
 

@@ -46,8 +46,8 @@ int worlds_root(MPI_Comm comm)
         return present + 1;
     if (of_window(comm) || comm == interpose_world(MPI_COMM_WORLD))
         return present;
-    const struct handle *made = handles_find(HANDLE_COMM, comm);
-    return made ? made->root : ROOT_NONE;
+    struct handle made;
+    return handles_find(HANDLE_COMM, comm, &made) ? made.root : ROOT_NONE;
 }
 
 /* ---- What is gone ------------------------------------------------------------------------- */
