@@ -28,7 +28,7 @@ static struct {
     int opened;    /* the last adaptation whose window is open, or was */
     int committed; /* and that this process is through */
     int awaited;   /* that the program's thread is to let go of something for; 0: none */
-    struct agent_world world;
+    struct agent_world *world;
 } agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static _Thread_local bool is_agent;
@@ -55,17 +55,48 @@ static void unlock_changed(void)
 
 /* ---- The world ------------------------------------------------------------------------- */
 
+struct agent_world *agent_world_new(int id, MPI_Comm comm, int *processes, int size)
+{
+    struct agent_world *it = malloc(sizeof *it);
+    if (!it)
+        ending_abort("out of memory");
+    *it = (struct agent_world){id, comm, MPI_GROUP_NULL, processes, size, 1};
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_group(comm, &it->group);
+    return it;
+}
+
+struct agent_world *agent_world_take(void)
+{
+    lock();
+    struct agent_world *present = agent.world;
+    present->users++;
+    pthread_mutex_unlock(&agent.lock);
+    return present;
+}
+
+void agent_world_drop(struct agent_world *it)
+{
+    lock();
+    bool last = !--it->users;
+    pthread_mutex_unlock(&agent.lock);
+    if (!last)
+        return;
+    if (it->group != MPI_GROUP_NULL)
+        MPI_Group_free(&it->group);
+    free(it->processes);
+    free(it);
+}
+
 static void take_world(int id, MPI_Comm comm, int *processes, int size)
 {
-    MPI_Group group = MPI_GROUP_NULL;
-    if (comm != MPI_COMM_NULL)
-        MPI_Comm_group(comm, &group);
+    struct agent_world *next = agent_world_new(id, comm, processes, size);
     lock();
-    if (agent.world.group != MPI_GROUP_NULL)
-        MPI_Group_free(&agent.world.group);
-    free(agent.world.processes);
-    agent.world = (struct agent_world){id, comm, group, processes, size};
+    struct agent_world *before = agent.world;
+    agent.world = next;
     unlock_changed();
+    if (before)
+        agent_world_drop(before);
 }
 
 static void take_first_world(void)
@@ -79,7 +110,6 @@ static void take_first_world(void)
         for (int i = 0; i < size; i++)
             processes[i] = i;
     }
-    agent.world.group = MPI_GROUP_NULL;
     take_world(0, world.comm, processes, size);
 }
 
@@ -95,14 +125,6 @@ static void take_next_world(const epop_window_t *window)
     take_world(plan->adaptation, window->after, processes, size);
 }
 
-struct agent_world agent_world(void)
-{
-    lock();
-    struct agent_world present = agent.world;
-    pthread_mutex_unlock(&agent.lock);
-    return present;
-}
-
 /* Lets MPI move what others wait for. */
 static void wait_poking(bool (*is_there)(int wanted), int wanted)
 {
@@ -116,7 +138,7 @@ static void wait_poking(bool (*is_there)(int wanted), int wanted)
 static bool world_is_there(int id)
 {
     lock();
-    bool there = agent.world.id >= id || agent.left;
+    bool there = agent.world->id >= id || agent.left;
     pthread_mutex_unlock(&agent.lock);
     return there;
 }
@@ -345,7 +367,7 @@ bool agent_has_joined(void)
 bool agent_has_world(void)
 {
     lock();
-    bool has = agent.world.id > 0 || !agent.joins;
+    bool has = !agent.joins || agent.world->id > 0;
     pthread_mutex_unlock(&agent.lock);
     return has;
 }
@@ -397,9 +419,12 @@ void agent_start(bool joins)
 
 void agent_stop(void)
 {
-    if (!agent.runs)
-        return;
+    lock();
+    bool runs = agent.runs;
     agent.runs = false;
+    pthread_mutex_unlock(&agent.lock);
+    if (!runs)
+        return;
     member_wake(world.member, &agent.quit);
     pthread_join(agent.thread, NULL);
 }

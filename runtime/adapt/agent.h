@@ -9,13 +9,15 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The world as the program's thread may use it: it is kept until the coordinator knows that nobody does. */
+/* A world as the program's threads may use it. Who has one keeps it; its communicator is there as long as the world is,
+ * which the coordinator knows. */
 struct agent_world {
     int id;          /* the adaptation that made it; 0: the first one */
     MPI_Comm comm;   /* of all processes; before a process has joined, of those that it was started with */
     MPI_Group group; /* of comm */
     int *processes;  /* their numbers, by rank; NULL before it has joined */
     int size;
+    int users;
 };
 
 /* Starts it; joins: in a process that is to join, when it is asked to. Local. */
@@ -34,8 +36,12 @@ void agent_await_leaving(void);
 /* Ends a process whose joining is off, quietly: there is nothing that its program could do. Else it returns. Local. */
 void agent_end_if_off(void);
 
-/* The present world, for a call of MPI or two: the arrays stay the agent's, and valid until the next window. Local. */
-struct agent_world agent_world(void);
+/* The present world. Any thread. */
+struct agent_world *agent_world_take(void);
+/* One of the caller's (processes is taken). */
+struct agent_world *agent_world_new(int id, MPI_Comm comm, int *processes, int size);
+/* Both are given back; the last user frees it. Any thread. */
+void agent_world_drop(struct agent_world *it);
 
 /* Waits until this process is in the world with that number, or in a later one. Local. */
 void agent_await_world(int id);

@@ -1,6 +1,7 @@
 /* Questions about process sets: see question.h. */
 #include "runtime/adapt/question.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,12 @@ cJSON *question(const char *about)
     return message;
 }
 
-static char birth[PSETS_NAME_MAX]; /* "": mpi://WORLD is that of all */
+static char birth[PSETS_NAME_MAX];
+static atomic_bool is_apart; /* from the others: else mpi://WORLD is that of all */
 
 static const char *meant(const char *set)
 {
-    return birth[0] && !strcmp(set, PSETS_WORLD) ? birth : set;
+    return atomic_load(&is_apart) && !strcmp(set, PSETS_WORLD) ? birth : set;
 }
 
 void question_name(cJSON *message, const char *key, const char *set)
@@ -42,12 +44,13 @@ void question_birth(void)
     cJSON *answer = question_ask(question("birth"), &unheard);
     const char *name = json_text(answer, "set");
     snprintf(birth, sizeof birth, "%s", name ? name : "");
+    atomic_store(&is_apart, birth[0]);
     cJSON_Delete(answer);
 }
 
 void question_grown(void)
 {
-    birth[0] = '\0';
+    atomic_store(&is_apart, false);
 }
 
 void question_together(cJSON *message, const char *set, const char *what)

@@ -23,9 +23,10 @@ struct place {
 static struct place place(void)
 {
     struct place here;
-    MPI_Comm comm = agent_world().comm;
-    MPI_Comm_rank(comm, &here.rank);
-    MPI_Comm_size(comm, &here.size);
+    struct agent_world *it = agent_world_take();
+    MPI_Comm_rank(it->comm, &here.rank);
+    MPI_Comm_size(it->comm, &here.size);
+    agent_world_drop(it);
     return here;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "runtime/adapt/sessions.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +22,24 @@
 #include "runtime/world/world.h"
 
 static struct {
-    MPI_Session *open; /* this process's */
+    pthread_mutex_t beginning; /* the job, which one thread does, and others wait for */
+    pthread_mutex_t lock;      /* of all that follows */
+    MPI_Session *open;         /* this process's */
     int count;
     bool malleable;
     char **names; /* of the sets in the order in which this process has met them: their indices stay */
     int named;
-} sessions;
+} sessions = {.beginning = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void lock(void)
+{
+    pthread_mutex_lock(&sessions.lock);
+}
+
+static void unlock(void)
+{
+    pthread_mutex_unlock(&sessions.lock);
+}
 
 /* MPI is the program's own: nobody has begun a job. */
 static bool is_plain(void)
@@ -86,15 +99,27 @@ int sessions_may_change(MPI_Session session, const char *function)
 
 int sessions_open(void)
 {
-    return sessions.count;
+    lock();
+    int count = sessions.count;
+    unlock();
+    return count;
+}
+
+/* With the lock. -1: it is none of them. */
+static int find(MPI_Session session)
+{
+    int i = sessions.count - 1;
+    while (i >= 0 && sessions.open[i] != session)
+        i--;
+    return i;
 }
 
 bool sessions_has(MPI_Session session)
 {
-    for (int i = 0; i < sessions.count; i++)
-        if (sessions.open[i] == session)
-            return true;
-    return false;
+    lock();
+    bool has = find(session) >= 0;
+    unlock();
+    return has;
 }
 
 bool sessions_malleable(void)
@@ -109,7 +134,7 @@ static void on_end(int status)
     struct error unheard;
     if (agent_is_it() || part_now() == PART_FINALIZED)
         return;
-    if (part_now() == PART_MEMBER && sessions.count) {
+    if (part_now() == PART_MEMBER && sessions_open()) {
         snprintf(text, sizeof text, "rank %d called exit(%d), or returned from main, before MPI_Session_finalize",
                  part_rank(), status);
         epop__job_exits(text);
@@ -163,33 +188,47 @@ static bool is_first(void)
     return !up && part_now() == PART_OUTSIDE;
 }
 
-static int keep(MPI_Session session)
+/* Of several threads that initialize one begins the job. */
+static int begin_once(MPI_Info info)
 {
-    MPI_Session *more = realloc(sessions.open, (size_t)(sessions.count + 1) * sizeof *more);
-    if (!more)
-        return MPI_ERR_NO_MEM;
-    sessions.open = more;
-    sessions.open[sessions.count++] = session;
-    return MPI_SUCCESS;
+    pthread_mutex_lock(&sessions.beginning);
+    bool first = is_first();
+    int error = first ? begin(info) : MPI_SUCCESS;
+    if (!error && first && sessions.malleable && part_now() != PART_LEFT)
+        error = begin_malleable();
+    pthread_mutex_unlock(&sessions.beginning);
+    return error;
 }
 
-static void drop(MPI_Session session)
+static int keep(MPI_Session session)
 {
-    for (int i = 0; i < sessions.count; i++)
-        if (sessions.open[i] == session) {
-            sessions.open[i] = sessions.open[--sessions.count];
-            return;
-        }
+    lock();
+    MPI_Session *more = realloc(sessions.open, (size_t)(sessions.count + 1) * sizeof *more);
+    if (more) {
+        sessions.open = more;
+        sessions.open[sessions.count++] = session;
+    }
+    unlock();
+    return more ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+/* How many are left. */
+static int drop(MPI_Session session)
+{
+    lock();
+    int i = find(session);
+    if (i >= 0)
+        sessions.open[i] = sessions.open[--sessions.count];
+    int left = sessions.count;
+    unlock();
+    return left;
 }
 
 int epop__instead_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
-    bool first = is_first();
-    int error = first ? begin(info) : MPI_SUCCESS;
+    int error = begin_once(info);
     if (!error && part_has_sessions() && part_now() == PART_LEFT)
         return part_wrong("MPI_Session_init", MPI_ERR_OTHER, "this process has left the job");
-    if (!error && first && sessions.malleable)
-        error = begin_malleable();
     if (!error)
         error = MPI_Session_init(info, errhandler, session);
     if (!error)
@@ -203,8 +242,7 @@ int epop__instead_MPI_Session_finalize(MPI_Session *session)
     int error = MPI_Session_finalize(session);
     if (error)
         return error;
-    drop(gone);
-    if (part_has_sessions() && !sessions.count && agent_has_left())
+    if (!drop(gone) && part_has_sessions() && agent_has_left())
         agent_stop();
     return MPI_SUCCESS;
 }
@@ -217,6 +255,7 @@ void sessions_leave(void)
 
 /* ---- Which sets there are -------------------------------------------------------------------- */
 
+/* With the lock. */
 static int name_set(const char *name)
 {
     for (int i = 0; i < sessions.named; i++)
@@ -230,17 +269,29 @@ static int name_set(const char *name)
     return 0;
 }
 
-/* Those that this process has not met yet come behind the others. */
+/* Those that this process has not met yet come behind the others. How many there are; -1 with text. */
 static int name_sets(struct error *why)
 {
     const cJSON *name;
     cJSON *answer = question_ask(question("list"), why);
     if (!answer)
         return -1;
+    lock();
     int failed = name_set(PSETS_WORLD) || name_set(PSETS_SELF);
     cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(answer, "sets")) failed |= name_set(name->valuestring);
+    int count = sessions.named;
+    unlock();
     cJSON_Delete(answer);
-    return failed ? error_memory(why) : 0;
+    return failed ? error_memory(why) : count;
+}
+
+/* NULL: there are not so many so far. */
+static const char *name_of(int n)
+{
+    lock();
+    const char *name = n >= 0 && n < sessions.named ? sessions.names[n] : NULL;
+    unlock();
+    return name;
 }
 
 int epop__instead_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
@@ -248,9 +299,10 @@ int epop__instead_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, 
     struct error why;
     if (is_plain() || !sessions_has(session) || !npset_names)
         return MPI_Session_get_num_psets(session, info, npset_names);
-    if (name_sets(&why))
+    int count = name_sets(&why);
+    if (count < 0)
         return sessions_wrong(session, "MPI_Session_get_num_psets", MPI_ERR_OTHER, why.text);
-    *npset_names = sessions.named;
+    *npset_names = count;
     return MPI_SUCCESS;
 }
 
@@ -259,13 +311,14 @@ int epop__instead_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, i
     struct error why;
     if (is_plain() || !sessions_has(session) || !pset_len)
         return MPI_Session_get_nth_pset(session, info, n, pset_len, pset_name);
-    if (n >= sessions.named && name_sets(&why))
+    const char *name = name_of(n);
+    if (!name && n >= 0 && name_sets(&why) < 0)
         return sessions_wrong(session, "MPI_Session_get_nth_pset", MPI_ERR_OTHER, why.text);
-    if (n < 0 || n >= sessions.named)
+    if (!name && !(name = name_of(n)))
         return sessions_wrong(session, "MPI_Session_get_nth_pset", MPI_ERR_ARG, "there are not so many process sets");
     if (*pset_len)
-        snprintf(pset_name, (size_t)*pset_len, "%s", sessions.names[n]);
-    *pset_len = (int)strlen(sessions.names[n]) + 1;
+        snprintf(pset_name, (size_t)*pset_len, "%s", name);
+    *pset_len = (int)strlen(name) + 1;
     return MPI_SUCCESS;
 }
 
@@ -308,14 +361,12 @@ int epop__instead_MPI_Session_get_pset_info(MPI_Session session, const char *pse
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
 
-/* The world as this process has it: the agent's, or that of a program whose own thread adapts. */
-static struct agent_world present(void)
+/* The world as this process has it: the agent's, or that of a program whose own thread adapts. To be dropped. */
+static struct agent_world *present(void)
 {
     if (part_has_sessions())
-        return agent_world();
-    struct agent_world it = {.comm = world.comm, .size = world.size, .group = MPI_GROUP_NULL};
-    it.id = world.plan && world.committed ? world.plan->adaptation : 0;
-    return it;
+        return agent_world_take();
+    return agent_world_new(world.plan && world.committed ? world.plan->adaptation : 0, world.comm, NULL, world.size);
 }
 
 static int rank_in(const struct agent_world *it, int process)
@@ -335,7 +386,6 @@ static int make_group(const struct agent_world *it, const cJSON *members, MPI_Gr
 {
     int count = 0, *ranks = malloc((size_t)cJSON_GetArraySize(members) * sizeof *ranks + 1);
     const cJSON *member;
-    MPI_Group all;
     bool there = ranks;
     cJSON_ArrayForEach(member, members)
     {
@@ -344,11 +394,8 @@ static int make_group(const struct agent_world *it, const cJSON *members, MPI_Gr
         if (there)
             ranks[count++] = rank;
     }
-    if (there) {
-        MPI_Comm_group(it->comm, &all);
-        MPI_Group_incl(all, count, ranks, group);
-        MPI_Group_free(&all);
-    }
+    if (there)
+        MPI_Group_incl(it->group, count, ranks, group);
     free(ranks);
     return there ? 0 : -1;
 }
@@ -356,10 +403,16 @@ static int make_group(const struct agent_world *it, const cJSON *members, MPI_Gr
 /* Without asking anybody: this process, or all that it was started with. */
 static bool is_known_here(const char *name, MPI_Group *group)
 {
-    bool self = !strcasecmp(name, PSETS_SELF), starts = !strcmp(name, PSETS_WORLD) && !agent_has_world();
-    if (self || starts)
-        MPI_Comm_group(self ? MPI_COMM_SELF : present().comm, group);
-    return self || starts;
+    if (!strcasecmp(name, PSETS_SELF))
+        return MPI_Comm_group(MPI_COMM_SELF, group) == MPI_SUCCESS;
+    if (strcmp(name, PSETS_WORLD) || agent_has_world())
+        return false;
+    struct agent_world *it = present();
+    bool starts = !it->id;
+    if (starts)
+        MPI_Comm_group(it->comm, group);
+    agent_world_drop(it);
+    return starts;
 }
 
 static int group_of(const char *name, MPI_Group *group, struct error *why)
@@ -374,12 +427,13 @@ static int group_of(const char *name, MPI_Group *group, struct error *why)
         return -1;
     if (part_has_sessions())
         agent_await_world(json_int(answer, "world", 0));
-    struct agent_world it = present();
+    struct agent_world *it = present();
     int failed = 0;
     if (json_true(answer, "whole"))
-        MPI_Comm_group(it.comm, group);
+        MPI_Comm_group(it->comm, group);
     else
-        failed = make_group(&it, cJSON_GetObjectItemCaseSensitive(answer, "members"), group);
+        failed = make_group(it, cJSON_GetObjectItemCaseSensitive(answer, "members"), group);
+    agent_world_drop(it);
     cJSON_Delete(answer);
     if (!failed && strcmp(name, PSETS_WORLD))
         question_grown(); /* from here on it is one of them */
@@ -401,35 +455,41 @@ int epop__instead_MPI_Group_from_session_pset(MPI_Session session, const char *p
 /* The ranks that the group's processes have in that world; NULL: out of memory. The caller frees them. */
 static int *ranks_of(MPI_Group group, const struct agent_world *it, int *size)
 {
-    MPI_Group all;
     MPI_Group_size(group, size);
     int *own = malloc((size_t)*size * 2 * sizeof *own + 1);
     if (!own)
         return NULL;
     for (int i = 0; i < *size; i++)
         own[*size + i] = i;
-    MPI_Comm_group(it->comm, &all);
-    MPI_Group_translate_ranks(group, *size, own + *size, all, own);
-    MPI_Group_free(&all);
+    MPI_Group_translate_ranks(group, *size, own + *size, it->group, own);
     return own;
+}
+
+/* The group's process numbers, into members; false: one has left the job. */
+static bool add_members(MPI_Group group, cJSON *members)
+{
+    struct agent_world *it = agent_world_take();
+    int size, *ranks = ranks_of(group, it, &size);
+    bool there = true;
+    for (int i = 0; ranks && there && i < size; i++) {
+        there = ranks[i] != MPI_UNDEFINED;
+        if (there)
+            cJSON_AddItemToArray(members, cJSON_CreateNumber(it->processes[ranks[i]]));
+    }
+    free(ranks);
+    agent_world_drop(it);
+    return there;
 }
 
 /* The list of the group's process numbers, with a key that is the same in all of them; NULL with text. */
 static cJSON *meeting_of(MPI_Group group, const char *tag, struct error *why)
 {
-    struct agent_world it = agent_world();
-    int size, *ranks = ranks_of(group, &it, &size);
     cJSON *message = question("meet"), *members = cJSON_AddArrayToObject(message, "members");
-    for (int i = 0; ranks && i < size; i++) {
-        if (ranks[i] == MPI_UNDEFINED) {
-            error_set(why, ERROR_FAILED, "a process of the group has left the job");
-            cJSON_Delete(message);
-            free(ranks);
-            return NULL;
-        }
-        cJSON_AddItemToArray(members, cJSON_CreateNumber(it.processes[ranks[i]]));
+    if (!add_members(group, members)) {
+        error_set(why, ERROR_FAILED, "a process of the group has left the job");
+        cJSON_Delete(message);
+        return NULL;
     }
-    free(ranks);
     char *list = cJSON_PrintUnformatted(members), *key = list ? malloc(strlen(list) + strlen(tag) + 10) : NULL;
     if (key)
         sprintf(key, "meet %s %s", tag, list);
@@ -496,12 +556,13 @@ static int make_together(MPI_Group group, const char *tag, MPI_Comm *comm, struc
     if (!answer)
         return -1;
     agent_await_world(json_int(answer, "world", 0));
-    struct agent_world it = agent_world();
-    int failed = make_group(&it, cJSON_GetObjectItemCaseSensitive(answer, "members"), &here);
+    struct agent_world *it = agent_world_take();
+    int failed = make_group(it, cJSON_GetObjectItemCaseSensitive(answer, "members"), &here);
     if (!failed) {
-        failed = create(it.comm, here, json_int(answer, "number", 0) % TAGS, comm);
+        failed = create(it->comm, here, json_int(answer, "number", 0) % TAGS, comm);
         MPI_Group_free(&here);
     }
+    agent_world_drop(it);
     cJSON_Delete(answer);
     question_tell(question("made"));
     return failed ? error_set(why, ERROR_FAILED, "MPI could not make the communicator") : 0;
@@ -511,19 +572,20 @@ static int make_together(MPI_Group group, const char *tag, MPI_Comm *comm, struc
 static int make_here(MPI_Group group, const char *tag, MPI_Comm *comm, struct error *why)
 {
     agent_end_if_off();
-    struct agent_world it = present();
-    int number = 0, size, *ranks = ranks_of(group, &it, &size);
+    struct agent_world *it = present();
+    int number = 0, error = MPI_SUCCESS, size, *ranks = ranks_of(group, it, &size);
     bool there = ranks;
     for (int i = 0; there && i < size; i++)
         there = ranks[i] != MPI_UNDEFINED;
     free(ranks);
-    if (!there)
-        return error_set(why, ERROR_FAILED, "a process of the group is not in the present world");
     for (const char *p = tag; *p; p++)
         number = (number * 31 + (unsigned char)*p) % TAGS;
-    return MPI_Comm_create_group(it.comm, group, number, comm)
-               ? error_set(why, ERROR_FAILED, "MPI could not make the communicator")
-               : 0;
+    if (there)
+        error = MPI_Comm_create_group(it->comm, group, number, comm);
+    agent_world_drop(it);
+    if (!there)
+        return error_set(why, ERROR_FAILED, "a process of the group is not in the present world");
+    return error ? error_set(why, ERROR_FAILED, "MPI could not make the communicator") : 0;
 }
 
 static bool is_self(MPI_Group group)

@@ -8,6 +8,7 @@ from executables import LINKED, compile_c, go_through
 from joins import JoinScenario
 from profiling import profiled, read
 from scenario import REFUSED, Switch
+from test_psets import compile_threads, the_world_changes_while_a_communicator_is_made, two_threads_begin_one_job
 
 pytestmark = joining.needed
 
@@ -89,3 +90,11 @@ def test_agents(space, interface):
     """Of programs that have sessions alone: they adapt beside the program's thread."""
     binary = compile_c(job.ROOT / f"tests/conformance/{interface}.c", space.directory / interface, "-g", "-fsanitize=thread", *LINKED)
     go_through(space, [binary], (3, 1, 2))
+
+
+def test_sessions_of_two_threads(space):
+    two_threads_begin_one_job(space, compile_threads(space.directory, "-g", "-fsanitize=thread"))
+
+
+def test_a_world_that_changes_meanwhile(space):
+    the_world_changes_while_a_communicator_is_made(space, compile_threads(space.directory, "-g", "-fsanitize=thread"))

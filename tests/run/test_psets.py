@@ -84,6 +84,44 @@ def test_exit_with_a_session(space, calls):
     assert re.fullmatch(r"epop: rank \d called exit\(0\), or returned from main, before MPI_Session_finalize\n", result.err), result
 
 
+# ---- Threads
+
+
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory):
+    return compile_threads(tmp_path_factory.mktemp("threads"))
+
+
+def compile_threads(directory, *more):
+    return compile_c(source("psets_threads"), directory / "psets_threads", *more, "-ldl", *LINKED)
+
+
+def test_two_threads_begin_one_job(space, threads):
+    two_threads_begin_one_job(space, threads)
+
+
+def two_threads_begin_one_job(space, program):
+    result = space.start([job.MPIEXEC, "-n", 2, program]).wait()
+    assert result.status == 0 and result.err == "", result
+    assert result.out == "first: 2 processes, sum of ranks 1\nsecond: 2 processes, sum of ranks 1\n", result
+
+
+@joining.needed
+def test_the_world_changes_while_a_communicator_is_made(space, threads):
+    """It is made by those of the start, in the new one: nobody looks at the old one when that is gone."""
+    the_world_changes_while_a_communicator_is_made(space, threads)
+
+
+def the_world_changes_while_a_communicator_is_made(space, program):
+    go_on = space.directory / "go-on"
+    running = start(space, program, go_on)
+    resize(space, 3)
+    go_on.touch()
+    result = running.wait()
+    assert result.status == 0 and result.err == "", result
+    assert result.out == "those of the start: 2 processes, sum of ranks 1\n", result
+
+
 # ---- Changes of one set
 
 
