@@ -22,6 +22,7 @@ LEFT_OUT = "MPI_T_"
 # Functions that interpose/instead.c implements: they look at a communicator behind a pointer, belong to the life
 # of the job, or need to be known about.
 INSTEAD = {"MPI_Init", "MPI_Init_thread", "MPI_Initialized", "MPI_Finalize", "MPI_Finalized", "MPI_Abort",
+           "MPI_Wtime", "MPI_Wtick",
            "MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Comm_set_errhandler", "MPI_Errhandler_set",
            "MPI_Comm_create_keyval", "MPI_Comm_free_keyval", "MPI_Keyval_create", "MPI_Keyval_free",
            "MPI_Session_init", "MPI_Session_finalize", "MPI_Session_get_num_psets", "MPI_Session_get_nth_pset",

@@ -1,7 +1,9 @@
 /* What the wrappers call instead of MPI's own function: see instead.h. */
 #include "interpose/instead.h"
 
+#include <stdatomic.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "interpose/interpose.h"
@@ -35,6 +37,46 @@ int epop__instead_MPI_Finalize(void)
 int epop__instead_MPI_Finalized(int *flag)
 {
     return interpose_life.finalized ? interpose_life.finalized(flag) : PMPI_Finalized(flag);
+}
+
+/* ---- Time -------------------------------------------------------------------------- */
+
+/* Somebody has the time of our own clock: MPI's, which may have begun elsewhere, would be another. */
+static atomic_bool own_clock;
+
+static bool has_own_clock(void)
+{
+    int up, down;
+    if (atomic_load_explicit(&own_clock, memory_order_relaxed))
+        return true;
+    PMPI_Initialized(&up);
+    PMPI_Finalized(&down);
+    if (!up || down)
+        atomic_store_explicit(&own_clock, true, memory_order_relaxed);
+    return !up || down;
+}
+
+static double in_seconds(struct timespec time)
+{
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+double epop__instead_MPI_Wtime(void)
+{
+    struct timespec now;
+    if (!has_own_clock())
+        return PMPI_Wtime();
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return in_seconds(now);
+}
+
+double epop__instead_MPI_Wtick(void)
+{
+    struct timespec tick;
+    if (!has_own_clock())
+        return PMPI_Wtick();
+    clock_getres(CLOCK_MONOTONIC, &tick);
+    return in_seconds(tick);
 }
 
 /* ---- Communicators ------------------------------------------------------------------ */

@@ -17,6 +17,10 @@ EPOP_API int epop__instead_MPI_Finalize(void);
 EPOP_API int epop__instead_MPI_Finalized(int *flag);
 EPOP_API int epop__instead_MPI_Abort(MPI_Comm comm, int code);
 
+/* Also before MPI is up, where MPICH aborts: by a clock of our own then, which goes on behind that. Any thread. */
+EPOP_API double epop__instead_MPI_Wtime(void);
+EPOP_API double epop__instead_MPI_Wtick(void);
+
 /* Ends the process as _exit does, with what interpose_life makes of the status. */
 EPOP_API void epop__instead__exit(int status) __attribute__((noreturn));
 
