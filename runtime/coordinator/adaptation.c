@@ -564,13 +564,17 @@ void adaptation_through(struct coordinator *c, int process, const struct report_
 }
 
 /* Their data has arrived where the others are through. They say so themselves if they come after all. */
-bool adaptation_without_leavers(struct coordinator *c)
+bool adaptation_awaits_leavers(const struct coordinator *c)
 {
-    const struct adaptation *a = c->adaptations.pending;
     int leaving = 0;
     for (int p = 0; p < c->processes.count; p++)
         leaving += process_at(c, p)->state == PROCESS_LEAVING && !process_at(c, p)->through;
-    if (leaving < a->outstanding || adaptation_replaces_all(c))
+    return leaving >= c->adaptations.pending->outstanding && !adaptation_replaces_all(c);
+}
+
+bool adaptation_without_leavers(struct coordinator *c)
+{
+    if (!adaptation_awaits_leavers(c))
         return false;
     for (int p = 0; p < c->processes.count; p++)
         if (process_at(c, p)->state == PROCESS_LEAVING)

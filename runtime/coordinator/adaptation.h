@@ -77,6 +77,8 @@ void adaptation_through(struct coordinator *c, int process, const struct report_
 void adaptation_gone(struct coordinator *c, int process);
 void adaptation_hosts(struct coordinator *c, int process);
 void adaptation_parked(struct coordinator *c, int process, const struct report_parked *report);
+/* Are all through but those who leave? */
+bool adaptation_awaits_leavers(const struct coordinator *c);
 /* Completes it without those who leave, if all the others are through: they do not come. False if some are not. */
 bool adaptation_without_leavers(struct coordinator *c);
 /* Whoever waits for it hears why it does not come; it goes on. */

@@ -2,6 +2,7 @@
 #include "runtime/coordinator/stop.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
@@ -18,6 +19,8 @@
 #define WITHDRAW_LIMIT 4.0  /* seconds */
 #define SAY_AFTER      12.0 /* seconds; a rank that does not answer has been given up by then (silence.h) */
 #define FORCE_LIMIT    1.0  /* seconds */
+#define TAKEN_LOOK     1.0  /* seconds */
+#define TAKEN_LIMIT    10.0 /* seconds; for those that a change takes to finalize their sessions */
 #define PLACES_MAX     800
 
 bool stop_is_wanted(const struct coordinator *c)
@@ -31,6 +34,8 @@ void stop_ask(struct coordinator *c, const char *by)
     c->stop.by = by;
     c->stop.since = monotonic_seconds();
     timers_set(&c->timers, &c->stop.look, SAY_AFTER);
+    if (c->config.sessions)
+        timers_set(&c->timers, &c->stop.taken, TAKEN_LOOK);
     publish_event(c, "stopping", NULL, NULL);
 }
 
@@ -48,6 +53,7 @@ void stop_withdraw(struct coordinator *c, const char *reason)
 {
     c->stop.asked = c->stop.said = c->stop.looks = false;
     timers_cancel(&c->timers, &c->stop.look);
+    timers_cancel(&c->timers, &c->stop.taken);
     reply_send(c, &c->stop.handle, reply_refusal("refused", reason));
     publish_event(c, "refused", NULL, reason);
 }
@@ -143,6 +149,43 @@ static void look(void *context)
     survey_begin(c);
 }
 
+/* ---- Those that a change takes --------------------------------------------------------------- */
+
+static const struct process *find_taken(const struct coordinator *c)
+{
+    for (int i = 0; i < c->processes.count; i++) {
+        const struct process *p = process_at(c, i);
+        if (p->state == PROCESS_LEAVING && !p->through)
+            return p;
+    }
+    return NULL;
+}
+
+/* The ranks meet only when the change is complete, which is when these have finalized their sessions. */
+static void look_at_taken(void *context)
+{
+    struct coordinator *c = context;
+    char text[400];
+    if (c->ending.finished || !stop_is_wanted(c))
+        return;
+    timers_set(&c->timers, &c->stop.taken, TAKEN_LOOK);
+    const struct process *p =
+        adaptation_is(c, ADAPTATION_WINDOW) && adaptation_awaits_leavers(c) ? find_taken(c) : NULL;
+    if (!p) {
+        c->stop.taken_since = 0;
+        return;
+    }
+    snprintf(text, sizeof text, "process %d (pid %d on %s), which a change takes, has not finalized its sessions",
+             process_number(c, p), p->pid, p->host);
+    if (!c->stop.taken_since) {
+        c->stop.taken_since = monotonic_seconds();
+        snprintf(text + strlen(text), sizeof text - strlen(text), "; without that the job ends in %g s", TAKEN_LIMIT);
+        say(c, text);
+    } else if (monotonic_seconds() - c->stop.taken_since >= TAKEN_LIMIT) {
+        stop_cannot_be(c, text);
+    }
+}
+
 /* ---- By force ------------------------------------------------------------------------------ */
 
 static void end_by_force(void *context)
@@ -182,5 +225,6 @@ void stop_init(struct coordinator *c)
 {
     timer_init(&c->stop.look, look, c, &c->limits);
     timer_init(&c->stop.force, end_by_force, c, NULL);
+    timer_init(&c->stop.taken, look_at_taken, c, &c->limits);
     survey_tell(c, surveyed);
 }

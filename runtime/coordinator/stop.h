@@ -18,7 +18,9 @@ struct stop {
     double since;   /* monotonic */
     void *handle;   /* who waits to hear how that goes; NULL: nobody */
     struct timer look;
-    bool looks, said; /* at where the ranks are; on the job's output */
+    bool looks, said;   /* at where the ranks are; on the job's output */
+    struct timer taken; /* at those whom a change takes, and who keep their sessions */
+    double taken_since; /* that was said, monotonic; 0: it was not */
     bool forced;
     char by_force[128]; /* who wants that */
     struct timer force;
