@@ -90,6 +90,10 @@ EPOP_API int epop__instead_MPI_Session_dyn_v2a_query_psetop(MPI_Session session,
 EPOP_API int epop__instead_MPI_Session_dyn_v2a_query_psetop_nb(MPI_Session session, const char *coll_pset,
                                                                const char *input_pset, int *type, char ***output_psets,
                                                                int *noutput, MPI_Request *request);
+EPOP_API int epop__instead_MPI_Session_pset_barrier(MPI_Session session, char **pset_names, int num_psets,
+                                                    MPI_Info info);
+EPOP_API int epop__instead_MPI_Session_pset_barrier_nb(MPI_Session session, char **pset_names, int num_psets,
+                                                       MPI_Info info, MPI_Request *request);
 EPOP_API int epop__instead_MPI_Session_dyn_finalize_psetop(MPI_Session session, const char *pset_name);
 EPOP_API int epop__instead_MPI_Session_set_pset_data(MPI_Session session, const char *pset_name, MPI_Info info);
 EPOP_API int epop__instead_MPI_Session_get_pset_data(MPI_Session session, const char *coll_pset, const char *pset_name,

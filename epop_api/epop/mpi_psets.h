@@ -110,12 +110,14 @@ int MPI_Session_confirm_res_change(MPI_Session session, MPI_Info info, const cha
 /* ---- The successor ------------------------------------------------------------------------------------- */
 
 /*
- * Asks for an operation on the input sets. UNION, DIFFERENCE, INTERSECTION: one set. SPLIT: a set for each of the sizes
+ * Asks for an operation on the input sets. UNION, DIFFERENCE, INTERSECTION of two or more, one after the other: one
+ * set. SPLIT: a set for each of the sizes
  * in "mpi_part_sizes" of info ("2,2"). ADD, SUB: a change of the first set, by "mpi_num_procs_add" or
- * "mpi_num_procs_sub" processes; the delta process set. GROW, SHRINK: besides, what becomes of the set. REPLACE: what
- * is taken, what is added ("" for none), and what becomes of it. CANCEL: what has been asked for. *noutput names into
- * *output_sets, which the caller frees, each and the array. Where it cannot be, *op becomes MPI_PSETOP_NULL and
- * *noutput 0. Local.
+ * "mpi_num_procs_sub" processes, or "mpi.op_info.info.num_procs"; the delta process set. GROW, SHRINK: besides, what
+ * becomes of the set. REPLACE: what is taken, what is added ("" for none), and what becomes of it; with
+ * "mpi_num_procs_min", "_max" or "_pref" and no number others choose that, later: the request of _nb waits for it, and
+ * a query finds it. CANCEL: what has been asked for. *noutput names into *output_sets, which the caller frees, each and
+ * the array. Where it cannot be, *op becomes MPI_PSETOP_NULL and *noutput 0. Local.
  */
 int MPI_Session_dyn_v2a_psetop(MPI_Session session, int *op, char **input_sets, int ninput, char ***output_sets,
                                int *noutput, MPI_Info info);
@@ -132,12 +134,22 @@ int MPI_Session_dyn_v2a_query_psetop(MPI_Session session, const char *coll_pset,
 int MPI_Session_dyn_v2a_query_psetop_nb(MPI_Session session, const char *coll_pset, const char *input_pset, int *type,
                                         char ***output_psets, int *noutput, MPI_Request *request);
 
+/*
+ * Waits until all processes of these sets have called it with the same names. info is not looked at. An error where one
+ * of them has ended. Collective over the processes of all sets together.
+ */
+int MPI_Session_pset_barrier(MPI_Session session, char **pset_names, int num_psets, MPI_Info info);
+int MPI_Session_pset_barrier_nb(MPI_Session session, char **pset_names, int num_psets, MPI_Info info,
+                                MPI_Request *request);
+
 /* The program is through with the change of that set: it is not found any more, and mpi://WORLD follows. Local. */
 int MPI_Session_dyn_finalize_psetop(MPI_Session session, const char *pset_name);
 
 /*
- * The dictionary of a set: texts by keys. get looks up nkeys of them, into an info object which the caller frees; with
- * `wait` it waits until all are there. Collective over coll_pset, all of which get the same; mpi://SELF: local.
+ * The dictionary of a set: texts by keys. get looks up nkeys of them, attributes of the set among them, into an info
+ * object which the caller frees; with `wait` it waits until all are there. MPI_ERR_ARG: nobody can set one any more, as
+ * all processes wait. Collective over coll_pset, all of which get the same, but for those of it that a change takes:
+ * these may call it. mpi://SELF: local.
  */
 int MPI_Session_set_pset_data(MPI_Session session, const char *pset_name, MPI_Info info);
 int MPI_Session_get_pset_data(MPI_Session session, const char *coll_pset, const char *pset_name, char **keys, int nkeys,

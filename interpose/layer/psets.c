@@ -54,6 +54,17 @@ CALL int MPI_Session_dyn_v2a_query_psetop_nb(MPI_Session session, const char *co
                                                              noutput, request);
 }
 
+CALL int MPI_Session_pset_barrier(MPI_Session session, char **pset_names, int num_psets, MPI_Info info)
+{
+    return epop__instead_MPI_Session_pset_barrier(session, pset_names, num_psets, info);
+}
+
+CALL int MPI_Session_pset_barrier_nb(MPI_Session session, char **pset_names, int num_psets, MPI_Info info,
+                                     MPI_Request *request)
+{
+    return epop__instead_MPI_Session_pset_barrier_nb(session, pset_names, num_psets, info, request);
+}
+
 CALL int MPI_Session_dyn_finalize_psetop(MPI_Session session, const char *pset_name)
 {
     return epop__instead_MPI_Session_dyn_finalize_psetop(session, pset_name);

@@ -20,25 +20,39 @@ static int number_in(MPI_Info info, const char *key)
     return info_text(info, key, text) ? atoi(text) : 0;
 }
 
+/* One that is not said by its own key may be by the one for all operations. */
+static int processes_in(MPI_Info info, const char *key, bool wanted)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    if (info_text(info, key, text) || !wanted)
+        return number_in(info, key);
+    return number_in(info, "mpi.op_info.info.num_procs");
+}
+
 static cJSON *change_of(int op, char **sets, MPI_Info info)
 {
     char hosts[MPI_MAX_INFO_VAL + 1];
     cJSON *message = question("request");
     question_name(message, "set", sets[0]);
     cJSON_AddNumberToObject(message, "type", op);
-    cJSON_AddNumberToObject(message, "add", number_in(info, "mpi_num_procs_add"));
-    cJSON_AddNumberToObject(message, "sub", number_in(info, "mpi_num_procs_sub"));
+    bool adds = op != MPI_PSETOP_SUB && op != MPI_PSETOP_SHRINK, takes = op != MPI_PSETOP_ADD && op != MPI_PSETOP_GROW;
+    cJSON_AddNumberToObject(message, "add", processes_in(info, "mpi_num_procs_add", adds));
+    cJSON_AddNumberToObject(message, "sub", processes_in(info, "mpi_num_procs_sub", takes));
+    cJSON_AddNumberToObject(message, "least", number_in(info, "mpi_num_procs_min"));
+    cJSON_AddNumberToObject(message, "most", number_in(info, "mpi_num_procs_max"));
+    cJSON_AddNumberToObject(message, "preferred", number_in(info, "mpi_num_procs_pref"));
     if (info_text(info, "hosts", hosts))
         cJSON_AddStringToObject(message, "add_hosts", hosts);
     return message;
 }
 
-static cJSON *combination_of(int op, char **sets)
+static cJSON *combination_of(int op, char **sets, int count)
 {
     cJSON *message = question("op");
     cJSON_AddNumberToObject(message, "type", op);
     question_name(message, "a", sets[0]);
     question_name(message, "b", sets[1]);
+    question_names(message, "more", sets + 2, count - 2);
     return message;
 }
 
@@ -68,8 +82,8 @@ static cJSON *question_of(int op, char **sets, int count, MPI_Info info)
             return NULL;
     if (is_change(op) && count >= 1)
         return change_of(op, sets, info);
-    if ((op == MPI_PSETOP_UNION || op == MPI_PSETOP_DIFFERENCE || op == MPI_PSETOP_INTERSECTION) && count == 2)
-        return combination_of(op, sets);
+    if ((op == MPI_PSETOP_UNION || op == MPI_PSETOP_DIFFERENCE || op == MPI_PSETOP_INTERSECTION) && count >= 2)
+        return combination_of(op, sets, count);
     if (op == MPI_PSETOP_SPLIT && count == 1)
         return split_of(sets, info);
     return op == MPI_PSETOP_CANCEL ? question("cancel") : NULL;
@@ -83,12 +97,23 @@ struct outputs {
     bool queries; /* the answer says which type it is */
 };
 
+/* For programs that look at the names before they look at the result: as many as any operation gives, and empty. */
+static char **no_sets(void)
+{
+    enum { MOST = 3 };
+    char **names = calloc(1, (MOST + 1) * sizeof *names + 1);
+    for (int i = 0; names && i < MOST; i++)
+        names[i] = (char *)(names + MOST + 1);
+    return names;
+}
+
 static void fill(const struct outputs *to, const cJSON *answer)
 {
     bool granted = !answer_refusal(answer);
+    *to->count = 0;
     *to->sets = granted ? answer_sets(answer, to->count) : NULL;
-    if (!granted)
-        *to->count = 0;
+    if (!*to->sets && !to->queries)
+        *to->sets = no_sets();
     if (to->queries)
         *to->type = granted ? json_int(answer, "type", MPI_PSETOP_NULL) : MPI_PSETOP_NULL;
     else if (!granted)
@@ -187,6 +212,53 @@ int epop__instead_MPI_Session_dyn_finalize_psetop(MPI_Session session, const cha
     return MPI_SUCCESS;
 }
 
+/* ---- Meeting ----------------------------------------------------------------------------- */
+
+static void met(void *unused, const cJSON *answer)
+{
+    (void)unused;
+    (void)answer;
+}
+
+static int meet(MPI_Session session, const char *function, char **pset_names, int num_psets, MPI_Request *request)
+{
+    struct error why;
+    if (!sessions_has(session))
+        return sessions_wrong(session, function, MPI_ERR_SESSION, "that is no session");
+    for (int i = 0; i < num_psets; i++)
+        if (!pset_names || !pset_names[i])
+            return sessions_wrong(session, function, MPI_ERR_ARG, "one of its process sets is NULL");
+    if (num_psets < 1)
+        return sessions_wrong(session, function, MPI_ERR_ARG, "of no process set there is nobody to wait for");
+    agent_let_join(); /* who waits for others by their set is to meet them */
+    cJSON *message = question("barrier");
+    question_names(message, "more", pset_names, num_psets);
+    question_all(message, "more");
+    if (request)
+        return later_ask(session, function, message, met, function, 0, NULL, request);
+    cJSON *answer = question_ask(message, &why);
+    if (!answer)
+        return sessions_wrong(session, function, MPI_ERR_ARG, why.text);
+    cJSON_Delete(answer);
+    return MPI_SUCCESS;
+}
+
+int epop__instead_MPI_Session_pset_barrier(MPI_Session session, char **pset_names, int num_psets, MPI_Info info)
+{
+    (void)info;
+    return meet(session, "MPI_Session_pset_barrier", pset_names, num_psets, NULL);
+}
+
+int epop__instead_MPI_Session_pset_barrier_nb(MPI_Session session, char **pset_names, int num_psets, MPI_Info info,
+                                              MPI_Request *request)
+{
+    static const char function[] = "MPI_Session_pset_barrier_nb";
+    (void)info;
+    if (!request)
+        return sessions_wrong(session, function, MPI_ERR_ARG, "the request is NULL");
+    return meet(session, function, pset_names, num_psets, request);
+}
+
 /* ---- Dictionaries ------------------------------------------------------------------------ */
 
 int epop__instead_MPI_Session_set_pset_data(MPI_Session session, const char *pset_name, MPI_Info info)
@@ -248,6 +320,7 @@ static int get(MPI_Session session, const char *function, const char *coll_pset,
     question_name(message, "set", pset_name);
     cJSON_AddItemToObject(message, "keys", cJSON_CreateStringArray((const char *const *)keys, nkeys));
     cJSON_AddBoolToObject(message, "wait", wait);
+    cJSON_AddBoolToObject(message, "beside", request ? 1 : 0);
     question_together(message, coll_pset, pset_name);
     if (request) {
         struct lookup lookup = {info_used, NULL};

@@ -38,6 +38,13 @@ void question_name(cJSON *message, const char *key, const char *set)
     cJSON_AddStringToObject(message, key, meant(set));
 }
 
+void question_names(cJSON *message, const char *key, char *const *sets, int count)
+{
+    cJSON *list = cJSON_AddArrayToObject(message, key);
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(meant(sets[i])));
+}
+
 void question_birth(void)
 {
     struct error unheard;
@@ -51,6 +58,13 @@ void question_birth(void)
 void question_grown(void)
 {
     atomic_store(&is_apart, false);
+}
+
+void question_all(cJSON *message, const char *key)
+{
+    char *list = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(message, key));
+    cJSON_AddStringToObject(message, "key", list ? list : "");
+    cJSON_free(list);
 }
 
 void question_together(cJSON *message, const char *set, const char *what)

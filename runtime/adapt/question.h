@@ -17,6 +17,12 @@ void question_name(cJSON *question, const char *key, const char *set);
 void question_birth(void);
 void question_grown(void);
 
+/* Likewise a list of names. */
+void question_names(cJSON *question, const char *key, char *const *sets, int count);
+
+/* The same question, together with all who say the same list of names. */
+void question_all(cJSON *question, const char *key);
+
 /* The same question, together with the other processes of that set. */
 void question_together(cJSON *question, const char *set, const char *what);
 

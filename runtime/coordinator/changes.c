@@ -133,6 +133,22 @@ struct pset *changes_bound(const struct coordinator *c, struct pset *set)
     return NULL;
 }
 
+bool changes_may_be(struct coordinator *c, int more, struct error *why)
+{
+    const struct offer *offer = &c->changes.offer;
+    struct pset *set = offer->set ? psets_find(&c->changes.sets, offer->set->name) : NULL;
+    if (!set || c->changes.wish.bound != changes_bound(c, set))
+        return true;
+    int size = set->count + more;
+    if (size < offer->least)
+        error_set(why, ERROR_FAILED, "the program takes %d processes or more in %s, not %d (mpi_num_procs_min)",
+                  offer->least, set->name, size);
+    else if (size > offer->most)
+        error_set(why, ERROR_FAILED, "the program takes %d processes or fewer in %s, not %d (mpi_num_procs_max)",
+                  offer->most, set->name, size);
+    return size >= offer->least && size <= offer->most;
+}
+
 int *changes_choose_leavers(struct coordinator *c, const struct pset *set, int count, struct error *why)
 {
     int *ranks = count <= set->count ? malloc(sizeof *ranks * ((size_t)count + 1)) : NULL, found = 0;

@@ -35,16 +35,23 @@ struct change {
     bool held; /* connecting waits for the acceptance, too */
 };
 
+/* The program lets others choose how many processes a set has. */
+struct offer {
+    const struct pset *set; /* NULL: it does not */
+    int least, most;
+};
+
 struct changes {
     struct psets sets;
     char app[128];      /* the application's name */
     struct change now;  /* the last one */
     struct change wish; /* what the next one is to be: its type, bound, go, held, lasting */
-    char reason[600];   /* why the last one was aborted */
-    int making;         /* processes that make a communicator: the world stays as it is */
-    int spawns;         /* MPIX_Spawn_async: calls of the program that have been heard */
-    bool holds;         /* connecting is to wait for the acceptance in each */
-    bool seen;          /* some process has sessions: events are published */
+    struct offer offer;
+    char reason[600]; /* why the last one was aborted */
+    int making;       /* processes that make a communicator: the world stays as it is */
+    int spawns;       /* MPIX_Spawn_async: calls of the program that have been heard */
+    bool holds;       /* connecting is to wait for the acceptance in each */
+    bool seen;        /* some process has sessions: events are published */
 };
 
 /* 0, or -1: out of memory. */
@@ -57,6 +64,8 @@ const char *changes_type_name(enum pset_op type);
 
 /* A change of this set: whose processes are to accept it; NULL: as it is that of all, of the whole application. */
 struct pset *changes_bound(const struct coordinator *c, struct pset *set);
+/* Does the program's offer allow that what is wished for has so many processes more, or less? Also without one. */
+bool changes_may_be(struct coordinator *c, int more, struct error *why);
 /* The last processes of the set, by their ranks, as the release_ranks of a resize: the caller's to free. NULL with
  * text: so many cannot leave. */
 int *changes_choose_leavers(struct coordinator *c, const struct pset *set, int count, struct error *why);

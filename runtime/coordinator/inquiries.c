@@ -124,13 +124,14 @@ static bool look_once(struct coordinator *c, inquiry_answer *answer)
     bool some = false;
     for (struct inquiry **at = &c->inquiries.first; *at;) {
         struct inquiry *inquiry = *at;
-        cJSON *told = answer(c, inquiry);
-        if (!told) {
+        cJSON *told = inquiry->answered ? NULL : answer(c, inquiry);
+        if (!told && !inquiry->answered) {
             at = &inquiry->next;
             continue;
         }
         *at = inquiry->next;
-        send(c, inquiry, told);
+        if (told)
+            send(c, inquiry, told);
         free_one(inquiry);
         some = true;
     }
@@ -144,6 +145,17 @@ void inquiries_look(struct coordinator *c, inquiry_answer *answer)
     while (look_once(c, answer))
         ;
     set_limit(c);
+}
+
+void inquiry_answer_first(struct coordinator *c, struct inquiry *inquiry, cJSON *answer)
+{
+    inquiry->answered = true;
+    send(c, inquiry, answer);
+}
+
+void inquiry_look_again(struct inquiry *inquiry, double seconds)
+{
+    inquiry->limit = monotonic_seconds() + seconds;
 }
 
 void inquiries_abandoned(struct coordinator *c, const void *handle)
@@ -184,13 +196,35 @@ static bool will_not_ask(const struct process *p)
     return p->ended || p->state == PROCESS_GONE || p->state == PROCESS_LOST || p->state == PROCESS_RETURNING;
 }
 
-int inquiry_meets(struct coordinator *c, struct inquiry *inquiry, const struct pset *set, struct error *why)
+/* It will ask no more, or has a thread that waits for an answer. */
+static bool says_nothing(struct coordinator *c, int process, const char *about)
+{
+    const struct process *p = process_at(c, process);
+    if (will_not_ask(p) || p->state == PROCESS_STANDBY || p->state == PROCESS_SPENT || p->state == PROCESS_HOSTING)
+        return true;
+    for (const struct inquiry *i = c->inquiries.first; i; i = i->next)
+        if (i->process == process && !i->answered && !i->asked.beside && i->asked.wait &&
+            !strcmp(i->asked.about, about))
+            return true;
+    return false;
+}
+
+bool inquiries_all_wait(struct coordinator *c, const char *about)
+{
+    bool all = true;
+    for (int i = 0; all && i < c->processes.count; i++)
+        all = says_nothing(c, i, about);
+    return all;
+}
+
+int inquiry_meets(struct coordinator *c, struct inquiry *inquiry, const struct pset *set, inquiry_spared *spared,
+                  struct error *why)
 {
     if (inquiry->met)
         return 1;
     for (int i = 0; i < set->count; i++) {
         int process = set->members[i];
-        if (of(c, inquiry, process))
+        if (of(c, inquiry, process) || (spared && spared(c, process)))
             continue;
         if (will_not_ask(process_at(c, process)))
             return error_set(why, ERROR_FAILED, "process %d (pid %d on %s) of %s has left, or has ended the program",
@@ -200,6 +234,8 @@ int inquiry_meets(struct coordinator *c, struct inquiry *inquiry, const struct p
     int number = ++c->inquiries.meetings;
     for (int i = 0; i < set->count; i++) {
         struct inquiry *one = of(c, inquiry, set->members[i]);
+        if (!one)
+            continue; /* it is spared */
         one->met = true;
         one->meeting = number;
     }

@@ -24,6 +24,8 @@ struct inquiry {
     bool met;                /* all that were to ask have */
     int meeting;             /* a number that they share; 0: none */
     int verdict;             /* what was found for all of them, by whoever was looked at first; 0: nothing so far */
+    bool answered;           /* before it was looked at */
+    bool said;               /* that it waits long */
     bool decided;            /* of a re-initialization: */
     int adaptation;          /* that it is; 0: none; -1: it is refused */
     char refusal[200];
@@ -50,6 +52,12 @@ void inquiries_refuse(struct coordinator *c, int process, int id, const char *re
 typedef cJSON *inquiry_answer(struct coordinator *c, struct inquiry *inquiry);
 void inquiries_look(struct coordinator *c, inquiry_answer *answer);
 
+/* Gives that answer (taken) now, before what is looked at is answered. */
+void inquiry_answer_first(struct coordinator *c, struct inquiry *inquiry, cJSON *answer);
+
+/* It is looked at again after so many seconds, if nothing happens. */
+void inquiry_look_again(struct inquiry *inquiry, double seconds);
+
 /* The tool has gone. */
 void inquiries_abandoned(struct coordinator *c, const void *handle);
 
@@ -58,9 +66,15 @@ bool inquiry_is_late(const struct inquiry *inquiry);
 
 /*
  * Have all members of the set asked the same: has their question the same "key"? Then all of them have met, with a
- * meeting of their own. -1 with text where one of them will not, as it is gone or has ended the program.
+ * meeting of their own. -1 with text where one of them will not, as it is gone or has ended the program. Those that are
+ * spared (NULL: nobody) are not waited for.
  */
-int inquiry_meets(struct coordinator *c, struct inquiry *inquiry, const struct pset *set, struct error *why);
+typedef bool inquiry_spared(const struct coordinator *c, int process);
+int inquiry_meets(struct coordinator *c, struct inquiry *inquiry, const struct pset *set, inquiry_spared *spared,
+                  struct error *why);
+
+/* Can nobody say anything any more? Each process has ended, or waits for the answer to a question of that sort. */
+bool inquiries_all_wait(struct coordinator *c, const char *about);
 
 /* What was found counts for all that have met with it. */
 void inquiry_decide(struct coordinator *c, struct inquiry *inquiry, int verdict);

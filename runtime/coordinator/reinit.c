@@ -103,7 +103,7 @@ cJSON *reinit_begin(struct coordinator *c, struct inquiry *inquiry)
     const struct pset *world = psets_find(&c->changes.sets, PSETS_WORLD);
     if (!c->config.sessions)
         return inquiry_no("this program adapts by its blocks or by MPI_Probe_adapt, not by re-initialization");
-    int met = inquiry_meets(c, inquiry, world, &why);
+    int met = inquiry_meets(c, inquiry, world, NULL, &why);
     if (met <= 0)
         return met ? inquiry_no(why.text) : NULL;
     if (is_open(c) && c->changes.now.added && !adaptation_is_ready(c) && !inquiry->decided)

@@ -150,7 +150,8 @@ int resize_start(struct coordinator *c, const struct request_resize *request, en
         error_memory(why);
     } else if (are_hosts(request->add_hosts, why) && are_hosts(request->release_hosts, why) &&
                slurm_jobs_take(c, request, why) && mark_leavers(c, &r, request, why) &&
-               choose_size(c, &r, request, why)) {
+               choose_size(c, &r, request, why) &&
+               (by == BY_PROGRAM || changes_may_be(c, r.granted - c->processes.size, why))) {
         if (r.granted == c->processes.size && !r.named)
             result = 1;
         else if (!(a = adaptation_new(c, by, r.granted, r.wanted)))

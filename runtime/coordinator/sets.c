@@ -17,6 +17,8 @@
 #include "runtime/coordinator/state.h"
 #include "runtime/wire/messages.h"
 
+#define KEY_LIMIT 5.0 /* seconds, after which somebody who waits for a key is looked at */
+
 /* ---- What they are -------------------------------------------------------------------- */
 
 static cJSON *about_list(struct coordinator *c, struct inquiry *inquiry)
@@ -186,7 +188,7 @@ static cJSON *about_meet(struct coordinator *c, struct inquiry *inquiry)
     bool was = inquiry->met;
     bool free_world = c->agreement.state == AGREEMENT_NONE && !changes_want(c);
     int there = was || free_world ? all_there(c, &group, &why) : 0;
-    int met = there > 0 ? inquiry_meets(c, inquiry, &group, &why) : there;
+    int met = there > 0 ? inquiry_meets(c, inquiry, &group, NULL, &why) : there;
     if (met < 0) {
         answer = inquiry_no(why.text);
     } else if (met) {
@@ -200,6 +202,37 @@ static cJSON *about_meet(struct coordinator *c, struct inquiry *inquiry)
     return answer;
 }
 
+/* The processes of these sets, each once, as a set for them alone. -1 with text. */
+static int join_sets(struct coordinator *c, const struct inquiry *inquiry, struct pset *all, struct error *why)
+{
+    const struct texts *names = &inquiry->asked.more;
+    *all = (struct pset){.name = "the sets", .members = malloc(sizeof(int) * (size_t)c->processes.count)};
+    if (!all->members)
+        return error_memory(why);
+    if (names->count == 1)
+        snprintf(all->name, sizeof all->name, "%s", names->items[0]);
+    for (int i = 0; i < names->count; i++) {
+        const struct pset *set = sets_of(c, inquiry, names->items[i], why);
+        for (int m = 0; set && m < set->count; m++)
+            if (!pset_has(all, set->members[m]))
+                all->members[all->count++] = set->members[m];
+        if (!set)
+            return -1;
+    }
+    return all->count ? 0 : error_set(why, ERROR_FAILED, "no process set is named");
+}
+
+static cJSON *about_barrier(struct coordinator *c, struct inquiry *inquiry)
+{
+    struct pset all;
+    struct error why;
+    int met = join_sets(c, inquiry, &all, &why);
+    if (!met)
+        met = inquiry_meets(c, inquiry, &all, NULL, &why);
+    free(all.members);
+    return met < 0 ? inquiry_no(why.text) : met ? inquiry_yes() : NULL;
+}
+
 static cJSON *about_made(struct coordinator *c, struct inquiry *inquiry)
 {
     (void)inquiry;
@@ -209,6 +242,8 @@ static cJSON *about_made(struct coordinator *c, struct inquiry *inquiry)
 
 /* ---- Operations --------------------------------------------------------------------------- */
 
+enum { SETS_MOST = 256 };
+
 static cJSON *named(struct pset *const *sets, int count)
 {
     cJSON *answer = inquiry_yes(), *names = cJSON_AddArrayToObject(answer, "sets");
@@ -217,12 +252,25 @@ static cJSON *named(struct pset *const *sets, int count)
     return answer;
 }
 
+/* The further operands. False with text. */
+static bool find_more(struct coordinator *c, const struct inquiry *inquiry, struct pset **more, struct error *why)
+{
+    const struct texts *names = &inquiry->asked.more;
+    bool found = true;
+    for (int i = 0; found && i < names->count; i++)
+        found = (more[i] = sets_of(c, inquiry, names->items[i], why));
+    return found;
+}
+
 static cJSON *about_op(struct coordinator *c, struct inquiry *inquiry)
 {
     const struct report_ask *asked = &inquiry->asked;
     struct error why;
     const bool active = asked->active > 0;
+    struct pset *more[SETS_MOST];
     struct pset_request r = {.op = (enum pset_op)asked->type,
+                             .more = more,
+                             .more_count = asked->more.count,
                              .target = asked->target,
                              .app = c->changes.app,
                              .active = asked->active < 0 ? NULL : &active,
@@ -230,8 +278,10 @@ static cJSON *about_op(struct coordinator *c, struct inquiry *inquiry)
     bool operands = r.op != PSET_OP_NULL;
     if (operands && r.op != PSET_OP_UNION && r.op != PSET_OP_DIFFERENCE && r.op != PSET_OP_INTERSECTION)
         return inquiry_no("no such operation: there are union, difference and intersection");
-    if (operands &&
-        (!(r.a = sets_of(c, inquiry, inquiry->asked.a, &why)) || !(r.b = sets_of(c, inquiry, inquiry->asked.b, &why))))
+    if (asked->more.count > SETS_MOST)
+        return inquiry_no("an operation is on 256 process sets at most");
+    if (operands && (!(r.a = sets_of(c, inquiry, asked->a, &why)) || !(r.b = sets_of(c, inquiry, asked->b, &why)) ||
+                     !find_more(c, inquiry, more, &why)))
         return inquiry_no(why.text);
     struct pset *result = psets_operate(&c->changes.sets, &r, &why);
     return result ? named(&result, 1) : inquiry_no(why.text);
@@ -239,13 +289,12 @@ static cJSON *about_op(struct coordinator *c, struct inquiry *inquiry)
 
 static cJSON *about_split(struct coordinator *c, struct inquiry *inquiry)
 {
-    enum { MOST = 256 };
     const struct ints *parts = &inquiry->asked.parts;
-    struct pset *made[MOST], *set;
+    struct pset *made[SETS_MOST], *set;
     struct error why;
     if (!(set = sets_of(c, inquiry, inquiry->asked.a, &why)))
         return inquiry_no(why.text);
-    if (parts->count > MOST)
+    if (parts->count > SETS_MOST)
         return inquiry_no("a process set is split into 256 parts at most");
     if (psets_split(&c->changes.sets, c->changes.app, set, parts->items, parts->count, made, &why))
         return inquiry_no(why.text);
@@ -266,27 +315,95 @@ static cJSON *about_set(struct coordinator *c, struct inquiry *inquiry)
     return inquiry_yes();
 }
 
+/* A change takes it, or has: such a process may have left its loop already, and the others do not wait for it. */
+static bool leaves(const struct coordinator *c, int process)
+{
+    const struct change *now = &c->changes.now;
+    enum process_state state = process_at(c, process)->state;
+    bool taken = now->taken && now->go && now->state != CHANGE_ABORTED && pset_has(now->taken, process);
+    return taken || state == PROCESS_LEAVING || (state == PROCESS_GONE && !process_at(c, process)->ended);
+}
+
+/* What a set is to the process that asks, by the keys of its attributes, as texts. */
+static cJSON *attributes(struct coordinator *c, const struct pset *set, int process)
+{
+    static const struct {
+        const char *key, *said;
+    } truths[] = {{"mpi_ps_active", "active"},
+                  {"mpi_included", "included"},
+                  {"mpi_primary", "primary"},
+                  {"mpi_dyn", "dynamic"}},
+      numbers[] = {{"mpi_size", "size"}, {"mpi_ps_version", "version"}, {"mpi_ps_epoch", "epoch"}};
+    cJSON *of = cJSON_CreateObject(), *all = cJSON_Duplicate(set->sched, 1);
+    char text[32];
+    describe(c, set, process, of);
+    for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
+        json_put_text(all, truths[i].key, json_true(of, truths[i].said) ? "True" : "False");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        snprintf(text, sizeof text, "%d", json_int(of, numbers[i].said, 0));
+        json_put_text(all, numbers[i].key, text);
+    }
+    cJSON_Delete(of);
+    return all;
+}
+
+/* The first key that is not there, or NULL; what is, into data. */
+static const char *look_up(struct coordinator *c, const struct inquiry *inquiry, const struct pset *set, cJSON *data)
+{
+    const struct texts *keys = &inquiry->asked.keys;
+    const char *missing = NULL;
+    cJSON *own = attributes(c, set, inquiry->process);
+    for (int i = keys->count - 1; i >= 0; i--) {
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(own, keys->items[i]);
+        if (!value)
+            value = cJSON_GetObjectItemCaseSensitive(set->data, keys->items[i]);
+        if (!value)
+            missing = keys->items[i];
+        else
+            json_put_text(data, keys->items[i], value->valuestring);
+    }
+    cJSON_Delete(own);
+    return missing;
+}
+
+enum { NEVER = 1 };
+
+/* It waits for a key. NULL: it goes on. */
+static cJSON *wait_for_key(struct coordinator *c, struct inquiry *inquiry, const struct pset *set, const char *key)
+{
+    char text[900];
+    snprintf(text, sizeof text, "nobody can set the key %.200s of %.200s any more: all processes wait for keys", key,
+             set->name);
+    if (inquiry_is_late(inquiry) && inquiries_all_wait(c, "get"))
+        inquiry_decide(c, inquiry, NEVER);
+    if (inquiry->verdict == NEVER)
+        return inquiry_no(text);
+    if (inquiry_is_late(inquiry) && !inquiry->said) {
+        inquiry->said = true;
+        snprintf(text, sizeof text, "note: process %d waits for the key %.200s of %.200s, which nobody has set so far",
+                 inquiry->process, key, set->name);
+        c->config.ops->say(c->config.context, text, false);
+    }
+    if (!inquiry->limit || inquiry_is_late(inquiry))
+        inquiry_look_again(inquiry, KEY_LIMIT);
+    return NULL;
+}
+
 /* Whoever is missing a key waits for it, if it says so. A process that is not joined by then never will be told. */
 static cJSON *about_get(struct coordinator *c, struct inquiry *inquiry)
 {
-    const struct texts *keys = &inquiry->asked.keys;
     struct error why;
     const struct pset *set = sets_of(c, inquiry, inquiry->asked.set, &why),
                       *with = set ? sets_of(c, inquiry, inquiry->asked.with, &why) : NULL;
-    int met = with ? inquiry_meets(c, inquiry, with, &why) : -1;
+    int met = !with ? -1 : leaves(c, inquiry->process) ? 1 : inquiry_meets(c, inquiry, with, leaves, &why);
     if (met <= 0)
         return met ? inquiry_no(why.text) : NULL;
-    cJSON *answer = inquiry_yes(), *data = cJSON_AddObjectToObject(answer, "data");
-    for (int i = 0; i < keys->count; i++) {
-        const cJSON *value = cJSON_GetObjectItemCaseSensitive(set->data, keys->items[i]);
-        if (value)
-            cJSON_AddItemToObject(data, keys->items[i], cJSON_Duplicate(value, 1));
-        else if (inquiry->asked.wait && !inquiry_is_late(inquiry)) {
-            cJSON_Delete(answer);
-            return NULL;
-        }
-    }
-    return answer;
+    cJSON *answer = inquiry_yes();
+    const char *missing = look_up(c, inquiry, set, cJSON_AddObjectToObject(answer, "data"));
+    if (!missing || !inquiry->asked.wait)
+        return answer;
+    cJSON_Delete(answer);
+    return wait_for_key(c, inquiry, set, missing);
 }
 
 /* ---- Who asks what ------------------------------------------------------------------------------ */
@@ -303,6 +420,7 @@ static const struct subject {
     {"members", about_members, false},
     {"meet", about_meet, false},
     {"made", about_made, false},
+    {"barrier", about_barrier, false},
     {"op", about_op, true},
     {"split", about_split, true},
     {"set", about_set, true},

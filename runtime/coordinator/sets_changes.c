@@ -1,6 +1,7 @@
 /* Questions about resource changes: see sets_changes.h. */
 #include "runtime/coordinator/sets_changes.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,32 @@ static cJSON *outputs(const struct change *change)
     return list;
 }
 
+static cJSON *granted(const struct change *change)
+{
+    cJSON *answer = inquiry_yes();
+    cJSON_AddNumberToObject(answer, "adaptation", change->adaptation);
+    cJSON_AddItemToObject(answer, "sets", outputs(change));
+    return answer;
+}
+
+static bool is_offer(const struct inquiry *inquiry)
+{
+    const struct report_ask *asked = &inquiry->asked;
+    return !strcmp(asked->about, "request") && asked->type == PSET_OP_REPLACE && !asked->add && !asked->sub &&
+           (asked->least || asked->most || asked->preferred);
+}
+
+/* Those that wait for what comes of their offer hear it before anybody finds the change. */
+static bool end_offer(struct coordinator *c, const struct change *taken_by)
+{
+    bool open = c->changes.offer.set;
+    for (struct inquiry *i = c->inquiries.first; i; i = i->next)
+        if (is_offer(i) && !i->answered)
+            inquiry_answer_first(c, i, taken_by ? granted(taken_by) : inquiry_no("the program withdrew it"));
+    c->changes.offer = (struct offer){0};
+    return open;
+}
+
 /* Of a change that somebody else asked for the successor's programs get the outcome, too; and have accepted it then. */
 static void propose(struct coordinator *c, const struct inquiry *inquiry)
 {
@@ -133,6 +160,10 @@ static void propose(struct coordinator *c, const struct inquiry *inquiry)
     now->next = set ? outcome(c, set, &why) : NULL;
     now->type = now->type == PSET_OP_ADD ? PSET_OP_GROW : now->type == PSET_OP_SUB ? PSET_OP_SHRINK : now->type;
     now->lasting = true;
+    if (set && set == c->changes.offer.set) {
+        now->type = PSET_OP_REPLACE;
+        end_offer(c, now);
+    }
     changes_go(c);
     adaptation_accepted(c);
 }
@@ -154,7 +185,7 @@ cJSON *sets_change_query(struct coordinator *c, struct inquiry *inquiry)
     struct error why;
     if (inquiry->asked.with) {
         const struct pset *with = sets_of(c, inquiry, inquiry->asked.with, &why);
-        int met = with ? inquiry_meets(c, inquiry, with, &why) : -1;
+        int met = with ? inquiry_meets(c, inquiry, with, NULL, &why) : -1;
         if (met <= 0)
             return met ? inquiry_no(why.text) : NULL;
     }
@@ -208,6 +239,33 @@ static int start(struct coordinator *c, const struct inquiry *inquiry, const str
     return result;
 }
 
+static void hint(const struct pset *set, const char *key, int number)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", number);
+    if (number)
+        json_put_text(set->sched, key, text);
+}
+
+/* "Resize me when you want": it waits for that, or the program asks later whether there is a change. */
+static cJSON *take_offer(struct coordinator *c, struct inquiry *inquiry, const struct pset *set)
+{
+    const struct report_ask *asked = &inquiry->asked;
+    struct offer offer = {set, asked->least ? asked->least : 1, asked->most ? asked->most : INT_MAX};
+    if (!c->config.sessions)
+        return inquiry_no("this program adapts by its blocks or by MPI_Probe_adapt, not by process sets");
+    if (offer.least < 1 || offer.most < offer.least || asked->preferred < 0)
+        return inquiry_no("it takes no number of processes");
+    if (!inquiry->decided) {
+        c->changes.offer = offer;
+        hint(set, "mpi_ps_sched_num_procs_min", asked->least);
+        hint(set, "mpi_ps_sched_num_procs_max", asked->most);
+        hint(set, "mpi_ps_sched_num_procs_pref", asked->preferred);
+    }
+    inquiry->decided = true;
+    return asked->beside ? NULL : inquiry_no("nobody has chosen a size so far");
+}
+
 cJSON *sets_change_request(struct coordinator *c, struct inquiry *inquiry)
 {
     struct changes *s = &c->changes;
@@ -215,6 +273,8 @@ cJSON *sets_change_request(struct coordinator *c, struct inquiry *inquiry)
     struct pset *set = sets_of(c, inquiry, inquiry->asked.set, &why);
     if (!set)
         return inquiry_no(why.text);
+    if (is_offer(inquiry))
+        return take_offer(c, inquiry, set);
     enum pset_op type = (enum pset_op)inquiry->asked.type;
     bool lasting = type != PSET_OP_NULL;
     s->wish = (struct change){.type = type,
@@ -231,10 +291,7 @@ cJSON *sets_change_request(struct coordinator *c, struct inquiry *inquiry)
     s->now.of = set;
     if (type == PSET_OP_GROW || type == PSET_OP_SHRINK || type == PSET_OP_REPLACE)
         s->now.next = outcome(c, set, &why);
-    cJSON *answer = inquiry_yes();
-    cJSON_AddNumberToObject(answer, "adaptation", s->now.adaptation);
-    cJSON_AddItemToObject(answer, "sets", outputs(&s->now));
-    return answer;
+    return granted(&s->now);
 }
 
 /* ---- Accepting it -------------------------------------------------------------------------- */
@@ -347,8 +404,9 @@ cJSON *sets_change_close(struct coordinator *c, struct inquiry *inquiry)
 cJSON *sets_change_cancel(struct coordinator *c, struct inquiry *inquiry)
 {
     (void)inquiry;
+    bool withdrawn = end_offer(c, NULL);
     if (!adaptation_pending(c) || adaptation_is(c, ADAPTATION_WINDOW))
-        return inquiry_no("there is no change that could be called off");
+        return withdrawn ? inquiry_yes() : inquiry_no("there is no change that could be called off");
     adaptation_drop(c, ADAPTATION_CANCELLED, "failed", "the program called it off");
     return inquiry_yes();
 }

@@ -237,6 +237,19 @@ static int *combine(enum pset_op op, const struct pset *a, const struct pset *b,
     return result;
 }
 
+/* Of all operands. */
+static int *combine_all(const struct pset_request *r, int *count)
+{
+    int *members = combine(r->op, r->a, r->b, count);
+    for (int i = 0; members && i < r->more_count; i++) {
+        const struct pset so_far = {.members = members, .count = *count};
+        int *next = combine(r->op, &so_far, r->more[i], count);
+        free(members);
+        members = next;
+    }
+    return members;
+}
+
 static int later(int a, int b)
 {
     return a > b ? a : b;
@@ -262,8 +275,8 @@ static void inherit(struct pset *set, const struct pset *from)
 
 /* The sets that the runtime cares for follow, but not into nothing. */
 struct following {
-    const struct pset_request *request;
-    const struct pset *result;
+    enum pset_op op;
+    const struct pset *delta, *result;
     bool failed;
 };
 
@@ -273,12 +286,22 @@ static void follow(void *context, struct pset *set)
     int count, *members;
     if (set == f->result)
         return;
-    members = combine(f->request->op, set, f->request->b, &count);
+    members = combine(f->op, set, f->delta, &count);
     if (!members || (count && pset_assign(set, members, count)))
         f->failed = true;
     else if (count)
-        set->epoch = later(set->epoch, f->request->b->epoch);
+        set->epoch = later(set->epoch, f->delta->epoch);
     free(members);
+}
+
+/* False: out of memory. */
+static bool let_follow(struct psets *sets, const struct pset_request *r, const struct pset *result,
+                       const struct pset *delta)
+{
+    struct following f = {r->op, delta, result, false};
+    if (delta->delta)
+        psets_affected(sets, r->app, r->a, delta, follow, &f);
+    return !f.failed;
 }
 
 static struct pset *change_attributes(struct psets *sets, const struct pset_request *r, struct error *error)
@@ -343,12 +366,15 @@ struct pset *psets_operate(struct psets *sets, const struct pset_request *r, str
 {
     if (r->op == PSET_OP_NULL)
         return change_attributes(sets, r, error);
-    int count, *members = combine(r->op, r->a, r->b, &count), epoch = later(r->a->epoch, r->b->epoch);
+    int count, *members = combine_all(r, &count), epoch = later(r->a->epoch, r->b->epoch);
     struct pset *result = NULL;
+    for (int i = 0; i < r->more_count; i++)
+        epoch = later(epoch, r->more[i]->epoch);
     if (!members)
         error_memory(error);
     else if (!count)
-        error_set(error, ERROR_FAILED, "no process is left in the result of %s and %s", r->a->name, r->b->name);
+        error_set(error, ERROR_FAILED, "no process is left in the result of %s and %s%s", r->a->name, r->b->name,
+                  r->more_count ? ", and others" : "");
     else
         result = place(sets, r, members, count, error);
     free(members);
@@ -356,12 +382,12 @@ struct pset *psets_operate(struct psets *sets, const struct pset_request *r, str
         return NULL;
     result->epoch = epoch;
     set_attributes(result, r);
-    struct following f = {r, result, false};
-    if (r->b->delta)
-        psets_affected(sets, r->app, r->a, r->b, follow, &f);
-    if (f.failed)
+    bool all = let_follow(sets, r, result, r->b);
+    for (int i = 0; i < r->more_count; i++)
+        all &= let_follow(sets, r, result, r->more[i]);
+    if (!all)
         error_memory(error);
-    return f.failed ? NULL : result;
+    return all ? result : NULL;
 }
 
 int psets_split(struct psets *sets, const char *app, const struct pset *set, const int *sizes, int count,

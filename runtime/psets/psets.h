@@ -99,6 +99,8 @@ void psets_affected(const struct psets *sets, const char *app, const struct pset
 struct pset_request {
     enum pset_op op;          /* UNION, DIFFERENCE, INTERSECTION; or NULL: attributes of the target alone */
     struct pset *a, *b;       /* NULL with NULL */
+    struct pset *const *more; /* further operands, one after the other */
+    int more_count;
     const char *target;       /* the name that is wanted; NULL: any */
     const char *app;          /* the application */
     const bool *active;       /* NULL: as that of a */
@@ -107,8 +109,8 @@ struct pset_request {
 
 /*
  * Definition 5, and what follows: the result is a new set, or, where the target is a's own name, a new version of it.
- * If b is a delta process set all sets that are recursively affected follow. The result, or NULL with text: nothing has
- * changed then.
+ * If b is a delta process set, or a further operand is, all sets that are recursively affected follow. The result, or
+ * NULL with text: nothing has changed then.
  */
 struct pset *psets_operate(struct psets *sets, const struct pset_request *request, struct error *error);
 

@@ -31,6 +31,12 @@ static void result(const char *what, int code)
                                          : "else");
 }
 
+static void clock_goes_on(double begin, double tick)
+{
+    double passed = MPI_Wtime() - begin;
+    say("clock", passed > 0 && passed < 3600 && tick > 0 && tick < 1 && tick == MPI_Wtick() ? "goes on" : "WRONG");
+}
+
 static void attributes(const char *set)
 {
     static const char *const keys[] = {"mpi_size",     "mpi_ps_version", "mpi_ps_epoch", "mpi_ps_active",
@@ -113,8 +119,69 @@ static void operations(void)
     op = MPI_PSETOP_SHRINK;
     MPI_Info_set(info, "mpi_num_procs_sub", "17");
     MPI_Session_dyn_v2a_psetop(session, &op, in, 1, &out, &count, info);
-    say("too many", op == MPI_PSETOP_NULL && count == 0 ? "null" : "WRONG");
+    say("too many", op == MPI_PSETOP_NULL && count == 0 && !out[0][0] && !out[2][0] ? "null" : "WRONG");
+    free(out);
     MPI_Info_free(&info);
+}
+
+/* What the process is to the set, by its dictionary; and what nobody sets, as all wait for it. */
+static void keys(void)
+{
+    char dynamic[] = "mpi_dyn", primary[] = "mpi_primary", included[] = "mpi_included", never[] = "never", text[3][8];
+    char *known[] = {dynamic, primary, included}, *unknown[] = {never}, all[32];
+    MPI_Info info;
+    int flag;
+    MPI_Session_get_pset_data(session, "mpi://WORLD", "mpi://WORLD", known, 3, 1, &info);
+    for (int i = 0; i < 3; i++)
+        MPI_Info_get(info, known[i], 7, text[i], &flag);
+    MPI_Info_free(&info);
+    snprintf(all, sizeof all, "%s %s %s", text[0], text[1], text[2]);
+    say("known keys", all);
+    result("a key that nobody sets",
+           MPI_Session_get_pset_data(session, "mpi://WORLD", "mpi://WORLD", unknown, 1, 1, &info));
+}
+
+/* All do it; two sets of rank 0's, and what is in neither. */
+static void barrier(void)
+{
+    char world[] = "mpi://WORLD", app[] = "mpi://app/psets_calls", none[] = "mpi://app/none";
+    char *both[] = {world, app}, *wrong[] = {none};
+    MPI_Request request;
+    int error = MPI_Session_pset_barrier(session, both, 2, MPI_INFO_NULL);
+    MPI_Session_pset_barrier_nb(session, both, 1, MPI_INFO_NULL, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    result("barrier", error);
+    if (rank == 0)
+        result("barrier of no set", MPI_Session_pset_barrier(session, wrong, 1, MPI_INFO_NULL));
+}
+
+/* Of three sets, each of one process. */
+static void several(void)
+{
+    char made[3][MPI_MAX_PSET_NAME_LEN], *in[] = {made[0], made[1], made[2]}, world[] = "mpi://WORLD",
+                                         *whole[] = {world};
+    char **out = NULL, size[8];
+    static const int ops[] = {MPI_PSETOP_UNION, MPI_PSETOP_DIFFERENCE, MPI_PSETOP_INTERSECTION};
+    MPI_Info info;
+    int flag, count, op = MPI_PSETOP_SPLIT;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_part_sizes", "1,1,1");
+    MPI_Session_dyn_v2a_psetop(session, &op, whole, 1, &out, &count, info);
+    MPI_Info_free(&info);
+    for (int i = 0; i < 3; i++)
+        strcpy(made[i], out[i]);
+    for (int i = 0; i < 3; i++) {
+        op = ops[i];
+        MPI_Session_dyn_v2a_psetop(session, &op, in, 3, &out, &count, MPI_INFO_NULL);
+        if (count == 1)
+            MPI_Session_get_pset_info(session, out[0], &info);
+        if (count == 1)
+            MPI_Info_get(info, "mpi_size", 7, size, &flag);
+        say(i ? i == 1 ? "difference of three" : "intersection of three" : "union of three",
+            count == 1 ? size : "none");
+        if (count == 1)
+            MPI_Info_free(&info);
+    }
 }
 
 static void dictionary(void)
@@ -157,6 +224,7 @@ static void wrong_calls(void)
 int main(int argc, char **argv)
 {
     int world = argc > 1 && !strcmp(argv[1], "world");
+    double tick = MPI_Wtick(), begin = MPI_Wtime(); /* before MPI is up */
     if (world)
         MPI_Init(&argc, &argv);
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
@@ -166,20 +234,26 @@ int main(int argc, char **argv)
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         result("change without a job", MPI_Session_dyn_v2a_psetop(session, &op, NULL, 0, &out, &count, MPI_INFO_NULL));
         MPI_Session_finalize(&session);
-        return MPI_Finalize();
+        MPI_Finalize();
+        clock_goes_on(begin, tick);
+        return 0;
     }
     MPI_Group group;
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* for errors of no session */
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Group_rank(group, &rank);
     MPI_Group_free(&group);
+    clock_goes_on(begin, tick);
     names();
     attributes("mpi://WORLD");
     attributes("mpi://app/psets_calls");
     communicator("mpi://WORLD");
     communicator("mpi://SELF");
+    barrier();
+    keys();
     if (rank == 0) {
         operations();
+        several();
         dictionary();
         wrong_calls();
         names();

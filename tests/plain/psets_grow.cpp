@@ -1,6 +1,7 @@
 // A program of the sort that the successor's interface was made for: it has the calls of its mpi.h, and asks for changes
-// itself: by one call after the other, or (nb) by requests. It grows by two, shrinks by one, and replaces one.
-//     psets_grow [nb]
+// itself: by one call after the other, or (nb) by requests. It grows by two, shrinks by one, and replaces one. With `away` who is taken
+// looks into no dictionary, and numbers of processes have one key for all operations.
+//     psets_grow -|nb|away [GSR...]
 #include "mpi.h"
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +12,7 @@ static MPI_Session session = MPI_SESSION_NULL;
 static MPI_Comm comm = MPI_COMM_NULL;
 static char main_pset[MPI_MAX_PSET_NAME_LEN] = "mpi://WORLD";
 static int steps = 0;
-static bool beside = false;
+static bool beside = false, away = false;
 
 static bool is(const char *pset, const char *key)
 {
@@ -69,8 +70,12 @@ static bool ask(int op, const char *add, const char *sub)
     MPI_Info info;
     input[0] = strdup(main_pset);
     MPI_Info_create(&info);
-    MPI_Info_set(info, "mpi_num_procs_add", add);
-    MPI_Info_set(info, "mpi_num_procs_sub", sub);
+    if (away) {
+        MPI_Info_set(info, "mpi.op_info.info.num_procs", 0 == strcmp(add, "0") ? sub : add);
+    } else {
+        MPI_Info_set(info, "mpi_num_procs_add", add);
+        MPI_Info_set(info, "mpi_num_procs_sub", sub);
+    }
     if (beside) {
         MPI_Request request;
         MPI_Session_dyn_v2a_psetop_nb(session, &op, input, 1, &output, &count, info, &request);
@@ -115,6 +120,11 @@ static bool change(int op, const char *add, const char *sub)
         type = query(&output, &count);
     }
     strcpy(old, main_pset);
+    if (away && type != MPI_PSETOP_GROW && is(output[0], "mpi_included")) {
+        free_strings(output, count);
+        MPI_Comm_disconnect(&comm);
+        return false;
+    }
     get_main(old, output[type == MPI_PSETOP_REPLACE ? 1 : 0]);
     free_strings(output, count);
     MPI_Comm_disconnect(&comm);
@@ -135,6 +145,7 @@ static bool change(int op, const char *add, const char *sub)
 int main(int argc, char *argv[])
 {
     beside = argc > 1 && !strcmp(argv[1], "nb");
+    away = argc > 1 && !strcmp(argv[1], "away");
     const char *wishes = argc > 2 ? argv[2] : "GSR"; // it grows by two, shrinks by one, replaces one
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     if (is(main_pset, "mpi_dyn")) {

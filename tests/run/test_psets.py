@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shlex
+import signal
 import subprocess
 
 import jsonschema
@@ -16,17 +17,25 @@ from executables import LINKED, MPICC, compile_c, resize, source, start, status,
 
 SESSIONS = job.BUILD / "plain/sessions"
 
-SAID = """names: mpi://WORLD mpi://SELF mpi://app/psets_calls
+SAID = """clock: goes on
+names: mpi://WORLD mpi://SELF mpi://app/psets_calls
 mpi://WORLD: 3 0 0 True True True False -
 mpi://app/psets_calls: 3 0 0 True True True False -
 mpi://WORLD: 3 processes, sum of ranks 3
 mpi://SELF: 1 processes, sum of ranks 0
+barrier: success
+barrier of no set: argument
+known keys: False True True
+a key that nobody sets: argument
 mpi://app/psets_calls/rest: 2 0 0 False False False False 16
 mpi://app/psets_calls/rest: 3 1 0 False True False False 16
 nothing left: argument
 no such set: argument
 the runtime's name: argument
 too many: null
+union of three: 3
+difference of three: 1
+intersection of three: none
 dictionary: 42
 group of no set: argument
 info of no set: argument
@@ -37,7 +46,7 @@ MPI_Init besides: other
 spawn another program: spawn
 spawn with arguments: spawn
 initialized: no
-names: mpi://WORLD mpi://SELF mpi://app/psets_calls mpi://app/psets_calls/1 mpi://app/psets_calls/rest
+names: mpi://WORLD mpi://SELF mpi://app/psets_calls mpi://app/psets_calls/1 mpi://app/psets_calls/rest mpi://app/psets_calls/3 mpi://app/psets_calls/6 mpi://app/psets_calls/7
 mpi://app/psets_calls: 3 processes, sum of ranks 3
 mpi://WORLD: 3 processes, sum of ranks 3
 """
@@ -52,13 +61,13 @@ def test_what_the_calls_say(space, calls):
     """With every MPI library: attributes, names whose indices stay, operations, dictionaries, and errors with a line each."""
     result = space.start([job.MPIEXEC, "-n", 3, calls]).wait()
     assert result.status == 0 and result.out == SAID, result
-    assert len(result.err.splitlines()) == 11 and all(line.startswith("epop: MPI") for line in result.err.splitlines()), result
+    assert len(result.err.splitlines()) == 15 and all(line.startswith("epop: MPI") for line in result.err.splitlines()), result
 
 
 def test_sessions_without_a_job(space, calls):
     """Behind a plain MPI_Init they are MPI's own."""
     result = space.start([job.MPIEXEC, "-n", 2, calls, "world"]).wait()
-    assert result.status == 0 and result.out == "change without a job: other\n", result
+    assert result.status == 0 and result.out == "change without a job: other\nclock: goes on\n", result
 
 
 def test_a_job_that_never_changes(space):
@@ -193,7 +202,7 @@ def sizes_after(size, wishes):
 
 
 @joining.needed
-@pytest.mark.parametrize("how", ["-", "nb"])
+@pytest.mark.parametrize("how", ["-", "nb", "away"])
 @pytest.mark.parametrize("wishes", ["GSR", "GG", "SG", "RG", "GSGGS"])
 def test_a_program_of_the_successors_interface(space, how, wishes):
     """It grows, shrinks, and replaces processes, as often as it likes: what comes of a change is its next one's set."""
@@ -215,6 +224,71 @@ def test_random_changes_of_the_successors_interface(space):
         assert result.status == 0 and result.err == "", f"{wishes}\n{result}"
         assert result.out.count("processes after change") == 6, f"{wishes}\n{result}"
         assert f"{size} processes after change 5\n" in result.out, f"{wishes}\n{result}"
+
+
+# ---- Their edges
+
+
+@pytest.fixture(scope="module")
+def edges(tmp_path_factory):
+    return compile_c(source("psets_offer"), tmp_path_factory.mktemp("edges") / "psets_offer", *LINKED)
+
+
+@joining.needed
+def test_resize_me_when_you_want(space, edges):
+    """A size that others choose, within what the program takes; it is found when it is chosen, and not before."""
+    end = space.directory / "end"
+    running = start(space, edges, "offer", end)
+    joining.wait_until(lambda: "3" == sets(space)["mpi://WORLD"]["sched"].get("mpi_ps_sched_num_procs_max"))
+    many = space.epopctl("resize", 4)
+    assert many.status == 1 and "takes 3 processes or fewer in mpi://WORLD, not 4 (mpi_num_procs_max)" in many.err, many
+    few = space.epopctl("resize", 1)
+    assert few.status == 1 and "takes 2 processes or more in mpi://WORLD, not 1 (mpi_num_procs_min)" in few.err, few
+    for size in (3, 2):
+        resize(space, size)
+        running.wait_for_line(f"{size} processes")
+    end.touch()
+    result = running.wait()
+    assert result.status == 0 and result.err == "", result
+    assert result.out == "3 processes\n2 processes\ncalled off: yes\nthe offer: nothing\n", result
+
+
+@joining.needed
+def test_it_ends_while_it_grows(space, edges):
+    """The growth is called off."""
+    result = space.start([job.MPIEXEC, "-n", 2, edges, "ends"]).wait()
+    assert result.status == 0 and result.out == "asked for 2 sets\n" and result.err == "", result
+
+
+def a_process_keeps_its_session(space, edges):
+    running = space.start([job.MPIEXEC, "-n", 3, edges, "keeps"])
+    running.wait_for_line("2 processes")
+    taken = next(process for process in status(space)["processes"] if process["state"] == "leaving")
+    return running, taken["pid"], next(process["pid"] for process in status(space)["processes"] if process["rank"] == 0)
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
+def test_told_to_end_while_a_taken_process_keeps_its_session(space, edges, twice):
+    """In the time that is said, or at once for the second time."""
+    running, taken, first = a_process_keeps_its_session(space, edges)
+    os.kill(first, signal.SIGTERM)
+    line = rf"process 2 \(pid {taken} on \S+\), which a change takes, has not finalized its sessions"
+    joining.wait_until(lambda: re.search(rf"told to stop \(SIGTERM\): {line}; without that the job ends in 10 s\n", running.err))
+    if twice:
+        os.kill(first, signal.SIGTERM)
+    result = running.wait()
+    ends = "told to end for a second time" if twice else f"{line}: the job, which was told to stop, ends\n"
+    assert result.status != 0 and re.search(ends, result.err), result
+    joining.wait_for_end_of(taken)
+
+
+@pytest.mark.parametrize("how", [(), ("--force",)], ids=["stop", "force"])
+def test_stopped_while_a_taken_process_keeps_its_session(space, edges, how):
+    running, taken, _ = a_process_keeps_its_session(space, edges)
+    assert space.epopctl("stop", *how).status == 0
+    result = running.wait()
+    assert result.status != 0 and ("ended by epopctl stop --force" if how else "the job, which was told to stop, ends") in result.err, result
+    joining.wait_for_end_of(taken)
 
 
 # ---- Tools, and programs of other kinds

@@ -155,6 +155,25 @@ static void test_operations(void **state)
     assert_string_equal(error.text, "no process is left in the result of mpi://app/app1/mul and mpi://app/app1/add");
 }
 
+static void test_more_operands(void **state)
+{
+    struct figure *f = *state;
+    struct error error;
+    struct pset *more[] = {f->add, f->app2};
+    struct pset_request r = {
+        .op = PSET_OP_UNION, .a = f->roots, .b = f->mul, .more = more, .more_count = 2, .app = "app1"};
+    is(psets_operate(&f->sets, &r, &error), 12, 0, 4, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11);
+    r = (struct pset_request){
+        .op = PSET_OP_DIFFERENCE, .a = f->app1, .b = f->roots, .more = more, .more_count = 1, .app = "app1"};
+    is(psets_operate(&f->sets, &r, &error), 3, 1, 2, 3);
+    r.op = PSET_OP_INTERSECTION;
+    is(psets_operate(&f->sets, &r, &error), 1, 4);
+    int count = f->sets.count;
+    r.more_count = 2;
+    assert_null(psets_operate(&f->sets, &r, &error));
+    assert_int_equal(count, f->sets.count);
+}
+
 /* ---- Versions, attributes, what follows --------------------------------------------------------- */
 
 static void test_a_new_version_and_what_follows(void **state)
@@ -268,6 +287,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reference_counted, draw, wipe),
         cmocka_unit_test_setup_teardown(test_recursively_affected, draw, wipe),
         cmocka_unit_test_setup_teardown(test_operations, draw, wipe),
+        cmocka_unit_test_setup_teardown(test_more_operands, draw, wipe),
         cmocka_unit_test_setup_teardown(test_a_new_version_and_what_follows, draw, wipe),
         cmocka_unit_test_setup_teardown(test_names, draw, wipe),
         cmocka_unit_test_setup_teardown(test_the_world_stays, draw, wipe),
