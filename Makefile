@@ -240,7 +240,7 @@ $(BUILD)/plain/%: programs/plain/%.c epop_api/epop/mpi_adapt.h | $(LIB)/libepop_
 # other compilers than the one at hand.
 FINC := $(BUILD)/include/epop/fortran
 fortran_texts := $(patsubst epop_api/fortran/%,$(FINC)/%,$(filter-out %/mpi.f90,$(wildcard epop_api/fortran/*))) $(FINC)/mpi/mpi.f90
-fortran_built := $(patsubst %,$(FINC)/%,epop.mod epop_mpi_adapt.mod epop_mpi_adapt_f08.mod mpi/mpi.mod mpi/mpif.h)
+fortran_built := $(patsubst %,$(FINC)/%,epop.mod epop_mpi_adapt.mod epop_mpi_adapt_f08.mod epop_mpi_psets.mod mpi/mpi.mod mpi/mpif.h)
 ifneq ($(FORTRAN),no)
 programs += $(patsubst programs/%.f90,$(LIB)/epop/programs/%.so,$(wildcard programs/*.f90))
 all: $(fortran_texts) $(fortran_built) $(programs)
@@ -257,6 +257,7 @@ $(FINC)/%.mod: $(FINC)/%.f90
 	$(announce)
 	$(Q)$(MPIFC) -std=f2018 -Wall -Werror -fsyntax-only -I$(FINC) -J$(@D) $<
 $(FINC)/epop_mpi_adapt_f08.mod $(FINC)/mpi/mpi.mod: $(FINC)/epop_mpi_adapt.mod
+$(FINC)/mpi/mpi.mod: $(FINC)/epop_mpi_psets.mod
 $(LIB)/epop/programs/%.so: programs/%.f90 $(FINC)/epop.mod | $(LIB)/libepop.so
 	$(announce)
 	$(Q)mkdir -p $(OBJ)/programs && $(MPIFC) -std=f2018 $(OPT) -Wall -Werror -fPIC -shared -I$(FINC) -J$(OBJ)/programs $(SANITIZE) \

@@ -1,10 +1,13 @@
 /*
- * The elastic MPI calls as Fortran programs meet them: everything by reference, and the error number in the last
- * argument, which may be absent. Each by the names that Fortran compilers make of one.
+ * The elastic MPI calls, and those of process sets, as Fortran programs meet them: everything by reference, and the
+ * error number in the last argument, which may be absent. Each by the names that Fortran compilers make of one.
  */
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "epop/mpi_adapt.h"
+#include "epop/mpi_psets.h"
 
 #define CALL __attribute__((visibility("default")))
 
@@ -65,4 +68,115 @@ FORTRAN_BESIDE_C(epop_mpi_first_probe, EPOP_MPI_FIRST_PROBE, const MPI_Fint *wha
 FORTRAN_BESIDE_C(epop_mpi_leave, EPOP_MPI_LEAVE, const MPI_Fint *how, MPI_Fint *ierror)
 {
     tell(epop_mpi_leave((epop_mpi_leave_t)*how), ierror);
+}
+
+/* ---- Process sets: a text has its length, which is behind all other arguments --------------------------------------
+ */
+
+/* Without the blanks at its end; NULL: out of memory. */
+static char *text_of(const char *text, size_t length)
+{
+    while (length && text[length - 1] == ' ')
+        length--;
+    char *copy = malloc(length + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+static void free_texts(char **texts, int count)
+{
+    for (int i = 0; texts && i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static char **texts_of(const char *texts, int count, size_t length)
+{
+    char **all = calloc((size_t)(count > 0 ? count : 0) + 1, sizeof *all);
+    for (int i = 0; all && i < count; i++)
+        all[i] = text_of(texts + (size_t)i * length, length);
+    return all;
+}
+
+/* Those that have room, with blanks behind them. Takes the names. */
+static int give_texts(char **names, int count, char *texts, MPI_Fint *room, size_t length)
+{
+    int error = count > *room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    for (int i = 0; i < count && i < *room; i++) {
+        size_t size = strlen(names[i]);
+        if (size > length)
+            error = MPI_ERR_TRUNCATE;
+        memset(texts + (size_t)i * length, ' ', length);
+        memcpy(texts + (size_t)i * length, names[i], size < length ? size : length);
+    }
+    free_texts(names, count);
+    *room = count;
+    return error;
+}
+
+FORTRAN(mpi_session_dyn_v2a_psetop, MPI_SESSION_DYN_V2A_PSETOP, const MPI_Fint *session, MPI_Fint *op,
+        const char *input_sets, const MPI_Fint *ninput, char *output_psets, MPI_Fint *noutput, const MPI_Fint *info,
+        MPI_Fint *ierror, size_t input_length, size_t output_length)
+{
+    char **in = texts_of(input_sets, *ninput, input_length), **out = NULL;
+    int count = 0;
+    int error =
+        MPI_Session_dyn_v2a_psetop(MPI_Session_f2c(*session), op, in, *ninput, &out, &count, MPI_Info_f2c(*info));
+    free_texts(in, *ninput);
+    tell(error ? error : give_texts(out, count, output_psets, noutput, output_length), ierror);
+}
+
+FORTRAN(mpi_session_dyn_v2a_query_psetop, MPI_SESSION_DYN_V2A_QUERY_PSETOP, const MPI_Fint *session,
+        const char *coll_pset, const char *input_pset, MPI_Fint *type, char *output_psets, MPI_Fint *noutput,
+        MPI_Fint *ierror, size_t coll_length, size_t input_length, size_t output_length)
+{
+    char *coll = text_of(coll_pset, coll_length), *input = text_of(input_pset, input_length), **out = NULL;
+    int count = 0;
+    int error = MPI_Session_dyn_v2a_query_psetop(MPI_Session_f2c(*session), coll, input, type, &out, &count);
+    free(coll);
+    free(input);
+    tell(error ? error : give_texts(out, count, output_psets, noutput, output_length), ierror);
+}
+
+FORTRAN(mpi_session_pset_barrier, MPI_SESSION_PSET_BARRIER, const MPI_Fint *session, const char *pset_names,
+        const MPI_Fint *num_psets, const MPI_Fint *info, MPI_Fint *ierror, size_t length)
+{
+    char **names = texts_of(pset_names, *num_psets, length);
+    tell(MPI_Session_pset_barrier(MPI_Session_f2c(*session), names, *num_psets, MPI_Info_f2c(*info)), ierror);
+    free_texts(names, *num_psets);
+}
+
+FORTRAN(mpi_session_dyn_finalize_psetop, MPI_SESSION_DYN_FINALIZE_PSETOP, const MPI_Fint *session,
+        const char *pset_name, MPI_Fint *ierror, size_t length)
+{
+    char *name = text_of(pset_name, length);
+    tell(MPI_Session_dyn_finalize_psetop(MPI_Session_f2c(*session), name), ierror);
+    free(name);
+}
+
+FORTRAN(mpi_session_set_pset_data, MPI_SESSION_SET_PSET_DATA, const MPI_Fint *session, const char *pset_name,
+        const MPI_Fint *info, MPI_Fint *ierror, size_t length)
+{
+    char *name = text_of(pset_name, length);
+    tell(MPI_Session_set_pset_data(MPI_Session_f2c(*session), name, MPI_Info_f2c(*info)), ierror);
+    free(name);
+}
+
+FORTRAN(mpi_session_get_pset_data, MPI_SESSION_GET_PSET_DATA, const MPI_Fint *session, const char *coll_pset,
+        const char *pset_name, const char *keys, const MPI_Fint *nkeys, const MPI_Fint *wait, MPI_Fint *info_used,
+        MPI_Fint *ierror, size_t coll_length, size_t length, size_t key_length)
+{
+    char *coll = text_of(coll_pset, coll_length), *name = text_of(pset_name, length);
+    char **texts = texts_of(keys, *nkeys, key_length);
+    MPI_Info info;
+    int error = MPI_Session_get_pset_data(MPI_Session_f2c(*session), coll, name, texts, *nkeys, *wait, &info);
+    if (error == MPI_SUCCESS)
+        *info_used = MPI_Info_c2f(info);
+    free(coll);
+    free(name);
+    free_texts(texts, *nkeys);
+    tell(error, ierror);
 }

@@ -123,6 +123,22 @@ def constants_of_c():
     return found
 
 
+def test_process_sets(space):
+    """By `use mpi` as it is, whose sessions are MPI's own otherwise."""
+    program = compile_fortran(SOURCES / "psets.f90", space.directory / "psets", f"-I{MODULES}/mpi", f"-I{MODULES}", *LINKED)
+    result = space.start([job.MPIEXEC, "-n", 3, program]).wait()
+    assert result.status == 0 and result.err == "", result
+    assert result.out == "too little room: T, parts: 3\nsets: 1, processes: 3.\nanswer: 42\n2 processes\n", result
+
+
+def test_operations_are_those_of_c():
+    def read(path, pattern):
+        return dict(re.findall(pattern, (job.ROOT / "epop_api" / path).read_text()))
+
+    of_c = read("epop/mpi_psets.h", r"#define (MPI_PSETOP_\w+) +(\d+)")
+    assert len(of_c) == 13 and of_c == read("fortran/epop_mpi_psets.f90", r"parameter :: (MPI_PSETOP_\w+) = (\d+)")
+
+
 @pytest.mark.parametrize("name", ["epop_mpi_adapt.f90", "epop_mpi_adapt.fh"])
 def test_constants_are_those_of_c(name):
     text = (job.ROOT / "epop_api/fortran" / name).read_text()
