@@ -1,6 +1,7 @@
 /* The coordinator's thread, from its start to its end: see coordinator.h. */
 #include "runtime/coordinator/coordinator.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,20 +40,14 @@
 #include "runtime/wire/messages.h"
 
 #define LONGEST_WAIT 3600 /* seconds */
+#define RANKS_LIMIT  10   /* seconds, for ranks to go when the program has ended */
 
 /* ---- The thread ----------------------------------------------------------- */
 
-/* Processes that still run something of the program though it has ended. */
-static int count_stuck(const struct coordinator *c)
+/* Launches whose launcher has not ended. */
+static int count_busy(const struct coordinator *c)
 {
-    int stuck = 0;
-    for (int p = 0; p < c->processes.count; p++) {
-        enum process_state state = process_at(c, p)->state;
-        stuck += process_at(c, p)->attached && (state == PROCESS_RETURNING || state == PROCESS_LEAVING);
-    }
-    if (c->config.backend->busy)
-        stuck += c->config.backend->busy();
-    return stuck;
+    return c->config.backend->busy ? c->config.backend->busy() : 0;
 }
 
 /* Waits for something to arrive; a backend that has launches to look after is asked when to look again. */
@@ -130,6 +125,21 @@ static void check_signals(struct coordinator *c)
         requests_stop(c, "SIGTERM");
 }
 
+/* The program has ended: until all other processes have gone. Ranks may have something to write first. */
+static void wait_for_all(struct coordinator *c)
+{
+    double begin = monotonic_seconds(), limit = c->config.finish_timeout, now = begin;
+    double of_ranks = limit < RANKS_LIMIT ? RANKS_LIMIT : limit;
+    while ((now < begin + limit && (departures_missed(c, false) || count_busy(c))) ||
+           (now < begin + of_ranks && departures_missed(c, true))) {
+        look_and_wait(c, begin + (now < begin + limit ? limit : of_ranks) - now);
+        check_signals(c);
+        drain(c);
+        now = monotonic_seconds();
+    }
+    drain(c);
+}
+
 static void *coordinator_main(void *argument)
 {
     struct coordinator *c = argument;
@@ -140,13 +150,7 @@ static void *coordinator_main(void *argument)
         timers_run(&c->timers);
         advance(c);
     }
-    double deadline = monotonic_seconds() + c->config.finish_timeout;
-    while (count_stuck(c) && monotonic_seconds() < deadline) {
-        look_and_wait(c, deadline - monotonic_seconds());
-        check_signals(c);
-        drain(c);
-    }
-    drain(c);
+    wait_for_all(c);
     return NULL;
 }
 
@@ -267,10 +271,13 @@ fail:
     return NULL;
 }
 
-int coordinator_wait(struct coordinator *c)
+bool coordinator_wait(struct coordinator *c, char *stuck, size_t size)
 {
     pthread_join(c->thread, NULL);
-    return count_stuck(c);
+    departures_describe_missed(c, stuck, size);
+    if (!stuck[0] && count_busy(c))
+        snprintf(stuck, size, "a launcher of joining processes");
+    return !stuck[0];
 }
 
 const char *coordinator_backend_name(const struct coordinator *c)

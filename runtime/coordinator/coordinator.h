@@ -87,9 +87,9 @@ void coordinator_terminate(struct coordinator *coordinator);
 /* Async-signal-safe. Fatal. */
 void coordinator_interrupt(struct coordinator *coordinator);
 
-/* Waits until the program has ended on every rank and every standby process was told so. Returns the number of
- * processes that are stuck and will not come to the end by themselves. */
-int coordinator_wait(struct coordinator *coordinator);
+/* Waits until the program has ended on every rank and every other process has gone. False if some do not by themselves:
+ * stuck then says which. */
+bool coordinator_wait(struct coordinator *coordinator, char *stuck, size_t size);
 
 /* Of its backend. Static. */
 const char *coordinator_backend_name(const struct coordinator *coordinator);

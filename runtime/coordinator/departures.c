@@ -195,6 +195,50 @@ void departures_closed(struct coordinator *c, int process)
     process_at(c, process)->closed = true;
 }
 
+/* ---- Who has not gone at the job's end ------------------------------------------------------- */
+
+/* This process waits for the others. */
+static bool is_missed(const struct coordinator *c, int process)
+{
+    const struct process *p = process_at(c, process);
+    return process && p->attached && !p->closed && p->state != PROCESS_GONE && p->state != PROCESS_LOST;
+}
+
+int departures_missed(const struct coordinator *c, bool ranks)
+{
+    int missed = 0;
+    for (int p = 0; p < c->processes.count; p++)
+        missed += is_missed(c, p) && (!ranks || process_at(c, p)->rank >= 0);
+    return missed;
+}
+
+static const char *what_it_is(const struct process *p, char *text, size_t size)
+{
+    if (p->state == PROCESS_RETURNING)
+        return "a process that is still in INIT of a resize that was called off";
+    if (p->rank < 0)
+        return p->state == PROCESS_LEAVING ? "a process that left" : "a process that stands by";
+    snprintf(text, size, "rank %d", p->rank);
+    return text;
+}
+
+void departures_describe_missed(const struct coordinator *c, char *text, size_t size)
+{
+    char rank[32], more[32] = "";
+    int first = 0, missed = departures_missed(c, false);
+    text[0] = 0;
+    while (first < c->processes.count && !is_missed(c, first))
+        first++;
+    if (!missed)
+        return;
+    if (missed > 1)
+        snprintf(more, sizeof more, " and %d more", missed - 1);
+    const struct process *p = process_at(c, first);
+    snprintf(text, size, "%s (pid %d on %s)%s", what_it_is(p, rank, sizeof rank), p->pid, p->host, more);
+}
+
+/* ---- Its end --------------------------------------------------------------------------------- */
+
 void departures_abandoned(struct coordinator *c, const void *handle)
 {
     for (struct departure *d = c->departures.first; d; d = d->next)

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "runtime/base/timers.h"
 #include "runtime/coordinator/waiters.h"
@@ -35,5 +36,10 @@ void departures_closed(struct coordinator *c, int process);
 void departures_abandoned(struct coordinator *c, const void *handle);
 /* The job is at its end: nobody waits any more. */
 void departures_give_up(struct coordinator *c);
+
+/* After that: processes that have not gone; ranks: of those that were ranks. */
+int departures_missed(const struct coordinator *c, bool ranks);
+/* The first of them in words, and how many more; empty if there are none. */
+void departures_describe_missed(const struct coordinator *c, char *text, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/publish.h"
@@ -191,10 +192,14 @@ static void look_at_taken(void *context)
 static void end_by_force(void *context)
 {
     struct coordinator *c = context;
-    char places[PLACES_MAX], text[PLACES_MAX + 180];
-    whereabouts_describe(c, NULL, places, sizeof places);
-    snprintf(text, sizeof text, "ended by epopctl stop --force%s%s: %s", c->stop.by_force[0] ? ", " : "",
-             c->stop.by_force, places);
+    char places[PLACES_MAX], text[PLACES_MAX + 240];
+    bool over = c->ending.finished;
+    if (over)
+        departures_describe_missed(c, places, sizeof places);
+    else
+        whereabouts_describe(c, NULL, places, sizeof places);
+    snprintf(text, sizeof text, "ended by epopctl stop --force%s%s: %s%s", c->stop.by_force[0] ? ", " : "",
+             c->stop.by_force, over ? "the program has ended, and the job waited for " : "", places);
     fatal(c, text);
 }
 

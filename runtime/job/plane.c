@@ -506,14 +506,14 @@ int plane_follow(struct plane *plane, struct member *member, const char *uri, co
     return follow(plane, error);
 }
 
-int plane_stop(struct plane *plane)
+bool plane_stop(struct plane *plane, char *stuck, size_t size)
 {
-    int stuck = 0;
+    bool all = true;
     if (plane->member->process == 0) {
-        stuck = coordinator_wait(plane->coordinator);
+        all = coordinator_wait(plane->coordinator, stuck, size);
         bar_close();
         beside_end();
-        if (!stuck) {
+        if (all) {
             serving = false;
             control_unserve(DETACH_TIMEOUT_MS);
             coordinator_destroy(plane->coordinator);
@@ -522,5 +522,5 @@ int plane_stop(struct plane *plane)
         control_detach(member_is_finished(plane->member));
     }
     pthread_mutex_destroy(&plane->lock);
-    return stuck;
+    return all;
 }

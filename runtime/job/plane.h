@@ -43,8 +43,8 @@ int plane_follow(struct plane *plane, struct member *member, const char *uri, co
 /* Sends to the coordinator, or keeps it until there is a connection. Never blocks. 0 or -1. */
 int plane_tell(struct plane *plane, const cJSON *message);
 
-/* After the coordinator's "finish": takes everything down. Collective. Returns the number of stuck processes,
- * in process 0 (0 elsewhere). */
-int plane_stop(struct plane *plane);
+/* After the coordinator's "finish": takes everything down. Collective. False, in process 0 alone, if processes are
+ * stuck, which it names; then the server stays. */
+bool plane_stop(struct plane *plane, char *stuck, size_t size);
 
 #endif

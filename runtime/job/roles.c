@@ -133,7 +133,7 @@ void epop__job_detach(void)
         world.backend->abandon();
     member_gone(&job.member);
     signals_leave_by(NULL);
-    plane_stop(&job.plane);
+    plane_stop(&job.plane, NULL, 0);
 }
 
 void epop__job_alone(void)
@@ -166,18 +166,16 @@ void epop__job_leave(void)
 static int come_down(void)
 {
     int status = job.member.status;
+    char stuck[240], note[300];
     storing_end(LAST_LIMIT);
     signals_install(NULL);
     signals_leave_by(NULL);
     if (job.member.process == 0)
         companions_end();
-    int stuck = plane_stop(&job.plane);
+    bool all = plane_stop(&job.plane, stuck, sizeof stuck);
     supervised_end(status ? status : launcher_status());
-    if (stuck) {
-        char note[120];
-        snprintf(note, sizeof note,
-                 "note: %d process%s still in INIT of a resize that was called off; ended with the job", stuck,
-                 stuck == 1 ? " was" : "es were");
+    if (!all) {
+        snprintf(note, sizeof note, "note: %s did not come to the end, and was ended with the job", stuck);
         ending_end(note, status);
     }
     world_request = NULL;

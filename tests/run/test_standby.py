@@ -1,10 +1,13 @@
 """Processes that stand by: they give back memory, use no CPU, and join from the beginning of the job to its end."""
 
+import os
 import re
+import signal
 import time
 
+import job
 import pytest
-from scenario import Scenario, cpu_seconds, resident_mb
+from scenario import DONE, Scenario, cpu_seconds, only_line, resident_mb
 
 MEMORY = 64  # MB a rank, in small pieces
 
@@ -48,6 +51,40 @@ def test_statics_and_arguments_of_the_one_that_comes_back(space):
         it.resize(2)
     result = it.stop(ranks=2, windows=6)
     assert len(re.findall(r"init joining rank 0 of 1 argc 2 inits 1 in process", result.out)) == 3, result
+
+
+# ---- One that is stopped when the job ends
+
+
+def stopped_at_the_end(space, *options):
+    """And its number."""
+    it = Scenario(space, start=2, ranks=3, options=options)
+    pid = pid_of(it.wait_until_here(), 2)
+    job.send_signal(pid, signal.SIGSTOP)
+    it.done("stop")
+    it.it.wait_for_line("^end: 2 ranks")
+    return it, pid
+
+
+def test_one_that_is_stopped_ends_with_the_job(space):
+    it, pid = stopped_at_the_end(space, "--finish-timeout", "1")
+    result = it.it.wait()
+    assert result.status == 0 and f"note: a process that stands by (pid {pid} on " in result.err, result
+    assert "did not come to the end, and was ended with the job" in result.err, result
+
+
+def test_one_that_is_stopped_and_goes_on_is_not_missed(space):
+    """The control case."""
+    it, pid = stopped_at_the_end(space, "--finish-timeout", "60")
+    os.kill(pid, signal.SIGCONT)
+    it.finish(ranks=2)
+
+
+def test_force_names_the_one_that_is_stopped(space):
+    it, pid = stopped_at_the_end(space, "--finish-timeout", "60")
+    assert it.ctl("stop", "--force").status == DONE
+    only_line(it.it.err, "ended by epopctl stop --force", "the program has ended, and the job waited for ", f"(pid {pid} on ")
+    assert "rank" not in it.it.err.split("waited for")[1]
 
 
 # ---- Short jobs: processes come and go at the same time

@@ -191,9 +191,12 @@ static void expect_event(struct job *j, const char *name)
 /* The program ends on all ranks; nothing else has happened. */
 static void finish(struct job *j)
 {
+    char stuck[200];
     for (int r = 0; r < RANKS; r++)
         say(j, r, "{\"op\":\"ended\"}");
-    coordinator_wait(j->coordinator);
+    for (int r = 0; r < RANKS; r++)
+        coordinator_closed(j->coordinator, r);
+    coordinator_wait(j->coordinator, stuck, sizeof stuck);
     expect_event(j, "finished");
     coordinator_destroy(j->coordinator);
     for (int r = 0; r < RANKS; r++)

@@ -99,12 +99,14 @@ static void send(int process, const char *text)
 
 static int finish(void **state)
 {
+    char stuck[200];
     (void)state;
     for (int p = 0; p < 2; p++) {
         send(p, "{\"op\":\"hello\",\"host\":\"n1\",\"pid\":1}");
         send(p, "{\"op\":\"ended\"}");
+        coordinator_closed(c, p);
     }
-    coordinator_wait(c);
+    coordinator_wait(c, stuck, sizeof stuck);
     coordinator_destroy(c);
     return 0;
 }
