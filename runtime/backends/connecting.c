@@ -99,25 +99,25 @@ void connecting_make_after(epop_window_t *w)
  * A joiner that dies after its host took the connection, and before it accepts, goes unnoticed by MPICH's connect,
  * which waits for its own time limit. When that is over the joiner must have been ended, so it is longer than ours.
  */
-static int connect_in_time(const char *port, MPI_Comm before, MPI_Comm *intercomm)
+static int connect_in_time(const char *port, MPI_Comm before, MPI_Comm *intercomm, int seconds)
 {
-    char seconds[16];
+    char limit[16];
     MPI_Info info;
     MPI_Info_create(&info);
-    snprintf(seconds, sizeof seconds, "%d", BACKEND_CONNECT_TIMEOUT + 1);
-    MPI_Info_set(info, "timeout", seconds);
+    snprintf(limit, sizeof limit, "%d", seconds);
+    MPI_Info_set(info, "timeout", limit);
     int result = MPI_Comm_connect(port, info, 0, before, intercomm);
     MPI_Info_free(&info);
     return result;
 }
 
-int connecting_connect(epop_window_t *w, const char *port, bool in_time, struct error *error)
+int connecting_connect(epop_window_t *w, const char *port, int seconds, struct error *error)
 {
     MPI_Errhandler of_program;
     MPI_Comm_get_errhandler(w->before, &of_program);
     MPI_Comm_set_errhandler(w->before, MPI_ERRORS_RETURN);
     int result = w->status == EPOP_JOINING ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, w->before, &w->intercomm)
-                 : in_time                 ? connect_in_time(port, w->before, &w->intercomm)
+                 : seconds                 ? connect_in_time(port, w->before, &w->intercomm, seconds)
                                            : MPI_Comm_connect(port, MPI_INFO_NULL, 0, w->before, &w->intercomm);
     MPI_Comm_set_errhandler(w->before, of_program);
     MPI_Errhandler_free(&of_program);
@@ -142,7 +142,7 @@ void connecting_merge(epop_window_t *w)
 int connecting_meet(struct world *world, const char *port, struct error *error)
 {
     bool can_kill = world->backend->flags & BACKEND_KILLS;
-    if (connecting_connect(&world->window, port, can_kill, error))
+    if (connecting_connect(&world->window, port, can_kill ? BACKEND_CONNECT_AT_GATE + 1 : 0, error))
         return -1;
     if (can_kill)
         world_connected(); /* else the joiners' INIT may be yet to come */

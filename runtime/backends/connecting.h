@@ -16,9 +16,9 @@ int connecting_available(struct error *reason);
 char *connecting_port(int number);
 
 /* Joining ranks accept at `port` (significant on rank 0), old ranks connect: makes the window's intercomm between the
- * communicators that stand in `before`. in_time: with MPI's own time limit. Collective over both. 0, or -1 with one
- * line of text. */
-int connecting_connect(epop_window_t *window, const char *port, bool in_time, struct error *error);
+ * communicators that stand in `before`. seconds: MPI's own time limit on the ranks' side; 0: as it is. Collective over
+ * both. 0, or -1 with one line of text. */
+int connecting_connect(epop_window_t *window, const char *port, int seconds, struct error *error);
 
 /* Makes the window's all of its intercomm. Collective over both sides. */
 void connecting_merge(epop_window_t *window);

@@ -19,6 +19,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/thread.h"
 #include "runtime/wire/messages.h"
+#include "runtime/world/backend.h"
 
 enum { COMMS = 4 };
 
@@ -170,7 +171,7 @@ static int connect_worlds(struct connection_task *task, struct error *error)
     /* If that fails, the connect to a port without a name fails on all ranks: they wait for this one in it. */
     if (root && detour_begin(named, port, sizeof port, &refusal))
         port[0] = 0;
-    if (connecting_connect(w, root ? port : named, true, error)) {
+    if (connecting_connect(w, root ? port : named, BACKEND_CONNECT_LONGEST + 1, error)) {
         if (refusal.code)
             *error = refusal;
         return -1;

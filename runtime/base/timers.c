@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 
+#define TOO_LATE 0.5 /* seconds */
+#define TO_LOOK  0.5 /* seconds to take what has come meanwhile */
+
 void timers_init(struct timers *timers, double (*clock)(void))
 {
     *timers = (struct timers){.clock = clock};
@@ -77,9 +80,20 @@ static struct timer *earliest(const struct timers *timers, int before)
     return found;
 }
 
+/* What others did meanwhile has not been taken yet. */
+static void make_up_for(struct timers *timers, double late)
+{
+    for (struct timer *t = timers->first; t; t = t->next)
+        if (t->group && !stands_still(t))
+            t->due += late + TO_LOOK;
+}
+
 void timers_run(struct timers *timers)
 {
     double now = timers->clock();
+    if (timers->wakes && now > timers->wakes + TOO_LATE)
+        make_up_for(timers, now - timers->wakes);
+    timers->wakes = 0;
     int round = ++timers->round;
     for (struct timer *t; (t = earliest(timers, round)) && t->due <= now;) {
         timers_cancel(timers, t);
@@ -88,9 +102,11 @@ void timers_run(struct timers *timers)
     }
 }
 
-double timers_next(const struct timers *timers, double longest)
+double timers_next(struct timers *timers, double longest)
 {
     const struct timer *t = earliest(timers, timers->round + 1);
-    double left = t ? t->due - timers->clock() : longest;
-    return left > longest ? longest : left > 0 ? left : 0;
+    double now = timers->clock(), left = t ? t->due - now : longest;
+    left = left > longest ? longest : left > 0 ? left : 0;
+    timers->wakes = now + left;
+    return left;
 }

@@ -27,6 +27,7 @@ struct timers {
     double (*clock)(void); /* seconds */
     struct timer *first;
     int round;
+    double wakes; /* when the thread is to come back; 0: at once */
 };
 
 void timers_init(struct timers *timers, double (*clock)(void));
@@ -45,10 +46,12 @@ double timers_left(const struct timers *timers, const struct timer *timer);
 void timers_stop(struct timers *timers, struct timer_group *group);
 void timers_go_on(struct timers *timers, struct timer_group *group);
 
-/* Calls all that are due, the earliest first. One that is set meanwhile is left for the next time. */
+/* Calls all that are due, the earliest first. If the thread comes far too late, as its process was stopped or had no
+ * processor, that time is nobody's: all timers that have a group get it. One that is set meanwhile is left for the next
+ * time. */
 void timers_run(struct timers *timers);
 
 /* Seconds until the next one is due, at most `longest`. */
-double timers_next(const struct timers *timers, double longest);
+double timers_next(struct timers *timers, double longest);
 
 #endif

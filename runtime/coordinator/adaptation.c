@@ -23,6 +23,8 @@
 #include "runtime/coordinator/waiters.h"
 #include "runtime/wire/messages.h"
 
+#define CONNECT_LOOK 0.5 /* seconds between two looks at a connect that takes long */
+
 static void adaptation_free(struct adaptation *a)
 {
     free(a->leaves);
@@ -380,7 +382,7 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     a->unconnected = c->config.backend->flags & BACKEND_ENDS && !plan->connected ? plan_total(plan)
                                                                                  : 0; /* others cannot fail there */
     a->connected = plan->connected ? c->processes.size : 0;
-    if (a->unconnected)
+    if (a->unconnected && a->joining) /* else they wait for each other alone: silence.h */
         timers_set(&c->timers, &c->adaptations.connect_limit, connect_limit(c));
     a->agreed = wall_seconds();
     cJSON *message = json_message(ORDER(decide));
@@ -527,11 +529,33 @@ void adaptation_end_joiners(struct coordinator *c)
     c->config.backend->kill(c, a);
 }
 
+bool adaptation_connects_on(struct coordinator *c, struct timer *limit, double most)
+{
+    struct adaptation *a = c->adaptations.pending;
+    if (processes_are_silent(c, false) || c->config.connect_timeout + a->looks * CONNECT_LOOK >= most)
+        return false;
+    a->looks++;
+    timers_set(&c->timers, limit, CONNECT_LOOK);
+    return true;
+}
+
+/* Until a rank that is stopped goes on nothing can be said of the others. */
+static bool waits_for_ranks(struct coordinator *c, struct timer *limit)
+{
+    if (processes_are_silent(c, true))
+        timers_set(&c->timers, limit, CONNECT_LOOK);
+    return limit->set;
+}
+
 static void connect_timeout(void *context)
 {
     struct coordinator *c = context;
     struct adaptation *a = c->adaptations.pending;
-    if (!(c->config.backend->flags & BACKEND_KILLS) || !a->joining || a->connected)
+    struct timer *limit = &c->adaptations.connect_limit;
+    bool may_kill = c->config.backend->flags & BACKEND_KILLS && !a->connected && !a->kills;
+    if (may_kill ? adaptation_connects_on(c, limit, BACKEND_CONNECT_AT_GATE) : waits_for_ranks(c, limit))
+        return;
+    if (!(c->config.backend->flags & BACKEND_KILLS) || a->connected)
         fatal_fault(c, "the ranks did not come together for an adaptation in time");
     else if (a->kills)
         fatal_fault(c, "the ranks are stuck in connecting to processes that were ended");

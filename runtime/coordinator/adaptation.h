@@ -65,6 +65,10 @@ void adaptation_prepared(struct coordinator *c);
 /* With the point of the program still open. NULL: out of memory, which ends the job. */
 struct plan *adaptation_plan(struct coordinator *c);
 
+/* The limit of connecting has come. Where all answer they are only slow: it is put off, until it was so many seconds,
+ * and this true. */
+bool adaptation_connects_on(struct coordinator *c, struct timer *limit, double most);
+
 /* Off, where it can still be: to its requester and those who watch with the reason. */
 void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason);
 void adaptation_fail(struct coordinator *c, const char *reason);

@@ -87,7 +87,10 @@ void preconnect_connected(struct coordinator *c, const char *failure)
 static void timeout(void *context)
 {
     struct coordinator *c = context;
-    if (adaptation_pending(c)->preconnect == PRECONNECT_MERGES)
+    bool merges = adaptation_pending(c)->preconnect == PRECONNECT_MERGES;
+    if (!merges && adaptation_connects_on(c, &c->preconnect.limit, BACKEND_CONNECT_LONGEST))
+        return;
+    if (merges)
         fatal_fault(c, "the ranks did not come together for an adaptation in time");
     else
         adaptation_drop(c, ADAPTATION_FAILED, "timeout", "MPI could not connect the joining processes in time");

@@ -90,6 +90,16 @@ bool processes_all_attached(const struct coordinator *c)
     return true;
 }
 
+#define UNANSWERED 2 /* questions, twice a second, that may be so by chance */
+
+bool processes_are_silent(const struct coordinator *c, bool ranks)
+{
+    for (int p = 0; p < c->processes.count; p++)
+        if (process_at(c, p)->unanswered > UNANSWERED && (!ranks || process_at(c, p)->rank >= 0))
+            return true;
+    return false;
+}
+
 void processes_send_copy(struct coordinator *c, int process, const cJSON *message)
 {
     c->config.ops->send(c->config.context, process, message);

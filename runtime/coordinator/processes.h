@@ -48,6 +48,8 @@ void processes_gone(struct coordinator *c, int process);
 
 /* The present world. */
 int processes_of_rank(const struct coordinator *c, int rank);
+/* Has one that is waited for, a rank if ranks, said nothing for a second, though it was asked (silence.h)? */
+bool processes_are_silent(const struct coordinator *c, bool ranks);
 bool processes_all_attached(const struct coordinator *c);
 
 void processes_send(struct coordinator *c, int process, cJSON *message); /* takes the message */

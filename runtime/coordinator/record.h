@@ -51,6 +51,7 @@ struct adaptation {
     enum preconnect_state preconnect;
     char *port;              /* where the joiners accept; owned; NULL: none */
     int unconnected;         /* processes whose connect has not been reported yet */
+    int looks;               /* at a connect that takes long */
     int kills;               /* times that the joiners were ended for not answering */
     int connected, failures; /* old ranks that could connect, and that could not */
     int outstanding;         /* processes that are not through the window, or parked, yet */

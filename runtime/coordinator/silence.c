@@ -15,8 +15,8 @@
 #include "runtime/coordinator/stop.h"
 #include "runtime/wire/messages.h"
 
-#define QUESTIONS 10 /* in the time that an answer may take */
-#define HURRY     7  /* as many will do where the job is to end */
+#define QUESTIONS 20 /* in the time that an answer may take */
+#define HURRY     14 /* as many will do where the job is to end */
 
 static int questions(const struct coordinator *c)
 {

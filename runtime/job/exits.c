@@ -14,6 +14,8 @@
 #include "runtime/job/supervised.h"
 #include "runtime/world/world.h"
 
+#define STATUS_MAX 255
+
 static const struct job_exits *hooks;
 static pid_t self;
 
@@ -23,11 +25,17 @@ static bool of_program(void)
     return getpid() == self && !ending_here();
 }
 
+/* MPI gives up with an error code of its own, which is no status; in a call that the runtime made, too. What it has to
+ * say it has said. */
+static bool is_by_mpi(int status)
+{
+    return atomic_load_explicit(&interpose_present()->function, memory_order_relaxed) || status > STATUS_MAX;
+}
+
 static void on_end(int status, void *unused)
 {
-    bool in_mpi = atomic_load_explicit(&interpose_present()->function, memory_order_relaxed) != 0;
     (void)unused;
-    if (of_program() && !in_mpi)
+    if (of_program() && !is_by_mpi(status))
         hooks->exits(status);
 }
 

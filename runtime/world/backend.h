@@ -34,9 +34,14 @@ struct world;
 #define BACKEND_KILLS       16u /* it can end joiners that do not answer a connect, which then fails in time */
 #define BACKEND_PRECONNECTS 32u /* with BACKEND_KILLS: it can connect processes before the ranks stand still */
 
-/* Seconds after which joiners that do not answer a connect are ended. MPI's own limit is one more, so the ranks have to
- * be back some time after that. */
+/*
+ * Seconds for connecting, after which it is looked at whether all that take part give a sign of life. If one does not,
+ * the joiners are ended. If all do they are only slow, on a busy machine, and have until LONGEST, or AT_GATE where the
+ * ranks stand still meanwhile. MPI's own limit is one more, so the ranks have to be back some time after that.
+ */
 #define BACKEND_CONNECT_TIMEOUT 2
+#define BACKEND_CONNECT_LONGEST 10
+#define BACKEND_CONNECT_AT_GATE 4
 #define BACKEND_CONNECT_MORE    2
 
 struct backend {

@@ -72,7 +72,9 @@ struct network {
     _Atomic bool asleep, failed;
     _Atomic int warned, warned_before; /* ranks that have heard that the job ends; when rank 0's process was let go */
     _Atomic bool dumps;
-    bool stuck; /* no rank comes out of a window */
+    _Atomic int deaf; /* process that gives no sign of life; 0: none */
+    double connect_timeout;
+    _Atomic bool stuck; /* no rank comes out of a window */
     _Atomic int inside;
     bool joined;       /* the programs' threads have been waited for */
     _Atomic int ended; /* of them */
@@ -141,7 +143,9 @@ static void *control_thread(void *argument)
         nap(&seed, rank->network->delay_us);
         time_freeze(rank, json_text(letter->message, "op"));
         rank->network->warned += !strcmp(json_text(letter->message, "op"), "abort");
-        member_receive(&rank->member, letter->message);
+        bool deaf = rank->member.process && rank->member.process == rank->network->deaf;
+        if (!deaf || strcmp(json_text(letter->message, "op"), "alive"))
+            member_receive(&rank->member, letter->message);
         cJSON_Delete(letter->message);
         free(letter);
         pthread_mutex_lock(&rank->lock);
@@ -401,6 +405,7 @@ static void start(struct network *n, int count, int size)
                                         .maximum = count,
                                         .prepare_timeout = 10,
                                         .freeze_timeout = 10,
+                                        .connect_timeout = n->connect_timeout,
                                         .finish_timeout = 5,
                                         .ahead = n->ahead != NOTHING_AHEAD,
                                         .ahead_limit = n->ahead == AHEAD_IS_LATE ? 0.05 : 1000,
@@ -866,9 +871,12 @@ static void the_first_process_dumps_when_all_others_have_heard(void **state)
     assert_true(n.failed);
 }
 
+static _Atomic int kills; /* of joiners that do not connect */
+
 static void ends_nothing(struct coordinator *c, const struct adaptation *a)
 {
     (void)c, (void)a;
+    kills++;
 }
 
 /* The ranks stand still until MPI gives up its connect: however many joiners are missed, that takes as long. */
@@ -894,6 +902,62 @@ static void ranks_stuck_in_connecting_are_ended_in_time(void **state)
     finish(&n);
     assert_non_null(strstr(n.fatal, "stuck in connecting"));
     assert_true(took < 3 * BACKEND_CONNECT_MORE);
+}
+
+/* The processes are in a window with a backend that connects them, and do not come out. Returns when they are in it. */
+static void get_stuck(struct network *n, struct backend *backend, int from, int to)
+{
+    char text[60];
+    *backend = backend_pool;
+    backend->flags |= BACKEND_ENDS | BACKEND_KILLS;
+    backend->kill = ends_nothing;
+    kills = 0;
+    *n = (struct network){.sleeper = -1, .visits = 1000000, .backend = backend, .stuck = true, .connect_timeout = 1};
+    start(n, MOST, from);
+    wait_until_running(n);
+    snprintf(text, sizeof text, "{\"op\":\"resize\",\"size\":%d}", to);
+    assert_true(json_true(ask(n, text), "ok"));
+    while (n->inside < (from > to ? from : to))
+        nap(&n->ranks[0].seed, 1000);
+}
+
+/* How long it took until the joiners were ended. */
+static double until_they_are_ended(int deaf)
+{
+    struct network n;
+    struct backend backend;
+    get_stuck(&n, &backend, 2, 4);
+    double begin = monotonic_seconds();
+    n.deaf = deaf;
+    while (!kills && monotonic_seconds() - begin < 3 * BACKEND_CONNECT_AT_GATE)
+        nap(&n.ranks[0].seed, 1000);
+    double took = monotonic_seconds() - begin;
+    n.failed = true;
+    finish(&n);
+    return took;
+}
+
+static void who_answers_has_more_time_for_connecting(void **state)
+{
+    (void)state;
+    double slow = until_they_are_ended(0), silent = until_they_are_ended(3);
+    assert_true(slow > BACKEND_CONNECT_AT_GATE - 1);
+    assert_true(silent < slow);
+}
+
+/* Whom the others wait for may be stopped, and goes on. */
+static void ranks_that_shrink_are_waited_for(void **state)
+{
+    (void)state;
+    struct network n;
+    struct backend backend;
+    get_stuck(&n, &backend, 4, 2);
+    sleep(3);
+    n.stuck = false;
+    assert_true(json_true(ask(&n, "{\"op\":\"stop\"}"), "ok"));
+    finish(&n);
+    assert_string_equal(n.fatal, "");
+    assert_int_equal(n.committed, 1);
 }
 
 static bool starts_nothing(struct coordinator *c, const struct adaptation *a)
@@ -951,6 +1015,8 @@ int main(void)
     alarm(60);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_ranks_adapt_at_the_same_place),
+        cmocka_unit_test(who_answers_has_more_time_for_connecting),
+        cmocka_unit_test(ranks_that_shrink_are_waited_for),
         cmocka_unit_test(sizes_out_of_reach_are_refused),
         cmocka_unit_test(a_sleeping_rank_holds_up_nobody),
         cmocka_unit_test(named_ranks_leave_and_others_take_their_place),

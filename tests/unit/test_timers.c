@@ -75,10 +75,10 @@ static void a_timer_rings_once_when_it_is_due(void **state)
 static void the_earliest_rings_first(void **state)
 {
     (void)state;
-    timers_set(&timers, &one, 5);
+    timers_set(&timers, &one, 4.25);
     timers_set(&timers, &two, 4);
     assert_true(timers_next(&timers, 60) == 4);
-    run_at(200);
+    run_at(104.25);
     assert_string_equal(rung, "21");
 }
 
@@ -181,6 +181,21 @@ static void what_is_set_in_a_group_that_stands_still_has_its_whole_time(void **s
     assert_string_equal(rung, "2");
 }
 
+/* A process that was stopped, or a machine that is far too busy. */
+static void the_time_that_the_thread_does_not_run_is_nobodys(void **state)
+{
+    (void)state;
+    timers_set(&timers, &one, 5);
+    timers_set(&timers, &two, 5);
+    assert_true(timers_next(&timers, 2) == 2);
+    run_at(112); /* ten seconds late */
+    assert_string_equal(rung, "1");
+    run_at(114.9);
+    assert_string_equal(rung, "1");
+    run_at(115.5); /* with half a second to look at what has come */
+    assert_string_equal(rung, "12");
+}
+
 static void one_without_a_function_only_ends_the_wait(void **state)
 {
     (void)state;
@@ -196,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_timer_rings_once_when_it_is_due, set_up),
         cmocka_unit_test_setup(the_earliest_rings_first, set_up),
+        cmocka_unit_test_setup(the_time_that_the_thread_does_not_run_is_nobodys, set_up),
         cmocka_unit_test_setup(the_wait_is_bounded_and_never_negative, set_up),
         cmocka_unit_test_setup(what_is_set_again_counts_from_then, set_up),
         cmocka_unit_test_setup(one_that_sets_itself_rings_again_the_next_time, set_up),
