@@ -1,6 +1,7 @@
 /*
  * A keeper: a process between the launcher and this one, which waits for its end and says how it ended. Hydra ends all
- * processes of a launch on a host when one of them is killed; behind a keeper one that is expendable may be.
+ * processes of a launch on a host when one of them is killed, exits with an error, or MPI in it gives up; behind a
+ * keeper one that is expendable may. What MPI says to the launcher goes by the keeper.
  */
 #ifndef EPOP_KEEPER_H
 #define EPOP_KEEPER_H

@@ -14,7 +14,7 @@
 
 #define ANSWER_TIMEOUT_MS 2000
 
-static int connection(void)
+int pmi_connection(void)
 {
     const char *fd = getenv("PMI_FD");
     return fd ? atoi(fd) : -1;
@@ -23,7 +23,7 @@ static int connection(void)
 void pmi_only_here(void)
 {
     static int fd;
-    if ((fd = connection()) <= 2)
+    if ((fd = pmi_connection()) <= 2)
         return;
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     child_without(&fd);
@@ -31,7 +31,7 @@ void pmi_only_here(void)
 
 bool pmi_can_leave(void)
 {
-    return connection() > 2;
+    return pmi_connection() > 2;
 }
 
 static bool can_be_read(int fd)
@@ -55,8 +55,8 @@ static void wait_for_line(int fd)
 void pmi_finalize(void)
 {
     static const char text[] = "cmd=finalize\n";
-    if (write(connection(), text, sizeof text - 1) == (ssize_t)(sizeof text - 1))
-        wait_for_line(connection());
+    if (write(pmi_connection(), text, sizeof text - 1) == (ssize_t)(sizeof text - 1))
+        wait_for_line(pmi_connection());
 }
 
 void pmi_leave(int status)

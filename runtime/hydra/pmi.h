@@ -12,6 +12,9 @@
  */
 void pmi_only_here(void);
 
+/* To the manager; -1: there is none. Local. */
+int pmi_connection(void);
+
 /* Was this process started by a process manager that can be told? Local. */
 bool pmi_can_leave(void);
 

@@ -140,6 +140,8 @@ static int elastic_open(void *context, struct error *error)
     /* A connect that failed leaves something behind, which MPI_Finalize would wait for. */
     job.adapted |= !failed || world.backend->flags & BACKEND_KILLS;
     if (!failed)
+        keeper_expendable(false);
+    if (!failed)
         redist_traffic_begin(plan_total(job.member.plan));
     job.entangled = failed != 0;
     return failed;

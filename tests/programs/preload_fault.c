@@ -3,8 +3,9 @@
  *
  *     EPOP_TEST_FAULT=redistribution       in any process: a bit of each message of a redistribution tips over
  *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept, connect or merge), on that rank of the
- * joiners' launch: kill, stop, exit, late (1 s), callN (kill, at the N-th time that accept reads or writes), leave (a
- * file in shared memory, as MPICH's other devices do, and kill), or nothing
+ * launch: kill, stop, exit, abort (as MPI does after an error that it calls fatal), late (1 s), callN (kill, at the N-th
+ * time that accept reads or writes), leave (a file in shared memory, as MPICH's other devices do, and kill), or nothing
+ *     EPOP_TEST_WHILE=FILE                 only as long as that is there
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -42,7 +43,10 @@ static void fault(const char *function)
     char where[16], what[16];
     int rank, mine;
     const char *text = getenv("EPOP_TEST_FAULT");
+    const char *file = getenv("EPOP_TEST_WHILE");
     PMPI_Comm_rank(MPI_COMM_WORLD, &mine); /* of the launch */
+    if (file && access(file, F_OK))
+        return;
     if (!text || sscanf(text, "%15[^:]:%15[^:]:%d", where, what, &rank) != 3 || rank != mine || strcmp(where, function))
         return;
     if (!strcmp(what, "kill"))
@@ -51,6 +55,8 @@ static void fault(const char *function)
         raise(SIGSTOP);
     if (!strcmp(what, "exit"))
         exit(9);
+    if (!strcmp(what, "abort"))
+        PMPI_Abort(MPI_COMM_WORLD, 9);
     if (!strcmp(what, "leave"))
         leave_file();
     if (!strcmp(what, "late"))

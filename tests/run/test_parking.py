@@ -270,6 +270,43 @@ def test_new_one_dies_among_parked_ones(space, fault):
     it.stop(ranks=6, windows=3)
 
 
+@pytest.mark.parametrize("fault", ["abort", "exit", "kill", "late"])
+@pytest.mark.parametrize("how", [(), ("--no-ahead",)], ids=["ahead", "at the gate"])
+def test_parked_one_of_the_first_launch_fails_in_connect(space, fault, how):
+    """Rank 0 is in its launch, which MPI would end: to MPI some errors of connections are fatal whatever it was told to do
+    with them. The last one is the control case."""
+    switch = Switch(space, "fails")
+    it = Parking(space, options=how, env={"LD_PRELOAD": job.test_program("preload_fault"), "EPOP_TEST_WHILE": switch,
+                                          "EPOP_TEST_FAULT": f"accept:{fault}:1"})
+    it.resize(1)
+    switch.on()
+    result = it.ctl("resize", "2", "--wait")
+    if fault == "late":
+        assert result.status == 0, result
+    else:
+        assert result.status == REFUSED and "joining process" in result.err, result
+    switch.off()
+    it.wait_for_status(lambda status: len(status["processes"]) == status["size"])
+    it.resize(3)
+    it.stop(ranks=3)
+
+
+@pytest.mark.parametrize("fault", ["abort", "exit"])
+def test_parked_one_of_the_first_launch_fails_among_others(space, fault):
+    """When it is connected with other joiners."""
+    switch = Switch(space, "fails")
+    it = Parking(space, env={"LD_PRELOAD": job.test_program("preload_fault"), "EPOP_TEST_WHILE": switch,
+                             "EPOP_TEST_FAULT": f"accept:{fault}:1"})
+    it.mixed()
+    switch.on()
+    result = it.ctl("resize", "4", "--wait")
+    assert result.status == REFUSED and "joining process" in result.err, result
+    switch.off()
+    it.wait_for_status(lambda status: len(status["processes"]) == 2)
+    it.resize(4)
+    it.stop(ranks=4)
+
+
 def test_new_one_is_only_late_among_parked_ones(space):
     """The control case."""
     it = Parking(space)
