@@ -524,8 +524,9 @@ void adaptation_end_joiners(struct coordinator *c)
 {
     struct adaptation *a = c->adaptations.pending;
     struct timer *limit = &c->adaptations.connect_limit;
+    double took = c->config.connect_timeout + a->looks * CONNECT_LOOK - timers_left(&c->timers, limit);
     if (a->kills++ == 0)
-        timers_set(&c->timers, limit, timers_left(&c->timers, limit) + BACKEND_CONNECT_MORE);
+        timers_set(&c->timers, limit, BACKEND_CONNECT_AT_GATE + BACKEND_CONNECT_MORE - took);
     c->config.backend->kill(c, a);
 }
 

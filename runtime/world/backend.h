@@ -41,8 +41,8 @@ struct world;
  */
 #define BACKEND_CONNECT_TIMEOUT 2
 #define BACKEND_CONNECT_LONGEST 10
-#define BACKEND_CONNECT_AT_GATE 4
-#define BACKEND_CONNECT_MORE    2
+#define BACKEND_CONNECT_AT_GATE 3
+#define BACKEND_CONNECT_MORE    1.5
 
 struct backend {
     const char *name;

@@ -2,9 +2,11 @@
  * No program, but a library to be preloaded into joining processes: one call of MPI goes wrong there.
  *
  *     EPOP_TEST_FAULT=redistribution       in any process: a bit of each message of a redistribution tips over
- *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept, connect or merge), on that rank of the
- * launch: kill, stop, exit, abort (as MPI does after an error that it calls fatal), late (1 s), callN (kill, at the N-th
- * time that accept reads or writes), leave (a file in shared memory, as MPICH's other devices do, and kill), or nothing
+ *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept, connect, merge or dup), on that rank of the
+ * launch: kill, stop, exit, abort (as MPI does after an error that it calls fatal), late (1 s), callN (kill, at the
+ * N-th time that accept reads or writes), leave (a file in shared memory, as MPICH's other devices do, and kill), or
+ * nothing
+ *
  *     EPOP_TEST_WHILE=FILE                 only as long as that is there
  */
 #include <dlfcn.h>
@@ -103,6 +105,14 @@ int PMPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *made)
     THE_REAL(real, "PMPI_Intercomm_merge");
     fault("merge");
     return real(inter, high, made);
+}
+
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *made)
+{
+    int (*real)(MPI_Comm, MPI_Comm *);
+    THE_REAL(real, "PMPI_Comm_dup");
+    fault("dup");
+    return real(comm, made);
 }
 
 /* REDIST_TAG of runtime/redist/exchange.h */

@@ -94,6 +94,55 @@ def test_pause(space):
     check_unhurt(it, windows=1)
 
 
+# ---- At the gate, where all stand still while they are connected
+
+
+def at_the_gate(space, function, rank, size):
+    """Two ranks, one of which stops itself in that function of MPI when they are resized. The resize; the rank's pid."""
+    switch = Switch(space, "stops")
+    env = {"LD_PRELOAD": job.test_program("preload_fault"), "EPOP_TEST_WHILE": switch,
+           "EPOP_TEST_FAULT": f"{function}:stop:{rank}"}
+    it = JoinScenario(space, options=("--no-ahead",), env=env)
+    it.wait_until_here()
+    pid = it.rank_pid(rank)
+    switch.on()
+    waiting = it.start_ctl("resize", size, "--wait")
+    joining.wait_until(lambda: job.is_stopped(pid))
+    switch.off()
+    return it, waiting, pid
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_shrink_at_the_gate(space, rank):
+    """Who goes on before it is silent is not missed."""
+    it, waiting, pid = at_the_gate(space, "dup", rank, 1)
+    time.sleep(LIMIT / 2)
+    os.kill(pid, signal.SIGCONT)
+    assert waiting.wait().status == 0
+    it.resize(3)
+    it.stop(ranks=3, windows=2)
+
+
+def test_connect_at_the_gate(space):
+    """The joiners are ended, and the ranks are back at their size when the one that is stopped goes on."""
+    it, waiting, pid = at_the_gate(space, "connect", 1, 3)
+    it.wait_for_status(lambda status: len(status["processes"]) == 2)
+    os.kill(pid, signal.SIGCONT)
+    result = waiting.wait()
+    assert result.status in (REFUSED, TIMEOUT) and "joining processes" in result.err, result
+    it.resize(3)
+    it.stop(ranks=3, windows=1)
+
+
+def test_connect_at_the_gate_of_rank_0(space):
+    """With it nothing is decided, and no time counts."""
+    it, waiting, pid = at_the_gate(space, "connect", 0, 3)
+    time.sleep(LIMIT / 2)
+    os.kill(pid, signal.SIGCONT)
+    assert waiting.wait().status == 0
+    it.stop(ranks=3, windows=1)
+
+
 # ---- What cannot
 
 

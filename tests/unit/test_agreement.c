@@ -895,13 +895,13 @@ static void ranks_stuck_in_connecting_are_ended_in_time(void **state)
     double begin = monotonic_seconds();
     for (int p = 2; p < MOST; p++)
         coordinator_lost(n.coordinator, p);
-    while (!n.failed && monotonic_seconds() - begin < 3 * BACKEND_CONNECT_MORE)
+    while (!n.failed && monotonic_seconds() - begin < BACKEND_CONNECT_AT_GATE + 2 * BACKEND_CONNECT_MORE)
         nap(&n.ranks[0].seed, 1000);
     double took = monotonic_seconds() - begin;
     n.failed = true;
     finish(&n);
     assert_non_null(strstr(n.fatal, "stuck in connecting"));
-    assert_true(took < 3 * BACKEND_CONNECT_MORE);
+    assert_true(took < BACKEND_CONNECT_AT_GATE + 2 * BACKEND_CONNECT_MORE);
 }
 
 /* The processes are in a window with a backend that connects them, and do not come out. Returns when they are in it. */
