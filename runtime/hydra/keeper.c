@@ -52,12 +52,24 @@ static bool gives_up_alone(int fd)
     return size == (ssize_t)sizeof begin && !memcmp(begin, giving_up, sizeof begin);
 }
 
-/* Until the process has ended. */
-static void carry(pid_t process, int inside, int outside, int ends)
+/* The signal also comes when the process was stopped, or goes on. */
+static bool has_ended(pid_t process, int ends, int *status)
+{
+    struct signalfd_siginfo signal;
+    return read(ends, &signal, sizeof signal) > 0 && waitpid(process, status, WNOHANG);
+}
+
+/* Until the process has ended. Its status. */
+static int carry(pid_t process, int inside, int outside, int ends)
 {
     struct pollfd fds[] = {
         {.fd = ends, .events = POLLIN}, {.fd = inside, .events = POLLIN}, {.fd = outside, .events = POLLIN}};
-    while (poll(fds, 3, -1) < 0 || !fds[0].revents) {
+    int status = 0;
+    for (;;) {
+        if (poll(fds, 3, -1) < 0)
+            continue;
+        if (fds[0].revents && has_ended(process, ends, &status))
+            return status;
         if (fds[1].revents && gives_up_alone(inside))
             kill(process, SIGKILL);
         else if (fds[1].revents && !pass_on(inside, outside))
@@ -75,13 +87,10 @@ static void carry(pid_t process, int inside, int outside, int ends)
 static void keep(pid_t process, int inside, int ends) __attribute__((noreturn));
 static void keep(pid_t process, int inside, int ends)
 {
-    int status = 0;
     ignore_signals();
     prctl(PR_SET_NAME,
           "epop-keeper"); /* in one word: Slurm reads it from /proc, and lost who has a blank, with its children */
-    carry(process, inside, pmi_connection(), ends);
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
-        ;
+    int status = carry(process, inside, pmi_connection(), ends);
     if (status && *expendable_)
         pmi_leave(0);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

@@ -344,6 +344,19 @@ def test_the_job_is_ended_from_outside(space, number):
     assert space._wait_gone(20) == []
 
 
+def test_a_keeper_stays_when_its_process_is_stopped_for_a_while(space):
+    """It hands on what MPI asks of Hydra, which connecting does."""
+    it = Parking(space)
+    it.wait_until_here()
+    pids = [it.rank_pid(rank) for rank in (0, 1)]
+    for number in (signal.SIGSTOP, signal.SIGCONT):
+        for pid in pids:
+            job.send_signal(pid, number)
+    it.resize(4)
+    it.resize(1)
+    it.stop(ranks=1, windows=2)
+
+
 def test_a_keeper_is_killed(space):
     """Its process goes with it."""
     it = Parking(space)
