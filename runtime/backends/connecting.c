@@ -134,9 +134,28 @@ int connecting_connect(epop_window_t *w, const char *port, int seconds, struct e
     return -1;
 }
 
+/* MPI itself would end the job, and say what it was in, not whose fault it is. */
+static void failed(MPI_Comm *comm, int *error, ...)
+{
+    char text[MPI_MAX_ERROR_STRING], line[MPI_MAX_ERROR_STRING + 80];
+    int class, length;
+    (void)comm;
+    MPI_Error_class(*error, &class);
+    MPI_Error_string(class, text, &length);
+    snprintf(line, sizeof line, "MPI could not make the communicators of the ranks with the joining processes: %.200s",
+             text);
+    ending_abort(line);
+}
+
 void connecting_merge(epop_window_t *w)
 {
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(failed, &handler);
+    if (w->status != EPOP_JOINING) /* those are no rank's, who would say it, too */
+        MPI_Comm_set_errhandler(w->intercomm, handler);
+    MPI_Errhandler_free(&handler);
     MPI_Intercomm_merge(w->intercomm, w->status == EPOP_JOINING, &w->all);
+    MPI_Comm_set_errhandler(w->intercomm, MPI_ERRORS_ARE_FATAL);
 }
 
 int connecting_meet(struct world *world, const char *port, struct error *error)

@@ -40,7 +40,7 @@ struct world;
  * ranks stand still meanwhile. MPI's own limit is one more, so the ranks have to be back some time after that.
  */
 #define BACKEND_CONNECT_TIMEOUT 2
-#define BACKEND_CONNECT_LONGEST 10
+#define BACKEND_CONNECT_LONGEST 5
 #define BACKEND_CONNECT_AT_GATE 3
 #define BACKEND_CONNECT_MORE    1.5
 

@@ -4,14 +4,15 @@
  *     EPOP_TEST_FAULT=redistribution       in any process: a bit of each message of a redistribution tips over
  *     EPOP_TEST_FAULT=FUNCTION:WHAT:RANK   in that function (open, accept, connect, merge or dup), on that rank of the
  * launch: kill, stop, exit, abort (as MPI does after an error that it calls fatal), late (1 s), callN (kill, at the
- * N-th time that accept reads or writes), leave (a file in shared memory, as MPICH's other devices do, and kill), or
- * nothing
+ * N-th time that accept reads or writes), leave (a file in shared memory, as MPICH's other devices do, and kill), error
+ * (of MPI; merge alone), or nothing
  *
  *     EPOP_TEST_WHILE=FILE                 only as long as that is there
  */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@
 
 /* Of this thread: reads and writes until it is killed; 0: it is not. */
 static _Thread_local int calls_left;
+
+static _Thread_local bool errs;
 
 static void count_call(void)
 {
@@ -63,6 +66,7 @@ static void fault(const char *function)
         leave_file();
     if (!strcmp(what, "late"))
         sleep(1);
+    errs = !strcmp(what, "error");
     sscanf(what, "call%d", &calls_left);
 }
 
@@ -104,6 +108,8 @@ int PMPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *made)
     int (*real)(MPI_Comm, int, MPI_Comm *);
     THE_REAL(real, "PMPI_Intercomm_merge");
     fault("merge");
+    if (errs)
+        PMPI_Comm_call_errhandler(inter, MPI_ERR_INTERN);
     return real(inter, high, made);
 }
 

@@ -82,6 +82,17 @@ def test_joiner_that_dies_behind_the_line(space, kind):
     check_all_ended(space, it, begin + 1)
 
 
+@pytest.mark.parametrize("how", [(), ("--no-ahead",)], ids=["ahead", "at the gate"])
+def test_error_of_mpi_behind_the_line(space, how):
+    """As when Hydra's proxy of the joiners was killed, and MPI asks it where they are: a line says so."""
+    env = {"LD_PRELOAD": job.test_program("preload_fault"), "EPOP_TEST_FAULT": "merge:error:0"}
+    it = JoinScenario(space, options=how, env=env)
+    begin = time.monotonic()
+    it.start_ctl("resize", "3", "--wait")
+    result = check_all_ended(space, it, begin + 1)
+    assert "epop: MPI could not make the communicators of the ranks with the joining processes: " in result.err, result
+
+
 @pytest.mark.parametrize("call", [6, 12, 24, 36])
 def test_joiner_that_dies_in_the_midst_of_connecting_at_the_gate(space, call):
     """Without threads that connect ahead some of these cannot be survived: then it ends in time."""
