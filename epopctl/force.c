@@ -153,11 +153,12 @@ static int force_here(const struct ctl_arguments *arguments, struct forcing *f)
 /* Its processes cannot be looked at. */
 static int force_elsewhere(const struct ctl_arguments *arguments, struct forcing *f)
 {
-    char reason[300];
+    char reason[600], place[CONTROL_PLACE_MAX];
     if (ask(f) && !ctl_wait_end((int)((f->deadline - monotonic_seconds()) * 1e3)))
         return conclude(arguments, NULL, NULL);
-    snprintf(reason, sizeof reason, "%.120s does not answer, or does not end: try it on its host, %.120s", f->job->id,
-             f->job->host);
+    control_job_place(f->job, place);
+    snprintf(reason, sizeof reason, "%.120s does not answer, or does not end: try it where it runs, on %s", f->job->id,
+             place);
     return conclude(arguments, reason, NULL);
 }
 

@@ -120,7 +120,7 @@ static cJSON *unreachable(const struct control_job *job)
 
 static void add_row(struct term_table *table, const cJSON *status, const struct control_job *job)
 {
-    char size[32] = "-", standby[32] = "-", uptime[32] = "-", iteration[32] = "-";
+    char size[32] = "-", standby[32] = "-", uptime[32] = "-", iteration[32] = "-", place[CONTROL_PLACE_MAX];
     const cJSON *element = cJSON_GetObjectItem(status, "element");
     if (cJSON_HasObjectItem(status, "size")) {
         snprintf(size, sizeof size, "%.0f", json_number(status, "size", 0));
@@ -129,8 +129,9 @@ static void add_row(struct term_table *table, const cJSON *status, const struct 
     }
     if (cJSON_HasObjectItem(element, "iteration"))
         snprintf(iteration, sizeof iteration, "%.0f", json_number(element, "iteration", 0));
+    control_job_place(job, place);
     term_table_add(table, (const char *[]){job->id, term_text(status, "state", "?"), size, standby,
-                                           term_text(element, "name", "-"), iteration, job->host, uptime});
+                                           term_text(element, "name", "-"), iteration, place, uptime});
 }
 
 static void print_all(const struct control_job *jobs, cJSON **statuses, int count, bool json)
@@ -143,6 +144,8 @@ static void print_all(const struct control_job *jobs, cJSON **statuses, int coun
             add_row(table, statuses[i], &jobs[i]);
         cJSON_AddStringToObject(statuses[i], "host", jobs[i].host);
         cJSON_AddNumberToObject(statuses[i], "pid", (double)jobs[i].pid);
+        if (jobs[i].apart)
+            cJSON_AddBoolToObject(statuses[i], "apart", true);
         cJSON_AddItemToArray(array, statuses[i]);
     }
     if (json)

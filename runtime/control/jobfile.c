@@ -18,12 +18,13 @@
 static cJSON *complete(const char *id, const cJSON *job, const char *uri, const char *token)
 {
     cJSON *file = cJSON_Duplicate(job, 1);
-    char host[256] = "localhost", start[32];
+    char host[256] = "localhost", start[32], namespace[CONTROL_NAMESPACE_MAX];
     if (!file)
         file = cJSON_CreateObject();
     gethostname(host, sizeof host - 1);
     snprintf(start, sizeof start, "%llu", control_process_start(getpid()));
-    static const char *const ours[] = {"version", "job", "uri", "token", "pid", "start_time", "host", "batch"};
+    static const char *const ours[] = {"version",    "job",  "uri",       "token", "pid",
+                                       "start_time", "host", "namespace", "batch"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         cJSON_DeleteItemFromObjectCaseSensitive(file, ours[i]);
     cJSON_AddNumberToObject(file, "version", 1);
@@ -33,6 +34,9 @@ static cJSON *complete(const char *id, const cJSON *job, const char *uri, const 
     cJSON_AddNumberToObject(file, "pid", (double)getpid());
     cJSON_AddStringToObject(file, "start_time", start);
     cJSON_AddStringToObject(file, "host", host);
+    control_namespace(namespace);
+    if (namespace[0])
+        cJSON_AddStringToObject(file, "namespace", namespace);
     if (batch_job())
         cJSON_AddStringToObject(file, "batch", batch_job());
     return file;

@@ -1,4 +1,5 @@
-/* Finding jobs by their address files. A file whose process is gone is removed; one of another host is kept. */
+/* Finding jobs by their address files. A file whose process is gone is removed; one of another host, or of
+ * another namespace of process numbers, is kept. */
 #include "runtime/control/jobs.h"
 
 #include <dirent.h>
@@ -42,9 +43,21 @@ static int copy_text(char *to, size_t size, const cJSON *object, const char *nam
     return text && text[0] && strlen(text) < size ? 0 : -1;
 }
 
+/* By where it is and where we are: may its process number be looked up? */
+static void locate(struct control_job *job, const cJSON *json)
+{
+    char host[256] = "localhost", namespace[CONTROL_NAMESPACE_MAX];
+    const char *its = json_text(json, "namespace");
+    gethostname(host, sizeof host - 1);
+    control_namespace(namespace);
+    bool on_host = !strcmp(job->host, host);
+    job->apart = on_host && strcmp(its ? its : "", namespace);
+    job->here = on_host && !job->apart;
+}
+
 static int parse_job(const char *text, struct control_job *job)
 {
-    char start[32], here[256] = "localhost";
+    char start[32];
     cJSON *json = cJSON_Parse(text);
     int result = -1;
     memset(job, 0, sizeof *job);
@@ -56,8 +69,7 @@ static int parse_job(const char *text, struct control_job *job)
         copy_text(job->batch, sizeof job->batch, json, "batch");
         job->pid = (long)json_number(json, "pid", 0);
         job->start_time = strtoull(start, NULL, 10);
-        gethostname(here, sizeof here - 1);
-        job->here = !strcmp(job->host, here);
+        locate(job, json);
         result = job->pid > 0 ? 0 : -1;
     }
     cJSON_Delete(json);
@@ -69,16 +81,23 @@ bool control_job_alive(const struct control_job *job)
     return !job->here || control_process_start(job->pid) == job->start_time;
 }
 
-/* "wire.HOST.PID.START", the socket that a killed job leaves behind. */
+void control_job_place(const struct control_job *job, char text[CONTROL_PLACE_MAX])
+{
+    snprintf(text, CONTROL_PLACE_MAX, "%.255s%s", job->host, job->apart ? ", in another PID namespace" : "");
+}
+
+/* "wire.HOST.PID.START", the socket that a killed job leaves behind; with the mark of its namespace. */
 static void remove_leftover(int directory, const char *name)
 {
-    char here[256] = "localhost", mark[64];
+    char here[256] = "localhost", prefix[64], mark[CONTROL_NAMESPACE_MARK_MAX];
     long pid;
     unsigned long long start;
+    int read = 0;
     gethostname(here, sizeof here - 1);
-    int length = snprintf(mark, sizeof mark, "wire.%.40s.", here);
-    if (!strncmp(name, mark, (size_t)length) && sscanf(name + length, "%ld.%llu", &pid, &start) == 2 &&
-        control_process_start(pid) != start)
+    control_namespace_mark(mark);
+    int length = snprintf(prefix, sizeof prefix, "wire.%.40s.", here);
+    if (!strncmp(name, prefix, (size_t)length) && sscanf(name + length, "%ld.%llu%n", &pid, &start, &read) == 2 &&
+        !strcmp(name + length + read, mark) && control_process_start(pid) != start)
         unlinkat(directory, name, 0);
 }
 

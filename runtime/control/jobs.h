@@ -9,8 +9,13 @@ struct control_job {
     char batch[64]; /* the job of a resource manager that it is: "epoprm:17"; "" */
     long pid;
     unsigned long long start_time;
-    bool here; /* on this host, so that its process can be looked at */
+    bool here;  /* on this host, so that its process can be looked at */
+    bool apart; /* on this host too, but in another namespace of process numbers, say a container */
 };
+
+/* Where it is, for people: "n1", or "n1, in another PID namespace". */
+#define CONTROL_PLACE_MAX 300
+void control_job_place(const struct control_job *job, char text[CONTROL_PLACE_MAX]);
 
 /* All jobs, sorted by id; stale files are removed. *jobs is the caller's to free. How many. */
 int control_jobs(struct control_job **jobs);

@@ -17,8 +17,11 @@
 
 #include "runtime/base/batch.h"
 #include "runtime/base/error.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/procstat.h"
 #include "runtime/base/statedir.h"
+
+#define FIRST_NAMESPACE "pid:[4026531836]"
 
 static bool owned_directory(const char *path)
 {
@@ -104,11 +107,12 @@ int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256])
 
 int control_rundir_socket(char *path, size_t size, struct error *error)
 {
-    char base[256], host[256] = "localhost";
+    char base[256], host[256] = "localhost", mark[CONTROL_NAMESPACE_MARK_MAX];
     if (control_rundir(base, sizeof base, error))
         return -1;
     gethostname(host, sizeof host - 1);
-    snprintf(path, size, "%s/wire.%.40s.%ld.%llu", base, host, (long)getpid(), control_process_start(getpid()));
+    control_namespace_mark(mark);
+    snprintf(path, size, "%s/wire.%.40s.%ld.%llu%s", base, host, (long)getpid(), control_process_start(getpid()), mark);
     return 0;
 }
 
@@ -127,4 +131,31 @@ unsigned long long control_process_start(long pid)
 {
     struct procstat stat;
     return procstat_read(pid, &stat) || stat.state == 'Z' || stat.state == 'X' ? 0 : stat.start;
+}
+
+/* The first one has a number that is the kernel's for ever, and the host's name says which machine it is of. Numbers of
+ * others are given out anew, on each machine. */
+void control_namespace(char text[CONTROL_NAMESPACE_MAX])
+{
+    char link[40] = "", boot[40] = "";
+    ssize_t length = readlink("/proc/self/ns/pid", link, sizeof link - 1);
+    text[0] = 0;
+    if (length <= 0 || !strcmp(link, FIRST_NAMESPACE))
+        return;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file && fgets(boot, sizeof boot, file))
+        boot[strcspn(boot, "\n")] = 0;
+    if (file)
+        fclose(file);
+    snprintf(text, CONTROL_NAMESPACE_MAX, "%s %s", link, boot);
+}
+
+void control_namespace_mark(char text[CONTROL_NAMESPACE_MARK_MAX])
+{
+    char name[CONTROL_NAMESPACE_MAX];
+    control_namespace(name);
+    text[0] = 0;
+    if (name[0])
+        snprintf(text, CONTROL_NAMESPACE_MARK_MAX, ".%08llx",
+                 (unsigned long long)hash_bytes(HASH_BEGIN, name, strlen(name)) & 0xffffffff);
 }

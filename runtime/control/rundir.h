@@ -27,4 +27,13 @@ int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256]);
  * its exit status. */
 unsigned long long control_process_start(long pid);
 
+/* The namespace that process numbers of this process are of, which a container may have to itself: "" for the one that
+ * a machine starts with. */
+#define CONTROL_NAMESPACE_MAX 96
+void control_namespace(char text[CONTROL_NAMESPACE_MAX]);
+
+/* The same as the end of a file's name whose name has a process number: "", or a dot and a few letters. */
+#define CONTROL_NAMESPACE_MARK_MAX 16
+void control_namespace_mark(char text[CONTROL_NAMESPACE_MARK_MAX]);
+
 #endif

@@ -58,14 +58,15 @@ static int lock(const char *directory, int operation)
 int control_directory(const char *purpose, const char *token, char *path, size_t size, struct error *error)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
-    char base[256], host[80];
+    char base[256], host[80], mark[CONTROL_NAMESPACE_MARK_MAX];
     if (control_rundir(base, sizeof base, error))
         return -1;
     prefix(host, sizeof host);
+    control_namespace_mark(mark);
     if (token[0])
         snprintf(path, size, "%s/%s%s.%016llx", base, host, purpose, digest(token));
     else
-        snprintf(path, size, "%s/%s%s.%ld", base, host, purpose, (long)getpid());
+        snprintf(path, size, "%s/%s%s.%ld%s", base, host, purpose, (long)getpid(), mark);
     for (int i = 0; i < TRIES; i++) {
         if (control_rundir_make(path, error))
             return -1;

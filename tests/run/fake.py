@@ -1,5 +1,6 @@
 """A fake job for epopctl (tests/helpers/fake_job.c) and members for it, with canned answers."""
 
+import functools
 import json
 import os
 import pathlib
@@ -15,13 +16,13 @@ STATUS = json.loads((job.ROOT / "schema/examples/control/valid/answer-status.jso
 
 
 class FakeJob:
-    """The control server with the answers given as keywords: a dict, or "never"."""
+    """The control server with the answers given as keywords: a dict, or "never". prefix: a command that starts it."""
 
-    def __init__(self, space, name="fake-1", **answers):
+    def __init__(self, space, name="fake-1", prefix=(), **answers):
         answers.setdefault("status", STATUS)
         canned = [f"{op}={answer if isinstance(answer, str) else json.dumps(answer)}" for op, answer in answers.items()]
         self.space, self.name, self.started = space, name, time.time()
-        self.process = space.start([job.BUILD / "tests/helpers/fake_job", name, *canned], stdin=subprocess.PIPE)
+        self.process = space.start([*prefix, job.BUILD / "tests/helpers/fake_job", name, *canned], stdin=subprocess.PIPE)
         self.process.wait_for_line("^ready$")
 
     @property
@@ -72,6 +73,16 @@ needs_other_user = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv
 def as_other_user():
     entry = pwd.getpwnam(OTHER)
     return ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]
+
+
+@functools.cache
+def apart():
+    """A command that runs another one with process numbers of its own, as a container does; skips where there is none."""
+    own = ["--pid", "--fork", "--kill-child", "--mount-proc"]
+    for options in ([], ["--user", "--map-root-user"]):
+        if subprocess.run(["unshare", *options, *own, "true"], capture_output=True, check=False).returncode == 0:
+            return ["unshare", *options, *own]
+    pytest.skip("needs namespaces of process numbers")
 
 
 def start_member(space, address, process, prefix=(), helper=None, **how):

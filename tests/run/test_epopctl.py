@@ -12,7 +12,7 @@ import time
 import job
 import jsonschema
 import pytest
-from fake import STATUS, FakeJob
+from fake import STATUS, FakeJob, apart
 from terminal import Terminal
 
 SCHEMA = json.loads((job.ROOT / "schema/control.schema.json").read_text())
@@ -156,6 +156,40 @@ def test_file_of_another_host_is_kept(space):
     result = space.epopctl("status")
     assert result.status == NO_JOB and "elsewhere" in one_line(result.err)
     assert fake.file.exists()
+
+
+APART = "in another PID namespace"
+
+
+def test_job_in_another_pid_namespace(space):
+    """Its number is another one's here, or nobody's."""
+    near, far = FakeJob(space, "near-1"), FakeJob(space, "far-2", prefix=apart())
+    jsonschema.validate(far.address(), SCHEMA)
+    assert far.address()["pid"] != far.pid and "namespace" not in near.address(), far.address()
+    for prefix, others in ([], [far]), (apart(), [near, far]):
+        listed = space.start([*prefix, job.BUILD / "bin/epopctl", "list"]).wait()
+        places = {row[0]: (row[1], APART in row[6]) for row in rows(listed.out)[1:]}
+        assert places == {one.name: ("running", one in others) for one in (near, far)}, listed
+        as_json = json.loads(space.start([*prefix, job.BUILD / "bin/epopctl", "list", "--json"]).wait().out)
+        assert sum("apart" in one for one in as_json) == len(others), as_json
+        for one in near, far:
+            assert space.start([*prefix, job.BUILD / "bin/epopctl", "status", one.name]).wait().status == DONE
+    near.end()
+    far.end()
+
+
+def test_file_of_another_pid_namespace_is_kept(space):
+    """Nobody here can know that it is dead; the same of this namespace goes."""
+    near, far = FakeJob(space, "near-1"), FakeJob(space, "far-2", prefix=apart())
+    left = {far.file, *far.directory.glob("wire.*")} - {near.file} - set(far.directory.glob(f"wire.*.{near.pid}.*"))
+    near.process.kill()
+    far.process.kill()
+    listed = space.epopctl("list")
+    assert [(row[0], row[1], APART in row[6]) for row in rows(listed.out)[1:]] == [("far-2", "unreachable", True)], listed
+    assert set(far.directory.iterdir()) == left and len(left) == 2, left
+    result = space.epopctl("stop", "--force", "far-2", "--timeout", "1")
+    assert result.status == TIMEOUT and APART in one_line(result.err), result
+    assert set(far.directory.iterdir()) == left
 
 
 def test_broken_files_do_not_disturb(space):
