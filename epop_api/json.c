@@ -65,8 +65,10 @@ static cJSON *blocks_json(const epop_element_t *element)
 static cJSON *program_blocks_json(const epop_program_t *program)
 {
     const struct program_blocks own = epop__program_blocks(program);
-    const struct block blocks[] = {
-        {"describe", own.describe != NULL}, {"rebuild", own.rebuild != NULL}, {"release", own.release != NULL}};
+    const struct block blocks[] = {{"describe", own.describe != NULL},
+                                   {"pack", own.pack != NULL},
+                                   {"rebuild", own.rebuild != NULL},
+                                   {"release", own.release != NULL}};
     return names_json(blocks, sizeof blocks / sizeof *blocks);
 }
 

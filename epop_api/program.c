@@ -163,11 +163,19 @@ static bool has_blocks(const epop_program_t *program)
     return program && program->abi_version >= 2;
 }
 
+static bool has_pack(const epop_program_t *program)
+{
+    return program && program->abi_version >= 3;
+}
+
 struct program_blocks epop__program_blocks(const epop_program_t *program)
 {
     if (!has_blocks(program))
         return (struct program_blocks){.describe = NULL};
-    return (struct program_blocks){program->describe, program->rebuild, program->release};
+    return (struct program_blocks){.describe = program->describe,
+                                   .rebuild = program->rebuild,
+                                   .release = program->release,
+                                   .pack = has_pack(program) ? program->pack : NULL};
 }
 
 int epop_describe(epop_program_t *program, void (*describe)(void *data, epop_description_t *d))
@@ -191,6 +199,14 @@ int epop_release(epop_program_t *program, void (*release)(void *data))
     if (!has_blocks(program))
         return EPOP_ERR_ARGUMENT;
     program->release = release;
+    return EPOP_OK;
+}
+
+int epop_pack(epop_program_t *program, int (*pack)(void *data))
+{
+    if (!has_pack(program))
+        return EPOP_ERR_ARGUMENT;
+    program->pack = pack;
     return EPOP_OK;
 }
 

@@ -9,11 +9,12 @@
 /* Did an element that was to be added find no memory? Few programs look at what each epop_add_ returns. */
 bool epop__program_incomplete(const epop_program_t *program);
 
-/* The program's own blocks; none of a program of version 1, whose structure ends before them. */
+/* The program's own blocks, as far as the structure of its version has them. */
 struct program_blocks {
     void (*describe)(void *data, epop_description_t *d);
     int (*rebuild)(void *data);
     void (*release)(void *data);
+    int (*pack)(void *data);
 };
 struct program_blocks epop__program_blocks(const epop_program_t *program);
 

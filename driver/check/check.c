@@ -2,6 +2,7 @@
  * The check driver: prints the structure of a program that was loaded and found valid, as a table, as JSON
  * or as a graph for graphviz. Runs no block, and needs neither MPI nor a launcher.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,11 +77,12 @@ static void print_row(const struct row *row, const int widths[COLUMNS])
     puts(line);
 }
 
-/* A program of version 1 ends before its own blocks. */
+/* A program of version 1 ends before its own blocks, and one of version 2 before pack. */
 static void print_own_blocks(const epop_program_t *program)
 {
-    if (program->abi_version >= 2 && (program->describe || program->rebuild || program->release))
-        printf("blocks of the program:%s%s%s\n", program->describe ? " describe" : "",
+    bool packs = program->abi_version >= 3 && program->pack;
+    if (packs || (program->abi_version >= 2 && (program->describe || program->rebuild || program->release)))
+        printf("blocks of the program:%s%s%s%s\n", program->describe ? " describe" : "", packs ? " pack" : "",
                program->rebuild ? " rebuild" : "", program->release ? " release" : "");
 }
 

@@ -78,6 +78,15 @@ int MPI_Comm_adapt_commit(void);
 EPOP_API int epop_mpi_describe(void (*describe)(void *data, epop_description_t *d), void *data);
 
 /*
+ * Sets the block that puts what this executable has in structures of its own into what that block lists (NULL: none):
+ * called with the data of epop_mpi_describe before it is described, in probes for a checkpoint, and in
+ * epop_mpi_adapt_described on staying and leaving processes. 0, or an error number, which is the end of the checkpoint,
+ * or of epop_mpi_adapt_described. Local, behind MPI_Init_adapt; MPI_ERR_OTHER at another time. In a program under epop,
+ * which has a pack block for that, it does nothing.
+ */
+EPOP_API int epop_mpi_pack(int (*pack)(void *data));
+
+/*
  * A whole adaptation of described data: MPI_Comm_adapt_begin, all that the block of epop_mpi_describe lists (under
  * epop, that of the program), MPI_Comm_adapt_commit. On leaving processes the described pointers are NULL behind it.
  * Collective as begin. Errors as of the two; MPI_ERR_OTHER also where nothing is described, or it did not move.

@@ -17,10 +17,10 @@
 extern "C" {
 #endif
 
-/* The layout of the structures below. The loader also takes version 1, which ends before `describe`, and refuses
- * others.
+/* The layout of the structures below. The loader also takes version 1, which ends before `describe`, and version 2,
+ * which ends before `pack`, and refuses others.
  */
-#define EPOP_ABI_VERSION 2u
+#define EPOP_ABI_VERSION 3u
 
 /* What the functions of this library return. A block may return these or any
  * other non-zero number of its own; every non-zero number ends the job. */
@@ -121,11 +121,15 @@ typedef struct epop_program {
      * Blocks of the program, all optional (docs/described.md). describe lists the data. rebuild makes what follows from
      * it (communicators, ghost lists, derived tables) on staying, joining and restarting ranks, when all data is there;
      * epop_world() is the new world already; 0, or an error number that ends the job. release frees what is left of
-     * `data` on a process that leaves the program, in whichever way; described parts are gone by then. Local.
+     * `data` on a process that leaves the program, in whichever way; described parts are gone by then. Local. pack puts
+     * what the program has in structures of its own into what describe lists: on all ranks that have the data, before
+     * it is described for a window or a checkpoint; epop_world() is the present world; 0, or an error number, which
+     * ends the job in a window, and is the end of that checkpoint.
      */
     void (*describe)(void *data, epop_description_t *d);
     int (*rebuild)(void *data);
     void (*release)(void *data);
+    int (*pack)(void *data);
 } epop_program_t;
 
 /*
@@ -157,10 +161,12 @@ EPOP_API int epop_add_rigid(epop_program_t *program, const char *name, int (*exe
                             int (*loop)(void *data));
 EPOP_API int epop_add_branch(epop_program_t *program, const char *name, int (*branch)(int pc, void *data));
 
-/* Set the blocks of a program; NULL: none. EPOP_OK, or EPOP_ERR_ARGUMENT for no program, or one of version 1. Local. */
+/* Set the blocks of a program; NULL: none. EPOP_OK, or EPOP_ERR_ARGUMENT for no program, or one of a version without
+ * that block. Local. */
 EPOP_API int epop_describe(epop_program_t *program, void (*describe)(void *data, epop_description_t *d));
 EPOP_API int epop_rebuild(epop_program_t *program, int (*rebuild)(void *data));
 EPOP_API int epop_release(epop_program_t *program, void (*release)(void *data));
+EPOP_API int epop_pack(epop_program_t *program, int (*pack)(void *data));
 
 /* Set the progress of element pc, and the sizes that it accepts (NULL: the program's); of pc -1 the sizes of the
  * program. Sizes are copied. EPOP_OK, EPOP_ERR_MEMORY, or EPOP_ERR_ARGUMENT: no program, no such element, sizes of an
@@ -170,9 +176,9 @@ EPOP_API int epop_set_progress(epop_program_t *program, int pc,
 EPOP_API int epop_set_sizes(epop_program_t *program, int pc, const epop_sizes_t *sizes);
 
 /*
- * An adapt block for programs with a describe block: begins, moves all that it lists, calls rebuild on staying and
- * joining ranks and release on leaving ones, and commits. Collective over the window's ranks. EPOP_OK, or the error of
- * all ranks, with a line on stderr; what rebuild returned, on the rank where it did.
+ * An adapt block for programs with a describe block: begins, calls pack on old ranks, moves all that it lists, calls
+ * rebuild on staying and joining ranks and release on leaving ones, and commits. Collective over the window's ranks.
+ * EPOP_OK, or the error of all ranks, with a line on stderr; what pack or rebuild returned, on the rank where it did.
  */
 EPOP_API int epop_adapt_described(void *data);
 

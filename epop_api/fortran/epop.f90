@@ -7,7 +7,7 @@ module epop
   implicit none
   public
 
-  integer(c_int), parameter :: EPOP_ABI_VERSION = 2
+  integer(c_int), parameter :: EPOP_ABI_VERSION = 3
 
   ! What functions and blocks return.
   integer(c_int), parameter :: EPOP_OK = 0, EPOP_ERR_ARGUMENT = 201, EPOP_ERR_STATE = 202, EPOP_ERR_MEMORY = 203, &
@@ -54,7 +54,7 @@ module epop
     type(c_ptr) :: name
     type(epop_sizes_t) :: sizes
     integer(c_int) :: finalizer, capacity
-    type(c_funptr) :: describe, rebuild, release
+    type(c_funptr) :: describe, rebuild, release, pack
   end type
 
   type, bind(C) :: epop_window_t
@@ -180,6 +180,12 @@ module epop
       procedure(epop_release_block) :: release
     end function
 
+    integer(c_int) function epop_pack(program, pack) bind(C)
+      import :: c_ptr, c_int, epop_block
+      type(c_ptr), value :: program
+      procedure(epop_block) :: pack
+    end function
+
     integer(c_int) function epop_set_progress(program, pc, progress) bind(C)
       import :: c_ptr, c_int, epop_progress_block
       type(c_ptr), value :: program
@@ -260,6 +266,11 @@ module epop
       import :: c_ptr, c_int, epop_describe_block
       procedure(epop_describe_block) :: describe
       type(c_ptr), value :: data
+    end function
+
+    integer(c_int) function epop_mpi_pack(pack) bind(C)
+      import :: c_int, epop_block
+      procedure(epop_block) :: pack
     end function
 
     integer(c_int) function epop_blocks_local(blocks, rank, size, first, count) bind(C)

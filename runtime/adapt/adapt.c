@@ -260,6 +260,15 @@ int epop_mpi_describe(void (*block)(void *data, epop_description_t *d), void *da
     return MPI_SUCCESS;
 }
 
+int epop_mpi_pack(int (*pack)(void *data))
+{
+    if (part_now() == PART_OUTSIDE || part_now() == PART_LEFT || part_now() == PART_FINALIZED)
+        return part_wrong("epop_mpi_pack", MPI_ERR_OTHER, "it was called before MPI_Init_adapt or after MPI_Finalize");
+    if (part_now() != PART_UNDER_EPOP)
+        describe_program.pack = pack;
+    return MPI_SUCCESS;
+}
+
 int epop_mpi_adapt_described(void)
 {
     MPI_Comm between, after;
@@ -270,7 +279,8 @@ int epop_mpi_adapt_described(void)
     int result = epop__instead_MPI_Comm_adapt_begin(&between, &after, &staying, &leaving, &joining);
     if (result != MPI_SUCCESS)
         return result;
-    if (epop_redist_described(&world.window, describe_program.describe, describe_program.data))
+    if (describe_program_pack() ||
+        epop_redist_described(&world.window, describe_program.describe, describe_program.data))
         return part_wrong("epop_mpi_adapt_described", MPI_ERR_OTHER, "the described data did not move");
     return epop__instead_MPI_Comm_adapt_commit();
 }

@@ -92,7 +92,10 @@ static int save_all(struct taking *t, const char *path, struct checkpoint_head *
 static int list(struct taking *t, const struct checkpoint_data *data, struct error *error)
 {
     struct error own = {0};
-    bool fine = !describe_run(&t->list, DESCRIBE_LIST, data->describe, data->data, NULL, 0, &own);
+    int packed = data->pack ? data->pack(data->data) : 0;
+    if (packed)
+        error_set(&own, ERROR_FAILED, "its pack block returned %d", packed);
+    bool fine = !packed && !describe_run(&t->list, DESCRIBE_LIST, data->describe, data->data, NULL, 0, &own);
     if (describe_all_well(&t->window, fine ? NULL : own.text, error))
         return -1;
     if (describe_agree(&t->list, &t->window, NULL) != EPOP_OK)

@@ -10,10 +10,11 @@
 #include "runtime/base/error.h"
 #include "runtime/checkpoint/store.h"
 
-/* The program's data, and the block that lists it. */
+/* The program's data, the block that lists it, and the one that packs it before (NULL: none). */
 struct checkpoint_data {
     void (*describe)(void *data, epop_description_t *d);
     void *data;
+    int (*pack)(void *data);
 };
 
 /* What was written. */

@@ -24,6 +24,8 @@ int epop_adapt_described(void *data)
     }
     int result = epop_adapt_begin(&window);
     if (result == EPOP_OK)
+        result = describe_program_pack();
+    if (result == EPOP_OK)
         result = epop_redist_described(&window, describe_program.describe, data);
     if (result == EPOP_OK && window.status != EPOP_LEAVING)
         result = describe_program_rebuild();

@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/hash.h"
 #include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
+
+#define REMEMBERED 64 /* entries: a bit for each */
 
 /* An entry as text: words that must be the same, with a tab behind each. */
 struct line {
@@ -31,8 +34,7 @@ static void line_at(const epop_description_t *d, int index, struct line *line)
         describe_line(&d->entries[index], line);
 }
 
-/* 62 bits: MPICH compares MPI_UINT64_T as if it had a sign. */
-static int64_t hash_of(const epop_description_t *d)
+static uint64_t hash_of(const epop_description_t *d)
 {
     struct line line;
     uint64_t hash = HASH_BEGIN;
@@ -40,7 +42,7 @@ static int64_t hash_of(const epop_description_t *d)
         line_at(d, i, &line);
         hash = hash_bytes(hash, line.text, strlen(line.text));
     }
-    return (int64_t)(hash >> 2);
+    return hash;
 }
 
 /* The words of both lines up to the first that differ; into text what is the matter. */
@@ -98,15 +100,81 @@ static int find(const epop_description_t *d, const epop_window_t *window, char *
     return result;
 }
 
+/* ---- What is empty, and was not before ------------------------------------------------------------ */
+
+/* What this process has had of an entry, by its name. */
+static struct memory {
+    char *name;
+    bool had, told;
+} * memories;
+static size_t memory_count, memory_room;
+
+/* NULL: out of memory. */
+static struct memory *memory_of(const char *name)
+{
+    for (size_t i = 0; i < memory_count; i++)
+        if (!strcmp(memories[i].name, name))
+            return &memories[i];
+    if (array_reserve(&memories, &memory_room, memory_count + 1, sizeof *memories))
+        return NULL;
+    memories[memory_count] = (struct memory){.name = strdup(name)};
+    return memories[memory_count].name ? &memories[memory_count++] : NULL;
+}
+
+static bool may_be_empty(const struct described *entry)
+{
+    return entry->kind != &kind_values && !(entry->flags & EPOP_SCRATCH);
+}
+
+/* A bit for each of the first entries: is something of it here, and was there ever? */
+static void look_back(const epop_description_t *d, const epop_window_t *window, uint64_t *has, uint64_t *had)
+{
+    *has = *had = 0;
+    for (int i = 0; d->mode == DESCRIBE_LIST && i < d->count && i < REMEMBERED; i++) {
+        const struct described *entry = &d->entries[i];
+        struct memory *memory = may_be_empty(entry) ? memory_of(entry->name) : NULL;
+        if (!memory)
+            continue;
+        *had |= (uint64_t)memory->had << i;
+        bool here = entry->kind->bytes(entry, window->old_rank, window->old_size) > 0;
+        memory->had |= here;
+        *has |= (uint64_t)here << i;
+    }
+}
+
+/* A program that packs its data only for windows has nothing in a checkpoint: once, from rank 0. */
+static void tell_empty(const epop_description_t *d, uint64_t empty, const char *where)
+{
+    for (int i = 0; i < d->count && i < REMEMBERED; i++) {
+        struct memory *memory = empty >> i & 1 ? memory_of(d->entries[i].name) : NULL;
+        if (!memory || memory->told)
+            continue;
+        memory->told = true;
+        fprintf(stderr,
+                "epop: note: described %s '%s' is empty in this %s, and was not before; what a program packs for that "
+                "is to be packed by its pack block (epop_pack)\n",
+                d->entries[i].kind->word, d->entries[i].name, where);
+    }
+}
+
 int describe_agree(const epop_description_t *d, const epop_window_t *window, bool *ahead)
 {
     char text[400] = "the ranks do not describe the same";
-    int64_t hash = hash_of(d), terms[3] = {hash, -hash, ahead && !*ahead};
-    int result = collective_max(window, terms, 3);
+    uint64_t hash = hash_of(d), has, had;
+    int rank;
+    look_back(d, window, &has, &had);
+    uint64_t all[5] = {hash, ~hash, ahead && !*ahead, has, had};
+    int result = collective_or(window, all, 5);
     if (ahead)
-        *ahead = result == EPOP_OK && terms[2] == 0;
-    if (result != EPOP_OK || terms[0] == -terms[1])
+        *ahead = result == EPOP_OK && !all[2];
+    if (result != EPOP_OK)
         return result;
-    result = find(d, window, text, sizeof text);
-    return result == EPOP_OK ? collective_refuse(window, text) : result;
+    if (all[0] & all[1]) { /* a bit that is set on one rank, and not on another */
+        result = find(d, window, text, sizeof text);
+        return result == EPOP_OK ? collective_refuse(window, text) : result;
+    }
+    MPI_Comm_rank(window->all, &rank);
+    if (rank == 0)
+        tell_empty(d, all[4] & ~all[3], ahead ? "window" : "checkpoint");
+    return result;
 }

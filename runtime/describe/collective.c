@@ -31,6 +31,11 @@ int collective_min(const epop_window_t *window, int64_t *values, int count)
     return reduce(window, values, count, MPI_INT64_T, MPI_MIN);
 }
 
+int collective_or(const epop_window_t *window, uint64_t *values, int count)
+{
+    return reduce(window, values, count, MPI_UINT64_T, MPI_BOR);
+}
+
 int collective_sum(const epop_window_t *window, uint64_t *values, int count)
 {
     return reduce(window, values, count, MPI_UINT64_T, MPI_SUM);

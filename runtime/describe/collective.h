@@ -12,6 +12,7 @@
 
 int collective_max(const epop_window_t *window, int64_t *values, int count);
 int collective_min(const epop_window_t *window, int64_t *values, int count);
+int collective_or(const epop_window_t *window, uint64_t *values, int count);
 int collective_sum(const epop_window_t *window, uint64_t *values, int count);
 int collective_broadcast(const epop_window_t *window, void *data, size_t bytes, int root);
 

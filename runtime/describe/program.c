@@ -15,6 +15,7 @@ void describe_program_begin(const epop_program_t *program, void *data, bool join
                                                  .describe = blocks.describe,
                                                  .rebuild = blocks.rebuild,
                                                  .release = blocks.release,
+                                                 .pack = blocks.pack,
                                                  .data = data,
                                                  .whole = !joining};
 }
@@ -42,6 +43,16 @@ void describe_program_release(void)
     free_described(&p);
     if (p.release)
         p.release(p.data);
+}
+
+int describe_program_pack(void)
+{
+    if (!describe_program.pack || !describe_program.whole)
+        return EPOP_OK;
+    int result = describe_program.pack(describe_program.data);
+    if (result != EPOP_OK)
+        fprintf(stderr, "epop: the pack block returned %d on rank %d\n", result, world.rank);
+    return result;
 }
 
 int describe_program_rebuild(void)

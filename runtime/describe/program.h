@@ -12,6 +12,7 @@ struct describe_program {
     void (*describe)(void *data, epop_description_t *d); /* NULL: the program is not described */
     int (*rebuild)(void *data);
     void (*release)(void *data);
+    int (*pack)(void *data);
     void *data;
     bool whole; /* the described data is there: not on a process that still has to join or to restart */
 };
@@ -23,6 +24,10 @@ void describe_program_begin(const epop_program_t *program, void *data, bool join
 /* This process leaves the program: its described data is freed, then its release block runs. Once: a second call does
  * nothing. */
 void describe_program_release(void);
+
+/* What `pack` returns, with a line on stderr if that is not 0; EPOP_OK without such a block, or where the data is to
+ * come. Collective as far as the block is. */
+int describe_program_pack(void);
 
 /* What `rebuild` returns; EPOP_OK without such a block. In a window the world is the new one meanwhile. Collective as
  * far as the block is. */

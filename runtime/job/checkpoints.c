@@ -260,7 +260,7 @@ static void end_with(const char *text)
 void checkpoints_load(void)
 {
     struct error error = {0};
-    const struct checkpoint_data data = {describe_program.describe, describe_program.data};
+    const struct checkpoint_data data = {describe_program.describe, describe_program.data, NULL};
     if (checkpoint_load(stores[checkpoints.from_level], world.comm, checkpoints.from, &data, &checkpoints.own, &error))
         end_with(error.text);
     describe_program.whole = true;
@@ -316,7 +316,7 @@ void checkpoints_forget(const char *path)
 static int make(const struct save_order *order, const struct position *at, struct checkpoint_taken *taken,
                 struct error *error)
 {
-    const struct checkpoint_data data = {describe_program.describe, describe_program.data};
+    const struct checkpoint_data data = {describe_program.describe, describe_program.data, describe_program.pack};
     struct checkpoint_head head = {
         .at = *at, .size = world.size, .number = order->number, .restarts = order->restarts, .time = wall_seconds()};
     if (!data.describe)

@@ -10,6 +10,7 @@ module described_program
 
   type :: state_t
     integer(c_int64_t) :: step = 0, steps = 0
+    integer(c_int64_t) :: packed = 0 ! three times the step, where it is described
     type(c_ptr) :: table = c_null_ptr, matrix = c_null_ptr, field = c_null_ptr, room = c_null_ptr
     integer :: rank = -1, size = -1 ! by rebuild
   end type
@@ -85,16 +86,26 @@ contains
     type(state_t), pointer :: state
     call c_f_pointer(data, state)
     call epop_describe_values(d, 'step' // c_null_char, c_loc(state%step), 2 * c_sizeof(state%step))
+    call epop_describe_values(d, 'packed' // c_null_char, c_loc(state%packed), c_sizeof(state%packed))
     call epop_describe_replicated(d, 'table' // c_null_char, state%table, MPI_INTEGER8, 3_c_int64_t, EPOP_CONSTANT)
     call epop_describe_matrix(d, 'matrix' // c_null_char, state%matrix, MPI_INTEGER8, tiles(), 0)
     call epop_describe_blocks(d, 'field' // c_null_char, state%field, MPI_DOUBLE_PRECISION, box(), 0)
     call epop_describe_blocks(d, 'room' // c_null_char, state%room, MPI_DOUBLE_PRECISION, box(), EPOP_SCRATCH)
   end subroutine
 
+  integer(c_int) function pack_state(data) bind(C, name='')
+    type(c_ptr), value :: data
+    type(state_t), pointer :: state
+    call c_f_pointer(data, state)
+    state%packed = 3 * state%step
+    pack_state = EPOP_OK
+  end function
+
   integer(c_int) function rebuild(data) bind(C, name='')
     type(c_ptr), value :: data
     type(state_t), pointer :: state
     call c_f_pointer(data, state)
+    if (state%packed /= 3 * state%step) print '(a)', 'WRONG: it was not packed'
     call mpi_comm_rank(epop_world(), state%rank, rebuild)
     call mpi_comm_size(epop_world(), state%size, rebuild)
   end function
@@ -161,6 +172,7 @@ contains
     pc = epop_describe(get_program, describe)
     pc = epop_rebuild(get_program, rebuild)
     pc = epop_release(get_program, release)
+    if (epop_pack(get_program, pack_state) /= EPOP_OK) get_program = c_null_ptr
     program%finalizer = epop_add_rigid(get_program, 'report' // c_null_char, report)
   end function
 end module

@@ -195,6 +195,36 @@ static void a_program_of_version_1_has_no_blocks(void **state)
     epop_program_free(program);
 }
 
+static int packs;
+
+static int pack_data(void *what)
+{
+    (void)what;
+    return ++packs;
+}
+
+/* That of version 2 ends before pack. */
+static void a_program_of_version_2_does_not_pack(void **state)
+{
+    epop_program_t *old = epop_program_create_abi("old", 2), *new = epop_program_create("new");
+    (void)state;
+    assert_int_equal(epop_pack(old, pack_data), EPOP_ERR_ARGUMENT);
+    assert_int_equal(epop_release(old, release_data), EPOP_OK);
+    old->pack = pack_data; /* what lies there is not ours */
+    describe_program_begin(old, &data, false);
+    assert_int_equal(describe_program_pack(), EPOP_OK);
+    assert_int_equal(epop_pack(new, pack_data), EPOP_OK);
+    describe_program_begin(new, &data, true); /* its data is to come */
+    assert_int_equal(describe_program_pack(), EPOP_OK);
+    assert_int_equal(packs, 0);
+    describe_program_begin(new, &data, false);
+    assert_int_equal(describe_program_pack(), 1);
+    describe_program_begin(new, &data, true);
+    describe_program_release();
+    epop_program_free(old);
+    epop_program_free(new);
+}
+
 static void mixes_tell_places_and_contents_apart(void **state)
 {
     (void)state;
@@ -212,6 +242,7 @@ int main(void)
         cmocka_unit_test_setup(the_first_fault_counts, set_up),
         cmocka_unit_test_setup(release_comes_once, set_up),
         cmocka_unit_test_setup(a_program_of_version_1_has_no_blocks, set_up),
+        cmocka_unit_test_setup(a_program_of_version_2_does_not_pack, set_up),
         cmocka_unit_test(mixes_tell_places_and_contents_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
