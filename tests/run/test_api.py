@@ -26,6 +26,27 @@ def test_declarations_are_those_of_the_headers():
     assert not missing and not surplus, f"missing: {sorted(missing)}\nsurplus or different: {sorted(surplus)}"
 
 
+def test_no_text_is_of_two_functions():
+    """Paragraphs that stand behind code, but for those that only point at the one before."""
+    texts = [text.strip() for text in re.findall(r"^```c\n.*?^```\n\n(.*?)\n(?:\n|\Z)", PAGE.read_text(), flags=re.M | re.S)]
+    told = [text for text in texts if not text.startswith(("The same", "```"))]
+    assert len(told) > 60 and {text for text in told if told.count(text) > 1} == set()
+
+
+DECLARED = re.compile(r"\bEPOP_API\b[^;(]*?\b(\w+)\s*\(")
+
+
+def test_described_data_names_the_headers():
+    """In the heads of its tables."""
+    page = (job.ROOT / "docs/described.md").read_text()
+    rows = [(header, name) for header, table in
+            re.findall(r"^\| what \| function, in `<epop/(\w+\.h)>` \|(.*?)\n\n", page, flags=re.M | re.S)
+            for name in re.findall(r"`(epop_describe_\w+)`", table)]
+    declared = {(path.name, name) for path in headers.PUBLIC for name in DECLARED.findall(path.read_text())}
+    assert len(rows) > 5 and set(rows) <= declared
+    assert {name for _, name in rows} == {name for name in headers.functions() if name.startswith("epop_describe_")}
+
+
 def test_there_are_many():
     assert len(of_the_headers()) > 60
 
