@@ -9,6 +9,7 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "epop/visibility.h"
@@ -72,15 +73,46 @@ static inline void interpose_end(int outer)
     atomic_store_explicit(&epop__interpose_present.function, outer, memory_order_relaxed);
 }
 
+/* ---- Calls of EPOP's own ------------------------------------------------------------------ */
+
+/*
+ * A function of <epop/...> that waits for other ranks is told to observers as one of MPI is, by its name and without
+ * arguments: INTERPOSE_CALL(epop_redist); comes first in it, and holds until it returns. The list of them is in
+ * generate.py. Of calls in a call the outer one counts.
+ */
+struct interpose_call {
+    int outer;
+    enum interpose_function function;
+    bool told;
+};
+static inline struct interpose_call interpose_call_begin(enum interpose_function function);
+static inline void interpose_call_end(const struct interpose_call *call);
+#define INTERPOSE_CALL(name)                                                                                           \
+    struct interpose_call interpose_call __attribute__((cleanup(interpose_call_end))) =                                \
+        interpose_call_begin(INTERPOSE_##name)
+
+/*
+ * What such a call has the program do, by its blocks or the functions of its attributes, is the program's own: there
+ * the call is left, and entered again where INTERPOSE_ASIDE; goes out of scope. Not for functions that are as the
+ * operation of a reduction, and called for each element.
+ */
+struct interpose_aside {
+    int function, depth, own;
+};
+EPOP_API struct interpose_aside epop__interpose_aside(void);
+EPOP_API void epop__interpose_resume(const struct interpose_aside *aside);
+#define INTERPOSE_ASIDE                                                                                                \
+    struct interpose_aside interpose_aside __attribute__((cleanup(epop__interpose_resume))) = epop__interpose_aside()
+
 /* ---- Observers ------------------------------------------------------------------------- */
 
 /*
  * Called in the thread that calls MPI, around every MPI function that a program calls; not for what runs inside of
  * one (reduction operations, attribute callbacks, what a hook itself calls), nor for the runtime's own use of MPI.
  * arguments[i] points to the i-th parameter of the function's prototype, with the present world already in the
- * place of MPI_COMM_WORLD; result is the error number (MPI_SUCCESS for MPI_Wtime and the few others that return
- * something else). Functions that may be called before MPI_Init are among them. Every enter is followed by a leave,
- * unless the process ends.
+ * place of MPI_COMM_WORLD (arguments is NULL for a function of EPOP's); result is the error number (MPI_SUCCESS for
+ * MPI_Wtime and the few others that return something else, and for EPOP's). Functions that may be called before
+ * MPI_Init are among them. Every enter is followed by a leave, unless the process ends.
  */
 struct interpose_hooks {
     void (*enter)(void *context, enum interpose_function function, void *const arguments[]);
@@ -105,6 +137,21 @@ EPOP_API const char *epop__interpose_parameters(enum interpose_function function
 /* For the wrappers. */
 EPOP_API void epop__interpose_enter(enum interpose_function function, void *const arguments[]);
 EPOP_API void epop__interpose_leave(enum interpose_function function, void *const arguments[], int result);
+
+static inline struct interpose_call interpose_call_begin(enum interpose_function function)
+{
+    struct interpose_call call = {interpose_begin(function), function, !interpose_idle()};
+    if (call.told)
+        epop__interpose_enter(function, NULL);
+    return call;
+}
+
+static inline void interpose_call_end(const struct interpose_call *call)
+{
+    if (call->told)
+        epop__interpose_leave(call->function, NULL, MPI_SUCCESS);
+    interpose_end(call->outer);
+}
 
 /* Of the calling thread; for other threads as long as it lives. */
 static inline const struct interpose_present *interpose_present(void)

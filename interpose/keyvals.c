@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/interpose.h"
+
 struct keyval {
     int key;
     MPI_Comm_copy_attr_function *copy;
@@ -61,6 +63,7 @@ static void copy_by_fortran(const struct keyval *keyval, MPI_Comm before, MPI_Co
     const struct epop__fortran_keyval *f = &keyval->fortran;
     void *value, *copied = NULL;
     int found = 0, copies = 0;
+    INTERPOSE_ASIDE;
     if (f->get(before, keyval->key, &value, &found, VALUE_OF_FORTRAN) == MPI_SUCCESS && found &&
         f->copy(keyval->copy, before, keyval->key, keyval->extra_state, VALUE_OF_FORTRAN, value, &copied, &copies) ==
             MPI_SUCCESS &&
@@ -79,6 +82,7 @@ static void copy_one(const struct keyval *keyval, MPI_Comm before, MPI_Comm afte
     if (keyval->copy == MPI_COMM_NULL_COPY_FN ||
         PMPI_Comm_get_attr(before, keyval->key, &value, &found) != MPI_SUCCESS || !found)
         return;
+    INTERPOSE_ASIDE;
     if (keyval->copy(before, keyval->key, keyval->extra_state, value, &copied, &copies) == MPI_SUCCESS && copies)
         PMPI_Comm_set_attr(after, keyval->key, copied);
 }
@@ -88,8 +92,10 @@ static void delete_one(const struct keyval *keyval, MPI_Comm comm, MPI_Comm unus
     void *value;
     int found = 0;
     (void)unused;
-    if (PMPI_Comm_get_attr(comm, keyval->key, &value, &found) == MPI_SUCCESS && found)
-        PMPI_Comm_delete_attr(comm, keyval->key);
+    if (PMPI_Comm_get_attr(comm, keyval->key, &value, &found) != MPI_SUCCESS || !found)
+        return;
+    INTERPOSE_ASIDE;
+    PMPI_Comm_delete_attr(comm, keyval->key);
 }
 
 /* On a copy of the list: an attribute's functions may make and free keys themselves. */

@@ -10,6 +10,7 @@ extern const char *const interpose_parameters[INTERPOSE_FUNCTIONS];
 static const struct interpose_hooks *observers[OBSERVERS_MAX];
 static _Atomic(const struct interpose_hooks *) watcher;
 static _Thread_local int depth;
+static _Thread_local int own; /* 1 + the function of EPOP's that was told as entered; 0: none, or one of MPI's */
 _Thread_local struct interpose_present epop__interpose_present;
 
 static int count_observers(void)
@@ -55,16 +56,21 @@ const char *epop__interpose_parameters(enum interpose_function function)
     return interpose_parameters[function];
 }
 
-void epop__interpose_enter(enum interpose_function function, void *const arguments[])
+static void enter(enum interpose_function function, void *const arguments[])
 {
-    if (depth++)
-        return;
+    own = function >= INTERPOSE_OWN ? (int)function + 1 : 0;
     int count = count_observers();
     for (int i = 0; i < count; i++)
         observers[i]->enter(observers[i]->context, function, arguments);
     const struct interpose_hooks *watching = atomic_load_explicit(&watcher, memory_order_acquire);
     if (watching)
         watching->enter(watching->context, function, arguments);
+}
+
+void epop__interpose_enter(enum interpose_function function, void *const arguments[])
+{
+    if (!depth++)
+        enter(function, arguments);
 }
 
 static void leave(enum interpose_function function, void *const arguments[], int result)
@@ -74,6 +80,7 @@ static void leave(enum interpose_function function, void *const arguments[], int
         watching->leave(watching->context, function, arguments, result);
     for (int i = count_observers() - 1; i >= 0; i--)
         observers[i]->leave(observers[i]->context, function, arguments, result);
+    own = 0;
 }
 
 void epop__interpose_leave(enum interpose_function function, void *const arguments[], int result)
@@ -81,4 +88,28 @@ void epop__interpose_leave(enum interpose_function function, void *const argumen
     if (depth == 1)
         leave(function, arguments, result);
     depth--;
+}
+
+/* ---- The program's own, in a call of EPOP's ---- */
+
+struct interpose_aside epop__interpose_aside(void)
+{
+    struct interpose_aside aside = {atomic_load_explicit(&epop__interpose_present.function, memory_order_relaxed),
+                                    depth, own};
+    if (aside.function > INTERPOSE_OWN)
+        interpose_end(0);
+    if (aside.own) {
+        leave((enum interpose_function)(own - 1), NULL, MPI_SUCCESS);
+        depth = 0;
+    }
+    return aside;
+}
+
+void epop__interpose_resume(const struct interpose_aside *aside)
+{
+    if (aside->own) {
+        enter((enum interpose_function)(aside->own - 1), NULL);
+        depth = aside->depth;
+    }
+    interpose_end(aside->function);
 }

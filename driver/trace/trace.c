@@ -256,6 +256,26 @@ static void adaptation_begin(void *state, const epop_position_t *p)
     own_open(&t->own, OPEN_STEP, &(struct trace_open){.begin = t->adapting, .name = STEP_ADAPT});
 }
 
+/* Calls of EPOP's own are slices, too: a step that begins or ends in the midst of one has all of it, so that each slice
+ * lies within another or beside it. */
+static void add_step_with_calls(struct trace *t, enum trace_step step, int64_t begin, int64_t end,
+                                const epop_adapted_t *adapted)
+{
+    const struct trace_header *b = t->own.buffer;
+    const struct trace_record *calls = lane_records(b, TRACE_CALLS);
+    int64_t first = begin, last = end;
+    for (uint32_t i = 0; i < b->lanes[TRACE_CALLS].used; i++) {
+        int64_t over = calls[i].begin + calls[i].duration;
+        if (calls[i].thread || calls[i].begin < t->adapting || (calls[i].begin <= begin && over >= end))
+            continue;
+        if (calls[i].begin < begin && over > begin && calls[i].begin < first)
+            first = calls[i].begin;
+        if (calls[i].begin < end && over > end && over > last)
+            last = over;
+    }
+    add_step(t, step, first, last, adapted);
+}
+
 /* An arrow begins where the data began to move, and ends where all of it had come. */
 static void add_traffic(struct trace *t, const epop_adapted_t *adapted)
 {
@@ -291,8 +311,8 @@ static void adapted(void *state, const epop_position_t *p, const epop_adapted_t 
     add_step(t, STEP_ALL, t->held, now, adapted);
     add_step(t, STEP_CONNECT, adapted->decided, t->adapting, adapted);
     add_step(t, STEP_ADAPT, t->adapting, now, adapted);
-    add_step(t, STEP_MOVE, adapted->move_begin, adapted->move_end, adapted);
-    add_step(t, STEP_COMMIT, adapted->commit_begin, adapted->commit_end, adapted);
+    add_step_with_calls(t, STEP_MOVE, adapted->move_begin, adapted->move_end, adapted);
+    add_step_with_calls(t, STEP_COMMIT, adapted->commit_begin, adapted->commit_end, adapted);
     add_traffic(t, adapted);
     close_rank(t, now);
     if (adapted->new_rank >= 0)

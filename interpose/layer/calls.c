@@ -6,6 +6,7 @@
 
 #include "epop/mpi_adapt.h"
 #include "interpose/instead.h"
+#include "interpose/interpose.h"
 
 #define CALL __attribute__((visibility("default")))
 
@@ -28,6 +29,7 @@ static void check_order(void)
 
 CALL int MPI_Init_adapt(int *argc, char ***argv, int *local_status)
 {
+    INTERPOSE_CALL(MPI_Init_adapt);
     check_order();
     return epop__instead_MPI_Init_adapt(argc, argv, local_status);
 }
@@ -40,10 +42,12 @@ CALL int MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *i
 CALL int MPI_Comm_adapt_begin(MPI_Comm *intercomm, MPI_Comm *new_comm_world, int *staying_count, int *leaving_count,
                               int *joining_count)
 {
+    INTERPOSE_CALL(MPI_Comm_adapt_begin);
     return epop__instead_MPI_Comm_adapt_begin(intercomm, new_comm_world, staying_count, leaving_count, joining_count);
 }
 
 CALL int MPI_Comm_adapt_commit(void)
 {
+    INTERPOSE_CALL(MPI_Comm_adapt_commit);
     return epop__instead_MPI_Comm_adapt_commit();
 }

@@ -2,6 +2,7 @@
 #include "epop/mpi_psets.h"
 #include "epop/mpi_reinit.h"
 #include "interpose/instead.h"
+#include "interpose/interpose.h"
 
 #define CALL __attribute__((visibility("default")))
 
@@ -20,11 +21,13 @@ CALL int MPI_Session_pset_create_op(MPI_Session session, MPI_Info info, MPI_pset
 CALL int MPI_Session_accept_res_change(MPI_Session session, MPI_Info info, char *delta_pset, char *new_pset, int root,
                                        MPI_Comm comm, int *terminate)
 {
+    INTERPOSE_CALL(MPI_Session_accept_res_change);
     return epop__instead_MPI_Session_accept_res_change(session, info, delta_pset, new_pset, root, comm, terminate);
 }
 
 CALL int MPI_Session_confirm_res_change(MPI_Session session, MPI_Info info, const char *delta_pset, char *new_pset)
 {
+    INTERPOSE_CALL(MPI_Session_confirm_res_change);
     return epop__instead_MPI_Session_confirm_res_change(session, info, delta_pset, new_pset);
 }
 
@@ -44,6 +47,7 @@ CALL int MPI_Session_dyn_v2a_psetop_nb(MPI_Session session, int *op, char **inpu
 CALL int MPI_Session_dyn_v2a_query_psetop(MPI_Session session, const char *coll_pset, const char *input_pset, int *type,
                                           char ***output_psets, int *noutput)
 {
+    INTERPOSE_CALL(MPI_Session_dyn_v2a_query_psetop);
     return epop__instead_MPI_Session_dyn_v2a_query_psetop(session, coll_pset, input_pset, type, output_psets, noutput);
 }
 
@@ -78,6 +82,7 @@ CALL int MPI_Session_set_pset_data(MPI_Session session, const char *pset_name, M
 CALL int MPI_Session_get_pset_data(MPI_Session session, const char *coll_pset, const char *pset_name, char **keys,
                                    int nkeys, int wait, MPI_Info *info_used)
 {
+    INTERPOSE_CALL(MPI_Session_get_pset_data);
     return epop__instead_MPI_Session_get_pset_data(session, coll_pset, pset_name, keys, nkeys, wait, info_used);
 }
 
@@ -93,6 +98,7 @@ CALL int MPIX_Session_reinit(int count, MPI_Session **session_array_in, MPI_Sess
                              MPIX_Session_reinit_resume_function *resume_fn, void *resume_userdata, int leave,
                              MPI_Count nleave, int resize_allocation, MPI_Errhandler errhandler)
 {
+    INTERPOSE_CALL(MPIX_Session_reinit);
     return epop__instead_MPIX_Session_reinit(count, session_array_in, session_out, info, prep_fn, prep_userdata,
                                              resume_fn, resume_userdata, leave, nleave, resize_allocation, errhandler);
 }

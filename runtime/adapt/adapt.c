@@ -250,6 +250,7 @@ int epop__instead_MPI_Comm_adapt_commit(void)
 
 int epop_mpi_describe(void (*block)(void *data, epop_description_t *d), void *data)
 {
+    INTERPOSE_CALL(epop_mpi_describe);
     if (part_now() == PART_OUTSIDE || part_now() == PART_LEFT || part_now() == PART_FINALIZED)
         return part_wrong("epop_mpi_describe", MPI_ERR_OTHER,
                           "it was called before MPI_Init_adapt or after MPI_Finalize");
@@ -271,6 +272,7 @@ int epop_mpi_pack(int (*pack)(void *data))
 
 int epop_mpi_adapt_described(void)
 {
+    INTERPOSE_CALL(epop_mpi_adapt_described);
     MPI_Comm between, after;
     int staying, leaving, joining;
     if (!describe_program.describe)

@@ -5,6 +5,7 @@
 
 #include "epop/mpi_reinit.h"
 #include "interpose/instead.h"
+#include "interpose/interpose.h"
 #include "runtime/adapt/agent.h"
 #include "runtime/adapt/command.h"
 #include "runtime/adapt/part.h"
@@ -30,6 +31,20 @@ static struct place place(void)
     return here;
 }
 
+static int prepare_session(MPIX_Session_reinit_preparation_function *prepare, MPI_Session session,
+                           const struct place *here, int leave, void *userdata)
+{
+    INTERPOSE_ASIDE;
+    return prepare ? prepare(session, here->rank, here->size, leave, userdata) : MPI_SUCCESS;
+}
+
+static int resume(MPIX_Session_reinit_resume_function *resume_fn, MPI_Session session, const struct place *old,
+                  const struct place *now, void *userdata)
+{
+    INTERPOSE_ASIDE;
+    return resume_fn ? resume_fn(session, old->rank, old->size, now->rank, now->size, userdata) : MPI_SUCCESS;
+}
+
 static void callback_failed(const char *which, int rank, int code)
 {
     char text[160];
@@ -42,7 +57,7 @@ static void finalize_sessions(MPI_Session **sessions, int count, MPIX_Session_re
                               void *userdata, const struct place *here, int leave)
 {
     for (int i = 0; i < count; i++) {
-        int code = prepare ? prepare(*sessions[i], here->rank, here->size, leave, userdata) : MPI_SUCCESS;
+        int code = prepare_session(prepare, *sessions[i], here, leave, userdata);
         if (code != MPI_SUCCESS)
             callback_failed("preparation", here->rank, code);
     }
@@ -99,8 +114,7 @@ int epop__instead_MPIX_Session_reinit(int count, MPI_Session **session_array_in,
         sessions_leave();
     error = epop__instead_MPI_Session_init(info, errhandler, session_out);
     const struct place now = place();
-    int code = !error && resume_fn ? resume_fn(*session_out, old.rank, old.size, now.rank, now.size, resume_userdata)
-                                   : MPI_SUCCESS;
+    int code = error ? MPI_SUCCESS : resume(resume_fn, *session_out, &old, &now, resume_userdata);
     if (code != MPI_SUCCESS)
         callback_failed("resume", now.rank, code);
     return error;

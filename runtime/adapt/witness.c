@@ -16,7 +16,7 @@
 
 /* ---- Which functions are which --------------------------------------------------------------- */
 
-enum kind { OTHER, MESSAGES, MATCHED, COLLECTIVE, OF_GROUP, OF_WINDOW, START, START_ALL, FREE_COMM };
+enum kind { OTHER, MESSAGES, MATCHED, COLLECTIVE, OF_GROUP, OF_WINDOW, OF_WORLD, START, START_ALL, FREE_COMM };
 
 /* What it takes, by the place of its parameters; -1: nothing of that kind. */
 struct call {
@@ -58,6 +58,10 @@ static const struct {
     {"startall", {START_ALL, -1, -1, -1, -1}},
     {"comm_create_group", {OF_GROUP, 1, -1, -1, -1}},
     {"win_fence", {OF_WINDOW, 1, -1, -1, -1}},
+    {"halo_exchange", {OF_WORLD, -1, -1, -1, -1}},
+    {"halo_start", {OF_WORLD, -1, -1, -1, -1}},
+    {"items_exchange", {OF_WORLD, -1, -1, -1, -1}},
+    {"partition_divide", {OF_WORLD, -1, -1, -1, -1}},
     {"comm_free", {FREE_COMM, -1, -1, -1, -1}},
     {"comm_disconnect", {FREE_COMM, -1, -1, -1, -1}},
 };
@@ -214,6 +218,8 @@ static struct stretch what_it_does(const struct call *call, void *const argument
         add_meeting(&sum, team_of_comm(*(MPI_Comm *)arguments[call->comm]));
     } else if (call->kind == OF_GROUP) {
         add_meeting(&sum, team_of_group(*(MPI_Group *)arguments[call->to]));
+    } else if (call->kind == OF_WORLD) {
+        sum.world++;
     } else if (call->kind == OF_WINDOW) {
         add_meeting(&sum, team_of_window(*(MPI_Win *)arguments[call->to]));
     }

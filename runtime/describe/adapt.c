@@ -1,12 +1,14 @@
 /* The adapt block of programs whose data is described, and the same for those who have a window of their own. */
 #include <stdio.h>
 
+#include "interpose/interpose.h"
 #include "runtime/describe/describe.h"
 #include "runtime/describe/program.h"
 #include "runtime/redist/agree.h"
 
 int epop_redist_described(const epop_window_t *window, void (*describe)(void *data, epop_description_t *d), void *data)
 {
+    INTERPOSE_CALL(epop_redist_described);
     if (!redist_window_open(DESCRIBE_FUNCTION, window))
         return EPOP_ERR_ARGUMENT;
     int result = describe_window(window, describe, data);
@@ -17,6 +19,7 @@ int epop_redist_described(const epop_window_t *window, void (*describe)(void *da
 
 int epop_adapt_described(void *data)
 {
+    INTERPOSE_CALL(epop_adapt_described);
     epop_window_t window;
     if (!describe_program.describe) {
         fprintf(stderr, "epop: epop_adapt_described: the program has no describe block; epop_describe sets it\n");

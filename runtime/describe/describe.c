@@ -5,7 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/interpose.h"
+
 #define NAME_MAX_LENGTH 200
+
+static void run_block(void (*block)(void *, epop_description_t *), void *data, epop_description_t *d)
+{
+    INTERPOSE_ASIDE;
+    block(data, d);
+}
 
 int describe_run(epop_description_t *d, enum describe_mode mode, void (*block)(void *, epop_description_t *),
                  void *data, const char *values, size_t value_bytes, struct error *error)
@@ -13,7 +21,7 @@ int describe_run(epop_description_t *d, enum describe_mode mode, void (*block)(v
     *d = (epop_description_t){.mode = mode, .values = values, .value_bytes = value_bytes};
     if (!block)
         return error_set(error, ERROR_FAILED, "the describe block is NULL");
-    block(data, d);
+    run_block(block, data, d);
     if (d->error.code == ERROR_NONE)
         return 0;
     *error = d->error;

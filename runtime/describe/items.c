@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/interpose.h"
 #include "runtime/describe/unstructured.h"
 #include "runtime/redist/element.h"
 #include "runtime/redist/plan.h"
@@ -141,6 +142,7 @@ static bool arguments_missing(const void *items, const int64_t *count, epop_owne
 
 int epop_items_exchange(void *items, int64_t *count, MPI_Datatype type, epop_owner_t owner, const void *context)
 {
+    INTERPOSE_CALL(epop_items_exchange);
     epop_window_t still;
     if (arguments_missing(items, count, owner))
         return EPOP_ERR_ARGUMENT;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/interpose.h"
 #include "runtime/base/hash.h"
 #include "runtime/describe/collective.h"
 #include "runtime/describe/unstructured.h"
@@ -88,6 +89,7 @@ static int make_list(const epop_window_t *window, const epop_partition_t *p, int
 
 int epop_partition_divide(epop_partition_t *partition)
 {
+    INTERPOSE_CALL(epop_partition_divide);
     epop_window_t still;
     struct error error = {.code = ERROR_NONE};
     int *list = NULL;

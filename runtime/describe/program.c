@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "epop_api/program.h"
+#include "interpose/interpose.h"
 #include "runtime/world/world.h"
 
 struct describe_program describe_program;
@@ -41,6 +42,7 @@ void describe_program_release(void)
     if (!p.program)
         return;
     free_described(&p);
+    INTERPOSE_ASIDE;
     if (p.release)
         p.release(p.data);
 }
@@ -49,6 +51,7 @@ int describe_program_pack(void)
 {
     if (!describe_program.pack || !describe_program.whole)
         return EPOP_OK;
+    INTERPOSE_ASIDE;
     int result = describe_program.pack(describe_program.data);
     if (result != EPOP_OK)
         fprintf(stderr, "epop: the pack block returned %d on rank %d\n", result, world.rank);
@@ -60,6 +63,7 @@ int describe_program_rebuild(void)
     if (!describe_program.rebuild)
         return EPOP_OK;
     world_ahead();
+    INTERPOSE_ASIDE;
     int result = describe_program.rebuild(describe_program.data);
     world_back();
     if (result != EPOP_OK)

@@ -26,10 +26,11 @@ static bool of_program(void)
 }
 
 /* MPI gives up with an error code of its own, which is no status; in a call that the runtime made, too. What it has to
- * say it has said. */
+ * say it has said. A call of EPOP's own does not give up by exit(). */
 static bool is_by_mpi(int status)
 {
-    return atomic_load_explicit(&interpose_present()->function, memory_order_relaxed) || status > STATUS_MAX;
+    int function = atomic_load_explicit(&interpose_present()->function, memory_order_relaxed);
+    return (function && function <= INTERPOSE_OWN) || status > STATUS_MAX;
 }
 
 static void on_end(int status, void *unused)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/interpose.h"
 #include "runtime/redist/audit.h"
 #include "runtime/redist/check.h"
 #include "runtime/redist/cuts.h"
@@ -250,6 +251,7 @@ static void finish(struct job *j, bool made, epop_dist_t *before, epop_dist_t *a
 int epop_redist_balance(const epop_window_t *window, epop_dist_t *before, MPI_Datatype type, const void *weights,
                         double share, epop_dist_t *after)
 {
+    INTERPOSE_CALL(epop_redist_balance);
     struct job j = {.window = window, .weights = weights, .share = share, .terms.function = "epop_redist_balance"};
     if (!redist_window_open(j.terms.function, window))
         return EPOP_ERR_ARGUMENT;

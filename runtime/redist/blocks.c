@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/interpose.h"
 #include "runtime/redist/audit.h"
 #include "runtime/redist/check.h"
 #include "runtime/redist/halo.h"
@@ -138,6 +139,7 @@ int redist_blocks(const epop_window_t *window, const epop_blocks_t *before, cons
 int epop_redist_blocks(const epop_window_t *window, const epop_blocks_t *before, const epop_blocks_t *after,
                        MPI_Datatype type, void *local)
 {
+    INTERPOSE_CALL(epop_redist_blocks);
     return redist_blocks(window, before, after, type, local, "epop_redist_blocks");
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "interpose/interpose.h"
 #include "runtime/redist/audit.h"
 #include "runtime/redist/plan.h"
 #include "runtime/redist/wait.h"
@@ -50,6 +51,7 @@ static redist_fault make_cuts(const epop_window_t *window, const int64_t *counts
 
 int epop_redist_counts(const epop_window_t *window, int64_t had, int64_t shall, epop_dist_t *before, epop_dist_t *after)
 {
+    INTERPOSE_CALL(epop_redist_counts);
     redist_terms terms = {.function = "epop_redist_counts"};
     redist_fault fault = before && after ? REDIST_FINE : REDIST_NULL;
     if (!redist_window_open(terms.function, window))

@@ -1,28 +1,8 @@
-/*
- * epop_halo_start, epop_halo_finish and epop_halo_exchange. Drivers see them as MPI's, since programs would call these
- * instead: the messages begin in MPI_Startall, and are waited for in MPI_Waitall.
- */
+/* epop_halo_start, epop_halo_finish and epop_halo_exchange. */
 #include <stdlib.h>
 
 #include "interpose/interpose.h"
 #include "runtime/redist/halo.h"
-
-/* A step with the messages of a halo, as the function that observers are told. */
-static int observed(enum interpose_function function, struct epop_halo *halo, void *array)
-{
-    MPI_Status *statuses = MPI_STATUSES_IGNORE;
-    int count, outer = interpose_begin(function), error;
-    MPI_Request *requests = redist_halo_requests(halo, &count);
-    void *const arguments[] = {&count, &requests, &statuses};
-    bool idle = interpose_idle();
-    if (!idle)
-        epop__interpose_enter(function, arguments);
-    error = function == INTERPOSE_MPI_Startall ? redist_halo_post(halo, array) : redist_halo_wait(halo);
-    if (!idle)
-        epop__interpose_leave(function, arguments, error);
-    interpose_end(outer);
-    return error;
-}
 
 /* Arguments are alike on all ranks, and so are their faults. */
 static redist_fault make(const epop_blocks_t *blocks, MPI_Datatype type, const void *array, MPI_Comm comm,
@@ -52,7 +32,7 @@ static int start(const char *function, const epop_blocks_t *blocks, MPI_Datatype
     if (comm != MPI_COMM_NULL)
         MPI_Comm_rank(comm, &rank);
     redist_fault fault = comm == MPI_COMM_NULL ? REDIST_NO_WORLD : make(blocks, type, array, comm, halo);
-    if (fault == REDIST_FINE && observed(INTERPOSE_MPI_Startall, *halo, array) == MPI_SUCCESS)
+    if (fault == REDIST_FINE && redist_halo_post(*halo, array) == MPI_SUCCESS)
         return EPOP_OK;
     bool mine = fault == REDIST_NO_MEMORY || fault == REDIST_NO_BLOCK || fault == REDIST_FINE;
     redist_halo_free(*halo);
@@ -62,7 +42,7 @@ static int start(const char *function, const epop_blocks_t *blocks, MPI_Datatype
 
 static int finish(const char *function, struct epop_halo **halo)
 {
-    int error = observed(INTERPOSE_MPI_Waitall, *halo, NULL);
+    int error = redist_halo_wait(*halo);
     redist_halo_free(*halo);
     *halo = NULL;
     return redist_refuse(function, error == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED, true);
@@ -70,6 +50,7 @@ static int finish(const char *function, struct epop_halo **halo)
 
 int epop_halo_start(const epop_blocks_t *blocks, MPI_Datatype type, void *array, epop_halo_t **halo)
 {
+    INTERPOSE_CALL(epop_halo_start);
     if (!halo)
         return EPOP_ERR_ARGUMENT;
     return start("epop_halo_start", blocks, type, array, halo);
@@ -77,6 +58,7 @@ int epop_halo_start(const epop_blocks_t *blocks, MPI_Datatype type, void *array,
 
 int epop_halo_finish(epop_halo_t **halo)
 {
+    INTERPOSE_CALL(epop_halo_finish);
     if (!halo || !*halo)
         return EPOP_OK;
     return finish("epop_halo_finish", halo);
@@ -84,6 +66,7 @@ int epop_halo_finish(epop_halo_t **halo)
 
 int epop_halo_exchange(const epop_blocks_t *blocks, MPI_Datatype type, void *array)
 {
+    INTERPOSE_CALL(epop_halo_exchange);
     struct epop_halo *halo;
     int result = start("epop_halo_exchange", blocks, type, array, &halo);
     return result == EPOP_OK ? finish("epop_halo_exchange", &halo) : result;

@@ -306,12 +306,6 @@ int redist_halo_wait(struct epop_halo *halo)
     }
 }
 
-MPI_Request *redist_halo_requests(struct epop_halo *halo, int *count)
-{
-    *count = 2 * halo->count;
-    return halo->requests;
-}
-
 void redist_halo_free(struct epop_halo *halo)
 {
     if (!halo)

@@ -21,8 +21,6 @@ redist_fault redist_halo_make(struct epop_halo **halo, const struct redist_layou
 int redist_halo_post(struct epop_halo *halo, void *array);
 /* Waits for them. Collective with the other ranks' redist_halo_post, as that is. */
 int redist_halo_wait(struct epop_halo *halo);
-/* What is waited for. */
-MPI_Request *redist_halo_requests(struct epop_halo *halo, int *count);
 void redist_halo_free(struct epop_halo *halo);
 
 #endif

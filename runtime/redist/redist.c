@@ -1,10 +1,12 @@
 /* epop_redist, epop_redist_between and epop_redist2d. */
+#include "interpose/interpose.h"
 #include "runtime/redist/check.h"
 #include "runtime/redist/lists.h"
 #include "runtime/redist/move.h"
 
 int epop_redist(const epop_window_t *window, epop_dist_t dist, MPI_Datatype type, void *local)
 {
+    INTERPOSE_CALL(epop_redist);
     redist_plan plan;
     redist_terms terms = {.function = "epop_redist"};
     if (!redist_window_open(terms.function, window))
@@ -17,6 +19,7 @@ int epop_redist(const epop_window_t *window, epop_dist_t dist, MPI_Datatype type
 int epop_redist_between(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
                         void *local)
 {
+    INTERPOSE_CALL(epop_redist_between);
     redist_plan plan;
     redist_terms terms = {.function = "epop_redist_between"};
     if (!redist_window_open(terms.function, window))
@@ -30,6 +33,7 @@ int epop_redist_between(const epop_window_t *window, epop_dist_t before, epop_di
 int epop_redist2d(const epop_window_t *window, const epop_dist2d_t *before, const epop_dist2d_t *after,
                   MPI_Datatype type, void *local)
 {
+    INTERPOSE_CALL(epop_redist2d);
     redist_plan plan;
     redist_terms terms = {.function = "epop_redist2d"};
     const epop_dist2d_t missing = {.grid_rows = 0}; /* refused by all, not by this rank alone */

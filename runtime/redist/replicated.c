@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "interpose/interpose.h"
 #include "runtime/redist/agree.h"
 #include "runtime/redist/audit.h"
 #include "runtime/redist/check.h"
@@ -115,6 +116,7 @@ static int pass_on(const epop_window_t *window, const tree *t, const redist_elem
 
 int epop_redist_replicated(const epop_window_t *window, void *data, int64_t count, MPI_Datatype type)
 {
+    INTERPOSE_CALL(epop_redist_replicated);
     redist_element element;
     redist_terms terms = {.function = "epop_redist_replicated"};
     if (!redist_window_open(terms.function, window))

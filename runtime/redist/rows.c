@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "interpose/interpose.h"
 #include "runtime/redist/agree.h"
 #include "runtime/redist/audit.h"
 #include "runtime/redist/check.h"
@@ -311,6 +312,7 @@ static int redistribute(struct job *j, const epop_window_t *window, epop_dist_t 
 int epop_redist_rows(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
                      void *lengths, const epop_row_array_t *arrays, int count)
 {
+    INTERPOSE_CALL(epop_redist_rows);
     struct job j = {.terms.function = "epop_redist_rows", .index = lengths, .arrays = arrays, .count = count};
     return redistribute(&j, window, before, after, type);
 }
@@ -318,6 +320,7 @@ int epop_redist_rows(const epop_window_t *window, epop_dist_t before, epop_dist_
 int epop_redist_csr(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type, void *starts,
                     const epop_row_array_t *arrays, int count)
 {
+    INTERPOSE_CALL(epop_redist_csr);
     struct job j = {
         .terms.function = "epop_redist_csr", .by_starts = true, .index = starts, .arrays = arrays, .count = count};
     return redistribute(&j, window, before, after, type);

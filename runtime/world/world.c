@@ -133,6 +133,7 @@ static int window_in(enum window_state state, epop_window_t *window)
 
 int epop_adapt_begin(epop_window_t *window)
 {
+    INTERPOSE_CALL(epop_adapt_begin);
     int error = window_in(WINDOW_OFFERED, window);
     if (error)
         return error;
@@ -150,6 +151,7 @@ int epop_mpi_window(epop_window_t *window)
 
 int epop_adapt_commit(void)
 {
+    INTERPOSE_CALL(epop_adapt_commit);
     if (world.state != WINDOW_OPEN)
         return EPOP_ERR_STATE;
     const epop_window_t window = world.window;

@@ -188,6 +188,55 @@ static int check_observers(void)
     return wrong;
 }
 
+static void call_of_epop(bool aside)
+{
+    int rank;
+    INTERPOSE_CALL(epop_redist);
+    {
+        INTERPOSE_CALL(epop_redist_described);
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (aside) {
+            INTERPOSE_ASIDE;
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+    }
+}
+
+static int in_function;
+
+static void look(void *context, enum interpose_function function, void *const arguments[])
+{
+    (void)context, (void)function, (void)arguments;
+    in_function = atomic_load(&interpose_present()->function) - 1;
+}
+
+static void look_again(void *context, enum interpose_function function, void *const arguments[], int result)
+{
+    (void)context, (void)function, (void)arguments, (void)result;
+}
+
+/* A call of EPOP's is one, whatever is called in it; but what is the program's is told beside it. */
+static int check_own_calls(void)
+{
+    int wrong = 0;
+    const struct interpose_hooks hooks = {note_enter, note_leave, "a"}, looks = {look, look_again, NULL};
+    EXPECT(!epop__interpose_observe(&hooks) && !epop__interpose_observe(&looks));
+    order[0] = 0;
+    call_of_epop(false);
+    EXPECT(strcmp(order, "aa.") == 0 && in_function == INTERPOSE_epop_redist);
+    order[0] = 0;
+    call_of_epop(true);
+    EXPECT(strcmp(order, "aa.aa.aa.") == 0 && atomic_load(&interpose_present()->function) == 0);
+    EXPECT(strcmp(epop__interpose_name(INTERPOSE_epop_redist), "epop_redist") == 0);
+    epop__interpose_unobserve(&hooks);
+    epop__interpose_unobserve(&looks);
+    order[0] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    call_of_epop(true);
+    EXPECT(interpose_idle() && !order[0] && atomic_load(&interpose_present()->function) == 0);
+    return wrong;
+}
+
 /* The runtime's own: closest to MPI, beside as many others as there may be, and idle when it is off. */
 static int check_watching(void)
 {
@@ -228,7 +277,8 @@ int main(int argc, char **argv)
     change_world(&present, rank % 2);
     wrong += check_world(present, NULL) + check_inheritance(&present);
     change_world(&present, 0);
-    wrong += check_world(present, NULL) + check_observers() + check_watching() + check_life(present);
+    wrong +=
+        check_world(present, NULL) + check_observers() + check_own_calls() + check_watching() + check_life(present);
     interpose_set_world(MPI_COMM_WORLD);
     PMPI_Comm_free(&present);
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
