@@ -19,6 +19,9 @@ forget() {
     unset COMPANION_STEP
 }
 
+# What Slurm has of one job, in one line. The number of an array is that of its last task, too: of it scontrol shows all tasks.
+record() { scontrol -o show job "$1" 2>/dev/null | grep "^JobId=$1 "; }
+
 # A word of what scontrol says in one line: field NAME TEXT
 field() { sed -n "s/^\(.* \)\?$1=\([^ ]*\).*/\2/p" <<<"$2"; }
 
@@ -37,10 +40,18 @@ preemptable() { # PARTITION
     echo "$best"
 }
 
+# An update of an array's number is one of all its tasks.
+range() { # MIN-MAX
+    local known task id=$SLURM_JOB_ID
+    known=$(record "$id") task=$(field ArrayTaskId "$known")
+    [ -z "$task" ] || id=$(field ArrayJobId "$known")_$task
+    scontrol update JobId="$id" Comment="epop:min=${1%-*},max=${1#*-}" || say "job $id cannot be told its range"
+}
+
 queue() { # JOB N RANKS OF
     local partition options=(--parsable --nodes=1 --exclusive --job-name="epop-$4" --comment="epop companion of $4" --output=/dev/null)
     local known account
-    known=$(scontrol -o show job "$4") || { say "Slurm does not know job $4"; exit 1; }
+    known=$(record "$4") || { say "Slurm does not know job $4"; exit 1; }
     partition=$(preemptable "$(field Partition "$known")") account=$(field Account "$known")
     [ "$account" = "(null)" ] || [ -z "$account" ] || options+=(--account="$account")
     if [ -n "$partition" ]; then
@@ -129,7 +140,7 @@ lend() {
 # job for two minutes; where the site has it requeue what is preempted, Slurm has done so by now.
 return_later() {
     local known state why
-    known=$(scontrol -o show job "$SLURM_JOB_ID" 2>/dev/null) || return
+    known=$(record "$SLURM_JOB_ID") || return
     epopctl status "$job" >/dev/null 2>&1 || return
     state=$(field JobState "$known") why=$(field Reason "$known")
     if [ "$why" = TimeLimit ] || { [ "$state" = RUNNING ] && [[ $(field PreemptTime "$known") == [0-9]* ]]; }; then
@@ -158,10 +169,7 @@ on_node() {
 }
 
 case ${1:-} in
-range)
-    low=${3%-*} high=${3#*-}
-    scontrol update JobId="$SLURM_JOB_ID" Comment="epop:min=$low,max=$high" || say "job $SLURM_JOB_ID cannot be told its range"
-    ;;
+range) range "$3" ;;
 queue) queue "$2" "$3" "$4" "${5:-$SLURM_JOB_ID}" ;;
 drop) command -v scancel >/dev/null || exit 0; scancel --quiet --state=PENDING --name="epop-$SLURM_JOB_ID" --user="$(id -un)" ;;
 lend) job=$2 ranks=$3 of=$4; on_node ;;

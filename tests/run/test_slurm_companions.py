@@ -21,6 +21,18 @@ def test_nodes_come_by_companions_and_go_with_the_job(elastic, cluster):  # noqa
     wait_for_end(it)
 
 
+def test_the_task_of_an_array_that_has_its_number(elastic, cluster):  # noqa: F811
+    """What is asked and said of that number is of all tasks, but for what is so by theirs."""
+    it = elastic("--array=0-1", epop="--elastic 1-$((SLURM_ARRAY_TASK_ID+1)) --companions", first=None)
+    (node, number), = companions_of(it, 1).items()
+    cluster.wait(lambda: it.ranks()[1:] == [(node, number)], what="ranks on a companion")
+    assert cluster.jobs()[number][3] == "elastic"
+    other, = (task for task, row in cluster.jobs().items() if task not in (it.number, number))
+    cluster.wait(lambda: [cluster.jobs()[task][5] for task in (other, it.number)] == ["epop:min=1,max=1", "epop:min=1,max=2"],
+                 what="each task's range in its own comment")
+    assert "companion" not in "".join(path.read_text() for path in (cluster.directory / "home/alice").glob("slurm-*.out"))
+
+
 def test_a_rigid_job_takes_its_nodes_without_a_daemon(elastic, cluster):  # noqa: F811
     it = elastic(epop=RANGE.format(4))
     wait_for_hosts(it, "n1", "n2", "n3", "n4")
