@@ -4,7 +4,7 @@
 #   companion queue JOB N RANKS    submits N of them for the EPOP job JOB, each to bring RANKS ranks
 #   companion drop                 those of this Slurm job that have no node yet leave the queue
 #   companion lend JOB RANKS OF    what each does on its node, for the Slurm job OF
-# From users: EPOP_COMPANION, more options for sbatch; EPOP_LEASE, minutes that a node is kept for where none is preempted (10).
+# From users: EPOP_COMPANION, more options for sbatch; EPOP_LEASE, the minutes of a lease (10).
 set -u
 self=$(readlink -f "$0")
 here=$(dirname "$self")
@@ -48,17 +48,43 @@ range() { # MIN-MAX
     scontrol update JobId="$id" Comment="epop:min=${1%-*},max=${1#*-}" || say "job $id cannot be told its range"
 }
 
-queue() { # JOB N RANKS OF
-    local partition options=(--parsable --nodes=1 --exclusive --job-name="epop-$4" --comment="epop companion of $4" --output=/dev/null)
-    local known account
-    known=$(record "$4") || { say "Slurm does not know job $4"; exit 1; }
-    partition=$(preemptable "$(field Partition "$known")") account=$(field Account "$known")
-    [ "$account" = "(null)" ] || [ -z "$account" ] || options+=(--account="$account")
-    if [ -n "$partition" ]; then
-        options+=(--partition="$partition" --requeue)
+# Minutes of a time as Slurm writes it, D-HH:MM:SS; nothing where it is a word.
+minutes() {
+    [[ $1 =~ ^(([0-9]+)-)?([0-9]+):([0-9]+):[0-9]+$ ]] || return 0
+    echo $((10#0${BASH_REMATCH[2]} * 1440 + 10#${BASH_REMATCH[3]} * 60 + 10#${BASH_REMATCH[4]}))
+}
+
+# Of these numbers, some of which may be missing.
+least() { printf '%s\n' "$@" | grep . | sort -n | head -n 1; }
+
+# The time limit of a companion: what its job has left, and its partition allows. Without one Slurm starts it before no job that
+# waits for more nodes; with a least one, of a lease, it may choose what fits. Where nobody takes nodes back, the lease is all.
+limits() { # KNOWN PARTITION LENDS
+    local left most longest lease=${EPOP_LEASE:-10}
+    left=$(minutes "$(field TimeLimit "$1")")
+    [ -z "$left" ] || left=$((left - $(minutes "$(field RunTime "$1")")))
+    [ -z "$left" ] || [ "$left" -gt 0 ] || left=1
+    most=$(minutes "$(field MaxTime "$(scontrol -o show partition "$2")")")
+    longest=$(least "$left" "$most") lease=$(least "$lease" "$left" "$most")
+    if [ -z "$3" ]; then
+        echo "--time=$lease"
+    elif [[ " ${EPOP_COMPANION:-}" =~ [[:space:]](-t|--time) ]]; then
+        echo "--time=${longest:-UNLIMITED}" # the user's own wins, and may be shorter than a lease
     else
-        options+=(--no-requeue --time="${EPOP_LEASE:-10}")
+        echo "--time=${longest:-UNLIMITED} --time-min=$lease"
     fi
+}
+
+queue() { # JOB N RANKS OF
+    local options=(--parsable --nodes=1 --exclusive --job-name="epop-$4" --comment="epop companion of $4" --output=/dev/null)
+    local known account own lower
+    known=$(record "$4") || { say "Slurm does not know job $4"; exit 1; }
+    own=$(field Partition "$known") lower=$(preemptable "$own") account=$(field Account "$known")
+    [ "$account" = "(null)" ] || [ -z "$account" ] || options+=(--account="$account")
+    options+=(--partition="${lower:-$own}")
+    if [ -n "$lower" ]; then options+=(--requeue); else options+=(--no-requeue); fi
+    # shellcheck disable=SC2207
+    options+=($(limits "$known" "${lower:-$own}" "$lower"))
     forget
     # shellcheck disable=SC2086
     for _ in $(seq "$2"); do

@@ -47,6 +47,27 @@ def test_a_rigid_job_takes_its_nodes_without_a_daemon(elastic, cluster):  # noqa
         assert not waiting(it)
 
 
+def test_they_run_while_a_job_waits_for_more_nodes(elastic, cluster):  # noqa: F811
+    """Slurm starts them there if they end before it begins, so they have a limit; and where one ends the next one comes."""
+    it = elastic("-t60")
+    waits = rigid(cluster, 4, "-t10")
+    cluster.wait(lambda: cluster.jobs()[waits][4] == "Resources", what="a job that waits for all nodes")
+    it.ctl("resize", f"slurm:{it.number}", "+1", "--companions")
+    (first, number), = companions_of(it, 1).items()
+    wait_for_hosts(it, "n1", first)
+    limit = cluster.run("head", "squeue", "-h", "-j", str(number), "-o", "%l").stdout.strip()
+    assert limit in ("10:00", "1:00:00"), limit  # a lease, which Slurm may make longer up to the job's end
+    cluster.run("head", "scontrol", "update", f"jobid={number}", "endtime=now", user="root", check=False)
+    cluster.wait(lambda: (now := companions(it)) and number not in now.values(), what="another one after its end")
+    cluster.run("head", "scontrol", "update", "PartitionName=elastic", "MaxTime=30", user="root")
+    try:
+        it.ctl("resize", f"slurm:{it.number}", "+1", "--companions")  # of less than the job's time
+        wait_for_hosts(it, "n1", *companions_of(it, 2))
+    finally:
+        cluster.run("head", "scontrol", "update", "PartitionName=elastic", "MaxTime=UNLIMITED", user="root")
+    assert cluster.state(waits) == "PENDING"
+
+
 def test_a_companion_that_is_cancelled_does_not_return(elastic, cluster):  # noqa: F811
     it = elastic(epop=RANGE.format(3))
     nodes = companions_of(it, 2)
