@@ -2,7 +2,7 @@
 # companion: one-node Slurm jobs that lend their nodes to a malleable job (docs/slurm.md).
 #   companion range JOB MIN-MAX    the Slurm job that this is called in says so in its comment
 #   companion queue JOB N RANKS    submits N of them for the EPOP job JOB, each to bring RANKS ranks
-#   companion drop                 those of this Slurm job that have no node yet leave the queue
+#   companion drop JOB             all of the EPOP job JOB, which is over, end, those that run and those that wait
 #   companion lend JOB RANKS OF    what each does on its node, for the Slurm job OF
 # From users: EPOP_COMPANION, more options for sbatch; EPOP_LEASE, the minutes of a lease (10).
 set -u
@@ -76,7 +76,7 @@ limits() { # KNOWN PARTITION LENDS
 }
 
 queue() { # JOB N RANKS OF
-    local options=(--parsable --nodes=1 --exclusive --job-name="epop-$4" --comment="epop companion of $4" --output=/dev/null)
+    local options=(--parsable --nodes=1 --exclusive --job-name="epop-$4" --comment="epop companion of $4 for $1" --output=/dev/null)
     local known account own lower
     known=$(record "$4") || { say "Slurm does not know job $4"; exit 1; }
     own=$(field Partition "$known") lower=$(preemptable "$own") account=$(field Account "$known")
@@ -90,6 +90,17 @@ queue() { # JOB N RANKS OF
     for _ in $(seq "$2"); do
         sbatch "${options[@]}" ${EPOP_COMPANION:-} --wrap "exec '$self' lend '$1' '$3' '$4'" || exit 1
     done
+}
+
+# By the comment, as the Slurm job may have another EPOP job by now (epop --recover). Also those that run: one whose node has
+# died, and is back, does nothing any more. But for the one that this is called in, which ends by itself.
+drop() { # JOB OF
+    local number comment others=()
+    command -v squeue >/dev/null || return 0
+    while read -r number comment; do
+        if [ "$comment" = "epop companion of $2 for $1" ] && [ "$number" != "${3:-}" ]; then others+=("$number"); fi
+    done < <(squeue -h --name="epop-$2" --user="$(id -un)" -o '%A %k')
+    [ ${#others[@]} = 0 ] || scancel --quiet "${others[@]}"
 }
 
 # ---- On the node of a companion ---------------------------------------------------------------------------------------
@@ -116,7 +127,7 @@ is_there() {
 # The job's first node takes connections. Nothing is said on this one: rank 0's process grows with each epopctl that comes.
 answers() {
     local at
-    at=$(sed -n 's|.*tcp4://\([0-9.]*\):\([0-9]*\).*|/dev/tcp/\1/\2|p' "$addresses/$job.json" 2>/dev/null | head -n 1)
+    at=$(sed -n 's|.*tcp:\([0-9.]*\):\([0-9]*\).*|/dev/tcp/\1/\2|p' "$addresses/$job.json" 2>/dev/null | head -n 1)
     [ -n "$at" ] && timeout 5 bash -c ": <>$at" 2>/dev/null
 }
 
@@ -185,19 +196,19 @@ on_node() {
     mkfifo "$nothing"
     trap 'rm -f "$nothing"' EXIT
     trap 'gone=asked' TERM
-    join || [ -n "$gone" ] || exit 0
-    lend
+    if join || [ -n "$gone" ]; then lend; fi
+    trap '' TERM
     if [ -n "$gone" ]; then
-        trap '' TERM
         epopctl resize "$job" --release "$host" --wait=vacated --timeout 30 >/dev/null 2>&1
         return_later
     fi
+    answers || drop "$job" "$of" "$SLURM_JOB_ID" # it may have been killed, and nobody else does so
 }
 
 case ${1:-} in
 range) range "$3" ;;
 queue) queue "$2" "$3" "$4" "${5:-$SLURM_JOB_ID}" ;;
-drop) command -v scancel >/dev/null || exit 0; scancel --quiet --state=PENDING --name="epop-$SLURM_JOB_ID" --user="$(id -un)" ;;
+drop) drop "$2" "$SLURM_JOB_ID" ;;
 lend) job=$2 ranks=$3 of=$4; on_node ;;
 *) sed -n '2,7s/^# \{0,1\}//p' "$self" >&2; exit 2 ;;
 esac

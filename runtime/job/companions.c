@@ -1,16 +1,21 @@
 /* The calls of lib/epop/companion: see companions.h. */
 #include "runtime/job/companions.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/helper.h"
 #include "runtime/base/slurm.h"
 #include "runtime/base/spawn.h"
 #include "runtime/base/thread.h"
+#include "runtime/hydra/relay.h"
 
 int companions_read(const char *option, struct companions_range *range, struct error *error)
 {
@@ -25,32 +30,118 @@ int companions_read(const char *option, struct companions_range *range, struct e
                      option ? "--elastic" : "EPOP_ELASTIC", text);
 }
 
-static void *wait_for_end(void *argument)
+/* ---- One call of it ------------------------------------------------------------------------- */
+
+struct call {
+    pid_t pid;
+    struct relay relay; /* it does not have our output itself: who has that keeps Hydra from ending */
+    struct call *next;
+};
+
+static const double patience = 5; /* seconds for the last call, and those that still run then */
+
+static char present[256]; /* the job's name; "": it has not begun */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    struct call *first;
+} calls = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
+
+static void take_out(const struct call *call)
 {
-    waitpid((pid_t)(long)argument, NULL, 0);
+    struct call **link = &calls.first;
+    while (*link != call)
+        link = &(*link)->next;
+    *link = call->next;
+}
+
+static void *attend(void *argument)
+{
+    struct call *call = argument;
+    siginfo_t end;
+    relay_run(&call->relay, call->pid);
+    while (waitid(P_PID, (id_t)call->pid, &end, WEXITED | WNOWAIT) && errno == EINTR)
+        ;
+    pthread_mutex_lock(&calls.lock); /* its number is its own as long as it is in the list */
+    waitpid(call->pid, NULL, 0);
+    take_out(call);
+    pthread_cond_broadcast(&calls.over);
+    pthread_mutex_unlock(&calls.lock);
+    free(call);
     return NULL;
 }
 
 /* In a session of its own, so that what ends the job does not end it half-way. */
+static int start(char **argv, struct call *call)
+{
+    if (relay_open(&call->relay))
+        return -1;
+    const struct spawn what = {
+        .argv = argv, .in = SPAWN_NOTHING, .out = SPAWN_NOTHING, .err = call->relay.err[1], .session = true};
+    if (spawn_program(&what, &call->pid)) {
+        relay_close(&call->relay);
+        return -1;
+    }
+    relay_started(&call->relay);
+    return 0;
+}
+
 static void call(char *const *words)
 {
     char helper[PATH_MAX];
-    pid_t pid;
     char *argv[8] = {helper};
+    struct call *call = calloc(1, sizeof *call);
     for (int i = 0; words[i]; i++)
         argv[i + 1] = words[i];
-    const struct spawn what = {
-        .argv = argv, .in = SPAWN_NOTHING, .out = SPAWN_NOTHING, .err = STDERR_FILENO, .session = true};
-    if (helper_find("companion", helper, sizeof helper) || spawn_program(&what, &pid) ||
-        thread_start(NULL, wait_for_end, (void *)(long)pid))
-        fprintf(stderr, "epop: note: lib/epop/companion cannot be started; the job goes on as it is\n");
+    pthread_mutex_lock(&calls.lock);
+    bool runs = call && !helper_find("companion", helper, sizeof helper) && !start(argv, call);
+    if (runs) {
+        call->next = calls.first;
+        calls.first = call;
+        if (thread_start(NULL, attend, call)) {
+            kill(-call->pid, SIGKILL);
+            waitpid(call->pid, NULL, 0);
+            relay_close(&call->relay);
+            take_out(call);
+            runs = false;
+        }
+    }
+    pthread_mutex_unlock(&calls.lock);
+    if (runs)
+        return;
+    free(call);
+    fprintf(stderr, "epop: note: lib/epop/companion cannot be started; the job goes on as it is\n");
 }
+
+/* Until none runs any more. False: some do, after so long. */
+static bool wait_for_calls(double seconds)
+{
+    const struct timespec until = clock_in(CLOCK_MONOTONIC, seconds);
+    int late = 0;
+    pthread_mutex_lock(&calls.lock);
+    while (calls.first && !late)
+        late = pthread_cond_clockwait(&calls.over, &calls.lock, CLOCK_MONOTONIC, &until);
+    bool none = !calls.first;
+    pthread_mutex_unlock(&calls.lock);
+    return none;
+}
+
+static void signal_calls(int number)
+{
+    pthread_mutex_lock(&calls.lock);
+    for (const struct call *one = calls.first; one; one = one->next)
+        kill(-one->pid, number);
+    pthread_mutex_unlock(&calls.lock);
+}
+
+/* ---- The calls ------------------------------------------------------------------------------ */
 
 void companions_begin(const struct companions_range *range, bool queue, const char *job, int ranks)
 {
     const char *nodes = getenv("SLURM_JOB_NUM_NODES"), *more = getenv("EPOP_COMPANIONS");
     int own = nodes && atoi(nodes) > 0 ? atoi(nodes) : 1;
     char bounds[32], count[16], each[16];
+    snprintf(present, sizeof present, "%s", job);
     if (!range->max)
         return;
     if (!slurm_job()) {
@@ -66,8 +157,21 @@ void companions_begin(const struct companions_range *range, bool queue, const ch
     call((char *[]){"queue", (char *)job, count, each, NULL});
 }
 
+/* Whatever still runs goes on for nothing. */
+void companions_drop(void)
+{
+    if (!slurm_job() || !present[0])
+        return;
+    signal_calls(SIGTERM);
+    call((char *[]){"drop", present, NULL});
+    present[0] = '\0';
+}
+
 void companions_end(void)
 {
-    if (slurm_job())
-        call((char *[]){"drop", NULL});
+    companions_drop();
+    if (wait_for_calls(patience))
+        return;
+    signal_calls(SIGKILL);
+    wait_for_calls(1);
 }

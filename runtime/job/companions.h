@@ -20,7 +20,11 @@ int companions_read(const char *option, struct companions_range *range, struct e
  * waits. Process 0. */
 void companions_begin(const struct companions_range *range, bool queue, const char *job, int ranks);
 
-/* The job is over: companions that have no node yet, whoever queued them, leave the queue. Process 0. */
+/* The job is over, or about to be ended: its companions are to end, whoever queued them, those that run and those that
+ * wait. Nobody waits. Process 0, any thread. */
+void companions_drop(void);
+
+/* The same, and has come about: 6 s at most later no helper runs any more. */
 void companions_end(void);
 
 #endif

@@ -21,6 +21,7 @@
 #include "runtime/hydra/hydra.h"
 #include "runtime/job/beside.h"
 #include "runtime/job/checkpoints.h"
+#include "runtime/job/companions.h"
 #include "runtime/job/supervised.h"
 #include "runtime/records/records.h"
 #include "runtime/wire/messages.h"
@@ -59,8 +60,10 @@ static void end_all(int status)
 {
     tell_supervisor(status);
     if (serving) {
+        companions_drop(); /* now: with the others this process may be ended, too */
         control_unadvertise();
         dismiss(status);
+        companions_end();
     }
     hydra_stay_in_sight();
     int nowhere = open("/dev/null", O_WRONLY);

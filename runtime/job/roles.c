@@ -170,9 +170,9 @@ static int come_down(void)
     storing_end(LAST_LIMIT);
     signals_install(NULL);
     signals_leave_by(NULL);
-    if (job.member.process == 0)
-        companions_end();
     bool all = plane_stop(&job.plane, stuck, sizeof stuck);
+    if (job.member.process == 0)
+        companions_end(); /* the other ranks have ended */
     supervised_end(status ? status : launcher_status());
     if (!all) {
         snprintf(note, sizeof note, "note: %s did not come to the end, and was ended with the job", stuck);

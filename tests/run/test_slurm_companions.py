@@ -120,6 +120,49 @@ def test_a_companion_whose_script_is_killed_gives_its_node_back(elastic, cluster
     wait_for_hosts(it, "n1")
 
 
+def test_a_companion_whose_node_is_back_at_once_goes_with_the_job(elastic, cluster):  # noqa: F811
+    """Nothing of it runs any more, but Slurm takes it to run for minutes."""
+    it = elastic(epop=RANGE.format(2), env={"EPOP_COMPANION": "-w n2"})
+    wait_for_hosts(it, "n1", "n2")
+    cluster.kill_host("n2")
+    cluster.start_host("n2")
+    cluster.wait(lambda: not cluster.jobs(), 100, what="the end of both")
+    wait_for_end(it)
+
+
+def test_one_that_waits_goes_with_a_job_that_is_killed(elastic, cluster):  # noqa: F811
+    """It would wait on: another job takes the nodes that are free then."""
+    it = elastic(epop=RANGE.format(3))
+    others = {rigid(cluster, 2, "-wn3,n4")}
+    wait_for_hosts(it, "n1", "n2")
+    cluster.wait(lambda: len(waiting(it)) == 1, what="a companion that waits")
+    others.add(rigid(cluster, 2, "-wn1,n2"))
+    cluster.run("n1", "kill", "-9", str(it.pid(0)))
+    cluster.wait(lambda: set(cluster.jobs()) == others, what="the end of all companions")
+
+
+SLOW = """#!/bin/sh
+sleep 1
+exec /usr/bin/scancel "$@"
+"""
+
+
+def test_our_own_helper_is_waited_for_at_the_end(elastic, cluster):  # noqa: F811
+    """It is not taken for a process that the program left, however slow Slurm is."""
+    path = cluster.directory / "slow"
+    path.mkdir()
+    (path / "scancel").write_text(SLOW)
+    (path / "scancel").chmod(0o755)
+    it = elastic(epop=RANGE.format(4), env={"PATH": f"{path}:{cluster.epop}/bin:{cluster.mpich}/bin:/usr/bin:/bin"})
+    other = rigid(cluster, 1)
+    cluster.wait_for_state(other, "RUNNING")
+    nodes = companions_of(it, 2)
+    wait_for_hosts(it, "n1", *nodes)
+    it.ctl("stop", "--wait")
+    cluster.wait(lambda: set(cluster.jobs()) == {other}, what="the end of the job and its companions")
+    assert "companion" not in it.output() and "srun" not in it.output() and "slurmstepd" not in it.output(), it.output()
+
+
 def test_companions_end_when_the_first_node_dies(elastic, cluster):  # noqa: F811
     it = elastic(epop=RANGE.format(3))
     nodes = companions_of(it, 2)
