@@ -34,6 +34,7 @@
 #define VARIABLE "EPOP_JOIN"
 #define GRACE    3.0 /* seconds that a launch which was called off may take to end by itself */
 #define LOOK     0.2 /* seconds between two looks at a launch that is not ready */
+#define UNSAID   5   /* looks that the words of one that failed may take to come here */
 
 /* One mpiexec that was started. */
 struct launch {
@@ -43,6 +44,7 @@ struct launch {
     bool off;       /* was told to end */
     bool own_fault; /* it was killed, or failed itself: its status is not that of its processes */
     int insistence; /* how hard */
+    int unsaid;     /* looks at one that failed, and has not said why */
     double due;     /* when to look after it, or to insist; monotonic */
     struct coordinator *coordinator;
     struct launch *next;
@@ -319,7 +321,7 @@ static void insist(struct coordinator *c, struct launch *launch)
 static void look_after(struct coordinator *c, struct launch *launch)
 {
     const struct adaptation *a = adaptation_pending(c);
-    char name[64], reason[200];
+    char name[64], said[RELAY_SAID], reason[200 + RELAY_SAID];
     int status;
     launch->due = 1e300;
     if (!a || a->id != launch->adaptation || a->state != ADAPTATION_PREPARING)
@@ -327,8 +329,10 @@ static void look_after(struct coordinator *c, struct launch *launch)
     launch->due = monotonic_seconds() + LOOK;
     if (!hydra_failed(launch->pid, name, sizeof name, &status))
         return;
-    snprintf(reason, sizeof reason, "the launcher cannot start processes%s%.60s: its '%s' ended with status %d",
-             state.hosts[0] ? " on " : "", state.hosts, name, status);
+    if (!relay_said(&launch->relay, name, said, sizeof said) && launch->unsaid++ < UNSAID)
+        return; /* its last words may be on their way */
+    snprintf(reason, sizeof reason, "the launcher cannot start processes%s%.60s: its '%s' ended with status %d%s%s",
+             state.hosts[0] ? " on " : "", state.hosts, name, status, said[0] ? ": " : "", said);
     adaptation_fail(c, reason);
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -15,7 +16,8 @@
 /* One of the two outputs, on its way. */
 struct stream {
     int from, to;
-    char text[ROOM]; /* of a line that is not complete, what was not passed on: it may be Hydra's */
+    struct relay *keeps; /* the last line; NULL: nobody does */
+    char text[ROOM];     /* of a line that is not complete, what was not passed on: it may be Hydra's */
     size_t length;
     bool passing;      /* the line has begun to be passed on */
     bool in_banner;    /* between the two rulers */
@@ -137,6 +139,13 @@ static void put_held(struct stream *s)
     }
 }
 
+static void keep(struct relay *relay, const char *line, size_t length)
+{
+    pthread_mutex_lock(&relay->lock);
+    snprintf(relay->said, sizeof relay->said, "%.*s", (int)length - 1, line);
+    pthread_mutex_unlock(&relay->lock);
+}
+
 /* A whole line, with its end; one that begins a banner, or may do so, is kept back. */
 static void take_line(struct stream *s, const char *line, size_t length)
 {
@@ -154,6 +163,8 @@ static void take_line(struct stream *s, const char *line, size_t length)
         memcpy(s->held[1], line, length);
         s->held[1][length] = 0;
     } else if (!is_hydras(line, length)) {
+        if (s->keeps && length > 1)
+            keep(s->keeps, line, length);
         put_held(s);
         if (length == 1)
             strcpy(s->held[0], "\n");
@@ -240,6 +251,7 @@ bool relay_run(struct relay *relay, pid_t pid)
         streams[0].to = STDOUT_FILENO;
         streams[1].from = relay->err[0];
         streams[1].to = STDERR_FILENO;
+        streams[1].keeps = relay;
         struct pollfd ready[3] = {{.fd = end, .events = POLLIN},
                                   {.fd = relay->out[0], .events = POLLIN},
                                   {.fd = relay->err[0], .events = POLLIN}};
@@ -261,6 +273,16 @@ bool relay_run(struct relay *relay, pid_t pid)
     return troubled;
 }
 
+bool relay_said(struct relay *relay, const char *name, char *text, size_t size)
+{
+    size_t length = strlen(name);
+    pthread_mutex_lock(&relay->lock);
+    bool has = !strncmp(relay->said, name, length) && !strncmp(relay->said + length, ": ", 2);
+    snprintf(text, size, "%s", has ? relay->said + length + 2 : "");
+    pthread_mutex_unlock(&relay->lock);
+    return has;
+}
+
 /* ---- The pipes ------------------------------------------------------------------------------ */
 
 static void close_one(int *fd)
@@ -272,7 +294,7 @@ static void close_one(int *fd)
 
 int relay_open(struct relay *relay)
 {
-    *relay = (struct relay){{-1, -1}, {-1, -1}};
+    *relay = (struct relay){.out = {-1, -1}, .err = {-1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER};
     if (!pipe2(relay->out, O_CLOEXEC) && !pipe2(relay->err, O_CLOEXEC))
         return 0;
     int error = errno;

@@ -6,11 +6,17 @@
 #ifndef EPOP_RELAY_H
 #define EPOP_RELAY_H
 
+#include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
+
+#define RELAY_SAID 200
 
 struct relay {
     int out[2], err[2]; /* pipes; the second ends are for mpiexec */
+    pthread_mutex_t lock;
+    char said[RELAY_SAID]; /* the last line on the second one */
 };
 
 /* 0, or an error number. */
@@ -22,6 +28,10 @@ void relay_started(struct relay *relay);
 /* Passes on until process `pid`, a child, has ended, and what it has written by then. Closes the relay. Did mpiexec
  * say that something went wrong in itself? Then its status is not that of a process. */
 bool relay_run(struct relay *relay, pid_t pid);
+
+/* What a program has said of itself last, in a line "NAME: TEXT" on standard error: the text. False: nothing (yet). Any
+ * thread, until relay_run is over. */
+bool relay_said(struct relay *relay, const char *name, char *text, size_t size);
 
 /* Closes it unused. */
 void relay_close(struct relay *relay);

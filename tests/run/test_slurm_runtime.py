@@ -94,8 +94,9 @@ def test_a_busy_host_is_had_at_once_or_not_at_all(elastic, cluster):  # noqa: F8
     it = elastic()
     busy = cluster.sbatch("exec sleep 1000", "-N1", "--exclusive", "-w", "n2")
     cluster.wait_for_state(busy, "RUNNING")
-    refused = it.resize("+1", "--hosts", "n2", check=False)
-    assert refused.returncode == 1 and "its 'srun' ended with status" in refused.stderr, refused
+    for host, why in (("n2", "Unable to allocate resources: "), ("n9", "Unable to allocate resources: Invalid node name specified")):
+        refused = it.resize("+1", "--hosts", host, check=False)
+        assert refused.returncode == 1 and f"on {host}: its 'srun' ended with status 1: error: {why}" in refused.stderr, refused
     cluster.wait(lambda: sorted(cluster.jobs()) == sorted((it.number, busy)), what="the end of what waited in the queue")
     assert it.hosts() == ["n1"]
 

@@ -198,6 +198,30 @@ static void test_part_of_a_line_passes_at_once(void **state)
     assert_int_equal(status, 0);
 }
 
+static void test_last_words_are_kept(void **state)
+{
+    struct relay relay;
+    char said[RELAY_SAID];
+    static const char text[] = "srun: error: too late\nsrun: error: busy\n[mpiexec@vm] is gone\n\n";
+    (void)state;
+    FILE *file = tmpfile();
+    assert_int_equal(relay_open(&relay), 0);
+    assert_false(relay_said(&relay, "srun", said, sizeof said));
+    pid_t child = fork();
+    if (child == 0)
+        _exit(write(relay.err[1], text, sizeof text - 1) < 0);
+    relay_started(&relay);
+    int kept = redirect(2, file);
+    relay_run(&relay, child);
+    restore(2, kept);
+    waitpid(child, NULL, 0);
+    fclose(file);
+    assert_true(relay_said(&relay, "srun", said, sizeof said));
+    assert_string_equal(said, "error: busy");
+    assert_false(relay_said(&relay, "ssh", said, sizeof said));
+    assert_string_equal(said, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_ruler_with_a_part_twice),
         cmocka_unit_test(test_notice_in_a_line_of_the_program),
         cmocka_unit_test(test_part_of_a_line_passes_at_once),
+        cmocka_unit_test(test_last_words_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
