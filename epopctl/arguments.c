@@ -124,22 +124,31 @@ static int take_option(const struct ctl_command *command, char **words, int coun
     return option.value ? 1 : 2;
 }
 
-/* The words that are no options: [JOB], and behind it for resize the size, for break the breakpoint. */
+/* What has to stand behind [JOB], and what to ask where it does not. */
+static const char **last_word(const struct ctl_command *command, struct ctl_arguments *arguments, const char **missing)
+{
+    bool text = command->takes & CTL_TAKES_TEXT;
+    *missing = text ? "which text?" : "where? PHASE[:ITERATION][@RANK]";
+    return text ? &arguments->text : command->takes & CTL_TAKES_BREAKPOINT ? &arguments->breakpoint : NULL;
+}
+
+/* The words that are no options: [JOB], and behind it for resize the size, for break the breakpoint, for note the text. */
 static int take_words(const struct ctl_command *command, char **words, int count, struct ctl_arguments *arguments)
 {
-    bool resize = command->takes & CTL_TAKES_RESIZE, breakpoint = command->takes & CTL_TAKES_BREAKPOINT;
-    int most = ((command->takes & CTL_TAKES_JOB) != 0) + (resize || breakpoint);
+    const char *missing, **last = last_word(command, arguments, &missing);
+    bool resize = command->takes & CTL_TAKES_RESIZE;
+    int most = ((command->takes & CTL_TAKES_JOB) != 0) + (resize || last);
     if (count > most) {
         ctl_complain("%s: \"%s\" is one argument too many (see epopctl %s --help)", command->name, words[most],
                      command->name);
         return -1;
     }
-    if (breakpoint && count == 0 && !arguments->help) {
-        ctl_complain("%s: where? PHASE[:ITERATION][@RANK] (see epopctl %s --help)", command->name, command->name);
+    if (last && count == 0 && !arguments->help) {
+        ctl_complain("%s: %s (see epopctl %s --help)", command->name, missing, command->name);
         return -1;
     }
-    if (breakpoint && count > 0)
-        arguments->breakpoint = words[--count];
+    if (last && count > 0)
+        *last = words[--count];
     if (!resize) {
         arguments->job = count > 0 ? words[0] : NULL;
         return 0;

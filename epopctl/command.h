@@ -17,6 +17,7 @@ struct ctl_arguments {
     const char *pset;          /* resize: the process set whose size it is */
     const char *breakpoint;    /* break: PHASE[:ITERATION][@RANK] */
     bool remove;               /* break: that one goes */
+    const char *text;          /* note: the line */
     const char *asker;         /* measure: since this one was answered last */
     const char *keep;          /* measure: seconds, as given */
     bool wait, json, help, once;
@@ -37,7 +38,8 @@ enum {
     CTL_TAKES_BREAKPOINT = 32,
     CTL_TAKES_ONCE = 64,
     CTL_TAKES_MEASURE = 128,
-    CTL_TAKES_FORCE = 256
+    CTL_TAKES_FORCE = 256,
+    CTL_TAKES_TEXT = 512
 };
 
 struct ctl_command {
@@ -70,6 +72,7 @@ int ctl_stop(const struct ctl_arguments *arguments);
 int ctl_force(const struct ctl_arguments *arguments); /* stop --force */
 int ctl_checkpoint(const struct ctl_arguments *arguments);
 int ctl_cancel(const struct ctl_arguments *arguments);
+int ctl_note(const struct ctl_arguments *arguments);
 int ctl_watch(const struct ctl_arguments *arguments);
 int ctl_break(const struct ctl_arguments *arguments);
 int ctl_step(const struct ctl_arguments *arguments);

@@ -65,6 +65,9 @@ const struct ctl_command ctl_commands[] = {
      CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_WAIT | CTL_TAKES_TIMEOUT, ctl_checkpoint},
     {"cancel", "[JOB] [--timeout SECONDS]", NULL, TIMEOUT_HELP, CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT,
      ctl_cancel},
+    {"note", "[JOB] TEXT [--timeout SECONDS]", NULL,
+     "  TEXT                one line; behind \"epop: note: \" it comes on the job's standard error\n" TIMEOUT_HELP,
+     CTL_TAKES_JOB | CTL_TAKES_JSON | CTL_TAKES_TIMEOUT | CTL_TAKES_TEXT, ctl_note},
     {"watch", "[JOB] [--json]", NULL,
      "  --json              print one JSON object a line\n"
      "On a terminal a line below shows how far the job is, its size, and its last resize.\n",

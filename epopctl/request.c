@@ -50,14 +50,19 @@ static cJSON *ask(const struct ctl_arguments *arguments, cJSON *request, int *co
     return answer;
 }
 
-static int simple(const struct ctl_arguments *arguments, const char *op, const char *done)
+static int ask_simply(const struct ctl_arguments *arguments, cJSON *request, const char *done)
 {
     int code;
-    cJSON *answer = ask(arguments, json_message(op), &code);
+    cJSON *answer = ask(arguments, request, &code);
     if (answer)
         code = conclude(answer, arguments, done);
     cJSON_Delete(answer);
     return code;
+}
+
+static int simple(const struct ctl_arguments *arguments, const char *op, const char *done)
+{
+    return ask_simply(arguments, json_message(op), done);
 }
 
 int ctl_pause(const struct ctl_arguments *arguments)
@@ -73,6 +78,13 @@ int ctl_resume(const struct ctl_arguments *arguments)
 int ctl_cancel(const struct ctl_arguments *arguments)
 {
     return simple(arguments, REQUEST(cancel), "cancelled");
+}
+
+int ctl_note(const struct ctl_arguments *arguments)
+{
+    cJSON *request = json_message(REQUEST(note));
+    cJSON_AddStringToObject(request, "text", arguments->text);
+    return ask_simply(arguments, request, "said");
 }
 
 /* ---- resize ------------------------------------------------------------------- */

@@ -104,6 +104,14 @@ static void take_cancel(struct coordinator *c, void *handle)
     reply_send(c, &handle, reply_accepted("done"));
 }
 
+static void take_note(struct coordinator *c, void *handle, const struct request_note *request)
+{
+    char line[420];
+    snprintf(line, sizeof line, "note: %s", request->text);
+    c->config.ops->say(c->config.context, line, false);
+    reply_send(c, &handle, reply_accepted("done"));
+}
+
 static void take_status(struct coordinator *c, void *handle)
 {
     if (c->ending.finished) { /* the program may be unloaded by now, and with it what a status tells of it */
@@ -139,6 +147,7 @@ TAKES_BARE(resume, take_resume)
 TAKES_REQUEST(checkpoint, checkpoint_request)
 TAKES_REQUEST(stop, take_stop)
 TAKES_BARE(cancel, take_cancel)
+TAKES_REQUEST(note, take_note)
 TAKES_REQUEST(psets, sets_request)
 TAKES_REQUEST(break, breaks_set)
 TAKES_BARE(step, breaks_step)
@@ -157,6 +166,7 @@ static const struct request {
     [request_checkpoint_id] = {take_checkpoint_row, WAITS_NOT},
     [request_stop_id] = {take_stop_row, WAITS_NOT},
     [request_cancel_id] = {take_cancel_row, WAITS_NOT},
+    [request_note_id] = {take_note_row, WAITS_NOT},
     [request_psets_id] = {take_psets_row, WAITS_NOT},
     [request_break_id] = {take_break_row, WAITS_NOT},
     [request_step_id] = {take_step_row, WAITS_NOT},

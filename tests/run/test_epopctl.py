@@ -259,7 +259,16 @@ def test_simple_commands(space, command, done):
     fake.end()
 
 
-@pytest.mark.parametrize("arguments", [["resize", "4"], ["pause"], ["resume"], ["stop"], ["cancel"], ["stop", "--wait"]])
+def test_note(space):
+    fake = FakeJob(space, note=OK)
+    assert space.epopctl("note", "fake", "it is so").out == "said\n"
+    assert fake.requests() == [{"op": "note", "text": "it is so"}]
+    fake.end()
+    result = space.epopctl("note")
+    assert result.status == USAGE and one_line(result.err) == "epopctl: note: which text? (see epopctl note --help)\n"
+
+
+@pytest.mark.parametrize("arguments", [["resize", "4"], ["pause"], ["resume"], ["stop"], ["cancel"], ["note", "x"], ["stop", "--wait"]])
 def test_refused(space, arguments):
     fake = FakeJob(space, **{arguments[0]: NO})
     result = space.epopctl(*arguments)

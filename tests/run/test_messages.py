@@ -49,6 +49,7 @@ NAMED = {
     "request-status-with-size": '"size"',
     "request-step-size": '"size"',
     "request-stop-force-text": "'force'",
+    "request-note-nothing": " text ",
     "request-stop-wait": '"wait"',
     "request-unknown-op": '"op"',
     "request-where-with-rank": '"rank"',

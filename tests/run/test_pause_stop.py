@@ -38,6 +38,14 @@ def test_pause_and_resume(space):
     it.stop(ranks=3, windows=0)
 
 
+def test_a_note_is_in_the_jobs_output(space):
+    it = Scenario(space, start=1, ranks=1)
+    assert it.done("note", "somebody was here") == "said"
+    it.done("stop")
+    result = it.it.wait()
+    assert result.status == 0 and result.err == "epop: note: somebody was here\n", result
+
+
 def test_pause_twice(space):
     it, directory, _ = paused(space, start=2, ranks=2)
     first = iterations(directory)
