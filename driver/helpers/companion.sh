@@ -4,7 +4,8 @@
 #   companion queue JOB N RANKS    submits N of them for the EPOP job JOB, each to bring RANKS ranks
 #   companion drop JOB             all of the EPOP job JOB, which is over, end, those that run and those that wait
 #   companion lend JOB RANKS OF    what each does on its node, for the Slurm job OF
-# From users: EPOP_COMPANION, more options for sbatch; EPOP_LEASE, the minutes of a lease (10).
+# From users: EPOP_COMPANION, more options for sbatch; EPOP_LEASE, the minutes of a lease (10); EPOP_PATIENCE, the seconds for which
+# one asks a job that refuses it (60).
 set -u
 self=$(readlink -f "$0")
 here=$(dirname "$self")
@@ -134,17 +135,38 @@ answers() {
 # Seconds, or until SIGTERM.
 pause() { [ -n "$gone" ] || read -r -t "$1" <>"$nothing"; }
 
+# What was taken has happened, as soon as ranks run here: 0. 1: it is off, or waits no more. It may take as long as an iteration of the
+# job does, so it is waited for as long as the job has it in hand.
+comes_about() {
+    local known one
+    while [ -z "$gone" ]; do
+        if known=$(timeout 5 epopctl status "$job" --json 2>/dev/null | tr -d ' \t\n'); then
+            one=$(grep -o "{[^{}]*\"slurm_job\":${SLURM_JOB_ID}[^0-9][^{}]*" <<<"$known")
+            [[ $one != *'"state":"running"'* ]] || return 0
+            [[ $known =~ \"state\":\"(preparing|prepared|window)\" ]] || return 1
+        else
+            is_there || return 1 # the first node is dead
+        fi
+        pause 2
+    done
+}
+
 # Asks until it has an answer: a job takes one growth at a time. 0; 1: no; 3: the job is over.
 join() {
-    local text status end=$((SECONDS + 60))
+    local text status end=$((SECONDS + ${EPOP_PATIENCE:-60}))
     while [ -z "$gone" ]; do
-        text=$(epopctl resize "$job" "+$ranks" --hosts "$host:$ranks" --slurm-job "$SLURM_JOB_ID" --wait --timeout 100 2>&1)
+        text=$(epopctl resize "$job" "+$ranks" --hosts "$host:$ranks" --slurm-job "$SLURM_JOB_ID" --wait --timeout 10 2>&1)
         status=$?
-        [[ $status == [14] && $text != *"may still happen"* ]] || break # refused, or called off when it took too long
+        if [[ $text == *"may still happen"* ]]; then
+            comes_about && return 0
+            text="the resize was called off"
+        fi
+        [[ $status == [14] ]] || break
         [[ $text == *pending* || $SECONDS -lt $end ]] || break
         pause 0.3
     done
-    [ -n "$gone" ] || [ $status = 0 ] || [ $status = 3 ] || say "$host: $text"
+    [ -n "$gone" ] || [ $status = 0 ] || [ $status = 3 ] ||
+        epopctl note "$job" "companion $SLURM_JOB_ID gives $host back: ${text#epopctl: }" >/dev/null
     return "${status:-1}"
 }
 
@@ -210,5 +232,5 @@ range) range "$3" ;;
 queue) queue "$2" "$3" "$4" "${5:-$SLURM_JOB_ID}" ;;
 drop) drop "$2" "$SLURM_JOB_ID" ;;
 lend) job=$2 ranks=$3 of=$4; on_node ;;
-*) sed -n '2,7s/^# \{0,1\}//p' "$self" >&2; exit 2 ;;
+*) sed -n '2,8s/^# \{0,1\}//p' "$self" >&2; exit 2 ;;
 esac

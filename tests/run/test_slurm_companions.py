@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 
 from companions import RANGE, companions, companions_of, rigid, wait_for_end, wait_for_hosts, waiting
@@ -161,6 +162,29 @@ def test_our_own_helper_is_waited_for_at_the_end(elastic, cluster):  # noqa: F81
     it.ctl("stop", "--wait")
     cluster.wait(lambda: set(cluster.jobs()) == {other}, what="the end of the job and its companions")
     assert "companion" not in it.output() and "srun" not in it.output() and "slurmstepd" not in it.output(), it.output()
+
+
+def test_one_waits_as_long_as_the_job_prepares(elastic, cluster):  # noqa: F811
+    """Longer than it waits for the answer to its request: ranks join when the job's iteration is over."""
+    def asks():
+        return any("epopctl resize" in text for text in cluster.users_pids("n2").values())
+    it = elastic()
+    it.ctl("pause")
+    cluster.run("n1", "epopctl", "resize", "+1", "--companions", env={"EPOP_COMPANION": "-w n2"})
+    (_, number), = companions_of(it, 1).items()
+    cluster.wait(asks, what="its request")
+    cluster.wait(lambda: not asks(), what="the end of its request")
+    it.ctl("resume")
+    wait_for_hosts(it, "n1", "n2")
+    assert it.ranks()[1] == ("n2", number) and "companion" not in it.output()
+
+
+def test_one_that_gives_up_says_so_in_the_jobs_output(elastic, cluster):  # noqa: F811
+    it = elastic(epop=RANGE.format(2) + " --max 1", env={"EPOP_PATIENCE": "2", "EPOP_COMPANION": "-w n2"})
+    cluster.wait(lambda: "gives n2 back" in it.output(), what="its word of it")
+    (line,) = (line for line in it.output().splitlines() if "gives n2 back" in line)
+    assert re.fullmatch(r"epop: note: companion \d+ gives n2 back: 2 ranks are more than the 1 .*", line), line
+    cluster.wait(lambda: set(cluster.jobs()) == {it.number}, what="its end")
 
 
 def test_companions_end_when_the_first_node_dies(elastic, cluster):  # noqa: F811
