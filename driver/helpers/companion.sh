@@ -195,14 +195,14 @@ lend() {
     done
 }
 
-# Preempted, or at the end of its lease: another one, behind those that wait. Not by requeueing, after which Slurm holds a
+# Preempted, at the end of its lease, or of a node that is drained: another one, behind those that wait. Not by requeueing, after which Slurm holds a
 # job for two minutes; where the site has it requeue what is preempted, Slurm has done so by now.
 return_later() {
     local known state why
     known=$(record "$SLURM_JOB_ID") || return
     epopctl status "$job" >/dev/null 2>&1 || return
     state=$(field JobState "$known") why=$(field Reason "$known")
-    if [ "$why" = TimeLimit ] || { [ "$state" = RUNNING ] && [[ $(field PreemptTime "$known") == [0-9]* ]]; }; then
+    if [ "$gone" = drained ] || [ "$why" = TimeLimit ] || { [ "$state" = RUNNING ] && [[ $(field PreemptTime "$known") == [0-9]* ]]; }; then
         queue "$job" 1 "$ranks" "$of" >/dev/null
     fi
 }

@@ -147,6 +147,17 @@ def test_nodes_are_filled_given_and_taken_back(cluster, adviser):  # noqa: F811
     assert not adviser.file.exists() and cluster.state(malleable) == "RUNNING"
 
 
+def test_a_companion_that_is_cancelled_is_asked_for_again(cluster, adviser):  # noqa: F811
+    adviser.start()
+    malleable = adviser.elastic()
+    adviser.await_nodes(malleable, 4)
+    number = min(number for number, row in cluster.jobs().items() if row[0] == f"epop-{malleable}")
+    cluster.run("n1", "scancel", str(number))
+    cluster.wait_for_state(number, "CANCELLED")
+    adviser.await_nodes(malleable, 4)
+    assert cluster.state(malleable) == "RUNNING" and adviser.said().count("committed: ") > 1, adviser.said()
+
+
 def test_jobs_of_two_users(cluster, adviser):  # noqa: F811
     adviser.start("--reader", "squeue")
     first, second = adviser.elastic(), adviser.elastic(user="bob")

@@ -80,6 +80,8 @@ def test_a_companion_that_is_cancelled_does_not_return(elastic, cluster):  # noq
     assert set(cluster.jobs()) == {it.number, nodes[second]}
     it.resize("--release", second, "--wait=vacated")  # and one whose ranks were sent away ends, too
     cluster.wait(lambda: set(cluster.jobs()) == {it.number}, what="its end")
+    it.ctl("resize", f"slurm:{it.number}", "+2", "--companions")  # what was cancelled can be asked for again
+    wait_for_hosts(it, "n1", *companions_of(it, 2))
 
 
 def test_a_companion_of_a_drained_node_gives_it_up(elastic, cluster):  # noqa: F811
@@ -89,9 +91,10 @@ def test_a_companion_of_a_drained_node_gives_it_up(elastic, cluster):  # noqa: F
     try:
         wait_for_hosts(it, "n1")
         cluster.wait(lambda: cluster.node_states()["n2"] == "drained", what="the node to be free")
+        cluster.wait(lambda: len(waiting(it)) == 1, what="one that waits for it")
     finally:
         cluster.run("head", "scontrol", "update", "node=n2", "state=resume", user="root")
-    assert set(cluster.jobs()) == {it.number}
+    wait_for_hosts(it, "n1", "n2")
 
 
 def test_companions_end_with_a_job_that_is_cancelled(elastic, cluster):  # noqa: F811
