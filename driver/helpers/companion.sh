@@ -3,6 +3,7 @@
 #   companion range JOB MIN-MAX    the Slurm job that this is called in says so in its comment
 #   companion queue JOB N RANKS    submits N of them for the EPOP job JOB, each to bring RANKS ranks
 #   companion drop JOB             all of the EPOP job JOB, which is over, end, those that run and those that wait
+#   companion lost NUMBER          nothing of the job runs there any more: it ends, if it is a companion of this Slurm job
 #   companion lend JOB RANKS OF    what each does on its node, for the Slurm job OF
 # From users: EPOP_COMPANION, more options for sbatch; EPOP_LEASE, the minutes of a lease (10); EPOP_PATIENCE, the seconds for which
 # one asks a job that refuses it (60).
@@ -231,6 +232,7 @@ case ${1:-} in
 range) range "$3" ;;
 queue) queue "$2" "$3" "$4" "${5:-$SLURM_JOB_ID}" ;;
 drop) drop "$2" "$SLURM_JOB_ID" ;;
+lost) scancel --quiet --name="epop-$SLURM_JOB_ID" "$2" ;;
 lend) job=$2 ranks=$3 of=$4; on_node ;;
-*) sed -n '2,8s/^# \{0,1\}//p' "$self" >&2; exit 2 ;;
+*) sed -n '2,9s/^# \{0,1\}//p' "$self" >&2; exit 2 ;;
 esac

@@ -29,6 +29,8 @@ struct coordinator_ops {
     void (*fatal)(void *context, const char *text);
     /* What comes next, that the job cannot go on, is due to a process or host that died; NULL: nobody asks. */
     void (*fault)(void *context);
+    /* A companion's last process is gone without a word, and the job goes on; NULL: nobody asks. */
+    void (*lost_companion)(void *context, int slurm_job);
     /* Show the user how far the program is; NULL: nobody looks. */
     void (*show)(void *context, const struct bar_state *state);
     /* Print the text. failing: the job will not go on. */

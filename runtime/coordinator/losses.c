@@ -22,9 +22,21 @@ static void parked_is_gone(struct coordinator *c, int process)
         }
 }
 
+/* The first process's Slurm job is the job's own, any other was lent. What is left of one may run on for nothing: its
+ * host may have died, and be back. */
+static void tell_of_companion(struct coordinator *c, int slurm_job)
+{
+    if (!slurm_job || slurm_job == process_at(c, 0)->slurm_job || !c->config.ops->lost_companion)
+        return;
+    for (int p = 0; p < c->processes.count; p++)
+        if (process_at(c, p)->slurm_job == slurm_job && process_at(c, p)->state != PROCESS_GONE)
+            return;
+    c->config.ops->lost_companion(c->config.context, slurm_job);
+}
+
 /* A process is gone without a word. In one launch that is the process manager's business too, but it need not
  * notice (a stopped network, cleanup switched off), and the ranks that are left would hang. */
-void losses_take(struct coordinator *c, int process)
+static void take(struct coordinator *c, int process)
 {
     struct process *p = process_at(c, process);
     struct adaptation *a = adaptation_pending(c);
@@ -56,4 +68,10 @@ void losses_take(struct coordinator *c, int process)
     snprintf(text, sizeof text, "process %d (rank %d, pid %d on %s) is gone; the job cannot go on without it", process,
              p->rank, p->pid, p->host);
     fatal_fault(c, text);
+}
+
+void losses_take(struct coordinator *c, int process)
+{
+    take(c, process);
+    tell_of_companion(c, process_at(c, process)->slurm_job);
 }

@@ -157,6 +157,13 @@ void companions_begin(const struct companions_range *range, bool queue, const ch
     call((char *[]){"queue", (char *)job, count, each, NULL});
 }
 
+void companions_lost(int number)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", number);
+    call((char *[]){"lost", text, NULL});
+}
+
 /* Whatever still runs goes on for nothing. */
 void companions_drop(void)
 {

@@ -20,6 +20,9 @@ int companions_read(const char *option, struct companions_range *range, struct e
  * waits. Process 0. */
 void companions_begin(const struct companions_range *range, bool queue, const char *job, int ranks);
 
+/* Nothing runs any more in that Slurm job: if it is a companion, it ends. Nobody waits. Process 0, any thread. */
+void companions_lost(int slurm_job);
+
 /* The job is over, or about to be ended: its companions are to end, whoever queued them, those that run and those that
  * wait. Nobody waits. Process 0, any thread. */
 void companions_drop(void);

@@ -159,6 +159,12 @@ static void op_fault(void *context)
     by_fault = true;
 }
 
+static void op_lost_companion(void *context, int slurm_job)
+{
+    (void)context;
+    companions_lost(slurm_job);
+}
+
 static void op_say(void *context, const char *text, bool failing)
 {
     (void)context;
@@ -211,6 +217,7 @@ static const struct coordinator_ops coordinator_ops = {.send = op_send,
                                                        .answer = op_answer,
                                                        .fatal = op_fatal,
                                                        .fault = op_fault,
+                                                       .lost_companion = op_lost_companion,
                                                        .say = op_say,
                                                        .note = op_note,
                                                        .note_checkpoint = op_note_checkpoint,

@@ -134,6 +134,18 @@ def test_a_companion_whose_node_is_back_at_once_goes_with_the_job(elastic, clust
     wait_for_end(it)
 
 
+def test_a_companion_whose_node_is_back_at_once_goes_before_a_job_that_goes_on(elastic, cluster):  # noqa: F811
+    """Only a process that stands by was there."""
+    it = elastic(epop=RANGE.format(2) + " --leave park", env={"EPOP_COMPANION": "-w n2"})
+    wait_for_hosts(it, "n1", "n2")
+    it.resize("--release-ranks", "1")
+    cluster.wait(lambda: it.status()["standby"] == 1, what="a process that stands by")
+    cluster.kill_host("n2")
+    cluster.start_host("n2")
+    cluster.wait(lambda: set(cluster.jobs()) == {it.number}, 100, what="the companion's end")
+    assert it.hosts() == ["n1"]
+
+
 def test_one_that_waits_goes_with_a_job_that_is_killed(elastic, cluster):  # noqa: F811
     """It would wait on: another job takes the nodes that are free then."""
     it = elastic(epop=RANGE.format(3))
