@@ -392,7 +392,8 @@ soak: deps
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) tests/soak.py --backend pool $(SOAK)
 	@for backend in join "join --options=--leave=park" spawn "spawn --options=--spawn-method=baseline"; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec \
 		$(PYTHON) tests/soak.py --backend $$backend $(SOAK) || exit 1; done
-	@EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak.py --faults --resizes 300 --most 6 $(SOAK)
+	@for mode in "" "--options=--no-ahead" "--options=--leave=park" "--options=--leave=park\ --no-ahead" --backend=spawn "--backend=spawn --options=--spawn-async"; do EPOP_BUILD=build/ch3-sock \
+		MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec sh -c "$(PYTHON) tests/soak.py --faults --resizes 300 --most 6 $$mode $(SOAK)" || exit 1; done
 	@mpi=$$(mpich/prefix.sh ch3:sock)/bin; EPOP_BUILD=build/ch3-sock MPIEXEC=$$mpi/mpiexec MPICC=$$mpi/mpicc $(PYTHON) tests/shapes.py --resizes 3000
 	@EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec $(PYTHON) tests/soak_recover.py --program five
 	@for site in here hosts; do for program in ledger gauss; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec \

@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--backend", default="join", choices=["join", "pool", "spawn"])
     parser.add_argument("--options", default="", metavar="OPTIONS", help="of epop: --leave park, or those of the backend spawn")
     parser.add_argument("--program", choices=sorted(PROGRAMS))
-    parser.add_argument("--faults", action="store_true", help="in each resize; with the backend join")
+    parser.add_argument("--faults", action="store_true", help="in each resize; with the backends join and spawn")
     parser.add_argument("--only", metavar="FAULT", help="with --faults: such as 'pause rank'")
     parser.add_argument("--verbose", action="store_true", help="with --faults: a line for each resize")
     options = parser.parse_args()

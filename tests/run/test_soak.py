@@ -61,10 +61,11 @@ def test_many_ranks():
 
 
 @joining.needed
-@pytest.mark.parametrize("fault", ["pause epopctl", "pause rank 0"])
-def test_faults(fault):
+@pytest.mark.parametrize("fault, mode", [("pause epopctl", ""), ("pause rank 0", ""), ("pause rank", "--no-ahead"), ("pause rank 0", "--no-ahead"),
+                                         ("pause rank", "--leave park"), ("pause rank 0", "--leave park")])
+def test_faults(fault, mode):
     """Those that change nothing, wherever they strike."""
-    soak("--faults", "--only", fault, "--resizes", "5", "--most", "4", "--seed", "2", "--program", "ledger")
+    soak("--faults", "--only", fault, "--resizes", "5", "--most", "4", "--seed", "2", "--program", "ledger", f"--options={mode}")
 
 
 def test_a_soak_that_finds_something(tmp_path):

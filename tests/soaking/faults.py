@@ -18,6 +18,7 @@ from soaking.victims import Victims
 
 LIMIT = 60      # seconds until a resize has an outcome; MPI's own limits and ours follow each other
 END_LIMIT = 5   # from a death to the end of the job, where it has to end
+UNHURT = 2      # resizes, which show how long one takes here
 NO_JOB = 3      # epopctl's exit status
 OPTIONS = ("--verbose", "--prepare-timeout", "10")
 # Who, what is done to it, how often, and whether the job may end, or has to.
@@ -30,6 +31,10 @@ KINDS = {
     ("launcher", "kill"): (3, MAY_END),
     ("launcher", "stop"): (2, GOES_ON),
     ("launcher", "pause"): (3, GOES_ON),
+    ("proxy", "kill"): (2, MAY_END),
+    ("standby", "kill"): (2, MAY_END),
+    ("standby", "stop"): (2, MAY_END),
+    ("standby", "pause"): (2, GOES_ON),
     ("rank", "kill"): (1, HAS_TO_END),
     ("rank", "stop"): (2, MAY_END),
     ("rank", "pause"): (4, GOES_ON),
@@ -38,6 +43,9 @@ KINDS = {
     ("epopctl", "kill"): (2, GOES_ON),
     ("epopctl", "pause"): (2, GOES_ON),
 }
+# A process that is started by the ranks is one of theirs, and what it is started with is theirs, too.
+BY_RANKS = {kind: (often, HAS_TO_END if kind == ("joiner", "kill") else may) for kind, (often, may) in KINDS.items()
+            if kind[0] not in ("launcher", "proxy", "standby")}
 EVENTS = re.compile(r"epop: (requested|prepared|agreed|committed|failed|cancelled|refused|stopping|finished|the backend|backend)\b")
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "signal 11", "Assertion", "Sanitizer", "WRONG")
 
@@ -48,7 +56,7 @@ class Fault:
     def __init__(self, rng, kind, length):
         """length: of the resize, about, from the victim's start."""
         self.victim, self.deed = kind
-        self.delay = rng.uniform(0, length)  # from when the victim is there
+        self.delay = rng.uniform(0, 0.7 * length)  # from when the victim is there; asking takes its part
         self.length = rng.uniform(0.05, 3)   # of a pause
         self.which = rng.random()
         self.pid = self.since = self.struck = None
@@ -91,6 +99,8 @@ class Soak:
     def __init__(self, directory, program, options, most):
         self.directory, self.program, self.options, self.most = directory, program, options, most
         self.rng = random.Random(options.seed)
+        self.kinds = KINDS if options.backend == "join" else BY_RANKS
+        self.parks = "park" in options.options
         self.outcomes = collections.Counter()
         self.length = {True: 0.3, False: 0.05}  # of growing and shrinking in which nothing is done, about
         self.run = self.space = None
@@ -109,10 +119,11 @@ class Soak:
         elif self.run.near_its_end():
             self.end_well()
             self.start()
-        kinds, weights = zip(*((kind, often) for kind, (often, _) in KINDS.items()
-                               if self.options.only in (None, f"{kind[1]} {kind[0]}")))
+        kinds, weights = zip(*((kind, often) for kind, (often, _) in self.kinds.items()
+                               if self.options.only in (None, f"{kind[1]} {kind[0]}") and (self.parks or kind[0] != "standby")))
         size, named = self.run.choose(self.rng)
-        fault = Fault(self.rng, self.rng.choices(kinds, weights)[0], self.length[self.grows(size, named)])
+        kind = self.rng.choices(kinds, weights)[0] if number > UNHURT else ("nobody", "nothing")
+        fault = Fault(self.rng, kind, self.length[self.grows(size, named)])
         what = f"resize {number}, {self.run.size} -> {size} {' '.join(named)}: {fault.deed} {fault.victim}"
         try:
             outcome = self.perform(fault, size, named)
@@ -144,7 +155,9 @@ class Soak:
         if fault.struck is None and fault.victim != "nobody" and outcome != "ended":
             outcome += ", too early"
         if outcome.startswith("committed") and fault.struck is None:
-            self.length[grows] = 0.8 * self.length[grows] + 0.2 * (time.monotonic() - begin)
+            first = fault.victim == "nobody" and self.run.resizes < UNHURT
+            weight = 1 if first else 0.2
+            self.length[grows] += weight * (time.monotonic() - begin - self.length[grows])
         try:
             return self.settle(fault, outcome, size)
         except (Failed, AssertionError) as failure:
@@ -176,7 +189,7 @@ class Soak:
 
     def settle(self, fault, outcome, size):
         """Is that an outcome that may be? And is the job as it says?"""
-        may = KINDS[fault.victim, fault.deed][1] if fault.struck else GOES_ON
+        may = self.kinds[fault.victim, fault.deed][1] if fault.struck else GOES_ON
         killed = fault.struck and fault.deed == "kill" and fault.victim != "epopctl"
         if outcome != "ended" and killed and (may == HAS_TO_END or outcome == "committed"):
             outcome = self.wait_for_end(fault, outcome)
@@ -265,7 +278,7 @@ class Soak:
     def table(self):
         names = sorted({outcome for _, outcome in self.outcomes})
         print(f"  {'fault':20}" + "".join(f"{name:>24}" for name in names))
-        for kind in KINDS:
+        for kind in self.kinds:
             counts = [self.outcomes[kind, name] for name in names]
             if any(counts):
                 print(f"  {kind[1] + ' ' + kind[0]:20}" + "".join(f"{count or '':>24}" for count in counts))

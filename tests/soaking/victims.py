@@ -18,6 +18,9 @@ def parent(pid):
         return 0
 
 
+COMMANDS = {"launcher": b"mpiexec", "proxy": b"hydra_pmi_proxy", "joiner": b"epop"} # of those that come by a resize
+
+
 class Victims:
     """Who is there before a resize, and who comes by it."""
 
@@ -25,6 +28,7 @@ class Victims:
         self.space = space
         self.ranks = [process["pid"] for process in sorted(status["processes"], key=lambda p: p["rank"] if p["rank"] is not None else -1)
                       if process["rank"] is not None and process["rank"] >= 0]
+        self.standby = [process["pid"] for process in status["processes"] if process["state"] == "standby"]
         self.known = set(space.processes())
         self.request = None
 
@@ -35,7 +39,9 @@ class Victims:
             return self.ranks[1:]
         if who == "epopctl":
             return [self.request]
-        return self._new(b"mpiexec" if who == "launcher" else b"epop") if who != "nobody" else []
+        if who == "standby":
+            return self.standby
+        return self._new(COMMANDS[who]) if who in COMMANDS else []
 
     def _new(self, name):
         """Those that run that command; of a process and its keeper, the process."""
