@@ -88,7 +88,7 @@ struct interpose_call {
 static inline struct interpose_call interpose_call_begin(enum interpose_function function);
 static inline void interpose_call_end(const struct interpose_call *call);
 #define INTERPOSE_CALL(name)                                                                                           \
-    struct interpose_call interpose_call __attribute__((cleanup(interpose_call_end))) =                                \
+    struct interpose_call interpose_call __attribute__((cleanup(interpose_call_end), unused)) =                        \
         interpose_call_begin(INTERPOSE_##name)
 
 /*
@@ -102,7 +102,8 @@ struct interpose_aside {
 EPOP_API struct interpose_aside epop__interpose_aside(void);
 EPOP_API void epop__interpose_resume(const struct interpose_aside *aside);
 #define INTERPOSE_ASIDE                                                                                                \
-    struct interpose_aside interpose_aside __attribute__((cleanup(epop__interpose_resume))) = epop__interpose_aside()
+    struct interpose_aside interpose_aside __attribute__((cleanup(epop__interpose_resume), unused)) =                  \
+        epop__interpose_aside()
 
 /* ---- Observers ------------------------------------------------------------------------- */
 

@@ -149,6 +149,13 @@ int epop_mpi_window(epop_window_t *window)
     return window_in(WINDOW_OPEN, window);
 }
 
+/* With the old world go its attributes, whose functions are the program's. */
+static void commit_in_backend(void)
+{
+    INTERPOSE_ASIDE;
+    world.backend->commit(&world);
+}
+
 int epop_adapt_commit(void)
 {
     INTERPOSE_CALL(epop_adapt_commit);
@@ -160,7 +167,7 @@ int epop_adapt_commit(void)
     world.state = WINDOW_COMMITTED;
     world.commit_begin = monotonic_ns();
     inherit();
-    world.backend->commit(&world);
+    commit_in_backend();
     world_set(world.window.after, world.window.status);
     world.committed = true;
     world.commit_end = monotonic_ns();
