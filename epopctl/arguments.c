@@ -132,7 +132,7 @@ static const char **last_word(const struct ctl_command *command, struct ctl_argu
     return text ? &arguments->text : command->takes & CTL_TAKES_BREAKPOINT ? &arguments->breakpoint : NULL;
 }
 
-/* The words that are no options: [JOB], and behind it for resize the size, for break the breakpoint, for note the text. */
+/* The words that are no options: [JOB], and behind it a size (resize), a breakpoint (break), a text (note). */
 static int take_words(const struct ctl_command *command, char **words, int count, struct ctl_arguments *arguments)
 {
     const char *missing, **last = last_word(command, arguments, &missing);

@@ -3,6 +3,9 @@
 
 #define OBSERVERS_MAX 8
 
+/* All that a wrapper looks at; the world in it is set by world.c. */
+struct interpose epop__interpose = {.world = MPI_COMM_WORLD};
+
 /* Generated. */
 extern const char *const interpose_names[INTERPOSE_FUNCTIONS];
 extern const char *const interpose_parameters[INTERPOSE_FUNCTIONS];

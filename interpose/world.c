@@ -2,8 +2,6 @@
 #include "interpose/interpose.h"
 #include "interpose/keyvals.h"
 
-struct interpose epop__interpose = {.world = MPI_COMM_WORLD};
-
 static void name_world(MPI_Comm comm)
 {
     char name[MPI_MAX_OBJECT_NAME] = "";

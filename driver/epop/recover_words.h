@@ -46,8 +46,8 @@ struct words {
     char path[400], token[PROOF_MAX];
     TAILQ_HEAD(callers, caller) callers;
     struct caller *chief; /* process 0's connection; NULL: there is none (any more) */
-    bool started, begun; /* process 0 has, before it has MPI; and then */
-    enum word word; /* the first */
+    bool started, begun;  /* process 0 has, before it has MPI; and then */
+    enum word word;       /* the first */
     int status;
     char text[WORDS_TEXT];
     struct words_place place;
