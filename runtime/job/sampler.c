@@ -16,21 +16,39 @@
 static struct {
     pthread_mutex_t lock;
     const struct live_position *live;
-    const struct interpose_present *present; /* of the program's thread */
+    const struct interpose_present *present; /* of the program's thread; NULL: it has ended */
+    pthread_key_t end;                       /* of that thread, and with it of what is its own */
     int64_t visit, iteration;
     uint64_t calls;
     int function;
     double iteration_since, call_since;
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static uint64_t calls_of(const struct interpose_present *present)
+/* With the lock held. */
+static struct sampler_calls calls_now(void)
 {
-    return atomic_load_explicit(&present->calls, memory_order_relaxed);
+    const struct interpose_present *p = seen.present;
+    if (!p)
+        return (struct sampler_calls){0};
+    return (struct sampler_calls){.calls = atomic_load_explicit(&p->calls, memory_order_relaxed),
+                                  .polls = atomic_load_explicit(&p->polls, memory_order_relaxed),
+                                  .function = atomic_load_explicit(&p->function, memory_order_relaxed)};
 }
 
-static uint64_t polls_of(const struct interpose_present *present)
+struct sampler_calls sampler_calls(void)
 {
-    return atomic_load_explicit(&present->polls, memory_order_relaxed);
+    pthread_mutex_lock(&seen.lock);
+    struct sampler_calls calls = calls_now();
+    pthread_mutex_unlock(&seen.lock);
+    return calls;
+}
+
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&seen.lock);
+    seen.present = NULL;
+    pthread_mutex_unlock(&seen.lock);
 }
 
 /* With the lock held. */
@@ -39,16 +57,16 @@ static double look(void)
     double now = monotonic_seconds();
     int64_t visit = atomic_load_explicit(&seen.live->visit, memory_order_relaxed);
     int64_t iteration = atomic_load_explicit(&seen.live->iteration, memory_order_relaxed);
-    uint64_t calls = calls_of(seen.present) + polls_of(seen.present);
-    int function = atomic_load_explicit(&seen.present->function, memory_order_relaxed);
+    struct sampler_calls is = calls_now();
+    uint64_t calls = is.calls + is.polls;
     if (visit != seen.visit || iteration != seen.iteration)
         seen.iteration_since = now;
-    if (calls != seen.calls || function != seen.function)
+    if (calls != seen.calls || is.function != seen.function)
         seen.call_since = now;
     seen.visit = visit;
     seen.iteration = iteration;
     seen.calls = calls;
-    seen.function = function;
+    seen.function = is.function;
     return now;
 }
 
@@ -68,8 +86,9 @@ static void *look_on(void *unused)
 int sampler_start(const struct live_position *live)
 {
     seen.live = live;
-    seen.present = interpose_present();
     seen.iteration_since = seen.call_since = monotonic_seconds();
+    if (!pthread_key_create(&seen.end, thread_ends) && !pthread_setspecific(seen.end, &seen))
+        seen.present = interpose_present();
     return thread_start(NULL, look_on, NULL) ? -1 : 0;
 }
 

@@ -6,14 +6,25 @@
 #define EPOP_SAMPLER_H
 
 #include <cjson/cJSON.h>
+#include <stdint.h>
 
 #include "runtime/member/member.h"
 
-/* The calling thread is the program's. `live` stays. -1: no thread can be started. */
+/* What the program's thread has called: see interpose_present. */
+struct sampler_calls {
+    uint64_t calls, polls;
+    int function;
+};
+
+/* The calling thread is the program's, which may end before the job does. `live` stays. -1: no thread can be started.
+ */
 int sampler_start(const struct live_position *live);
 
 /* Adds "seconds" in this iteration and, if the program's thread is in MPI, "mpi" and "mpi_seconds": at least so long,
  * and less than a second longer. Any thread. */
 void sampler_describe(cJSON *json);
+
+/* By now; nothing, when that thread has ended. Any thread. */
+struct sampler_calls sampler_calls(void);
 
 #endif

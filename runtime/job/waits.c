@@ -9,6 +9,7 @@
 
 #include "interpose/interpose.h"
 #include "runtime/base/clock.h"
+#include "runtime/job/sampler.h"
 
 #define LONGEST_GAP  1.0    /* seconds between two questions */
 #define SAMPLES      10     /* of one that polls */
@@ -17,7 +18,6 @@
 #define IDLE_PORTION 0.25   /* of the time that it runs, or would run if it had a processor */
 
 static struct {
-    const struct interpose_present *present;
     char schedstat[64]; /* of the thread: the file that says how long it has run, and has waited to run */
     uint64_t calls, polls;
     double looked, since, ran;
@@ -26,13 +26,7 @@ static struct {
 
 void waits_init(void)
 {
-    seen.present = interpose_present();
     snprintf(seen.schedstat, sizeof seen.schedstat, "/proc/self/task/%d/schedstat", (int)gettid());
-}
-
-static int function_now(void)
-{
-    return atomic_load_explicit(&seen.present->function, memory_order_relaxed);
 }
 
 /* Seconds that the thread has run, or waited for a processor; negative: not known. */
@@ -52,7 +46,7 @@ static bool is_mostly_in_mpi(void)
     const struct timespec pause = {.tv_nsec = SAMPLE_NS};
     int in = 0;
     for (int i = 0; i < SAMPLES; i++) {
-        in += function_now() != 0;
+        in += sampler_calls().function != 0;
         nanosleep(&pause, NULL);
     }
     return 2 * in > SAMPLES;
@@ -78,27 +72,25 @@ static bool is_on_others(int function)
     return false;
 }
 
-static bool still_waits(double now, double ran, int function)
+static bool still_waits(double now, double ran, struct sampler_calls is)
 {
-    uint64_t calls = atomic_load_explicit(&seen.present->calls, memory_order_relaxed);
-    uint64_t polls = atomic_load_explicit(&seen.present->polls, memory_order_relaxed);
-    bool called = calls != seen.calls, polled = polls != seen.polls;
-    seen.calls = calls;
-    seen.polls = polls;
-    if (called || now - seen.looked > LONGEST_GAP || is_on_others(function))
+    bool called = is.calls != seen.calls, polled = is.polls != seen.polls;
+    seen.calls = is.calls;
+    seen.polls = is.polls;
+    if (called || now - seen.looked > LONGEST_GAP || is_on_others(is.function))
         return false;
-    return polled ? only_polls(now, ran) : function != 0;
+    return polled ? only_polls(now, ran) : is.function != 0;
 }
 
 void waits_describe(cJSON *json)
 {
     double now = monotonic_seconds(), ran = running();
-    int function = function_now();
-    if (!still_waits(now, ran, function))
+    struct sampler_calls is = sampler_calls();
+    if (!still_waits(now, ran, is))
         seen.since = now;
     seen.looked = now;
     seen.ran = ran;
     cJSON_AddNumberToObject(json, "seconds", now - seen.since);
-    if (function)
-        cJSON_AddStringToObject(json, "mpi", epop__interpose_name((enum interpose_function)(function - 1)));
+    if (is.function)
+        cJSON_AddStringToObject(json, "mpi", epop__interpose_name((enum interpose_function)(is.function - 1)));
 }

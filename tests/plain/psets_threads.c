@@ -1,6 +1,7 @@
 /*
  * Sessions and the threads beside them.
- *     psets_threads              two threads initialize a session each, at the same moment
+ *     psets_threads              two threads initialize a session each, at the same moment, and end
+ *     psets_threads both FILE    likewise, and the job goes on when the file is there
  *     psets_threads FILE         the world changes while rank 1 is about to make a communicator; it goes on when the
  *                                file is there, and the job ends
  */
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define LARGE ((size_t)64 << 20) /* a stack that the C library does not keep, with what is the thread's own */
 
 static MPI_Session sessions[2];
 static pthread_barrier_t both;
@@ -49,11 +52,19 @@ static void make(MPI_Group group, const char *tag)
 static void two_at_once(void)
 {
     pthread_t threads[2];
+    pthread_attr_t large;
+    pthread_attr_init(&large);
+    pthread_attr_setstacksize(&large, LARGE);
     pthread_barrier_init(&both, NULL, 2);
     for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, initialize, &sessions[i]);
+        pthread_create(&threads[i], &large, initialize, &sessions[i]);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
+    if (file)
+        puts("both have ended");
+    fflush(stdout);
+    while (file && access(file, F_OK))
+        usleep(1000);
     for (int i = 0; i < 2; i++)
         make(group_of_world(sessions[i]), i ? "second" : "first");
     for (int i = 0; i < 2; i++)
@@ -100,8 +111,8 @@ static int is_new(void)
 
 int main(int argc, char **argv)
 {
-    file = argc > 1 ? argv[1] : NULL;
-    if (!file) {
+    file = argc > 1 ? argv[argc - 1] : NULL;
+    if (argc != 2) {
         two_at_once();
         return 0;
     }

@@ -115,6 +115,19 @@ def two_threads_begin_one_job(space, program):
     assert result.out == "first: 2 processes, sum of ranks 1\nsecond: 2 processes, sum of ranks 1\n", result
 
 
+def test_the_thread_that_began_the_job_has_ended(space, threads):
+    """What is told of its calls was its own, and has gone with it."""
+    go_on = space.directory / "go-on"
+    running = space.start([job.MPIEXEC, "-n", 2, threads, "both", go_on])
+    _, line = running.wait_for_line("both have ended")
+    running.wait_for_line("both have ended", start=line)
+    result = space.epopctl("where")
+    assert result.status == 0, result
+    go_on.touch()
+    result = running.wait()
+    assert result.status == 0 and result.err == "" and "second: 2 processes" in result.out, result
+
+
 @joining.needed
 def test_the_world_changes_while_a_communicator_is_made(space, threads):
     """It is made by those of the start, in the new one: nobody looks at the old one when that is gone."""
