@@ -54,8 +54,8 @@ def test_all_ranks_are_replaced(space, backend):
 @pytest.mark.parametrize("backend", [BASELINE, BASELINE + SINGLE], ids=["plain", "single"])
 def test_the_program_asks(space, backend):
     """Each time from a rank 0 that is another process."""
-    it = scenario(space, backend, "ask=10:3:0", "ask=40:1:2", "ask=70:2:0", "iterations=120")
-    it.finish(ranks=2, windows=3, iterations=120)
+    it = scenario(space, backend, "ask=10:3:0", "ask=after1:1:2", "ask=after2:2:0", "iterations=1", "windows=3")
+    it.finish(ranks=2, windows=3)
 
 
 # ---- The process that hosts the control plane
