@@ -154,6 +154,13 @@ static inline void interpose_call_end(const struct interpose_call *call)
     interpose_end(call->outer);
 }
 
+/* It is over before the function returns, which has the program do something at its end. */
+static inline void interpose_call_over(struct interpose_call *call)
+{
+    interpose_call_end(call);
+    call->told = false;
+}
+
 /* Of the calling thread; for other threads as long as it lives. */
 static inline const struct interpose_present *interpose_present(void)
 {

@@ -60,6 +60,7 @@ CALL int MPI_Session_dyn_v2a_query_psetop_nb(MPI_Session session, const char *co
 
 CALL int MPI_Session_pset_barrier(MPI_Session session, char **pset_names, int num_psets, MPI_Info info)
 {
+    INTERPOSE_CALL(MPI_Session_pset_barrier);
     return epop__instead_MPI_Session_pset_barrier(session, pset_names, num_psets, info);
 }
 

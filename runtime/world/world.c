@@ -149,11 +149,12 @@ int epop_mpi_window(epop_window_t *window)
     return window_in(WINDOW_OPEN, window);
 }
 
-/* With the old world go its attributes, whose functions are the program's. */
-static void commit_in_backend(void)
+/* With the old world go its attributes, whose functions are the program's. No observer meets a world that is gone. */
+static void change_world(void)
 {
     INTERPOSE_ASIDE;
     world.backend->commit(&world);
+    world_set(world.window.after, world.window.status);
 }
 
 int epop_adapt_commit(void)
@@ -167,8 +168,8 @@ int epop_adapt_commit(void)
     world.state = WINDOW_COMMITTED;
     world.commit_begin = monotonic_ns();
     inherit();
-    commit_in_backend();
-    world_set(world.window.after, world.window.status);
+    interpose_call_over(&interpose_call);
+    change_world();
     world.committed = true;
     world.commit_end = monotonic_ns();
     if (watch)
