@@ -83,8 +83,8 @@ def test_a_host_dies_while_a_job_grows_onto_it(daemon, net):
 
 def test_no_job_is_started_where_one_failed(daemon, net):
     """Before the host has been looked at: those that wait are not lost with the one that ran there."""
-    struck = daemon.submit("sleep", "1000", ranks=(3, 3))
-    daemon.wait_runs(struck, 3)
+    struck = daemon.submit("sh", "-c", "echo here; exec sleep 1000", ranks=(3, 3))
+    ruling.wait_for(lambda: daemon.output(struck).count("here") == 3, why=lambda: daemon.output(struck))
     waiting = [daemon.submit("hostname", ranks=(1, 1)) for _ in range(3)]
     net.power_off("n2")
     daemon.wait_end(struck, "failed")
