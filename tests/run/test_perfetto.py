@@ -92,7 +92,7 @@ def test_what_the_engine_sees_is_what_was_written(perfetto, trace):
         "select p.pid, t.name, c.value from counter c join process_counter_track t on c.track_id = t.id "
         "join process p using (upid) order by c.ts",
         "select s.name, s.depth, parent.name as parent from slice s left join slice parent on s.parent_id = parent.id "
-        "where s.category in ('adaptation', 'iteration') group by 1, 2, 3",
+        "where s.category in ('adaptation', 'iteration') or s.name = 'epop_redist_replicated' group by 1, 2, 3",
         "select name from slice where category = 'request' order by ts")
     written = count(trace.slices(), lambda event: (event["pid"], event["name"], event["cat"]))
     assert {(row["pid"], row["name"], row["cat"]): row["n"] for row in slices} == written
@@ -103,7 +103,8 @@ def test_what_the_engine_sees_is_what_was_written(perfetto, trace):
         assert seen == [event["args"]["share"] for event in trace.of("C", pid=number)]
     parents = {(row["name"], row["parent"]) for row in depths}
     assert {("iteration", "work"), ("adaptation", "work"), ("hold", "adaptation"), ("connect", "adaptation"),
-            ("adapt", "adaptation"), ("move", "adapt"), ("commit", "adapt"), ("wait for the window", None)} <= parents
+            ("adapt", "adaptation"), ("epop_redist_replicated", "adapt"), ("move", "epop_redist_replicated"), ("commit", "adapt"),
+            ("wait for the window", None)} <= parents
     assert [row["name"] for row in instants] == trace.requests()
 
 
