@@ -31,6 +31,11 @@ def addresses(cluster, it):  # noqa: F811
     return list((cluster.directory / "home/alice/.local/state/epop/run").glob(f"*-slurm-{it.number}-*"))
 
 
+def process_numbers(cluster, host):  # noqa: F811
+    """Which namespace the process numbers of that host are of, as an address file says it."""
+    return cluster.run(host, "sh", "-c", "echo $(readlink /proc/self/ns/pid) $(cat /proc/sys/kernel/random/boot_id)").stdout.strip()
+
+
 def sruns(cluster):  # noqa: F811
     """It is two processes, each of which would end the step if the other died alone."""
     return [pid for pid, text in cluster.users_pids("n1").items() if text.startswith("srun") and "--leash" in text]
@@ -182,7 +187,7 @@ def test_an_address_of_another_host_is_not_removed(elastic, cluster):  # noqa: F
     other = path.with_name("synthetic-slurm-999-1.json")
     address = json.loads(path.read_text())
     address.update(job="synthetic-slurm-999-1", batch="slurm:999", pid=1, start_time="1",
-                   uri="unix:n2:/nowhere;tcp:10.214.0.2:1", host="n2")
+                   uri="unix:n2:/nowhere;tcp:10.214.0.2:1", host="n2", namespace=process_numbers(cluster, "n2"))
     cluster.run("head", "sh", "-c", f"umask 077; cat >{other}", stdin=json.dumps(address))
     assert re.search(r"slurm-999-1\s+unreachable", it.ctl("list", host="n1").stdout) and other.exists()
     assert json.loads(it.ctl("status", "--json", host="n3").stdout)["job"] == address["job"].replace("999-1", path.stem.split("slurm-")[1])
