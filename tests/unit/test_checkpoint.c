@@ -440,6 +440,10 @@ static void they_come_again_and_again(void **state)
         expect_decision(&j, "continue");
         expect_event(&j, "checkpointed");
     }
+    expect(&j, "freeze"); /* the next one, which the end of the program overtakes */
+    for (int r = 0; r < RANKS; r++)
+        say(&j, r, "{\"op\":\"ended\"}");
+    expect_event(&j, "unsaved");
     finish(&j);
 }
 
