@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
-# All tests, one stage after the other, a line for each; the last words of a failed stage's output follow it.
+# All tests, in stages, a line for each that has ended; the last words of a failed stage's output follow it.
 # Called by `make test`, which has built everything. TEST_STAGES="unit run" runs some of them, TEST_SHUFFLE=NUMBER all in another
-# order, the same for the same number. With CI=true a stage that failed runs a second time, and counts as passed if it passes
-# then; it is named as unsteady, with what went wrong at first.
+# order, the same for the same number, TEST_AT_ONCE=NUMBER so many beside each other. With CI=true a stage that failed runs a
+# second time, and counts as passed if it passes then; it is named as unsteady, with what went wrong at first.
 set -u
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build} MPIEXEC=${MPIEXEC:-mpiexec.mpich} PYTHON=${PYTHON:-/usr/bin/python3}
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 EPOP_BUILD=$BUILD
 sock=$(mpich/prefix.sh ch3:sock) || exit
-XDG_RUNTIME_DIR=$(mktemp -d) # no test sees, or disturbs, the user's own jobs
-export XDG_RUNTIME_DIR
-trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
+runtime=$(mktemp -d) # no stage sees, or disturbs, the user's own jobs or those of another one
+trap 'rm -rf "$runtime"' EXIT
+trap 'kill "${!running[@]}" 2>/dev/null; wait; exit 130' INT TERM
+set -m # as in a terminal: otherwise what runs beside something ignores SIGINT
 logs=${TEST_LOGS:-$BUILD/test-logs}
 mkdir -p "$logs"
 passed=0 failed=0 unsteady=''
 stages=()
+at_once=${TEST_AT_ONCE:-2}       # most of them wait more than they compute
+alone='sock\\ (mpich|build)' # what the others of `sock` need
 
 # stage NAME SECONDS COMMAND...   The limit is for what hangs: a busy machine is ten times as slow as a quiet one.
 stage() {
@@ -22,42 +25,80 @@ stage() {
 }
 
 # What the others need comes first in any order.
-run_stages() {
-    local stage
-    if [ -n "${TEST_SHUFFLE:-}" ]; then
-        mapfile -t stages < <(printf '%s\n' "${stages[@]}" | grep -E '^sock\\ (mpich|build) '
-            printf '%s\n' "${stages[@]}" | grep -vE '^sock\\ (mpich|build) ' |
-                shuf --random-source=<(yes "$TEST_SHUFFLE"))
+in_order() {
+    [ -n "${TEST_SHUFFLE:-}" ] || { printf '%s\n' "${stages[@]}" && return; }
+    printf '%s\n' "${stages[@]}" | grep -E "^$alone "
+    printf '%s\n' "${stages[@]}" | grep -vE "^$alone " | shuf --random-source=<(yes "$TEST_SHUFFLE")
+}
+
+# In a process of its own. 0: it passed; 3: only in a second try.
+run_stage() { # as stage
+    local log=$logs/${1// /-}.log limit=$2 tried
+    trap 'kill "$tried" && wait "$tried"; exit 1' TERM
+    export XDG_RUNTIME_DIR=$runtime/${1// /-}
+    mkdir -m 700 "$XDG_RUNTIME_DIR"
+    shift 2
+    try "$log" "$@" && return
+    [ "${CI:-}" = true ] && try "$log-again" "$@" && return 3
+    return 1
+}
+
+try() { # LOG COMMAND...
+    timeout --kill-after=10 "$limit" "${@:2}" >"$1" 2>&1 </dev/null &
+    tried=$!
+    wait "$tried"
+}
+
+declare -A running=() begun=()
+
+start_stage() { # as stage
+    run_stage "$@" &
+    running[$!]=$1 begun[$!]=$SECONDS
+}
+
+# Waits for one that runs, and says how it went.
+end_stage() {
+    local pid status name log
+    wait -n -p pid "${!running[@]}"
+    status=$? name=${running[$pid]}
+    log=$logs/${name// /-}.log
+    case $status in 0) passed=$((passed + 1)) ;; 3) passed=$((passed + 1)) unsteady+=" '$name'" ;; *) failed=$((failed + 1)) ;; esac
+    if [ $status -eq 0 ]; then
+        printf 'ok      %-28s %4d s\n' "$name" $((SECONDS - begun[$pid]))
+    else
+        printf 'FAILED  %-28s %4d s   (%s)\n' "$name" $((SECONDS - begun[$pid])) "$log"
+        tail -n 60 "$log"
     fi
-    for stage in "${stages[@]}"; do
-        eval "run_stage $stage"
+    unset "running[$pid]" "begun[$pid]"
+}
+
+# Waits until fewer than so many run.
+until_fewer_than() {
+    while [ ${#running[@]} -ge "$1" ]; do
+        end_stage
     done
 }
 
-run_stage() { # as stage
-    local name=$1 limit=$2 begin=$SECONDS
-    shift 2
-    local log=$logs/${name// /-}.log
-    local try=(timeout --kill-after=10 "$limit" "$@")
-    if "${try[@]}" >"$log" 2>&1 </dev/null; then
-        passed=$((passed + 1))
-        printf 'ok      %-28s %4d s\n' "$name" $((SECONDS - begin))
-        return
-    fi
-    printf 'FAILED  %-28s %4d s   (%s)\n' "$name" $((SECONDS - begin)) "$log"
-    tail -n 60 "$log"
-    if [ "${CI:-}" = true ] && "${try[@]}" >"$log-again" 2>&1 </dev/null; then
-        passed=$((passed + 1))
-        unsteady+=" '$name'"
-    else
-        failed=$((failed + 1))
-    fi
+run_stages() {
+    local stage
+    while read -r stage; do
+        if [[ $stage =~ ^$alone\  ]]; then
+            until_fewer_than 1
+            eval "start_stage $stage"
+            until_fewer_than 1
+        else
+            until_fewer_than "$at_once"
+            eval "start_stage $stage"
+        fi
+    done < <(in_order)
+    until_fewer_than 1
 }
 
 # The trees of the sanitizers have what their tests need, and no more. CONTRIBUTING.md says what runs in which.
 sanitized_tree() { # TARGETS...
     local flags='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
-    make --no-print-directory -j2 REPORT=no BUILD="$BUILD/sanitized" OPT='-O1 -g' SANITIZE="$flags" "$@"
+    mkdir -p "$BUILD/sanitized"
+    flock "$BUILD/sanitized" make --no-print-directory -j2 REPORT=no BUILD="$BUILD/sanitized" OPT='-O1 -g' SANITIZE="$flags" "$@"
 }
 
 sanitized() {
@@ -152,4 +193,4 @@ run_stages
 
 [ -z "$unsteady" ] || printf 'unsteady, to be looked into: %s\n' "$unsteady"
 printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+[ "$failed" -eq 0 ] && [ "$passed" -eq ${#stages[@]} ]
