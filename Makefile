@@ -320,6 +320,7 @@ $(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard tests/expect.h tests
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm
 # Those that observe MPI calls, or look behind the layer.
 $(BUILD)/tests/programs/interpose_%.so: plugin_flags += -I. -I$(BUILD)
+$(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%.so,$(wildcard tests/programs/interpose_*.c)): $(GENERATED)/functions.h interpose/interpose.h
 # C++, and not linked with MPI: it finds that in the process.
 $(BUILD)/tests/programs/%.so: tests/programs/%.cpp $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
