@@ -1,7 +1,6 @@
 /* What the wrappers call instead of MPI's own function: see instead.h. */
 #include "interpose/instead.h"
 
-#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,21 +40,8 @@ int epop__instead_MPI_Finalized(int *flag)
 
 /* ---- Time -------------------------------------------------------------------------- */
 
-/* Somebody has the time of our own clock: MPI's, which may have begun elsewhere, would be another. */
-static atomic_bool own_clock;
-
-static bool has_own_clock(void)
-{
-    int up, down;
-    if (atomic_load_explicit(&own_clock, memory_order_relaxed))
-        return true;
-    PMPI_Initialized(&up);
-    PMPI_Finalized(&down);
-    if (!up || down)
-        atomic_store_explicit(&own_clock, true, memory_order_relaxed);
-    return !up || down;
-}
-
+/* The host's own clock, and not MPI's: it is there before MPI is up and behind its end, and goes on through all lives
+ * of a job. */
 static double in_seconds(struct timespec time)
 {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
@@ -64,8 +50,6 @@ static double in_seconds(struct timespec time)
 double epop__instead_MPI_Wtime(void)
 {
     struct timespec now;
-    if (!has_own_clock())
-        return PMPI_Wtime();
     clock_gettime(CLOCK_MONOTONIC, &now);
     return in_seconds(now);
 }
@@ -73,8 +57,6 @@ double epop__instead_MPI_Wtime(void)
 double epop__instead_MPI_Wtick(void)
 {
     struct timespec tick;
-    if (!has_own_clock())
-        return PMPI_Wtick();
     clock_getres(CLOCK_MONOTONIC, &tick);
     return in_seconds(tick);
 }
