@@ -174,6 +174,9 @@ static inline const struct interpose_present *interpose_present(void)
  * error. A communicator without a name gets the name MPI_COMM_WORLD. Local.
  */
 void interpose_set_world(MPI_Comm comm);
+/* It is freed now: until there is another one, MPI may give its handle to a communicator of the program's. */
+void interpose_world_goes(void);
+bool interpose_world_is_going(void);
 
 /*
  * What the world after an adaptation takes over from the one before, both on this process, as MPI has it for

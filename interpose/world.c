@@ -11,6 +11,18 @@ static void name_world(MPI_Comm comm)
         PMPI_Comm_set_name(comm, "MPI_COMM_WORLD");
 }
 
+static atomic_bool going;
+
+void interpose_world_goes(void)
+{
+    atomic_store(&going, true);
+}
+
+bool interpose_world_is_going(void)
+{
+    return atomic_load(&going);
+}
+
 void interpose_set_world(MPI_Comm comm)
 {
     MPI_Comm before = atomic_load(&epop__interpose.world);
@@ -19,6 +31,7 @@ void interpose_set_world(MPI_Comm comm)
     else if (before != MPI_COMM_WORLD) /* a function of a program that is unloaded next */
         PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     atomic_store(&epop__interpose.world, comm);
+    atomic_store(&going, false);
 }
 
 static void inherit_error_handler(MPI_Comm before, MPI_Comm after)

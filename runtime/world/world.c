@@ -153,6 +153,7 @@ int epop_mpi_window(epop_window_t *window)
 static void change_world(void)
 {
     INTERPOSE_ASIDE;
+    interpose_world_goes();
     world.backend->commit(&world);
     world_set(world.window.after, world.window.status);
 }
