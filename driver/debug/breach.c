@@ -1,9 +1,34 @@
-/* The line that names who breaks the contract. */
+/* Where the program is, and the line that names who breaks the contract. */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "driver/debug/debug.h"
 #include "runtime/job/job.h"
+
+static pthread_mutex_t place_lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct place debug_place(const struct debug *d)
+{
+    pthread_mutex_lock(&place_lock);
+    struct place place = d->place;
+    pthread_mutex_unlock(&place_lock);
+    return place;
+}
+
+void debug_moves(struct debug *d, const epop_position_t *position)
+{
+    pthread_mutex_lock(&place_lock);
+    d->place.position = *position;
+    pthread_mutex_unlock(&place_lock);
+}
+
+void debug_enters(struct debug *d, const epop_position_t *position, epop_block_t block)
+{
+    pthread_mutex_lock(&place_lock);
+    d->place = (struct place){*position, block, d->place.run + 1};
+    pthread_mutex_unlock(&place_lock);
+}
 
 const char *block_text(epop_block_t block)
 {

@@ -10,10 +10,9 @@
 #include "runtime/job/job.h"
 
 static struct debug debug;
-
 static int debug_open(void **state)
 {
-    debug = (struct debug){.block = EPOP_BLOCK_INIT};
+    debug = (struct debug){.place.block = EPOP_BLOCK_INIT};
     *state = &debug;
     return 0;
 }
@@ -76,10 +75,8 @@ static void debug_hold_begin(void *state, const epop_position_t *position)
 static void debug_block_enter(void *state, const epop_position_t *position, epop_block_t block, void *data)
 {
     struct debug *d = state;
-    d->position = *position;
-    d->block = block;
+    debug_enters(d, position, block);
     d->data = data;
-    d->run++;
     if (block == EPOP_BLOCK_INIT)
         observe_reset();
     program_before(d);

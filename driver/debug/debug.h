@@ -9,20 +9,30 @@
 #include "runtime/base/error.h"
 #include "runtime/member/claim.h"
 
+/* Of the present block, or the last one. */
+struct place {
+    epop_position_t position;
+    epop_block_t block;
+    int64_t run; /* blocks that have begun in this process */
+};
+
 struct debug {
     struct rollcall_options rolls;
     const char *specs[ROLLCALL_BREAKS_MAX]; /* of --break, as given; read when the program is known */
     struct error error;
-    bool joining;             /* in the life of a process that is not in the world yet: it is in no roll call */
-    epop_position_t position; /* of the present block, or the last one */
-    epop_block_t block;
-    int64_t run;        /* blocks that have begun in this process */
+    bool joining; /* in the life of a process that is not in the world yet: it is in no roll call */
+    struct place place;
     void *data;         /* the program's data pointer when the block began */
     uint64_t structure; /* of the program's elements, when INIT began */
 };
 
 /* ---- breach.c ---- */
 
+/* Where the program's own thread is, for its other threads. */
+struct place debug_place(const struct debug *debug);
+/* It enters that block; or is there, in the same block. */
+void debug_enters(struct debug *debug, const epop_position_t *position, epop_block_t block);
+void debug_moves(struct debug *debug, const epop_position_t *position);
 /* "the exec block" */
 const char *block_text(epop_block_t block);
 /* This process breaks the contract at that place: one line that names it, and what the job does about it. */

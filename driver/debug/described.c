@@ -6,7 +6,7 @@ static const struct debug *debug;
 
 static void wrong(const char *text)
 {
-    breach(&debug->position, "%s", text);
+    breach(&debug->place.position, "%s", text);
 }
 
 void described_start(const struct debug *state)
@@ -30,6 +30,6 @@ void described_look(struct debug *state, const epop_position_t *position)
 {
     if (state->joining || position->program->elements[position->pc].type != EPOP_EP)
         return;
-    state->position = *position;
+    debug_moves(state, position);
     epop__describe_compare();
 }

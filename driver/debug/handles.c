@@ -57,7 +57,7 @@ static struct balance *balance_of(const struct handle *h)
 }
 
 /* Without memory for it one is not noted, and then it is not missed either. */
-void handles_add(const struct debug *debug, enum handle_kind kind, int value, int root, enum interpose_function made_by)
+void handles_add(const struct place *place, enum handle_kind kind, int value, int root, enum interpose_function made_by)
 {
     pthread_mutex_lock(&lock);
     if (array_reserve(&list, &room, count + 1, sizeof *list) == 0) {
@@ -65,9 +65,9 @@ void handles_add(const struct debug *debug, enum handle_kind kind, int value, in
                                       .value = value,
                                       .root = root,
                                       .made_by = made_by,
-                                      .position = debug->position,
-                                      .block = debug->block,
-                                      .run = debug->run};
+                                      .position = place->position,
+                                      .block = place->block,
+                                      .run = place->run};
         struct balance *balance = balance_of(&list[count++]);
         if (balance)
             balance->alive++;
@@ -149,9 +149,10 @@ static bool has_leaked(struct balance *b)
 static bool see_leak(const struct debug *debug, enum handle_kind kind, struct sight *sight)
 {
     pthread_mutex_lock(&lock);
-    struct balance *b = debug->position.pc < elements ? &balances[debug->position.pc][debug->block][kind] : NULL;
+    struct balance *b =
+        debug->place.position.pc < elements ? &balances[debug->place.position.pc][debug->place.block][kind] : NULL;
     bool leaks = b && has_leaked(b);
-    const struct handle *first = leaks ? first_of(kind, &debug->position, debug->block) : NULL;
+    const struct handle *first = leaks ? first_of(kind, &debug->place.position, debug->place.block) : NULL;
     if (leaks)
         *sight = (struct sight){.alike = b->alive, .first = first};
     if (first)
@@ -165,10 +166,10 @@ void handles_check_growth(const struct debug *debug)
     struct sight s;
     for (int kind = 0; kind < HANDLE_KINDS; kind++)
         if (see_leak(debug, (enum handle_kind)kind, &s))
-            breach(&debug->position,
+            breach(&debug->place.position,
                    "%s leaks %s: in %d runs on end it left more of them behind; %lld are there, "
                    "the first by %s in iteration %lld",
-                   block_text(debug->block), plurals[kind], RUNS_IN_A_ROW, (long long)s.alike,
+                   block_text(debug->place.block), plurals[kind], RUNS_IN_A_ROW, (long long)s.alike,
                    s.first ? epop__interpose_name(s.handle.made_by) : "?",
                    s.first ? (long long)s.handle.position.iteration : -1);
 }
@@ -218,7 +219,7 @@ void handles_check_leaving(const struct debug *debug)
     const struct handle *h = &s.handle;
     for (size_t i = 0; see(i, &s); i++)
         if (s.first)
-            breach(&debug->position,
+            breach(&debug->place.position,
                    "this rank leaves with %lld %s that %s of element %d made by %s; a rank that "
                    "leaves frees everything",
                    (long long)s.alike, plurals[h->kind], block_text(h->block), h->position.pc,
@@ -232,7 +233,7 @@ void handles_check_world(const struct debug *debug, int root, const char *when)
     for (size_t i = 0; see(i, &s); i++) {
         if (h->root == ROOT_NONE || h->root > root)
             continue;
-        breach(&debug->position,
+        breach(&debug->place.position,
                "%s the old world %s, one of the %s that came from it is still there, made by %s%s%s "
                "(%s of element %d, iteration %lld)",
                when, "goes", plurals[h->kind], epop__interpose_name(h->made_by),

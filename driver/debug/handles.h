@@ -41,7 +41,7 @@ struct handle {
 void handles_reset(int elements);
 void handles_free(void);
 
-void handles_add(const struct debug *debug, enum handle_kind kind, int value, int root,
+void handles_add(const struct place *place, enum handle_kind kind, int value, int root,
                  enum interpose_function made_by);
 /* The one made last with this value is of a process set, in that world. */
 void handles_set(enum handle_kind kind, int value, int root, const char *set);

@@ -133,7 +133,8 @@ static void note_new(enum interpose_function function, const char *letters, void
             continue;
         if (letters[p] == 'C')
             worlds_forget(*made);
-        handles_add(debug, (enum handle_kind)(kind - kinds), *made, root_of_call(letters, arguments), function);
+        struct place place = debug_place(debug);
+        handles_add(&place, (enum handle_kind)(kind - kinds), *made, root_of_call(letters, arguments), function);
     }
 }
 
@@ -200,6 +201,6 @@ void observe_stop(void)
 
 void observe_reset(void)
 {
-    handles_reset(debug->position.program->size);
+    handles_reset(debug->place.position.program->size);
     worlds_reset();
 }

@@ -17,17 +17,17 @@ static uint64_t hash_of(const epop_program_t *program)
 
 void program_before(struct debug *debug)
 {
-    if (debug->block == EPOP_BLOCK_INIT)
-        debug->structure = hash_of(debug->position.program);
+    if (debug->place.block == EPOP_BLOCK_INIT)
+        debug->structure = hash_of(debug->place.position.program);
 }
 
 void program_after(struct debug *debug, void *data)
 {
-    if (debug->block != EPOP_BLOCK_INIT && data != debug->data)
-        breach(&debug->position, "%s replaced the data pointer (%p instead of %p); only INIT may set it",
-               block_text(debug->block), data, debug->data);
-    if (hash_of(debug->position.program) != debug->structure) {
-        breach(&debug->position, "%s changed the program's array of elements", block_text(debug->block));
-        debug->structure = hash_of(debug->position.program);
+    if (debug->place.block != EPOP_BLOCK_INIT && data != debug->data)
+        breach(&debug->place.position, "%s replaced the data pointer (%p instead of %p); only INIT may set it",
+               block_text(debug->place.block), data, debug->data);
+    if (hash_of(debug->place.position.program) != debug->structure) {
+        breach(&debug->place.position, "%s changed the program's array of elements", block_text(debug->place.block));
+        debug->structure = hash_of(debug->place.position.program);
     }
 }

@@ -11,7 +11,7 @@ static void called(const char *words)
 
 static void wrong(const char *text)
 {
-    breach(&debug->position, "%s", text);
+    breach(&debug->place.position, "%s", text);
 }
 
 static const struct redist_watch watch = {.called = called, .wrong = wrong};

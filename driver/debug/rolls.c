@@ -77,7 +77,7 @@ void rolls_decided(const struct debug *debug, const epop_position_t *position, i
 
 void rolls_window(const struct debug *debug, const char *words)
 {
-    const epop_position_t *position = &debug->position;
+    const epop_position_t *position = &debug->place.position;
     struct claim claim = {.at = {.pc = position->pc, .visit = position->visit, .iteration = position->iteration},
                           .window = true,
                           .words = words};

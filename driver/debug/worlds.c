@@ -5,6 +5,8 @@
  */
 #include "driver/debug/worlds.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "driver/debug/handles.h"
@@ -15,15 +17,21 @@
 enum { DEAD_MAX = 24, TRIES = 32 };
 
 static struct debug *debug;
-static int present;           /* the present world's number */
-static bool open, attributes; /* the window is open; attributes have been set */
-static bool left;             /* this process has left the world */
+static atomic_bool attributes; /* have been set */
+static atomic_bool left;       /* this process has left the world */
+
+/* The program's own thread alone writes what follows; its others make, free and use communicators meanwhile. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int present; /* the present world's number */
+static bool open;   /* the window is */
+static bool goes;   /* what it began with is being freed */
 static epop_window_t window;
 
 static struct dead {
     MPI_Comm comm;
     const char *name;
     MPI_Comm occupied; /* the same, or MPI_COMM_NULL if the handle could not be had */
+    bool gone;         /* it has been freed */
 } dead[DEAD_MAX];
 static int dead_count;
 
@@ -42,11 +50,16 @@ static bool of_window(MPI_Comm comm)
 
 int worlds_root(MPI_Comm comm)
 {
-    if (open && comm == window.after && comm != MPI_COMM_NULL)
-        return present + 1;
-    if (of_window(comm) || comm == interpose_world(MPI_COMM_WORLD))
-        return present;
     struct handle made;
+    int root = ROOT_NONE;
+    pthread_mutex_lock(&lock);
+    if (open && comm == window.after && comm != MPI_COMM_NULL)
+        root = present + 1;
+    else if (of_window(comm) || (comm == interpose_world(MPI_COMM_WORLD) && !goes))
+        root = present;
+    pthread_mutex_unlock(&lock);
+    if (root != ROOT_NONE)
+        return root;
     return handles_find(HANDLE_COMM, comm, &made) ? made.root : ROOT_NONE;
 }
 
@@ -61,9 +74,11 @@ static void drop(int i)
 
 void worlds_forget(MPI_Comm comm)
 {
+    pthread_mutex_lock(&lock);
     for (int i = dead_count - 1; i >= 0; i--)
         if (dead[i].comm == comm && dead[i].occupied == MPI_COMM_NULL)
             drop(i);
+    pthread_mutex_unlock(&lock);
 }
 
 static void bury(MPI_Comm comm, const char *name)
@@ -81,6 +96,18 @@ static struct dead *find_dead(MPI_Comm comm)
         if (dead[i].comm == comm)
             return &dead[i];
     return NULL;
+}
+
+/* Its name, in another thread too. */
+static bool is_dead(MPI_Comm comm, const char **name)
+{
+    pthread_mutex_lock(&lock);
+    const struct dead *found = find_dead(comm);
+    bool gone = found && found->gone;
+    if (gone)
+        *name = found->name;
+    pthread_mutex_unlock(&lock);
+    return gone;
 }
 
 /* MPICH gives out next what was freed last, so a few tries do. Local. */
@@ -104,25 +131,34 @@ static void occupy(void)
 
 void worlds_check_use(const struct debug *d, enum interpose_function function, MPI_Comm comm)
 {
-    const struct dead *gone = find_dead(comm);
-    if (gone)
-        breach(&d->position,
+    const char *name = NULL;
+    if (!is_dead(comm, &name) && (!left || comm != MPI_COMM_NULL || function == INTERPOSE_MPI_Intercomm_create))
+        return;
+    struct place place = debug_place(d);
+    if (name)
+        breach(&place.position,
                "%s calls %s with the communicator '%s' of a window that is over; epop_adapt_commit freed it",
-               block_text(d->block), epop__interpose_name(function), gone->name);
-    else if (left && comm == MPI_COMM_NULL && function != INTERPOSE_MPI_Intercomm_create)
-        breach(&d->position,
+               block_text(place.block), epop__interpose_name(function), name);
+    else
+        breach(&place.position,
                "%s calls %s behind epop_adapt_commit, but this rank leaves: there is no world for it any "
                "more",
-               block_text(d->block), epop__interpose_name(function));
+               block_text(place.block), epop__interpose_name(function));
 }
 
 void worlds_check_free(const struct debug *d, enum interpose_function function, MPI_Comm comm)
 {
-    if (of_window(comm))
-        breach(&d->position, "%s frees the communicator '%s' of the window, which belongs to EPOP",
-               block_text(d->block), name_in_window(comm));
-    else if (find_dead(comm))
+    const char *name;
+    pthread_mutex_lock(&lock);
+    name = of_window(comm) ? name_in_window(comm) : NULL;
+    pthread_mutex_unlock(&lock);
+    if (!name) {
         worlds_check_use(d, function, comm);
+        return;
+    }
+    struct place place = debug_place(d);
+    breach(&place.position, "%s frees the communicator '%s' of the window, which belongs to EPOP",
+           block_text(place.block), name);
 }
 
 void worlds_note_attribute(void)
@@ -135,33 +171,42 @@ void worlds_note_attribute(void)
 static void begun(const epop_window_t *w)
 {
     const MPI_Comm made[] = {w->before, w->after, w->all, w->intercomm};
+    pthread_mutex_lock(&lock);
     window = *w;
     open = true;
+    pthread_mutex_unlock(&lock);
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         worlds_forget(made[i]);
 }
 
 /* What an attribute of the old world holds is freed with it, so with attributes it can only be looked at behind that.
- */
+ * From here on another thread may be given a handle that the commit frees. */
 static void commits(const epop_window_t *w)
 {
-    (void)w;
     rolls_window(debug, "it calls epop_adapt_commit");
     if (!attributes)
         handles_check_world(debug, present, "before");
+    pthread_mutex_lock(&lock);
+    open = false;
+    goes = true;
+    bury(w->before, "before");
+    bury(w->all, "all");
+    bury(w->intercomm, "intercomm");
+    pthread_mutex_unlock(&lock);
 }
 
 static void committed(const epop_window_t *w)
 {
-    open = false;
     handles_check_world(debug, present, "after");
-    present++;
     left = w->status == EPOP_LEAVING;
-    bury(w->before, "before");
-    bury(w->all, "all");
-    bury(w->intercomm, "intercomm");
+    pthread_mutex_lock(&lock);
+    goes = false;
+    present++;
+    for (int i = 0; i < dead_count; i++)
+        dead[i].gone = true;
     if (!left)
         occupy();
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- Start and end ----------------------------------------------------------------------------- */
@@ -176,10 +221,13 @@ void worlds_start(struct debug *state)
 
 void worlds_reset(void)
 {
+    pthread_mutex_lock(&lock);
     while (dead_count > 0)
         drop(0);
     present = 0;
-    open = attributes = left = false;
+    open = goes = false;
+    pthread_mutex_unlock(&lock);
+    attributes = left = false;
 }
 
 void worlds_stop(void)

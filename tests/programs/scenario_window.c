@@ -7,6 +7,7 @@
  * work=US skew=US      sleeps so long in every iteration, and up to `skew` more at random
  * work-waits-while=PATH     and as long as this file is there
  * state=DIR            every process keeps the number of its iteration in DIR/PID, eight bytes
+ * beside=yes           a thread beside makes and frees communicators all the time
  * memory=MB            every rank holds so much, in small pieces
  * ask=WHEN:SIZE:WHO    asks for a size in that iteration, in the first one after that window ("after1"), in "every"
  *                      one, or in "init", the first "window" or "end"; WHO: a rank, or "all"
@@ -18,7 +19,9 @@
  * die=KIND:RANK:PATH   that rank of the world ends so when it finds this file
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "scenario.h"
@@ -57,6 +60,40 @@ static int take_memory(struct scenario *s)
     static void *volatile forgotten;
     forgotten = malloc(PIECE);
     return s->memory && forgotten ? 0 : EPOP_ERR_MEMORY;
+}
+
+static struct {
+    pthread_t thread;
+    bool runs;
+    atomic_bool ends;
+} beside;
+
+static void *make_communicators(void *unused)
+{
+    (void)unused;
+    while (!beside.ends) {
+        MPI_Comm made;
+        MPI_Comm_split(MPI_COMM_SELF, 0, 0, &made);
+        MPI_Comm_free(&made);
+        usleep(200);
+    }
+    return NULL;
+}
+
+static int start_beside(const struct scenario *s)
+{
+    beside.ends = false;
+    beside.runs =
+        text_argument(s->arguments, "beside", 0) && !pthread_create(&beside.thread, NULL, make_communicators, NULL);
+    return beside.runs || !text_argument(s->arguments, "beside", 0) ? 0 : EPOP_ERR_SYSTEM;
+}
+
+static void end_beside(void)
+{
+    beside.ends = true;
+    if (beside.runs)
+        pthread_join(beside.thread, NULL);
+    beside.runs = false;
 }
 
 /* Where tests look up how far this process is. */
@@ -163,7 +200,7 @@ static int init(int *argc, char ***argv, void **data)
 {
     struct scenario *s = calloc(1, sizeof *s);
     *data = s;
-    if (!s || copy_arguments(s, argc, *argv) || open_state(s))
+    if (!s || copy_arguments(s, argc, *argv) || open_state(s) || start_beside(s))
         return EPOP_ERR_MEMORY;
     s->iterations = argument(s->arguments, "iterations", 0);
     s->least_windows = argument(s->arguments, "windows", 0);
@@ -280,6 +317,7 @@ static int leave(struct scenario *s)
 {
     printf("leaving process %d\n", (int)getpid());
     fflush(stdout);
+    end_beside();
     give_back_memory(s);
     close_state(s);
     for (int i = 0; i < s->arguments.argc; i++)
@@ -331,6 +369,7 @@ static int report(void *data)
 {
     struct scenario *s = data;
     int wrong = 0, least, most, windows = (int)s->windows;
+    end_beside();
     ask(s, "end");
     MPI_Allreduce(&windows, &least, 1, MPI_INT, MPI_MIN, epop_world());
     MPI_Allreduce(&windows, &most, 1, MPI_INT, MPI_MAX, epop_world());

@@ -37,6 +37,15 @@ def test_measured_while_it_is_resized(space):
     it.stop(ranks=2, windows=4)
 
 
+def test_communicators_are_made_beside_the_windows(space):
+    """The debug driver looks at those of the program's other threads, too."""
+    it = JoinScenario(space, "beside=yes", options=("--driver", "debug"))
+    it.wait_until_here()
+    for size in (4, 2, 3, 2):
+        it.resize(size)
+    it.stop(ranks=2, windows=4)
+
+
 def test_constant_data_moves_ahead(space):
     """Threads read and write arrays beside the program's."""
     it = JoinScenario(space, "n=4000", program="constants")

@@ -13,6 +13,7 @@
 enum { MADE = 20000, FIRST = 1, HELD = 2 };
 
 static const struct debug debug;
+static const struct place place;
 static char said[300];
 
 const char *block_text(epop_block_t block)
@@ -40,7 +41,7 @@ const char *epop__interpose_name(enum interpose_function function)
 static void *make(void *unused)
 {
     for (int i = 0; i < MADE; i++) {
-        handles_add(&debug, HANDLE_REQUEST, HELD + i, ROOT_NONE, (enum interpose_function)0);
+        handles_add(&place, HANDLE_REQUEST, HELD + i, ROOT_NONE, (enum interpose_function)0);
         if (i % 2)
             handles_remove(HANDLE_REQUEST, HELD + i);
     }
@@ -53,7 +54,7 @@ static void test_found_while_others_are_made(void **state)
     struct handle found;
     (void)state;
     handles_reset(1);
-    handles_add(&debug, HANDLE_COMM, FIRST, 7, (enum interpose_function)0);
+    handles_add(&place, HANDLE_COMM, FIRST, 7, (enum interpose_function)0);
     handles_set(HANDLE_COMM, FIRST, 7, "mpi://WORLD");
     assert_int_equal(0, pthread_create(&thread, NULL, make, NULL));
     for (int i = 0; i < 50; i++) {
