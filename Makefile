@@ -4,6 +4,7 @@ SOVERSION := 0
 PREFIX    ?= /usr/local
 PYTHON    ?= /usr/bin/python3
 SANITIZE  ?=
+WERROR    ?=
 # epop-report bundles its charts by node and npm, which fetches their library once: REPORT=no builds all but that.
 REPORT    ?= yes
 
@@ -33,7 +34,9 @@ LIB := $(BUILD)/lib
 OBJ := $(BUILD)/obj
 
 PKGS     := libcjson libevent_core libevent_pthreads libsodium
-WARN     := -Wall -Wextra -Wpedantic -Werror
+# Warnings end the build of a developer (WERROR=yes), and not that of a user with a compiler that we have not met.
+ERRORS   := $(if $(filter yes,$(WERROR)),-Werror)
+WARN     := -Wall -Wextra -Wpedantic $(ERRORS)
 OPT      ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -DEPOP_VERSION='"$(VERSION)"' -DEPOP_MPIEXEC='"$(MPIEXEC)"' -Iepop_api -I. -I$(BUILD) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS   += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -pthread -MMD -MP $(SANITIZE)
@@ -255,12 +258,12 @@ $(FINC)/mpi/mpif.h: epop_api/fortran/epop_mpi_adapt.fh
 	$(Q)cat "$$(for flag in $$($(MPIFC) -show); do case $$flag in -I*) ls "$${flag#-I}/mpif.h" 2>/dev/null; esac; done | head -n 1)" $< > $@
 $(FINC)/%.mod: $(FINC)/%.f90
 	$(announce)
-	$(Q)$(MPIFC) -std=f2018 -Wall -Werror -fsyntax-only -I$(FINC) -J$(@D) $<
+	$(Q)$(MPIFC) -std=f2018 -Wall $(ERRORS) -fsyntax-only -I$(FINC) -J$(@D) $<
 $(FINC)/epop_mpi_adapt_f08.mod $(FINC)/mpi/mpi.mod: $(FINC)/epop_mpi_adapt.mod
 $(FINC)/mpi/mpi.mod: $(FINC)/epop_mpi_psets.mod
 $(LIB)/epop/programs/%.so: programs/%.f90 $(FINC)/epop.mod | $(LIB)/libepop.so
 	$(announce)
-	$(Q)mkdir -p $(OBJ)/programs && $(MPIFC) -std=f2018 $(OPT) -Wall -Werror -fPIC -shared -I$(FINC) -J$(OBJ)/programs $(SANITIZE) \
+	$(Q)mkdir -p $(OBJ)/programs && $(MPIFC) -std=f2018 $(OPT) -Wall $(ERRORS) -fPIC -shared -I$(FINC) -J$(OBJ)/programs $(SANITIZE) \
 	    $(LDFLAGS) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..'
 .SECONDEXPANSION:
 $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/common/*) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
