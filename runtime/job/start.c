@@ -91,10 +91,8 @@ void epop__job_init(const struct job_options *options, int *process, int *proces
         supervised_starts();
     signal(SIGPIPE, SIG_IGN); /* a connection to a process that died is an error to MPI and to us, and not the end */
     MPI_Initialized(&up);
-    if (!up) {
-        setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0); /* our own line says more */
+    if (!up)
         job_init_mpi(options, NULL, NULL);
-    }
     MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
     MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
     if (is_spawned(options)) {
