@@ -34,7 +34,7 @@ in_order() {
 # In a process of its own. 0: it passed; 3: only in a second try.
 run_stage() { # as stage
     local log=$logs/${1// /-}.log limit=$2 tried
-    trap 'kill "$tried" && wait "$tried"; exit 1' TERM
+    trap 'kill -INT "$tried" && wait "$tried"; exit 1' TERM # by which pytest ends what it started
     export XDG_RUNTIME_DIR=$runtime/${1// /-}
     mkdir -m 700 "$XDG_RUNTIME_DIR"
     shift 2
