@@ -148,11 +148,10 @@ static void be_resized(const char *file)
     } else {
         make_comm();
     }
-    while (goes_on && !is_over(file)) {
-        offer();
-        goes_on = change();
-        usleep(1000);
-    }
+    /* The end finds an offer, behind a change too. */
+    for (offer(); goes_on && !is_over(file); usleep(1000))
+        if ((goes_on = change()))
+            offer();
     if (!goes_on)
         return;
     if (is(main_pset, "mpi_primary")) {
