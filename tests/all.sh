@@ -16,19 +16,17 @@ logs=${TEST_LOGS:-$BUILD/test-logs}
 mkdir -p "$logs"
 passed=0 failed=0 unsteady=''
 stages=()
-at_once=${TEST_AT_ONCE:-2}       # most of them wait more than they compute
-alone='sock\\ (mpich|build)' # what the others of `sock` need
+declare -A running=() begun=() # by the number of the process
+at_once=${TEST_AT_ONCE:-2}     # while one waits another one computes
+alone='sock\\ (mpich|build)'   # what the others of `sock` need
+if ! [[ $at_once =~ ^[1-9][0-9]?$ ]]; then
+    echo "TEST_AT_ONCE is how many stages run beside each other, a number from 1 on, and not '$at_once'" >&2
+    exit 2
+fi
 
 # stage NAME SECONDS COMMAND...   The limit is for what hangs: a busy machine is ten times as slow as a quiet one.
 stage() {
     case " ${TEST_STAGES:-$1} " in *" ${1%% *} "*) stages+=("$(printf '%q ' "$@")") ;; esac
-}
-
-# What the others need comes first in any order.
-in_order() {
-    [ -n "${TEST_SHUFFLE:-}" ] || { printf '%s\n' "${stages[@]}" && return; }
-    printf '%s\n' "${stages[@]}" | grep -E "^$alone "
-    printf '%s\n' "${stages[@]}" | grep -vE "^$alone " | shuf --random-source=<(yes "$TEST_SHUFFLE")
 }
 
 # In a process of its own. 0: it passed; 3: only in a second try.
@@ -48,8 +46,6 @@ try() { # LOG COMMAND...
     tried=$!
     wait "$tried"
 }
-
-declare -A running=() begun=()
 
 start_stage() { # as stage
     run_stage "$@" &
@@ -79,18 +75,19 @@ until_fewer_than() {
     done
 }
 
+# What the others need comes first in any order.
 run_stages() {
-    local stage
-    while read -r stage; do
-        if [[ $stage =~ ^$alone\  ]]; then
-            until_fewer_than 1
-            eval "start_stage $stage"
-            until_fewer_than 1
-        else
-            until_fewer_than "$at_once"
-            eval "start_stage $stage"
-        fi
-    done < <(in_order)
+    local stage most
+    if [ -n "${TEST_SHUFFLE:-}" ]; then
+        mapfile -t stages < <(printf '%s\n' "${stages[@]}" | grep -E "^$alone "
+            printf '%s\n' "${stages[@]}" | grep -vE "^$alone " | shuf --random-source=<(yes "$TEST_SHUFFLE"))
+    fi
+    for stage in "${stages[@]}"; do
+        [[ $stage =~ ^$alone\  ]] && most=1 || most=$at_once
+        until_fewer_than "$most"
+        eval "start_stage $stage"
+        [ "$most" -gt 1 ] || until_fewer_than 1
+    done
     until_fewer_than 1
 }
 
