@@ -66,9 +66,10 @@ double epop__instead_MPI_Wtick(void)
 /* Before anything was adapted MPI itself says that MPI_COMM_WORLD cannot be freed. */
 static bool is_present_world(const MPI_Comm *comm)
 {
+    if (interpose_world_is_going()) /* asked first: the next world is there before this one is over */
+        return false;
     MPI_Comm world = interpose_world(MPI_COMM_WORLD);
-    return comm && world != MPI_COMM_WORLD && !interpose_world_is_going() && *comm != MPI_COMM_NULL &&
-           interpose_world(*comm) == world;
+    return comm && world != MPI_COMM_WORLD && *comm != MPI_COMM_NULL && interpose_world(*comm) == world;
 }
 
 /* Of the real one, so that all processes end with this code, and not with that of their cleaning up. */
