@@ -10,6 +10,7 @@
 #include "runtime/job/job.h"
 
 static struct debug debug;
+
 static int debug_open(void **state)
 {
     debug = (struct debug){.place.block = EPOP_BLOCK_INIT};

@@ -82,10 +82,11 @@ static void *make_communicators(void *unused)
 
 static int start_beside(const struct scenario *s)
 {
+    if (!text_argument(s->arguments, "beside", 0))
+        return 0;
     beside.ends = false;
-    beside.runs =
-        text_argument(s->arguments, "beside", 0) && !pthread_create(&beside.thread, NULL, make_communicators, NULL);
-    return beside.runs || !text_argument(s->arguments, "beside", 0) ? 0 : EPOP_ERR_SYSTEM;
+    beside.runs = !pthread_create(&beside.thread, NULL, make_communicators, NULL);
+    return beside.runs ? 0 : EPOP_ERR_SYSTEM;
 }
 
 static void end_beside(void)
