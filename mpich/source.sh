@@ -26,8 +26,11 @@ source_apt() {
 
 # The newest revision of the package with this upstream version.
 source_revision() {
-    source_apt apt-cache showsrc mpich | sed -n 's/^Version: //p' | grep -E "^([0-9]+:)?${version//./\\.}(-[^-]*)?\$" |
-        sort -V | tail -n 1
+    source_apt apt-cache showsrc mpich | awk -v wanted="$version" '/^Version: / {
+        upstream = $2
+        sub(/^[0-9]+:/, "", upstream)
+        sub(/-[^-]*$/, "", upstream)
+        if (upstream == wanted) print $2 }' | sort -V | tail -n 1
 }
 
 source_index() {
