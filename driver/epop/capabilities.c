@@ -15,6 +15,7 @@
 #include "driver/epop/launch.h"
 #include "driver/epop/trial.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/say.h"
 #include "runtime/base/spawn.h"
 #include "runtime/hydra/mpiexec.h"
 
@@ -233,9 +234,9 @@ int capabilities_print(int as_json)
     bool missing = mpiexec_find(mpiexec);
     if (launch_detect().launcher || missing) {
         if (launch_detect().launcher && launch_speaks())
-            fprintf(stderr, "epop: --capabilities starts launches of its own: call it without mpiexec\n");
+            say_line("--capabilities starts launches of its own: call it without mpiexec");
         else if (missing)
-            fprintf(stderr, "epop: the launcher '%s' is not found; set EPOP_MPIEXEC to it\n", mpiexec_name());
+            say_line("the launcher '%s' is not found; set EPOP_MPIEXEC to it", mpiexec_name());
         return -1;
     }
     ask_all(answers);

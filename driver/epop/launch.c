@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/say.h"
 #include "runtime/hydra/mpiexec.h"
 
 /* Set for the command that is started again: if that has no launcher either, a third try would not help. */
@@ -75,17 +76,15 @@ void relaunch_under_mpiexec(char **argv, int quiet)
     char launcher[PATH_MAX];
     const char *chosen = mpiexec_name();
     if (getenv(RELAUNCHED)) {
-        fprintf(stderr, "epop: '%s -n 1' started it without saying so in the environment; is it the launcher of MPI?\n",
-                chosen);
+        say_line("'%s -n 1' started it without saying so in the environment; is it the launcher of MPI?", chosen);
         return;
     }
     if (mpiexec_find(launcher)) {
-        fprintf(stderr, "epop: the program uses MPI and the launcher '%s' is not found; set EPOP_MPIEXEC to it\n",
-                chosen);
+        say_line("the program uses MPI and the launcher '%s' is not found; set EPOP_MPIEXEC to it", chosen);
         return;
     }
     if (!quiet)
-        fprintf(stderr, "epop: started without a launcher: running under '%s -n 1'\n", chosen);
+        say_line("started without a launcher: running under '%s -n 1'", chosen);
     start_again(launcher, argv);
-    fprintf(stderr, "epop: cannot start '%s': %s\n", launcher, strerror(errno));
+    say_line("cannot start '%s': %s", launcher, strerror(errno));
 }

@@ -12,6 +12,7 @@
 #include "driver/epop/trial.h"
 #include "driver/trace/collector.h"
 #include "runtime/base/error.h"
+#include "runtime/base/say.h"
 #include "runtime/job/job.h"
 #include "runtime/world/backend.h"
 
@@ -21,16 +22,15 @@ static int look_only(const struct options *options, struct drivers *drivers, str
     int result = drivers_loaded(drivers, program->program, launch_detect().rank);
     if (result != 0 && result != EPOP_DRIVER_DONE) {
         if (launch_speaks())
-            fprintf(stderr, "epop: %s\n", drivers->refusal);
+            say_line("%s", drivers->refusal);
         return EXIT_USAGE;
     }
     char why[400];
     stays_why(program->path, why, sizeof why);
     if (unload_program(program) != 0 && launch_speaks() && !options->job.quiet)
-        fprintf(stderr,
-                "epop: note: %s stays in memory after it is closed, so that a rank that left cannot join again in the "
-                "same process: %s\n",
-                options->program, why);
+        say_line("note: %s stays in memory after it is closed, so that a rank that left cannot join again in the "
+                 "same process: %s",
+                 options->program, why);
     return EXIT_DONE;
 }
 
@@ -38,9 +38,8 @@ static int walk_without_mpi(const struct options *options, struct drivers *drive
 {
     struct launch launch = launch_detect();
     if (launch.launcher && launch.size != 1 && launch_speaks() && !options->job.quiet)
-        fprintf(stderr,
-                "epop: note: %s does not use MPI: every process of the launch runs it alone, none can be resized\n",
-                options->program);
+        say_line("note: %s does not use MPI: every process of the launch runs it alone, none can be resized",
+                 options->program);
     return run_serial(options, drivers, program);
 }
 
@@ -70,7 +69,7 @@ static int report_load_error(const struct options *options, struct drivers *driv
     if (launch_detect().launcher && !drivers->no_walk)
         return run_job(options, drivers, NULL, error);
     if (launch_speaks())
-        fprintf(stderr, "epop: %s\n", error);
+        say_line("%s", error);
     return EXIT_USAGE;
 }
 
@@ -80,7 +79,7 @@ static int finish(int status)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     if (launch_speaks())
-        fprintf(stderr, "epop: cannot write to the standard output\n");
+        say_line("cannot write to the standard output");
     return status == EXIT_DONE ? EXIT_FAILED : status;
 }
 

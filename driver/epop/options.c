@@ -14,6 +14,7 @@
 #include "driver/epop/launch.h"
 #include "driver/epop/option.h"
 #include "runtime/base/error.h"
+#include "runtime/base/say.h"
 
 /* A kind with its target, whose type must be that of the kind. */
 #define TARGET(type, member)                                                                                           \
@@ -107,7 +108,7 @@ static int __attribute__((format(printf, 1, 2))) usage_error(const char *format,
         va_start(arguments, format);
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        fprintf(stderr, "epop: %s (see epop --help)\n", text);
+        say_line("%s (see epop --help)", text);
     }
     return EXIT_USAGE;
 }

@@ -17,6 +17,7 @@
 #include "driver/epop/recover_hosts.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 #include "runtime/checkpoint/memory_place.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/hydra/mpiexec.h"
@@ -53,8 +54,8 @@ bool recover_is_wanted(const struct options *options)
     if (!launch_detect().launcher)
         return true;
     if (launch_speaks() && !options->job.quiet)
-        fprintf(stderr, "epop: note: --recover does nothing under a launcher: it is for the outermost command, which "
-                        "starts mpiexec itself\n");
+        say_line("note: --recover does nothing under a launcher: it is for the outermost command, which "
+                 "starts mpiexec itself");
     return false;
 }
 
@@ -207,11 +208,10 @@ static void on_runs(void *context)
     if (state->number)
         snprintf(from, sizeof from, "checkpoint %d in %s", state->number,
                  strcmp(state->from, "file") ? "memory" : "a file");
-    fprintf(stderr,
-            "epop: recovered (%d of %d) on %d rank%s from %s; lost: %llu iteration%s, %.1f s; it stood still for "
-            "%.2f s (%s)\n",
-            r->count, r->wish->times, r->ranks, r->ranks == 1 ? "" : "s", from, iterations, iterations == 1 ? "" : "s",
-            lost > 0 ? lost : 0, stood, death->reason);
+    say_line("recovered (%d of %d) on %d rank%s from %s; lost: %llu iteration%s, %.1f s; it stood still for "
+             "%.2f s (%s)",
+             r->count, r->wish->times, r->ranks, r->ranks == 1 ? "" : "s", from, iterations, iterations == 1 ? "" : "s",
+             lost > 0 ? lost : 0, stood, death->reason);
     note_recovery(r, iterations, lost > 0 ? lost : 0, stood);
 }
 
@@ -248,14 +248,14 @@ static void note_death(struct recovery *r, const struct attempt *attempt)
 static int give_up(const struct recovery *r, const struct attempt *attempt)
 {
     int status = attempt_status(attempt, r->executable);
-    fprintf(stderr, "epop: the job has died, and was started again %d time%s, which is all that --recover %d allows\n",
-            r->count, r->count == 1 ? "" : "s", r->wish->times);
+    say_line("the job has died, and was started again %d time%s, which is all that --recover %d allows", r->count,
+             r->count == 1 ? "" : "s", r->wish->times);
     return status ? status : EXIT_FAILED;
 }
 
 static int fail(const struct error *error)
 {
-    fprintf(stderr, "epop: %s\n", error->text);
+    say_line("%s", error->text);
     return EXIT_FAILED;
 }
 
@@ -320,7 +320,7 @@ int recover_run(const struct options *options)
         hand_on(&options->job.checkpoint);
     if ((options->recover.hosts && recover_hosts_read(&r.hosts, options->recover.hosts, &error)) ||
         (r.signals = attempt_prepare(&error)) < 0) {
-        fprintf(stderr, "epop: %s\n", error.text);
+        say_line("%s", error.text);
     } else {
         open_memory(&r);
         r.list = cJSON_CreateArray();

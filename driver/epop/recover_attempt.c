@@ -14,6 +14,7 @@
 #include "driver/epop/options.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/kin.h"
+#include "runtime/base/say.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/hydra/leftovers.h"
 #include "runtime/wire/loop.h"
@@ -49,7 +50,7 @@ static void become(char **argv, pid_t supervisor)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == supervisor)
         execv(argv[0], argv);
-    fprintf(stderr, "epop: cannot start '%s': %s\n", argv[0], strerror(errno));
+    say_line("cannot start '%s': %s", argv[0], strerror(errno));
     _exit(EXIT_USAGE);
 }
 
@@ -101,7 +102,7 @@ static void look_for_failed(struct attempt *a)
     if (a->failed < FAILED_MOST || a->kill)
         return;
     a->stuck = true;
-    fprintf(stderr, "epop: mpiexec cannot go on: its '%s' ended with status %d\n", name, status);
+    say_line("mpiexec cannot go on: its '%s' ended with status %d", name, status);
     kill_by(a, 0);
 }
 

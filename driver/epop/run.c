@@ -13,6 +13,7 @@
 #include "driver/epop/walk.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
+#include "runtime/base/say.h"
 #include "runtime/job/job.h"
 #include "runtime/records/records.h"
 
@@ -58,7 +59,7 @@ static void on_exit_of_program(int status)
         epop__job_exits(walk->error);
         return;
     }
-    fprintf(stderr, "epop: %s\n", walk->error);
+    say_line("%s", walk->error);
     epop__records_fail(walk->error);
     fflush(NULL);
     ending_quit(EXIT_FAILED);
@@ -112,7 +113,7 @@ int run_serial(const struct options *options, struct drivers *drivers, struct lo
     if (answer == EPOP_DRIVER_DONE)
         return EXIT_DONE;
     if (answer) {
-        fprintf(stderr, "epop: %s\n", drivers->refusal);
+        say_line("%s", drivers->refusal);
         return EXIT_USAGE;
     }
     begin_records(program, drivers, options->job.quiet);
@@ -123,7 +124,7 @@ int run_serial(const struct options *options, struct drivers *drivers, struct lo
         epop__records_hand_over();
         return epop__records_finish(epop__solo_stopped_by()) ? EXIT_FAILED : EXIT_DONE;
     }
-    fprintf(stderr, "epop: %s\n", walk.error);
+    say_line("%s", walk.error);
     epop__records_fail(walk.error);
     return EXIT_FAILED;
 }

@@ -17,6 +17,7 @@
 #include "driver/profile/table.h"
 #include "runtime/base/duration.h"
 #include "runtime/base/error.h"
+#include "runtime/base/say.h"
 
 static struct {
     const char *path; /* NULL: no file */
@@ -153,7 +154,7 @@ static int write_profile(void *state, const epop_job_t *job)
         table_print(merged, stderr);
     int result = profile.path ? write_file(merged, &error) : 0;
     if (result && (over || !profile.told))
-        fprintf(stderr, "epop: driver 'profile': %s\n", error.text);
+        say_line("driver 'profile': %s", error.text);
     profile.told |= result != 0;
     cJSON_Delete(merged);
     return result ? EPOP_ERR_SYSTEM : EPOP_OK;

@@ -18,6 +18,7 @@
 #include "driver/trace/merge.h"
 #include "driver/trace/out.h"
 #include "runtime/base/error.h"
+#include "runtime/base/say.h"
 #include "runtime/base/spawn.h"
 #include "runtime/job/job.h"
 
@@ -97,14 +98,14 @@ int collector_finish(struct collector *collector)
     collector->lifeline = -1;
     collector->failed = answer != WRITTEN;
     if (answer < 0) {
-        fprintf(stderr, "epop: trace: it takes more than %d s to write; process %ld goes on with it\n", PATIENCE,
-                (long)collector->pid);
+        say_line("trace: it takes more than %d s to write; process %ld goes on with it", PATIENCE,
+                 (long)collector->pid);
         return -1;
     }
     waitpid(collector->pid, NULL, 0);
     epop__job_spare(0);
     if (answer == 0) {
-        fprintf(stderr, "epop: trace: the process that writes it was killed: there is no trace\n");
+        say_line("trace: the process that writes it was killed: there is no trace");
         remove_files(collector->directory, collector->output);
     }
     return collector->failed ? -1 : 0;
@@ -133,7 +134,7 @@ int collector_main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* too long a file is an error like others */
     wait_for_end(STDIN_FILENO);
     int result = merge_trace(argv[0], argv[1], strtoll(argv[2], NULL, 10), summary, &error);
-    fprintf(stderr, "epop: %s%s\n", result ? "trace: " : "", result ? error.text : summary);
+    say_line("%s%s", result ? "trace: " : "", result ? error.text : summary);
     remove_files(argv[0], argv[1]);
     send(STDIN_FILENO, result ? (char[]){NOT_WRITTEN} : (char[]){WRITTEN}, 1, MSG_NOSIGNAL);
     return result != 0;

@@ -18,6 +18,7 @@
 #include "driver/trace/out.h"
 #include "driver/trace/own.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/say.h"
 #include "runtime/job/job.h"
 
 static struct trace {
@@ -71,8 +72,7 @@ static const char *explain(void *state)
 /* A trace is no reason to end a job that has begun. */
 static void complain(const struct trace *t, const char *what)
 {
-    fprintf(stderr, "epop: trace: %s: %s\n", what,
-            t->process == 0 ? "there will be no trace" : "this process is not traced");
+    say_line("trace: %s: %s", what, t->process == 0 ? "there will be no trace" : "this process is not traced");
 }
 
 /* In the directory of process 0's host the collector finds the buffers; from elsewhere they are sent. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/say.h"
 
 /* main's own argv is not at hand: its pointers may be NULL in MPI_Init_adapt, or have been changed. */
 char **command_line(void)
@@ -26,7 +27,7 @@ char **command_line(void)
     if (file)
         fclose(file);
     if (!all)
-        fprintf(stderr, "epop: MPI_Init_adapt: cannot read this process's command line in /proc/self/cmdline\n");
+        say_line("MPI_Init_adapt: cannot read this process's command line in /proc/self/cmdline");
     return all;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/adapt/leaving.h"
 #include "runtime/adapt/restart.h"
 #include "runtime/base/ending.h"
+#include "runtime/base/say.h"
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/pmi.h"
 #include "runtime/job/job.h"
@@ -60,7 +61,7 @@ int part_wrong(const char *function, int class, const char *why)
         comm = MPI_COMM_SELF;
     if (up && part == PART_MEMBER && is_fatal(comm))
         epop__job_fail(text);
-    fprintf(stderr, "epop: %s\n", text);
+    say_line("%s", text);
     if (up)
         MPI_Comm_call_errhandler(comm, class);
     return class;

@@ -17,6 +17,7 @@
 #include "runtime/adapt/part.h"
 #include "runtime/adapt/question.h"
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 #include "runtime/job/job.h"
 #include "runtime/psets/psets.h"
 #include "runtime/world/world.h"
@@ -75,7 +76,7 @@ int sessions_wrong(MPI_Session session, const char *function, int class, const c
         snprintf(line, sizeof line, "rank %d: %s", part_rank(), text);
         epop__job_fail(line);
     }
-    fprintf(stderr, "epop: %s\n", text);
+    say_line("%s", text);
     if (sessions_has(session))
         MPI_Session_call_errhandler(session, class);
     return class;

@@ -1,5 +1,6 @@
 /* Ending the job: see ending.h. */
 #include "runtime/base/ending.h"
+#include "runtime/base/say.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ void ending_flush(void)
 
 void ending_say(const char *text)
 {
-    fprintf(stderr, "epop: %s\n", text);
+    say_line("%s", text);
     fflush(NULL);
     wait_until_read(STDERR_FILENO);
 }

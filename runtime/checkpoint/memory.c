@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/say.h"
 #include "runtime/checkpoint/memory_head.h"
 #include "runtime/checkpoint/memory_hosts.h"
 #include "runtime/checkpoint/memory_part.h"
@@ -231,8 +232,8 @@ static void say_alone(const struct writing *w)
 {
     static bool said;
     if (w->rank == 0 && w->partner < 0 && !said && !memory_is_quiet)
-        fprintf(stderr, "epop: note: all ranks are on one host, so checkpoints in memory survive its processes, but "
-                        "not the host\n");
+        say_line("note: all ranks are on one host, so checkpoints in memory survive its processes, but "
+                 "not the host");
     said = true;
 }
 

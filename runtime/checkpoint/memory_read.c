@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/say.h"
 #include "runtime/checkpoint/memory_head.h"
 #include "runtime/checkpoint/memory_hosts.h"
 #include "runtime/checkpoint/memory_part.h"
@@ -165,8 +166,7 @@ static int choose_whole(struct reading *r, struct error *error)
         if (!outcome_of_all(r->comm, check_own(r, error), error))
             return 0;
         if (r->rank == 0)
-            fprintf(stderr, "epop: note: checkpoint %d in memory is damaged: %s; another one is looked for\n",
-                    r->number, error->text);
+            say_line("note: checkpoint %d in memory is damaged: %s; another one is looked for", r->number, error->text);
     }
     return error_set(error, ERROR_REFUSED, "there are only damaged checkpoints in the memory of these hosts");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/base/say.h"
 #include "runtime/checkpoint/files.h"
 #include "runtime/checkpoint/module.h"
 #include "runtime/checkpoint/owner.h"
@@ -25,7 +26,7 @@ static bool fits(const char *path, const struct checkpoint_head *here, struct ch
 {
     struct error why;
     if (look(path, head, &why)) {
-        fprintf(stderr, "epop: note: %s; an older one is looked for\n", why.text);
+        say_line("note: %s; an older one is looked for", why.text);
         return false;
     }
     if (!strcmp(head->program, here->program))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/names.h"
@@ -112,7 +113,7 @@ static void complain(struct coordinator *c, const char *text)
         fatal(c, text);
         return;
     }
-    fprintf(stderr, "epop: warning: %s\n", text);
+    say_line("warning: %s", text);
 }
 
 static void differ(struct coordinator *c, const struct report_claim *majority, const struct report_claim *odd)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/names.h"
 #include "runtime/coordinator/process.h"
@@ -97,8 +98,8 @@ static void print_ranks(const cJSON *ranks)
     cJSON_ArrayForEach(rank, ranks)
     {
         const char *block = json_text(rank, "block");
-        fprintf(stderr, "epop:   rank %d on %s: gdb -p %d%s%s%s\n", json_int(rank, "rank", -1), json_text(rank, "host"),
-                json_int(rank, "pid", 0), block ? " -ex 'tbreak *" : "", block ? block : "", block ? "'" : "");
+        say_line("  rank %d on %s: gdb -p %d%s%s%s", json_int(rank, "rank", -1), json_text(rank, "host"),
+                 json_int(rank, "pid", 0), block ? " -ex 'tbreak *" : "", block ? block : "", block ? "'" : "");
     }
 }
 
@@ -107,8 +108,8 @@ static void announce(struct coordinator *c)
     struct stops *s = &c->stops;
     s->announced = true;
     cJSON *reply = stopped_reply(c);
-    fprintf(stderr, "epop: stopped before element %d '%s', iteration %lld (%s); epopctl step or continue %s\n",
-            s->at.pc, names_element(c, s->at.pc), (long long)s->at.iteration, s->by, c->job);
+    say_line("stopped before element %d '%s', iteration %lld (%s); epopctl step or continue %s", s->at.pc,
+             names_element(c, s->at.pc), (long long)s->at.iteration, s->by, c->job);
     print_ranks(cJSON_GetObjectItemCaseSensitive(reply, "ranks"));
     reply_send(c, &s->waiter, reply);
     publish_event(c, "stopped", NULL, NULL);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "interpose/interpose.h"
+#include "runtime/base/say.h"
 #include "runtime/describe/describe.h"
 #include "runtime/describe/program.h"
 #include "runtime/redist/agree.h"
@@ -22,7 +23,7 @@ int epop_adapt_described(void *data)
     INTERPOSE_CALL(epop_adapt_described);
     epop_window_t window;
     if (!describe_program.describe) {
-        fprintf(stderr, "epop: epop_adapt_described: the program has no describe block; epop_describe sets it\n");
+        say_line("epop_adapt_described: the program has no describe block; epop_describe sets it");
         return EPOP_ERR_STATE;
     }
     int result = epop_adapt_begin(&window);

@@ -5,6 +5,7 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/say.h"
 #include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
 
@@ -150,10 +151,9 @@ static void tell_empty(const epop_description_t *d, uint64_t empty, const char *
         if (!memory || memory->told)
             continue;
         memory->told = true;
-        fprintf(stderr,
-                "epop: note: described %s '%s' is empty in this %s, and was not before; what a program packs for that "
-                "is to be packed by its pack block (epop_pack)\n",
-                d->entries[i].kind->word, d->entries[i].name, where);
+        say_line("note: described %s '%s' is empty in this %s, and was not before; what a program packs for that "
+                 "is to be packed by its pack block (epop_pack)",
+                 d->entries[i].kind->word, d->entries[i].name, where);
     }
 }
 

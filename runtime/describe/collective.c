@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/say.h"
 #include "runtime/describe/describe.h"
 #include "runtime/redist/element.h"
 #include "runtime/redist/wait.h"
@@ -74,7 +75,7 @@ int collective_refuse(const epop_window_t *window, const char *text)
     int rank;
     MPI_Comm_rank(window->all, &rank);
     if (rank == 0)
-        fprintf(stderr, "epop: " DESCRIBE_FUNCTION ": %s\n", text);
+        say_line(DESCRIBE_FUNCTION ": %s", text);
     finish(MPI_Ibarrier(window->all, &request), &request);
     return EPOP_ERR_ARGUMENT;
 }

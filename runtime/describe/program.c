@@ -5,6 +5,7 @@
 
 #include "epop_api/program.h"
 #include "interpose/interpose.h"
+#include "runtime/base/say.h"
 #include "runtime/world/world.h"
 
 struct describe_program describe_program;
@@ -29,7 +30,7 @@ static void free_described(const struct describe_program *p)
     if (!p->describe || !p->whole)
         return;
     if (describe_run(&d, DESCRIBE_LIST, p->describe, p->data, NULL, 0, &error))
-        fprintf(stderr, "epop: the program's data is not freed: %s\n", error.text);
+        say_line("the program's data is not freed: %s", error.text);
     else
         describe_release(&d);
     describe_free(&d);
@@ -54,7 +55,7 @@ int describe_program_pack(void)
     INTERPOSE_ASIDE;
     int result = describe_program.pack(describe_program.data);
     if (result != EPOP_OK)
-        fprintf(stderr, "epop: the pack block returned %d on rank %d\n", result, world.rank);
+        say_line("the pack block returned %d on rank %d", result, world.rank);
     return result;
 }
 
@@ -67,6 +68,6 @@ int describe_program_rebuild(void)
     int result = describe_program.rebuild(describe_program.data);
     world_back();
     if (result != EPOP_OK)
-        fprintf(stderr, "epop: the rebuild block returned %d on rank %d\n", result, world.rank);
+        say_line("the rebuild block returned %d on rank %d", result, world.rank);
     return result;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/base/say.h"
 #include "runtime/describe/collective.h"
 #include "runtime/redist/plan.h"
 #include "runtime/redist/wait.h"
@@ -34,8 +35,8 @@ void describe_say(const epop_window_t *window, const struct error *error)
 {
     MPI_Request request;
     if (window->old_rank == 0)
-        fprintf(stderr, "epop: %s%s%s%s\n", redist_subject ? "described '" : "", redist_subject ? redist_subject : "",
-                redist_subject ? "': " : "", error->text);
+        say_line("%s%s%s%s", redist_subject ? "described '" : "", redist_subject ? redist_subject : "",
+                 redist_subject ? "': " : "", error->text);
     if (MPI_Ibarrier(window->all, &request) == MPI_SUCCESS)
         redist_wait(&request);
 }

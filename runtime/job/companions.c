@@ -12,6 +12,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/helper.h"
+#include "runtime/base/say.h"
 #include "runtime/base/slurm.h"
 #include "runtime/base/spawn.h"
 #include "runtime/base/thread.h"
@@ -110,7 +111,7 @@ static void call(char *const *words)
     if (runs)
         return;
     free(call);
-    fprintf(stderr, "epop: note: lib/epop/companion cannot be started; the job goes on as it is\n");
+    say_line("note: lib/epop/companion cannot be started; the job goes on as it is");
 }
 
 /* Until none runs any more. False: some do, after so long. */
@@ -145,7 +146,7 @@ void companions_begin(const struct companions_range *range, bool queue, const ch
     if (!range->max)
         return;
     if (!slurm_job()) {
-        fprintf(stderr, "epop: note: there is nothing to be had by --elastic here: this job is not in Slurm\n");
+        say_line("note: there is nothing to be had by --elastic here: this job is not in Slurm");
         return;
     }
     snprintf(bounds, sizeof bounds, "%d-%d", range->min, range->max);

@@ -15,6 +15,7 @@
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 #include "runtime/base/slurm.h"
 #include "runtime/control/clock_offset.h"
 #include "runtime/control/supervisor.h"
@@ -130,8 +131,8 @@ static void print_event(const cJSON *event)
     if (element)
         snprintf(place, sizeof place, " at '%s', iteration %lld", element,
                  (long long)json_int64(made ? made : event, "iteration", 0));
-    fprintf(stderr, "epop: %s%s%s%s%s%s%s\n", json_text(event, "event"), host ? " " : "", host ? host : "", change,
-            place, reason ? ": " : "", reason ? reason : "");
+    say_line("%s%s%s%s%s%s%s", json_text(event, "event"), host ? " " : "", host ? host : "", change, place,
+             reason ? ": " : "", reason ? reason : "");
 }
 
 static void op_publish(void *context, const cJSON *event)

@@ -10,6 +10,7 @@
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/preconnect.h"
 #include "runtime/base/ending.h"
+#include "runtime/base/say.h"
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/leftovers.h"
@@ -184,8 +185,7 @@ static int come_down(void)
         leftovers_remove(); /* mpiexec may have ended before its processes */
     if (status || !launcher_status())
         return status;
-    fprintf(stderr, "epop: note: a launcher of joining processes ended with status %d; so does the job\n",
-            launcher_status());
+    say_line("note: a launcher of joining processes ended with status %d; so does the job", launcher_status());
     return launcher_status();
 }
 

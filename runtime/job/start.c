@@ -15,6 +15,7 @@
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/preconnect.h"
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/control.h"
 #include "runtime/control/supervisor.h"
@@ -115,7 +116,7 @@ int epop__job_all_loaded(const char *error)
     if (first == job.processes)
         return 1;
     if (first == job.process) {
-        fprintf(stderr, "epop: %s\n", error);
+        say_line("%s", error);
         supervised_fail(0, error); /* with the launch's status */
     }
     MPI_Finalize();
@@ -161,8 +162,8 @@ static int choose_size(const epop_program_t *program, struct error *error)
         error_set(error, ERROR_FAILED, "%s accepts neither %d ranks nor any smaller number; raise mpiexec's -n",
                   program->name, wanted);
     else if (start < wanted && !job.options.quiet)
-        fprintf(stderr, "epop: note: %s does not accept %d ranks; %d start and %d stand by\n", program->name, wanted,
-                start, job.processes - start);
+        say_line("note: %s does not accept %d ranks; %d start and %d stand by", program->name, wanted, start,
+                 job.processes - start);
     return start;
 }
 
@@ -176,7 +177,7 @@ static void choose_backend(const char *name, bool lends, struct error *error)
     if (!world.backend)
         error_set(error, ERROR_FAILED, "%s", why.text);
     else if (job.process == 0 && job.options.verbose)
-        fprintf(stderr, "epop: backend '%s': %s\n", world.backend->name, why.text);
+        say_line("backend '%s': %s", world.backend->name, why.text);
 }
 
 /* Rank 0 chooses how many start and with which backend; all take the same. */
@@ -338,7 +339,7 @@ static int start_joining(void)
     make_member(job.joining.first + job.process);
     wake_up();
     if (plane_follow(&job.plane, &job.member, job.joining.uri, job.joining.token, &error)) {
-        fprintf(stderr, "epop: %s\n", error.text);
+        say_line("%s", error.text);
         return -1;
     }
     signals_leave_by(tell_leaving);

@@ -7,6 +7,7 @@
 
 #include "runtime/base/ending.h"
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 #include "runtime/job/exits.h"
 #include "runtime/job/job.h"
 #include "runtime/job/state.h"
@@ -124,7 +125,7 @@ void epop__job_breach(const char *text)
 {
     bool alone = !job.member.tell;
     if (alone)
-        fprintf(stderr, "epop: %s%s\n", job.rollcall->warns ? "warning: " : "", text);
+        say_line("%s%s", job.rollcall->warns ? "warning: " : "", text);
     if (alone && !job.rollcall->warns) {
         fflush(NULL);
         ending_end(NULL, EXIT_FAILURE);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/control.h"
 #include "runtime/records/recorder.h"
@@ -65,7 +66,7 @@ static void send_text(int which, bool last, const char *text)
     size_t length = strlen(text), at = 0;
     int parts = 0, part = 0;
     if (length > RECORD_MAX) {
-        fprintf(stderr, "epop: note: a driver's record of %zu bytes is too long and is left out\n", length);
+        say_line("note: a driver's record of %zu bytes is too long and is left out", length);
         return;
     }
     for (size_t i = 0; i < length; i += part_length(text + i, length - i))

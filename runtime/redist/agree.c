@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "runtime/base/say.h"
 #include "runtime/redist/wait.h"
 #include "runtime/world/world.h"
 
@@ -71,9 +72,7 @@ int redist_window_open(const char *function, const epop_window_t *window)
     bool shut = world.launch != MPI_COMM_NULL && world.state != WINDOW_OPEN && !is_still(window);
     if (redist_window_valid(window) && !shut) /* else its communicators may be gone */
         return 1;
-    fprintf(stderr,
-            "epop: %s: no window is open; call it between begin and commit, with the window of this adaptation\n",
-            function);
+    say_line("%s: no window is open; call it between begin and commit, with the window of this adaptation", function);
     return 0;
 }
 
@@ -82,8 +81,8 @@ static int refuse(const epop_window_t *window, const char *function, const char 
 {
     MPI_Request request;
     if (window->old_rank == 0)
-        fprintf(stderr, "epop: %s: %s%s%s%s\n", function, redist_subject ? "described '" : "",
-                redist_subject ? redist_subject : "", redist_subject ? "': " : "", text);
+        say_line("%s: %s%s%s%s", function, redist_subject ? "described '" : "", redist_subject ? redist_subject : "",
+                 redist_subject ? "': " : "", text);
     if (MPI_Ibarrier(window->all, &request) == MPI_SUCCESS)
         redist_wait(&request);
     return result;
@@ -92,7 +91,7 @@ static int refuse(const epop_window_t *window, const char *function, const char 
 int redist_refuse(const char *function, redist_fault fault, bool speaks)
 {
     if (fault != REDIST_FINE && speaks)
-        fprintf(stderr, "epop: %s: %s\n", function, faults[fault].text);
+        say_line("%s: %s", function, faults[fault].text);
     return faults[fault].result;
 }
 

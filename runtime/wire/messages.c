@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 
 #define WHOLE_MOST 1e15 /* cJSON writes 15 digits */
 #define LIST_MOST  100000
@@ -789,5 +790,5 @@ const struct message_row *message_row(const struct message_row *rows, size_t cou
 
 void message_refuse(const struct error *why)
 {
-    fprintf(stderr, "epop: %s\n", why->text);
+    say_line("%s", why->text);
 }

@@ -17,6 +17,7 @@
 #include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/base/say.h"
 #include "runtime/base/thread.h"
 #include "runtime/wire/attach.h"
 #include "runtime/wire/envelope.h"
@@ -255,7 +256,7 @@ static void on_gone(void *context, const char *why)
 {
     struct peer *peer = context;
     if (peer->kind == TOOL && !strcmp(why, "it does not read what it is sent"))
-        fprintf(stderr, "epop: a client is dropped: it does not read what it is sent\n");
+        say_line("a client is dropped: it does not read what it is sent");
     if (peer->kind == STRANGER)
         drop_stranger(peer);
     else

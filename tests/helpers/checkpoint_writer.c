@@ -144,9 +144,11 @@ static void limit_files(rlim_t bytes)
 
 int main(int argc, char **argv)
 {
+    static char lines[BUFSIZ];
     struct error error;
     int number, result = 0;
     MPI_Init(&argc, &argv);
+    setvbuf(stdout, lines, _IOLBF, sizeof lines); /* each in one write: MPI has taken the stream's buffer away */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     sem_init(&written, 0, 0);
