@@ -93,16 +93,30 @@ static void kill_by(struct attempt *a, double seconds)
         a->kill = at;
 }
 
-/* mpiexec does not notice that the command which reaches a host for it has failed. */
-static void look_for_failed(struct attempt *a)
+/* mpiexec does not notice that the command which reaches a host for it has failed; or it does, and waits for processes
+ * whose proxies have gone. When they have just ended well it has none for a moment, too. */
+static bool cannot_go_on(struct attempt *a, char *why, size_t size)
 {
     char name[64];
     int status;
-    a->failed = !a->ended && hydra_failed(a->mpiexec, name, sizeof name, &status) ? a->failed + 1 : 0;
+    bool alone = hydra_is_alone(a->mpiexec);
+    a->launched |= !alone;
+    if (!a->ended && hydra_failed(a->mpiexec, name, sizeof name, &status)) {
+        snprintf(why, size, "its '%s' ended with status %d", name, status);
+        return true;
+    }
+    snprintf(why, size, "its proxies have gone");
+    return !a->ended && a->launched && alone && a->words.chief && !a->words.word;
+}
+
+static void look_for_failed(struct attempt *a)
+{
+    char why[120];
+    a->failed = cannot_go_on(a, why, sizeof why) ? a->failed + 1 : 0;
     if (a->failed < FAILED_MOST || a->kill)
         return;
     a->stuck = true;
-    say_line("mpiexec cannot go on: its '%s' ended with status %d", name, status);
+    say_line("mpiexec cannot go on: %s", why);
     kill_by(a, 0);
 }
 

@@ -153,6 +153,17 @@ bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status)
     return true;
 }
 
+static bool is_any(void *context, long pid, const struct procstat *stat)
+{
+    (void)context, (void)pid, (void)stat;
+    return true;
+}
+
+bool hydra_is_alone(pid_t mpiexec)
+{
+    return !procstat_child(mpiexec, is_any, NULL);
+}
+
 static bool is_terminal(long pid, int fd, char *path, size_t size)
 {
     char link[64];

@@ -34,9 +34,12 @@ int hydra_launch_by(char *options[HYDRA_OPTIONS_MAX], int *count, char *launcher
 
 /*
  * mpiexec does not notice when the command that reaches a host for it (ssh, say) fails, and waits for ever. Has one
- * failed? Then true, with the command's name and its exit status. Local.
+ * failed? Then true, with the command's name and its exit status. From MPICH 4.2 on it notices. Local.
  */
 bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status);
+
+/* Has it no child: nothing started yet, or nothing left? From 4.2 on it takes note of those that ended. Local. */
+bool hydra_is_alone(pid_t mpiexec);
 
 /* The proxy that started this process, or 0. Local. */
 pid_t hydra_proxy(void);
