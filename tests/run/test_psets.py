@@ -276,8 +276,12 @@ def test_it_ends_while_it_grows(space, edges):
 def a_process_keeps_its_session(space, edges):
     running = space.start([job.MPIEXEC, "-n", 3, edges, "keeps"])
     running.wait_for_line("2 processes")
-    taken = next(process for process in status(space)["processes"] if process["state"] == "leaving")
-    return running, taken["pid"], next(process["pid"] for process in status(space)["processes"] if process["rank"] == 0)
+
+    def pids(key, value):
+        return [process["pid"] for process in status(space)["processes"] if process[key] == value]
+
+    joining.wait_until(lambda: pids("state", "leaving"))  # a rank may say that it has come through before the job knows
+    return running, pids("state", "leaving")[0], pids("rank", 0)[0]
 
 
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
