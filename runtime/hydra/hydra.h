@@ -41,6 +41,13 @@ bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status);
 /* Has it no child: nothing started yet, or nothing left? From 4.2 on it takes note of those that ended. Local. */
 bool hydra_is_alone(pid_t mpiexec);
 
+/*
+ * Hydra of MPICH 4.1 to 4.2.2 takes 0 for the status of a process whose connection closes before its end is there, when
+ * that of another one, which it kills then, closes in between: mpiexec ended with 0 for 3 of 15 jobs of which a rank
+ * was killed. Is it the launcher of such an MPI library? version: what MPI_Get_library_version says. Local.
+ */
+bool hydra_loses_statuses(const char *version);
+
 /* The proxy that started this process, or 0. Local. */
 pid_t hydra_proxy(void);
 

@@ -7,10 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/child.h"
 #include "runtime/base/ending.h"
+#include "runtime/base/thread.h"
 
 #define ANSWER_TIMEOUT_MS 2000
 
@@ -32,6 +36,39 @@ void pmi_only_here(void)
 bool pmi_can_leave(void)
 {
     return pmi_connection() > 2;
+}
+
+/* In its own session: Hydra kills the process group of each of its processes. */
+static void outlive(int self, int connection) __attribute__((noreturn));
+static void outlive(int self, int connection)
+{
+    struct pollfd end = {.fd = 0, .events = POLLIN};
+    setsid();
+    dup2(self, 0);
+    dup2(connection, 1);
+    close_range(2, ~0U, 0);
+    prctl(PR_SET_NAME, "epop-outlives"); /* in one word, as the keeper's */
+    while (poll(&end, 1, -1) < 0)
+        ;
+    _exit(0);
+}
+
+void pmi_outlive(void)
+{
+    sigset_t before;
+    int self = pidfd_open(getpid(), 0);
+    if (self < 0 || !pmi_can_leave())
+        return;
+    thread_mask_signals(&before);
+    pid_t child = _Fork();
+    if (!child && _Fork())
+        _exit(0);
+    if (!child)
+        outlive(self, pmi_connection());
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    thread_unmask_signals(&before);
+    close(self);
 }
 
 static bool can_be_read(int fd)

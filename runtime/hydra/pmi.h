@@ -15,6 +15,13 @@ void pmi_only_here(void);
 /* To the manager; -1: there is none. Local. */
 int pmi_connection(void);
 
+/*
+ * However this process ends, the connection stays open until it can be waited for: for an mpiexec that loses its status
+ * else (hydra_loses_statuses). A process of its own, nobody's child, keeps it, and ends with this one. Once. Any
+ * thread.
+ */
+void pmi_outlive(void);
+
 /* Was this process started by a process manager that can be told? Local. */
 bool pmi_can_leave(void);
 

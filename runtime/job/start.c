@@ -22,6 +22,7 @@
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/crash/crash.h"
 #include "runtime/hydra/holders.h"
+#include "runtime/hydra/hydra.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/pmi.h"
 #include "runtime/job/checkpoints.h"
@@ -68,11 +69,22 @@ static bool leave_out_devices(void)
     return !setenv(HWLOC, "-pci,-linuxio,-opencl,-gl", 1);
 }
 
+/* Before MPI has the connection. */
+static void look_at_launcher(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(version, &length);
+    if (hydra_loses_statuses(version))
+        pmi_outlive();
+}
+
 int job_init_mpi(const struct job_options *options, int *argc, char ***argv)
 {
     int provided;
     sigset_t before;
     bool left_out = leave_out_devices();
+    look_at_launcher();
     thread_mask_signals(&before); /* an MPI library may have threads, too */
     int error = MPI_Init_thread(argc, argv, thread_level(options), &provided);
     thread_unmask_signals(&before);
