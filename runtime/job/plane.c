@@ -23,6 +23,7 @@
 #include "runtime/job/beside.h"
 #include "runtime/job/checkpoints.h"
 #include "runtime/job/companions.h"
+#include "runtime/job/signals.h"
 #include "runtime/job/supervised.h"
 #include "runtime/records/records.h"
 #include "runtime/wire/messages.h"
@@ -344,6 +345,7 @@ static int serve(struct plane *plane, struct coordinator_config *config, struct 
     if (!plane->coordinator) {
         return error_set(error, ERROR_FAILED, "cannot start the coordinator: out of memory or threads");
     }
+    signals_install(plane->coordinator); /* before anybody sees the job */
     epop__records_begin(
         &(struct records_job){job_id, config->path, coordinator_backend_name(plane->coordinator), config->size});
     if (control_serve(&server_ops, plane, plane->uri, plane->token, error))

@@ -393,10 +393,11 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     make_first_world();
     if (options->executable && checkpoints_restarting())
         count_on();
+    if (job.process != 0)
+        signals_install(NULL); /* whoever is attached is signalled, too */
     bool up = start_control(options, program, &error) == 0;
     if (!epop__job_all_loaded(up ? NULL : error.text))
         return -1;
-    signals_install(job.plane.coordinator);
     if (job.process == 0)
         companions_begin(&range, options->companions, coordinator_job(job.plane.coordinator), job.start);
     return 0;
