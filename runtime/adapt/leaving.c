@@ -203,11 +203,13 @@ static void take_errors(MPI_Comm comm, MPI_Errhandler present)
     MPI_Errhandler_free(&ours);
 }
 
+/* Errors that belong to no communicator, as those of MPI_COMM_WORLD now, go to MPI_COMM_WORLD's handler in MPICH 4.0,
+ * and to MPI_COMM_SELF's later, which few programs set. */
 static void take_all_errors(void)
 {
     MPI_Errhandler of_self;
     MPI_Comm_get_errhandler(MPI_COMM_SELF, &of_self);
-    take_errors(MPI_COMM_SELF, of_self);
+    take_errors(MPI_COMM_SELF, of_self == MPI_ERRORS_ARE_FATAL ? before : of_self);
     take_errors(MPI_COMM_WORLD, before);
 }
 

@@ -99,8 +99,10 @@ static int check_left(void)
 {
     int wrong = 0, size;
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     EXPECT(error_class(MPI_Comm_size(MPI_COMM_WORLD, &size)) == MPI_ERR_COMM);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     return wrong;
 }
 

@@ -15,10 +15,9 @@ EPOP = job.BUILD / "bin/epop"
 PRELOADED = job.BUILD / "lib/libepop_mpi.so.0"
 PLAIN = job.BUILD / "tests/helpers/plain_mpi"
 
-# What has no wrapper, and why.
-LEFT_OUT = {
-    "MPI_T_": "tools' look into the library, no communication; names communicators by untyped pointers",
-}
+# What has no wrapper: tools' look into the library, which is no communication and names communicators by untyped pointers;
+# conversions of handles, where they are functions.
+LEFT_OUT = re.compile(r"MPI_T_|MPI_(Comm|Errhandler|File|Group|Info|Message|Op|Request|Session|Type|Win)_(c2f|f2c|toint|fromint)$")
 
 # The elastic calls, which MPI does not have.
 OWN = {name for header in ("mpi_adapt", "mpi_psets", "mpi_reinit")
@@ -57,7 +56,7 @@ def mpi_library():
 
 
 def left_out(name):
-    return any(name.startswith(start) for start in LEFT_OUT)
+    return LEFT_OUT.match(name) is not None
 
 
 # ---- Is any function missed? ------------------------------------------------------------
@@ -82,15 +81,14 @@ def test_every_function_of_the_header_that_the_library_has():
 
 
 def test_what_is_left_out_is_there_at_all():
-    for start in LEFT_OUT:
-        assert any(name.startswith(start) for name in functions(mpi_library())), start
+    assert any(name.startswith("MPI_T_") for name in functions(mpi_library()))
 
 
 def test_the_runtime_calls_mpi_by_its_profiling_names():
     """Else its calls would be observed, and MPI_COMM_WORLD would not be the launch."""
-    assert functions(job.BUILD / "lib/libepop.so.0", defined=False) == set()
+    assert {name for name in functions(job.BUILD / "lib/libepop.so.0", defined=False) if not left_out(name)} == set()
     assert re.search(r"\bU PMPI_Init_thread\b", output("nm", "-D", job.BUILD / "lib/libepop.so.0"))
-    assert functions(EPOP, defined=False) == set()
+    assert {name for name in functions(EPOP, defined=False) if not left_out(name)} == set()
 
 
 # ---- Programs under epop -------------------------------------------------------------------
