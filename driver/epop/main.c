@@ -13,6 +13,7 @@
 #include "driver/trace/collector.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
+#include "runtime/hydra/mpiexec.h"
 #include "runtime/job/job.h"
 #include "runtime/world/backend.h"
 
@@ -45,8 +46,15 @@ static int walk_without_mpi(const struct options *options, struct drivers *drive
 
 static int walk(const struct options *options, struct drivers *drivers, struct loaded_program *program)
 {
+    char line[240];
+    bool speaks;
     if (!program->uses.mpi)
         return walk_without_mpi(options, drivers, program);
+    if (mpiexec_is_foreign(line, sizeof line, &speaks)) {
+        if (speaks)
+            say_line("%s", line);
+        return EXIT_USAGE;
+    }
     if (!launch_detect().launcher) {
         unload_program(program);
         drivers_close(drivers);

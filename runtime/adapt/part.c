@@ -15,6 +15,7 @@
 #include "runtime/base/ending.h"
 #include "runtime/base/say.h"
 #include "runtime/hydra/holders.h"
+#include "runtime/hydra/mpiexec.h"
 #include "runtime/hydra/pmi.h"
 #include "runtime/job/job.h"
 #include "runtime/world/backend.h"
@@ -213,6 +214,18 @@ static const char *unfit(void)
     return text ? text : leaving_read();
 }
 
+/* MPI may be up; none of these processes is a rank of the job that was meant. */
+static void refuse_foreign(void)
+{
+    char line[240];
+    bool speaks;
+    if (!mpiexec_is_foreign(line, sizeof line, &speaks))
+        return;
+    if (speaks)
+        say_line("%s", line);
+    ending_quit(EXIT_FAILURE);
+}
+
 int part_begin(int *argc, char ***argv, bool of_sessions, void (*ended)(int status))
 {
     static char path[PATH_MAX];
@@ -223,6 +236,7 @@ int part_begin(int *argc, char ***argv, bool of_sessions, void (*ended)(int stat
     options.command = command_line();
     options.path = command_path(path, sizeof path);
     options.checkpoint.arguments = options.command;
+    refuse_foreign();
     MPI_Initialized(&up);
     if (!up)
         error = job_init_mpi(&options, argc, argv);

@@ -17,6 +17,28 @@ const char *mpiexec_name(void)
     return chosen && chosen[0] ? chosen : EPOP_MPIEXEC;
 }
 
+bool mpiexec_is_foreign(char *line, size_t size, bool *speaks)
+{
+    static const struct {
+        const char *size, *rank, *name; /* variables of a process, and whose they are */
+        bool may_speak_pmix;            /* to an MPICH that does, too */
+    } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "the launcher of Open MPI", false},
+                     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun, without PMI,", true}};
+    if (getenv("PMI_FD") || getenv("PMI_PORT") || getenv("PMI_RANK"))
+        return false;
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const char *count = getenv(launchers[i].size), *rank = getenv(launchers[i].rank);
+        if (!count || atoi(count) < 2 || (launchers[i].may_speak_pmix && getenv("PMIX_RANK")))
+            continue;
+        snprintf(line, size,
+                 "%s started %d processes, which to MPICH are as many jobs of one rank; start them with '%s'",
+                 launchers[i].name, atoi(count), mpiexec_name());
+        *speaks = !rank || !atoi(rank);
+        return true;
+    }
+    return false;
+}
+
 /* A folder can be "executed", too. */
 static int take(const char *candidate, char path[PATH_MAX])
 {

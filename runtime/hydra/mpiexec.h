@@ -6,6 +6,8 @@
 #define EPOP_MPIEXEC_H
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* As it was asked for: a path, or a name to look for in PATH. Local. */
 const char *mpiexec_name(void);
@@ -15,5 +17,12 @@ const char *mpiexec_name(void);
  * where there is no such file that can be executed. Local.
  */
 int mpiexec_find(char path[PATH_MAX]);
+
+/*
+ * Was this process started, with others, by a launcher that MPICH does not know: Open MPI's, or srun without PMI? MPICH
+ * takes each of them for a job of one rank. Then true, with a line that says so, and whether it is for this process to
+ * say. Local.
+ */
+bool mpiexec_is_foreign(char *line, size_t size, bool *speaks);
 
 #endif

@@ -154,6 +154,27 @@ def test_a_program_with_mpi_is_started_again_under_mpiexec(space):
     assert result.err == f"epop: started without a launcher: running under '{job.MPIEXEC} -n 1'\n", result
 
 
+FOREIGN = {"the launcher of Open MPI": ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+           "srun, without PMI,": ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID")}
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("command", [[str(job.BUILD / "bin/epop"), job.program("ledger")], [str(job.BUILD / "plain/heat_adapt")]], ids=["epop", "executable"])
+@pytest.mark.parametrize("name", FOREIGN)
+def test_under_a_launcher_that_mpich_does_not_know(space, name, command, rank):
+    size_name, rank_name = FOREIGN[name]
+    result = space.start(command, env={size_name: "3", rank_name: str(rank)}).wait()
+    line = f"epop: {name} started 3 processes, which to MPICH are as many jobs of one rank; start them with '{job.MPIEXEC}'\n"
+    assert result.status in (1, 2) and result.out == "" and result.err == ("" if rank else line), result
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_alone_under_a_launcher_that_mpich_does_not_know(space, name):
+    size_name, rank_name = FOREIGN[name]
+    result = space.start([str(job.BUILD / "bin/epop"), "--quiet", job.program("rigid")], env={size_name: "1", rank_name: "0"}).wait()
+    assert result.status == 0 and result.err == "", result
+
+
 def test_the_relaunch_keeps_options_arguments_and_status(space):
     result = space.epop("--quiet", "rigid.so", "-5")
     assert result.status == 1 and "'start' (INIT)" in result.err, result

@@ -94,7 +94,7 @@ def test_programs_need_little(path):
     if path.parent.name == "examples":
         allowed |= {name for name in needed(path) if "blas" in name}
     if path.stem.endswith("_fortran"):
-        allowed |= {name for name in needed(path) if re.match(r"lib(gfortran|mpi\w*fort)\.", name)}
+        allowed |= {name for name in needed(path) if re.match(r"lib(gfortran|mpi\w*fort|gcc_s)\.", name)}
     assert needed(path) <= allowed
 
 
