@@ -17,7 +17,7 @@ mkdir -p "$logs"
 passed=0 failed=0 unsteady=''
 stages=()
 declare -A running=() begun=() # by the number of the process
-at_once=${TEST_AT_ONCE:-2}     # while one waits another one computes
+at_once=${TEST_AT_ONCE:-3}     # while one waits others compute
 alone='sock\\ (mpich|build)'   # what the others of `sock` need
 if ! [[ $at_once =~ ^[1-9][0-9]?$ ]]; then
     echo "TEST_AT_ONCE is how many stages run beside each other, a number from 1 on, and not '$at_once'" >&2
@@ -168,12 +168,15 @@ stage demo 900 demo/demo.sh
 # when it is missing, with Fortran. Its waiting ranks sleep, so the scenarios of the pool run there too.
 stage "sock mpich" 3000 env MPICH_LANGUAGES=fortran mpich/build.sh ch3:sock
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 DEVICE=ch3:sock all tests
+# Those that take longest and mostly wait come first, so that others compute meanwhile.
+stage threads 1800 bash -c threads
 on_sock='
-    crash where join parking baseline spawn_faults hosts releases conditions cycles transactions ends soak public_shapes
+    slurm_companions slurm_variants slurm_runtime soak
+    crash where join parking baseline spawn_faults hosts releases conditions cycles transactions ends public_shapes
     conformance psets reinit capabilities interpose mpi_adapt mpi_redist describe ahead kinds stencil shapes leaving first_probe cg fortran ledger resize profile_backends profile
     outlook records unwritten trace trace_hosts debug debug_stops preconnect stopped children signals measure force
     recover_hosts attend attend_link epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_recovery epoprm_soak
-    restart_programs slurm_adviser slurm_companions slurm_runtime slurm_variants
+    restart_programs slurm_adviser
 '
 for test in $on_sock; do
     case $test in
@@ -185,7 +188,6 @@ for test in $on_sock; do
         "$PYTHON" -m pytest -q -x -n $workers -p no:cacheprovider "tests/run/test_$test.py"
 done
 
-stage threads 1800 bash -c threads
 run_stages
 
 [ -z "$unsteady" ] || printf 'unsteady, to be looked into: %s\n' "$unsteady"
