@@ -15,6 +15,7 @@
 #include "epopctl/jobs.h"
 #include "epopctl/output.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 
@@ -38,7 +39,7 @@ struct forcing {
 /* Who asks, for the line that the job says. */
 static cJSON *force_request(void)
 {
-    char host[64] = "?", text[100];
+    char host[HOST_OWN_MAX] = "?", text[100];
     cJSON *request = json_message(REQUEST(stop));
     gethostname(host, sizeof host - 1);
     snprintf(text, sizeof text, "pid %ld on %.40s", (long)getpid(), host);

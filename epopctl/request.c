@@ -11,6 +11,7 @@
 #include "epopctl/jobs.h"
 #include "epopctl/output.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 
@@ -144,7 +145,7 @@ static int add_slurm_jobs(cJSON *request, const char *text)
     }
     cJSON *jobs = cJSON_AddObjectToObject(request, "slurm_jobs");
     for (const char *at = text; *at; at += strcspn(at, ","), at += *at == ',') {
-        char host[64];
+        char host[HOST_MAX];
         size_t length = strcspn(at, "=,");
         int number = at[length] == '=' ? slurm_number(at + length + 1) : 0;
         if (!number || !length || length >= sizeof host) {

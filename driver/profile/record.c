@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "interpose/interpose.h"
+#include "runtime/base/host.h"
 
 /* By name: numbers of functions depend on the mpi.h that each was built with. */
 static cJSON *calls_json(const struct call_list *list, double tick)
@@ -58,7 +59,7 @@ static cJSON *part_json(const struct part *part, double now)
 
 cJSON *cells_json(const struct cells *cells, double tick, double now)
 {
-    char host[64] = "?";
+    char host[HOST_OWN_MAX] = "?";
     gethostname(host, sizeof host - 1);
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "host", host);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/base/host.h"
+
 #define TRACE_MAGIC     0x3165636172547045u /* the format's number is part of it */
 #define TRACE_NAMES_MAX 64
 #define TRACE_NAME_MAX  40
@@ -73,7 +75,7 @@ struct trace_header {
     uint64_t magic;
     uint64_t size; /* of the whole buffer */
     int32_t process, pid;
-    char host[64], program[64];
+    char host[HOST_OWN_MAX], program[64];
     int32_t elements;
     char names[TRACE_NAMES_MAX][TRACE_NAME_MAX];
     int32_t clocks;              /* readings so far */

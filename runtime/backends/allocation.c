@@ -145,7 +145,7 @@ static bool is_own(const char *host)
 
 char *allocation_variable(const struct coordinator *c, const char *hosts)
 {
-    char *text = NULL, host[HOSTS_NAME_MAX];
+    char *text = NULL, host[HOST_MAX];
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     const char *separator = " ";

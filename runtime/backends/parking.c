@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/hosts.h"
@@ -103,7 +104,7 @@ void parking_cancel(struct coordinator *c, const struct adaptation *a)
 
 bool parking_is_local(const struct coordinator *c, int process)
 {
-    char host[64] = "";
+    char host[HOST_OWN_MAX] = "";
     gethostname(host, sizeof host - 1);
     return processes_pid(c, process) > 0 && !strcmp(processes_host(c, process), host);
 }

@@ -7,13 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/host.h"
 #include "runtime/checkpoint/memory_send.h"
 #include "runtime/checkpoint/outcome.h"
 #include "runtime/control/rundir.h"
 
 /* Two hosts may have directories of the same number, and two names the same directory. */
 struct identity {
-    char host[64];
+    char host[HOST_OWN_MAX];
     uint64_t device, inode;
 };
 

@@ -12,22 +12,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/host.h"
 #include "runtime/base/random.h"
 #include "runtime/control/rundir.h"
 
 #define MEMORY "/dev/shm"
 enum { LEFT_SECONDS = 3600, TRIES = 1000 };
 
-static void own_host(char host[65])
+static void own_host(char host[HOST_OWN_MAX])
 {
     strcpy(host, "localhost");
-    gethostname(host, 64);
-    host[64] = '\0';
+    gethostname(host, HOST_OWN_MAX - 1);
+    host[HOST_OWN_MAX - 1] = '\0';
 }
 
 int memory_place_name(char *path, size_t size, struct error *error)
 {
-    char key[20], host[65];
+    char key[20], host[HOST_OWN_MAX];
     own_host(host);
     if (access(MEMORY, W_OK | X_OK))
         return error_set(error, ERROR_FAILED, MEMORY ", where checkpoints in memory lie: %s", strerror(errno));
@@ -76,7 +77,7 @@ void memory_place_remove(const char *path)
 /* Is it one of this user's, by its name? Whose supervisor is, or was, on this host? */
 static bool is_ours(const char *name, bool *here)
 {
-    char host[65];
+    char host[HOST_OWN_MAX];
     long user;
     int key = 0;
     own_host(host);

@@ -11,15 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/host.h"
+
 #define SUFFIX     ".epop-part"
-#define ENDING_MAX 80
+#define ENDING_MAX (HOST_OWN_MAX + 16)
 
 /* '@' stands in no host's name. */
 static void own_ending(char ending[ENDING_MAX])
 {
-    char host[65] = "localhost";
-    gethostname(host, 64);
-    host[64] = '\0';
+    char host[HOST_OWN_MAX] = "localhost";
+    gethostname(host, HOST_OWN_MAX - 1);
+    host[HOST_OWN_MAX - 1] = '\0';
     snprintf(ending, ENDING_MAX, "@%s" SUFFIX, host);
 }
 

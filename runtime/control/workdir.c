@@ -16,6 +16,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/host.h"
 #include "runtime/control/control.h"
 #include "runtime/control/rundir.h"
 
@@ -30,7 +31,7 @@ static unsigned long long digest(const char *token)
 /* "work.HOST." begins the names on this host. The length. */
 static size_t prefix(char *text, size_t size)
 {
-    char host[64] = "localhost";
+    char host[HOST_OWN_MAX] = "localhost";
     gethostname(host, sizeof host - 1);
     return (size_t)snprintf(text, size, "work.%s.", host);
 }
@@ -58,7 +59,7 @@ static int lock(const char *directory, int operation)
 int control_directory(const char *purpose, const char *token, char *path, size_t size, struct error *error)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
-    char base[256], host[80], mark[CONTROL_NAMESPACE_MARK_MAX];
+    char base[256], host[HOST_OWN_MAX + 16], mark[CONTROL_NAMESPACE_MARK_MAX];
     if (control_rundir(base, sizeof base, error))
         return -1;
     prefix(host, sizeof host);

@@ -39,13 +39,13 @@ bool hosts_has(const char *list, const char *host)
     return false;
 }
 
-bool hosts_next(const char **at, char name[HOSTS_NAME_MAX], int *count)
+bool hosts_next(const char **at, char name[HOST_MAX], int *count)
 {
     const char *element = *at;
     if (!*element)
         return false;
     size_t length = name_length(element);
-    snprintf(name, HOSTS_NAME_MAX, "%.*s", (int)length, element);
+    snprintf(name, HOST_MAX, "%.*s", (int)length, element);
     if (count)
         *count = element[length] == ':' ? atoi(element + length + 1) : 0;
     *at += strcspn(element, ",");

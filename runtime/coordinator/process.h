@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/base/host.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/member/plan.h"
 #include "runtime/member/stretch.h"
@@ -38,7 +39,7 @@ struct process {
     int rank;   /* in the world, -1 outside */
     int launch; /* the adaptation that it was started for; 0: the job's start */
     /* arrivals.c, from its hello */
-    char host[64];
+    char host[HOST_OWN_MAX];
     int pid;
     bool attached;   /* to the control plane: its hello has come */
     bool identified; /* and said what it runs */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/departures.h"
@@ -43,7 +44,7 @@ static void release_free(struct release *r)
 /* Is there one host in both lists? */
 static bool lists_meet(const char *added, const char *list)
 {
-    char name[HOSTS_NAME_MAX];
+    char name[HOST_MAX];
     while (hosts_next(&added, name, NULL))
         if (hosts_has(list, name))
             return true;
@@ -258,7 +259,7 @@ static void say_told(struct coordinator *c, const char *host)
 
 void releases_told(struct coordinator *c, int process)
 {
-    char host[64];
+    char host[HOST_OWN_MAX];
     snprintf(host, sizeof host, "%s", process_at(c, process)->host);
     if (c->stop.asked || c->ending.finished || process_at(c, process)->dismissed || !process_at(c, process)->launch)
         return;

@@ -55,7 +55,7 @@ static bool are_added(const struct request_resize *request, struct error *why)
 
 bool slurm_jobs_take(struct coordinator *c, const struct request_resize *request, struct error *why)
 {
-    char host[HOSTS_NAME_MAX];
+    char host[HOST_MAX];
     if (!are_added(request, why))
         return false;
     for (const char *at = request->add_hosts; at && hosts_next(&at, host, NULL);)

@@ -9,12 +9,13 @@
 #include <stddef.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/host.h"
 #include "runtime/wire/messages.h"
 
 struct coordinator;
 
 struct slurm_job {
-    char host[64];
+    char host[HOST_MAX];
     int job;
 };
 

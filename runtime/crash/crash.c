@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/base/ending.h"
+#include "runtime/base/host.h"
 #include "runtime/base/thread.h"
 #include "runtime/crash/code.h"
 #include "runtime/crash/trace.h"
@@ -29,7 +30,7 @@ static struct {
     const struct live_position *live;
     int process;
     crash_deliver_fn deliver;
-    char host[64];
+    char host[HOST_OWN_MAX];
     pid_t program_thread;
     _Atomic pid_t crashed; /* the thread whose crash is reported; 0: none */
     sem_t ready;           /* the report is */

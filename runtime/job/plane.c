@@ -14,6 +14,7 @@
 #include "runtime/base/binding.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
 #include "runtime/base/slurm.h"
@@ -86,7 +87,7 @@ static const struct ending_hooks ending_hooks = {.failing = on_failing, .end = e
 
 static cJSON *hello(const struct plane *plane)
 {
-    char host[64];
+    char host[HOST_OWN_MAX];
     wire_host(host, sizeof host);
     cJSON *message = json_message(REPORT(hello));
     cJSON_AddStringToObject(message, "host", host);

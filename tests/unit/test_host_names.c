@@ -33,7 +33,7 @@ static void test_not_listed(void **state)
 
 static void test_each(void **state)
 {
-    char name[HOSTS_NAME_MAX];
+    char name[HOST_MAX];
     const char *at = "n1:2,n2.a.org,fe80::1,n3:";
     int count;
     (void)state;
@@ -42,6 +42,22 @@ static void test_each(void **state)
     assert_true(hosts_next(&at, name, NULL) && !strcmp(name, "fe80::1"));
     assert_true(hosts_next(&at, name, &count) && !strcmp(name, "n3:") && count == 0);
     assert_false(hosts_next(&at, name, &count));
+}
+
+/* Of 253 characters, as the domain name system allows. */
+static void test_long(void **state)
+{
+    char list[260] = "n1.", name[HOST_MAX];
+    const char *at = list;
+    int count;
+    (void)state;
+    memset(list + 3, 'a', 250);
+    strcpy(list + 253, ":12");
+    assert_true(hosts_valid(list) && hosts_has(list, "n1"));
+    assert_true(hosts_next(&at, name, &count));
+    assert_int_equal(count, 12);
+    assert_int_equal(strlen(name), 253);
+    assert_true(hosts_has(list, name));
 }
 
 static void test_valid(void **state)
@@ -62,8 +78,8 @@ static void test_not_valid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_listed), cmocka_unit_test(test_not_listed),
-                                       cmocka_unit_test(test_each), cmocka_unit_test(test_valid),
-                                       cmocka_unit_test(test_not_valid)};
+                                       cmocka_unit_test(test_each),   cmocka_unit_test(test_long),
+                                       cmocka_unit_test(test_valid),  cmocka_unit_test(test_not_valid)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

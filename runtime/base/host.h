@@ -1,0 +1,11 @@
+/* Names of hosts. */
+#ifndef EPOP_BASE_HOST_H
+#define EPOP_BASE_HOST_H
+
+/* Room for one that a list names: DNS allows 253 characters. */
+#define HOST_MAX 256
+
+/* And for that of a host itself, of which Linux has 64. */
+#define HOST_OWN_MAX 65
+
+#endif
