@@ -58,5 +58,31 @@ def test_lists_that_cannot_be_renewed_may_do(deps):
 ], ids=["no sudo", "no apt-get", "apt-get fails", "sudo refuses"])
 def test_what_cannot_be_is_said(deps, uid, commands, reason):
     result, _ = deps("here", "this", "that", uid=uid, **commands)
-    assert result.status == 1 and result.err == \
-        f"epop: {reason}; install these packages, or what they are called here: this that\n", result
+    assert result.status == 1 and result.err == (
+        f"epop: {reason}; install these Debian packages, or what they are called here:\n"
+        "epop:   this: this\nepop:   that: that\n"), result
+
+
+def test_what_a_package_gives_is_said(deps):
+    result, _ = deps("libcjson-dev", "mpich")
+    assert result.status == 1 and result.err.splitlines()[1:] == [
+        "epop:   libcjson-dev: cJSON", "epop:   mpich: MPICH, its launcher: MPIEXEC names another"], result
+
+
+def test_what_can_be_left_out_is_no_failure(deps):
+    result, _ = deps("libpmix-dev", "here")
+    assert result.status == 0 and result.err == (
+        "epop: there is no apt-get; left out is what these Debian packages, or what they are called here, give:\n"
+        "epop:   libpmix-dev: OpenPMIx, for what its tools ask of a job\n"), result
+    result, _ = deps("libpmix-dev", "this")
+    assert result.status == 1 and result.err.count("\n") == 4, result
+
+
+@pytest.mark.parametrize("package, commands", [
+    ("libcjson-dev", {"pkg_config": '#!/bin/sh\n[ "$*" = "--exists libcjson" ]\n'}),
+    ("libhdf5-dev", {"pkg_config": '#!/bin/sh\n[ "$*" = "--exists hdf5" ]\n'}),
+    ("libmpich-dev", {"mpicc.mpich": LOGGED}),
+], ids=["library", "library of another name", "command"])
+def test_what_is_there_without_its_package_is_not_missing(deps, package, commands):
+    result, _ = deps(package, **commands)
+    assert (result.status, result.out, result.err) == (0, "", ""), result

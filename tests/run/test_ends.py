@@ -84,8 +84,9 @@ def test_joiner_that_dies_behind_the_line(space, kind):
 
 @pytest.mark.parametrize("how", [(), ("--no-ahead",)], ids=["ahead", "at the gate"])
 def test_error_of_mpi_behind_the_line(space, how):
-    """As when Hydra's proxy of the joiners was killed, and MPI asks it where they are: a line says so."""
-    env = {"LD_PRELOAD": job.test_program("preload_fault"), "EPOP_TEST_FAULT": "merge:error:0"}
+    """As when Hydra's proxy of the joiners was killed, and MPI asks it where they are: a line says so. On a rank that the
+    joiners' launch does not have: they have MPI end them."""
+    env = {"LD_PRELOAD": job.test_program("preload_fault"), "EPOP_TEST_FAULT": "merge:error:1"}
     it = JoinScenario(space, options=how, env=env)
     begin = time.monotonic()
     it.start_ctl("resize", "3", "--wait")
