@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static int64_t memory_now, memory_peak;
-static size_t fail_from; /* allocations of so many bytes and more fail; 0: none */
-static int fail_after;   /* after so many that are let through */
+static volatile int64_t memory_now, memory_peak; /* gcc takes it that calloc leaves them alone */
+static size_t fail_from;                         /* allocations of so many bytes and more fail; 0: none */
+static int fail_after;                           /* after so many that are let through */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define MEMORY_COUNTED 0
