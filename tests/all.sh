@@ -129,7 +129,12 @@ threads() {
         "$PYTHON" -m pytest -q -x -p no:cacheprovider tests/run/sanitized_threads.py tests/run/test_relays.py
 }
 
+# Each clang-format has its own idea of the same rules; ours is that of Debian 12.
 style() {
+    if [[ $(clang-format --version) != *'version 14.'* ]]; then
+        echo "not looked at: this is not clang-format 14, but $(clang-format --version)"
+        return 0
+    fi
     find . -path ./build -prune -o -path "./$BUILD" -prune -o -name '*.[ch]' -exec clang-format --dry-run --Werror {} +
 }
 
