@@ -13,15 +13,15 @@
 
 enum { AHEAD = sizeof PREFIX - 1, USUAL = 1024 };
 
-static void write_all(const char *text, size_t length)
+void say_bytes(int fd, const char *bytes, size_t length)
 {
     while (length) {
-        ssize_t written = write(STDERR_FILENO, text, length);
+        ssize_t written = write(fd, bytes, length);
         if (written < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, 1000);
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 1000);
         else if (written < 0 && errno != EINTR)
-            return; /* nobody reads it */
-        text += written > 0 ? written : 0;
+            return; /* nobody reads it any more */
+        bytes += written > 0 ? written : 0;
         length -= written > 0 ? (size_t)written : 0;
     }
 }
@@ -33,7 +33,7 @@ static void write_line(char *room, size_t length)
     memcpy(room, PREFIX, AHEAD);
     room[AHEAD + length] = '\n';
     fflush(stderr); /* what the program has printed before, where it gave that a buffer */
-    write_all(room, AHEAD + length + 1);
+    say_bytes(STDERR_FILENO, room, AHEAD + length + 1);
 }
 
 void say_line(const char *format, ...)

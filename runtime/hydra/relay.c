@@ -11,6 +11,8 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
+#include "runtime/base/say.h"
+
 #define ROOM 4096
 
 /* One of the two outputs, on its way. */
@@ -120,15 +122,7 @@ static bool is_rest_again(const struct stream *s, const char *line, size_t lengt
 
 static void put(const struct stream *s, const char *text, size_t length)
 {
-    while (length) {
-        ssize_t wrote = write(s->to, text, length);
-        if (wrote < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){.fd = s->to, .events = POLLOUT}, 1, 1000);
-        else if (wrote < 0 && errno != EINTR)
-            return; /* nobody reads it any more */
-        text += wrote > 0 ? wrote : 0;
-        length -= wrote > 0 ? (size_t)wrote : 0;
-    }
+    say_bytes(s->to, text, length);
 }
 
 static void put_held(struct stream *s)
