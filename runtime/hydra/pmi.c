@@ -56,8 +56,8 @@ static void outlive(int self, int connection)
 void pmi_outlive(void)
 {
     sigset_t before;
-    int self = pidfd_open(getpid(), 0);
-    if (self < 0 || !pmi_can_leave())
+    int self = pmi_can_leave() ? pidfd_open(getpid(), 0) : -1;
+    if (self < 0)
         return;
     thread_mask_signals(&before);
     pid_t child = _Fork();
