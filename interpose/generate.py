@@ -16,7 +16,7 @@ import sys
 import prototypes
 
 # MPI_T_: not a program's communication but a tool's look into the library; may be called before MPI_Init, and names
-# communicators by untyped pointers. The others only convert handles: functions in MPICH 4.1 to 4.3, macros before and after.
+# communicators by untyped pointers. The others only convert handles: functions in MPICH 4.2, macros before and after.
 LEFT_OUT = re.compile(r"MPI_T_|MPIX?_(?!Status_)\w+_(c2f|f2c|toint|fromint)$")
 
 # Functions that interpose/instead.c implements: they look at a communicator behind a pointer, belong to the life

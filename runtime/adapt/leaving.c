@@ -203,8 +203,8 @@ static void take_errors(MPI_Comm comm, MPI_Errhandler present)
     MPI_Errhandler_free(&ours);
 }
 
-/* Errors that belong to no communicator, as those of MPI_COMM_WORLD now, go to MPI_COMM_WORLD's handler in MPICH 4.0,
- * and to MPI_COMM_SELF's later, which few programs set. */
+/* Errors that belong to no communicator, as those of MPI_COMM_WORLD now, go to MPI_COMM_WORLD's handler up to
+ * MPICH 4.1, and to MPI_COMM_SELF's later, which few programs set. */
 static void take_all_errors(void)
 {
     MPI_Errhandler of_self;
