@@ -345,7 +345,7 @@ class Cluster:
     def _account(self):
         """slurmdbd with a database that loses nothing worth keeping."""
         db = self.directory / "db"
-        command = ["mariadbd", "--no-defaults", "--user=root", f"--datadir={db}", "--lc-messages-dir=/usr/share/mysql",
+        command = ["mariadbd", "--no-defaults", "--user=root", f"--datadir={db}", f"--tmpdir={self.directory}", "--lc-messages-dir=/usr/share/mysql",
                    "--skip-log-bin", "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=64M",
                    "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync"]
         tables = "create database mysql;\nuse mysql;\n" + pathlib.Path("/usr/share/mysql/mysql_system_tables.sql").read_text()
