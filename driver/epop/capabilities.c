@@ -14,6 +14,7 @@
 
 #include "driver/epop/launch.h"
 #include "driver/epop/trial.h"
+#include "runtime/backends/port.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/say.h"
 #include "runtime/base/spawn.h"
@@ -26,7 +27,7 @@ struct attempt {
     pid_t pid;
     int output;
     double deadline;
-    char text[4096];
+    char text[2 * PORT_MOST]; /* a port, and whatever else is said */
     size_t length;
 };
 

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/backends/port.h"
+
 static int rank, size;
 
 static double cpu_seconds(void)
@@ -98,9 +100,9 @@ static int talk_to_parent(void)
 /* Prints "port NAME" when it can be connected to, or the answer when no port can be opened. */
 static int accept_one(void)
 {
-    char port[MPI_MAX_PORT_NAME];
+    char port[PORT_MOST];
     MPI_Comm other;
-    int error = rank == 0 ? MPI_Open_port(MPI_INFO_NULL, port) : MPI_SUCCESS;
+    int error = rank == 0 ? port_open(port) : MPI_SUCCESS;
     MPI_Bcast(&error, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (error != MPI_SUCCESS)
         return rank == 0 ? answer("connect", error, 0) : 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/backends/port.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/hydra/pmi.h"
@@ -14,7 +15,7 @@
 
 int connecting_available(struct error *reason)
 {
-    char port[MPI_MAX_PORT_NAME];
+    char port[PORT_MOST];
     if (!pmi_can_leave()) {
         return error_set(reason, ERROR_FAILED, "the launcher is not Hydra's mpiexec, which lets one process leave");
     }
@@ -22,7 +23,7 @@ int connecting_available(struct error *reason)
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    int error = MPI_Open_port(MPI_INFO_NULL, port);
+    int error = port_open(port);
     if (!error)
         MPI_Close_port(port);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, before);
@@ -35,13 +36,15 @@ int connecting_available(struct error *reason)
 
 char *connecting_port(int number)
 {
-    char ports[CONNECTING_PORTS][MPI_MAX_PORT_NAME];
-    int failed = 0;
-    for (int i = 0; i <= number; i++)
-        failed |= MPI_Open_port(MPI_INFO_NULL, ports[i]);
-    for (int i = 0; i < number; i++)
+    char(*ports)[PORT_MOST] = malloc((size_t)(number + 1) * sizeof *ports);
+    int failed = !ports;
+    for (int i = 0; i <= number && !failed; i++)
+        failed = port_open(ports[i]);
+    for (int i = 0; i < number && !failed; i++)
         MPI_Close_port(ports[i]);
-    return failed ? NULL : strdup(ports[number]);
+    char *port = failed ? NULL : strdup(ports[number]);
+    free(ports);
+    return port;
 }
 
 /* The communicator of these ranks of comm, in that order. Collective over them alone. */

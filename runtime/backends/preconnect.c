@@ -14,6 +14,7 @@
 #include "runtime/backends/connecting.h"
 #include "runtime/backends/detour.h"
 #include "runtime/backends/device.h"
+#include "runtime/backends/port.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
@@ -165,7 +166,7 @@ static int connect_worlds(struct connection_task *task, struct error *error)
 {
     epop_window_t *w = &task->window;
     const char *named = task->plan->port ? task->plan->port : "";
-    char port[MPI_MAX_PORT_NAME] = "";
+    char port[PORT_MOST] = "";
     struct error refusal = {0};
     bool root = w->old_rank == 0;
     /* If that fails, the connect to a port without a name fails on all ranks: they wait for this one in it. */

@@ -8,6 +8,7 @@
 
 #include "runtime/backends/connecting.h"
 #include "runtime/backends/gathering.h"
+#include "runtime/backends/port.h"
 #include "runtime/backends/spawner.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
@@ -202,16 +203,16 @@ static int merge(struct world *world, struct error *error)
 
 /* The port of late joiners, on rank 0 of both sides: from the first joiner to the rank that spawned it. Collective over
  * either side: 0, or -1 with text where it could not spawn. */
-static int exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME], struct error *error)
+static int exchange_port(struct world *world, char port[PORT_MOST], struct error *error)
 {
     struct error failure = {0};
     const struct plan *plan = world->plan;
     if (world->window.status == EPOP_JOINING) {
         if (world->rank == 0) {
             char *opened = connecting_port(0);
-            snprintf(port, MPI_MAX_PORT_NAME, "%s", opened ? opened : "");
+            snprintf(port, PORT_MOST, "%s", opened ? opened : "");
             free(opened);
-            MPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, state.parent);
+            MPI_Send(port, PORT_MOST, MPI_CHAR, 0, 0, state.parent);
         }
         MPI_Comm_disconnect(&state.parent);
         return 0;
@@ -222,7 +223,7 @@ static int exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME], stru
                                            plan->joining, json, &failure);
         cJSON_Delete(json);
         if (intercomm != MPI_COMM_NULL) {
-            MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, intercomm, MPI_STATUS_IGNORE);
+            MPI_Recv(port, PORT_MOST, MPI_CHAR, 0, 0, intercomm, MPI_STATUS_IGNORE);
             MPI_Comm_disconnect(&intercomm);
         }
     }
@@ -236,7 +237,7 @@ static int exchange_port(struct world *world, char port[MPI_MAX_PORT_NAME], stru
 /* One spawns, the others connect. */
 static int meet(struct world *world, struct error *error)
 {
-    char port[MPI_MAX_PORT_NAME] = "";
+    char port[PORT_MOST] = "";
     if (state.options.async) {
         snprintf(port, sizeof port, "%s", world->plan->port ? world->plan->port : "");
         if (world->rank == 0 && world->window.status != EPOP_JOINING)
