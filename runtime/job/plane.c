@@ -37,6 +37,7 @@
 
 static bool serving; /* this process has the server: the others hear of the end before they miss it */
 static bool by_fault;
+static int launch; /* processes in it */
 static char reason[512];
 
 /* ---- The end of the job ------------------------------------------------------------- */
@@ -58,7 +59,8 @@ static void tell_supervisor(int status)
 }
 
 /* What the MPI library says in MPI_Abort would only bury our line. The alarm is for a library that cannot be called
- * from this thread now: the process manager ends the others when this process is gone. */
+ * from this thread now: the process manager ends the others when this process is gone. Where there are none, all that
+ * MPI_Abort does is to call exit(), in which this thread would wait for another one that is in it (glibc 2.41). */
 static void end_all(int status)
 {
     tell_supervisor(status);
@@ -69,6 +71,8 @@ static void end_all(int status)
         companions_end();
     }
     hydra_stay_in_sight();
+    if (launch == 1)
+        return;
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0)
         dup2(nowhere, STDERR_FILENO);
@@ -469,6 +473,7 @@ static void init(struct plane *plane, struct member *member)
     cpu_set_t cores;
     if (binding_own(&cores))
         binding_text(&cores, plane->cores);
+    MPI_Comm_size(MPI_COMM_WORLD, &launch);
     ending_set(&ending_hooks);
     plane->member = member;
     pthread_mutex_init(&plane->lock, NULL);

@@ -151,6 +151,12 @@ def test_exit_in_a_block(space, fault, rank, backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_exit_of_the_only_rank(space, backend):
+    """MPI_Abort would be an exit() of another thread, which waits for this one."""
+    check_exit(space.epop("--backend", backend, job.test_program("mpi_faults"), ranks=1, env={"EPOP_TEST_FAULT": "exit-exec"}), "exit-exec")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_exit_in_the_adapt_block(space, backend):
     start, ranks = ([], 1) if backend == "join" else (["--start", "1"], 2)
     result = space.epop("--backend", backend, *start, job.test_program("mpi_faults"), ranks=ranks,
