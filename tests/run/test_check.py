@@ -149,4 +149,5 @@ def test_cxx_that_cannot_be_unloaded(space, how):
     subprocess.run(["g++", "-shared", "-fPIC", f"-I{job.ROOT / 'epop_api'}", "prog.cpp", *options, "-o", "prog.so"],
                    cwd=space.directory, check=True, timeout=60)
     result = check(space, "./prog.so")
-    assert result.status == 0 and (reason in result.err if reason else result.err == ""), result
+    can_be = how == "recipe" or (how == "no-gnu-unique" and result.err == "") # libstdc++ of gcc 16 takes none of its symbols
+    assert result.status == 0 and (result.err == "" if can_be else reason in result.err), result
