@@ -3,6 +3,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/coordinator/names.h"
+#include "runtime/coordinator/position.h"
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/reply.h"
@@ -24,6 +25,7 @@ void pause_reached(struct coordinator *c, const struct position *at)
     c->pause.on = true;
     c->pause.since = monotonic_seconds();
     timers_stop(&c->timers, &c->preparing);
+    position_progress_came(c);
     cJSON *reply = reply_accepted("done");
     cJSON_AddNumberToObject(reply, "pc", at->pc);
     cJSON_AddStringToObject(reply, "element", names_element(c, at->pc));

@@ -30,6 +30,7 @@ void position_init(struct coordinator *c, void (*go_on)(struct coordinator *c, s
 /* Has the event wait until the position is known, and the progress, where that is wanted. Takes the event. */
 void position_wait(struct coordinator *c, struct event *event, bool progress);
 void position_came(struct coordinator *c, int process, const struct report_position *report);
+/* Or will not come, as the ranks stand still: who asks from now on is to hear of this place. */
 void position_progress_came(struct coordinator *c);
 /* Where somebody waits: rank 0 is another process now. */
 void position_ask_again(struct coordinator *c);

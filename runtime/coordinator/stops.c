@@ -8,6 +8,7 @@
 #include "runtime/base/say.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/names.h"
+#include "runtime/coordinator/position.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/publish.h"
@@ -133,6 +134,7 @@ static void stop(struct coordinator *c, const struct position *at, int rank, con
         send_halt(c, true);
     }
     s->how = rank < 0 ? STOPPED_ALL : STOPPED_SOME;
+    position_progress_came(c);
     s->at = *at;
     s->stepping = s->announced = false;
     snprintf(s->by, sizeof s->by, "%s", by);
