@@ -381,7 +381,7 @@ demo: deps
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) demo/demo.sh
 
 test: deps
-	@./deps.sh $(TEST_PACKAGES) $(REPORT_TEST_PACKAGES)
+	@./deps.sh $(TEST_PACKAGES) $(if $(filter no,$(REPORT)),,$(REPORT_TEST_PACKAGES))
 	@$(MAKE) --no-print-directory all tests
 	@BUILD=$(BUILD) MPICC='$(MPICC)' MPIEXEC=$(MPIEXEC) PYTHON=$(PYTHON) tests/all.sh
 

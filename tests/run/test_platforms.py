@@ -1,0 +1,40 @@
+"""tests/platforms/run where it cannot be done, and what tests/all.sh makes of a stage that cannot be run."""
+
+import os
+import subprocess
+
+import job
+
+ALL, RUN = job.ROOT / "tests/all.sh", job.ROOT / "tests/platforms/run"
+
+
+def without_namespaces(tmp_path, *command, **env):
+    unshare = tmp_path / "unshare"
+    unshare.write_text("#!/bin/sh\nexit 1\n")
+    unshare.chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "EPOP_CACHE": str(tmp_path / "cache"), **env}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_suite_is_named():
+    for words in ([], ["../trixie"]):
+        done = subprocess.run([RUN, *words], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2 and done.stderr.startswith("usage: tests/platforms/run SUITE"), done
+
+
+def test_where_it_cannot_be_done(tmp_path):
+    done = without_namespaces(tmp_path, RUN, "trixie")
+    assert done.returncode == 77 and done.stderr.endswith(": nothing was looked at\n"), done
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_stage_that_cannot_be_run_is_skipped(tmp_path):
+    done = without_namespaces(tmp_path, ALL, CI="true", TEST_STAGES="platform", TEST_LOGS=str(tmp_path / "logs"))
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and lines[0].startswith("skipped platform trixie") and "nothing was looked at" in lines[0], done
+    assert lines[1:] == ["0 passed, 0 failed, 1 skipped"], done
+
+
+def test_a_stage_is_named_by_all_its_words(tmp_path):
+    done = without_namespaces(tmp_path, ALL, TEST_STAGES="run:deps none:such", TEST_LOGS=str(tmp_path / "logs"))
+    assert [line.split()[:3] for line in done.stdout.splitlines()] == [["ok", "run", "deps"], ["1", "passed,", "0"]], done
