@@ -417,6 +417,9 @@ endif
 
 # epop finds its library, and the installed programs, relative to itself: the tree can be moved.
 root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
+# Pages and sources have the places that they have here, so that links between them lead there.
+documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard docs/*.md docs/*.svg docs/*.png \
+    $(foreach end,c h f90,programs/*.$(end) programs/*/*.$(end) examples/*/*.$(end)))
 install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
@@ -433,6 +436,9 @@ install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	install -m 644 docs/man/*.1 "$(root)/share/man/man1"
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"
 	install -m 644 scheduler/examples/*.json "$(root)/share/epop/workloads"
+	for file in $(documents); do install -D -m 644 $$file "$(root)/share/doc/epop/$$file" || exit 1; done
+	ln -sfn ../../../man/man1 "$(root)/share/doc/epop/docs/man"
+	ln -sfn ../../epop/schema "$(root)/share/doc/epop/schema"
 ifneq ($(FORTRAN),no)
 	install -d "$(root)/include/epop/fortran/mpi"
 	install -m 644 $(wildcard epop_api/fortran/*) $(filter-out $(FINC)/mpi/%,$(fortran_built)) "$(root)/include/epop/fortran"
@@ -444,10 +450,10 @@ ifneq ($(REPORT),no)
 	install -m 644 $(BUNDLE)/THIRD-PARTY.txt "$(root)/share/epop"
 endif
 
-# Both interfaces name MPI's types, so their flags carry the path of the MPI header that this build uses.
+# Both interfaces name MPI's types, so their flags carry the path of the MPI header that this build uses, and its compiler command.
 $(BUILD)/%.pc: epop_api/%.pc.in Makefile
 	@mkdir -p $(@D)
-	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
+	$(Q)sed -e 's|@VERSION@|$(VERSION)|' -e 's|@MPICC@|$(MPICC)|' \
 	    -e 's|@MPI_CFLAGS@|$(filter -I%,$(shell $(MPICC) -show))|' $< > $@
 
 format:

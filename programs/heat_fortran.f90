@@ -1,5 +1,5 @@
 ! Heat in a rod, resized while it runs: an EPOP program in Fortran that describes its data. One end is kept at temperature 1, the other at 0.
-!     mpiexec.mpich -n 2 epop programs/fortran/heat.so [CELLS [STEPS]]
+!     mpiexec.mpich -n 2 epop heat_fortran [CELLS [STEPS]]
 module heat_program
   use epop
   use mpi

@@ -28,6 +28,10 @@ FILES = [
     *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
 ]
 
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "LICENSE", "examples/Makefile",
+             *[str(path.relative_to(job.ROOT)) for folder in ("docs", "programs", "examples") for path in (job.ROOT / folder).rglob("*.*")
+               if path.suffix in (".md", ".svg", ".png", ".c", ".h", ".f90")]]
+FILES += [f"share/doc/epop/{name}" for name in DOCUMENTS]
 MODULES = ["lib/epop/munge.so", "lib/epop/slurm.so", "lib/epop/hdf5.so", "lib/epop/pmix-gateway"]  # where their headers are
 
 
@@ -43,11 +47,11 @@ def tree(request, tmp_path_factory):
     return place
 
 
-def bare(space, tree, *command):
-    """Runs a command with PATH and HOME as the whole environment, but for the test's own marker and directory."""
+def bare(space, tree, *command, cwd=None, limit=60, **variables):
+    """Runs a command with PATH, HOME and these variables as the whole environment, but for the test's own marker and directory."""
     environment = {name: None for name in space.environment() if name != job.MARKER}
-    environment.update(PATH=f"{tree}/bin:/usr/bin:/bin", HOME=space.directory, EPOP_RUNTIME_DIR=space.runtime + "/epop")
-    return space.start(command, env=environment)
+    environment.update(PATH=f"{tree}/bin:/usr/bin:/bin", HOME=space.directory, EPOP_RUNTIME_DIR=space.runtime + "/epop", **variables)
+    return space.start(command, env=environment, cwd=cwd, limit=limit)
 
 
 def test_everything_is_there(tree):
@@ -69,7 +73,7 @@ def test_modes(tree):
 def test_no_path_of_the_build_is_left(tree):
     """The tree can be moved, and says nothing of where it was built."""
     for path in tree.rglob("*"):
-        if path.suffix in (".pc", ".1", ".h", ".json"):
+        if path.suffix in (".pc", ".1", ".h", ".json") or path.name == "Makefile":
             assert str(job.ROOT) not in path.read_text(), path
     for name in ("bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "lib/libepop.so", "lib/epop/examples/cannon.so"):
         dynamic = subprocess.run(["readelf", "-dW", tree / name], capture_output=True, text=True, check=True).stdout
@@ -293,6 +297,37 @@ def test_programs_of_process_sets_are_built_against_it(space, tree, program, sta
                     *pkg_config_flags(tree, "epop_mpi"), "-o", program], cwd=space.directory, check=True, timeout=60)
     result = bare(space, tree, job.MPIEXEC, "-n", "2", f"./{program}", "3").wait()
     assert result.status == status and says in result.out + result.err, result
+
+
+@pytest.fixture
+def sources(space, tree):
+    """A copy of the programs' sources, built as their Makefile says: the folder of what it made."""
+    for folder in ("programs", "examples"):
+        shutil.copytree(tree / "share/doc/epop" / folder, space.directory / folder)
+    result = bare(space, tree, "make", "-j2", "all", "fortran", "CFLAGS=-O1 -Wall -Wextra -Werror", cwd=space.directory / "examples", limit=300,
+                  PKG_CONFIG_PATH=tree / "lib/pkgconfig").wait()
+    assert result.status == 0, result
+    return space.directory / "examples/build"
+
+
+def names_below(folder, pattern):
+    """Of the files, without what they end in."""
+    return {str(path.relative_to(folder).with_suffix("")) for path in folder.rglob(pattern) if path.is_file()}
+
+
+def test_the_sources_build_against_it(space, tree, sources):
+    """All of them; and one of each kind runs."""
+    assert names_below(sources, "*") - {"heat_program"} == names_below(job.ROOT / "programs", "*.*") | {"cannon", "gauss"}  # that is a module
+    for command, says in [
+        (["epop", sources / "serial.so", "2"], "the square root of 2 is 1.414"),
+        ([job.MPIEXEC, "-n", "1", "epop", "--driver", sources / "drivers/iterations.so", sources / "rigid.so", "100"], "pi is about"),
+        ([job.MPIEXEC, "-n", "1", "epop", sources / "cannon.so", "--random", "64", "--verify"], "residual"),
+        ([job.MPIEXEC, "-n", "2", "epop", sources / "heat_fortran.so", "100", "10"], "after 10 steps"),
+        ([job.MPIEXEC, "-n", "2", sources / "plain/cg"], "2 processes"),
+        (["epopsim", "--policy", sources / "policies/shortest.so", tree / "share/epop/workloads/bursts.json"], "shortest"),
+    ]:
+        result = bare(space, tree, *command).wait()
+        assert result.status == 0 and says in result.out, result
 
 
 def test_version_of_pkg_config_is_that_of_epop(space, tree):
