@@ -366,7 +366,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/constants.so $(BUILD)/
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libcjson-dev libevent-dev libsodium-dev libpmix-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev
-TEST_PACKAGES  := libmunge-dev libslurm-dev git openssh-client g++ gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libpmix-bin mandoc gdb util-linux iproute2 xz-utils \
+TEST_PACKAGES  := libmunge-dev libslurm-dev git openssh-client g++ cmake gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libpmix-bin mandoc gdb util-linux iproute2 xz-utils \
     munge slurmctld slurmd slurm-client slurmdbd mariadb-server-core
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
@@ -420,8 +420,8 @@ root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 # Pages and sources have the places that they have here, so that links between them lead there.
 documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard docs/*.md docs/*.svg docs/*.png \
     $(foreach end,c h f90,programs/*.$(end) programs/*/*.$(end) examples/*/*.$(end)))
-install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
-	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/epop/programs" \
+install: all $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
+	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/cmake/EPOP" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
 	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) "$(root)/lib/epop"
@@ -431,6 +431,7 @@ install: all $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc
 	ln -sf libepop.so.$(SOVERSION) "$(root)/lib/libepop.so"
 	install -m 644 $(LIB)/libepop_mpi.so "$(root)/lib"
 	install -m 644 $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc "$(root)/lib/pkgconfig"
+	install -m 644 $(BUILD)/EPOPConfig.cmake $(BUILD)/EPOPConfigVersion.cmake "$(root)/lib/cmake/EPOP"
 	install -m 644 $(programs) "$(root)/lib/epop/programs"
 	install -m 644 $(examples) "$(root)/lib/epop/examples"
 	install -m 644 docs/man/*.1 "$(root)/share/man/man1"
@@ -450,11 +451,15 @@ ifneq ($(REPORT),no)
 	install -m 644 $(BUNDLE)/THIRD-PARTY.txt "$(root)/share/epop"
 endif
 
-# Both interfaces name MPI's types, so their flags carry the path of the MPI header that this build uses, and its compiler command.
-$(BUILD)/%.pc: epop_api/%.pc.in Makefile
+# What is filled in for those who build against it. Both interfaces name MPI's types: the header and the libraries of MPI are those
+# that this build uses.
+mpi_words = $(shell $(MPICC) -show)
+comma := ,
+$(BUILD)/epop.pc $(BUILD)/epop_mpi.pc $(BUILD)/EPOPConfig.cmake $(BUILD)/EPOPConfigVersion.cmake: $(BUILD)/%: epop_api/%.in Makefile
 	@mkdir -p $(@D)
-	$(Q)sed -e 's|@VERSION@|$(VERSION)|' -e 's|@MPICC@|$(MPICC)|' \
-	    -e 's|@MPI_CFLAGS@|$(filter -I%,$(shell $(MPICC) -show))|' $< > $@
+	$(Q)sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@MPICC@|$(MPICC)|' \
+	    -e 's|@MPI_CFLAGS@|$(filter -I%,$(mpi_words))|' -e 's|@MPI_INCLUDES@|$(patsubst -I%,%,$(filter -I%,$(mpi_words)))|' \
+	    -e 's|@MPI_LIBRARIES@|$(filter -L% -l% -Wl$(comma)%,$(mpi_words))|' $< > $@
 
 format:
 	find . -path ./build -prune -o -path ./$(BUILD) -prune -o -name '*.[ch]' -exec clang-format -i {} +

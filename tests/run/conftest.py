@@ -18,6 +18,15 @@ def space(tmp_path):
     it.close()
 
 
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """What `make install` gives, for all tests of a file."""
+    import installed
+    place = tmp_path_factory.mktemp("tree")
+    installed.install(f"PREFIX={place}")
+    return place
+
+
 @pytest.fixture
 def fake(space):
     """A fake.FakeJob that listens to the network, too."""

@@ -4,20 +4,12 @@ import re
 import shutil
 import subprocess
 
-import installed
 import job
 import pages
 import pytest
 
 ALL = [job.ROOT / "README.md", job.ROOT / "CONTRIBUTING.md", *sorted((job.ROOT / "docs").glob("*.md"))]
 EXECUTED = ["README.md", "docs/debug.md", "docs/described.md", "docs/drivers.md", "docs/epoprm.md", "docs/fortran.md", "docs/policies.md"]
-
-
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory):
-    place = tmp_path_factory.mktemp("tree")
-    installed.install(f"PREFIX={place}")
-    return place
 
 
 @pytest.mark.parametrize("page", EXECUTED)

@@ -17,7 +17,7 @@ FILES = [
     *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "blocks", "describe", "unstructured", "driver",
                                                "mpi_adapt", "mpi_psets", "mpi_reinit", "policy", "visibility")],
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
-    "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc",
+    "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc", "lib/cmake/EPOP/EPOPConfig.cmake", "lib/cmake/EPOP/EPOPConfigVersion.cmake",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir() if path.is_file()],
     "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/companion", "lib/epop/orphans", "lib/epop/attend", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     *[f"include/epop/fortran/{path.name}" for path in (job.ROOT / "epop_api/fortran").iterdir() if path.name != "mpi.f90"],
@@ -73,7 +73,7 @@ def test_modes(tree):
 def test_no_path_of_the_build_is_left(tree):
     """The tree can be moved, and says nothing of where it was built."""
     for path in tree.rglob("*"):
-        if path.suffix in (".pc", ".1", ".h", ".json") or path.name == "Makefile":
+        if path.suffix in (".pc", ".1", ".h", ".json", ".cmake") or path.name == "Makefile":
             assert str(job.ROOT) not in path.read_text(), path
     for name in ("bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "lib/libepop.so", "lib/epop/examples/cannon.so"):
         dynamic = subprocess.run(["readelf", "-dW", tree / name], capture_output=True, text=True, check=True).stdout
