@@ -366,7 +366,7 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/constants.so $(BUILD)/
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libcjson-dev libevent-dev libsodium-dev libpmix-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev
-TEST_PACKAGES  := libmunge-dev libslurm-dev git openssh-client g++ cmake gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libpmix-bin mandoc gdb util-linux iproute2 xz-utils \
+TEST_PACKAGES  := libmunge-dev libslurm-dev git openssh-client g++ cmake bash-completion zsh fish gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libpmix-bin mandoc gdb util-linux iproute2 xz-utils \
     munge slurmctld slurmd slurm-client slurmdbd mariadb-server-core
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
@@ -420,7 +420,13 @@ root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 # Pages and sources have the places that they have here, so that links between them lead there.
 documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard docs/*.md docs/*.svg docs/*.png \
     $(foreach end,c h f90,programs/*.$(end) programs/*/*.$(end) examples/*/*.$(end)))
-install: all $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
+# What shells complete is what --help says.
+completed := epop epopctl epopsim epoprm $(if $(filter no,$(REPORT)),,epop-report)
+completions := $(foreach name,$(completed),share/bash-completion/completions/$(name) share/zsh/site-functions/_$(name) share/fish/vendor_completions.d/$(name).fish)
+$(BUILD)/share/bash-completion/completions/% $(BUILD)/share/zsh/site-functions/_% $(BUILD)/share/fish/vendor_completions.d/%.fish: $(BIN)/% $(BIN)/epopsim $(wildcard completion/*.py)
+	$(announce)
+	$(Q)$(PYTHON) -B completion/generate.py $< $(BUILD)/share
+install: all $(addprefix $(BUILD)/,$(completions)) $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/cmake/EPOP" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
@@ -438,6 +444,7 @@ install: all $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConf
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"
 	install -m 644 scheduler/examples/*.json "$(root)/share/epop/workloads"
 	for file in $(documents); do install -D -m 644 $$file "$(root)/share/doc/epop/$$file" || exit 1; done
+	for file in $(completions); do install -D -m 644 $(BUILD)/$$file "$(root)/$$file" || exit 1; done
 	ln -sfn ../../../man/man1 "$(root)/share/doc/epop/docs/man"
 	ln -sfn ../../epop/schema "$(root)/share/doc/epop/schema"
 ifneq ($(FORTRAN),no)

@@ -31,7 +31,7 @@ gives() {
     duktape-dev) echo library duktape Duktape, for epop-report: without it make REPORT=no ;;
     nodejs) echo command node Node.js, for epop-report: without it make REPORT=no ;;
     npm) echo command npm npm, for epop-report: without it make REPORT=no ;;
-    git | clang | clang-format | cmake | gdb | mandoc) echo command "$1" "$1" ;;
+    git | clang | clang-format | cmake | fish | gdb | mandoc | zsh) echo command "$1" "$1" ;;
     *) echo package - "$1" ;;
     esac
 }

@@ -40,8 +40,8 @@ const struct ctl_command ctl_commands[] = {
      "[--companions] [--release HOST,...] [--release-ranks R,...] [--pset SET]",
      NULL,
      "  N                   the number of ranks wanted; +N or -N: so many more or less\n"
-     "  --wait              come back when it has happened, not when it is accepted;\n"
-     "                      --wait=vacated: and the processes that left have ended\n" TIMEOUT_HELP
+     "  --wait[=vacated]    come back when it has happened, not when it is accepted;\n"
+     "                      vacated: and the processes that left have ended\n" TIMEOUT_HELP
      "  --hosts HOST,...    take new ranks on these hosts only\n"
      "  --slurm-job JOB     these hosts are that Slurm job; HOST=JOB,...: each is one of its own\n"
      "  --companions        +N one-node jobs wait in Slurm's queue, and lend their nodes when they run\n"

@@ -22,7 +22,7 @@ static const char help[] =
     "Or of a schedule (`epopsim --output SCHEDULE`): which jobs were on which nodes when, and why.\n\n"
     "  -o, --output PATH   where to: a file, or a folder for the files of svg and csv; - is the standard output\n"
     "                      (report.html; folder report; with --chart the standard output)\n"
-    "  --format FORMAT     html: one page with all charts; svg: drawings; csv: their figures (html)\n"
+    "  --format html|svg|csv  one page with all charts, drawings, or their figures (html)\n"
     "  --chart NAME        this one only, with svg or csv\n"
     "  --width PIXELS      of a drawing (640)\n"
     "  -h, --help          print this\n"

@@ -15,14 +15,14 @@ static const struct rm_command commands[] = {
      "begin to rule nodes, in the background",
      "  --hosts LIST        the nodes: n1:4,n2:4; all have the same number of slots (1)\n"
      "  --local N           N nodes of one slot each on this machine (its cores)\n"
-     "  --site SITE         hosts, or slurm: advise the jobs of a Slurm cluster (hosts)\n"
+     "  --site hosts|slurm  rule hosts, or advise the jobs of a Slurm cluster (hosts)\n"
      "  --policy POLICY     what decides: a name that epopsim --list-policies shows, or ./MINE.so\n"
      "  --launcher NAME     how mpiexec starts processes on other hosts: ssh, slurm, ... (its own choice)\n"
      "  --launcher-exec PROGRAM  by this program\n"
      "  --port N            slurm: where jobs find it (that of the last time, or any)\n"
      "  --address-file FILE slurm: which file tells jobs so (adviser, where address files are; of root "
      "/etc/epop/adviser)\n"
-     "  --reader NAME       slurm: read the queue by libslurm, or by squeue (libslurm, where its module is)\n"
+     "  --reader libslurm|squeue  slurm: by what to read the queue (libslurm, where its module is)\n"
      "  --foreground        stay in the foreground; the log goes to the terminal\n"
      "Without --hosts and --local: the nodes that it had before, with the jobs that run there still.\n",
      RM_TAKES_START, 0, 0, rm_start},
@@ -50,7 +50,7 @@ static const struct rm_command commands[] = {
      RM_TAKES_JSON, 0, 0, rm_watch},
     {"report", "-o FILE [--format html|json]", "write what has happened: Gantt chart, queue, utilisation, decisions",
      "  -o, --output FILE   where to; - is the standard output\n"
-     "  --format FORMAT     html: a page, by epop-report; json: the record that it is made of (html)\n",
+     "  --format html|json  a page, by epop-report, or the record that it is made of (html)\n",
      RM_TAKES_OUTPUT | RM_TAKES_FORMAT, 0, 0, rm_report},
     {"stop", "[--jobs | --leave]", "end the daemon",
      "  --jobs              and all jobs\n"

@@ -100,7 +100,7 @@ static const struct row {
     const char *group; /* its first option: a headline of the help */
 } rows[] = {
 #define AT(member) offsetof(struct options, member)
-    {"policy", 0, OWN, "POLICY",
+    {"policy", 0, OWN, "POLICY,...",
      "NAME or ./MINE.so, each with [,OPTION=VALUE...]; several, by commas or\nby repeating it, are shown side by side "
      "(all that are built in)",
      0, 0, 0, take_policy, "What decides:"},

@@ -68,7 +68,7 @@ def test_what_is_printed_has_to_get_there(space, arguments):
 def test_help(space):
     result = space.epop("--help")
     assert result.status == 0 and result.err == "", result
-    for word in ("Usage:", "--start N", "--backend NAME", "--driver NAME", "--prepare-timeout SECONDS",
+    for word in ("Usage:", "--start N", "--backend auto|join|pool|spawn", "--driver NAME,...", "--prepare-timeout SECONDS",
                  "--min-interval SECONDS", "--finish-timeout SECONDS", "-q, --quiet", "-v, --verbose", "--version",
                  "-h, --help", "Drivers:", "  run ", "  check ", "Examples:", "Exit status:"):
         assert word in result.out, word

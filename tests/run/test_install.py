@@ -32,6 +32,8 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "LICENSE", "examples/Makefile",
              *[str(path.relative_to(job.ROOT)) for folder in ("docs", "programs", "examples") for path in (job.ROOT / folder).rglob("*.*")
                if path.suffix in (".md", ".svg", ".png", ".c", ".h", ".f90")]]
 FILES += [f"share/doc/epop/{name}" for name in DOCUMENTS]
+FILES += [f"share/{place}" for name in ("epop", "epopctl", "epopsim", "epoprm", "epop-report")
+          for place in (f"bash-completion/completions/{name}", f"zsh/site-functions/_{name}", f"fish/vendor_completions.d/{name}.fish")]
 MODULES = ["lib/epop/munge.so", "lib/epop/slurm.so", "lib/epop/hdf5.so", "lib/epop/pmix-gateway"]  # where their headers are
 
 
