@@ -99,14 +99,12 @@ static bool cannot_go_on(struct attempt *a, char *why, size_t size)
 {
     char name[64];
     int status;
-    bool alone = hydra_is_alone(a->mpiexec);
-    a->launched |= !alone;
     if (!a->ended && hydra_failed(a->mpiexec, name, sizeof name, &status)) {
         snprintf(why, size, "its '%s' ended with status %d", name, status);
         return true;
     }
     snprintf(why, size, "its proxies have gone");
-    return !a->ended && a->launched && alone && a->words.chief && !a->words.word;
+    return !a->ended && a->words.chief && !a->words.word && hydra_is_alone(a->mpiexec);
 }
 
 static void look_for_failed(struct attempt *a)

@@ -20,9 +20,8 @@ struct attempt {
     double lost;                 /* when process 0 was missed; 0: it is there */
     void (*runs)(void *context); /* it was started again, and runs; NULL: nobody asks */
     void *context;
-    bool stuck;    /* with that, for good: it was killed, and has started nothing */
-    bool launched; /* mpiexec has started what reaches the hosts */
-    int failed;    /* how often in a row it was seen unable to go on */
+    bool stuck; /* with that, for good: it was killed, and has started nothing */
+    int failed; /* how often in a row it was seen unable to go on */
 };
 
 /* Blocks the signals and makes what descends from this process its child. A signalfd, or -1 with text. */
