@@ -201,7 +201,7 @@ done
 # On another Debian: its compiler and libraries, and what depends most on its MPICH, Hydra, PMIx, HDF5 and Slurm.
 on_platform='
     agreement bad_programs cannon capabilities checkpoint_async checkpoint_file children clients conditions crash describe epopctl
-    epoprm_pool faults gauss install interpose job ledger mpi_adapt mpi_redist packed pause_stop pmix profile psets recover signals
+    epoprm_pool faults gauss interpose job ledger mpi_adapt mpi_redist packed pause_stop pmix profile psets recover signals
     slurm_runtime standby stopped symbols where
 '
 if [ "${CI:-}" = true ]; then
