@@ -84,6 +84,11 @@ def grown(before, space, *how, limit=20):
             return left
 
 
+def cycle_keeps(space):
+    """KiB of rank 0, at most. It was 80 when tools were kept; ch4:ucx keeps some 90 for each of the six processes that have left."""
+    return 800 if "ch4:ucx" in space.epop("--version").out else 40
+
+
 def cycle(space, seen):
     for size in (8, 2):
         result = space.epopctl("resize", size, "--wait")
@@ -111,7 +116,7 @@ def test_nothing_is_left(space, tmp_path):
     for _ in range(CYCLES):
         cycle(space, seen)
     assert grown(before, space, zero, scratch, seen) == {}
-    assert memory(zero) - resident < 2048 + 40 * CYCLES  # KiB; it was 80 a cycle when tools were kept
+    assert memory(zero) - resident < 2048 + cycle_keeps(space) * CYCLES  # KiB
     space.epopctl("stop", "--wait")
     result = running.wait(30)
     assert result.status == 0 and f"{2 * CYCLES + 6} resizes" in result.out, result
