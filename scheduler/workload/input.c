@@ -11,7 +11,6 @@
 #define MOST_BYTES ((size_t)1 << 31)
 #define CHUNK      ((size_t)1 << 18)
 
-/* A file that was cut off is told by zlib at its end, as an error of the last read. */
 static int refuse(const struct input *input, gzFile file, struct error *error)
 {
     int code = Z_OK;
@@ -38,21 +37,23 @@ static int make_room(struct input *input, size_t *room, struct error *error)
     return 0;
 }
 
+/* That a file was cut off zlib tells with its last bytes; with a further read it may have forgotten that. */
 static int read_all(struct input *input, gzFile file, struct error *error)
 {
     size_t room = 0;
-    int got = 1;
+    int got = 1, code = Z_OK;
     while (got > 0) {
         if (make_room(input, &room, error))
             return -1;
         got = gzread(file, input->text + input->size, (unsigned)CHUNK);
+        gzerror(file, &code);
+        if (got < 0 || code == Z_BUF_ERROR)
+            return refuse(input, file, error);
         if (got > 0)
             input->size += (size_t)got;
         input->text[input->size] = 0;
     }
-    int code = Z_OK;
-    gzerror(file, &code);
-    return got < 0 || code == Z_BUF_ERROR ? refuse(input, file, error) : 0;
+    return 0;
 }
 
 int input_read(struct input *input, const char *path, struct error *error)
