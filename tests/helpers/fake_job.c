@@ -8,8 +8,8 @@
  *
  * Prints "ready", and a line for everything that it sees: "request JSON", "abandoned", "attached N", "lost N",
  * "message N JSON". Commands on stdin: "publish JSON", "answer JSON" (to the oldest open request), "send N JSON",
- * "all JSON", "fork" (leaves a child, prints "forked PID"), "end" (as a job that ends well) and "exit" (without a
- * word).
+ * "all JSON", "mark TEXT" (prints that: what was printed before has been read by then), "fork" (leaves a child, prints
+ * "forked PID"), "end" (as a job that ends well) and "exit" (without a word).
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -199,6 +199,8 @@ static void obey(const char *line)
         send_to(line + 5);
     } else if (!strncmp(line, "all ", 4)) {
         send_to_all(line + 4);
+    } else if (!strncmp(line, "mark ", 5)) {
+        fputs(line, stdout);
     } else if (!strcmp(line, "fork\n")) {
         leave_child();
     } else {

@@ -24,6 +24,7 @@ class FakeJob:
         self.space, self.name, self.started = space, name, time.time()
         self.process = space.start([*prefix, job.BUILD / "tests/helpers/fake_job", name, *canned], stdin=subprocess.PIPE)
         self.process.wait_for_line("^ready$")
+        self.marks = 0
 
     @property
     def pid(self):
@@ -48,8 +49,11 @@ class FakeJob:
         return self.process.wait_for_line(pattern, **how)[0]
 
     def requests(self):
-        """All that came until now, one at least."""
-        self.sees("^request ")  # its answer may be here before what it prints has been read
+        """All that were answered until now, and one at least: an answer may be here before what is printed ahead of it has been read."""
+        self.sees("^request ")
+        self.marks += 1
+        self.tell(f"mark {self.marks}")
+        self.sees(f"^mark {self.marks}$")
         return [json.loads(line.removeprefix("request "))
                 for line in self.process.out.splitlines() if line.startswith("request ")]
 

@@ -232,7 +232,7 @@ def test_a_true_job_among_silent_connections(space, kind, options):
             one.set_inheritable(True)
         if {kind!r} == "tcp":
             os.environ["EPOP_SUPERVISOR"] = f"tcp:{{parts['tcp']}} {{token}}"
-        os.execv({job.MPIEXEC!r}, [{job.MPIEXEC!r}, *sys.argv[1:]])
+        os.execvp({job.MPIEXEC!r}, [{job.MPIEXEC!r}, *sys.argv[1:]])
     """
     running = space.start_epop("--recover", 2, "-n", 2, *options, job.test_program("dies"), env=launcher(space, body), limit=60)
     result = running.wait()
