@@ -1012,7 +1012,7 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    alarm(60);
+    alarm(240);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_ranks_adapt_at_the_same_place),
         cmocka_unit_test(who_answers_has_more_time_for_connecting),

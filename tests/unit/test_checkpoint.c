@@ -628,7 +628,7 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    alarm(60);
+    alarm(240);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_is_made_where_all_hold_and_then_they_go_on),
         cmocka_unit_test(what_was_asked_for_first_is_in_a_pause_too),

@@ -270,7 +270,7 @@ static void the_newest_comes_first(void **state)
 
 int main(void)
 {
-    alarm(60);
+    alarm(240);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_difference_is_named),
         cmocka_unit_test(a_head_that_says_nothing_is_refused),

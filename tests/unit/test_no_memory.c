@@ -185,7 +185,7 @@ static int set_up(void **state)
 
 int main(void)
 {
-    alarm(60);
+    alarm(240);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_loss_gets_through, start, finish),
         cmocka_unit_test_setup_teardown(the_reserve_is_used_again, start, finish),
