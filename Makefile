@@ -84,7 +84,7 @@ testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename
 helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(filter-out $(if $(gateway),,%/pmix_tool.c),$(wildcard tests/helpers/*.c)))
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all deps demo test tests units benches bench soak mpich mpich-info install clean format help
+.PHONY: all deps demo test test-deps tests units benches bench soak mpich mpich-info install clean format help
 all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
@@ -380,8 +380,10 @@ demo: deps
 	@$(MAKE) --no-print-directory all
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) demo/demo.sh
 
-test: deps
+test-deps: deps
 	@./deps.sh $(TEST_PACKAGES) $(if $(filter no,$(REPORT)),,$(REPORT_TEST_PACKAGES))
+
+test: test-deps
 	@$(MAKE) --no-print-directory all tests
 	@BUILD=$(BUILD) MPICC='$(MPICC)' MPIEXEC=$(MPIEXEC) PYTHON=$(PYTHON) tests/all.sh
 

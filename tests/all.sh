@@ -187,7 +187,7 @@ on_platform='
 '
 if [ "${CI:-}" = true ]; then
     # shellcheck disable=SC2086
-    stage "platform trixie" 2400 env REPORT=no tests/platforms/run trixie unit mpi $(printf 'run:%s ' $on_platform)
+    stage "platform trixie" 1500 env REPORT=no tests/platforms/run trixie unit mpi $(printf 'run:%s ' $on_platform)
 fi
 
 # Those that take longest and mostly wait come first, so that others compute meanwhile.
