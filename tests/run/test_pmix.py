@@ -152,11 +152,11 @@ def test_pquery(gateway):
 def test_pctrl(gateway):
     where = ["--uri", f"file:{gateway.directory}/uri", "--targets", gateway.job.id + ":*"]
     result = gateway.run("pctrl", *where, "--pause")
+    assert result.status == 0, result
     gateway.job.wait_for_state("paused")
-    assert result.status == 0, result
     result = gateway.run("pctrl", *where, "--resume")
-    gateway.job.wait_for_state("running")
     assert result.status == 0, result
+    gateway.job.wait_for_state("running")
 
 
 @pytest.mark.skipif(not shutil.which("palloc"), reason="there is none before OpenPMIx 5")
