@@ -10,6 +10,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import job  # noqa: E402
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that fails shows what the commands have said that it started, besides the one that it complains of."""
+    outcome = yield
+    started = getattr(item, "funcargs", {}).get("space")
+    if call.when == "call" and call.excinfo and started:
+        outcome.get_result().sections.append(("What the commands of this test said", started.said()))
+
+
 @pytest.fixture
 def space(tmp_path):
     """A job.Space: starts processes, and sees to it that none is left."""

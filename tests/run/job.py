@@ -269,6 +269,11 @@ class Space:
         """Did it take less than that many seconds?"""
         return took < limit or took < self.patience(limit)
 
+    def said(self):
+        """The last words of all commands that had something to say, but for what epopctl printed."""
+        reports = [job._report() for job in self._jobs if (job.out or job.err) and not job.command[0].endswith("/epopctl")]
+        return "\n".join(report if len(report) < 5000 else f"{report[:1000]}\n[...]\n{report[-4000:]}" for report in reports[-10:])
+
     def processes(self):
         """The pids of all living processes that this space started, directly or not."""
         return [int(entry.name) for entry in pathlib.Path("/proc").iterdir()
