@@ -257,6 +257,10 @@ class Space:
         """Runs epopctl to its end; the Result."""
         return self.start_epopctl(*arguments, limit=limit, **how).wait()
 
+    def mpi(self):
+        """The MPI library, as "MPICH 4.0.2, device ch3:sock; built with MPICH 4.0.2"."""
+        return self.epop("--version").out.splitlines()[1]
+
     def patience(self, seconds):
         """So many seconds on a machine that has time for us. One that has much else to do gets as many more as all takes
         longer there: fifteen times what a job that does nothing takes."""

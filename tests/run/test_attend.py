@@ -310,11 +310,12 @@ WHY = "mpiexec cannot start processes on other hosts: its 'false' ended with sta
 
 
 @pytest.mark.parametrize("program", [["hostname"], [job.BUILD / "bin/epop", job.program("rigid")]], ids=["rigid", "epop"])
-def test_a_host_that_cannot_be_reached(attended, program):
+def test_a_host_that_cannot_be_reached(space, attended, program):
     """What reaches hosts for mpiexec has failed: before MPICH 5 it would wait for ever."""
     it = attended(job.MPIEXEC, "-launcher", "ssh", "-launcher-exec", "false", "-hosts", "192.0.2.1", "-n", "1", *program).start()
     ended = it.hear_end()
-    assert ended.get("reason", WHY) == WHY, ended
+    noticed = None if space.mpi().startswith("MPICH 4") else WHY  # by mpiexec itself, without a reason
+    assert ended.get("reason", noticed) == WHY, ended
     assert it.end()["signal"] or ended["status"], ended
 
 

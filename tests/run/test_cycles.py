@@ -86,7 +86,7 @@ def grown(before, space, *how, limit=20):
 
 def cycle_keeps(space):
     """KiB of rank 0, at most. It was 80 when tools were kept; ch4:ucx keeps some 90 for each of the six processes that have left."""
-    return 800 if "ch4:ucx" in space.epop("--version").out else 40
+    return 800 if "ch4:ucx" in space.mpi() else 40
 
 
 def cycle(space, seen):

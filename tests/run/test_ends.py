@@ -106,7 +106,7 @@ def test_joiner_that_dies_in_the_midst_of_connecting_at_the_gate(space, call):
         it.resize(4)
         it.stop(ranks=4, windows=1)
     elif waiting.status == DONE:
-        assert call > 6 # through shared memory MPI connects with fewer
+        assert call > 6 and "ch3:sock" not in space.mpi() # through shared memory MPI connects with fewer
         it.stop(ranks=4, windows=1)
     else:
         check_all_ended(space, it, begin + 1)
