@@ -8,7 +8,7 @@ WERROR    ?=
 # epop-report bundles its charts by node and npm, which fetches their library once: REPORT=no builds all but that.
 REPORT    ?= yes
 
-# The system's MPICH, or with DEVICE=ch3:sock one of our own (docs/mpich.md), each with a build directory of its own.
+# The system's MPICH, or with DEVICE=ch3:sock one of our own (docs/reference/mpich.md), each with a build directory of its own.
 DEVICE    ?=
 ifeq ($(DEVICE),)
 BUILD     ?= build
@@ -95,11 +95,11 @@ help:
 	@echo "make demo       install what is missing, build, and resize a running matrix multiplication"
 	@echo "make test       install what is missing, build, and run all tests"
 	@echo "make soak       resize ledger and gauss at random, 1000 times each, 300 times with faults, and under --recover (SOAK='--resizes 100 --seed 7')"
-	@echo "make bench      measure (results are described in docs/performance.md)"
+	@echo "make bench      measure (results are described in docs/internals/performance.md)"
 	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi,"
 	@echo "                MPICH_LANGUAGES='fortran c++': with mpif90 and mpicxx)"
 	@echo "make mpich-info show which MPICH is used and what it can do"
-	@echo "make DEVICE=ch3:sock [all|test|...]   the same with that MPICH, into build/ch3-sock/ (docs/mpich.md)"
+	@echo "make DEVICE=ch3:sock [all|test|...]   the same with that MPICH, into build/ch3-sock/ (docs/reference/mpich.md)"
 	@echo "make REPORT=no [all|install]   without epop-report, which needs node and npm to be built"
 	@echo "make FORTRAN=no [all|install]  without the modules for Fortran programs, where there is no gfortran"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR="
@@ -420,7 +420,7 @@ endif
 # epop finds its library, and the installed programs, relative to itself: the tree can be moved.
 root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 # Pages and sources have the places that they have here, so that links between them lead there.
-documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard docs/*.md docs/*.svg docs/*.png \
+documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard docs/*/*.md docs/*/*.svg docs/*/*.png \
     $(foreach end,c h f90,programs/*.$(end) programs/*/*.$(end) examples/*/*.$(end)))
 # What shells complete is what --help says.
 completed := epop epopctl epopsim epoprm $(if $(filter no,$(REPORT)),,epop-report)

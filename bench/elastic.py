@@ -4,7 +4,7 @@
     bench/elastic.py [--jobs N] [--seed S] [--sites epopsim,local,hosts,slurm] [--kinds rigid,malleable] [--policy P]
 
 The jobs are programs/synthetic, which sleep: four nodes on two cores take as long as four nodes. For all but epopsim the tree has
-to be built with an MPICH that joins processes, and EPOP_BUILD and MPIEXEC to say so (docs/scheduling.md has the commands).
+to be built with an MPICH that joins processes, and EPOP_BUILD and MPIEXEC to say so (docs/internals/scheduling.md has the commands).
 Prints a table, and a JSON line for each run. epopsim comes last, once for each real site, with what that needed besides the
 jobs' iterations (measured by rigid jobs of the whole machine), and for its resizes.
 """
@@ -22,7 +22,7 @@ POLICY = "ers,period=2,worth=3,upper=0.8,lower=0.5"  # for jobs of seconds: eval
 
 
 def metrics(jobs, records):
-    """By the formulas of docs/simulator.md, wherever the jobs ran. What a job takes alone is that of its iterations."""
+    """By the formulas of docs/reference/simulator.md, wherever the jobs ran. What a job takes alone is that of its iterations."""
     first, last = min(each["submit"] for each in records), max(each["end"] for each in records)
     alone = [max(workloads.seconds(job, workloads.wanted(job)), 10) for job in jobs]
     return {"makespan": last - first,

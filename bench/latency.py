@@ -6,7 +6,7 @@
 The job is programs/synthetic with iterations of 20 ms. hosts: epoprm --local 4, with the steps that its journal has. slurm: the
 adviser beside a real Slurm of four nodes on this machine, joiners by srun; with what the parts of a growth take by themselves.
 by-hand: the same growths by `epopctl resize --wait`, with its own start, of a job with the backends join and spawn.
-The tree has to be built with an MPICH that joins processes (docs/performance.md has the commands). Prints a line for each kind
+The tree has to be built with an MPICH that joins processes (docs/internals/performance.md has the commands). Prints a line for each kind
 of resize, with the machine's load, and the same as JSON.
 """
 import argparse

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What policies do to whole machines: the tables of docs/scheduling.md, by epopsim.
+"""What policies do to whole machines: the tables of docs/internals/scheduling.md, by epopsim.
 
     bench/studies.py [bursts] [trace] [costs] [figures] [balance]
 

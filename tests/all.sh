@@ -185,7 +185,7 @@ done
 
 stage demo 900 demo/demo.sh
 
-# What needs an MPI that can connect processes: the same tree with an MPICH for ch3:sock (docs/mpich.md), which is built
+# What needs an MPI that can connect processes: the same tree with an MPICH for ch3:sock (docs/reference/mpich.md), which is built
 # when it is missing, with Fortran. Its waiting ranks sleep, so the scenarios of the pool run there too.
 stage "sock mpich" 3000 env MPICH_LANGUAGES=fortran mpich/build.sh ch3:sock
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 DEVICE=ch3:sock all tests

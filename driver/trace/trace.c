@@ -1,7 +1,7 @@
 /*
  * The trace driver: what every process does when, in one file for Perfetto and other viewers of Chrome's trace format.
  * Each process writes records into a buffer of its own (trace/own.h); when the job is over, or killed, a process beside
- * process 0 (trace/collector.h) makes the file of them. See docs/trace.md.
+ * process 0 (trace/collector.h) makes the file of them. See docs/reference/trace.md.
  */
 #include <epop/elastic.h>
 #include <errno.h>

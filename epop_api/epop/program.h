@@ -118,13 +118,13 @@ typedef struct epop_program {
     int finalizer;        /* pc of the rigid phase that `stop` still runs; 0 (never an RP) or -1: none */
     int capacity;         /* internal to epop_add_* */
     /*
-     * Blocks of the program, all optional (docs/described.md). describe lists the data. rebuild makes what follows from
-     * it (communicators, ghost lists, derived tables) on staying, joining and restarting ranks, when all data is there;
-     * epop_world() is the new world already; 0, or an error number that ends the job. release frees what is left of
-     * `data` on a process that leaves the program, in whichever way; described parts are gone by then. Local. pack puts
-     * what the program has in structures of its own into what describe lists: on all ranks that have the data, before
-     * it is described for a window or a checkpoint; epop_world() is the present world; 0, or an error number, which
-     * ends the job in a window, and is the end of that checkpoint.
+     * Blocks of the program, all optional (docs/guide/data.md). describe lists the data. rebuild makes what follows
+     * from it (communicators, ghost lists, derived tables) on staying, joining and restarting ranks, when all data is
+     * there; epop_world() is the new world already; 0, or an error number that ends the job. release frees what is left
+     * of `data` on a process that leaves the program, in whichever way; described parts are gone by then. Local. pack
+     * puts what the program has in structures of its own into what describe lists: on all ranks that have the data,
+     * before it is described for a window or a checkpoint; epop_world() is the present world; 0, or an error number,
+     * which ends the job in a window, and is the end of that checkpoint.
      */
     void (*describe)(void *data, epop_description_t *d);
     int (*rebuild)(void *data);

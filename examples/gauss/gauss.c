@@ -1,6 +1,6 @@
 /*
  * A x = b by Gaussian elimination with partial pivoting, as an elastic program: one iteration is one block column, and
- * the number of ranks may change between any two. How it works is in docs/gauss.md; the numbers are made in lu.c.
+ * the number of ranks may change between any two. How it works is in docs/examples/gauss.md; the numbers are made in lu.c.
  *     mpiexec.mpich -n 2 epop gauss.so A.mtx [b.mtx] [--block NB] [--tolerance T] [--output x.npy] [--json]
  *     mpiexec.mpich -n 2 epop gauss.so --random N ...
  */

@@ -1,5 +1,5 @@
 /*
- * Conjugate gradients, as an MPI program that can be resized while it runs: what cg.c becomes. docs/porting.md says
+ * Conjugate gradients, as an MPI program that can be resized while it runs: what cg.c becomes. docs/guide/executables.md says
  * which lines differ, and why.
  *     mpiexec -n 2 ./cg_adapt [-g 64x64 | -g 16x16x16 | -f MATRIX.mtx] [-s SYSTEMS] [-t TOLERANCE] [-v]
  * The matrix is the Laplacian of a grid, or that of a Matrix Market file, symmetric and positive definite. -v prints

@@ -1,7 +1,7 @@
 /*
  * The Slurm allocation that the job runs in: on which of its nodes joining processes come up, and how Hydra reaches
  * these and others: by lib/epop/step, an srun for each host, whatever launcher the first processes had
- * (docs/architecture.md).
+ * (docs/internals/architecture.md).
  */
 #ifndef EPOP_ALLOCATION_H
 #define EPOP_ALLOCATION_H

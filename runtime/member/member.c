@@ -1,4 +1,4 @@
-/* One process's side of the agreement: see member.h, and docs/architecture.md for the protocol. */
+/* One process's side of the agreement: see member.h, and docs/internals/architecture.md for the protocol. */
 #include "runtime/member/member.h"
 
 #include <errno.h>

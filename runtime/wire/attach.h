@@ -1,4 +1,4 @@
-/* The first lines of a connection to a job, as both ends know them (docs/control.md, Attaching). */
+/* The first lines of a connection to a job, as both ends know them (docs/reference/control.md, Attaching). */
 #ifndef EPOP_WIRE_ATTACH_H
 #define EPOP_WIRE_ATTACH_H
 
@@ -11,7 +11,7 @@
 #define WIRE_BYE       "bye" /* of either end, before it goes */
 
 /* Between a relay and the server: a process of its host has come, or is gone without goodbye; what some of them say;
- * what some of them are told (docs/control.md, Relays). */
+ * what some of them are told (docs/reference/control.md, Relays). */
 #define WIRE_BRINGS "brings"
 #define WIRE_MISSES "misses"
 #define WIRE_OF     "of"

@@ -677,7 +677,7 @@ static void on_first_line(void *context, const cJSON *message)
     const char *op = json_text(message, "op"), *challenge = json_text(message, "challenge");
     char code[PROOF_MAX], about[64];
     if (!op || strcmp(op, WIRE_ATTACH)) {
-        refuse(peer, "the first line is to be an attach: see docs/control.md", false);
+        refuse(peer, "the first line is to be an attach: see docs/reference/control.md", false);
         return;
     }
     if (peer->address == INADDR_ANY) {

@@ -1,4 +1,4 @@
-/* What is asked of a job's control plane (docs/control.md). */
+/* What is asked of a job's control plane (docs/reference/control.md). */
 #ifndef SCHEDULER_EPOPRM_HOSTS_REQUEST_H
 #define SCHEDULER_EPOPRM_HOSTS_REQUEST_H
 

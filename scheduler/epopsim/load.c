@@ -8,7 +8,7 @@
 #include "scheduler/workload/transform.h"
 #include "scheduler/workload/workload_json.h"
 
-/* A trace says nothing of these; see docs/simulator.md. */
+/* A trace says nothing of these; see docs/reference/simulator.md. */
 #define TRACE_BYTES_PER_NODE 1e9
 static const struct speedup_rule trace_speedup = {
     .set = true, .relative = true, .speedup = {.model = SPEEDUP_DOWNEY, .parallelism = 2, .sigma = 0.5}};

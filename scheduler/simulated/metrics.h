@@ -1,4 +1,4 @@
-/* The field's figures of a run that is over: see struct metrics and docs/simulator.md. */
+/* The field's figures of a run that is over: see struct metrics and docs/reference/simulator.md. */
 #ifndef SCHEDULER_SIMULATED_METRICS_H
 #define SCHEDULER_SIMULATED_METRICS_H
 

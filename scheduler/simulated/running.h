@@ -1,4 +1,4 @@
-/* A job from its submission to its end: see docs/simulator.md for what is modelled. */
+/* A job from its submission to its end: see docs/reference/simulator.md for what is modelled. */
 #ifndef SCHEDULER_SIMULATED_RUNNING_H
 #define SCHEDULER_SIMULATED_RUNNING_H
 

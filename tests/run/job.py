@@ -101,7 +101,7 @@ class Result:
 
     @property
     def failed(self):
-        """A proxy of Hydra's that fails itself reports no status, and mpiexec takes that for 0 (docs/faults.md)."""
+        """A proxy of Hydra's that fails itself reports no status, and mpiexec takes that for 0 (docs/reference/faults.md)."""
         return self.status != 0 or "demux engine error" in self.err
 
     def __repr__(self):

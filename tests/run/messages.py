@@ -1,5 +1,5 @@
 """What is written from the table of messages (runtime/wire/messages.def): the part of schema/control.schema.json that
-describes requests and messages, and the table of requests in docs/control.md. Tests compare; to write both anew:
+describes requests and messages, and the table of requests in docs/reference/control.md. Tests compare; to write both anew:
 
     make build/tests/helpers/wire_table && /usr/bin/python3 tests/run/messages.py
 """
@@ -11,7 +11,7 @@ import job
 
 TABLE = job.BUILD / "tests/helpers/wire_table"
 SCHEMA = job.ROOT / "schema/control.schema.json"
-PAGE = job.ROOT / "docs/control.md"
+PAGE = job.ROOT / "docs/reference/control.md"
 BEGIN_OF_SCHEMA = '    "request": {'
 BEGIN_OF_PAGE, END_OF_PAGE = "| request | member | what |\n", "\n\n"
 

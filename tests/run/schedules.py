@@ -110,7 +110,7 @@ EIGHT = {  # number: name, kind, wanted, submitted; stays under easy, stays unde
 
 
 def example():
-    """That of docs/report.md, report-two-policies.json among the schema's examples."""
+    """That of docs/reference/report.md, report-two-policies.json among the schema's examples."""
     def jobs(which):
         return [work(number, it[3], it[which], it[1], it[2], name=it[0], user=number % 3) for number, it in EIGHT.items()]
     return schedule([run("easy", jobs(4), 16), run("gain", jobs(5), 16)], 16, name="eight jobs on sixteen nodes")

@@ -1,4 +1,4 @@
-"""docs/api.md: declares what the public headers declare, and nothing else; and names nothing that does not exist."""
+"""docs/reference/api.md: declares what the public headers declare, and nothing else; and names nothing that does not exist."""
 
 import re
 
@@ -6,7 +6,7 @@ import headers
 import job
 import pages
 
-PAGE = job.ROOT / "docs/api.md"
+PAGE = job.ROOT / "docs/reference/api.md"
 
 
 def of_the_headers():
@@ -38,7 +38,7 @@ DECLARED = re.compile(r"\bEPOP_API\b[^;(]*?\b(\w+)\s*\(")
 
 def test_described_data_names_the_headers():
     """In the heads of its tables."""
-    page = (job.ROOT / "docs/described.md").read_text()
+    page = (job.ROOT / "docs/guide/data.md").read_text()
     rows = [(header, name) for header, table in
             re.findall(r"^\| what \| function, in `<epop/(\w+\.h)>` \|(.*?)\n\n", page, flags=re.M | re.S)
             for name in re.findall(r"`(epop_describe_\w+)`", table)]
@@ -59,7 +59,7 @@ def test_every_name_is_on_the_page():
 def test_names_that_do_not_exist():
     """In the other pages, too."""
     known = headers.names() | {"epop_api", "epop_add_"} | struct_tags() | info_keys() | fortran_names()
-    for page in sorted((job.ROOT / "docs").glob("*.md")) + [job.ROOT / "README.md"]:
+    for page in sorted((job.ROOT / "docs").rglob("*.md")) + [job.ROOT / "README.md"]:
         words = set(re.findall(r"(?<![\w.])(epop_(?!_)\w+)(?![\w./])", page.read_text()))
         assert {word for word in words if word not in known} == set(), page.name
 

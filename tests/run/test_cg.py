@@ -1,4 +1,4 @@
-"""Conjugate gradients, rigid (programs/plain/cg.c) and malleable (cg_adapt.c), and what docs/porting.md says of the two."""
+"""Conjugate gradients, rigid (programs/plain/cg.c) and malleable (cg_adapt.c), and what docs/guide/executables.md says of the two."""
 
 import difflib
 import json
@@ -14,7 +14,7 @@ from executables import LINKED, MPICC
 
 SOURCES = job.ROOT / "programs/plain"
 MALLEABLE = job.BUILD / "plain/cg_adapt"
-PAGE = job.ROOT / "docs/porting.md"
+PAGE = job.ROOT / "docs/guide/executables.md"
 MANY = 4 if joining.WORKS else 2  # where ranks that wait sleep
 EASY = ["-g", "24x24", "-t", "1e-6"]  # some 50 iterations for a system
 

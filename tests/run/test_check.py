@@ -127,8 +127,8 @@ extern "C" EPOP_EXPORT epop_program_t *get_program(void)
 
 
 def recipe():
-    """That of docs/troubleshooting.md: the map, and the option that names it."""
-    text = (job.ROOT / "docs/troubleshooting.md").read_text()
+    """That of docs/guide/troubleshooting.md: the map, and the option that names it."""
+    text = (job.ROOT / "docs/guide/troubleshooting.md").read_text()
     script = re.search(r"`only.map`:\n\n```text\n(.*?)```", text, re.S)[1]
     return script, re.search(r"prog.cpp (-Wl,--version-script=only.map)", text)[1]
 

@@ -363,7 +363,7 @@ def test_tools_that_leave_at_once(space, fake):
 # ---- as the page says
 
 
-PAGE = {block.marker: block.text for block in pages.blocks(job.ROOT / "docs/control.md")}
+PAGE = {block.marker: block.text for block in pages.blocks(job.ROOT / "docs/reference/control.md")}
 
 
 def test_sessions_of_the_page(space):

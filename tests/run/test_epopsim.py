@@ -500,7 +500,7 @@ def test_progress_is_shown_on_a_terminal_only(space):
 
 def test_the_table_of_the_page(space):
     """All but the policies' CPU time, which is another each time."""
-    page = (job.ROOT / "docs/simulator.md").read_text()
+    page = (job.ROOT / "docs/reference/simulator.md").read_text()
     command, shown = page.split("```text\n$ epopsim ")[1].split("```")[0].split("\n", 1)
     result = space.start([EPOPSIM, *command.split()], cwd=job.ROOT).wait()
     cells = lambda text: [line.split()[:-1] for line in text.splitlines()]
@@ -509,7 +509,7 @@ def test_the_table_of_the_page(space):
 
 def test_the_workload_of_the_page_runs(space):
     """As it stands there, and with the jobs that are drawn in place of its own."""
-    page = (job.ROOT / "docs/simulator.md").read_text()
+    page = (job.ROOT / "docs/reference/simulator.md").read_text()
     whole, part = [block.split("```")[0] for block in page.split("```json\n")[1:3]]
     value = json.loads(whole)
     check("workload", value)

@@ -124,7 +124,7 @@ def test_the_base_room_knows_nothing_of_epop():
 
 
 def test_the_rooms_are_told_in_this_order():
-    page = (job.ROOT / "docs/architecture.md").read_text()
+    page = (job.ROOT / "docs/internals/architecture.md").read_text()
     told = re.findall(r"^     (\w+)/ ", page, flags=re.M)
     assert told == ROOMS
 

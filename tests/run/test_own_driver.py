@@ -16,7 +16,7 @@ def lines_of(space, process):
 
 
 def test_the_page_shows_the_file():
-    shown = [block.text for block in pages.blocks(job.ROOT / "docs/drivers.md") if block.language == "c"]
+    shown = [block.text for block in pages.blocks(job.ROOT / "docs/reference/drivers.md") if block.language == "c"]
     assert (job.ROOT / "programs/drivers/iterations.c").read_text() in shown
 
 

@@ -167,7 +167,7 @@ def test_palloc(gateway):
 
 
 def commands(marker):
-    [block] = [block for block in pages.blocks(job.ROOT / "docs/pmix.md") if block.marker == marker]
+    [block] = [block for block in pages.blocks(job.ROOT / "docs/reference/pmix.md") if block.marker == marker]
     return block.text
 
 
@@ -184,7 +184,7 @@ def test_the_page_does_what_it_says(gateway):
 def test_the_page_has_all_keys():
     """And no other."""
     source = "".join((job.ROOT / "gateway" / name).read_text() for name in ("query.c", "request.c"))
-    page = (job.ROOT / "docs/pmix.md").read_text()
+    page = (job.ROOT / "docs/reference/pmix.md").read_text()
     table = re.findall(r"\{(PMIX_\w+), \w+\}", source)
     queries = page.split("## Queries")[1].split("## Allocation requests")[0]
     told = re.findall(r"PMIX_\w+", " ".join(re.findall(r"^\| (`PMIX.*?) \|", queries, flags=re.M)))

@@ -224,7 +224,7 @@ def test_all_attach_at_once(space, fake):
 # ---- As the page says
 
 
-PAGE = {block.marker: block.text for block in pages.blocks(job.ROOT / "docs/control.md")}
+PAGE = {block.marker: block.text for block in pages.blocks(job.ROOT / "docs/reference/control.md")}
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
-"""docs/scheduling.md has the tables that bench/studies.py prints."""
+"""docs/internals/scheduling.md has the tables that bench/studies.py prints."""
 
 import re
 
 import job
 import pytest
 
-PAGE = job.ROOT / "docs/scheduling.md"
+PAGE = job.ROOT / "docs/internals/scheduling.md"
 STUDIES = re.findall(r"^<!-- study: (\w+) -->$", PAGE.read_text(), flags=re.M)
 
 

@@ -1,4 +1,4 @@
-"""A job's connections by hand, as docs/control.md describes them: JSON objects, one a line."""
+"""A job's connections by hand, as docs/reference/control.md describes them: JSON objects, one a line."""
 
 import contextlib
 import hashlib

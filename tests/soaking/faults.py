@@ -1,5 +1,5 @@
 """A soak with faults: resizes, in each of which some process is killed, or stopped, or stopped and continued, while others
-ask the job for its state. docs/faults.md says what may come of it: the resize is committed; or called off, with a reason, and
+ask the job for its state. docs/reference/faults.md says what may come of it: the resize is committed; or called off, with a reason, and
 the job goes on at its old size; or the job ends with a line that says why. Then another job is started."""
 
 import collections
