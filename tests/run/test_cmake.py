@@ -54,10 +54,10 @@ def expect(result, text):
 
 
 def test_the_page(project):
-    """What docs/reference/api.md shows, with a program and an executable of these names."""
+    """What docs/guide/start.md shows, with a program and an executable of these names."""
     project.add("programs/rigid.c", "pi.c")
     project.add("programs/plain/heat_adapt.c", "heat_adapt.c")
-    text, = [block.text for block in pages.blocks(job.ROOT / "docs/reference/api.md") if block.language == "cmake"]
+    text, = [block.text for block in pages.blocks(job.ROOT / "docs/guide/start.md") if block.language == "cmake"]
     project.build(text)
     expect(project.run(job.MPIEXEC, "-n", "2", "epop", "build/pi.so", "1000"), "pi is about 3.14")
     expect(project.run(job.MPIEXEC, "-n", "2", "build/heat_adapt"), "2 processes")
