@@ -26,9 +26,10 @@ def test_the_parts_on_redistribution_compile(space, tree):
 
 
 def test_the_tutorial_does_what_it_says(space, tree):
-    """And the elastic program computes what the plain one does: after resizes, at whatever step it was stopped."""
+    """The elastic program is programs/heat.c, and computes what the plain one does: after resizes, at whatever step it was stopped."""
     runner = pages.Runner(space, tree)
     runner.run(job.ROOT / "docs/guide/tutorial.md")
+    assert (space.directory / "heat.c").read_text() == (job.ROOT / "programs/heat.c").read_text()
     heat, steps = re.findall(r"heat ([\d.]+) after (\d+) steps", runner.transcript)[-1]
     plain = runner.shell(["mpiexec.mpich", "-n", "1", "./heat_mpi", "1000", steps])
     assert abs(float(re.search(r"heat ([\d.]+) ", plain.out).group(1)) - float(heat)) < 2e-6, plain

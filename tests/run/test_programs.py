@@ -46,7 +46,7 @@ def test_branches_resized(space):
 # ---- Without memory
 
 SMALL = {"serial": ["2"], "rigid": ["100"], "branches": ["10"], "double_phase": ["2", "1", "0"], "elastic_mpi": ["3"],
-         "ledger": ["elements=10", "iterations=2", "work=0"], "synthetic": ["phase=a", "seconds=0.01"]}
+         "heat": ["10", "3"], "ledger": ["elements=10", "iterations=2", "work=0"], "synthetic": ["phase=a", "seconds=0.01"]}
 
 
 def short_of_memory(space, call, *command, ranks=None):
