@@ -38,7 +38,7 @@ DECLARED = re.compile(r"\bEPOP_API\b[^;(]*?\b(\w+)\s*\(")
 
 def test_described_data_names_the_headers():
     """In the heads of its tables."""
-    page = (job.ROOT / "docs/guide/data.md").read_text()
+    page = (job.ROOT / "docs/reference/data.md").read_text()
     rows = [(header, name) for header, table in
             re.findall(r"^\| what \| function, in `<epop/(\w+\.h)>` \|(.*?)\n\n", page, flags=re.M | re.S)
             for name in re.findall(r"`(epop_describe_\w+)`", table)]

@@ -19,7 +19,7 @@ def test_page_does_what_it_says(space, tree, page):
 
 def test_the_parts_on_redistribution_compile(space, tree):
     """All C on the page, as one file."""
-    page = job.ROOT / "docs/reference/redistribution.md"
+    page = job.ROOT / "docs/reference/data.md"
     code = "".join(block.text for block in pages.blocks(page) if block.language == "c")
     assert code.count("epop_redist") > 5
     pages.Runner(space, tree).do(pages.Block(page, 1, "compiles", "c", code))
