@@ -8,7 +8,7 @@
  * were started to join, these, until the others have them in theirs), mpi://SELF, mpi://app/NAME (the program as it
  * started), mpi://app/NAME/... (made by the program), mpi://rte/NAME/rc/... (delta process sets, of changes).
  *
- * All return MPI error codes, and call the error handler of the session. docs/reference/psets.md.
+ * All return MPI error codes, and call the error handler of the session. docs/reference/elastic_mpi.md.
  *
  * Source: D. Huber, Dynamic Processes Management in MPI and PMIx (TU Muenchen 2021), chapter 6; the successor: D. Huber
  * et al., Towards Dynamic Resource Management with MPI Sessions and PMIx (EuroMPI 2022), version 2a.

@@ -1,7 +1,7 @@
 /*
  * Re-initialization: a program that has MPI sessions alone gets other processes by finalizing its sessions and
  * initializing a new one, in one call. It also spawns the processes that come. Link it with libepop_mpi, before MPI, or
- * preload that. All return MPI error codes. docs/reference/reinit.md.
+ * preload that. All return MPI error codes. docs/reference/elastic_mpi.md.
  *
  * A program says that it is of this sort when it initializes its first session, with the key "malleable" and the value
  * "1" in info. A spawned process waits in that call until the others have re-initialized: mpi://WORLD is all of them.

@@ -35,10 +35,16 @@ def test_the_tutorial_does_what_it_says(space, tree):
     assert abs(float(re.search(r"heat ([\d.]+) ", plain.out).group(1)) - float(heat)) < 2e-6, plain
 
 
-def test_the_porting_guide_does_what_it_says(space, tree):
+def test_the_page_on_executables_does_what_it_says(space, tree):
     """With the program that it is about; what it shows of that is compared in test_cg.py."""
     shutil.copy(job.ROOT / "programs/plain/cg_adapt.c", space.directory)
     pages.Runner(space, tree).run(job.ROOT / "docs/guide/executables.md")
+
+
+def test_the_page_on_sessions_does_what_it_says(space, tree):
+    """With its first program."""
+    shutil.copy(job.ROOT / "programs/plain/sessions.c", space.directory)
+    pages.Runner(space, tree).run(job.ROOT / "docs/guide/sessions.md")
 
 
 def test_a_wrong_output_would_be_found():
