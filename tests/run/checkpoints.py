@@ -13,7 +13,7 @@ def text(value):
 
 
 def checksum(content):
-    """Of a dataset's elements, as docs/guide/checkpoint.md has it."""
+    """Of a dataset's elements, as docs/reference/checkpoint.md has it."""
     size = content.dtype.itemsize
     unit = next(unit for unit in UNITS if size % unit == 0)
     units = numpy.frombuffer(content.tobytes(), dtype=UNITS[unit]).astype("u8")

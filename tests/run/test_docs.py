@@ -47,6 +47,14 @@ def test_the_page_on_sessions_does_what_it_says(space, tree):
     pages.Runner(space, tree).run(job.ROOT / "docs/guide/sessions.md")
 
 
+def test_the_guide_to_checkpoints_does_what_it_says(space, tree):
+    """The second job goes on from the file that the first one has saved."""
+    runner = pages.Runner(space, tree)
+    runner.run(job.ROOT / "docs/guide/checkpoint.md")
+    saved, = re.findall(r"^/\S+/saved/(five-\d+-0001\.h5)\t", runner.transcript, flags=re.M)
+    assert re.search(rf"^restarted\s+1, saved/{saved}, at steps, iteration \d+$", runner.transcript, flags=re.M), runner.transcript
+
+
 def test_a_wrong_output_would_be_found():
     block = pages.Block(job.ROOT / "README.md", 1, "run", "text", "heat 1.5 after 12345 steps\n")
     pages.expect(block, "x\nheat  1.5 after 77 steps\n")

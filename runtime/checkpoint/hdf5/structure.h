@@ -1,4 +1,4 @@
-/* What the module's files have in common: the names in a file. docs/guide/checkpoint.md describes them. */
+/* What the module's files have in common: the names in a file. docs/reference/checkpoint.md describes them. */
 #ifndef EPOP_CHECKPOINT_HDF5_STRUCTURE_H
 #define EPOP_CHECKPOINT_HDF5_STRUCTURE_H
 
