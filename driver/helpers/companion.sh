@@ -1,5 +1,5 @@
 #!/bin/bash
-# companion: one-node Slurm jobs that lend their nodes to a malleable job (docs/guide/slurm.md).
+# companion: one-node Slurm jobs that lend their nodes to a malleable job (docs/reference/slurm.md).
 #   companion range JOB MIN-MAX    the Slurm job that this is called in says so in its comment
 #   companion queue JOB N RANKS    submits N of them for the EPOP job JOB, each to bring RANKS ranks
 #   companion drop JOB             all of the EPOP job JOB, which is over, end, those that run and those that wait

@@ -1,5 +1,5 @@
 /*
- * Companions: one-node jobs of Slurm that lend their nodes to a job in Slurm (docs/guide/slurm.md). What they do is
+ * Companions: one-node jobs of Slurm that lend their nodes to a job in Slurm (docs/reference/slurm.md). What they do is
  * lib/epop/companion; this has the first process call it.
  */
 #ifndef EPOP_JOB_COMPANIONS_H

@@ -1,5 +1,6 @@
 """What is written from the table of messages (runtime/wire/messages.def): the part of schema/control.schema.json that
-describes requests and messages, and the table of requests in docs/reference/control.md. Tests compare; to write both anew:
+describes requests and messages, and the tables of requests and events in docs/reference/control.md. Tests compare; to write
+both anew:
 
     make build/tests/helpers/wire_table && /usr/bin/python3 tests/run/messages.py
 """
@@ -13,11 +14,13 @@ TABLE = job.BUILD / "tests/helpers/wire_table"
 SCHEMA = job.ROOT / "schema/control.schema.json"
 PAGE = job.ROOT / "docs/reference/control.md"
 BEGIN_OF_SCHEMA = '    "request": {'
-BEGIN_OF_PAGE, END_OF_PAGE = "| request | member | what |\n", "\n\n"
+REQUESTS, EVENTS, END_OF_TABLE = "| Request | Member | What |\n", "| Event | What has happened | Members |\n", "\n\n"
+
+OF_A_RESIZE = ["adaptation", "from", "to", "by", "pc", "element", "iteration"]
 
 LIST_MOST, RUNS_MOST, TEXT_MOST = 100000, 1 << 22, 1000000
 PATTERNS = {"LINE": r"^[^\n]*$", "HOSTS": r"^[^-,\s][^,\s]*(,[^-,\s][^,\s]*)*$", "HEX": "^[0-9a-f]*$"}
-SAID = {"LINE": "line of text", "HOSTS": "host names", "HEX": "hexadecimal digits", "ANY_TEXT": "text"}
+SAID = {"LINE": "line", "HOSTS": "host names", "HEX": "hexadecimal digits", "ANY_TEXT": "text"}
 KINDS = ["request", "report", "order", "event"]
 
 
@@ -180,13 +183,13 @@ def words_for(member):
     """What it has to be, for people."""
     what, words = member["what"], member.get("words", "")
     if what in ("truth", "maybe"):
-        return "`true` or `false`"
+        return "boolean"
     if what in ("surely", "truth_or"):
-        return "`true`" if what == "surely" else f'`true`, `false` or `"{words}"`'
+        return "`true`" if what == "surely" else f'boolean or `"{words}"`'
     if what in ("choice", "word", "number"):
         return ", ".join(f"`{word}`" if what == "number" else f'`"{word}"`' for word in words.split("|"))
     if what == "text":
-        length = f" of {member['least']} to {member['most']} characters" if member["most"] < TEXT_MOST else ""
+        length = f", at most {member['most']} characters" if member["most"] < TEXT_MOST else ""
         return SAID[words] + length
     if what in ("ints", "int_of"):
         return ("list of " if what == "ints" else "object of ") + numbers_between(member, "integers")
@@ -201,17 +204,27 @@ def lines_for(row):
     for member in members_of(row):
         default = otherwise(member).get("default")
         missing = f"; {default:g} if missing" if default else ""
-        needed = "; must be there" if member["must"] else ""
-        yield f"| | `{member['name']}` | {words_for(member)}{missing}{needed}: {member['help']} |"
+        needed = "; required" if member["must"] else ""
+        yield f"| | `{member['name']}` | {member['help']} ({words_for(member)}{missing}{needed}) |"
+
+
+def line_of_event(row):
+    """Those that all have, and all about a resize, are told beside the table."""
+    names = [member["name"] for member in members_of(row)]
+    common = ["time", *(OF_A_RESIZE if {*OF_A_RESIZE} <= {*names} else [])]
+    return f"| `{row['name']}` | {row['help']} | {', '.join(f'`{name}`' for name in names if name not in common)} |"
+
+
+def with_table(page, begin, lines):
+    before, rest = page.split(begin)
+    return before + "\n".join([begin.strip(), "|---|---|---|", *lines]) + END_OF_TABLE + rest.split(END_OF_TABLE, 1)[1]
 
 
 def page_text():
-    table = [BEGIN_OF_PAGE.strip(), "|---|---|---|"]
-    for row in rows():
-        if row["kind"] == "request":
-            table += lines_for(row)
-    before, rest = PAGE.read_text().split(BEGIN_OF_PAGE)
-    return before + "\n".join(table) + END_OF_PAGE + rest.split(END_OF_PAGE, 1)[1]
+    table = rows()
+    requests = [line for row in table if row["kind"] == "request" for line in lines_for(row)]
+    events = [line_of_event(row) for row in table if row["kind"] == "event"]
+    return with_table(with_table(PAGE.read_text(), REQUESTS, requests), EVENTS, events)
 
 
 if __name__ == "__main__":
