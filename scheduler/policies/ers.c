@@ -1,6 +1,6 @@
 /*
  * The policy `ers`: the elastic runtime scheduler of I. A. Compres Urena (TU Munich 2017, chapter 10.3), with the
- * elastic batch scheduler that it was to have (16.2). docs/reference/policies.md has where it differs, and why.
+ * elastic batch scheduler that it was to have (16.2). docs/internals/decisions/ers.md has where it differs.
  */
 #include <stddef.h>
 #include <stdlib.h>
