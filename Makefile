@@ -420,7 +420,7 @@ endif
 # epop finds its library, and the installed programs, relative to itself: the tree can be moved.
 root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 # Pages and sources have the places that they have here, so that links between them lead there.
-documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard docs/*/*.md docs/*/*.svg docs/*/*.png \
+documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard docs/*/*.md docs/*/*/*.md docs/*/*.svg docs/*/*.png \
     $(foreach end,c h f90,programs/*.$(end) programs/*/*.$(end) examples/*/*.$(end)))
 # What shells complete is what --help says.
 completed := epop epopctl epopsim epoprm $(if $(filter no,$(REPORT)),,epop-report)
