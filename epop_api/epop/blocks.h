@@ -1,7 +1,5 @@
-/*
- * Blocks: an array of one to six dimensions on a grid of processes, with ghost layers around each process's part, as
- * stencil codes have them; its redistribution in a window, and the exchange of the ghosts in the loop.
- */
+/* Blocks with ghosts: arrays of one to six dimensions on a grid of processes, with ghost layers, as in stencil
+ * codes. */
 #ifndef EPOP_BLOCKS_H
 #define EPOP_BLOCKS_H
 
@@ -11,68 +9,60 @@
 extern "C" {
 #endif
 
+/* The most dimensions. */
 #define EPOP_BLOCKS_DIMS 6
 
 /*
- * An array and how it is dealt out. Zero-initialize it and set what matters; all is the same on every rank. Dimension i
- * is dealt out to grid[i] processes as epop_dist_block does. Rank r stands where MPI_Cart_create without reordering
- * puts it (the last dimension is the fastest); ranks beyond the grid own nothing, nor do those whose part has no index
- * in some dimension.
+ * The array, the same on every rank. Set it to zero first, then set what matters.
  *
- * The array of a rank that owns something has count[i] + 2 * ghosts[i] elements in dimension i, where count[i] is its
- * own part, and lies without gaps, the last dimension fastest. The ghosts of neighbours, diagonal ones too, are copies
- * of what these own. In a dimension that is not periodic the ghosts at the two ends of the domain have no neighbour:
- * there they are the boundary, and belong to the block at that end. They move with it and are saved with it, so that a
- * program sets the values there once.
+ * Rank r is where MPI_Cart_create would put it without reordering. Ranks beyond the grid own nothing, nor do those
+ * whose part is empty in some dimension. The local array of any other rank has `2 * ghosts[i]` elements more in
+ * dimension i than its part, and is stored without gaps, the last dimension fastest. In a dimension that is not
+ * periodic the ghosts at the two ends are the boundary: they belong to the block there, move with it and are saved with
+ * it.
  */
 typedef struct epop_blocks {
-    int dims;                        /* 1 .. EPOP_BLOCKS_DIMS */
-    int64_t count[EPOP_BLOCKS_DIMS]; /* global indices of each dimension, without ghosts */
-    int ghosts[EPOP_BLOCKS_DIMS];    /* layers on each side; at most what the smallest block of a neighbour has */
-    int periodic[EPOP_BLOCKS_DIMS];  /* the ends are neighbours */
-    int grid[EPOP_BLOCKS_DIMS];      /* processes; 0: chosen for each number of ranks, as MPI_Dims_create does */
+    int dims;                        /* 1 to EPOP_BLOCKS_DIMS */
+    int64_t count[EPOP_BLOCKS_DIMS]; /* global indices without ghosts, dealt out as by epop_dist_block */
+    int ghosts[EPOP_BLOCKS_DIMS];    /* layers on each side */
+    int periodic[EPOP_BLOCKS_DIMS];  /* the two ends are neighbours */
+    int grid[EPOP_BLOCKS_DIMS];      /* processes; 0: chosen for each number of ranks, as by MPI_Dims_create */
 } epop_blocks_t;
 
-/* The grid for `size` ranks: `dims` numbers. Entries that are not 0 stay; the others are as near to each other as their
- * product allows, which is `size` divided by those that are given, rounded down. EPOP_ERR_ARGUMENT where there is no
- * such grid. Local, pure. */
+/* Gives the grid for `size` ranks. Entries that are not 0 stay as they are; the others share what these leave of
+ * `size`, rounded down. EPOP_ERR_ARGUMENT if there is no such grid. Local. */
 EPOP_API int epop_blocks_grid(const epop_blocks_t *blocks, int size, int *grid);
-/* What `rank` of `size` ranks owns, without ghosts: `dims` first global indices, and counts. All 0 where it owns
- * nothing, and for rank -1. EPOP_ERR_ARGUMENT as above, and then all are 0. Local, pure. */
+
+/* Gives what a rank owns, without ghosts: the first global index and the count in each dimension, all 0 if nothing.
+ * EPOP_ERR_ARGUMENT as above. Local. */
 EPOP_API int epop_blocks_local(const epop_blocks_t *blocks, int rank, int size, int64_t *first, int64_t *count);
-/* Elements of its array, with ghosts; 0 where it owns nothing. -1 where epop_blocks_local is an error, or there is no
- * such number. Local, pure. */
+
+/* Returns how many elements the rank's array has, with ghosts, or -1 on error. Local. */
 EPOP_API int64_t epop_blocks_elements(const epop_blocks_t *blocks, int rank, int size);
 
-/*
- * Moves the array in a window, as epop_redist does: collective over window->all, `local` the address of the pointer to
- * the rank's array (of any pointer type), the same errors. `after` may differ from `before` in its grid, and in the
- * ghosts of periodic dimensions. Afterwards the ghosts are those of the new neighbours. EPOP_ERR_ARGUMENT also where
- * ghosts have more layers than a neighbour's block after the move.
- */
+/* Moves the array, by the rules of epop_redist, and fills the ghosts. `before` and `after` may differ in the grid and
+ * in the ghosts of periodic dimensions. EPOP_ERR_ARGUMENT also if there are more ghost layers than a neighbour's new
+ * block has. Collective over `window->all`. */
 EPOP_API int epop_redist_blocks(const epop_window_t *window, const epop_blocks_t *before, const epop_blocks_t *after,
                                 MPI_Datatype type, void *local);
-/* Its moves, boundary included, ghosts of neighbours not; as epop_redist_map. Local. */
+
+/* Gives its moves, as epop_redist_map does; ghosts of neighbours are left out. Local. */
 EPOP_API int epop_redist_blocks_map(const epop_window_t *window, const epop_blocks_t *before,
                                     const epop_blocks_t *after, epop_redist_move_t **moves, int *count);
 
-/*
- * Refreshes the ghosts of `array` (not its address; NULL where the rank owns nothing) from the neighbours in
- * epop_world(): one message to and from each neighbour, diagonals included. Collective over epop_world(), with the same
- * blocks and type. The boundary is left alone. EPOP_ERR_ARGUMENT, on every rank, as above, with a line on stderr from
- * rank 0; EPOP_ERR_STATE where there is no world. EPOP_ERR_MEMORY and EPOP_ERR_MPI are this rank's alone, so that the
- * program has to end.
- */
+/* Refreshes the ghosts of `array` (not its address; NULL where the rank owns nothing) from all neighbours, diagonal
+ * ones included; the boundary stays as it is. Collective over epop_world(), with the same blocks and type. All ranks
+ * return EPOP_ERR_ARGUMENT or EPOP_ERR_STATE (there is no world); after EPOP_ERR_MEMORY or EPOP_ERR_MPI, which may be
+ * of one rank alone, the program has to end. */
 EPOP_API int epop_halo_exchange(const epop_blocks_t *blocks, MPI_Datatype type, void *array);
 
-/*
- * The same in two steps, so that inner elements are computed while the ghosts are on their way. Between them the
- * program may read all but the ghosts, and write only what is not within `ghosts` layers of a neighbour; it may start
- * exchanges of other arrays, the same ones in the same order on all ranks, but not receive with MPI_ANY_TAG on
- * epop_world(). *halo is made by start, NULL when that fails; finish waits, and frees it (NULL: nothing). Both are
- * collective over epop_world(); no resize comes in between.
- */
+/* An exchange that is under way. */
 typedef struct epop_halo epop_halo_t;
+
+/* The same in two steps. In between the program may not read ghosts, write within `ghosts` layers of a neighbour,
+ * receive with MPI_ANY_TAG on epop_world() (tag 32002 is the library's), or be resized. Exchanges of several arrays may
+ * overlap if all ranks start them in the same order. Start makes `*halo`; finish waits and frees it. Collective over
+ * epop_world(). */
 EPOP_API int epop_halo_start(const epop_blocks_t *blocks, MPI_Datatype type, void *array, epop_halo_t **halo);
 EPOP_API int epop_halo_finish(epop_halo_t **halo);
 

@@ -1,29 +1,18 @@
 /*
- * Described data: a program says once what its data is, in a block `describe`; resize, checkpoint, restart and recovery
+ * Described data: a describe block lists once what a program's data is; resizes, checkpoints, restarts and recovery
  * follow from that.
  *
- *     static void describe(void *data, epop_description_t *d)
- *     {
- *         heat_t *h = data;
- *         epop_describe_values(d, "parameters", &h->p, sizeof h->p);
- *         epop_describe_array(d, "u", &h->u, MPI_DOUBLE, epop_dist_block(h->p.n), 0);
- *         epop_describe_array(d, "k", &h->k, MPI_DOUBLE, epop_dist_block(h->p.n), EPOP_CONSTANT);
- *     }
+ * - The block only lists: the same entries in the same order on every rank. It is called again for every window,
+ *   checkpoint and restart, and shapes may change in between. docs/guide/data.md has examples.
+ * - `name` has 1 to 200 bytes without `/` and control characters, is used once, and is copied.
+ * - `local` is the address of the pointer, of any type, to this rank's part, which comes from malloc(); NULL where the
+ *   rank owns nothing. The runtime replaces parts in windows, allocates them on joining and restarting ranks, and frees
+ *   them on leaving ranks and at the end.
+ * - On joining and restarting ranks values are there at once, so that later lines can use them; arrays come after the
+ *   block has returned.
+ * - Errors come back from the function that called the block, with a line that names the entry.
  *
- * The block only lists. It is called wherever the runtime has to know: before a window, at a checkpoint, at a restart,
- * by the debug driver. On a joining or restarting process values are filled in while it runs, so that a later line may
- * use what an earlier one filled in (n above); arrays are allocated and filled behind it. Shapes may change between
- * iterations. What is listed must be the same on every rank, in the same order; names are unique. An error (a name
- * twice, a missing pointer) is kept in the description, and comes back from what called the block, with a line that
- * names the entry.
- *
- * A layout is a function of the number of ranks: the runtime asks it for the old and for the new one. `local` is the
- * address of the pointer to this rank's part (`&h->u`), of any pointer type. Parts come from malloc() and are the
- * program's; the runtime replaces them in windows, allocates them on joining and restarting processes, and frees them
- * on those that leave and at the program's end. NULL is right where a rank owns nothing.
- *
- * Source: the idea of one method for packing, sizing and unpacking an object is Charm++'s PUP (Kale et al.); here it is
- * made for distributed arrays.
+ * Source: Charm++'s PUP (Kale et al.) packs, sizes and unpacks objects by one method.
  */
 #ifndef EPOP_DESCRIBE_H
 #define EPOP_DESCRIBE_H
@@ -38,39 +27,31 @@
 extern "C" {
 #endif
 
-/* Flags of arrays. */
-#define EPOP_CONSTANT 1u /* does not change while this phase iterates: moves ahead of the window where that can be */
-#define EPOP_SCRATCH  2u /* allocated where it is needed, all bytes 0; neither moved nor saved */
+/* Flags of entries. */
+#define EPOP_CONSTANT 1u /* does not change while this phase iterates, and may move before the window */
+#define EPOP_SCRATCH  2u /* allocated, all bytes 0, but neither moved nor saved */
 
-/* `bytes` of plain data (no pointers) that are the same on all ranks. */
+/* Lists `bytes` of plain data, without pointers, that are the same on all ranks. Local. */
 EPOP_API void epop_describe_values(epop_description_t *d, const char *name, void *values, size_t bytes);
 
-/* A one-dimensional array, dealt out by `dist`: blocks, cyclic, block-cyclic; or cuts that an entry before it describes
- * (epop_describe_cuts). */
+/* Lists an array that is dealt out by `dist`. Cuts have to be described first. Local. */
 EPOP_API void epop_describe_array(epop_description_t *d, const char *name, void *local, MPI_Datatype type,
                                   epop_dist_t dist, unsigned flags);
 
-/* A matrix on a grid. grid_rows and grid_cols 0: the grid that is nearest to square for the number of ranks
- * (epop_grid_near_square). One of them 0: as many as fit, so 1 and 0 deal out columns alone. */
+/* Lists a matrix, not by cuts. A grid of 0 x 0 becomes the one nearest to square; a single 0 as many as fit. Local. */
 EPOP_API void epop_describe_matrix(epop_description_t *d, const char *name, void *local, MPI_Datatype type,
                                    const epop_dist2d_t *dist, unsigned flags);
 
-/* An array of one to six dimensions with ghost layers (epop/blocks.h). What a rank owns moves, the boundary included;
- * then the ghosts are those of the new neighbours. As EPOP_SCRATCH it has room for the ghosts, too. */
+/* Lists an array with ghosts, which are filled after it has moved. Local. */
 EPOP_API void epop_describe_blocks(epop_description_t *d, const char *name, void *local, MPI_Datatype type,
                                    const epop_blocks_t *blocks, unsigned flags);
 
-/* `count` elements that every rank has a copy of; joining ranks get it from rank 0. */
+/* Lists `count` elements of which every rank has a copy. Local. */
 EPOP_API void epop_describe_replicated(epop_description_t *d, const char *name, void *local, MPI_Datatype type,
                                        int64_t count, unsigned flags);
 
-/* ---- In a window ------------------------------------------------------------ */
-
-/*
- * What epop_adapt_described (epop/program.h) does between begin and commit, for an adapt block of one's own or an
- * executable: moves all that `describe` lists of `data`. Collective over window->all. Leaving ranks have NULL pointers
- * behind it. Errors as epop_redist.
- */
+/* Moves all that `describe` lists, in an adapt block of your own or an executable; calls no other block. Collective
+ * over `window->all`, between begin and commit; errors as of epop_redist. */
 EPOP_API int epop_redist_described(const epop_window_t *window, void (*describe)(void *data, epop_description_t *d),
                                    void *data);
 

@@ -1,8 +1,7 @@
 /*
- * The elastic interface: the present world, the window in which an adapt block moves its
- * data, and requests for another size.
+ * The elastic interface: the present world, the window in which data moves, and requests.
  *
- * Source: Compres 2017, chapter 6 (the four elastic MPI calls) and 7.
+ * Source: Compres Urena 2017, chapters 6 and 7.
  */
 #ifndef EPOP_ELASTIC_H
 #define EPOP_ELASTIC_H
@@ -15,83 +14,71 @@
 extern "C" {
 #endif
 
+/* ---- The world ----------------------------------------------------------- */
+
+/* What a process is to the job. */
 typedef enum epop_status {
-    EPOP_NEW = 0,
-    EPOP_JOINING = 1,
-    EPOP_STAYING = 2,
-    EPOP_LEAVING = 3,
-    EPOP_RESTARTING = 4 /* in INIT: the job goes on from a checkpoint */
+    EPOP_NEW = 0,       /* started with the job */
+    EPOP_JOINING = 1,   /* started for an adaptation */
+    EPOP_STAYING = 2,   /* a rank before and after it */
+    EPOP_LEAVING = 3,   /* a rank before it alone */
+    EPOP_RESTARTING = 4 /* started with a job that goes on from a checkpoint */
 } epop_status_t;
 
-/* The communicator of all ranks that now run the program. Owned by the runtime: do not free it,
- * and drop what was derived from it before epop_adapt_commit. In INIT of a joining process it is
- * the joiners' own group. Local, but the first call may initialize MPI. */
+/* Returns the communicator of all ranks that now run the program. In INIT of a joining process these are the ones that
+ * join with it; on a leaving rank it is MPI_COMM_NULL after commit. It belongs to the runtime: do not free it, ask for
+ * it again after each adaptation, and free what is derived from it before epop_adapt_commit. Outside a job it is
+ * MPI_COMM_WORLD, and MPI is initialized if necessary. Local. */
 EPOP_API MPI_Comm epop_world(void);
 
-/* EPOP_NEW, EPOP_JOINING or EPOP_RESTARTING in INIT; later the status of the last window. Local. */
+/* Returns EPOP_NEW, EPOP_JOINING or EPOP_RESTARTING in INIT, and later the status in the last window. Local. */
 EPOP_API epop_status_t epop_status(void);
 
-/*
- * What an adapt block is given. Ranks are numbered
- *   in before:  old ranks 0 .. old_size-1 (a joining rank has the joiners' group here)
- *   in after:   staying ranks in their old order, then the joining ones
- *   in all:     old ranks in their order, then the joining ones
- *
- *             before          after          all   intercomm
- *   staying   old world       new world      yes   old <-> joining, MPI_COMM_NULL when nobody joins
- *   leaving   old world       MPI_COMM_NULL  yes   same
- *   joining   joiners' world  new world      yes   same
- *
- * The communicators and the array belong to the runtime and are valid until commit.
- */
+/* ---- The window ---------------------------------------------------------- */
+
+/* What an adapt block is given. All of it belongs to the runtime and is valid until commit. Rank 0 always stays, unless
+ * `--spawn-method baseline` replaces all ranks. */
 typedef struct epop_window {
     epop_status_t status;          /* EPOP_JOINING, EPOP_STAYING or EPOP_LEAVING */
-    int old_rank, old_size;        /* old_rank -1 on joining ranks */
-    int new_rank, new_size;        /* new_rank -1 on leaving ranks */
-    int staying, leaving, joining; /* how many of each */
+    int old_rank, old_size;        /* rank -1 if joining */
+    int new_rank, new_size;        /* rank -1 if leaving */
+    int staying, leaving, joining; /* numbers of ranks */
+    /* before: the old world; on joining ranks those that join. after: staying ranks in their old order, then joining
+     * ones; MPI_COMM_NULL on leaving ranks. all: old ranks in their order, then joining ones. intercomm: between old
+     * and joining ranks; MPI_COMM_NULL if none joins. */
     MPI_Comm before, after, all, intercomm;
-    const int *new_ranks; /* for each rank of `all`: its new rank, or -1 if it leaves */
+    const int *new_ranks; /* for each rank of `all`: its new rank, or -1 */
 } epop_window_t;
 
-/*
- * Opens the window; only in an adapt block, once. Collective over staying, leaving and joining ranks.
- * EPOP_ERR_STATE outside an adapt block or when the window is open already; then *window has the status EPOP_NEW, and
- * zeros and MPI_COMM_NULL.
- */
+/* Opens the window, once in an adapt block. Collective over staying, leaving and joining ranks. EPOP_ERR_STATE anywhere
+ * else; then the status is EPOP_NEW, and all else 0 or MPI_COMM_NULL. */
 EPOP_API int epop_adapt_begin(epop_window_t *window);
 
-/*
- * Closes the window: from here on epop_world() is the new world (MPI_COMM_NULL on leaving ranks, whose
- * process is gone from the program when its adapt block returns). Collective over the same ranks.
- * EPOP_ERR_STATE when no window is open.
- */
+/* Closes the window: epop_world() is the new world, and leaving ranks leave when their adapt block returns. Collective
+ * as epop_adapt_begin. EPOP_ERR_STATE if no window is open. An adapt block that returns without commit ends the job. */
 EPOP_API int epop_adapt_commit(void);
 
-/*
- * Asks for a world of `size` ranks. Local and asynchronous: the answer is an adaptation at a later
- * iteration, or a line in `epopctl watch` that says why not. Any rank may ask; the same request from
- * several ranks counts once. EPOP_ERR_ARGUMENT for size < 1, EPOP_ERR_STATE where the job cannot resize.
- */
+/* ---- Requests ------------------------------------------------------------ */
+
+/* Asks for a world of `size` ranks. Local, on any rank; the same request from several ranks counts once. What follows
+ * is an adaptation at a later iteration, or an event in `epopctl watch` that says why not. EPOP_ERR_STATE if the job
+ * cannot resize, EPOP_ERR_SYSTEM if the request could not be sent. */
 EPOP_API int epop_request_resize(int size);
 
-/* A request in full: drain a node, or migrate. Zero-initialize it and set what matters. */
+/* A request in full. Ranks that are not named leave from the highest downwards. */
 typedef struct epop_request {
-    int size;                  /* the world size wanted; 0: what adding and releasing gives */
-    const char *add_hosts;     /* take joining ranks from these hosts only, comma-separated; NULL: any */
-    const char *release_hosts; /* the ranks on these hosts leave; NULL: none named */
-    const int *release_ranks;  /* and these ranks leave; rank 0 cannot where others stay */
-    int release_count;         /* length of release_ranks */
+    int size;                  /* 0: what releasing gives */
+    const char *add_hosts;     /* joining ranks start on these hosts, separated by commas; NULL: on any */
+    const char *release_hosts; /* all ranks on these hosts leave; NULL: none */
+    const int *release_ranks;  /* these ranks leave; not rank 0 */
+    int release_count;         /* of release_ranks */
 } epop_request_t;
 
-/* As epop_request_resize; the strings and the array are copied. */
+/* As epop_request_resize, with a copy of `*request`. Local. */
 EPOP_API int epop_request(const epop_request_t *request);
 
-/*
- * Asks for a checkpoint at a later iteration, at which all ranks come together. Local and asynchronous; any rank may
- * ask, and the same request from several ranks counts once. What comes of it `epopctl watch` shows, and a failure is a
- * line on stderr too. EPOP_OK; EPOP_ERR_STATE where there is no job that could make one; EPOP_ERR_SYSTEM when it could
- * not be sent.
- */
+/* Asks for a checkpoint in the same way. If it fails, there is an event and a line on standard error, and the job goes
+ * on. Local. */
 EPOP_API int epop_request_checkpoint(void);
 
 #ifdef __cplusplus

@@ -1,11 +1,12 @@
 /*
- * The policy interface: what decides how many nodes each job of a machine has, and when. The built-in policies and a
- * user's own shared object (`epopsim --policy ./mine.so`) go through the same table. A policy is a function from a
- * state to a plan: it knows no clock, file or socket, and gives the same plan for the same state. Nothing here needs
- * MPI.
+ * The policy interface: a policy decides how many nodes each job of a machine has, and when.
  *
- * Words: D. Feitelson and L. Rudolph, "Toward convergence in job schedulers for parallel supercomputers", 1996 (rigid,
- * moldable, malleable, evolving); MTCT: I. A. Compres Urena, TU Munich 2017, chapter 10.
+ * A policy is a table, built in or in a shared object of your own (`--policy ./mine.so`), which is linked with nothing:
+ * the functions are in the executable that loads it. The same state must give the same plan. docs/reference/policies.md
+ * shows how to write one.
+ *
+ * Source: kinds of jobs: D. Feitelson and L. Rudolph, "Toward convergence in job schedulers for parallel
+ * supercomputers", 1996; MTCT: Compres Urena 2017, chapter 10.
  */
 #ifndef EPOP_POLICY_H
 #define EPOP_POLICY_H
@@ -18,168 +19,173 @@
 extern "C" {
 #endif
 
+/* The version of the table; another one is refused. */
 #define EPOP_POLICY_ABI_VERSION 1u
 
 /* ---- The state ---------------------------------------------------------------------------- */
-/* Times are seconds on one clock, whose zero means nothing. What is not known is negative, unless it says otherwise. */
+/* Times are seconds on a clock of the machine. Unknown numbers are negative unless something else is said. The state is
+ * valid during the call. */
 
+/* What may be done with the size of a job. */
 typedef enum epop_policy_kind {
     EPOP_RIGID,     /* runs at `wanted` nodes */
     EPOP_MOLDABLE,  /* the size is chosen at its start */
     EPOP_MALLEABLE, /* and may change while it runs */
-    EPOP_EVOLVING   /* malleable, and the program asks for sizes by itself */
+    EPOP_EVOLVING   /* and the program asks for sizes */
 } epop_policy_kind_t;
 
+/* The state of a job. */
 typedef enum epop_policy_job_state {
     EPOP_POLICY_WAITS,
     EPOP_POLICY_RUNS,
-    EPOP_POLICY_ADAPTS /* runs, and a resize that was decided has not committed */
+    EPOP_POLICY_ADAPTS /* runs, and is being resized */
 } epop_policy_job_state_t;
 
-/* Which node counts are accepted: `sizes`, ascending, from min to max; count 0: every one from min to max. */
+/* Accepted numbers of nodes: `sizes`, ascending, or, if `count` is 0, all from `min` to `max`. */
 typedef struct epop_policy_range {
     int min, max;
     const int *sizes;
     int count;
 } epop_policy_range_t;
 
-/* An element of the program, from the present one on. */
+/* An element of the program. */
 typedef struct epop_policy_phase {
     const char *name;
-    int elastic; /* 0: rigid, no resize while it runs */
+    int elastic; /* 0: no resize while it runs */
     epop_policy_range_t range;
-    double begins; /* seconds from now, at the present size; 0: the present one */
+    double begins; /* in so many seconds; 0: the present one */
 } epop_policy_phase_t;
 
-/* What was measured of an element at one size. Kept for all sizes that were seen. */
+/* What was measured in an element at one size. */
 typedef struct epop_policy_sample {
-    int phase; /* number of the element in the program (its pc, or the order of the phases) */
+    int phase; /* number of the element in the program */
     int nodes;
-    double iterations;       /* that were measured */
-    double seconds;          /* for an iteration, mean */
-    double mtct;             /* MPI time to compute time of the loop, mean since the last resize */
-    double trend;            /* of MTCT: what its recent values lead to */
-    double variance, lo, hi; /* of MTCT, over its recent values */
+    double iterations;       /* measured */
+    double seconds;          /* of an iteration, mean */
+    double mtct;             /* MPI time to compute time, mean since the last resize */
+    double trend;            /* of its recent values */
+    double variance, lo, hi; /* of its recent values */
 } epop_policy_sample_t;
 
+/* A job. */
 typedef struct epop_policy_job {
     int64_t id;
     const char *name;
     int user;
     epop_policy_kind_t kind;
 
-    int wanted;                /* nodes that its user asked for */
-    epop_policy_range_t range; /* of a rigid job: min = max = wanted */
-    double limit;              /* seconds that it takes at `wanted` nodes, as its user says */
+    int wanted;                /* nodes that the user asked for */
+    epop_policy_range_t range; /* of a rigid job: `wanted` alone */
+    double limit;              /* seconds at `wanted` nodes, as the user says */
     double bytes;              /* that a resize has to move */
 
     epop_policy_job_state_t state;
     double submitted;
-    double started, resized; /* resized: when it got its present size, by its start or the last resize */
-    int nodes;               /* at which it computes now; 0: it waits */
-    int target;              /* ADAPTS: to; else as `nodes` */
-    const int *node_list;    /* what it holds: max(nodes, target) numbers */
-    /* Seconds that it still needs at `nodes` nodes (one that waits: at `wanted`), all phases: by its progress where it
-     * reports that, else by its user's limit, which then is taken to scale linearly with the nodes. Above 0, also of a
-     * job that should be over. */
+    double started, resized; /* the latter: its last resize, or its start */
+    int nodes;               /* on which it computes; 0: it waits */
+    int target;              /* of a resize; else as `nodes` */
+    const int *node_list;    /* what it holds, by rank: the larger of these two */
+    /* Seconds that it still needs at `nodes` (or, if it waits, at `wanted`), by its progress or else by `limit`, scaled
+     * linearly. Above 0 even if it should be over. */
     double left;
     double reserved; /* the start that it was promised first */
-    int asked;       /* EVOLVING: nodes that the program asks for now; 0: nothing */
+    int asked;       /* nodes that an evolving job asks for; 0: none */
 
-    const epop_policy_phase_t *phases; /* the present one and those ahead, as far as they are known */
+    const epop_policy_phase_t *phases; /* from the present one on, as far as known */
     int phase_count;
-    int phase; /* number of the present one, as in the samples */
+    int phase; /* number of the present one, as in `samples` */
     const epop_policy_sample_t *samples;
     int sample_count;
-    double resize_cost;    /* seconds that its resizes made it stand still, mean */
+    double resize_cost;    /* seconds that it stood still for a resize, mean */
     double resize_latency; /* seconds from decision to commit, mean */
     int resizes;           /* that committed */
 } epop_policy_job_t;
 
+/* The state of a node. */
 typedef enum epop_policy_node_state { EPOP_NODE_IDLE, EPOP_NODE_BUSY, EPOP_NODE_DOWN } epop_policy_node_state_t;
 
+/* A node. */
 typedef struct epop_policy_node {
     epop_policy_node_state_t state;
-    int64_t job;                   /* BUSY: which holds it; else -1 */
+    int64_t job;                   /* that holds it; -1: none */
     double idle_watts, busy_watts; /* 0: not known */
 } epop_policy_node_t;
 
+/* The state of the machine. */
 typedef struct epop_policy_state {
     double now;
     const epop_policy_node_t *nodes;
     int node_count;
-    int idle;   /* nodes that a start or a growth may take now */
-    int coming; /* nodes that shrinking jobs will give back when they commit */
+    int idle;   /* nodes that can be taken now */
+    int coming; /* nodes that shrinking jobs will give back */
     int down;
-    const epop_policy_job_t *const *running; /* by start; those that adapt are among them */
+    const epop_policy_job_t *const *running; /* sorted by start; adapting ones, too */
     int running_count;
-    const epop_policy_job_t *const *waiting; /* by submission */
+    const epop_policy_job_t *const *waiting; /* sorted by submission */
     int waiting_count;
-    /* What a resize is taken to cost where nothing was measured: stand-still seconds in all, for each node of the
-     * larger world, and for each byte over the nodes of the smaller one. */
+    /* Assumed seconds of a resize that was never measured: for each resize, each node of the larger world, and each
+     * byte per node of the smaller world. */
     double resize_base, resize_per_node, resize_per_byte;
-    double power_cap; /* watts of all nodes; 0: none */
+    double power_cap; /* watts, 0: none */
 } epop_policy_state_t;
 
-/* Non-zero if `nodes` is in the range. Pure. */
+/* Returns non-zero if `nodes` is accepted. Local. */
 EPOP_HOST int epop_policy_accepts(const epop_policy_range_t *range, int nodes);
 
-/* The largest accepted size <= `nodes`; 0: there is none. Pure. */
+/* Returns the largest accepted size up to `nodes`, or 0 if there is none. Local. */
 EPOP_HOST int epop_policy_fit(const epop_policy_range_t *range, int nodes);
 
 /* ---- The plan ----------------------------------------------------------------------------- */
-/*
- * What is to happen now. `reason` and what follows are as in printf; one short line that a user understands, with the
- * figures that decided. A call that cannot be carried out (a job that does not wait, a size that it does not accept,
- * more nodes than there are, a second decision on a job) is not taken, makes the plan invalid, and returns non-zero: a
- * plan that holds one is refused as a whole, in the policy's name. Which nodes are taken, or given back, is not the
- * policy's matter.
- */
+
+/* What is to happen now, with at most one decision on each job. `reason`, as for printf, is a line for users with the
+ * figures that decided. A call that is not possible returns non-zero and makes the plan invalid: it is refused as a
+ * whole. */
 typedef struct epop_plan epop_plan_t;
 
-/* A waiting job starts now, on idle nodes. */
+/* Starts a waiting job now, on idle nodes. Local. */
 EPOP_HOST int epop_plan_start(epop_plan_t *plan, const epop_policy_job_t *job, int nodes, const char *reason, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A running malleable or evolving job that is not adapting gets another size, which its present phase, an elastic one,
- * accepts as well. A growth takes idle nodes at once; what a shrink gives back is idle when it has committed: not in
- * this plan. */
+/* Resizes a running job that is malleable or evolving, does not adapt, and is in an elastic phase that accepts the
+ * size. It grows onto idle nodes; what it gives back is idle when the resize has committed, and not in this plan.
+ * Local. */
 EPOP_HOST int epop_plan_resize(epop_plan_t *plan, const epop_policy_job_t *job, int nodes, const char *reason, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A waiting job will start at that time, at that size. A promise for users' eyes and for the state's `reserved`; it
- * holds until the next plan. */
+/* Promises a waiting job a start at `time`, until the next plan. Local. */
 EPOP_HOST int epop_plan_reserve(epop_plan_t *plan, const epop_policy_job_t *job, int nodes, double time,
                                 const char *reason, ...) __attribute__((format(printf, 5, 6)));
 
-/* Nodes that are idle still, after what the plan has. */
+/* Returns how many nodes are still idle after this plan. Local. */
 EPOP_HOST int epop_plan_idle(const epop_plan_t *plan);
 
-/* Ask again at that time, which lies ahead, if nothing happens before. The earliest of several calls counts. */
+/* Asks for another call at `time`, if nothing happens before; the earliest time counts. Local. */
 EPOP_HOST void epop_plan_wake(epop_plan_t *plan, double time);
 
 /* ---- The table ---------------------------------------------------------------------------- */
 
+/* An option of a policy. */
 typedef struct epop_policy_option {
     const char *name;
     const char *value; /* its default, as text */
     const char *help;
 } epop_policy_option_t;
 
-/* `settings` is what `open` stored; the options are all that is in it. Every slot but `decide` may be NULL. */
+/* A policy. `name` and `decide` are mandatory; `settings` is what `open` stored. */
 typedef struct epop_policy {
     unsigned abi_version; /* EPOP_POLICY_ABI_VERSION */
-    unsigned struct_size; /* sizeof(epop_policy_t): slots added later are absent in older policies */
+    unsigned struct_size; /* sizeof(epop_policy_t) */
     const char *name;
     const char *summary;                                                /* one line for --help */
     const epop_policy_option_t *options;                                /* ends with a NULL name; may be NULL */
     int (*open)(void **settings);                                       /* 0, or it cannot be used */
     int (*option)(void *settings, const char *name, const char *value); /* 0, or the value makes no sense */
+    /* Fills the plan. It must keep no pointers, nor change what its next call sees. */
     void (*decide)(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan);
     void (*close)(void *settings);
 } epop_policy_t;
 
-/* What a policy's shared object exports. */
+/* Every policy exports it. The table belongs to the policy and is copied. Local. */
 EPOP_EXPORT const epop_policy_t *epop_get_policy(void);
 
 #ifdef __cplusplus

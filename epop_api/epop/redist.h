@@ -1,7 +1,7 @@
 /*
- * Redistribution: moves distributed data between the old and the new ranks of a window, so that an
- * adapt block is a few lines. Every rank takes part, nothing goes through a root, and only elements
- * whose owner changes travel.
+ * Redistribution: moves distributed data between the old and the new ranks of a window.
+ *
+ * Elements go straight from their old owner to the new one. docs/reference/data.md has examples.
  */
 #ifndef EPOP_REDIST_H
 #define EPOP_REDIST_H
@@ -14,158 +14,145 @@
 extern "C" {
 #endif
 
-/* ---- One dimension: how `count` indices are dealt out to `size` ranks --- */
+/* ---- Distributions ------------------------------------------------------- */
 
+/* How indices are dealt out to ranks. */
 typedef enum epop_dist_kind {
     EPOP_DIST_BLOCK = 0,
     EPOP_DIST_CYCLIC = 1,
     EPOP_DIST_BLOCK_CYCLIC = 2,
-    EPOP_DIST_CUTS = 3 /* blocks of any lengths, for one number of ranks */
+    EPOP_DIST_CUTS = 3 /* blocks of any lengths */
 } epop_dist_kind;
 
+/* A distribution: for any number of ranks, or, by cuts, for one. */
 typedef struct epop_dist {
     epop_dist_kind kind;
-    int ranks;     /* EPOP_DIST_CUTS: of how many ranks */
+    int ranks;     /* by cuts: for how many ranks */
     int64_t count; /* global indices */
     union {
-        int64_t block;   /* EPOP_DIST_BLOCK_CYCLIC: indices per block, >= 1 */
-        int64_t *starts; /* EPOP_DIST_CUTS: rank r owns starts[r] .. starts[r + 1] - 1; ranks + 1 of them, 0 to count */
+        int64_t block;   /* block-cyclic: indices per block, at least 1 */
+        int64_t *starts; /* by cuts: rank r owns starts[r] to starts[r + 1] - 1 */
     };
 } epop_dist_t;
 
-/* BLOCK gives the first count % size ranks one index more. Values, nothing to free. */
+/* Return a distribution of `count` indices. In blocks the first `count % size` ranks have one more. There is nothing to
+ * free. Local. */
 EPOP_API epop_dist_t epop_dist_block(int64_t count);
 EPOP_API epop_dist_t epop_dist_cyclic(int64_t count);
 EPOP_API epop_dist_t epop_dist_block_cyclic(int64_t count, int64_t block);
 
-/* Unequal blocks. `starts` is as above, the same on every rank, stays the caller's, and is used as long as the value
- * is. */
+/* Returns a distribution by cuts. `starts` has `ranks + 1` entries that rise from 0 to the count, the same on every
+ * rank. It is not copied. Local. */
 EPOP_API epop_dist_t epop_dist_cuts(int64_t *starts, int ranks);
-/* Frees the starts of a distribution by cuts, with free(), and makes *dist one of no indices. Nothing to free in
- * others. For those that epop_redist_balance and epop_redist_counts give, or with starts from malloc(). Local. */
+
+/* Frees the starts of a distribution by cuts, if it is one, and makes it one of no indices. Local. */
 EPOP_API void epop_dist_free(epop_dist_t *dist);
 
-/* By cuts, `size` must be the number of ranks that they are for. */
-
-/* Indices that `rank` of `size` ranks owns; rank -1 owns none. Local, pure, O(1). */
+/* Returns how many indices `rank` of `size` ranks owns; 0 for rank -1. Local. */
 EPOP_API int64_t epop_dist_local_count(epop_dist_t dist, int rank, int size);
-/* The global index of local index `local` of `rank`. Local, pure, O(1). */
+
+/* Returns the global index of a rank's local index. Local. */
 EPOP_API int64_t epop_dist_global(epop_dist_t dist, int rank, int size, int64_t local);
-/* Who owns global index `global`, and (unless NULL) as which local index. Local, pure, O(1); by cuts O(log size). */
+
+/* Returns the rank that owns a global index, and stores the index there in `*local` (unless NULL). Local. */
 EPOP_API int epop_dist_owner(epop_dist_t dist, int size, int64_t global, int64_t *local);
 
-/* ---- Two dimensions: a matrix on a grid of processes -------------------- */
-
-/* Rank r stands at grid row r / grid_cols, column r % grid_cols. The local block is stored by rows, or
- * by columns (column_major), without gaps. grid_rows * grid_cols <= size; further ranks own nothing. */
+/* A matrix on a grid, in which rank r is in row `r / grid_cols` and column `r % grid_cols`; ranks beyond the grid own
+ * nothing. */
 typedef struct epop_dist2d {
     epop_dist_t rows, cols;
     int grid_rows, grid_cols;
-    int column_major;
+    int column_major; /* local blocks are stored by columns; 0: by rows */
 } epop_dist2d_t;
 
-/* The grid_rows x grid_cols of `size` that is nearest to square, as MPI_Dims_create. Local, pure. */
+/* Gives the grid of `size` ranks that is nearest to square. Local. */
 EPOP_API void epop_grid_near_square(int size, int *grid_rows, int *grid_cols);
-/* Rows and columns of the local block of `rank` (0 x 0 for rank -1). Local, pure. */
+
+/* Gives the size of a rank's local block; 0 x 0 for rank -1. Local. */
 EPOP_API void epop_dist2d_local(const epop_dist2d_t *dist, int rank, int64_t *rows, int64_t *cols);
 
-/* ---- Moving data in a window -------------------------------------------- */
+/* ---- Moving data --------------------------------------------------------- */
 
 /*
- * All of these are collective over window->all, between epop_adapt_begin and epop_adapt_commit (or
- * MPI_Comm_adapt_begin and MPI_Comm_adapt_commit, with the window of epop_mpi_window), with the same arguments on every
- * rank. `local` is the address of a pointer, of any type, to the rank's old block, allocated with malloc() (NULL where
- * it owns nothing, and on joining ranks); on success that is freed, and the pointer is to the new block (NULL where the
- * rank owns nothing, and on leaving ranks). On failure it is unchanged, and every rank returns the same error, with one
- * line on stderr that says why. Elements lie one extent of the type apart. Counts may exceed 2^31. Returns EPOP_OK,
- * EPOP_ERR_ARGUMENT, EPOP_ERR_MEMORY or EPOP_ERR_MPI.
+ * The functions that move data are collective over `window->all`, between begin and commit, with the same arguments on
+ * every rank.
+ *
+ * - `local` is the address of a pointer, of any type, to the rank's block, which comes from malloc(); NULL where the
+ *   rank owns nothing. On success the block is replaced by the new one: the old one has been freed, and the caller
+ *   frees the new one with free().
+ * - Elements of `type` lie one extent apart. Counts may exceed 2^31.
+ * - All ranks return the same: EPOP_OK, or EPOP_ERR_ARGUMENT, EPOP_ERR_MEMORY or EPOP_ERR_MPI with a line on standard
+ *   error.
  */
 
-/* A one-dimensional array, dealt out by `dist` before and after. */
+/* Moves an array that is dealt out by `dist` before and after. Collective. */
 EPOP_API int epop_redist(const epop_window_t *window, epop_dist_t dist, MPI_Datatype type, void *local);
 
-/* A one-dimensional array, dealt out in one way before and in another after: cuts, which are for one number of ranks.
- */
+/* Moves an array that is dealt out by `before`, and then by `after`. Collective. */
 EPOP_API int epop_redist_between(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
                                  void *local);
 
-/* A matrix; the grid usually differs before and after. */
+/* Moves a matrix. Only its numbers of rows and columns must stay the same. Collective. */
 EPOP_API int epop_redist2d(const epop_window_t *window, const epop_dist2d_t *before, const epop_dist2d_t *after,
                            MPI_Datatype type, void *local);
 
-/* What rows of different lengths consist of: elements of `type` in *local, one row after the other. */
+/* An array that holds rows of different lengths, one after the other. */
 typedef struct epop_row_array {
     MPI_Datatype type;
-    void *local; /* the address of the pointer to them */
+    void *local; /* the address of the pointer to the elements */
 } epop_row_array_t;
 
-/*
- * Rows of different lengths, with `count` arrays that have the same rows (a sparse matrix: column indices and values).
- * `before` and `after` deal out the rows; *lengths has a length per local row. `type` says what the lengths are:
- * MPI_INT, MPI_INT64_T, or another integer of 4 or 8 bytes with a sign. *lengths and all arrays are replaced, or on
- * failure none. Besides the blocks it takes 8 bytes per old and new row.
- */
+/* Move rows of different lengths, which `count` arrays have in common. `before` and `after` deal out the rows.
+ * The first function has the length of each local row in `*lengths`; the second has row pointers, as in CSR, in
+ * `*starts`: one entry more, from 0 to the number of elements, also on new ranks without rows. `type` is that of
+ * lengths and starts: MPI_INT, MPI_INT64_T, or an integer like these. Everything is replaced, or, on failure,
+ * nothing. Collective. */
 EPOP_API int epop_redist_rows(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
                               void *lengths, const epop_row_array_t *arrays, int count);
-
-/*
- * The same by row pointers, as CSR has them: row i is the elements from (*starts)[i] up to (*starts)[i + 1] of each
- * array, so that *starts has an entry more than there are local rows; the first is 0. NULL will do where a rank owns no
- * rows. Afterwards each rank of the new world has rows + 1 entries, also where that is one; leaving ranks have NULL.
- * EPOP_ERR_ARGUMENT also where a rank would get more elements than `type` can count.
- */
 EPOP_API int epop_redist_csr(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type,
                              void *starts, const epop_row_array_t *arrays, int count);
 
-/* Data that every rank holds a copy of: joining ranks get it from the staying ones, into `data`, which
- * has room for `count` elements on every rank. Leaving ranks only take part; where nobody stays, they are the source.
- */
+/* Gives joining ranks a copy of what all others have: `count` elements at `data`, where every rank has room for them.
+ * Collective. */
 EPOP_API int epop_redist_replicated(const epop_window_t *window, void *data, int64_t count, MPI_Datatype type);
 
-/* ---- Unequal blocks: what is to be owned by whom -------------------------- */
+/* ---- Unequal blocks ------------------------------------------------------- */
 
 /*
- * Cuts of consecutive indices for the new world, so that each rank's part of the sum of the weights is as its `share`
- * is of all shares, but for at most the largest weight: rows balanced by nonzeros, or more of them for a faster node.
- *   before   how the indices are dealt out now: blocks or cuts. Joining ranks get it here, whatever they had.
- *   type     of the weights, as of the lengths of epop_redist_rows
- *   weights  one for each index of this rank, none negative; NULL where it has none. If they are NULL on all ranks, or
- *            all 0, every index weighs 1. They are only read
- *   share    of this rank in the new world: finite, >= 0, and not 0 on all; 1 on every rank: all alike. Of no meaning
- *            on leaving ranks
- *   after    the new cuts, on every rank
+ * Makes cuts for the new world, so that the weight of each rank's indices is in proportion to its share; a cut is off
+ * by at most half of the largest weight. Nothing moves.
  *
- * Nothing moves; pass both to the functions above. Collective over window->all; results and errors as theirs. *after,
- * and *before of a joining rank, are freed with epop_dist_free. On failure both are unchanged.
+ * - `*before` is in blocks or by cuts; joining ranks get it here.
+ * - `weights`: an integer of `type` (as in epop_redist_rows), not negative, for each index of this rank. NULL on all
+ *   ranks: each index weighs 1.
+ * - `share` is this rank's, as compared with the others'; 1 on all ranks for equal shares.
+ *
+ * The caller frees `*after`, and `*before` of a joining rank, with epop_dist_free. Collective; errors as above.
  */
 EPOP_API int epop_redist_balance(const epop_window_t *window, epop_dist_t *before, MPI_Datatype type,
                                  const void *weights, double share, epop_dist_t *after);
 
-/*
- * Cuts from each rank's own counts: `had` indices before (of no meaning on joining ranks), and `shall` have after (of
- * none on leaving ones), in the order of the ranks. *before and *after are set on every rank, and freed with
- * epop_dist_free. EPOP_ERR_ARGUMENT also if the sums of the two differ. On failure both are unchanged. Collective over
- * window->all.
- */
+/* Makes both distributions from the numbers of indices that this rank `had` and `shall` have. The caller frees them
+ * with epop_dist_free. EPOP_ERR_ARGUMENT also if the sums differ. Collective; errors as above. */
 EPOP_API int epop_redist_counts(const epop_window_t *window, int64_t had, int64_t shall, epop_dist_t *before,
                                 epop_dist_t *after);
 
-/* ---- The map: who sends what to whom ------------------------------------- */
+/* ---- The map -------------------------------------------------------------- */
 
+/* How many elements go from one rank of `window->all` to another, or stay there. */
 typedef struct epop_redist_move {
-    int from, to;  /* ranks in window->all */
-    int64_t count; /* elements; from == to: they stay where they are */
+    int from, to;
+    int64_t count;
 } epop_redist_move_t;
 
-/*
- * The moves of a redistribution, without doing it, sorted by (from, to), in *moves, freed by the caller with
- * free(), and their number in *count. Local: every rank computes the same. `after` may equal `before`.
- */
+/* Give the moves that a redistribution would make, in order; the same on every rank. The caller frees `*moves` with
+ * free(). EPOP_ERR_ARGUMENT or EPOP_ERR_MEMORY. Local. */
 EPOP_API int epop_redist_map(const epop_window_t *window, epop_dist_t before, epop_dist_t after,
                              epop_redist_move_t **moves, int *count);
 EPOP_API int epop_redist2d_map(const epop_window_t *window, const epop_dist2d_t *before, const epop_dist2d_t *after,
                                epop_redist_move_t **moves, int *count);
-/* Prints the moves as tab-separated lines (from, to, elements) with a heading. Local. */
+
+/* Prints the moves as lines separated by tabs, with a heading. Local. */
 EPOP_API void epop_redist_map_print(FILE *stream, const epop_redist_move_t *moves, int count);
 
 #ifdef __cplusplus

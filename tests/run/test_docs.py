@@ -65,9 +65,11 @@ def test_a_wrong_output_would_be_found():
 
 
 def anchors(page):
-    """The fragments that GitHub makes of a page's headings."""
-    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.S), flags=re.M)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """The fragments that GitHub makes of a page's headings, and those that the page names."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.M)
+    named = set(re.findall(r'^<a id="([\w-]+)"></a>$', text, flags=re.M))
+    return named | {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def dead_links(page):
