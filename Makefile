@@ -428,9 +428,14 @@ completions := $(foreach name,$(completed),share/bash-completion/completions/$(n
 $(BUILD)/share/bash-completion/completions/% $(BUILD)/share/zsh/site-functions/_% $(BUILD)/share/fish/vendor_completions.d/%.fish: $(BIN)/% $(BIN)/epopsim $(wildcard completion/*.py)
 	$(announce)
 	$(Q)$(PYTHON) -B completion/generate.py $< $(BUILD)/share
-install: all $(addprefix $(BUILD)/,$(completions)) $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
+# What the headers say of their functions is the man pages of section 3, with a link for each function.
+MAN3 := $(BUILD)/share/man/man3
+$(MAN3)/epop_h.3: docs/api.py $(wildcard epop_api/epop/*.h) docs/man/epop.1
+	$(announce)
+	$(Q)rm -rf $(MAN3) && $(PYTHON) -B docs/api.py $(MAN3)
+install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/cmake/EPOP" "$(root)/lib/epop/programs" \
-	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
+	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/man/man3" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
 	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) "$(root)/lib/epop"
 	$(if $(modules),install -m 644 $(modules) "$(root)/lib/epop")
@@ -443,6 +448,7 @@ install: all $(addprefix $(BUILD)/,$(completions)) $(addprefix $(BUILD)/,epop.pc
 	install -m 644 $(programs) "$(root)/lib/epop/programs"
 	install -m 644 $(examples) "$(root)/lib/epop/examples"
 	install -m 644 docs/man/*.1 "$(root)/share/man/man1"
+	install -m 644 $(MAN3)/*.3 "$(root)/share/man/man3"
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"
 	install -m 644 scheduler/examples/*.json "$(root)/share/epop/workloads"
 	for file in $(documents); do install -D -m 644 $$file "$(root)/share/doc/epop/$$file" || exit 1; done

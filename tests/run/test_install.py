@@ -5,11 +5,15 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 
 import installed
 import job
 import joining
 import pytest
+
+sys.path.insert(0, str(job.ROOT / "docs"))
+import api  # noqa: E402
 
 PREFIX = "/opt/epop"
 FILES = [
@@ -24,6 +28,7 @@ FILES = [
     *[f"include/epop/fortran/{path.stem}.mod" for path in (job.ROOT / "epop_api/fortran").glob("epop*.f90")],
     *[f"include/epop/fortran/mpi/{name}" for name in ("mpi.f90", "mpi.mod", "mpif.h")],
     *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epopsim", "epoprm", "epop-report")],
+    *[f"share/man/man3/{name}" for name in api.man_pages()],
     *[f"share/epop/workloads/{path.name}" for path in (job.ROOT / "scheduler/examples").glob("*.json")],
     *[f"share/epop/schema/{path.name}" for path in (job.ROOT / "schema").glob("*.json")],
 ]
@@ -75,7 +80,7 @@ def test_modes(tree):
 def test_no_path_of_the_build_is_left(tree):
     """The tree can be moved, and says nothing of where it was built."""
     for path in tree.rglob("*"):
-        if path.suffix in (".pc", ".1", ".h", ".json", ".cmake") or path.name == "Makefile":
+        if path.suffix in (".pc", ".1", ".3", ".h", ".json", ".cmake") or path.name == "Makefile":
             assert str(job.ROOT) not in path.read_text(), path
     for name in ("bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "lib/libepop.so", "lib/epop/examples/cannon.so"):
         dynamic = subprocess.run(["readelf", "-dW", tree / name], capture_output=True, text=True, check=True).stdout
@@ -344,3 +349,11 @@ def test_man_pages_are_found(space, tree):
     for name in ("epop", "epopctl", "epopsim", "epoprm", "epop-report"):
         result = bare(space, tree, "man", "-M", tree / "share/man", "-P", "cat", name).wait()
         assert result.status == 0 and name in result.out, result
+
+
+@pytest.mark.parametrize("name, says", [("epop_redist", "epop/redist.h"), ("MPI_Probe_adapt", "epop/mpi_adapt.h"), ("epop_h", "epop/epop.h")])
+def test_functions_have_man_pages(space, tree, name, says):
+    if not shutil.which("man"):
+        pytest.skip("there is no man here")
+    result = bare(space, tree, "man", "-M", tree / "share/man", "-P", "cat", "3", name).wait()
+    assert result.status == 0 and says in result.out, result
