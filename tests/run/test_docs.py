@@ -10,7 +10,7 @@ import pytest
 
 ALL = [job.ROOT / "README.md", job.ROOT / "CONTRIBUTING.md", *sorted((job.ROOT / "docs").rglob("*.md"))]
 EXECUTED = ["README.md", "docs/guide/start.md", "docs/guide/data.md", "docs/guide/fortran.md", "docs/guide/running.md",
-            "docs/reference/debug.md", "docs/reference/drivers.md", "docs/reference/policies.md"]
+            "docs/guide/measuring.md", "docs/reference/debug.md", "docs/reference/drivers.md", "docs/reference/policies.md"]
 
 
 @pytest.mark.parametrize("page", EXECUTED)
@@ -143,9 +143,9 @@ def is_printed(message, sources):
 
 
 def test_messages_are_those_of_the_sources():
-    """What the tables of troubleshooting.md quote is printed somewhere."""
+    """What the tables of messages.md quote is printed somewhere."""
     sources = texts_of_the_sources()
-    quoted = re.findall(r"^\| `([^`]+)`", (job.ROOT / "docs/guide/troubleshooting.md").read_text(), flags=re.M)
+    quoted = re.findall(r"^\| `([^`]+)`", (job.ROOT / "docs/reference/messages.md").read_text(), flags=re.M)
     assert len(quoted) > 30
     assert [text for text in quoted if not is_printed(text, sources)] == []
     assert not is_printed("the ... has no feathers; buy some", sources)
