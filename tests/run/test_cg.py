@@ -242,7 +242,8 @@ def test_columns_that_are_not_unmapped_compute_something_else(space, rigid):
     joining.wait_until(lambda: len(history(running.out)) > before + 500)
     assert space.epopctl("stop", "--wait").status == 0
     out = running.wait().out
-    residuals, plain = history(out), history(run(space, rigid, *EASY, "-s", max(system for system, _ in history(out)), "-v"))
+    reached = max(system for system, _ in history(out))  # which may be the one that the resize fell into: it never converges
+    residuals, plain = history(out), history(run(space, rigid, *EASY, "-s", reached + 1, "-v"))
     assert any(abs(residuals[at][0] / plain[at][0] - 1) > 1e-6 for at in residuals if at in plain)
 
 

@@ -28,7 +28,8 @@ def check(status):
 def test_a_quiet_job(space):
     it = Scenario(space, start=2, ranks=3)
     begin = time.time()
-    status = check(it.wait_until_here())
+    it.wait_until_here()
+    status = check(it.wait_for_status(lambda status: (status["element"] or {}).get("pc") == 1))
     expected = {"job": it.id, "program": "scenario", "state": "running", "size": 2, "standby": 1, "maximum": 3,
                 "backend": "pool", "adaptations": []}
     assert expected.items() <= status.items(), status
