@@ -139,6 +139,8 @@ static void hand_on(const struct checkpoint_options *wish)
     snprintf(keep, sizeof keep, "%d", wish->keep);
     if (wish->keep)
         setenv("EPOP_CHECKPOINT_KEEP", keep, 1);
+    if (wish->behind)
+        setenv("EPOP_CHECKPOINT_ASYNC", "1", 1);
     if (wish->directory)
         setenv("EPOP_CHECKPOINT_DIR", wish->directory, 1);
     if (wish->restart)

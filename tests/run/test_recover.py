@@ -338,6 +338,18 @@ def test_an_executable(space, started, memory):
     assert len(steps) == 1 and (memory or steps == {0}), result
 
 
+@pytest.mark.parametrize("option, behind", [("--checkpoint-async", True), ("--checkpoint-keep=2", None)])
+def test_an_executable_has_the_options_for_checkpoints(space, started, option, behind):
+    """Which epop hands on, as mpiexec starts it without epop."""
+    saved = space.directory / "saved"
+    running = started("1000", "1000000000", program=job.BUILD / "plain/heat_adapt", options=(option, "--checkpoint-dir", saved))
+    await_running(space, running)
+    assert space.epopctl("checkpoint", "--wait").status == 0
+    told = json.loads(space.epopctl("status", "--json").out)["checkpoint"]
+    assert told.get("behind") is behind and pathlib.Path(told["path"]).parent == saved, told
+    assert space.epopctl("stop", "--wait").status == 0 and running.wait().status == 0
+
+
 def checked(path, name):
     """What agrees with that schema."""
     value = json.loads(path.read_text())
