@@ -1,5 +1,5 @@
 /*
- * This process's part in moving constant data ahead of the window (runtime/coordinator/ahead.h says when): the ranks
+ * This process's part in moving constant data ahead of the window (runtime/coordinator/adaptation.h says when): the ranks
  * list it where they hold, joining processes fill in values while they wait, and a thread of each moves it while the
  * program computes. In the window what came takes its place. One at a time, as there is one window.
  */

@@ -9,8 +9,8 @@
 #include "runtime/base/helper.h"
 #include "runtime/base/nodelist.h"
 #include "runtime/base/slurm.h"
-#include "runtime/coordinator/hosts.h"
-#include "runtime/coordinator/slurm_jobs.h"
+#include "runtime/coordinator/releases.h"
+#include "runtime/coordinator/resize.h"
 
 static struct {
     int job;

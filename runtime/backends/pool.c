@@ -9,7 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
-#include "runtime/coordinator/hosts.h"
+#include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"

@@ -1,6 +1,8 @@
 /*
- * The life of one adaptation: made, prepared, decided, committed, or dropped on the way. One at a time is pending. With
- * preconnect.h it makes a pair: connecting ahead of the window is a step of preparing.
+ * The life of one adaptation, in the order in which the file has it: requested; prepared, while the ranks go on (the
+ * joining processes start, constant data moves, and where the backend can do that all are connected); decided by an
+ * agreement; a window, in which the ranks and the joining processes move the data; committed. Or called off on the way.
+ * One at a time is pending.
  */
 #ifndef EPOP_COORDINATOR_ADAPTATION_H
 #define EPOP_COORDINATOR_ADAPTATION_H
@@ -12,8 +14,10 @@
 #include "runtime/base/error.h"
 #include "runtime/base/timers.h"
 #include "runtime/coordinator/record.h"
+#include "runtime/member/plan.h"
 #include "runtime/wire/messages.h"
 
+struct adaptation;
 struct coordinator;
 
 #define ADAPTATION_HISTORY 64
@@ -27,17 +31,15 @@ struct adaptations {
     struct timer interval; /* set: the next one would come too soon after the last */
 };
 
-void adaptation_init(struct coordinator *c);
-
 /* NULL: out of memory. */
 struct adaptation *adaptation_new(struct coordinator *c, enum requester by, int to, int requested);
 /* Takes it. 0, or -1 with the reason. */
 int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, struct error *error);
 
-/* The pending one, or NULL; that of this number; and is there one in that state? */
+/* The pending one, or NULL; and is there one in that state? */
 struct adaptation *adaptation_pending(const struct coordinator *c);
-struct adaptation *adaptation_of(const struct coordinator *c, int id);
 bool adaptation_is(const struct coordinator *c, enum adaptation_state state);
+/* Does a phase wait for it that does not accept the present size? */
 bool adaptation_is_for_phase(const struct coordinator *c);
 /* May the next agreement be about it? */
 bool adaptation_is_due(const struct coordinator *c);
@@ -61,21 +63,15 @@ void adaptation_meet(struct coordinator *c, int process, const struct report_mee
 void adaptation_ready(struct coordinator *c, int process, const struct report_ready *report);
 /* Its joiners could not be started, which a rank that was to do it says. */
 void adaptation_unstarted(struct coordinator *c, int process, const struct report_unstarted *report);
-void adaptation_prepared(struct coordinator *c);
-/* With the point of the program still open. NULL: out of memory, which ends the job. */
-struct plan *adaptation_plan(struct coordinator *c);
-
-/* The limit of connecting has come. Where all answer they are only slow: it is put off, until it was so many seconds,
- * and this true. */
-bool adaptation_connects_on(struct coordinator *c, struct timer *limit, double most);
 
 /* Off, where it can still be: to its requester and those who watch with the reason. */
 void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason);
 void adaptation_fail(struct coordinator *c, const char *reason);
 
+/* All ranks hold at that place, with that count of probes: the window opens. */
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count);
 void adaptation_connected(struct coordinator *c, int process, const struct report_connected *report);
-/* While the old ranks connect to them. */
+/* The joining processes are ended, while the old ranks connect to them. */
 void adaptation_end_joiners(struct coordinator *c);
 void adaptation_through(struct coordinator *c, int process, const struct report_committed *report);
 void adaptation_gone(struct coordinator *c, int process);
@@ -95,5 +91,51 @@ void adaptation_for_phase(struct coordinator *c, int needs);
 
 /* To the request that waits for it, or that made it. */
 cJSON *adaptation_reply(const struct adaptation *a, const char *code);
+
+/* ---- Constant data ahead of the window ----------------------------------------------------------- */
+
+/*
+ * When the joining processes are ready, each rank lists at its next probe what does not change while its phase
+ * iterates, and the processes move that while the ranks compute. An adaptation can always do without: whatever goes
+ * wrong, all is moved in the window. Nor is a resize put off for long: what has not come in time comes in the window,
+ * while the ranks wait for it.
+ */
+
+enum ahead_state { AHEAD_NONE, AHEAD_LISTS, AHEAD_MOVES, AHEAD_DONE, AHEAD_IN_WINDOW };
+
+struct ahead {
+    enum ahead_state state;
+    struct adaptation *adaptation; /* the pending one that it is a step of */
+    int waits;                     /* processes that have not answered */
+    cJSON *places;                 /* where each listens, in the order of the plan; owned */
+    struct position at;            /* where the ranks have listed */
+    char hash[20];                 /* of what they have listed; "": none has */
+    bool something, differ;        /* a rank has something constant; they listed at different places, or other things */
+    bool late;                     /* the adaptation has gone on; what comes still counts */
+    struct timer limit;            /* until then */
+};
+
+/* A process has listed, or says where it listens. */
+void ahead_listed(struct coordinator *c, int process, const struct report_listed *report);
+/* All of it has come there, or it cannot come, or what came is of no use any more. */
+void ahead_came(struct coordinator *c, int process, const struct report_ahead *report);
+/* A rank has ended the program, and lists nothing more. */
+void ahead_rank_ended(struct coordinator *c);
+/* The adaptation is called off; it is over. */
+void ahead_off(struct coordinator *c);
+
+/* ---- Connecting ahead of the window -------------------------------------------------------------- */
+
+/* The ranks and the joining processes are connected before the ranks stand still, where the backend can do that beside
+ * the program. */
+
+struct preconnect {
+    bool off; /* it failed in this world, and is not tried again in it */
+    struct timer limit;
+};
+
+/* Connections are being made. */
+bool preconnect_goes_on(const struct coordinator *c);
+void preconnect_linked(struct coordinator *c, int process, const struct report_linked *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* Bringing all ranks to one probe, and the decision there: see agreement.h. */
+/* Bringing all ranks to one probe, and the decision there. */
 #include "runtime/coordinator/agreement.h"
 
 #include <stdio.h>
@@ -6,20 +6,65 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
-#include "runtime/coordinator/ahead.h"
 #include "runtime/coordinator/checkpoint.h"
-#include "runtime/coordinator/fatal.h"
-#include "runtime/coordinator/names.h"
-#include "runtime/coordinator/pause.h"
-#include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/liveness.h"
+#include "runtime/coordinator/part.h"
+#include "runtime/coordinator/position.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/settle.h"
-#include "runtime/coordinator/silence.h"
-#include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/stop.h"
 #include "runtime/wire/messages.h"
+
+/* ---- Pause --------------------------------------------------------------------------------------- */
+
+bool pause_is_wanted(const struct coordinator *c)
+{
+    return c->pause.asked && !c->pause.on;
+}
+
+void pause_ask(struct coordinator *c, void *handle)
+{
+    c->pause.asked = true;
+    c->pause.handle = handle;
+}
+
+/* All ranks hold there. */
+static void pause_reached(struct coordinator *c, const struct position *at)
+{
+    c->pause.on = true;
+    c->pause.since = monotonic_seconds();
+    timers_stop(&c->timers, &c->preparing);
+    position_progress_came(c);
+    cJSON *reply = reply_accepted("done");
+    cJSON_AddNumberToObject(reply, "pc", at->pc);
+    cJSON_AddStringToObject(reply, "element", names_element(c, at->pc));
+    cJSON_AddNumberToObject(reply, "iteration", (double)at->iteration);
+    reply_send(c, &c->pause.handle, reply);
+    publish_event(c, "paused", NULL, NULL);
+}
+
+void pause_end(struct coordinator *c, const char *code, const char *reason)
+{
+    if (c->pause.on) {
+        timers_go_on(&c->timers, &c->preparing);
+        progress_stood(c, monotonic_seconds() - c->pause.since);
+    }
+    c->pause.on = c->pause.asked = false;
+    c->pause.times++;
+    reply_send(c, &c->pause.handle, reply_refusal(code, reason));
+}
+
+static void pause_abandoned(struct coordinator *c, const void *handle)
+{
+    if (c->pause.handle == handle)
+        reply_send(c, &c->pause.handle, reply_refusal("failed", "the requester has gone"));
+}
+
+/* ---- Freeze, target, gate ------------------------------------------------------------------------ */
 
 static void clear_arrivals(struct coordinator *c)
 {
@@ -53,7 +98,7 @@ static bool joiners_answered(const struct coordinator *c)
     return true;
 }
 
-static void begin(struct coordinator *c)
+static void agreement_begin(struct coordinator *c)
 {
     c->agreement.state = AGREEMENT_FREEZING;
     c->agreement.round++;
@@ -66,15 +111,15 @@ static void begin(struct coordinator *c)
     processes_send_world(c, message);
 }
 
-static void leave(struct coordinator *c)
+static void agreement_over(struct coordinator *c)
 {
     c->agreement.state = AGREEMENT_NONE;
     timers_cancel(&c->timers, &c->agreement.freeze_limit);
 }
 
-static void release(struct coordinator *c)
+static void release_ranks(struct coordinator *c)
 {
-    leave(c);
+    agreement_over(c);
     processes_send_world(c, json_message(ORDER(release)));
 }
 
@@ -99,7 +144,7 @@ void agreement_give_up(struct coordinator *c, const char *reason)
     }
     for (int r = 0; r < c->processes.size; r++)
         process_of_rank(c, r)->arrived &= process_of_rank(c, r)->needs != 0;
-    release(c);
+    release_ranks(c);
     if (adaptation_pending(c) && !preconnect_goes_on(c))
         adaptation_drop(c, ADAPTATION_FAILED, "timeout", reason);
     else
@@ -117,7 +162,7 @@ void agreement_call_off(struct coordinator *c, const char *reason)
     c->config.ops->say(c->config.context, line, false);
     for (int r = 0; r < c->processes.size; r++)
         process_of_rank(c, r)->arrived &= process_of_rank(c, r)->needs != 0;
-    release(c);
+    release_ranks(c);
     if (c->stop.asked)
         stop_withdraw(c, line);
     if (adaptation_pending(c))
@@ -129,7 +174,7 @@ void agreement_call_off(struct coordinator *c, const char *reason)
 
 void agreement_again(struct coordinator *c)
 {
-    begin(c);
+    agreement_begin(c);
 }
 
 /*
@@ -139,7 +184,7 @@ void agreement_again(struct coordinator *c)
 static void publish_target(struct coordinator *c)
 {
     if (!c->stop.asked && !c->pause.asked && !checkpoint_is_due(c) && !adaptation_is(c, ADAPTATION_PREPARED)) {
-        release(c);
+        release_ranks(c);
         return;
     }
     c->agreement.target = 0;
@@ -195,9 +240,9 @@ void agreement_count(struct coordinator *c, int process, const struct report_cou
         publish_target(c);
 }
 
-/* ---- At the target ---------------------------------------------------------- */
+/* ---- At the target ------------------------------------------------------------------------------- */
 
-static void describe(struct coordinator *c, int rank, char *text, size_t size)
+static void describe_rank(struct coordinator *c, int rank, char *text, size_t size)
 {
     const struct process *p = process_of_rank(c, rank);
     if (p->ended)
@@ -207,11 +252,11 @@ static void describe(struct coordinator *c, int rank, char *text, size_t size)
                  names_element(c, p->at.pc), (long long)p->at.visit, (long long)p->at.iteration);
 }
 
-static void breach(struct coordinator *c, int rank)
+static void say_breach(struct coordinator *c, int rank)
 {
     char zero[160], other[160], text[480];
-    describe(c, 0, zero, sizeof zero);
-    describe(c, rank, other, sizeof other);
+    describe_rank(c, 0, zero, sizeof zero);
+    describe_rank(c, rank, other, sizeof other);
     snprintf(text, sizeof text,
              "%s: the ranks went different ways: %s, but %s; loop conditions and branches must answer the same on "
              "every rank",
@@ -232,7 +277,7 @@ static void send_decision(struct coordinator *c, const char *action, uint64_t co
     cJSON_AddNumberToObject(message, "count", (double)count);
     processes_send_world(c, message);
     clear_arrivals(c);
-    leave(c);
+    agreement_over(c);
 }
 
 /* Does the element at the target accept the size? If not, the adaptation is off. */
@@ -265,7 +310,7 @@ static bool waits_for_joiners(struct coordinator *c)
     return false;
 }
 
-static void decide(struct coordinator *c)
+static void agreement_decide(struct coordinator *c)
 {
     const struct process *zero = process_of_rank(c, 0);
     struct position at = zero->at;
@@ -283,10 +328,10 @@ static void decide(struct coordinator *c)
     } else if (waits_for_joiners(c)) {
         return;
     } else if (adaptation_is(c, ADAPTATION_PREPARED) && element_accepts(c, &at)) {
-        leave(c);
+        agreement_over(c);
         adaptation_window(c, &at, count);
     } else if (needs) {
-        leave(c);
+        agreement_over(c);
         adaptation_for_phase(c, needs);
     } else {
         send_decision(c, "continue", count);
@@ -297,8 +342,8 @@ static void decide(struct coordinator *c)
 static void give_way(struct coordinator *c)
 {
     if (c->agreement.state == AGREEMENT_FREEZING || c->agreement.state == AGREEMENT_TARGET)
-        release(c);
-    leave(c);
+        release_ranks(c);
+    agreement_over(c);
 }
 
 void agreement_check(struct coordinator *c)
@@ -317,12 +362,12 @@ void agreement_check(struct coordinator *c)
         return;
     for (int r = 1; r < c->processes.size; r++)
         if (!same_place(process_of_rank(c, 0), process_of_rank(c, r))) {
-            breach(c, r);
+            say_breach(c, r);
             return;
         }
     if (c->agreement.state == AGREEMENT_TARGET && process_of_rank(c, 0)->count == c->agreement.target) {
         c->agreement.state = AGREEMENT_GATE;
-        decide(c);
+        agreement_decide(c);
     } else if (process_of_rank(c, 0)->needs) {
         give_way(c);
         adaptation_for_phase(c, process_of_rank(c, 0)->needs);
@@ -361,7 +406,7 @@ void agreement_ended(struct coordinator *c, int process)
 }
 
 /* Is there a reason to bring all ranks together? */
-static bool is_wanted(const struct coordinator *c)
+static bool agreement_is_wanted(const struct coordinator *c)
 {
     if (adaptation_is(c, ADAPTATION_WINDOW) || adaptation_is_for_phase(c))
         return false;
@@ -374,19 +419,42 @@ static bool is_wanted(const struct coordinator *c)
 
 bool agreement_waits(const struct coordinator *c)
 {
-    return settle_is_open(c) && is_wanted(c);
+    return settle_is_open(c) && agreement_is_wanted(c);
 }
 
 void agreement_advance(struct coordinator *c)
 {
-    if (c->agreement.state == AGREEMENT_NONE && is_wanted(c) && !settle_is_open(c) && processes_all_attached(c))
-        begin(c);
+    if (c->agreement.state == AGREEMENT_NONE && agreement_is_wanted(c) && !settle_is_open(c) &&
+        processes_all_attached(c))
+        agreement_begin(c);
     else if (c->agreement.state == AGREEMENT_GATE && !checkpoint_is_on(c) && (!c->pause.on || checkpoint_is_due(c)))
-        decide(c);
+        agreement_decide(c);
 }
 
-void agreement_init(struct coordinator *c)
+static void agreement_init(struct coordinator *c)
 {
     timer_init(&c->agreement.freeze_limit, freeze_timeout, c, &c->limits);
     timer_init(&c->agreement.ping_limit, NULL, c, &c->limits);
 }
+
+/* ---- As a part of the coordinator ---------------------------------------------------------------- */
+
+/* What has arrived while processes were being connected is looked at when they are. In a window nothing is decided:
+ * ranks that are through may have ended already, and the others will say that they are through. */
+static bool agreement_goes_on(struct coordinator *c)
+{
+    if (c->agreement.check_later)
+        agreement_check(c);
+    return !preconnect_goes_on(c) && !adaptation_is(c, ADAPTATION_WINDOW);
+}
+
+static void agreement_end(struct coordinator *c, const char *reason)
+{
+    pause_end(c, "failed", reason);
+}
+
+const struct part agreement_part = {.init = agreement_init,
+                                    .advance = agreement_goes_on,
+                                    .new_world = agreement_check,
+                                    .abandoned = pause_abandoned,
+                                    .end = agreement_end};

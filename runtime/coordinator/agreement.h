@@ -1,7 +1,8 @@
 /*
- * Bringing all ranks to one probe: freeze, target, gate. Rank 0's coordinator asks every rank's control thread to
- * lower its ceiling and to say how many probes it has passed; the highest answer plus one is the target, which no
- * rank has passed yet. There every rank says where in the program it is, and waits for the decision.
+ * Bringing all ranks to one probe: freeze, target, gate. The coordinator asks every rank's control thread to stop
+ * counting up and to say how many probes the rank has passed; the highest answer plus one is the target, which no
+ * rank has passed yet. There every rank says where in the program it is, and waits for the decision: stop, save,
+ * pause, adapt or go on. A pause is a gate that stays shut.
  */
 #ifndef EPOP_COORDINATOR_AGREEMENT_H
 #define EPOP_COORDINATOR_AGREEMENT_H
@@ -10,9 +11,31 @@
 #include <stdint.h>
 
 #include "runtime/base/timers.h"
+#include "runtime/member/plan.h"
 #include "runtime/wire/messages.h"
 
 struct coordinator;
+
+/* ---- Pause --------------------------------------------------------------------------------------- */
+
+/*
+ * That epopctl wants the ranks to hold, and how far that is. It is decided at a probe on which they agree
+ * (agreement.h).
+ */
+
+struct pause {
+    bool asked, on; /* asked stays while it is on */
+    int times;      /* that it was over, or withdrawn */
+    void *handle;   /* who waits for it; NULL: nobody */
+    double since;   /* monotonic */
+};
+
+/* Does it want the ranks to come together? */
+bool pause_is_wanted(const struct coordinator *c);
+
+void pause_ask(struct coordinator *c, void *handle);
+/* The ranks go on, or do not come together: whoever waits hears why. */
+void pause_end(struct coordinator *c, const char *code, const char *reason);
 
 enum agreement_state { AGREEMENT_NONE, AGREEMENT_FREEZING, AGREEMENT_TARGET, AGREEMENT_GATE };
 
@@ -29,7 +52,6 @@ struct agreement {
     struct timer ping_limit; /* set: joiners may still answer */
 };
 
-void agreement_init(struct coordinator *c);
 /* Begins one if there is a reason, or decides at the gate, as far as that is possible by now. */
 void agreement_advance(struct coordinator *c);
 /* Is there a reason for one, which has to wait until it is settled how the joining processes count (settle.h)? */

@@ -1,4 +1,4 @@
-/* Messages of processes: see arrivals.h. */
+/* What the job's processes say, and what follows when one is lost. */
 #include "runtime/coordinator/arrivals.h"
 
 #include <stdio.h>
@@ -8,28 +8,93 @@
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
-#include "runtime/coordinator/ahead.h"
-#include "runtime/coordinator/behind.h"
 #include "runtime/coordinator/checkpoint.h"
-#include "runtime/coordinator/dump.h"
-#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/debugging.h"
 #include "runtime/coordinator/inquiries.h"
+#include "runtime/coordinator/liveness.h"
 #include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/position.h"
-#include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/releases.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/resize.h"
-#include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/sets.h"
 #include "runtime/coordinator/settle.h"
-#include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/coordinator/stuck.h"
 #include "runtime/coordinator/survey.h"
 #include "runtime/wire/messages.h"
+
+/* ---- Processes that are lost --------------------------------------------------------------------- */
+
+/* One that stood by. Has it been chosen, and not been woken yet? */
+static void parked_is_gone(struct coordinator *c, int process)
+{
+    struct adaptation *a = adaptation_pending(c);
+    processes_gone(c, process);
+    for (int j = 0; a && a->state == ADAPTATION_PREPARING && !a->started && j < a->parked; j++)
+        if (a->joiners[j] == process) {
+            adaptation_fail(c, "a process that stood by, and was to join, is gone");
+            return;
+        }
+}
+
+/* The first process's Slurm job is the job's own, any other was lent. What is left of one may run on for nothing: its
+ * host may have died, and be back. */
+static void tell_of_companion(struct coordinator *c, int slurm_job)
+{
+    if (!slurm_job || slurm_job == process_at(c, 0)->slurm_job || !c->config.ops->lost_companion)
+        return;
+    for (int p = 0; p < c->processes.count; p++)
+        if (process_at(c, p)->slurm_job == slurm_job && process_at(c, p)->state != PROCESS_GONE)
+            return;
+    c->config.ops->lost_companion(c->config.context, slurm_job);
+}
+
+/* A process is gone without a word. In one launch that is the process manager's business too, but it need not
+ * notice (a stopped network, cleanup switched off), and the ranks that are left would hang. */
+static void take_loss(struct coordinator *c, int process)
+{
+    struct process *p = process_at(c, process);
+    struct adaptation *a = adaptation_pending(c);
+    char text[200];
+    bool own_launch = c->config.backend->flags & BACKEND_ENDS;
+    if (dump_is_of(c, process))
+        fatal_fault(c, NULL);
+    if (own_launch && p->state == PROCESS_RETURNING)
+        processes_gone(c, process);
+    if (own_launch && p->state == PROCESS_LEAVING && p->through) /* given up, as it did not answer */
+        processes_gone(c, process);
+    if (own_launch && p->state == PROCESS_STANDBY)
+        parked_is_gone(c, process);
+    if (c->ending.finished || p->state == PROCESS_LOST || (own_launch && p->state == PROCESS_GONE))
+        return;
+    bool in_window = adaptation_is(c, ADAPTATION_WINDOW), merges = a && a->preconnect == PRECONNECT_MERGES;
+    bool can_do_without =
+        !(in_window || merges) || (in_window && a->connected == 0 && c->config.backend->flags & BACKEND_KILLS);
+    if (p->state == PROCESS_JOINING && own_launch && a && can_do_without) {
+        snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
+        processes_gone(c, process);
+        if (in_window)
+            adaptation_end_joiners(c); /* the old ranks' connect then fails, and they go on */
+        else
+            adaptation_fail(c, text);
+        return;
+    }
+    process_become(p, PROCESS_LOST);
+    snprintf(text, sizeof text, "process %d (rank %d, pid %d on %s) is gone; the job cannot go on without it", process,
+             p->rank, p->pid, p->host);
+    fatal_fault(c, text);
+}
+
+void losses_take(struct coordinator *c, int process)
+{
+    take_loss(c, process);
+    tell_of_companion(c, process_at(c, process)->slurm_job);
+}
+
+/* ---- What processes say -------------------------------------------------------------------------- */
 
 /* All processes must run the same: a rank with another program would compute something else, unnoticed. A joiner that
  * was called off already is on its way out. */
@@ -109,6 +174,12 @@ static void on_alive(struct coordinator *c, int process)
     (void)process;
 }
 
+static void on_position(struct coordinator *c, int process, const struct report_position *report)
+{
+    speeds_take(&c->speeds, report->tally);
+    position_came(c, process, report);
+}
+
 static void on_progress(struct coordinator *c, int process, const struct report_progress *report)
 {
     (void)process;
@@ -126,7 +197,7 @@ static void on_request(struct coordinator *c, int process, const struct report_r
     processes_send(c, process, json_message(ORDER(heard)));
 }
 
-/* ---- The table ------------------------------------------------------------------------------ */
+/* ---- The table ----------------------------------------------------------------------------------- */
 
 /* Hands what was decoded to who takes it; BARE: there is nothing in it. */
 #define TAKES_REPORT(name, function)                                                                                   \
@@ -159,7 +230,7 @@ TAKES_BARE(gone, adaptation_gone)
 TAKES_BARE(hosts, adaptation_hosts)
 TAKES_REPORT(committed, adaptation_through)
 TAKES_REPORT(parked, adaptation_parked)
-TAKES_REPORT(position, position_came)
+TAKES_REPORT(position, on_position)
 TAKES_REPORT(located, survey_came)
 TAKES_REPORT(gauge, measure_came)
 TAKES_REPORT(progress, on_progress)
@@ -203,8 +274,8 @@ bool arrivals_waits(const struct coordinator *c, const cJSON *message)
 }
 
 /* Who asks waits for an answer. */
-static void refuse(struct coordinator *c, int process, const struct message *message, const cJSON *json,
-                   const struct error *why)
+static void arrivals_refuse(struct coordinator *c, int process, const struct message *message, const cJSON *json,
+                            const struct error *why)
 {
     int id = json_int(json, "id", 0);
     message_refuse(why);
@@ -226,7 +297,7 @@ static void take_of(struct coordinator *c, int process, const struct message *me
     if (message->is && table[message->id])
         table[message->id](c, process, message->is);
     else
-        refuse(c, process, message, json, why);
+        arrivals_refuse(c, process, message, json, why);
 }
 
 void arrivals_message(struct coordinator *c, const int *processes, int count, const cJSON *json)

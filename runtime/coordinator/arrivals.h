@@ -1,4 +1,7 @@
-/* Messages of processes, in one table: each is handed to the module whose business it is. */
+/*
+ * What the job's processes say, in one table that hands each message to the module whose business it is; and what
+ * follows when a process is lost without a word.
+ */
 #ifndef EPOP_COORDINATOR_ARRIVALS_H
 #define EPOP_COORDINATOR_ARRIVALS_H
 
@@ -6,6 +9,12 @@
 #include <stdbool.h>
 
 struct coordinator;
+
+/* ---- Processes that are lost --------------------------------------------------------------------- */
+
+/* Processes whose connection is lost: which of them the job can do without. */
+
+void losses_take(struct coordinator *c, int process);
 
 /* Has it to wait for rank 0's position? */
 bool arrivals_waits(const struct coordinator *c, const cJSON *message);

@@ -1,4 +1,4 @@
-/* Resource changes: see changes.h. */
+/* Resource changes, as process sets see them. */
 #include "runtime/coordinator/changes.h"
 
 #include <stdio.h>
@@ -6,15 +6,14 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
-#include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/record.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/wire/messages.h"
 
-/* ---- Words ------------------------------------------------------------------------- */
+/* ---- Words --------------------------------------------------------------------------------------- */
 
 const char *changes_state_name(enum change_state state)
 {
@@ -47,7 +46,7 @@ static void tell(struct coordinator *c, enum change_state state, const char *rea
     publish_change(c, now, reason);
 }
 
-/* ---- Sets --------------------------------------------------------------------------- */
+/* ---- Sets ---------------------------------------------------------------------------------------- */
 
 int changes_begin(struct coordinator *c)
 {
@@ -165,7 +164,7 @@ int *changes_choose_leavers(struct coordinator *c, const struct pset *set, int c
     return NULL;
 }
 
-/* ---- The states ------------------------------------------------------------------------ */
+/* ---- The states ---------------------------------------------------------------------------------- */
 
 static void choose_type(struct change *now)
 {
@@ -318,7 +317,7 @@ void changes_off(struct coordinator *c, const struct adaptation *a)
     processes_send_world(c, message);
 }
 
-/* ---- Who is there ------------------------------------------------------------------------ */
+/* ---- Who is there -------------------------------------------------------------------------------- */
 
 static const struct adaptation *in_window(const struct coordinator *c)
 {

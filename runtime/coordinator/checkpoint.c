@@ -1,24 +1,219 @@
-/* Checkpoints: see checkpoint.h. */
+/* Checkpoints: asked for, made where the ranks hold, written, kept and removed. */
 #include "runtime/coordinator/checkpoint.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/coordinator/behind.h"
-#include "runtime/coordinator/fatal.h"
-#include "runtime/coordinator/names.h"
+#include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/progress.h"
-#include "runtime/coordinator/publish.h"
-#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/coordinator/waiters.h"
 #include "runtime/wire/messages.h"
 
-/* ---- Asking ------------------------------------------------------------------------- */
+static void keep(struct coordinator *c, const struct checkpoint *last, bool linked);
+static void complete(struct coordinator *c, struct saving *s);
+static void checkpoint_done(struct coordinator *c, struct saving *saving);
+
+/* ---- Files that stay ----------------------------------------------------------------------------- */
+
+void rotation_destroy(struct rotation *r)
+{
+    free(r->files);
+    *r = (struct rotation){0};
+}
+
+int rotation_add(struct rotation *r, int number, int base)
+{
+    if (array_reserve(&r->files, &r->room, r->count + 1, sizeof *r->files))
+        return -1;
+    r->files[r->count++] = (struct rotation_file){number, base};
+    return 0;
+}
+
+static bool is_linked_to(const struct rotation *r, size_t first, int number)
+{
+    for (size_t i = first; i < r->count; i++)
+        if (r->files[i].base == number)
+            return true;
+    return false;
+}
+
+int rotation_next(struct rotation *r, int keep)
+{
+    size_t stay = keep > 0 ? (size_t)keep : r->count;
+    for (size_t i = 0; i + stay < r->count; i++) {
+        int number = r->files[i].number;
+        if (is_linked_to(r, r->count - stay, number))
+            continue;
+        memmove(r->files + i, r->files + i + 1, (--r->count - i) * sizeof *r->files);
+        return number;
+    }
+    return 0;
+}
+
+/* ---- Written while the ranks go on --------------------------------------------------------------- */
+
+static bool behind_is_on(const struct coordinator *c)
+{
+    return c->checkpoints.behind.on;
+}
+
+static void note_failure(struct saving *s, const char *failure)
+{
+    if (failure && !s->failure[0])
+        snprintf(s->failure, sizeof s->failure, "%s", failure);
+}
+
+/* The word of one process may come before that of another one, that it has copied its part. */
+static struct saving *of_number(struct coordinator *c, int number)
+{
+    struct checkpoints *k = &c->checkpoints;
+    return k->behind.on && k->behind.order.number == number ? &k->behind : &k->now;
+}
+
+/* The ranks are about to be told to save so: from here on each of them may say that its part is on disk. */
+static void behind_await(struct coordinator *c)
+{
+    for (int r = 0; r < c->processes.size; r++)
+        process_of_rank(c, r)->stores = process_of_rank(c, r)->keeps = c->checkpoints.now.order.number;
+}
+
+static bool any_stores(const struct coordinator *c)
+{
+    bool any = false;
+    for (int p = 0; p < c->processes.count; p++)
+        any |= process_at(c, p)->stores == c->checkpoints.behind.order.number;
+    return any;
+}
+
+static bool any_keeps(const struct coordinator *c)
+{
+    bool any = false;
+    for (int p = 0; p < c->processes.count; p++)
+        any |= process_at(c, p)->keeps == c->checkpoints.behind.order.number;
+    return any;
+}
+
+static void send_keep(struct coordinator *c)
+{
+    const struct saving *s = &c->checkpoints.behind;
+    for (int p = 0; p < c->processes.count; p++) {
+        if (process_at(c, p)->keeps != s->order.number)
+            continue;
+        cJSON *message = json_message(ORDER(keep));
+        cJSON_AddNumberToObject(message, "number", s->order.number);
+        cJSON_AddBoolToObject(message, "complete", !s->failure[0]);
+        processes_send(c, p, message);
+    }
+}
+
+static void behind_finish(struct coordinator *c)
+{
+    timers_cancel(&c->timers, &c->checkpoints.end);
+    checkpoint_done(c, &c->checkpoints.behind);
+}
+
+/* Those of one that failed are waited for, too: none then has to wait for its own thread. */
+static void all_are_stored(struct coordinator *c)
+{
+    if (any_keeps(c))
+        send_keep(c);
+    else
+        behind_finish(c);
+}
+
+/* All ranks have copied, and go on. */
+static void behind_begin(struct coordinator *c)
+{
+    struct checkpoints *k = &c->checkpoints;
+    k->behind = k->now;
+    k->now.on = false;
+    k->now.waiters = NULL;
+    if (!any_stores(c))
+        all_are_stored(c);
+}
+
+void behind_stored(struct coordinator *c, int process, const struct report_stored *report)
+{
+    struct process *p = process_at(c, process);
+    int number = report->number;
+    if (!number || p->stores != number)
+        return;
+    p->stores = 0;
+    note_failure(of_number(c, number), report->failure);
+    if (behind_is_on(c) && !any_stores(c))
+        all_are_stored(c);
+}
+
+void behind_kept(struct coordinator *c, int process, const struct report_kept *report)
+{
+    struct process *p = process_at(c, process);
+    int number = report->number;
+    if (!number || p->keeps != number)
+        return;
+    p->keeps = 0;
+    note_failure(of_number(c, number), report->failure);
+    if (behind_is_on(c) && !any_keeps(c))
+        behind_finish(c);
+}
+
+void behind_lost(struct coordinator *c, int process)
+{
+    struct process *p = process_at(c, process);
+    char text[160];
+    bool stored = p->keeps && !p->stores;
+    if (!behind_is_on(c) || p->keeps != c->checkpoints.behind.order.number)
+        return;
+    p->stores = p->keeps = 0;
+    snprintf(text, sizeof text, "a process that was writing its part (pid %d on %s) is gone", p->pid, p->host);
+    note_failure(&c->checkpoints.behind, text);
+    if (!stored && !any_stores(c))
+        all_are_stored(c);
+    else if (stored && !any_stores(c) && !any_keeps(c))
+        behind_finish(c);
+}
+
+/* ---- The end ------------------------------------------------------------------------------------- */
+
+static void ring_end(void *context)
+{
+    struct coordinator *c = context;
+    struct saving *s = &c->checkpoints.behind;
+    char text[160];
+    snprintf(text, sizeof text, "it was not on disk %g s after the end of the program",
+             c->config.checkpoint.end_timeout);
+    note_failure(s, text);
+    send_keep(c);
+    for (int p = 0; p < c->processes.count; p++)
+        process_at(c, p)->stores = process_at(c, p)->keeps = 0;
+    checkpoint_done(c, s);
+}
+
+static void behind_init(struct coordinator *c)
+{
+    timer_init(&c->checkpoints.end, ring_end, c, NULL);
+}
+
+bool behind_holds_end(struct coordinator *c)
+{
+    if (behind_is_on(c) && !c->checkpoints.end.set)
+        timers_set(&c->timers, &c->checkpoints.end, c->config.checkpoint.end_timeout);
+    return behind_is_on(c);
+}
+
+bool behind_is_awaited(const struct coordinator *c)
+{
+    return behind_is_on(c) && c->checkpoints.end.set;
+}
+
+/* ---- Asking -------------------------------------------------------------------------------------- */
 
 static bool can_be(const struct coordinator *c, enum save_level level, struct error *why)
 {
@@ -41,7 +236,7 @@ void checkpoint_request(struct coordinator *c, void *handle, const struct reques
         fatal_memory(c);
 }
 
-static void fail(struct coordinator *c, const char *reason)
+static void checkpoint_fail(struct coordinator *c, const char *reason)
 {
     publish_checkpoint(c, NULL, reason);
     char text[1000];
@@ -50,24 +245,24 @@ static void fail(struct coordinator *c, const char *reason)
 }
 
 /* It has nobody who waits for an answer, so a refusal is said. */
-static void ask(struct coordinator *c, enum save_level level)
+static void checkpoint_ask(struct coordinator *c, enum save_level level)
 {
     struct error why = {0};
     if (c->stop.asked || c->ending.finished)
         return;
     c->checkpoints.levels[level].asked = can_be(c, level, &why);
     if (!c->checkpoints.levels[level].asked)
-        fail(c, why.text);
+        checkpoint_fail(c, why.text);
 }
 
 /* A rank asks before it says that it holds: so the wish of those that come later is the same, and not the next. */
 void checkpoint_program(struct coordinator *c)
 {
     if (!c->checkpoints.levels[SAVE_FILE].asked)
-        ask(c, SAVE_FILE);
+        checkpoint_ask(c, SAVE_FILE);
 }
 
-void checkpoint_abandoned(struct coordinator *c, const void *handle)
+static void checkpoint_abandoned(struct coordinator *c, const void *handle)
 {
     waiters_abandoned(c, &c->checkpoints.now.waiters, handle);
     waiters_abandoned(c, &c->checkpoints.behind.waiters, handle);
@@ -75,7 +270,7 @@ void checkpoint_abandoned(struct coordinator *c, const void *handle)
         waiters_abandoned(c, &c->checkpoints.levels[level].waiters, handle);
 }
 
-/* ---- From one to the next --------------------------------------------------------------- */
+/* ---- From one to the next ------------------------------------------------------------------------ */
 
 static void set_next(struct coordinator *c, enum save_level level)
 {
@@ -85,15 +280,15 @@ static void set_next(struct coordinator *c, enum save_level level)
 
 static void ring_file(void *context)
 {
-    ask(context, SAVE_FILE);
+    checkpoint_ask(context, SAVE_FILE);
 }
 
 static void ring_memory(void *context)
 {
-    ask(context, SAVE_MEMORY);
+    checkpoint_ask(context, SAVE_MEMORY);
 }
 
-void checkpoint_init(struct coordinator *c)
+static void checkpoint_init(struct coordinator *c)
 {
     c->checkpoints.last.number = 0;
     c->checkpoints.number = c->config.checkpoint.number;
@@ -107,12 +302,12 @@ void checkpoint_init(struct coordinator *c)
         set_next(c, (enum save_level)level);
 }
 
-void checkpoint_destroy(struct coordinator *c)
+static void checkpoint_destroy(struct coordinator *c)
 {
     rotation_destroy(&c->checkpoints.rotation);
 }
 
-/* ---- At the gate ------------------------------------------------------------------------ */
+/* ---- At the gate --------------------------------------------------------------------------------- */
 
 /* A file, while no other is written. */
 static bool may_begin(const struct coordinator *c, enum save_level level)
@@ -202,7 +397,7 @@ void checkpoint_begin(struct coordinator *c, const struct position *at)
     processes_send_world(c, save_order_to_json(&k->now.order));
 }
 
-/* ---- Done -------------------------------------------------------------------------------- */
+/* ---- Done ---------------------------------------------------------------------------------------- */
 
 /* One that links to no other has all that is constant itself, if anything is. */
 static void keep(struct coordinator *c, const struct checkpoint *last, bool linked)
@@ -250,11 +445,12 @@ static void failed(struct coordinator *c, struct saving *s)
     if (k->number == s->order.number)
         k->number--;
     k->base = 0;
-    fail(c, s->failure);
+    checkpoint_fail(c, s->failure);
     waiters_answer(c, &s->waiters, reply_refusal("failed", s->failure));
 }
 
-void checkpoint_done(struct coordinator *c, struct saving *saving)
+/* All that is left to do is to say how it went. */
+static void checkpoint_done(struct coordinator *c, struct saving *saving)
 {
     saving->on = false;
     if (saving->failure[0])
@@ -304,7 +500,7 @@ void checkpoint_end(struct coordinator *c, const char *code, const char *reason)
     }
 }
 
-/* ---- For people -------------------------------------------------------------------------------- */
+/* ---- For people ---------------------------------------------------------------------------------- */
 
 static void add_place(const struct coordinator *c, cJSON *json, const struct position *at)
 {
@@ -359,3 +555,13 @@ cJSON *checkpoint_restarted_json(const struct coordinator *c)
     add_place(c, json, &config->from_at);
     return json;
 }
+
+static void checkpoint_is_off(struct coordinator *c, const char *reason)
+{
+    checkpoint_end(c, "failed", reason);
+}
+
+const struct part checkpoint_part = {.init = checkpoint_init,
+                                     .abandoned = checkpoint_abandoned,
+                                     .end = checkpoint_is_off,
+                                     .destroy = checkpoint_destroy};

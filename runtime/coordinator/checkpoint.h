@@ -1,23 +1,62 @@
 /*
- * Checkpoints: who wants one, and how far it is. All ranks save where they hold by an agreement (agreement.h), before
- * anything else is decided there; then they hold on at the same probe, and the coordinator decides what comes next. So
- * one can be made in a pause, and one that was asked for before a stop is made before the job ends. A file may be
- * written while they go on (behind.h).
+ * Checkpoints: who wants one, and how far it is. All ranks save where they hold by an agreement (agreement.h),
+ * before anything else is decided there; then they stay at the same probe, and the coordinator decides what comes
+ * next. So a checkpoint can be made in a pause, and one that was asked for before a stop is made before the job
+ * ends. With --checkpoint-async the ranks only copy their data, and the file is written while they go on.
  */
 #ifndef EPOP_COORDINATOR_CHECKPOINT_H
 #define EPOP_COORDINATOR_CHECKPOINT_H
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "runtime/base/timers.h"
-#include "runtime/coordinator/rotation.h"
 #include "runtime/member/plan.h"
 #include "runtime/member/save.h"
 #include "runtime/wire/messages.h"
 
 struct coordinator;
 struct waiter;
+
+/* ---- Files that stay ----------------------------------------------------------------------------- */
+
+/* Which files of checkpoints may go when a new one is complete: all but the newest, and those that these link to. */
+
+struct rotation_file {
+    int number;
+    int base; /* the file that it links to for its constant arrays; itself or 0: none */
+};
+
+struct rotation {
+    struct rotation_file *files; /* complete, in the order of their numbers */
+    size_t count, room;
+};
+
+void rotation_destroy(struct rotation *rotation);
+/* A new one is complete. 0, or -1: out of memory. */
+int rotation_add(struct rotation *rotation, int number, int base);
+/* The next one that may go if `keep` are to stay, which is taken out of the list; 0: none. */
+int rotation_next(struct rotation *rotation, int keep);
+
+/* ---- Written while the ranks go on --------------------------------------------------------------- */
+
+/*
+ * A checkpoint that is written while the ranks go on: each of them has made a copy, of which a thread in its process
+ * says when it is on disk, whether that process has a rank still or not. When all are, the process that was rank 0
+ * gives the file its name, and only then it is complete.
+ */
+
+/* From a process. */
+void behind_stored(struct coordinator *c, int process, const struct report_stored *report);
+void behind_kept(struct coordinator *c, int process, const struct report_kept *report);
+/* Its connection is closed, and the job goes on. */
+void behind_lost(struct coordinator *c, int process);
+
+/* The program has ended everywhere: is there a file to wait for? Not for ever. */
+bool behind_holds_end(struct coordinator *c);
+/* Does the end of the program wait for one? */
+bool behind_is_awaited(const struct coordinator *c);
 
 /* What the job is told of checkpoints at its start. */
 struct checkpoint_config {
@@ -71,7 +110,7 @@ struct checkpoints {
     } levels[SAVE_LEVELS];
     int number;           /* given out last */
     struct saving now;    /* the ranks save */
-    struct saving behind; /* it is written while they go on; behind.c */
+    struct saving behind; /* it is written while they go on */
     struct timer end;     /* how long the end waits for it */
     struct checkpoint last;
     int base; /* the number of the file that has the constant arrays; 0: none */
@@ -79,13 +118,9 @@ struct checkpoints {
     struct rotation rotation;
 };
 
-void checkpoint_init(struct coordinator *c);
-void checkpoint_destroy(struct coordinator *c);
-
 void checkpoint_request(struct coordinator *c, void *handle, const struct request_checkpoint *request);
 /* The same from every rank counts once. */
 void checkpoint_program(struct coordinator *c);
-void checkpoint_abandoned(struct coordinator *c, const void *handle);
 
 /* Is one asked for that can begin? */
 bool checkpoint_is_due(const struct coordinator *c);
@@ -94,8 +129,6 @@ bool checkpoint_is_deferred(const struct coordinator *c);
 bool checkpoint_is_on(const struct coordinator *c);
 /* All ranks hold there. */
 void checkpoint_begin(struct coordinator *c, const struct position *at);
-/* For behind.c: all that is left to do is to say how it went. */
-void checkpoint_done(struct coordinator *c, struct saving *saving);
 /* From a rank. */
 void checkpoint_saved(struct coordinator *c, int process, const struct report_saved *report);
 /* The ranks do not come together, or the program has ended: those that are asked for are off. */

@@ -1,4 +1,4 @@
-/* The coordinator's thread, from its start to its end: see coordinator.h. */
+/* The coordinator's thread, from its start to its end, and the table of its parts. */
 #include "runtime/coordinator/coordinator.h"
 
 #include <stdio.h>
@@ -6,43 +6,96 @@
 #include <string.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/coordinator/adaptation.h"
-#include "runtime/coordinator/advance.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/arrivals.h"
-#include "runtime/coordinator/behind.h"
 #include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/departures.h"
-#include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/events.h"
-#include "runtime/coordinator/fatal.h"
-#include "runtime/coordinator/inquiries.h"
-#include "runtime/coordinator/losses.h"
-#include "runtime/coordinator/measure.h"
+#include "runtime/coordinator/part.h"
 #include "runtime/coordinator/position.h"
-#include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
-#include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/releases.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/requests.h"
-#include "runtime/coordinator/rollcall.h"
-#include "runtime/coordinator/silence.h"
-#include "runtime/coordinator/slurm_jobs.h"
-#include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/coordinator/stop.h"
-#include "runtime/coordinator/stops.h"
-#include "runtime/coordinator/stuck.h"
-#include "runtime/coordinator/survey.h"
-#include "runtime/coordinator/watchdog.h"
 #include "runtime/wire/messages.h"
 
 #define LONGEST_WAIT 3600 /* seconds */
 #define RANKS_LIMIT  10   /* seconds, for ranks to go when the program has ended */
 
-/* ---- The thread ----------------------------------------------------------- */
+/* In the order in which they advance: what stops everything else first; process sets answer before a window holds all
+ * decisions; what an adaptation that is called off hands to departures is there before these give up. */
+static const struct part *const parts[] = {
+    &position_part,   &debugging_part,  &liveness_part, &inquiries_part, &sets_part,
+    &agreement_part,  &adaptation_part, &resize_part,   &releases_part,  &departures_part,
+    &checkpoint_part, &stop_part,       &progress_part, &survey_part,    &measure_part,
+};
+
+/* For each part that has the call. */
+#define EACH_PART(call, ...)                                                                                           \
+    do {                                                                                                               \
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)                                                      \
+            if (parts[i]->call)                                                                                        \
+                parts[i]->call(__VA_ARGS__);                                                                           \
+    } while (0)
+
+/* ---- The end ------------------------------------------------------------------------------------- */
+
+/* But for those that were called off and may never come, and those that have a number, and are not started: the end of
+ * the program forestalls that. */
+static bool all_are_attached(const struct coordinator *c, bool in_time)
+{
+    bool to_start = c->adaptations.pending && !adaptation_pending(c)->started;
+    for (int p = 0; p < c->processes.count; p++) {
+        enum process_state state = process_at(c, p)->state;
+        bool comes =
+            state != PROCESS_GONE && (in_time || state != PROCESS_RETURNING) && !(to_start && state == PROCESS_JOINING);
+        if (!process_at(c, p)->attached && comes)
+            return false;
+    }
+    return true;
+}
+
+static bool all_have_ended(const struct coordinator *c)
+{
+    int ended = 0;
+    for (int r = 0; r < c->processes.size; r++)
+        ended += process_of_rank(c, r)->ended;
+    return ended == c->processes.size;
+}
+
+/* A checkpoint that is still being written is waited for. A process that is not attached yet would not hear of the end,
+ * and find nobody to attach to. */
+static bool may_finish(struct coordinator *c)
+{
+    struct ending *e = &c->ending;
+    if (behind_holds_end(c))
+        return false;
+    if (!e->begun)
+        timers_set(&c->timers, &e->limit, c->config.finish_timeout);
+    e->begun = true;
+    return all_are_attached(c, e->limit.set);
+}
+
+static void finish(struct coordinator *c)
+{
+    c->ending.finished = true;
+    EACH_PART(end, c, "the program has ended");
+    int status = c->config.ops->ended ? c->config.ops->ended(c->config.context, c->stop.sent ? c->stop.by : NULL) : 0;
+    publish_event(c, "finished", NULL, NULL);
+    for (int p = 0; p < c->processes.count; p++) {
+        cJSON *message = json_message(ORDER(finish));
+        cJSON_AddNumberToObject(message, "status", status);
+        processes_send(c, p, message);
+    }
+}
+
+/* ---- The thread ---------------------------------------------------------------------------------- */
 
 /* Launches whose launcher has not ended. */
 static int count_busy(const struct coordinator *c)
@@ -71,7 +124,7 @@ static void carry_out(struct coordinator *c, struct event *event)
         requests_take(c, event->handle, event->json);
         break;
     case EVENT_ABANDONED:
-        requests_abandoned(c, event->handle);
+        EACH_PART(abandoned, c, event->handle);
         break;
     case EVENT_LOST:
         losses_take(c, event->process);
@@ -88,7 +141,8 @@ static void carry_out(struct coordinator *c, struct event *event)
         break;
     }
     events_free(&c->events, event);
-    advance_world(c);
+    if (adaptation_take_committed(c))
+        EACH_PART(new_world, c);
 }
 
 static void take(struct coordinator *c, struct event *event)
@@ -140,6 +194,18 @@ static void wait_for_all(struct coordinator *c)
     drain(c);
 }
 
+/* When no part has a reason to wait: the next agreement, or the end. */
+static void advance(struct coordinator *c)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i]->advance && !parts[i]->advance(c))
+            return;
+    if (!all_have_ended(c))
+        agreement_advance(c);
+    else if (may_finish(c))
+        finish(c);
+}
+
 static void *coordinator_main(void *argument)
 {
     struct coordinator *c = argument;
@@ -154,7 +220,7 @@ static void *coordinator_main(void *argument)
     return NULL;
 }
 
-/* ---- Any thread ----------------------------------------------------------- */
+/* ---- Any thread ---------------------------------------------------------------------------------- */
 
 void coordinator_messages(struct coordinator *c, const int *processes, int count, const cJSON *message)
 {
@@ -207,20 +273,14 @@ void coordinator_interrupt(struct coordinator *c)
     events_interrupt(&c->events);
 }
 
-/* ---- Start and end -------------------------------------------------------- */
+/* ---- Start and end ------------------------------------------------------------------------------- */
 
 static void coordinator_free(struct coordinator *c)
 {
-    message_free(&c->requests.deferred);
-    inquiries_destroy(c);
+    EACH_PART(destroy, c);
     changes_end(c);
-    cJSON_Delete(c->ahead.places);
-    measure_destroy(c);
-    checkpoint_destroy(c);
     processes_destroy(&c->processes);
-    speeds_destroy(&c->speeds);
     events_destroy(&c->events);
-    slurm_jobs_destroy(&c->slurm_jobs);
     free(c->job);
     free(c->path);
     free(c);
@@ -229,26 +289,10 @@ static void coordinator_free(struct coordinator *c)
 static void init(struct coordinator *c)
 {
     timers_init(&c->timers, monotonic_seconds);
+    timer_init(&c->ending.limit, NULL, c, NULL);
     events_init(&c->events);
     position_init(c, carry_out);
-    adaptation_init(c);
-    preconnect_init(c);
-    agreement_init(c);
-    stops_init(c);
-    rollcall_init(c);
-    silence_init(c);
-    stuck_init(c);
-    survey_init(c);
-    stop_init(c);
-    measure_init(c);
-    watchdog_init(c);
-    progress_init(c);
-    dump_init(c);
-    releases_init(c);
-    departures_init(c);
-    checkpoint_init(c);
-    inquiries_init(c);
-    advance_init(c);
+    EACH_PART(init, c);
 }
 
 struct coordinator *coordinator_start(const struct coordinator_config *config)

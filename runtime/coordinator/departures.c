@@ -1,4 +1,4 @@
-/* Processes that left, until they have ended: see departures.h. */
+/* Processes that left, until they have ended. */
 #include "runtime/coordinator/departures.h"
 
 #include <errno.h>
@@ -9,9 +9,10 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
-#include "runtime/coordinator/publish.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/wire/messages.h"
 
@@ -28,7 +29,7 @@ struct departure {
     struct departure *next;
 };
 
-/* ---- Has it ended? ------------------------------------------------------------------------ */
+/* ---- Has it ended? ------------------------------------------------------------------------------- */
 
 /* A process of this host; one that nobody has asked for its status has ended, too. */
 static bool pid_runs(int pid)
@@ -82,7 +83,7 @@ static bool is_over(const struct coordinator *c, const struct departure *d)
     return true;
 }
 
-/* ---- Saying so ------------------------------------------------------------------------------ */
+/* ---- Saying so ----------------------------------------------------------------------------------- */
 
 static bool host_is_used(const struct coordinator *c, const char *host)
 {
@@ -167,7 +168,7 @@ void departures_begin(struct coordinator *c, int *processes, int count, struct w
     look(c);
 }
 
-/* ---- What it hears of ------------------------------------------------------------------------- */
+/* ---- What it hears of ---------------------------------------------------------------------------- */
 
 static void end_parked(struct coordinator *c, int process)
 {
@@ -195,7 +196,7 @@ void departures_closed(struct coordinator *c, int process)
     process_at(c, process)->closed = true;
 }
 
-/* ---- Who has not gone at the job's end ------------------------------------------------------- */
+/* ---- Who has not gone at the job's end ----------------------------------------------------------- */
 
 /* This process waits for the others. */
 static bool is_missed(const struct coordinator *c, int process)
@@ -237,16 +238,18 @@ void departures_describe_missed(const struct coordinator *c, char *text, size_t 
     snprintf(text, size, "%s (pid %d on %s)%s", what_it_is(p, rank, sizeof rank), p->pid, p->host, more);
 }
 
-/* ---- Its end --------------------------------------------------------------------------------- */
+/* ---- Its end ------------------------------------------------------------------------------------- */
 
-void departures_abandoned(struct coordinator *c, const void *handle)
+static void departures_abandoned(struct coordinator *c, const void *handle)
 {
     for (struct departure *d = c->departures.first; d; d = d->next)
         waiters_abandoned(c, &d->waiters, handle);
 }
 
-void departures_give_up(struct coordinator *c)
+/* The job is at its end: nobody waits any more. */
+static void departures_give_up(struct coordinator *c, const char *reason)
 {
+    (void)reason;
     while (c->departures.first) {
         if (c->departures.first->reply)
             answer(c, c->departures.first, false);
@@ -255,7 +258,10 @@ void departures_give_up(struct coordinator *c)
     timers_cancel(&c->timers, &c->departures.look);
 }
 
-void departures_init(struct coordinator *c)
+static void departures_init(struct coordinator *c)
 {
     timer_init(&c->departures.look, look, c, NULL);
 }
+
+const struct part departures_part = {
+    .init = departures_init, .abandoned = departures_abandoned, .end = departures_give_up};

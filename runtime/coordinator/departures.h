@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "runtime/base/timers.h"
-#include "runtime/coordinator/waiters.h"
+#include "runtime/coordinator/replies.h"
 
 struct coordinator;
 struct departure;
@@ -19,8 +19,6 @@ struct departures {
     struct departure *first; /* owned */
     struct timer look;
 };
-
-void departures_init(struct coordinator *c);
 
 /* These processes are no ranks any more, or will not be. The waiters are answered with the reply, and whether all of
  * them have ended. Takes all three; processes may be NULL: out of memory, or none. */
@@ -33,9 +31,6 @@ void departures_parked(struct coordinator *c, int process);
 
 /* Its connection is closed. */
 void departures_closed(struct coordinator *c, int process);
-void departures_abandoned(struct coordinator *c, const void *handle);
-/* The job is at its end: nobody waits any more. */
-void departures_give_up(struct coordinator *c);
 
 /* After that: processes that have not gone; ranks: of those that were ranks. */
 int departures_missed(const struct coordinator *c, bool ranks);

@@ -1,4 +1,4 @@
-/* The coordinator's queue: see events.h. */
+/* The coordinator's queue. */
 #include "runtime/coordinator/events.h"
 
 #include <errno.h>

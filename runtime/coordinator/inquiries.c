@@ -1,4 +1,4 @@
-/* Questions about process sets: see inquiries.h. */
+/* Questions that wait for their answers. */
 #include "runtime/coordinator/inquiries.h"
 
 #include <stdio.h>
@@ -7,9 +7,10 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
-#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/psets/psets.h"
 #include "runtime/wire/messages.h"
@@ -158,7 +159,8 @@ void inquiry_look_again(struct inquiry *inquiry, double seconds)
     inquiry->limit = monotonic_seconds() + seconds;
 }
 
-void inquiries_abandoned(struct coordinator *c, const void *handle)
+/* The tool has gone. */
+static void inquiries_abandoned(struct coordinator *c, const void *handle)
 {
     for (struct inquiry **at = &c->inquiries.first; *at; at = &(*at)->next)
         if ((*at)->process < 0 && (*at)->handle == handle) {
@@ -175,7 +177,7 @@ bool inquiry_is_late(const struct inquiry *inquiry)
     return inquiry->limit && monotonic_seconds() >= inquiry->limit;
 }
 
-/* ---- Together ---------------------------------------------------------------------------- */
+/* ---- Together ------------------------------------------------------------------------------------ */
 
 static bool is_same(const struct inquiry *a, const struct inquiry *b)
 {
@@ -252,12 +254,12 @@ void inquiry_decide(struct coordinator *c, struct inquiry *inquiry, int verdict)
             i->verdict = verdict;
 }
 
-void inquiries_init(struct coordinator *c)
+static void inquiries_init(struct coordinator *c)
 {
     timer_init(&c->inquiries.due, NULL, c, NULL);
 }
 
-void inquiries_destroy(struct coordinator *c)
+static void inquiries_destroy(struct coordinator *c)
 {
     while (c->inquiries.first) {
         struct inquiry *next = c->inquiries.first->next;
@@ -265,3 +267,6 @@ void inquiries_destroy(struct coordinator *c)
         c->inquiries.first = next;
     }
 }
+
+const struct part inquiries_part = {
+    .init = inquiries_init, .abandoned = inquiries_abandoned, .destroy = inquiries_destroy};

@@ -38,9 +38,6 @@ struct inquiries {
     int meetings;          /* numbers given out */
 };
 
-void inquiries_init(struct coordinator *c);
-void inquiries_destroy(struct coordinator *c);
-
 /* Keeps it: a process's, a tool's. 0, or -1: out of memory. */
 int inquiries_add(struct coordinator *c, int process, const struct report_ask *asked);
 int inquiries_add_request(struct coordinator *c, void *handle, const struct request_psets *asked);
@@ -57,9 +54,6 @@ void inquiry_answer_first(struct coordinator *c, struct inquiry *inquiry, cJSON 
 
 /* It is looked at again after so many seconds, if nothing happens. */
 void inquiry_look_again(struct inquiry *inquiry, double seconds);
-
-/* The tool has gone. */
-void inquiries_abandoned(struct coordinator *c, const void *handle);
 
 /* Is its time over? */
 bool inquiry_is_late(const struct inquiry *inquiry);

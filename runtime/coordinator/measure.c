@@ -1,4 +1,4 @@
-/* Measuring on demand: see measure.h. */
+/* Measuring on demand. */
 #include "runtime/coordinator/measure.h"
 
 #include <stdio.h>
@@ -8,19 +8,125 @@
 #include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/coordinator/costs.h"
-#include "runtime/coordinator/names.h"
+#include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/coordinator/progress.h"
-#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/wire/messages.h"
+
+/* ---- What was measured --------------------------------------------------------------------------- */
+
+void measured_forget(struct measured_told *told)
+{
+    free(told->sums);
+    *told = (struct measured_told){0};
+}
+
+void measured_free(struct measured *measured)
+{
+    free(measured->elements);
+    *measured = (struct measured){0};
+}
+
+/* Puts the sums in the place of those told before, which it returns; -1: out of memory. Sums of another life
+ * began at zero. */
+static int replace(struct measured_told *told, const struct measured_sums *sums, struct measured_sums *before)
+{
+    size_t i = 0;
+    while (i < told->count && (told->sums[i].pc != sums->pc || told->sums[i].size != sums->size))
+        i++;
+    *before = (struct measured_sums){.pc = sums->pc, .size = sums->size};
+    if (i == told->count) {
+        if (array_reserve(&told->sums, &told->room, told->count + 1, sizeof *told->sums))
+            return -1;
+        told->count++;
+    } else if (told->sums[i].life == sums->life) {
+        *before = told->sums[i];
+    }
+    told->sums[i] = *sums;
+    return 0;
+}
+
+/* The element's place; NULL: out of memory. */
+static struct measured_element *place_of(struct measured *measured, int pc, int size)
+{
+    for (size_t i = 0; i < measured->count; i++)
+        if (measured->elements[i].sums.pc == pc && measured->elements[i].sums.size == size)
+            return &measured->elements[i];
+    if (array_reserve(&measured->elements, &measured->room, measured->count + 1, sizeof *measured->elements))
+        return NULL;
+    struct measured_element *new = &measured->elements[measured->count++];
+    *new = (struct measured_element){.sums = {.pc = pc, .size = size}};
+    return new;
+}
+
+int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *e, int size)
+{
+    struct measured_sums now = {
+        .pc = e->pc, .size = e->size, .life = e->life, .iterations = e->iterations, .loop = e->loop, .mpi = e->mpi};
+    struct measured_sums before;
+    struct spread mtct;
+    if (replace(told, &now, &before))
+        return -1;
+    int64_t iterations = now.iterations - before.iterations;
+    if (now.size != size && !iterations)
+        return 0;
+    struct measured_element *element = place_of(measured, now.pc, now.size);
+    if (!element)
+        return -1;
+    spread_from_message(&mtct, e->mtct);
+    spread_merge(&element->mtct, &mtct);
+    element->ranks++;
+    element->all_iterations += iterations;
+    if (iterations > element->sums.iterations)
+        element->sums.iterations = iterations;
+    element->sums.loop += now.loop - before.loop;
+    element->sums.mpi += now.mpi - before.mpi;
+    return 0;
+}
+
+/* By program order, then by size. */
+static int measured_compare(const void *one, const void *other)
+{
+    const struct measured_element *a = one, *b = other;
+    return a->sums.pc != b->sums.pc ? a->sums.pc - b->sums.pc : a->sums.size - b->sums.size;
+}
+
+static cJSON *element_json(const struct measured_element *element, const char *name)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "pc", element->sums.pc);
+    cJSON_AddStringToObject(json, "name", name);
+    cJSON_AddNumberToObject(json, "size", element->sums.size);
+    cJSON_AddNumberToObject(json, "ranks", element->ranks);
+    cJSON_AddNumberToObject(json, "iterations", (double)element->sums.iterations);
+    if (element->sums.loop > 0)
+        cJSON_AddNumberToObject(json, "rate", (double)element->all_iterations / element->sums.loop);
+    cJSON_AddNumberToObject(json, "loop_seconds", element->sums.loop);
+    cJSON_AddNumberToObject(json, "mpi_seconds", element->sums.mpi);
+    cJSON_AddItemToObject(json, "mtct", spread_json(&element->mtct));
+    return json;
+}
+
+cJSON *measured_json(const struct measured *measured, const char *(*name)(const void *context, int pc),
+                     const void *context)
+{
+    cJSON *list = cJSON_CreateArray();
+    if (measured->count)
+        qsort(measured->elements, measured->count, sizeof *measured->elements, measured_compare);
+    for (size_t i = 0; i < measured->count; i++)
+        cJSON_AddItemToArray(list, element_json(&measured->elements[i], name(context, measured->elements[i].sums.pc)));
+    return list;
+}
+
+/* ---- Asking for it ------------------------------------------------------------------------------- */
 
 #define ANSWER_TIMEOUT 1    /* seconds */
 #define KEEP_MOST      3600 /* seconds */
 
-/* ---- Who has asked before --------------------------------------------------------------- */
+/* ---- Who has asked before ------------------------------------------------------------------------ */
 
 static void forget_asker(struct measure_asker *asker)
 {
@@ -62,7 +168,7 @@ static int make_room(const struct coordinator *c, struct measure_asker *asker)
     return 0;
 }
 
-/* ---- The answer --------------------------------------------------------------------------- */
+/* ---- The answer ---------------------------------------------------------------------------------- */
 
 /* What the process has said in this round; NULL: nothing. */
 static const struct report_gauge *answer_of(const struct coordinator *c, int process)
@@ -156,7 +262,7 @@ static void forget_processes(struct coordinator *c)
 }
 
 /* All have answered, or the time is over. */
-static void finish(struct coordinator *c)
+static void measure_finish(struct coordinator *c)
 {
     c->measure.open = false;
     timers_cancel(&c->timers, &c->measure.limit);
@@ -167,7 +273,7 @@ static void finish(struct coordinator *c)
 }
 
 /* One that is not attached yet is waited for like the others. */
-static void check(struct coordinator *c)
+static void measure_check(struct coordinator *c)
 {
     int size = c->processes.size;
     for (int i = 0; i < size; i++) {
@@ -177,21 +283,22 @@ static void check(struct coordinator *c)
             return;
         }
     }
-    finish(c);
+    measure_finish(c);
 }
 
-void measure_give_up(struct coordinator *c)
+/* Answers with what has come by now. */
+static void measure_give_up(struct coordinator *c)
 {
     if (c->measure.open)
-        finish(c);
+        measure_finish(c);
 }
 
-static void timeout(void *context)
+static void measure_timeout(void *context)
 {
     measure_give_up(context);
 }
 
-/* ---- The question --------------------------------------------------------------------------- */
+/* ---- The question -------------------------------------------------------------------------------- */
 
 /* Once in each round; when nothing is open, for an answer that nobody waits for, so that it measures. */
 static bool is_to_ask(const struct coordinator *c, int process, int round)
@@ -200,7 +307,7 @@ static bool is_to_ask(const struct coordinator *c, int process, int round)
     return p->attached && !(round && p->measure_asked == round);
 }
 
-static void ask(struct coordinator *c, const int *processes, int count)
+static void measure_ask(struct coordinator *c, const int *processes, int count)
 {
     int round = c->measure.open ? c->measure.round : 0, asked = 0;
     int *list = malloc(sizeof *list * (size_t)(count ? count : 1));
@@ -218,10 +325,10 @@ static void ask(struct coordinator *c, const int *processes, int count)
 
 static void ask_world(struct coordinator *c)
 {
-    ask(c, c->processes.world, c->processes.size);
+    measure_ask(c, c->processes.world, c->processes.size);
 }
 
-static void begin(struct coordinator *c)
+static void measure_begin(struct coordinator *c)
 {
     if (c->measure.open)
         return;
@@ -243,25 +350,25 @@ void measure_came(struct coordinator *c, int process, const struct report_gauge 
     if (!message_keep(&p->measure_answer, KIND_REPORT, report->said))
         return; /* as one that does not answer */
     p->measure_answered = c->measure.round;
-    check(c);
+    measure_check(c);
 }
 
 /* One that was waited for may have left. */
-void measure_follow(struct coordinator *c)
+static void measure_follow(struct coordinator *c)
 {
     if (c->measure.on)
         ask_world(c);
     if (c->measure.open)
-        check(c);
+        measure_check(c);
 }
 
 void measure_attached(struct coordinator *c, int process)
 {
     if (c->measure.on && process_at(c, process)->rank >= 0)
-        ask(c, &process, 1);
+        measure_ask(c, &process, 1);
 }
 
-/* ---- On and off ------------------------------------------------------------------------------ */
+/* ---- On and off ---------------------------------------------------------------------------------- */
 
 static void switch_off(void *context)
 {
@@ -300,10 +407,10 @@ void measure_request(struct coordinator *c, void *handle, const struct request_m
     c->measure.waiting[i].handle = handle;
     snprintf(c->measure.waiting[i].asker, MEASURE_NAME, "%s", request->asker ? request->asker : "");
     keep_on(c, request->keep);
-    begin(c);
+    measure_begin(c);
 }
 
-void measure_abandoned(struct coordinator *c, const void *handle)
+static void measure_abandoned(struct coordinator *c, const void *handle)
 {
     for (int i = 0; i < c->measure.waiting_count; i++)
         if (c->measure.waiting[i].handle == handle) {
@@ -313,13 +420,25 @@ void measure_abandoned(struct coordinator *c, const void *handle)
         }
 }
 
-void measure_init(struct coordinator *c)
+static void measure_init(struct coordinator *c)
 {
-    timer_init(&c->measure.limit, timeout, c, NULL);
+    timer_init(&c->measure.limit, measure_timeout, c, NULL);
     timer_init(&c->measure.idle, switch_off, c, NULL);
 }
 
-void measure_destroy(struct coordinator *c)
+static void measure_destroy(struct coordinator *c)
 {
     forget_askers(c);
 }
+
+static void measure_end(struct coordinator *c, const char *reason)
+{
+    (void)reason;
+    measure_give_up(c);
+}
+
+const struct part measure_part = {.init = measure_init,
+                                  .new_world = measure_follow,
+                                  .abandoned = measure_abandoned,
+                                  .end = measure_end,
+                                  .destroy = measure_destroy};

@@ -1,18 +1,67 @@
 /*
- * The request measure. The first one has all ranks begin to measure; each asks them for their sums, which their control
- * threads answer, also while the program's hang. One that does not is named when the time is over. When nobody has
- * asked for a while, they stop.
+ * The request "measure". The first one has all ranks begin to measure; each one asks them for their sums, which
+ * their control threads answer, also while the program's threads hang. A rank that does not answer is named when the
+ * time is over. When nobody has asked for a while the ranks stop measuring.
  */
 #ifndef EPOP_COORDINATOR_MEASURE_H
 #define EPOP_COORDINATOR_MEASURE_H
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "runtime/base/timers.h"
-#include "runtime/coordinator/measured.h"
+#include "runtime/member/spread.h"
 #include "runtime/wire/messages.h"
 
 struct coordinator;
+
+/* ---- What was measured --------------------------------------------------------------------------- */
+
+/*
+ * The sums that processes tell of what they measured, put together by element and size of the world: since whoever
+ * asks was told last. No clock and no message in here.
+ */
+
+struct measured_sums {
+    int pc, size;
+    int64_t life; /* those of another one began at zero */
+    int64_t iterations;
+    double loop, mpi; /* seconds */
+};
+
+/* What was told last of one process. All zero: nothing yet. */
+struct measured_told {
+    struct measured_sums *sums;
+    size_t count, room;
+};
+
+void measured_forget(struct measured_told *told);
+
+/* Of all processes, since then. */
+struct measured_element {
+    struct measured_sums sums; /* iterations: the most that any rank did */
+    int64_t all_iterations;
+    int ranks;
+    struct spread mtct;
+};
+struct measured {
+    struct measured_element *elements;
+    size_t count, room;
+};
+
+/*
+ * Adds what a process says that it has come to in one element, and keeps that as told. Of worlds of another
+ * size than the present one only what grew. 0, or -1: out of memory.
+ */
+int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *element,
+                 int size);
+
+/* An array by schema/control.schema.json. */
+cJSON *measured_json(const struct measured *measured, const char *(*name)(const void *context, int pc),
+                     const void *context);
+void measured_free(struct measured *measured);
 
 #define MEASURE_ASKERS                                                                                                 \
     16 /* whose last answers are kept; of more, the one that has not asked for longest is forgotten */
@@ -42,16 +91,9 @@ struct measure {
     struct measure_asker askers[MEASURE_ASKERS];
 };
 
-void measure_init(struct coordinator *c);
-void measure_destroy(struct coordinator *c);
 void measure_request(struct coordinator *c, void *handle, const struct request_measure *request);
-void measure_abandoned(struct coordinator *c, const void *handle);
 void measure_came(struct coordinator *c, int process, const struct report_gauge *report);
-/* There is another world: its new ranks measure, too, if the others do, and answer what is asked just now. */
-void measure_follow(struct coordinator *c);
 /* Its hello has come. */
 void measure_attached(struct coordinator *c, int process);
-/* Answers with what has come by now. */
-void measure_give_up(struct coordinator *c);
 
 #endif

@@ -1,14 +1,16 @@
-/* Where rank 0 is: see position.h. */
+/* Where rank 0 is. */
 #include "runtime/coordinator/position.h"
 
 #include "runtime/base/json.h"
+#include "runtime/coordinator/debugging.h"
 #include "runtime/coordinator/events.h"
+#include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
-#include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/coordinator/stops.h"
 #include "runtime/wire/messages.h"
+
+static void position_give_up(struct coordinator *c);
 
 #define ANSWER_TIMEOUT   2   /* seconds; a process that is stopped does not answer */
 #define PROGRESS_TIMEOUT 0.2 /* seconds; an iteration may take longer */
@@ -52,7 +54,6 @@ static void look(struct coordinator *c)
 
 void position_came(struct coordinator *c, int process, const struct report_position *report)
 {
-    speeds_take(&c->speeds, report->tally);
     if (process != c->processes.world[0])
         return;
     c->position.at = POSITION_OF(report);
@@ -66,13 +67,15 @@ void position_progress_came(struct coordinator *c)
     look(c);
 }
 
-void position_ask_again(struct coordinator *c)
+/* Where somebody waits: rank 0 is another process now. */
+static void position_ask_again(struct coordinator *c)
 {
     if (c->position.waiting.first)
         ask(c);
 }
 
-void position_give_up(struct coordinator *c)
+/* Those that wait go on with what is known. */
+static void position_give_up(struct coordinator *c)
 {
     struct event *event = c->position.waiting.first, *next;
     c->position.waiting.first = NULL;
@@ -95,3 +98,11 @@ void position_init(struct coordinator *c, void (*go_on)(struct coordinator *c, s
     c->position.go_on = go_on;
     timer_init(&c->position.limit, timeout, c, NULL);
 }
+
+static void position_end(struct coordinator *c, const char *reason)
+{
+    (void)reason;
+    position_give_up(c);
+}
+
+const struct part position_part = {.new_world = position_ask_again, .end = position_end};

@@ -32,9 +32,5 @@ void position_wait(struct coordinator *c, struct event *event, bool progress);
 void position_came(struct coordinator *c, int process, const struct report_position *report);
 /* Or will not come, as the ranks stand still: who asks from now on is to hear of this place. */
 void position_progress_came(struct coordinator *c);
-/* Where somebody waits: rank 0 is another process now. */
-void position_ask_again(struct coordinator *c);
-/* Those that wait go on with what is known. */
-void position_give_up(struct coordinator *c);
 
 #endif

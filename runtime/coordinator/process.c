@@ -1,4 +1,4 @@
-/* The table of the processes: see process.h. */
+/* The table of the processes, and the present world. */
 #include "runtime/coordinator/process.h"
 
 #include <stdlib.h>

@@ -29,7 +29,7 @@ struct waiting {
 /* What it claims in a roll call. */
 struct kept_claim {
     struct message message; /* a report_claim */
-    bool seen;              /* by stops.c */
+    bool seen;              /* by debugging.c */
     struct kept_claim *next;
 };
 
@@ -59,21 +59,21 @@ struct process {
     /* adaptation.c */
     bool met, ready; /* preparing */
     bool through;    /* the window: it is not waited for */
-    /* stuck.c */
+    /* liveness.c */
     struct waiting waiting; /* its last answer */
-    /* silence.c */
+    /* liveness.c */
     int unanswered; /* questions for a sign of life since it last said something */
-    /* dump.c */
+    /* debugging.c */
     bool heard; /* that the job ends */
-    /* rollcall.c; process.c when it is no rank any more */
+    /* debugging.c; process.c when it is no rank any more */
     struct kept_claim *claims; /* not passed yet, in order; owned */
-    /* stops.c */
+    /* debugging.c */
     bool halts; /* it is stopped while others go on */
     bool kept;  /* and its claim has passed, of which it is told when it goes on */
     /* departures.c */
     bool dismissed; /* it is to leave, and to end then */
     bool closed;    /* its connection is */
-    /* behind.c: the number of the checkpoint; 0: none */
+    /* checkpoint.c: the number of the checkpoint; 0: none */
     int stores; /* its part of which is not on disk */
     int keeps;  /* which it has not ended */
     /* survey.c */
@@ -82,7 +82,7 @@ struct process {
     /* measure.c */
     struct message measure_answer;       /* as survey_answer: a report_gauge */
     int measure_asked, measure_answered; /* likewise */
-    /* watchdog.c, at its last look */
+    /* liveness.c, at its last look */
     int64_t seen_visit, seen_iteration;
 };
 

@@ -1,4 +1,4 @@
-/* The job's processes and its present world: see processes.h. */
+/* What is known of a process, and what is sent to it. */
 #include "runtime/coordinator/processes.h"
 
 #include <stdlib.h>

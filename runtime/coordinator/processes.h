@@ -48,7 +48,7 @@ void processes_gone(struct coordinator *c, int process);
 
 /* The present world. */
 int processes_of_rank(const struct coordinator *c, int rank);
-/* Has one that is waited for, a rank if ranks, said nothing for a second, though it was asked (silence.h)? */
+/* Has one that is waited for, a rank if ranks, said nothing for a second, though it was asked (liveness.h)? */
 bool processes_are_silent(const struct coordinator *c, bool ranks);
 bool processes_all_attached(const struct coordinator *c);
 

@@ -5,8 +5,9 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-#include "runtime/coordinator/waiters.h"
 #include "runtime/member/plan.h"
+
+struct waiter;
 
 enum adaptation_state {
     ADAPTATION_PREPARING,

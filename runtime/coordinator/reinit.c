@@ -1,4 +1,4 @@
-/* Re-initialization: see reinit.h. */
+/* Re-initialization. */
 #include "runtime/coordinator/reinit.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static bool is_open(const struct coordinator *c)
     return now->state == CHANGE_ANNOUNCED || now->state == CHANGE_PENDING;
 }
 
-/* ---- Re-initializing ------------------------------------------------------------------- */
+/* ---- Re-initializing ----------------------------------------------------------------------------- */
 
 static cJSON *with_adaptation(int adaptation)
 {
@@ -113,7 +113,7 @@ cJSON *reinit_begin(struct coordinator *c, struct inquiry *inquiry)
     return inquiry->adaptation < 0 ? inquiry_no(inquiry->refusal) : with_adaptation(inquiry->adaptation);
 }
 
-/* ---- Spawning ---------------------------------------------------------------------------- */
+/* ---- Spawning ------------------------------------------------------------------------------------ */
 
 cJSON *reinit_spawn(struct coordinator *c, struct inquiry *inquiry)
 {

@@ -1,4 +1,4 @@
-/* Releases that wait: see releases.h. */
+/* Releases of hosts and ranks that wait for their turn. */
 #include "runtime/coordinator/releases.h"
 
 #include <stdio.h>
@@ -11,16 +11,64 @@
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/events.h"
-#include "runtime/coordinator/fatal.h"
-#include "runtime/coordinator/hosts.h"
-#include "runtime/coordinator/preconnect.h"
+#include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
-#include "runtime/coordinator/publish.h"
-#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/resize.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/coordinator/waiters.h"
 #include "runtime/wire/messages.h"
+
+/* ---- Lists of hosts ------------------------------------------------------------------------------ */
+
+static bool same_host(const char *a, size_t a_length, const char *b)
+{
+    const char *dot = memchr(a, '.', a_length);
+    size_t a_short = dot ? (size_t)(dot - a) : a_length, b_short = strcspn(b, "."), b_length = strlen(b);
+    if (a_short == a_length || b_short == b_length)
+        return a_short == b_short && !strncmp(a, b, a_short);
+    return a_length == b_length && !strncmp(a, b, a_length);
+}
+
+bool hosts_valid(const char *list)
+{
+    for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        if (!*p || *p == ',' || *p == '-')
+            return false;
+    return !strpbrk(list, " \t\r\n");
+}
+
+/* Of "n1:4" up to the colon; an IPv6 address has several. */
+static size_t name_length(const char *element)
+{
+    size_t length = strcspn(element, ","), colon = strcspn(element, ":,");
+    bool counted =
+        colon < length && colon + 1 < length && strspn(element + colon + 1, "0123456789") == length - colon - 1;
+    return counted ? colon : length;
+}
+
+bool hosts_has(const char *list, const char *host)
+{
+    for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
+        if (same_host(p, name_length(p), host))
+            return true;
+    return false;
+}
+
+bool hosts_next(const char **at, char name[HOST_MAX], int *count)
+{
+    const char *element = *at;
+    if (!*element)
+        return false;
+    size_t length = name_length(element);
+    snprintf(name, HOST_MAX, "%.*s", (int)length, element);
+    if (count)
+        *count = element[length] == ':' ? atoi(element + length + 1) : 0;
+    *at += strcspn(element, ",");
+    *at += **at == ',';
+    return true;
+}
+
+/* ---- The queue ----------------------------------------------------------------------------------- */
 
 #define AGAIN 0.5 /* seconds until hosts that could not leave are tried again: another phase may let them */
 
@@ -39,7 +87,7 @@ static void release_free(struct release *r)
     free(r);
 }
 
-/* ---- A growth onto a host that goes ---------------------------------------------------------- */
+/* ---- A growth onto a host that goes -------------------------------------------------------------- */
 
 /* Is there one host in both lists? */
 static bool lists_meet(const char *added, const char *list)
@@ -77,7 +125,7 @@ static bool call_off(struct coordinator *c, const char *list, const char *why)
     return true;
 }
 
-/* ---- Requests ---------------------------------------------------------------------------------- */
+/* ---- Requests ------------------------------------------------------------------------------------ */
 
 static bool only_releases(const struct request_resize *request)
 {
@@ -145,7 +193,7 @@ static struct release *release_new(struct coordinator *c, const struct request_r
     return NULL;
 }
 
-static void append(struct coordinator *c, struct release *r)
+static void releases_append(struct coordinator *c, struct release *r)
 {
     struct release **end = &c->releases.first;
     while (*end)
@@ -198,14 +246,14 @@ bool releases_take(struct coordinator *c, void *handle, const struct request_res
         return true;
     }
     r->handle = handle;
-    append(c, r);
+    releases_append(c, r);
     releases_carry_out(c);
     if (is_queued(c, r) && !r->waits && adaptation_pending(c))
         answer_queued(c, r);
     return true;
 }
 
-void releases_abandoned(struct coordinator *c, const void *handle)
+static void releases_abandoned(struct coordinator *c, const void *handle)
 {
     for (struct release *r = c->releases.first; r; r = r->next)
         if (r->handle == handle)
@@ -222,7 +270,7 @@ void releases_end(struct coordinator *c, const char *code, const char *reason)
     }
 }
 
-/* ---- SIGTERM ----------------------------------------------------------------------------------- */
+/* ---- SIGTERM ------------------------------------------------------------------------------------- */
 
 static bool is_dismissed_rank(const struct process *p)
 {
@@ -279,7 +327,7 @@ bool releases_must(const struct coordinator *c)
     return false;
 }
 
-/* ---- Carrying out ------------------------------------------------------------------------------ */
+/* ---- Carrying out -------------------------------------------------------------------------------- */
 
 static bool concerns(const struct release *r, const struct coordinator *c, int rank)
 {
@@ -440,18 +488,27 @@ void releases_carry_out(struct coordinator *c)
     }
 }
 
-void releases_advance(struct coordinator *c)
+/* If something waits and can be carried out: an event is posted, as it has to be known first where rank 0 is. */
+static bool releases_advance(struct coordinator *c)
 {
     struct releases *s = &c->releases;
-    if (s->posted || c->stop.asked || adaptation_pending(c))
-        return;
-    if (!s->first && (s->again.set || !any_dismissed(c)))
-        return;
+    bool waits = s->posted || c->stop.asked || adaptation_pending(c);
+    if (waits || (!s->first && (s->again.set || !any_dismissed(c))))
+        return true;
     s->posted = true;
     events_post(&c->events, (struct event){.type = EVENT_RELEASES});
+    return true;
 }
 
-void releases_init(struct coordinator *c)
+static void releases_init(struct coordinator *c)
 {
     timer_init(&c->releases.again, NULL, c, &c->limits);
 }
+
+static void releases_are_off(struct coordinator *c, const char *reason)
+{
+    releases_end(c, "failed", reason);
+}
+
+const struct part releases_part = {
+    .init = releases_init, .advance = releases_advance, .abandoned = releases_abandoned, .end = releases_are_off};

@@ -1,30 +1,25 @@
-/* The requests of epopctl: see requests.h. */
+/* The requests of epopctl. */
 #include "runtime/coordinator/requests.h"
 
 #include <stdio.h>
 
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
-#include "runtime/coordinator/breaks.h"
+#include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/checkpoint.h"
+#include "runtime/coordinator/debugging.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/inquiries.h"
+#include "runtime/coordinator/liveness.h"
 #include "runtime/coordinator/measure.h"
-#include "runtime/coordinator/pause.h"
-#include "runtime/coordinator/preconnect.h"
-#include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/releases.h"
-#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/resize.h"
-#include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/sets.h"
-#include "runtime/coordinator/silence.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/status.h"
 #include "runtime/coordinator/stop.h"
-#include "runtime/coordinator/stops.h"
 #include "runtime/coordinator/survey.h"
-#include "runtime/coordinator/waiters.h"
 #include "runtime/wire/messages.h"
 
 static bool is_ending(const struct coordinator *c)
@@ -124,7 +119,7 @@ static void take_status(struct coordinator *c, void *handle)
     reply_send(c, &handle, reply);
 }
 
-/* ---- The table ------------------------------------------------------------------------------ */
+/* ---- The table ----------------------------------------------------------------------------------- */
 
 /* Hands what was decoded to who takes it; BARE: there is nothing in it. */
 #define TAKES_REQUEST(name, function)                                                                                  \
@@ -191,19 +186,4 @@ void requests_take(struct coordinator *c, void *handle, const cJSON *request)
     else
         table[message.id].take(c, handle, message.is);
     message_free(&message);
-}
-
-void requests_abandoned(struct coordinator *c, const void *handle)
-{
-    if (adaptation_pending(c))
-        waiters_abandoned(c, &adaptation_pending(c)->waiters, handle);
-    releases_abandoned(c, handle);
-    departures_abandoned(c, handle);
-    survey_abandoned(c, handle);
-    measure_abandoned(c, handle);
-    pause_abandoned(c, handle);
-    checkpoint_abandoned(c, handle);
-    stop_abandoned(c, handle);
-    stops_abandoned(c, handle);
-    inquiries_abandoned(c, handle);
 }

@@ -1,25 +1,110 @@
-/* Requests for another size: see resize.h. */
+/* Requests for another size. */
 #include "runtime/coordinator/resize.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/batch.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/changes.h"
-#include "runtime/coordinator/fatal.h"
-#include "runtime/coordinator/hosts.h"
+#include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
-#include "runtime/coordinator/publish.h"
 #include "runtime/coordinator/releases.h"
-#include "runtime/coordinator/reply.h"
-#include "runtime/coordinator/slurm_jobs.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/state.h"
-#include "runtime/coordinator/waiters.h"
 #include "runtime/wire/messages.h"
+
+/* ---- Jobs of Slurm that hosts come with ---------------------------------------------------------- */
+
+static struct slurm_job *slurm_jobs_find(const struct slurm_jobs *jobs, const char *host)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        if (hosts_has(jobs->table[i].host, host))
+            return &jobs->table[i];
+    return NULL;
+}
+
+static bool slurm_jobs_note(struct slurm_jobs *jobs, const char *host, int job)
+{
+    struct slurm_job *known = slurm_jobs_find(jobs, host);
+    if (!known && array_reserve(&jobs->table, &jobs->room, jobs->count + 1, sizeof *jobs->table))
+        return false;
+    if (!known) {
+        known = &jobs->table[jobs->count++];
+        strcpy(known->host, host);
+    }
+    known->job = job;
+    return true;
+}
+
+/* What a request without a job says of a host is that it is in none that was named before. */
+static int job_for(const struct request_resize *request, const char *host)
+{
+    const struct named_ints *each = &request->slurm_jobs;
+    for (int i = 0; i < each->count; i++)
+        if (hosts_has(each->items[i].name, host))
+            return each->items[i].value;
+    return request->slurm_job;
+}
+
+static bool are_added(const struct request_resize *request, struct error *why)
+{
+    const struct named_ints *each = &request->slurm_jobs;
+    for (int i = 0; i < each->count; i++)
+        if (!hosts_has(request->add_hosts, each->items[i].name)) {
+            error_set(why, ERROR_FAILED, "%.100s is in a Slurm job, but not among the hosts to be added",
+                      each->items[i].name);
+            return false;
+        }
+    return true;
+}
+
+/* Takes note of what a resize request says of the hosts that it adds: "slurm_job" for all of them, or "slurm_jobs" by
+ * host. False with the reason in why: nothing is noted then. */
+static bool slurm_jobs_take(struct coordinator *c, const struct request_resize *request, struct error *why)
+{
+    char host[HOST_MAX];
+    if (!are_added(request, why))
+        return false;
+    for (const char *at = request->add_hosts; at && hosts_next(&at, host, NULL);)
+        if (!slurm_jobs_note(&c->slurm_jobs, host, job_for(request, host))) {
+            error_memory(why);
+            return false;
+        }
+    return true;
+}
+
+/* A companion goes with what it was made for: where all leave, its number is of no use any more. */
+static bool stays(const struct process *process)
+{
+    return process->state == PROCESS_RUNNING || process->state == PROCESS_STANDBY ||
+           process->state == PROCESS_JOINING || process->state == PROCESS_HOSTING;
+}
+
+int slurm_jobs_of(const struct coordinator *c, const char *host)
+{
+    const struct slurm_job *named = slurm_jobs_find(&c->slurm_jobs, host);
+    if (named && named->job)
+        return named->job;
+    for (int p = 0; p < c->processes.count; p++) {
+        const struct process *process = process_at(c, p);
+        if (stays(process) && process->slurm_job && hosts_has(host, process->host))
+            return process->slurm_job;
+    }
+    return 0;
+}
+
+void slurm_jobs_destroy(struct slurm_jobs *jobs)
+{
+    free(jobs->table);
+    *jobs = (struct slurm_jobs){0};
+}
+
+/* ---- Requests ------------------------------------------------------------------------------------ */
 
 /* The rule to round by now: that of the elastic phase rank 0 is in, else the program's. */
 static const epop_sizes_t *present_rule(struct coordinator *c)
@@ -115,7 +200,7 @@ static void choose_members(struct coordinator *c, const struct resize *r, struct
         }
 }
 
-static cJSON *already(struct coordinator *c)
+static cJSON *already_so(struct coordinator *c)
 {
     char note[64];
     cJSON *reply = reply_accepted("done");
@@ -259,7 +344,7 @@ void resize_request(struct coordinator *c, void *handle, const struct request_re
         return;
     int result = start_request(c, request, &why);
     if (result > 0) {
-        reply_send(c, &handle, already(c));
+        reply_send(c, &handle, already_so(c));
     } else if (result < 0) {
         refused_event(c, why.text);
         reply_send(c, &handle, reply_refusal("refused", why.text));
@@ -278,7 +363,7 @@ static void ask_scheduler(struct coordinator *c, const struct request_resize *re
 }
 
 /* Out of a world that is being made. */
-static void defer(struct coordinator *c, const struct report_request *report)
+static void resize_defer(struct coordinator *c, const struct report_request *report)
 {
     if (!c->requests.deferred.is && !message_keep(&c->requests.deferred, KIND_REPORT, report->said))
         fatal_memory(c);
@@ -299,7 +384,7 @@ void resize_program(struct coordinator *c, int process, const struct report_requ
                                            .release_hosts = report->release_hosts,
                                            .release_ranks = report->release_ranks};
     if (a && a->state == ADAPTATION_WINDOW && report->world == a->id) {
-        defer(c, report);
+        resize_defer(c, report);
         return;
     }
     bool same = a && a->by == BY_PROGRAM && a->requested_size == report->size;
@@ -311,7 +396,8 @@ void resize_program(struct coordinator *c, int process, const struct report_requ
         refused_event(c, why.text);
 }
 
-void resize_deferred(struct coordinator *c)
+/* What the program asked for out of the world that is there now. */
+static void resize_deferred(struct coordinator *c)
 {
     struct message deferred = c->requests.deferred;
     c->requests.deferred = (struct message){0};
@@ -319,3 +405,11 @@ void resize_deferred(struct coordinator *c)
         resize_program(c, c->processes.world[0], deferred.is);
     message_free(&deferred);
 }
+
+static void resize_destroy(struct coordinator *c)
+{
+    message_free(&c->requests.deferred);
+    slurm_jobs_destroy(&c->slurm_jobs);
+}
+
+const struct part resize_part = {.new_world = resize_deferred, .destroy = resize_destroy};

@@ -1,16 +1,44 @@
-/* Requests for another size, from epopctl and from the program: checked, rounded or refused with the reason. */
+/*
+ * Requests for another size, from epopctl and from the program: checked, rounded to what the program accepts, or
+ * refused with the reason; and the Slurm jobs that hosts were added with.
+ */
 #ifndef EPOP_COORDINATOR_RESIZE_H
 #define EPOP_COORDINATOR_RESIZE_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/host.h"
 #include "runtime/coordinator/record.h"
 #include "runtime/wire/messages.h"
 
 struct adaptation;
 struct coordinator;
+
+/* ---- Jobs of Slurm that hosts come with ---------------------------------------------------------- */
+
+/*
+ * Which Slurm job each host is in: as its processes say, or as a request said before there are any. A host that nobody
+ * knows about is none of the job's.
+ */
+
+struct slurm_job {
+    char host[HOST_MAX];
+    int job;
+};
+
+/* What requests said; in struct coordinator. */
+struct slurm_jobs {
+    struct slurm_job *table;
+    size_t count, room;
+};
+
+/* The job that this host is in; 0: not known. */
+int slurm_jobs_of(const struct coordinator *c, const char *host);
+
+void slurm_jobs_destroy(struct slurm_jobs *jobs);
 
 struct resize_requests {
     struct message deferred; /* the program's, out of a world that is being made: a report_request, if there is one */
@@ -34,8 +62,6 @@ int resize_start(struct coordinator *c, const struct request_resize *request, en
 
 void resize_request(struct coordinator *c, void *handle, const struct request_resize *request);
 void resize_program(struct coordinator *c, int process, const struct report_request *report);
-/* What the program asked for out of the world that is there now. */
-void resize_deferred(struct coordinator *c);
 
 /* Is the answer to come when it has happened; and when the processes that left have ended? */
 bool resize_waits(const struct request_resize *request);

@@ -1,16 +1,188 @@
-/* The count of joining processes: see settle.h. */
+/* How the joining processes of an executable count their probes. */
 #include "runtime/coordinator/settle.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/coordinator/fatal.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
-#include "runtime/coordinator/search.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/wire/messages.h"
+
+/* ---- Searching ----------------------------------------------------------------------------------- */
+
+int search_init(struct search *s, int most)
+{
+    *s = (struct search){.logs = malloc((size_t)most * sizeof *s->logs),
+                         .room = malloc((size_t)most * 3 * sizeof *s->room)};
+    if (s->logs && s->room)
+        return 0;
+    search_free(s);
+    return -1;
+}
+
+void search_free(struct search *s)
+{
+    free(s->logs);
+    free(s->room);
+}
+
+void search_add(struct search *s, const struct stretch_log *log)
+{
+    s->logs[s->count++] = log;
+}
+
+int64_t search_known(const struct search *s)
+{
+    int64_t known = INT64_MAX;
+    for (int i = 0; i < s->count; i++) {
+        int64_t probe = s->logs[i]->probe - s->logs[i]->joins;
+        known = probe < known ? probe : known;
+    }
+    return known;
+}
+
+/* The next probe at which anybody had done something more. */
+static int64_t next_change(const struct search *s, int64_t after)
+{
+    int64_t next = INT64_MAX;
+    for (int i = 0; i < s->count; i++)
+        for (int a = 0; a < s->logs[i]->count; a++) {
+            int64_t last = s->logs[i]->at[a].probe;
+            for (int64_t probe = last - s->logs[i]->joins; probe <= last; probe++)
+                next = probe > after && probe < next ? probe : next;
+        }
+    return next;
+}
+
+static struct verdict judge(const struct search *s, int64_t probe)
+{
+    struct stretch *staying = s->room, *first = s->room + s->count, *second = first + s->count;
+    struct evidence e = {.staying = staying, .first = first, .second = second};
+    for (int i = 0; i < s->count; i++) {
+        if (s->logs[i]->joins) {
+            first[e.joined] = *stretch_up_to(s->logs[i], probe);
+            second[e.joined++] = *stretch_up_to(s->logs[i], probe + 1);
+        } else {
+            staying[e.stayed++] = *stretch_up_to(s->logs[i], probe);
+        }
+    }
+    return e.stayed && e.joined ? verdict_of(&e) : (struct verdict){.what = FIRST_PROBE_FIND};
+}
+
+struct verdict search_verdict(const struct search *s, int64_t after)
+{
+    int64_t known = search_known(s), probe = after > 1 ? after : 1;
+    struct verdict first = judge(s, 1), verdict = first;
+    while (verdict.open && (probe = next_change(s, probe)) <= known)
+        verdict = judge(s, probe);
+    return verdict.open ? first : verdict;
+}
+
+/* ---- The verdict --------------------------------------------------------------------------------- */
+
+#define FAR_SHORTER 4 /* times */
+
+/* ---- Does everything fit together? --------------------------------------------------------------- */
+
+static bool fits(const struct evidence *e, const struct stretch *joining)
+{
+    uint64_t sum = 0;
+    bool meet = true;
+    for (int i = 0; i < e->stayed; i++) {
+        sum += e->staying[i].balance;
+        meet &= e->staying[i].world == e->staying[0].world;
+    }
+    for (int i = 0; i < e->joined; i++) {
+        sum += joining[i].balance;
+        meet &= joining[i].world == e->staying[0].world;
+    }
+    return meet && sum == 0;
+}
+
+static bool is_silent(const struct stretch *s, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (s[i].world || s[i].sent || s[i].received || s[i].parts)
+            return false;
+    return true;
+}
+
+/* ---- Which one is nearer? ------------------------------------------------------------------------ */
+
+struct mean {
+    double world, sent, received, parts, seconds;
+};
+
+static struct mean mean_of(const struct stretch *s, int count)
+{
+    struct mean mean = {0};
+    for (int i = 0; i < count; i++) {
+        mean.world += (double)s[i].world / count;
+        mean.sent += (double)s[i].sent / count;
+        mean.received += (double)s[i].received / count;
+        mean.parts += (double)s[i].parts / count;
+        mean.seconds += s[i].seconds / count;
+    }
+    return mean;
+}
+
+static double unmet(const struct evidence *e, const struct stretch *joining)
+{
+    return fabs(mean_of(joining, e->joined).world - mean_of(e->staying, e->stayed).world);
+}
+
+static double unreceived(const struct evidence *e, const struct stretch *joining)
+{
+    struct mean one = mean_of(e->staying, e->stayed), other = mean_of(joining, e->joined);
+    return fabs((one.sent - one.received) * e->stayed + (other.sent - other.received) * e->joined);
+}
+
+/* A program does much the same on all processes. */
+static double unlike(const struct evidence *e, const struct stretch *joining)
+{
+    struct mean mean = mean_of(e->staying, e->stayed);
+    double all = 0;
+    for (int i = 0; i < e->joined; i++)
+        all += fabs((double)joining[i].world - mean.world) + fabs((double)joining[i].sent - mean.sent) +
+               fabs((double)joining[i].received - mean.received) + fabs((double)joining[i].parts - mean.parts);
+    return all;
+}
+
+static enum first_probe by_time(const struct evidence *e)
+{
+    double one = mean_of(e->first, e->joined).seconds, all = mean_of(e->staying, e->stayed).seconds;
+    return one * FAR_SHORTER < all ? FIRST_PROBE_REPEATS : FIRST_PROBE_COUNTS;
+}
+
+/* FIND: none is. */
+static enum first_probe nearer(const struct evidence *e)
+{
+    static double (*const apart[])(const struct evidence *, const struct stretch *) = {unmet, unlike, unreceived};
+    static const double rounding = 1e-6;
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
+        double more = apart[i](e, e->first) - apart[i](e, e->second);
+        if (fabs(more) > rounding)
+            return more > 0 ? FIRST_PROBE_REPEATS : FIRST_PROBE_COUNTS;
+    }
+    return FIRST_PROBE_FIND;
+}
+
+struct verdict verdict_of(const struct evidence *e)
+{
+    bool counts = fits(e, e->first), repeats = fits(e, e->second);
+    if (counts != repeats)
+        return (struct verdict){.what = counts ? FIRST_PROBE_COUNTS : FIRST_PROBE_REPEATS, .sure = true};
+    bool silent = is_silent(e->staying, e->stayed) || is_silent(e->second, e->joined);
+    enum first_probe what = silent ? FIRST_PROBE_FIND : nearer(e);
+    bool open = counts || what == FIRST_PROBE_FIND;
+    return (struct verdict){.what = what == FIRST_PROBE_FIND ? by_time(e) : what, .open = open};
+}
+
+/* ---- With the ranks ------------------------------------------------------------------------------ */
 
 /* When nothing goes between staying and joining processes for so long, it is not waited for. */
 #define PROBES  31
@@ -38,7 +210,7 @@ bool settle_awaits(const struct coordinator *c, const struct process *p)
     return !has_told(c, p) || !(is_told(p) || p->told->full || p->told->probe >= c->settling.wanted + p->told->joins);
 }
 
-static void tell_all(struct coordinator *c, int shift)
+static void settle_tell_all(struct coordinator *c, int shift)
 {
     for (int r = 0; r < c->processes.size; r++) {
         cJSON *message = json_message(ORDER(settled));
@@ -65,7 +237,7 @@ static enum first_probe declared(const struct coordinator *c)
     return what == FIRST_PROBE_FIND ? said_by(c, false) : what;
 }
 
-/* ---- By what they did ---------------------------------------------------------------------- */
+/* ---- By what they did ---------------------------------------------------------------------------- */
 
 /* Those that have ended before they said everything are left out: nothing is agreed any more then. */
 static void collect(struct coordinator *c, struct search *search)
@@ -84,7 +256,7 @@ static bool is_enough(const struct coordinator *c, const struct search *search)
     return search_known(search) < s->wanted || (s->wanted >= PROBES && monotonic_seconds() - s->begun >= SECONDS);
 }
 
-static struct verdict find(struct coordinator *c)
+static struct verdict settle_find(struct coordinator *c)
 {
     struct verdict verdict = {.what = declared(c), .sure = true};
     struct search search;
@@ -114,14 +286,14 @@ void settle_look(struct coordinator *c)
 {
     struct settling *s = &c->settling;
     while (s->open && all_have_told(c)) {
-        struct verdict verdict = find(c);
+        struct verdict verdict = settle_find(c);
         s->open = verdict.open;
         s->wanted = 2 * s->wanted + 1;
         if (s->open)
             continue;
         s->what = verdict.what;
         s->sure = verdict.sure;
-        tell_all(c, verdict.what == FIRST_PROBE_REPEATS ? -1 : 0);
+        settle_tell_all(c, verdict.what == FIRST_PROBE_REPEATS ? -1 : 0);
     }
 }
 
@@ -146,7 +318,7 @@ void settle_stretch(struct coordinator *c, int process, const struct report_stre
 }
 
 /* Is there one that joined, or one that stayed, which has arrived, or has not? */
-static bool is_there(const struct coordinator *c, bool joined, bool arrived)
+static bool settle_is_there(const struct coordinator *c, bool joined, bool arrived)
 {
     for (int r = 0; r < c->processes.size; r++) {
         const struct process *p = process_of_rank(c, r);
@@ -163,11 +335,11 @@ bool settle_correct(struct coordinator *c)
     bool counts = s->what == FIRST_PROBE_COUNTS;
     if (s->open || s->sure || s->what == FIRST_PROBE_FIND)
         return false;
-    if (!is_there(c, counts, true) || !is_there(c, !counts, false))
+    if (!settle_is_there(c, counts, true) || !settle_is_there(c, !counts, false))
         return false;
     s->what = counts ? FIRST_PROBE_REPEATS : FIRST_PROBE_COUNTS;
     s->sure = true;
-    tell_all(c, counts ? -1 : 1);
+    settle_tell_all(c, counts ? -1 : 1);
     return true;
 }
 

@@ -1,18 +1,67 @@
 /*
- * After a commit of an executable: which number the joining processes' first probe has. All processes go on meanwhile
- * and say what they did up to their first probes (runtime/member/stretch.h), until it is settled; no agreement begins
- * before.
+ * After an executable's commit: is the first probe of the joining processes the next one of all, or the one of their
+ * commit once more? All processes go on meanwhile, and say what they did in MPI up to their first probes
+ * (runtime/member/stretch.h); the count at which sends and receives balance is the right one. No agreement begins
+ * before it is settled.
  */
 #ifndef EPOP_COORDINATOR_SETTLE_H
 #define EPOP_COORDINATOR_SETTLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "runtime/member/stretch.h"
 #include "runtime/wire/messages.h"
 
 struct coordinator;
 struct process;
+
+/* ---- Searching ----------------------------------------------------------------------------------- */
+
+/*
+ * Looks through what all processes did up to their first probes for the first one that tells whether joining processes
+ * are at the same one as the others (settle.h). No state, no messages.
+ */
+
+struct search {
+    const struct stretch_log **logs; /* not owned */
+    int count;
+    struct stretch *room;
+};
+
+/* For so many logs. -1: out of memory. */
+int search_init(struct search *s, int most);
+void search_free(struct search *s);
+/* Of a process that has come to its first probe, or, if it joined, to its second. */
+void search_add(struct search *s, const struct stretch_log *log);
+
+/* Up to which probe all are known; the joining ones one farther. */
+int64_t search_known(const struct search *s);
+/* Behind a probe up to which it could be either; 0: from the first one on. Open: it still could, and `what` is what the
+ * first one looks like; FIND: staying or joining processes are missing. */
+struct verdict search_verdict(const struct search *s, int64_t after);
+
+/* ---- The verdict --------------------------------------------------------------------------------- */
+
+/*
+ * Is the first probe of joining processes the next one of all, or that of their commit once more? By what everybody
+ * did in MPI up to his first probes. No state, no messages.
+ */
+
+struct evidence {
+    const struct stretch *staying; /* up to their first probe, say */
+    int stayed;
+    const struct stretch *first, *second; /* of the joining ones: up to that one, and up to the one behind */
+    int joined;
+};
+
+struct verdict {
+    enum first_probe what;
+    bool sure; /* with the other one what is sent would not be what is received */
+    bool open; /* nothing speaks against either; later probes may */
+};
+
+struct verdict verdict_of(const struct evidence *e);
 
 struct settling {
     bool open;             /* and nothing can be agreed */

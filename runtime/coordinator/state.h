@@ -10,35 +10,32 @@
 
 #include "runtime/base/timers.h"
 #include "runtime/coordinator/adaptation.h"
-#include "runtime/coordinator/advance.h"
 #include "runtime/coordinator/agreement.h"
-#include "runtime/coordinator/ahead.h"
 #include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/coordinator.h"
+#include "runtime/coordinator/debugging.h"
 #include "runtime/coordinator/departures.h"
-#include "runtime/coordinator/dump.h"
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/inquiries.h"
+#include "runtime/coordinator/liveness.h"
 #include "runtime/coordinator/measure.h"
-#include "runtime/coordinator/pause.h"
 #include "runtime/coordinator/position.h"
-#include "runtime/coordinator/preconnect.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/resize.h"
-#include "runtime/coordinator/rollcall.h"
 #include "runtime/coordinator/settle.h"
-#include "runtime/coordinator/silence.h"
-#include "runtime/coordinator/slurm_jobs.h"
-#include "runtime/coordinator/speeds.h"
 #include "runtime/coordinator/stop.h"
-#include "runtime/coordinator/stops.h"
-#include "runtime/coordinator/stuck.h"
 #include "runtime/coordinator/survey.h"
-#include "runtime/coordinator/watchdog.h"
 #include "runtime/world/backend.h"
+
+/* The end of the program. */
+struct ending {
+    bool begun;         /* all ranks have ended */
+    struct timer limit; /* for called off processes that do not come; set: they may still */
+    bool finished;      /* every process was told of the end */
+};
 
 struct coordinator {
     struct coordinator_config config;

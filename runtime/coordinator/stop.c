@@ -1,4 +1,4 @@
-/* Stop, and stop by force: see stop.h. */
+/* Stop, and stop by force. */
 #include "runtime/coordinator/stop.h"
 
 #include <stdio.h>
@@ -8,17 +8,15 @@
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/departures.h"
-#include "runtime/coordinator/fatal.h"
+#include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
-#include "runtime/coordinator/publish.h"
-#include "runtime/coordinator/reply.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/survey.h"
-#include "runtime/coordinator/whereabouts.h"
 
 #define ANSWER_LIMIT   1.0  /* seconds */
 #define WITHDRAW_LIMIT 4.0  /* seconds */
-#define SAY_AFTER      12.0 /* seconds; a rank that does not answer has been given up by then (silence.h) */
+#define SAY_AFTER      12.0 /* seconds; a rank that does not answer has been given up by then (liveness.h) */
 #define FORCE_LIMIT    1.0  /* seconds */
 #define TAKEN_LOOK     1.0  /* seconds */
 #define TAKEN_LIMIT    10.0 /* seconds; for those that a change takes to finalize their sessions */
@@ -65,8 +63,10 @@ void stop_is_decided(struct coordinator *c)
     reply_send(c, &c->stop.handle, reply_accepted("accepted"));
 }
 
-void stop_finished(struct coordinator *c)
+/* The program has ended, by that or by itself. */
+static void stop_finished(struct coordinator *c, const char *reason)
 {
+    (void)reason;
     timers_cancel(&c->timers, &c->stop.look);
     reply_send(c, &c->stop.handle, reply_accepted("accepted"));
 }
@@ -78,13 +78,13 @@ void stop_cannot_be(struct coordinator *c, const char *reason)
     fatal(c, text);
 }
 
-void stop_abandoned(struct coordinator *c, const void *handle)
+static void stop_abandoned(struct coordinator *c, const void *handle)
 {
     if (c->stop.handle == handle)
         reply_send(c, &c->stop.handle, reply_refusal("failed", "the requester has gone"));
 }
 
-/* ---- Whom it waits for ------------------------------------------------------------------- */
+/* ---- Whom it waits for --------------------------------------------------------------------------- */
 
 static bool is_waited_for(const struct coordinator *c, const struct process *p)
 {
@@ -128,7 +128,7 @@ static void tell_whom(struct coordinator *c)
         say(c, text);
 }
 
-/* Ranks that hold for others may soon turn out to wait for each other (stuck.h). */
+/* Ranks that hold for others may soon turn out to wait for each other (liveness.h). */
 static bool may_be_withdrawn(const struct coordinator *c)
 {
     for (int r = 0; r < c->processes.size; r++)
@@ -150,7 +150,7 @@ static void look(void *context)
     survey_begin(c);
 }
 
-/* ---- Those that a change takes --------------------------------------------------------------- */
+/* ---- Those that a change takes ------------------------------------------------------------------- */
 
 static const struct process *find_taken(const struct coordinator *c)
 {
@@ -187,7 +187,7 @@ static void look_at_taken(void *context)
     }
 }
 
-/* ---- By force ------------------------------------------------------------------------------ */
+/* ---- By force ------------------------------------------------------------------------------------ */
 
 static void end_by_force(void *context)
 {
@@ -226,10 +226,12 @@ static void surveyed(struct coordinator *c)
     c->stop.looks = false;
 }
 
-void stop_init(struct coordinator *c)
+static void stop_init(struct coordinator *c)
 {
     timer_init(&c->stop.look, look, c, &c->limits);
     timer_init(&c->stop.force, end_by_force, c, NULL);
     timer_init(&c->stop.taken, look_at_taken, c, &c->limits);
     survey_tell(c, surveyed);
 }
+
+const struct part stop_part = {.init = stop_init, .abandoned = stop_abandoned, .end = stop_finished};

@@ -26,8 +26,6 @@ struct stop {
     struct timer force;
 };
 
-void stop_init(struct coordinator *c);
-
 /* Does it want the ranks to come together? */
 bool stop_is_wanted(const struct coordinator *c);
 /* For good. */
@@ -38,11 +36,8 @@ void stop_answer(struct coordinator *c, void *handle);
 void stop_withdraw(struct coordinator *c, const char *reason);
 /* The ranks were told so. */
 void stop_is_decided(struct coordinator *c);
-/* The program has ended, by that or by itself. */
-void stop_finished(struct coordinator *c);
 /* A rank does not come to its end: the job ends now. */
 void stop_cannot_be(struct coordinator *c, const char *reason);
-void stop_abandoned(struct coordinator *c, const void *handle);
 
 /* By force: as soon as the ranks have said where they are, in a second at most. */
 void stop_force(struct coordinator *c, void *handle, const char *by);

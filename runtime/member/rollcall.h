@@ -1,4 +1,4 @@
-/* A rank's side of the roll calls (runtime/coordinator/rollcall.h holds them). */
+/* A rank's side of the roll calls (runtime/coordinator/debugging.h holds them). */
 #ifndef EPOP_MEMBER_ROLLCALL_H
 #define EPOP_MEMBER_ROLLCALL_H
 

@@ -16,7 +16,7 @@
 
 #include "runtime/base/json.h"
 #include "runtime/coordinator/coordinator.h"
-#include "runtime/coordinator/rotation.h"
+#include "runtime/coordinator/checkpoint.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 

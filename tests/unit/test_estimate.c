@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/coordinator/estimate.h"
+#include "runtime/coordinator/progress.h"
 
 /* Reports every `step` seconds from `from` to `to` of a program that does `rate` iterations per second. */
 static double run(struct estimate *e, double from, double to, double step, double first, double rate, int64_t bound,

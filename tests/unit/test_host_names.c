@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/coordinator/hosts.h"
+#include "runtime/coordinator/releases.h"
 
 static void test_listed(void **state)
 {

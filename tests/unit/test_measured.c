@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/coordinator/measured.h"
+#include "runtime/coordinator/measure.h"
 
 #define TEST(function) cmocka_unit_test_teardown(function, forget)
 

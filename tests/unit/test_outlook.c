@@ -7,9 +7,8 @@
 #include <cmocka.h>
 
 #include "runtime/base/json.h"
-#include "runtime/coordinator/costs.h"
-#include "runtime/coordinator/rules.h"
-#include "runtime/coordinator/speeds.h"
+#include "runtime/coordinator/progress.h"
+#include "runtime/coordinator/status.h"
 
 static void assert_number(const cJSON *list, int index, const char *key, double expected)
 {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "runtime/coordinator/search.h"
+#include "runtime/coordinator/settle.h"
 
 #define RANKS    6
 #define STEPS    4

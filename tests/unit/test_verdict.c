@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "runtime/coordinator/verdict.h"
+#include "runtime/coordinator/settle.h"
 
 #define MOST 8
 

@@ -1,13 +1,139 @@
-/* Events as they happen: see publish.h. */
-#include "runtime/coordinator/publish.h"
+/* Answers, events, and the last words. */
+#include "runtime/coordinator/replies.h"
+
+#include <stdlib.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/coordinator/changes.h"
-#include "runtime/coordinator/names.h"
 #include "runtime/coordinator/state.h"
 
+cJSON *reply_accepted(const char *code)
+{
+    cJSON *reply = cJSON_CreateObject();
+    cJSON_AddBoolToObject(reply, "ok", 1);
+    cJSON_AddStringToObject(reply, "code", code);
+    return reply;
+}
+
+cJSON *reply_refusal(const char *code, const char *reason)
+{
+    cJSON *reply = cJSON_CreateObject();
+    cJSON_AddBoolToObject(reply, "ok", 0);
+    cJSON_AddStringToObject(reply, "code", code);
+    cJSON_AddStringToObject(reply, "reason", reason);
+    return reply;
+}
+
+void reply_send(struct coordinator *c, void **handle, cJSON *reply)
+{
+    if (*handle)
+        c->config.ops->answer(c->config.context, *handle, reply);
+    *handle = NULL;
+    cJSON_Delete(reply);
+}
+
+/* ---- Who waits ----------------------------------------------------------------------------------- */
+
+int waiters_add(struct waiter **list, void *handle, bool vacated)
+{
+    struct waiter *w = malloc(sizeof *w);
+    if (!w)
+        return -1;
+    *w = (struct waiter){handle, vacated, *list};
+    *list = w;
+    return 0;
+}
+
+struct waiter *waiters_for_end(struct waiter **list)
+{
+    struct waiter *taken = NULL;
+    while (*list) {
+        struct waiter *w = *list;
+        if (!w->vacated) {
+            list = &w->next;
+            continue;
+        }
+        *list = w->next;
+        w->next = taken;
+        taken = w;
+    }
+    return taken;
+}
+
+void waiters_answer(struct coordinator *c, struct waiter **list, cJSON *reply)
+{
+    while (*list) {
+        struct waiter *w = *list;
+        *list = w->next;
+        reply_send(c, &w->handle, cJSON_Duplicate(reply, 1));
+        free(w);
+    }
+    cJSON_Delete(reply);
+}
+
+void waiters_abandoned(struct coordinator *c, struct waiter **list, const void *handle)
+{
+    while (*list && (*list)->handle != handle)
+        list = &(*list)->next;
+    if (!*list)
+        return;
+    struct waiter *gone = *list;
+    *list = gone->next;
+    reply_send(c, &gone->handle, reply_refusal("failed", "the requester has gone"));
+    free(gone);
+}
+
+/* ---- What things are called ---------------------------------------------------------------------- */
+
+const char *names_element(const struct coordinator *c, int pc)
+{
+    const epop_program_t *program = c->config.program;
+    if (pc < 0 || pc >= program->size)
+        return "";
+    const epop_element_t *element = &program->elements[pc];
+    return element->name ? element->name : epop_element_type_name(element->type);
+}
+
+cJSON *names_element_json(const struct coordinator *c, const struct position *at)
+{
+    if (at->pc < 0 || at->pc >= c->config.program->size)
+        return cJSON_CreateNull();
+    cJSON *json = cJSON_CreateObject();
+    position_to_json(at, json);
+    cJSON_AddStringToObject(json, "name", names_element(c, at->pc));
+    cJSON_AddStringToObject(json, "type", epop_element_type_name(c->config.program->elements[at->pc].type));
+    return json;
+}
+
+const char *names_process_state(enum process_state state)
+{
+    static const char *const text[] = {
+        [PROCESS_STANDBY] = "standby", [PROCESS_JOINING] = "joining",   [PROCESS_RUNNING] = "running",
+        [PROCESS_LEAVING] = "leaving", [PROCESS_RETURNING] = "leaving", [PROCESS_SPENT] = "spent",
+        [PROCESS_GONE] = "gone",       [PROCESS_LOST] = "lost",         [PROCESS_HOSTING] = "hosting",
+    };
+    return text[state];
+}
+
+const char *names_adaptation_state(enum adaptation_state state)
+{
+    static const char *const text[] = {
+        [ADAPTATION_PREPARING] = "preparing", [ADAPTATION_PREPARED] = "prepared", [ADAPTATION_WINDOW] = "window",
+        [ADAPTATION_COMMITTED] = "committed", [ADAPTATION_FAILED] = "failed",     [ADAPTATION_CANCELLED] = "cancelled",
+    };
+    return text[state];
+}
+
+const char *names_requester(enum requester by)
+{
+    static const char *const text[] = {[BY_EPOPCTL] = "epopctl", [BY_PROGRAM] = "program", [BY_PHASE] = "phase"};
+    return text[by];
+}
+
+/* ---- Events -------------------------------------------------------------------------------------- */
+
 /* For those who keep the history; not what epopctl alone is interested in. */
-static void note(struct coordinator *c, const struct adaptation *a, const char *reason)
+static void publish_note(struct coordinator *c, const struct adaptation *a, const char *reason)
 {
     if (!a) {
         c->config.ops->note(c->config.context, NULL, reason);
@@ -33,7 +159,7 @@ static void note(struct coordinator *c, const struct adaptation *a, const char *
 void publish_event(struct coordinator *c, const char *event, const struct adaptation *a, const char *reason)
 {
     if (c->config.ops->note && (a || reason))
-        note(c, a, reason);
+        publish_note(c, a, reason);
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "event", event);
     cJSON_AddNumberToObject(json, "time", wall_seconds());
@@ -117,4 +243,24 @@ void publish_checkpoint(struct coordinator *c, cJSON *checkpoint, const char *re
         cJSON_AddStringToObject(json, "reason", reason);
     c->config.ops->publish(c->config.context, json);
     cJSON_Delete(json);
+}
+
+/* ---- The last words ------------------------------------------------------------------------------ */
+
+void fatal(struct coordinator *c, const char *text)
+{
+    c->config.ops->fatal(c->config.context, text);
+}
+
+void fatal_memory(struct coordinator *c)
+{
+    fatal(c, "out of memory in the coordinator");
+}
+
+void fatal_fault(struct coordinator *c, const char *text)
+{
+    bool ends_anyway = c->stop.asked || c->stop.forced || c->events.interrupted || c->events.terminations;
+    if (c->config.ops->fault && !ends_anyway)
+        c->config.ops->fault(c->config.context);
+    fatal(c, text);
 }
