@@ -84,7 +84,7 @@ testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename
 helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(filter-out $(if $(gateway),,%/pmix_tool.c),$(wildcard tests/helpers/*.c)))
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all deps demo test test-deps tests units benches bench soak mpich mpich-info install clean format help
+.PHONY: all html deps demo test test-deps tests units benches bench soak mpich mpich-info install clean format help
 all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
@@ -103,6 +103,7 @@ help:
 	@echo "make REPORT=no [all|install]   without epop-report, which needs node and npm to be built"
 	@echo "make FORTRAN=no [all|install]  without the modules for Fortran programs, where there is no gfortran"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR="
+	@echo "make html       the pages as a site for a browser, into $(BUILD)/html/"
 	@echo "make deps       install the missing packages (apt-get, as root or by sudo)"
 	@echo "make format     clang-format everything"
 	@echo "make clean      remove $(BUILD)/"
@@ -365,8 +366,8 @@ benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/constants.so $(BUILD)/
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.
 
-PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libcjson-dev libevent-dev libsodium-dev libpmix-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev
-TEST_PACKAGES  := libmunge-dev libslurm-dev git openssh-client g++ cmake bash-completion zsh fish gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libpmix-bin mandoc gdb util-linux iproute2 xz-utils \
+PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libcjson-dev libevent-dev libsodium-dev libpmix-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev mandoc python3-markdown
+TEST_PACKAGES  := libmunge-dev libslurm-dev git openssh-client g++ cmake bash-completion zsh fish gfortran clang clang-format libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libpmix-bin gdb util-linux iproute2 xz-utils \
     munge slurmctld slurmd slurm-client slurmdbd mariadb-server-core
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
@@ -433,7 +434,15 @@ MAN3 := $(BUILD)/share/man/man3
 $(MAN3)/epop_h.3: docs/api.py $(wildcard epop_api/epop/*.h) docs/man/epop.1
 	$(announce)
 	$(Q)rm -rf $(MAN3) && $(PYTHON) -B docs/api.py $(MAN3)
-install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
+# The pages as a site, where there is Python-Markdown and mandoc.
+HTML := $(BUILD)/html
+site_pages := $(wildcard README.md CONTRIBUTING.md docs/*/*.md docs/*/*/*.md docs/man/*.1 docs/pictures/*)
+$(HTML)/index.html: docs/site.py $(site_pages) $(MAN3)/epop_h.3
+	$(announce)
+	$(Q)$(PYTHON) -B docs/site.py $(HTML) $(MAN3)
+html: $(HTML)/index.html
+site := $(if $(shell command -v mandoc >/dev/null && $(PYTHON) -c 'import markdown' 2>/dev/null && echo yes),$(HTML)/index.html)
+install: all $(site) $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/cmake/EPOP" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/man/man3" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
@@ -452,6 +461,7 @@ install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix 
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"
 	install -m 644 scheduler/examples/*.json "$(root)/share/epop/workloads"
 	for file in $(documents); do install -D -m 644 $$file "$(root)/share/doc/epop/$$file" || exit 1; done
+	$(if $(site),rm -rf "$(root)/share/doc/epop/html" && cp -R $(HTML) "$(root)/share/doc/epop/html")
 	for file in $(completions); do install -D -m 644 $(BUILD)/$$file "$(root)/$$file" || exit 1; done
 	ln -sfn ../../../man/man1 "$(root)/share/doc/epop/docs/man"
 	ln -sfn ../../epop/schema "$(root)/share/doc/epop/schema"

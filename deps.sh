@@ -4,7 +4,7 @@
 # there is no apt-get or no root, it says what is to be, and what that gives. Called by make, and by mpich/build.sh.
 set -eu
 
-# How what a package gives is found (by pkg-config, or as a command), and what it is; "may": it can be left out.
+# How what a package gives is found (by pkg-config, as a command, or as a module of Python), and what it is; "may": it can be left out.
 gives() {
     case $1 in
     gcc) echo command "${CC:-cc}" a C compiler ;;
@@ -31,7 +31,9 @@ gives() {
     duktape-dev) echo library duktape Duktape, for epop-report: without it make REPORT=no ;;
     nodejs) echo command node Node.js, for epop-report: without it make REPORT=no ;;
     npm) echo command npm npm, for epop-report: without it make REPORT=no ;;
-    git | clang | clang-format | cmake | fish | gdb | mandoc | zsh) echo command "$1" "$1" ;;
+    mandoc) echo may-command mandoc mandoc, for the pages as HTML ;;
+    python3-markdown) echo may-module markdown Python-Markdown, for the pages as HTML ;;
+    git | clang | clang-format | cmake | fish | gdb | zsh) echo command "$1" "$1" ;;
     *) echo package - "$1" ;;
     esac
 }
@@ -40,6 +42,7 @@ gives() {
 found() {
     case $1 in
     *command) command -v "$2" >/dev/null ;;
+    *module) "${PYTHON:-python3}" -c "import $2" 2>/dev/null ;;
     *library) pkg-config --exists "${2%,*}" 2>/dev/null || pkg-config --exists "${2#*,}" 2>/dev/null ;;
     *) return 1 ;;
     esac
