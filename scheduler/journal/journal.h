@@ -74,7 +74,6 @@ struct journal_job {
 int journal_job_add(struct journal *journal, const struct journal_job *job, int64_t *number, struct error *error);
 int journal_job_state(struct journal *journal, int64_t job, const char *state, const char *reason, struct error *error);
 int journal_job_kind(struct journal *journal, int64_t job, const char *kind, struct error *error);
-int journal_job_output(struct journal *journal, int64_t job, const char *output, struct error *error);
 int journal_job_started(struct journal *journal, int64_t job, double time, struct error *error);
 /* `state`: done, failed or cancelled. What it held must have been released before. */
 int journal_job_ended(struct journal *journal, int64_t job, const char *state, const char *reason, int status,

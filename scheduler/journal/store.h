@@ -1,4 +1,7 @@
-/* The file of the journal, as the files of this folder see it. */
+/*
+ * The SQLite file below the journal: statements with their parameters. A parameter for each letter of `types`: i int,
+ * l int64_t, d double, s text that may be NULL.
+ */
 #ifndef SCHEDULER_JOURNAL_STORE_H
 #define SCHEDULER_JOURNAL_STORE_H
 
@@ -11,10 +14,17 @@ struct journal {
     char *path;
 };
 
-/* What SQLite last said, as a line: -1. ERROR_REFUSED where a rule of the file forbids it. */
-int store_failed(const struct journal *journal, const char *doing, struct error *error);
+/* A change; `doing` begins the line of a failure. */
+int store_run(struct journal *journal, const char *doing, struct error *error, const char *sql, const char *types, ...);
+/* The same, and a failure when it changes nothing: `missing` says so. */
+int store_change(struct journal *journal, const char *doing, const char *missing, struct error *error, const char *sql,
+                 const char *types, ...);
 
-/* SQL without parameters and rows. */
-int store_execute(struct journal *journal, const char *doing, const char *sql, struct error *error);
+/* Rows: a reader makes what it likes of each. */
+int store_rows(struct journal *journal, void (*row)(sqlite3_stmt *statement, void *to), void *to, struct error *error,
+               const char *sql, const char *types, ...);
+
+/* A column that is never NULL for its reader. */
+const char *store_text(sqlite3_stmt *statement, int column);
 
 #endif

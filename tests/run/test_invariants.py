@@ -12,7 +12,7 @@ sys.path.insert(0, str(job.ROOT / "tests"))
 
 from soaking import invariants  # noqa: E402
 
-LAYOUT = job.ROOT / "scheduler/journal/layout.c"
+LAYOUT = job.ROOT / "scheduler/journal/store.c"
 
 
 def tables():
