@@ -56,6 +56,7 @@ sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,scheduler/%/*.c,c
 sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
 term_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard terminal/*.c))
 journal_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/journal/*.c))
+daemon_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/daemon/*.c))
 munge_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/munge/*.c))
 # Modules of what a site may have, each built where its library's header is.
 modules  := $(foreach header,munge.h slurm/slurm.h,$(if $(wildcard $(addsuffix /$(header),/usr/include /usr/local/include)),$(LIB)/epop/$(basename $(notdir $(header))).so))
@@ -198,7 +199,7 @@ $(LIB)/epop/pmix-gateway: $(gateway_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs pmix) $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
-$(BIN)/epoprm: $(rm_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,hydra mpiexec) $(slurm_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(wire_obj) $(base_obj)
+$(BIN)/epoprm: $(rm_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,hydra mpiexec) $(slurm_obj) $(daemon_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(wire_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(LDLIBS) $(shell pkg-config --libs zlib sqlite3) -o $@
 
@@ -287,7 +288,7 @@ $(BUILD)/tests/unit/test_gantt: report/gantt.c report/ranges.c
 $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj)) $(OBJ)/interpose/layer/redirect.o
 $(BUILD)/tests/unit/test_journal: $(journal_obj)
 $(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>/dev/null)
-$(BUILD)/tests/unit/test_epoprm_server: $(patsubst %,$(OBJ)/scheduler/epoprm/%.o,ops rows server)
+$(BUILD)/tests/unit/test_epoprm_server: $(daemon_obj)
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)
 $(BUILD)/tests/unit/test_handles: $(OBJ)/driver/debug/handles.o
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc

@@ -14,8 +14,9 @@
 
 #include "runtime/base/error.h"
 #include "scheduler/core/core.h"
+#include "scheduler/daemon/daemon.h"
 #include "scheduler/epoprm/attendant.h"
-#include "scheduler/epoprm/daemon.h"
+#include "scheduler/epoprm/hosts_run.h"
 #include "scheduler/journal/journal.h"
 
 enum { HOSTS_REASON_MAX = 240 };
@@ -98,7 +99,7 @@ struct hosts {
     struct core *core;
     struct policy policy;
     struct daemon_listener listener;
-    const struct daemon_options *options;
+    const struct hosts_options *options;
     char *directory;
     bool local; /* all nodes are on this machine, with no launcher */
     bool joins; /* its MPI can connect processes */

@@ -48,7 +48,7 @@ static char *host_list(const struct hosts_job *job, int most)
 
 static void say_mpiexec(const struct hosts_job *job, cJSON *argv, int ranks, int nodes)
 {
-    const struct daemon_options *options = job->hosts->options;
+    const struct hosts_options *options = job->hosts->options;
     say(argv, mpiexec_name());
     if (options->launcher) {
         say(argv, "-launcher");
@@ -68,7 +68,7 @@ static void say_mpiexec(const struct hosts_job *job, cJSON *argv, int ranks, int
 }
 
 /* What the tethers stand for: mpiexec, and what it reaches hosts with where that is known. */
-static char *tethered(const struct daemon_options *options, bool *reaches)
+static char *tethered(const struct hosts_options *options, bool *reaches)
 {
     const char *launcher = options->launcher ? options->launcher : "";
     char *variable;
@@ -82,7 +82,7 @@ static char *tethered(const struct daemon_options *options, bool *reaches)
 /* It ends with this daemon, also where it waits for a host that does not answer. */
 char **hosts_launch_name(const struct hosts *hosts, int node)
 {
-    const struct daemon_options *options = hosts->options;
+    const struct hosts_options *options = hosts->options;
     char tether[PATH_MAX], **argv = calloc(14, sizeof *argv);
     bool reaches;
     size_t n = 0;
@@ -177,7 +177,7 @@ static void set_number(cJSON *environment, const char *name, int value)
 
 static void set_ours(const struct hosts_job *job, cJSON *environment)
 {
-    const struct daemon_options *options = job->hosts->options;
+    const struct hosts_options *options = job->hosts->options;
     char batch[40], *list = host_list(job, job->held);
     snprintf(batch, sizeof batch, "epoprm:%lld", (long long)job->number);
     set(environment, "EPOP_BATCH_JOB", batch);

@@ -1,4 +1,6 @@
-/* The life of a daemon of hosts: see daemon.h. */
+/* The life of the daemon of hosts. */
+#include "scheduler/epoprm/hosts_run.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -12,6 +14,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/wire/loop.h"
 #include "scheduler/core/guard.h"
+#include "scheduler/daemon/server.h"
 #include "scheduler/epoprm/hosts.h"
 #include "scheduler/epoprm/hosts_check.h"
 #include "scheduler/epoprm/hosts_decide.h"
@@ -23,7 +26,6 @@
 #include "scheduler/epoprm/hosts_slurm.h"
 #include "scheduler/epoprm/hosts_table.h"
 #include "scheduler/epoprm/hosts_tell.h"
-#include "scheduler/epoprm/server.h"
 #include "scheduler/policies/policies.h"
 
 static const double every = 1, again = 4; /* seconds */
@@ -126,7 +128,7 @@ static int meta(struct hosts *hosts, const char *key, const char *value, struct 
 
 static int read_nodes(struct hosts *hosts, struct error *error)
 {
-    const struct daemon_options *options = hosts->options;
+    const struct hosts_options *options = hosts->options;
     int failed =
         options->hosts ? hosts_list_read(hosts, options->hosts, error) : hosts_list_local(hosts, options->local, error);
     if (failed || hosts_slurm_begin(hosts, error))
@@ -224,7 +226,7 @@ static void clean(struct hosts *hosts, int held)
         close(held);
 }
 
-int hosts_run(const struct daemon_options *options, void (*ready)(void *context), void *context, struct error *error)
+int hosts_run(const struct hosts_options *options, void (*ready)(void *context), void *context, struct error *error)
 {
     struct hosts hosts = {.options = options, .wall = wall_seconds(), .monotonic = monotonic_seconds()};
     int held = -1;

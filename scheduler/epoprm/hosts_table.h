@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_EPOPRM_HOSTS_TABLE_H
 #define SCHEDULER_EPOPRM_HOSTS_TABLE_H
 
-#include "scheduler/epoprm/daemon.h"
+#include "scheduler/daemon/daemon.h"
 
 /* Its context is a struct hosts. */
 extern const struct daemon_table hosts_table;

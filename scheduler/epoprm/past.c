@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "scheduler/daemon/answers.h"
 #include "scheduler/epoprm/place.h"
-#include "scheduler/epoprm/rows.h"
 
 int past_open(struct journal **journal, struct error *error)
 {
@@ -53,7 +53,7 @@ static void take_job(void *to, const struct journal_job *job)
                                        .reserved = -1};
     if (!jobs->all && job->ended < 0)
         return;
-    cJSON *row = row_job(&as_told);
+    cJSON *row = answers_job(&as_told);
     if (job->ended >= 0)
         add_end(row, job);
     cJSON_AddItemToArray(jobs->array, row);
@@ -67,7 +67,7 @@ cJSON *past_jobs(struct journal *journal, bool all, struct error *error)
 
 static void take_event(void *to, const struct journal_event *event)
 {
-    cJSON_AddItemToArray(to, row_event(event));
+    cJSON_AddItemToArray(to, answers_event(event));
 }
 
 cJSON *past_events(struct journal *journal, int64_t job, int most, struct error *error)

@@ -11,7 +11,7 @@
 #include "scheduler/epoprm/before.h"
 #include "scheduler/epoprm/client.h"
 #include "scheduler/epoprm/command.h"
-#include "scheduler/epoprm/daemon.h"
+#include "scheduler/epoprm/hosts_run.h"
 #include "scheduler/epoprm/hosts_slurm.h"
 #include "scheduler/epoprm/place.h"
 #include "scheduler/epoprm/say.h"
@@ -32,7 +32,7 @@ static int take_local(const char *text, int *local)
 
 /* One of both has a directory. */
 struct site {
-    struct daemon_options hosts;
+    struct hosts_options hosts;
     struct slurm_options slurm;
 };
 
@@ -204,7 +204,7 @@ static char *policy_of(const struct rm_arguments *arguments)
 }
 
 /* What is not given is as it was before. */
-static int options_of(struct daemon_options *options, const struct rm_arguments *arguments, struct before *before)
+static int options_of(struct hosts_options *options, const struct rm_arguments *arguments, struct before *before)
 {
     options->hosts = arguments->hosts;
     if (arguments->local && take_local(arguments->local, &options->local))

@@ -14,7 +14,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/wire/loop.h"
 #include "scheduler/core/guard.h"
-#include "scheduler/epoprm/server.h"
+#include "scheduler/daemon/server.h"
 #include "scheduler/policies/policies.h"
 #include "scheduler/slurm/advising.h"
 #include "scheduler/slurm/asking.h"

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_SLURM_COMMANDS_H
 #define SCHEDULER_SLURM_COMMANDS_H
 
-#include "scheduler/epoprm/daemon.h"
+#include "scheduler/daemon/daemon.h"
 
 /* The context is the adviser. */
 extern const struct daemon_table commands_table;

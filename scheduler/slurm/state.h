@@ -6,7 +6,7 @@
 
 #include "runtime/wire/socket.h"
 #include "scheduler/core/policy.h"
-#include "scheduler/epoprm/daemon.h"
+#include "scheduler/daemon/daemon.h"
 #include "scheduler/journal/journal.h"
 #include "scheduler/slurm/advised.h"
 #include "scheduler/slurm/peer.h"

@@ -23,7 +23,7 @@
 #include "runtime/base/json.h"
 #include "runtime/wire/loop.h"
 #include "runtime/wire/socket.h"
-#include "scheduler/epoprm/server.h"
+#include "scheduler/daemon/server.h"
 
 static char directory[192], path[512];
 static pid_t daemon_pid;

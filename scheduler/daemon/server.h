@@ -3,13 +3,13 @@
  * It is on the daemon's loop; a client that is slow, silent or talks nonsense loses its own connection and delays
  * nobody. Only processes of the same user are heard. Who comes when all places are taken waits in front of the door.
  */
-#ifndef SCHEDULER_EPOPRM_SERVER_H
-#define SCHEDULER_EPOPRM_SERVER_H
+#ifndef SCHEDULER_DAEMON_SERVER_H
+#define SCHEDULER_DAEMON_SERVER_H
 
 #include <event2/event.h>
 
 #include "runtime/base/error.h"
-#include "scheduler/epoprm/daemon.h"
+#include "scheduler/daemon/daemon.h"
 
 struct server;
 

@@ -1,10 +1,10 @@
 /*
- * What a daemon of epoprm does for its commands: a table of functions, that the server calls for requests of its
- * socket. The one of a list of hosts and the one of Slurm each fill it; a slot that is NULL is not to be had there. All
- * is on the daemon's one thread, and nothing waits: what takes its time is told by events.
+ * What a daemon of epoprm can do for its commands: a table of functions, which the server calls when a client asks. The
+ * site of hosts and the site of Slurm each have such a table; a function that a site does not have is NULL. All is on
+ * the daemon's one thread, and nothing waits: what takes its time is told by events.
  */
-#ifndef SCHEDULER_EPOPRM_DAEMON_H
-#define SCHEDULER_EPOPRM_DAEMON_H
+#ifndef SCHEDULER_DAEMON_DAEMON_H
+#define SCHEDULER_DAEMON_DAEMON_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,18 +71,5 @@ struct daemon_listener {
     void (*tell)(void *context, const struct journal_event *event);
     void *context;
 };
-
-struct daemon_options {
-    const char *directory; /* its state */
-    const char *hosts;     /* "n1:4,n2:4"; NULL: --local */
-    int local;             /* nodes on this machine */
-    const char *policy;    /* NULL: the default */
-    const char *launcher;  /* as mpiexec's; NULL: its own */
-    const char *launcher_exec;
-};
-
-/* The whole life of a daemon of hosts, in this process: `ready` is called when it takes requests. -1: a line says why
- * it could not begin, or could not go on. */
-int hosts_run(const struct daemon_options *options, void (*ready)(void *context), void *context, struct error *error);
 
 #endif

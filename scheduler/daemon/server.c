@@ -1,5 +1,5 @@
-/* The socket of the daemon: see server.h. */
-#include "scheduler/epoprm/server.h"
+/* The clients of a daemon of epoprm: who is admitted, how long each may be silent, who gets events. */
+#include "scheduler/daemon/server.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,8 +11,7 @@
 #include "runtime/wire/line.h"
 #include "runtime/wire/loop.h"
 #include "runtime/wire/socket.h"
-#include "scheduler/epoprm/ops.h"
-#include "scheduler/epoprm/rows.h"
+#include "scheduler/daemon/answers.h"
 
 /* Places: of those who ask, of those who watch, and of long requests that come: an environment and arguments. */
 enum { ASKERS = 128, WATCHERS = 128, LONG_ONES = 4 };
@@ -44,7 +43,7 @@ struct server {
 
 /* ---- A client ----------------------------------------------------------------------------- */
 
-static void hold(struct client *client, bool waits)
+static void hold_client(struct client *client, bool waits)
 {
     client->waits = waits;
     wire_line_hold(client->line, waits);
@@ -60,7 +59,7 @@ static void give_long_place(struct client *client)
     client->server->long_ones--;
     TAILQ_FOREACH(other, &client->server->clients, at)
     if (other->waits && wire_line_is_sent(other->line))
-        hold(other, false);
+        hold_client(other, false);
 }
 
 /* Who comes when all places are taken waits; those who have said nothing yet do not have long then. */
@@ -74,7 +73,7 @@ static void look_after_door(struct server *server)
     wire_listener_hold(server->listener, full);
 }
 
-static void leave(struct client *client)
+static void remove_client(struct client *client)
 {
     struct server *server = client->server;
     give_long_place(client);
@@ -89,10 +88,10 @@ static void leave(struct client *client)
 static void let_go(struct client *client)
 {
     wire_line_finish(client->line, farewell);
-    leave(client);
+    remove_client(client);
 }
 
-static void put_json(struct client *client, cJSON *json)
+static void send_json(struct client *client, cJSON *json)
 {
     wire_line_send(client->line, json); /* one that is gone is told of */
     cJSON_Delete(json);
@@ -104,7 +103,7 @@ static void is_silent(evutil_socket_t fd, short what, void *context)
     struct client *client = context;
     (void)fd, (void)what;
     if (!client->asked)
-        put_json(client, ops_refusal("busy", "too many talk to the daemon at a time: try again"));
+        send_json(client, answers_refusal("busy", "too many talk to the daemon at a time: try again"));
     let_go(client);
 }
 
@@ -119,14 +118,14 @@ static void begin_to_watch(struct client *client)
 }
 
 /* Half a request is no reason to stay, either. One that does not take its answers is not asked for more. */
-static void take(struct client *client, const cJSON *request)
+static void answer_client(struct client *client, const cJSON *request)
 {
     const struct server *server = client->server;
     bool watches;
-    cJSON *answer = ops_answer(server->table, server->context, request, &watches);
+    cJSON *answer = answers_to(server->table, server->context, request, &watches);
     if (watches && !client->watches && server->watchers >= WATCHERS) {
         cJSON_Delete(answer);
-        answer = ops_refusal("refused", "128 watch already");
+        answer = answers_refusal("refused", "128 watch already");
     } else if (watches) {
         begin_to_watch(client);
     }
@@ -136,20 +135,20 @@ static void take(struct client *client, const cJSON *request)
         evtimer_del(client->idle);
     else
         wire_timer_set(client->idle, silence);
-    put_json(client, answer);
+    send_json(client, answer);
     if (!wire_line_is_sent(client->line))
-        hold(client, true);
+        hold_client(client, true);
 }
 
 static void on_message(void *context, const cJSON *request)
 {
-    take(context, request);
+    answer_client(context, request);
 }
 
 static void on_nonsense(void *context, const char *text)
 {
     (void)text;
-    take(context, NULL);
+    answer_client(context, NULL);
 }
 
 /* A part of a request. */
@@ -158,11 +157,11 @@ static void on_part(void *context, size_t bytes)
     struct client *client = context;
     struct server *server = client->server;
     if (bytes > LONGEST) {
-        put_json(client, ops_refusal("usage", "a request of more than 16 MiB"));
+        send_json(client, answers_refusal("usage", "a request of more than 16 MiB"));
         let_go(client);
     } else if (bytes > SHORT && !client->is_long && server->long_ones >= LONG_ONES) {
         evtimer_del(client->idle); /* it is not its fault */
-        hold(client, true);
+        hold_client(client, true);
     } else if (bytes > SHORT && !client->is_long) {
         client->is_long = true;
         server->long_ones++;
@@ -174,7 +173,7 @@ static void on_sent(void *context)
 {
     struct client *client = context;
     if (client->waits)
-        hold(client, false);
+        hold_client(client, false);
 }
 
 static void on_gone(void *context, const char *why)
@@ -205,7 +204,7 @@ static struct client *new_client(struct server *server, int fd)
     return NULL;
 }
 
-static void admit(void *context, int fd)
+static void admit_client(void *context, int fd)
 {
     struct server *server = context;
     struct client *client;
@@ -237,7 +236,7 @@ int server_open(struct server **result, const char *path, struct event_base *bas
     *server = (struct server){.base = base, .table = table, .context = context, .path = server->path};
     TAILQ_INIT(&server->clients);
     int fd = wire_listen_path(path, error);
-    server->listener = fd >= 0 ? wire_listener_new(base, fd, admit, server) : NULL;
+    server->listener = fd >= 0 ? wire_listener_new(base, fd, admit_client, server) : NULL;
     if (server->listener) {
         *result = server;
         return 0;
@@ -253,7 +252,7 @@ void server_close(struct server *server)
         return;
     while (!TAILQ_EMPTY(&server->clients)) {
         wire_line_close(TAILQ_FIRST(&server->clients)->line);
-        leave(TAILQ_FIRST(&server->clients));
+        remove_client(TAILQ_FIRST(&server->clients));
     }
     wire_listener_free(server->listener);
     unlink(server->path);
@@ -271,7 +270,7 @@ void server_tell(void *context, const struct journal_event *event)
     size_t length;
     if (!server->watchers)
         return;
-    cJSON *row = row_event(event);
+    cJSON *row = answers_event(event);
     char *text = wire_line_text(row, &length);
     TAILQ_FOREACH(client, &server->clients, at)
     if (text && client->watches)

@@ -1,5 +1,6 @@
-/* The requests of the commands: see ops.h. */
-#include "scheduler/epoprm/ops.h"
+/* What a daemon of epoprm answers: jobs, nodes and events as JSON, and each request by a row of the table at the end.
+ */
+#include "scheduler/daemon/answers.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -9,9 +10,78 @@
 #include <unistd.h>
 
 #include "runtime/base/json.h"
-#include "scheduler/epoprm/rows.h"
 
-cJSON *ops_refusal(const char *code, const char *reason)
+/* ---- Jobs, nodes and events --------------------------------------------------------------------- */
+
+/* What is not known is left out. */
+static bool add_time(cJSON *object, const char *name, double value)
+{
+    return value < 0 || !isfinite(value) || cJSON_AddNumberToObject(object, name, value);
+}
+
+static bool add_number(cJSON *object, const char *name, double value)
+{
+    return cJSON_AddNumberToObject(object, name, value);
+}
+
+static bool add_text(cJSON *object, const char *name, const char *text)
+{
+    return cJSON_AddStringToObject(object, name, text ? text : "");
+}
+
+static bool add_some_text(cJSON *object, const char *name, const char *text)
+{
+    return !text || !*text || cJSON_AddStringToObject(object, name, text);
+}
+
+static cJSON *whole_or_none(cJSON *object, bool complete)
+{
+    if (complete)
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+cJSON *answers_job(const struct daemon_job *job)
+{
+    cJSON *object = cJSON_CreateObject();
+    bool complete = object && add_number(object, "job", (double)job->number) && add_text(object, "name", job->name) &&
+                    add_text(object, "kind", job->kind) && add_text(object, "state", job->state) &&
+                    add_some_text(object, "reason", job->reason) && add_number(object, "ranks_min", job->ranks_min) &&
+                    add_number(object, "ranks_max", job->ranks_max) &&
+                    add_number(object, "nodes_min", job->nodes_min) &&
+                    add_number(object, "nodes_max", job->nodes_max) && add_number(object, "nodes", job->nodes) &&
+                    add_number(object, "target", job->target) && add_number(object, "ranks", job->ranks) &&
+                    add_text(object, "hosts", job->hosts) && add_number(object, "submitted", job->submitted) &&
+                    add_time(object, "started", job->started) && add_time(object, "limit", job->limit) &&
+                    add_time(object, "left", job->left) && add_time(object, "reserved", job->reserved);
+    return whole_or_none(object, complete);
+}
+
+static cJSON *answers_node(const struct daemon_node *node)
+{
+    cJSON *object = cJSON_CreateObject();
+    bool complete = object && add_text(object, "node", node->name) && add_text(object, "host", node->host) &&
+                    add_number(object, "slots", node->slots) && add_text(object, "state", node->state) &&
+                    (node->job < 0 || add_number(object, "job", (double)node->job)) &&
+                    add_some_text(object, "reason", node->reason) && add_time(object, "since", node->since);
+    return whole_or_none(object, complete);
+}
+
+cJSON *answers_event(const struct journal_event *event)
+{
+    cJSON *object = cJSON_CreateObject();
+    bool complete = object && add_text(object, "event", event->kind) && add_number(object, "time", event->time) &&
+                    (event->job <= 0 || add_number(object, "job", (double)event->job)) &&
+                    add_text(object, "text", event->text) && add_some_text(object, "state", event->state) &&
+                    (!event->to || (add_number(object, "from", event->from) && add_number(object, "to", event->to))) &&
+                    add_some_text(object, "nodes", event->nodes);
+    return whole_or_none(object, complete);
+}
+
+/* ---- Answers to requests ----------------------------------------------------------------------------------- */
+
+cJSON *answers_refusal(const char *code, const char *reason)
 {
     cJSON *answer = cJSON_CreateObject();
     cJSON_AddFalseToObject(answer, "ok");
@@ -20,7 +90,7 @@ cJSON *ops_refusal(const char *code, const char *reason)
     return answer;
 }
 
-static cJSON *done(void)
+static cJSON *accepted(void)
 {
     cJSON *answer = cJSON_CreateObject();
     cJSON_AddTrueToObject(answer, "ok");
@@ -29,17 +99,17 @@ static cJSON *done(void)
 
 static cJSON *answer_to(int failed, bool unknown, const struct error *error)
 {
-    return failed ? ops_refusal(unknown ? "unknown" : "refused", error->text) : done();
+    return failed ? answers_refusal(unknown ? "unknown" : "refused", error->text) : accepted();
 }
 
 static cJSON *not_here(const char *op)
 {
     struct error error;
     error_set(&error, ERROR_REFUSED, "%s: this daemon has no such request", op);
-    return ops_refusal("refused", error.text);
+    return answers_refusal("refused", error.text);
 }
 
-/* ---- submit ------------------------------------------------------------------------------- */
+/* ---- Submitting ------------------------------------------------------------------------------- */
 
 /* An array of texts as words that end with NULL; they are the array's. NULL: it is none, or no memory. */
 static const char **words_of(const cJSON *array)
@@ -66,7 +136,7 @@ static bool take_range(const cJSON *request, const char *name, int *least, int *
     return *least >= 1 && *least <= *most;
 }
 
-static bool is_submission(struct submission *submission, const cJSON *request)
+static bool read_submission(struct submission *submission, const cJSON *request)
 {
     submission->name = json_text(request, "name");
     submission->cwd = json_text(request, "cwd");
@@ -80,7 +150,7 @@ static bool is_submission(struct submission *submission, const cJSON *request)
            take_range(request, "nodes", &submission->nodes_min, &submission->nodes_max);
 }
 
-static cJSON *submitted(const struct daemon_table *table, void *context, const struct submission *submission)
+static cJSON *do_submit(const struct daemon_table *table, void *context, const struct submission *submission)
 {
     struct error error;
     int64_t number = 0;
@@ -96,38 +166,39 @@ static cJSON *op_submit(const struct daemon_table *table, void *context, const c
     const char **argv = words_of(cJSON_GetObjectItemCaseSensitive(request, "argv"));
     const char **environment = words_of(cJSON_GetObjectItemCaseSensitive(request, "environment"));
     struct submission submission = {.argv = argv, .environment = environment};
-    cJSON *answer = is_submission(&submission, request)
-                        ? submitted(table, context, &submission)
-                        : ops_refusal("usage", "submit: argv, environment, cwd, ranks, nodes or limit make no sense");
+    cJSON *answer =
+        read_submission(&submission, request)
+            ? do_submit(table, context, &submission)
+            : answers_refusal("usage", "submit: argv, environment, cwd, ranks, nodes or limit make no sense");
     free(argv);
     free(environment);
     return answer;
 }
 
-/* ---- The others --------------------------------------------------------------------------- */
+/* ---- The other requests --------------------------------------------------------------------------- */
 
 static void append_job(void *to, const struct daemon_job *job)
 {
-    cJSON_AddItemToArray(to, row_job(job));
+    cJSON_AddItemToArray(to, answers_job(job));
 }
 
 static cJSON *op_queue(const struct daemon_table *table, void *context, const cJSON *request)
 {
     (void)request;
-    cJSON *answer = done();
+    cJSON *answer = accepted();
     table->jobs(context, append_job, cJSON_AddArrayToObject(answer, "jobs"));
     return answer;
 }
 
 static void append_node(void *to, const struct daemon_node *node)
 {
-    cJSON_AddItemToArray(to, row_node(node));
+    cJSON_AddItemToArray(to, answers_node(node));
 }
 
 static cJSON *op_nodes(const struct daemon_table *table, void *context, const cJSON *request)
 {
     (void)request;
-    cJSON *answer = done();
+    cJSON *answer = accepted();
     table->nodes(context, append_node, cJSON_AddArrayToObject(answer, "nodes"));
     return answer;
 }
@@ -138,7 +209,7 @@ static cJSON *op_cancel(const struct daemon_table *table, void *context, const c
     bool unknown = false;
     double job = json_number(request, "job", -1);
     if (!(job >= 1 && job < 9e15))
-        return ops_refusal("usage", "cancel: which job?");
+        return answers_refusal("usage", "cancel: which job?");
     int failed = table->cancel(context, (int64_t)job, &unknown, &error);
     return answer_to(failed, unknown, &error);
 }
@@ -149,7 +220,7 @@ static cJSON *op_drain(const struct daemon_table *table, void *context, const cJ
     bool unknown = false;
     const char *node = json_text(request, "node");
     if (!node)
-        return ops_refusal("usage", "drain: which node?");
+        return answers_refusal("usage", "drain: which node?");
     int failed = table->drain(context, node, json_true(request, "undo"), &unknown, &error);
     return answer_to(failed, unknown, &error);
 }
@@ -163,13 +234,13 @@ static cJSON *op_stop(const struct daemon_table *table, void *context, const cJS
     for (int i = 0; how && i <= DAEMON_STOP_LEAVE; i++)
         if (!strcmp(how, names[i]))
             return answer_to(table->stop(context, (enum daemon_stop)i, &error), false, &error);
-    return ops_refusal("usage", "stop: how? idle, jobs or leave");
+    return answers_refusal("usage", "stop: how? idle, jobs or leave");
 }
 
 static cJSON *op_about(const struct daemon_table *table, void *context, const cJSON *request)
 {
     (void)table, (void)context, (void)request;
-    cJSON *answer = done();
+    cJSON *answer = accepted();
     cJSON_AddStringToObject(answer, "version", EPOP_VERSION);
     cJSON_AddNumberToObject(answer, "pid", getpid());
     return answer;
@@ -178,12 +249,12 @@ static cJSON *op_about(const struct daemon_table *table, void *context, const cJ
 static cJSON *op_watch(const struct daemon_table *table, void *context, const cJSON *request)
 {
     (void)table, (void)context, (void)request;
-    return done();
+    return accepted();
 }
 
-/* ---- The table ---------------------------------------------------------------------------- */
+/* ---- The table of requests ---------------------------------------------------------------------------- */
 
-static bool has(const struct daemon_table *table, size_t slot)
+static bool has_function(const struct daemon_table *table, size_t slot)
 {
     void (*function)(void);
     memcpy(&function, (const char *)table + slot, sizeof function);
@@ -211,14 +282,15 @@ static cJSON *answer_request(const struct daemon_table *table, void *context, co
     for (const struct op *op = ops; name && op < ops + sizeof ops / sizeof *ops; op++)
         if (!strcmp(name, op->name)) {
             *watches = op->answer == op_watch;
-            return op->slot == SIZE_MAX || has(table, op->slot) ? op->answer(table, context, request) : not_here(name);
+            return op->slot == SIZE_MAX || has_function(table, op->slot) ? op->answer(table, context, request)
+                                                                         : not_here(name);
         }
-    return ops_refusal("usage", "no such request: submit, queue, nodes, cancel, drain, stop, about, watch");
+    return answers_refusal("usage", "no such request: submit, queue, nodes, cancel, drain, stop, about, watch");
 }
 
-cJSON *ops_answer(const struct daemon_table *table, void *context, const cJSON *request, bool *watches)
+cJSON *answers_to(const struct daemon_table *table, void *context, const cJSON *request, bool *watches)
 {
     *watches = false;
     return request ? answer_request(table, context, request, watches)
-                   : ops_refusal("usage", "a request is one JSON object on a line");
+                   : answers_refusal("usage", "a request is one JSON object on a line");
 }
