@@ -65,6 +65,7 @@ hdf5_name := $(firstword $(foreach name,hdf5-serial hdf5,$(shell pkg-config --ex
 hdf5_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/checkpoint/hdf5/*.c)) $(patsubst %,$(OBJ)/runtime/%.o,checkpoint/checksum checkpoint/head base/error)
 modules  += $(if $(hdf5_name),$(LIB)/epop/hdf5.so)
 slurm_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/slurm/*.c))
+hosts_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/hosts/*.c))
 rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
 attend_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/attend/*.c))
 # What PMIx's tools ask, where OpenPMIx is to be had; nothing else knows of PMIx.
@@ -199,7 +200,7 @@ $(LIB)/epop/pmix-gateway: $(gateway_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs pmix) $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
-$(BIN)/epoprm: $(rm_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,hydra mpiexec) $(slurm_obj) $(daemon_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(wire_obj) $(base_obj)
+$(BIN)/epoprm: $(rm_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,hydra mpiexec) $(hosts_obj) $(slurm_obj) $(daemon_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(wire_obj) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(LDLIBS) $(shell pkg-config --libs zlib sqlite3) -o $@
 

@@ -11,10 +11,10 @@
 #include "scheduler/epoprm/before.h"
 #include "scheduler/epoprm/client.h"
 #include "scheduler/epoprm/command.h"
-#include "scheduler/epoprm/hosts_run.h"
-#include "scheduler/epoprm/hosts_slurm.h"
 #include "scheduler/epoprm/place.h"
 #include "scheduler/epoprm/say.h"
+#include "scheduler/hosts/hosts.h"
+#include "scheduler/hosts/slurm.h"
 #include "scheduler/slurm/adviser.h"
 
 enum { MOST_LOCAL = 4096 };

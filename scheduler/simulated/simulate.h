@@ -1,6 +1,6 @@
 /*
  * A workload in virtual time: jobs come, run, are resized and end, as the decisions of the scheduler core say. The same
- * core and policies rule real nodes (scheduler/epoprm/).
+ * core and policies rule real nodes (scheduler/hosts/).
  */
 #ifndef SCHEDULER_SIMULATED_SIMULATE_H
 #define SCHEDULER_SIMULATED_SIMULATE_H

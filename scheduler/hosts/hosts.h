@@ -1,0 +1,20 @@
+/* The daemon that rules a list of hosts. */
+#ifndef SCHEDULER_HOSTS_HOSTS_H
+#define SCHEDULER_HOSTS_HOSTS_H
+
+#include "runtime/base/error.h"
+
+struct hosts_options {
+    const char *directory; /* its state */
+    const char *hosts;     /* "n1:4,n2:4"; NULL: --local */
+    int local;             /* nodes on this machine */
+    const char *policy;    /* NULL: the default */
+    const char *launcher;  /* as mpiexec's; NULL: its own */
+    const char *launcher_exec;
+};
+
+/* The whole life of a daemon of hosts, in this process: `ready` is called when it takes requests. -1: a line says why
+ * it could not begin, or could not go on. */
+int hosts_run(const struct hosts_options *options, void (*ready)(void *context), void *context, struct error *error);
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * The daemon of a list of hosts: what it knows. Nodes and jobs as the core has them by number, and beside that what it
+ * takes to carry decisions out: hosts, attendants, how far each resize is. All of it that matters is in the journal,
+ * before anything is done.
+ */
+#ifndef SCHEDULER_HOSTS_STATE_H
+#define SCHEDULER_HOSTS_STATE_H
+
+#include <cjson/cJSON.h>
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "runtime/base/error.h"
+#include "scheduler/core/core.h"
+#include "scheduler/daemon/daemon.h"
+#include "scheduler/hosts/attend_client.h"
+#include "scheduler/hosts/hosts.h"
+#include "scheduler/journal/journal.h"
+
+enum { HOSTS_REASON_MAX = 240 };
+
+struct hosts;
+struct check;
+
+struct hosts_node {
+    char *name, *host;
+    char *known; /* what the host calls itself; NULL: it was not reached yet */
+    int slots;
+    bool up, drained;
+    bool suspect; /* something failed there: it is to be looked at */
+    char reason[HOSTS_REASON_MAX];
+    double since;
+    int64_t job; /* that holds it; -1: none */
+};
+
+enum hosts_state { JOB_WAITING, JOB_STARTING, JOB_RUNNING, JOB_ADAPTING, JOB_ENDING };
+
+struct hosts_resize {
+    int64_t id; /* 0: none goes on */
+    enum journal_step step;
+    int from, to;
+    int *nodes; /* that it takes or gives back */
+    int count;
+    double decided, committed, stall;
+    bool sent;    /* on this connection */
+    bool stuck;   /* it did not come to an end in time: its nodes are held until the job ends */
+    bool lingers; /* committed, but not all that left has ended */
+    bool *gone;   /* by place in `nodes`: those that have nothing of the job any more */
+    struct event *limit;
+};
+
+/* What a status says, as the core is told it. */
+struct hosts_program {
+    bool known;
+    bool grows;                  /* its MPI can add processes, or has some that stand by */
+    epop_policy_range_t range;   /* in nodes; its sizes are owned */
+    epop_policy_phase_t *phases; /* owned, with names and sizes */
+    int phase_count;
+};
+
+struct hosts_job {
+    struct hosts *hosts;
+    int64_t number;
+    char *name, *cwd, *output, *directory;
+    char **argv, **environment; /* end with NULL */
+    int ranks_min, ranks_max, nodes_min, nodes_max, wanted;
+    double limit; /* seconds at `wanted` nodes; 0: none was given */
+    bool once;
+    bool pool; /* all its processes are there from the start */
+    epop_policy_kind_t kind;
+    enum hosts_state state;
+    char reason[HOSTS_REASON_MAX]; /* of the last decision on it */
+    double submitted, started;
+    double reserved;      /* that it was promised; negative: not */
+    int *nodes;           /* that it holds, in the order of its ranks */
+    int held, size;       /* of these it computes on the first `size` */
+    double used, used_at; /* seconds of its limit, until then */
+    const char *outcome; /* what it is when it ends because we ended it: "cancelled", "failed"; NULL: its status says */
+    char why[HOSTS_REASON_MAX];
+    struct attend_client attendant;
+    bool greeted, attached; /* the attendant said hello; it reaches the job's control plane */
+    struct hosts_resize resize;
+    struct hosts_program program;
+    int phase;          /* that the core was told last; -1: none */
+    int samples;        /* at this size and phase */
+    int refusals;       /* one after the other */
+    double quiet_until; /* it refused: no resize is decided until then */
+    struct event *measure, *patience;
+    int64_t asked_status, asked_measure; /* ids; 0: none */
+    epop_policy_sample_t mtct;           /* as measured last: phase, nodes and what is of MTCT */
+    struct hosts_job *next;
+};
+
+struct hosts {
+    struct event_base *base;
+    struct journal *journal;
+    struct core *core;
+    struct policy policy;
+    struct daemon_listener listener;
+    const struct hosts_options *options;
+    char *directory;
+    bool local; /* all nodes are on this machine, with no launcher */
+    bool joins; /* its MPI can connect processes */
+    int slots;  /* of each node */
+    struct hosts_node *nodes;
+    int node_count;
+    struct hosts_job *jobs; /* that have not ended, by number */
+    struct hosts_job *over; /* that have ended, and are still looked at */
+    bool news;              /* something changed: the policy is to be asked */
+    bool stopping, leaving; /* it ends when there are no jobs; at once, and they run on */
+    bool ends;              /* now */
+    struct event *decide, *terminated, *interrupted, *wake, *checks, *tick;
+    struct check **checking; /* by node: being reached */
+    double check_pause;      /* until those that are down are tried again */
+    double wall, monotonic;  /* of the same moment: the clock of the core does not go back */
+    int64_t last_id;         /* of a request to an attendant */
+    struct error error;      /* why it cannot go on */
+};
+
+/* Seconds since 1970, never less than before. */
+double hosts_now(const struct hosts *hosts);
+
+/* What must not fail for the daemon to go on: the journal, memory, the core's books. Ends the loop. */
+void hosts_must(struct hosts *hosts, int result, const struct error *error);
+
+/* Something has changed: the policy is asked when all that is there has been heard. */
+void hosts_news(struct hosts *hosts);
+/* It ends: the loop is left. */
+void hosts_over(struct hosts *hosts);
+
+/* The timer, which is made where it is not there yet, rings in so many seconds. */
+void hosts_timer(struct hosts *hosts, struct event **timer, event_callback_fn ring, void *context, double seconds);
+/* NULL: it was never set. */
+void hosts_timer_stop(struct event *timer);
+
+/* An id for a request that is not a resize. */
+int64_t hosts_id(struct hosts *hosts);
+
+struct hosts_node *hosts_node_named(struct hosts *hosts, const char *name);
+
+/* "n1,n2", the caller's to free; never NULL but for want of memory. */
+char *hosts_names(const struct hosts *hosts, const int *nodes, int count);
+
+/* For tests: with EPOPRM_STOP_AT=`step` the daemon stops itself here. */
+void hosts_stop_at(const char *step);
+
+#endif
