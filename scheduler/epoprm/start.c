@@ -14,7 +14,6 @@
 #include "scheduler/epoprm/place.h"
 #include "scheduler/epoprm/say.h"
 #include "scheduler/hosts/hosts.h"
-#include "scheduler/hosts/slurm.h"
 #include "scheduler/slurm/adviser.h"
 
 enum { MOST_LOCAL = 4096 };
@@ -210,7 +209,7 @@ static int options_of(struct hosts_options *options, const struct rm_arguments *
     if (arguments->local && take_local(arguments->local, &options->local))
         return -1;
     if (!arguments->hosts && !arguments->local) {
-        char *allocated = hosts_slurm_list(); /* for as long as this process lives */
+        char *allocated = hosts_allocated(); /* for as long as this process lives */
         options->hosts = allocated ? allocated : before->hosts;
         options->local = before->local > 0 ? before->local : (int)sysconf(_SC_NPROCESSORS_ONLN);
     }

@@ -1,4 +1,4 @@
-/* The life of the daemon of hosts. */
+/* The daemon of hosts, from its start to its end: deciding, commands, what it looks after each second. */
 #include "scheduler/hosts/hosts.h"
 
 #include <errno.h>
@@ -15,23 +15,229 @@
 #include "runtime/wire/loop.h"
 #include "scheduler/core/guard.h"
 #include "scheduler/daemon/server.h"
-#include "scheduler/hosts/check.h"
-#include "scheduler/hosts/decide.h"
-#include "scheduler/hosts/end.h"
-#include "scheduler/hosts/jobs.h"
 #include "scheduler/hosts/launch.h"
-#include "scheduler/hosts/list.h"
-#include "scheduler/hosts/recover.h"
-#include "scheduler/hosts/slurm.h"
+#include "scheduler/hosts/life.h"
+#include "scheduler/hosts/nodes.h"
+#include "scheduler/hosts/resize.h"
 #include "scheduler/hosts/state.h"
-#include "scheduler/hosts/table.h"
-#include "scheduler/hosts/tell.h"
 #include "scheduler/policies/policies.h"
 
-static const double every = 1, again = 4; /* seconds */
-static const struct core_costs costs = {.base = 0.1, .per_node = 0.01, .per_byte = 1e-9};
+/* ---- Deciding ----------------------------------------------------------------------------------- */
 
-/* ---- Now and then --------------------------------------------------------------------------------- */
+static const double longest_sleep = 3600, complaint = 10; /* seconds */
+
+static void wake_up(evutil_socket_t fd, short what, void *context)
+{
+    struct hosts *hosts = context;
+    (void)fd, (void)what;
+    hosts_news(hosts);
+}
+
+/* Told when it is another one than before. */
+static void tell_promise(struct hosts_job *job, const struct decision *decision)
+{
+    if (job->reserved >= 0 && fabs(job->reserved - decision->time) < 5)
+        return;
+    job->reserved = decision->time;
+    hosts_tell_event(job->hosts, (struct journal_event){.job = job->number,
+                                                        .kind = "decision",
+                                                        .text = decision->reason,
+                                                        .to = decision->to,
+                                                        .at = decision->time});
+}
+
+static void carry_out(struct hosts *hosts, const struct decision *decision)
+{
+    struct hosts_job *job = hosts_jobs_find(hosts, decision->job);
+    if (!job)
+        return;
+    snprintf(job->reason, sizeof job->reason, "%s", decision->reason);
+    switch (decision->kind) {
+    case DECISION_START:
+        hosts_start(job, decision);
+        break;
+    case DECISION_RESIZE:
+        hosts_resize_begin(job, decision);
+        break;
+    case DECISION_RESERVE:
+        tell_promise(job, decision);
+        break;
+    }
+}
+
+static void set_wake(struct hosts *hosts, double seconds)
+{
+    hosts_timer(hosts, &hosts->wake, wake_up, hosts, fmin(longest_sleep, fmax(0.01, seconds)));
+}
+
+/* A plan that makes no sense is the policy's fault: jobs run on, and it is asked again later. */
+static void ask_policy(struct hosts *hosts)
+{
+    struct error error = {0};
+    struct decisions decisions;
+    double now = hosts_now(hosts);
+    if (core_decide(hosts->core, now, &hosts->policy, &decisions, &error)) {
+        hosts_tell(hosts, 0, "daemon", "%.900s", error.text);
+        set_wake(hosts, complaint);
+        return;
+    }
+    set_wake(hosts, decisions.wake - now);
+    for (int i = 0; i < decisions.count && !hosts->error.code; i++)
+        carry_out(hosts, &decisions.items[i]);
+}
+
+static void vacate_node(struct hosts *hosts, int node)
+{
+    struct error error = {0};
+    struct decision decision;
+    char why[HOSTS_REASON_MAX];
+    struct hosts_job *job = hosts_jobs_find(hosts, hosts->nodes[node].job);
+    if (!job || job->state != JOB_RUNNING || job->pool || job->nodes[0] == node)
+        return; /* rank 0's node stays: its process hosts the job's control */
+    snprintf(why, sizeof why, "node %s is drained", hosts->nodes[node].name);
+    if (core_vacate(hosts->core, hosts_now(hosts), node, why, &decision, &error))
+        return;
+    snprintf(job->reason, sizeof job->reason, "%s", why);
+    hosts_resize_begin(job, &decision);
+}
+
+/* A drained node is taken from the job that has it, if that can do without; else when it ends. */
+static void vacate_drained_nodes(struct hosts *hosts)
+{
+    for (int node = 0; node < hosts->node_count; node++)
+        if (hosts->nodes[node].drained && hosts->nodes[node].job >= 0)
+            vacate_node(hosts, node);
+}
+
+/* When all that was there has been heard. */
+static void decide(struct hosts *hosts)
+{
+    hosts_jobs_sweep(hosts);
+    if (!hosts->news || hosts->error.code || hosts->stopping || hosts_nodes_unseen(hosts))
+        return;
+    hosts->news = false;
+    vacate_drained_nodes(hosts);
+    ask_policy(hosts);
+}
+
+/* ---- Commands that change something ------------------------------------------------------------- */
+
+static int do_submit(void *context, const struct submission *submission, int64_t *number, struct error *error)
+{
+    return hosts_submit(context, submission, number, error);
+}
+
+static int do_cancel(void *context, int64_t number, bool *unknown, struct error *error)
+{
+    struct hosts_job *job = hosts_jobs_find(context, number);
+    *unknown = !job;
+    if (!job)
+        return error_set(error, ERROR_FAILED, "there is no job %lld that waits or runs", (long long)number);
+    hosts_end_ask(job, "cancelled", "cancelled by its user");
+    return 0;
+}
+
+static int do_drain(void *context, const char *name, bool undo, bool *unknown, struct error *error)
+{
+    struct hosts *hosts = context;
+    struct hosts_node *node = hosts_node_named(hosts, name);
+    const char *state = undo ? "up" : "drain", *reason = undo ? "" : "drained by its user";
+    *unknown = !node;
+    if (!node)
+        return error_set(error, ERROR_FAILED, "there is no node '%.100s'", name);
+    if (node->drained == !undo)
+        return 0;
+    node->drained = !undo;
+    node->since = hosts_now(hosts);
+    if (node->up) {
+        snprintf(node->reason, sizeof node->reason, "%s", reason);
+        hosts_must(hosts, journal_node_state(hosts->journal, name, state, reason, node->since, error), error);
+    }
+    hosts_tell(hosts, 0, "node", undo ? "%s takes jobs again" : "%s is drained: it takes no jobs", name);
+    hosts_nodes_show(hosts, (int)(node - hosts->nodes));
+    return 0;
+}
+
+static int do_stop(void *context, enum daemon_stop how, struct error *error)
+{
+    struct hosts *hosts = context;
+    int count = 0;
+    for (struct hosts_job *job = hosts->jobs; job; job = job->next)
+        count++;
+    if (count && how == DAEMON_STOP_IDLE)
+        return error_set(
+            error, ERROR_REFUSED,
+            "%d job%s or run%s; --jobs cancels %s, --leave lets %s run, and the next start takes them over", count,
+            count == 1 ? " waits" : "s wait", count == 1 ? "s" : "", count == 1 ? "it" : "them",
+            count == 1 ? "it" : "them");
+    hosts->stopping = true;
+    for (struct hosts_job *job = hosts->jobs, *next; how == DAEMON_STOP_JOBS && job; job = next) {
+        next = job->next;
+        hosts_end_ask(job, "cancelled", "epoprm was stopped");
+    }
+    hosts->leaving = how == DAEMON_STOP_LEAVE;
+    hosts_news(hosts);
+    return 0;
+}
+
+/* ---- Commands that look ------------------------------------------------------------------------- */
+
+static const char *kind_text(epop_policy_kind_t kind)
+{
+    static const char *const texts[] = {[EPOP_RIGID] = "rigid",
+                                        [EPOP_MOLDABLE] = "moldable",
+                                        [EPOP_MALLEABLE] = "malleable",
+                                        [EPOP_EVOLVING] = "evolving"};
+    return texts[kind];
+}
+
+static void list_jobs(void *context, void (*each)(void *to, const struct daemon_job *job), void *to)
+{
+    struct hosts *hosts = context;
+    core_state(hosts->core, hosts_now(hosts));
+    for (struct hosts_job *job = hosts->jobs; job; job = job->next) {
+        const epop_policy_job_t *known = core_job(hosts->core, job->number);
+        char *names = hosts_names(hosts, job->nodes, job->held);
+        struct daemon_job view = {.number = job->number, .name = job->name, .kind = kind_text(job->kind)};
+        view.state = hosts_state_text(job->state);
+        view.reason = job->reason;
+        view.ranks_min = job->ranks_min;
+        view.ranks_max = job->ranks_max;
+        view.nodes_min = job->nodes_min;
+        view.nodes_max = job->nodes_max;
+        view.nodes = job->size;
+        view.target = job->resize.id ? job->resize.to : job->size;
+        view.ranks = job->size ? hosts_jobs_ranks(job, job->size) : 0;
+        view.hosts = names ? names : "";
+        view.submitted = job->submitted;
+        view.started = job->state == JOB_WAITING ? -1 : job->started;
+        view.limit = job->limit > 0 ? job->limit : -1;
+        view.left = known && job->state != JOB_WAITING ? known->left : -1;
+        view.reserved = job->state == JOB_WAITING ? job->reserved : -1;
+        each(to, &view);
+        free(names);
+    }
+}
+
+static void list_nodes(void *context, void (*each)(void *to, const struct daemon_node *node), void *to)
+{
+    struct hosts *hosts = context;
+    for (int i = 0; i < hosts->node_count; i++) {
+        const struct hosts_node *node = &hosts->nodes[i];
+        struct daemon_node view = {.name = node->name, .host = node->host, .reason = node->reason};
+        view.state = !node->up ? "down" : node->drained ? "drain" : node->job >= 0 ? "busy" : "idle";
+        view.slots = node->slots;
+        view.job = node->job;
+        view.since = node->since;
+        each(to, &view);
+    }
+}
+
+static const struct daemon_table commands = {do_submit, do_cancel, do_drain, do_stop, list_jobs, list_nodes};
+
+/* ---- Now and then ------------------------------------------------------------------------------- */
+
+static const double every = 1, again = 4; /* seconds */
 
 /* Its attendant does not answer. What was written when the job ended counts. Where nothing was, another attendant ends
  * what is left of the job; until that has happened nobody knows what runs where, and its nodes stay its own. */
@@ -61,18 +267,18 @@ static void tick(evutil_socket_t fd, short what, void *context)
     hosts_timer(hosts, &hosts->tick, tick, hosts, every);
 }
 
-static void decide(evutil_socket_t fd, short what, void *context)
+static void on_decide(evutil_socket_t fd, short what, void *context)
 {
     struct hosts *hosts = context;
     (void)fd, (void)what;
-    hosts_decide(hosts);
+    decide(hosts);
     if (hosts->stopping && (hosts->leaving || !hosts->jobs))
         hosts_over(hosts);
 }
 
-/* ---- Signals --------------------------------------------------------------------------------------- */
+/* ---- Signals ------------------------------------------------------------------------------------ */
 
-static void child(int number)
+static void on_child(int number)
 {
     (void)number; /* a handler, as who is started would inherit that it is ignored */
 }
@@ -88,7 +294,7 @@ static void told_to_end(evutil_socket_t number, short what, void *context)
 
 static int listen_to_signals(struct hosts *hosts, struct error *error)
 {
-    struct sigaction children = {.sa_handler = child, .sa_flags = SA_RESTART | SA_NOCLDWAIT};
+    struct sigaction children = {.sa_handler = on_child, .sa_flags = SA_RESTART | SA_NOCLDWAIT};
     hosts->terminated = evsignal_new(hosts->base, SIGTERM, told_to_end, hosts);
     hosts->interrupted = evsignal_new(hosts->base, SIGINT, told_to_end, hosts);
     sigaction(SIGCHLD, &children, NULL);
@@ -99,9 +305,11 @@ static int listen_to_signals(struct hosts *hosts, struct error *error)
     return 0;
 }
 
-/* ---- Beginning and end ------------------------------------------------------------------------------ */
+/* ---- The beginning ------------------------------------------------------------------------------ */
 
-static int lock(const struct hosts *hosts, int *fd, struct error *error)
+static const struct core_costs costs = {.base = 0.1, .per_node = 0.01, .per_byte = 1e-9};
+
+static int lock_directory(const struct hosts *hosts, int *fd, struct error *error)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/lock", hosts->directory);
@@ -121,7 +329,7 @@ static int open_journal(struct hosts *hosts, struct error *error)
     return journal_open(&hosts->journal, path, error);
 }
 
-static int meta(struct hosts *hosts, const char *key, const char *value, struct error *error)
+static int write_word(struct hosts *hosts, const char *key, const char *value, struct error *error)
 {
     return journal_meta_set(hosts->journal, key, value ? value : "", error);
 }
@@ -129,9 +337,9 @@ static int meta(struct hosts *hosts, const char *key, const char *value, struct 
 static int read_nodes(struct hosts *hosts, struct error *error)
 {
     const struct hosts_options *options = hosts->options;
-    int failed =
-        options->hosts ? hosts_list_read(hosts, options->hosts, error) : hosts_list_local(hosts, options->local, error);
-    if (failed || hosts_slurm_begin(hosts, error))
+    int failed = options->hosts ? hosts_nodes_read(hosts, options->hosts, error)
+                                : hosts_nodes_local(hosts, options->local, error);
+    if (failed || hosts_launch_by_slurm(hosts, error))
         return -1;
     hosts->slots = hosts->nodes[0].slots;
     hosts->core = core_create(hosts->node_count, &costs, 0);
@@ -142,34 +350,47 @@ static int write_meta(struct hosts *hosts, struct error *error)
 {
     char local[16];
     snprintf(local, sizeof local, "%d", hosts->options->local);
-    return meta(hosts, "policy", policy_called(&hosts->policy), error) ||
-                   meta(hosts, "hosts", hosts->options->hosts, error) || meta(hosts, "local", local, error) ||
-                   meta(hosts, "launcher", hosts->options->launcher, error) ||
-                   meta(hosts, "launcher-exec", hosts->options->launcher_exec, error)
+    return write_word(hosts, "policy", policy_called(&hosts->policy), error) ||
+                   write_word(hosts, "hosts", hosts->options->hosts, error) ||
+                   write_word(hosts, "local", local, error) ||
+                   write_word(hosts, "launcher", hosts->options->launcher, error) ||
+                   write_word(hosts, "launcher-exec", hosts->options->launcher_exec, error)
                ? -1
                : 0;
 }
 
-static int prepare(struct hosts *hosts, int *held, struct error *error)
+static int open_base(struct hosts *hosts, struct error *error)
+{
+    hosts->base = wire_base_new();
+    hosts->decide = hosts->base ? event_new(hosts->base, -1, 0, on_decide, hosts) : NULL;
+    if (!hosts->decide)
+        return error_memory(error);
+    event_priority_set(hosts->decide, WIRE_OTHERS);
+    return 0;
+}
+
+static int prepare_all(struct hosts *hosts, int *held, struct error *error)
 {
     const char *policy = hosts->options->policy ? hosts->options->policy : "gain";
-    if (lock(hosts, held, error) || policy_open(&hosts->policy, policy, policies, error))
+    if (lock_directory(hosts, held, error) || policy_open(&hosts->policy, policy, policies, error))
         return -1;
     if (read_nodes(hosts, error) || open_journal(hosts, error))
         return -1;
     hosts->joins = hosts_launch_joins();
     return write_meta(hosts, error) || hosts_recover(hosts, error) || listen_to_signals(hosts, error) ||
-                   hosts_check_begin(hosts, error)
+                   hosts_nodes_check(hosts, error)
                ? -1
                : 0;
 }
 
-static int serve(struct hosts *hosts, void (*ready)(void *context), void *context, struct error *error)
+/* ---- Its life, and the end ---------------------------------------------------------------------- */
+
+static int serve_until_end(struct hosts *hosts, void (*ready)(void *context), void *context, struct error *error)
 {
     char path[4096];
     struct server *server;
     snprintf(path, sizeof path, "%s/socket", hosts->directory);
-    if (server_open(&server, path, hosts->base, &hosts_table, hosts, error))
+    if (server_open(&server, path, hosts->base, &commands, hosts, error))
         return -1;
     hosts->listener = (struct daemon_listener){server_tell, server};
     hosts_tell(hosts, 0, "daemon", "it runs, with %d node%s and policy %s", hosts->node_count,
@@ -191,16 +412,6 @@ static int serve(struct hosts *hosts, void (*ready)(void *context), void *contex
     return failed;
 }
 
-static int open_base(struct hosts *hosts, struct error *error)
-{
-    hosts->base = wire_base_new();
-    hosts->decide = hosts->base ? event_new(hosts->base, -1, 0, decide, hosts) : NULL;
-    if (!hosts->decide)
-        return error_memory(error);
-    event_priority_set(hosts->decide, WIRE_OTHERS);
-    return 0;
-}
-
 static void close_base(struct hosts *hosts)
 {
     struct event *events[] = {hosts->decide, hosts->terminated, hosts->interrupted,
@@ -212,14 +423,14 @@ static void close_base(struct hosts *hosts)
         event_base_free(hosts->base);
 }
 
-static void clean(struct hosts *hosts, int held)
+static void free_all(struct hosts *hosts, int held)
 {
-    hosts_check_end(hosts);
+    hosts_nodes_check_end(hosts);
     hosts_jobs_free(hosts);
     core_destroy(hosts->core);
     journal_close(hosts->journal);
     policy_close(&hosts->policy);
-    hosts_list_free(hosts);
+    hosts_nodes_free(hosts);
     close_base(hosts);
     free(hosts->directory);
     if (held >= 0)
@@ -233,8 +444,8 @@ int hosts_run(const struct hosts_options *options, void (*ready)(void *context),
     hosts.directory = strdup(options->directory);
     guard_install(GUARD_BUSY, GUARD_ALONE);
     int failed = !hosts.directory ? error_memory(error)
-                                  : open_base(&hosts, error) || prepare(&hosts, &held, error) ||
-                                        serve(&hosts, ready, context, error);
-    clean(&hosts, held);
+                                  : open_base(&hosts, error) || prepare_all(&hosts, &held, error) ||
+                                        serve_until_end(&hosts, ready, context, error);
+    free_all(&hosts, held);
     return failed ? -1 : 0;
 }

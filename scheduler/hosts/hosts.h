@@ -1,4 +1,4 @@
-/* The daemon that rules a list of hosts. */
+/* The daemon that rules a list of hosts, for the command that starts it. */
 #ifndef SCHEDULER_HOSTS_HOSTS_H
 #define SCHEDULER_HOSTS_HOSTS_H
 
@@ -13,8 +13,12 @@ struct hosts_options {
     const char *launcher_exec;
 };
 
-/* The whole life of a daemon of hosts, in this process: `ready` is called when it takes requests. -1: a line says why
- * it could not begin, or could not go on. */
+/* "n1:4,n2:4": the nodes of the Slurm allocation that this process is in, with their cores. Owned; NULL: it is in none.
+ */
+char *hosts_allocated(void);
+
+/* The whole life of the daemon, in this process: `ready` is called when it takes requests. -1: a line says why it could
+ * not begin, or could not go on. */
 int hosts_run(const struct hosts_options *options, void (*ready)(void *context), void *context, struct error *error);
 
 #endif

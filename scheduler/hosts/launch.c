@@ -1,4 +1,4 @@
-/* Commands of jobs: see hosts_launch.h. */
+/* What is started for a job: its command, the attendant that runs it, and how both reach other hosts. */
 #include "scheduler/hosts/launch.h"
 
 #include <errno.h>
@@ -13,23 +13,87 @@
 
 #include "runtime/base/helper.h"
 #include "runtime/base/json.h"
+#include "runtime/base/nodelist.h"
+#include "runtime/base/slurm.h"
 #include "runtime/base/spawn.h"
 #include "runtime/hydra/mpiexec.h"
-#include "scheduler/hosts/jobs.h"
-#include "scheduler/hosts/slurm.h"
+#include "scheduler/hosts/state.h"
 
-static void say(cJSON *argv, const char *word)
+/* ---- Inside an allocation of Slurm -------------------------------------------------------------- */
+
+char *hosts_allocated(void)
+{
+    const char *names = getenv("SLURM_JOB_NODELIST"), *cores = getenv("SLURM_JOB_CPUS_PER_NODE"), *comma = "";
+    struct nodelist nodes = {0};
+    char *text = NULL;
+    size_t size = 0;
+    int slots = cores ? atoi(cores) : 1;
+    if (!slurm_job() || !names || nodelist_add(&nodes, names))
+        return NULL;
+    FILE *stream = open_memstream(&text, &size);
+    for (size_t i = 0; stream && i < nodes.count; i++, comma = ",")
+        fprintf(stream, "%s%s:%d", comma, nodes.names[i], slots > 0 ? slots : 1);
+    nodelist_free(&nodes);
+    return stream && !fclose(stream) ? text : NULL;
+}
+
+/* Which job each host is in, as lib/epop/step has it. */
+static int set_step(const struct hosts *hosts)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return -1;
+    fprintf(stream, "%d", slurm_job());
+    for (int i = 0; i < hosts->node_count; i++)
+        fprintf(stream, "%c%s=%d", i ? ',' : ' ', hosts->nodes[i].host, slurm_job());
+    int failed = fclose(stream) || setenv("EPOP_STEP", text, 1);
+    free(text);
+    return failed ? -1 : 0;
+}
+
+int hosts_launch_by_slurm(const struct hosts *hosts, struct error *error)
+{
+    char step[PATH_MAX];
+    if (!slurm_job() || hosts->local || hosts->options->launcher || hosts->options->launcher_exec)
+        return 0;
+    if (tree_path("lib/epop/step", step, sizeof step) || set_step(hosts) || setenv("EPOP_STEP_FIRST", "1", 1) ||
+        setenv("HYDRA_LAUNCHER", "ssh", 1) || setenv("HYDRA_LAUNCHER_EXEC", step, 1) ||
+        setenv("HYDRA_LAUNCHER_AUTOFORK", "0", 1))
+        return error_memory(error);
+    return 0;
+}
+
+/* What mpiexec needs for that, and EPOP in the job, into its environment. */
+static void set_allocation(cJSON *environment)
+{
+    static const char *const names[] = {
+        "SLURM_CONF",     "SLURM_JOB_ID",        "SLURM_JOB_NODELIST",      "SLURM_JOB_CPUS_PER_NODE",
+        "HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC", "HYDRA_LAUNCHER_AUTOFORK", "EPOP_STEP",
+        "EPOP_STEP_FIRST"};
+    for (size_t i = 0; getenv("EPOP_STEP") && i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        cJSON_DeleteItemFromObjectCaseSensitive(environment, names[i]);
+        if (value)
+            cJSON_AddStringToObject(environment, names[i], value);
+    }
+}
+
+/* ---- Words of a command ------------------------------------------------------------------------- */
+
+static void add_word(cJSON *argv, const char *word)
 {
     cJSON_AddItemToArray(argv, cJSON_CreateString(word));
 }
 
-static void say_number(cJSON *argv, const char *option, int number)
+static void add_number(cJSON *argv, const char *option, int number)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", number);
     if (option)
-        say(argv, option);
-    say(argv, text);
+        add_word(argv, option);
+    add_word(argv, text);
 }
 
 /* "n1:4,n2:4" of the job's nodes; with `most` as many of them. The caller's to free. */
@@ -46,133 +110,95 @@ static char *host_list(const struct hosts_job *job, int most)
     return text;
 }
 
-static void say_mpiexec(const struct hosts_job *job, cJSON *argv, int ranks, int nodes)
+static void add_mpiexec(const struct hosts_job *job, cJSON *argv, int ranks, int nodes)
 {
     const struct hosts_options *options = job->hosts->options;
-    say(argv, mpiexec_name());
+    add_word(argv, mpiexec_name());
     if (options->launcher) {
-        say(argv, "-launcher");
-        say(argv, options->launcher);
+        add_word(argv, "-launcher");
+        add_word(argv, options->launcher);
     }
     if (options->launcher_exec) {
-        say(argv, "-launcher-exec");
-        say(argv, options->launcher_exec);
+        add_word(argv, "-launcher-exec");
+        add_word(argv, options->launcher_exec);
     }
     if (!job->hosts->local) {
         char *list = host_list(job, nodes);
-        say(argv, "-hosts");
-        say(argv, list ? list : "");
+        add_word(argv, "-hosts");
+        add_word(argv, list ? list : "");
         free(list);
     }
-    say_number(argv, "-n", ranks);
+    add_number(argv, "-n", ranks);
 }
 
-/* What the tethers stand for: mpiexec, and what it reaches hosts with where that is known. */
-static char *tethered(const struct hosts_options *options, bool *reaches)
-{
-    const char *launcher = options->launcher ? options->launcher : "";
-    char *variable;
-    *reaches = !strcmp(launcher, "ssh") || !strcmp(launcher, "rsh");
-    const char *command = options->launcher_exec ? options->launcher_exec : launcher;
-    int length =
-        asprintf(&variable, "EPOP_TETHERED=%s%s%s", mpiexec_name(), *reaches ? "\n" : "", *reaches ? command : "");
-    return length < 0 ? NULL : variable;
-}
+/* ---- The command of a job ----------------------------------------------------------------------- */
 
-/* It ends with this daemon, also where it waits for a host that does not answer. */
-char **hosts_launch_name(const struct hosts *hosts, int node)
-{
-    const struct hosts_options *options = hosts->options;
-    char tether[PATH_MAX], **argv = calloc(14, sizeof *argv);
-    bool reaches;
-    size_t n = 0;
-    if (!argv || tree_path("lib/epop/tether", tether, sizeof tether)) {
-        free(argv);
-        return NULL;
-    }
-    argv[n++] = strdup("/usr/bin/env");
-    argv[n++] = tethered(options, &reaches);
-    argv[n++] = strdup(tether);
-    if (options->launcher) {
-        argv[n++] = strdup("-launcher");
-        argv[n++] = strdup(options->launcher);
-    }
-    if (options->launcher_exec || reaches) {
-        argv[n++] = strdup("-launcher-exec");
-        argv[n++] = strdup(reaches ? tether : options->launcher_exec);
-    }
-    argv[n++] = strdup("-hosts");
-    argv[n++] = strdup(hosts->nodes[node].host);
-    argv[n++] = strdup("-n");
-    argv[n++] = strdup("1");
-    argv[n++] = strdup("hostname");
-    return argv;
-}
-
-static bool is_object(const char *program)
+bool hosts_launch_is_object(const char *program)
 {
     const char *dot = strrchr(program, '.');
     return dot && !strcmp(dot, ".so");
 }
 
 /* The pool's processes are all there from the start, and those beyond the first ranks stand by. */
-static int say_epop(const struct hosts_job *job, cJSON *argv, int ranks)
+static int add_epop(const struct hosts_job *job, cJSON *argv, int ranks)
 {
     char epop[PATH_MAX];
     if (tree_path("bin/epop", epop, sizeof epop))
         return -1;
-    say_mpiexec(job, argv, job->pool ? job->ranks_max : ranks, job->held);
-    say(argv, epop);
+    add_mpiexec(job, argv, job->pool ? job->ranks_max : ranks, job->held);
+    add_word(argv, epop);
     if (job->pool)
-        say_number(argv, "--start", ranks);
+        add_number(argv, "--start", ranks);
     else
-        say_number(argv, "--max", job->ranks_max);
+        add_number(argv, "--max", job->ranks_max);
     return 0;
 }
 
 /* On this machine without mpiexec, whose variables a program that calls mpiexec itself would stumble over. */
-static void say_once(const struct hosts_job *job, cJSON *argv)
+static void add_once(const struct hosts_job *job, cJSON *argv)
 {
     static const char *const without[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "MPI_LOCALRANKID"};
     if (job->hosts->local)
         return;
-    say_mpiexec(job, argv, 1, 1);
-    say(argv, "env");
+    add_mpiexec(job, argv, 1, 1);
+    add_word(argv, "env");
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
-        say(argv, "-u");
-        say(argv, without[i]);
+        add_word(argv, "-u");
+        add_word(argv, without[i]);
     }
 }
 
-static cJSON *command(const struct hosts_job *job)
+static cJSON *command_of(const struct hosts_job *job)
 {
     cJSON *argv = cJSON_CreateArray();
     int ranks = hosts_jobs_ranks(job, job->held), failed = 0;
     if (job->once)
-        say_once(job, argv);
-    else if (is_object(job->argv[0]))
-        failed = say_epop(job, argv, ranks);
+        add_once(job, argv);
+    else if (hosts_launch_is_object(job->argv[0]))
+        failed = add_epop(job, argv, ranks);
     else
-        say_mpiexec(job, argv, ranks, job->held);
+        add_mpiexec(job, argv, ranks, job->held);
     for (char **word = job->argv; *word; word++)
-        say(argv, *word);
+        add_word(argv, *word);
     if (!failed)
         return argv;
     cJSON_Delete(argv);
     return NULL;
 }
 
-static void set(cJSON *environment, const char *name, const char *value)
+/* ---- Its environment ---------------------------------------------------------------------------- */
+
+static void set_variable(cJSON *environment, const char *name, const char *value)
 {
     cJSON_DeleteItemFromObjectCaseSensitive(environment, name);
     cJSON_AddStringToObject(environment, name, value);
 }
 
-static void set_number(cJSON *environment, const char *name, int value)
+static void set_variable_number(cJSON *environment, const char *name, int value)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", value);
-    set(environment, name, text);
+    set_variable(environment, name, text);
 }
 
 static void set_ours(const struct hosts_job *job, cJSON *environment)
@@ -180,16 +206,16 @@ static void set_ours(const struct hosts_job *job, cJSON *environment)
     const struct hosts_options *options = job->hosts->options;
     char batch[40], *list = host_list(job, job->held);
     snprintf(batch, sizeof batch, "epoprm:%lld", (long long)job->number);
-    set(environment, "EPOP_BATCH_JOB", batch);
-    set_number(environment, "EPOPRM_JOB", (int)job->number);
-    set_number(environment, "EPOPRM_NODES", job->held);
-    set_number(environment, "EPOPRM_RANKS", hosts_jobs_ranks(job, job->held));
-    set(environment, "EPOPRM_HOSTS", list ? list : "");
+    set_variable(environment, "EPOP_BATCH_JOB", batch);
+    set_variable_number(environment, "EPOPRM_JOB", (int)job->number);
+    set_variable_number(environment, "EPOPRM_NODES", job->held);
+    set_variable_number(environment, "EPOPRM_RANKS", hosts_jobs_ranks(job, job->held));
+    set_variable(environment, "EPOPRM_HOSTS", list ? list : "");
     if (options->launcher)
-        set(environment, "HYDRA_LAUNCHER", options->launcher);
+        set_variable(environment, "HYDRA_LAUNCHER", options->launcher);
     if (options->launcher_exec)
-        set(environment, "HYDRA_LAUNCHER_EXEC", options->launcher_exec);
-    hosts_slurm_set(environment);
+        set_variable(environment, "HYDRA_LAUNCHER_EXEC", options->launcher_exec);
+    set_allocation(environment);
     free(list);
 }
 
@@ -201,18 +227,20 @@ static cJSON *environment_of(const struct hosts_job *job)
         if (!equals)
             continue;
         *equals = '\0';
-        set(environment, *variable, equals + 1);
+        set_variable(environment, *variable, equals + 1);
         *equals = '=';
     }
     set_ours(job, environment);
     return environment;
 }
 
+/* ---- launch.json, and the attendant that reads it ----------------------------------------------- */
+
 static char *launch_text(const struct hosts_job *job)
 {
     cJSON *launch = cJSON_CreateObject();
     char batch[40], output[PATH_MAX], *text;
-    cJSON *argv = command(job);
+    cJSON *argv = command_of(job);
     snprintf(output, sizeof output, "%s/output", job->directory);
     snprintf(batch, sizeof batch, "epoprm:%lld", (long long)job->number);
     cJSON_AddNumberToObject(launch, "version", 1);
@@ -286,6 +314,60 @@ static char *read_file(const char *path)
     return text;
 }
 
+cJSON *hosts_launch_ended(const struct hosts_job *job)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/ended.json", job->directory);
+    char *text = read_file(path);
+    cJSON *ended = text ? cJSON_Parse(text) : NULL;
+    free(text);
+    return ended;
+}
+
+/* ---- What a host is called, and what its MPI can do --------------------------------------------- */
+
+/* What the tethers stand for: mpiexec, and what it reaches hosts with where that is known. */
+static char *tethered(const struct hosts_options *options, bool *reaches)
+{
+    const char *launcher = options->launcher ? options->launcher : "";
+    char *variable;
+    *reaches = !strcmp(launcher, "ssh") || !strcmp(launcher, "rsh");
+    const char *command = options->launcher_exec ? options->launcher_exec : launcher;
+    int length =
+        asprintf(&variable, "EPOP_TETHERED=%s%s%s", mpiexec_name(), *reaches ? "\n" : "", *reaches ? command : "");
+    return length < 0 ? NULL : variable;
+}
+
+/* It ends with this daemon, also where it waits for a host that does not answer. */
+char **hosts_launch_hostname(const struct hosts *hosts, int node)
+{
+    const struct hosts_options *options = hosts->options;
+    char tether[PATH_MAX], **argv = calloc(14, sizeof *argv);
+    bool reaches;
+    size_t n = 0;
+    if (!argv || tree_path("lib/epop/tether", tether, sizeof tether)) {
+        free(argv);
+        return NULL;
+    }
+    argv[n++] = strdup("/usr/bin/env");
+    argv[n++] = tethered(options, &reaches);
+    argv[n++] = strdup(tether);
+    if (options->launcher) {
+        argv[n++] = strdup("-launcher");
+        argv[n++] = strdup(options->launcher);
+    }
+    if (options->launcher_exec || reaches) {
+        argv[n++] = strdup("-launcher-exec");
+        argv[n++] = strdup(reaches ? tether : options->launcher_exec);
+    }
+    argv[n++] = strdup("-hosts");
+    argv[n++] = strdup(hosts->nodes[node].host);
+    argv[n++] = strdup("-n");
+    argv[n++] = strdup("1");
+    argv[n++] = strdup("hostname");
+    return argv;
+}
+
 bool hosts_launch_joins(void)
 {
     char epop[PATH_MAX], command[PATH_MAX + 64];
@@ -303,14 +385,4 @@ bool hosts_launch_joins(void)
     bool joins = backend && !strcmp(backend, "join");
     cJSON_Delete(said);
     return joins;
-}
-
-cJSON *hosts_launch_ended(const struct hosts_job *job)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/ended.json", job->directory);
-    char *text = read_file(path);
-    cJSON *ended = text ? cJSON_Parse(text) : NULL;
-    free(text);
-    return ended;
 }

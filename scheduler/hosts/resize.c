@@ -1,34 +1,89 @@
-/* Resizes: see hosts_resize.h. */
+/* A resize of a job, step by step: each is in the journal before what follows from it is done. */
 #include "scheduler/hosts/resize.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "scheduler/hosts/free.h"
-#include "scheduler/hosts/jobs.h"
-#include "scheduler/hosts/request.h"
-#include "scheduler/hosts/tell.h"
+#include "scheduler/hosts/nodes.h"
+#include "scheduler/hosts/state.h"
 
-/* Seconds: an answer counts whenever it comes; when it is said that one is missing, and others are asked instead. */
-static const double answer_limit = 1e6, patience = 150;
-static const double quiet_most = 60;
+/* ---- What the job is asked ---------------------------------------------------------------------- */
 
-static void begin(struct hosts *hosts)
+/* Names of hosts as mpiexec is told them (with slots), or as the job's processes say them. The caller's to free. */
+static char *list_hosts(const struct hosts_job *job, bool slots)
+{
+    size_t length = 1;
+    for (int i = 0; i < job->resize.count; i++)
+        length += strlen(job->hosts->nodes[job->resize.nodes[i]].host) + 272;
+    char *text = calloc(length, 1), *at = text;
+    for (int i = 0; text && i < job->resize.count; i++) {
+        const struct hosts_node *node = &job->hosts->nodes[job->resize.nodes[i]];
+        const char *comma = i ? "," : "", *known = node->known ? node->known : node->host;
+        at += slots ? sprintf(at, "%s%s:%d", comma, node->host, node->slots) : sprintf(at, "%s%.255s", comma, known);
+    }
+    return text;
+}
+
+static void add_hosts(const struct hosts_job *job, cJSON *request, const char *key, bool slots)
+{
+    char *text = list_hosts(job, slots);
+    cJSON_AddStringToObject(request, key, text ? text : "");
+    free(text);
+}
+
+static bool gives_back(const struct hosts_job *job, int node)
+{
+    for (int i = 0; i < job->resize.count; i++)
+        if (job->resize.nodes[i] == node)
+            return true;
+    return false;
+}
+
+/* Nodes of one host can only be told apart by the order of their ranks. */
+static void add_ranks(const struct hosts_job *job, cJSON *request)
+{
+    cJSON *ranks = cJSON_AddArrayToObject(request, "release_ranks");
+    int slots = job->hosts->slots, all = hosts_jobs_ranks(job, job->resize.from);
+    for (int i = 0; i < job->resize.from; i++)
+        for (int rank = i * slots; gives_back(job, job->nodes[i]) && rank < (i + 1) * slots && rank < all; rank++)
+            cJSON_AddItemToArray(ranks, cJSON_CreateNumber(rank));
+}
+
+/* The resize that the job is to make, with hosts or ranks named. The caller's. */
+static cJSON *resize_request(const struct hosts_job *job)
+{
+    cJSON *request = json_message("resize");
+    bool grows = job->resize.to > job->resize.from;
+    if (grows || job->pool)
+        cJSON_AddNumberToObject(request, "size", hosts_jobs_ranks(job, job->resize.to));
+    if (grows && !job->hosts->local)
+        add_hosts(job, request, "add_hosts", true);
+    else if (!grows && job->hosts->local && !job->pool)
+        add_ranks(job, request);
+    else if (!grows && !job->hosts->local)
+        add_hosts(job, request, "release_hosts", false);
+    cJSON_AddStringToObject(request, "wait", "vacated");
+    cJSON_AddTrueToObject(request, "scheduler");
+    return request;
+}
+
+/* ---- Steps in the journal ----------------------------------------------------------------------- */
+
+static void begin_transaction(struct hosts *hosts)
 {
     struct error error = {0};
     hosts_must(hosts, journal_begin(hosts->journal, &error), &error);
 }
 
-static void commit(struct hosts *hosts)
+static void commit_transaction(struct hosts *hosts)
 {
     struct error error = {0};
     hosts_must(hosts, journal_commit(hosts->journal, &error), &error);
 }
-
-/* ---- Steps ---------------------------------------------------------------------------------- */
 
 static void tell_step(struct hosts_job *job, const char *kind, const char *text)
 {
@@ -46,7 +101,7 @@ static void tell_step(struct hosts_job *job, const char *kind, const char *text)
 }
 
 /* Those in between have happened as well: nobody was there to see them. */
-static void reach(struct hosts_job *job, enum journal_step step, const char *text)
+static void reach_step(struct hosts_job *job, enum journal_step step, const char *text)
 {
     struct error error = {0};
     while (job->resize.step < step) {
@@ -59,15 +114,20 @@ static void reach(struct hosts_job *job, enum journal_step step, const char *tex
     }
 }
 
-static void pass(struct hosts_job *job, enum journal_step step, const char *text)
+static void pass_step(struct hosts_job *job, enum journal_step step, const char *text)
 {
     if (job->resize.step >= step)
         return;
-    begin(job->hosts);
-    reach(job, step, text);
-    commit(job->hosts);
+    begin_transaction(job->hosts);
+    reach_step(job, step, text);
+    commit_transaction(job->hosts);
     hosts_stop_at(journal_step_names[step]);
 }
+
+/* ---- Decided, and asked ------------------------------------------------------------------------- */
+
+/* Seconds: an answer counts whenever it comes; when it is said that one is missing, and others are asked instead. */
+static const double answer_limit = 1e6, patience = 150;
 
 static void take_nodes(struct hosts_job *job, double now)
 {
@@ -78,22 +138,6 @@ static void take_nodes(struct hosts_job *job, double now)
                                 job->held + i, now, &error),
                    &error);
     hosts_jobs_hold(job, job->resize.nodes, job->resize.count);
-}
-
-/* What it gives back stands last. */
-static void order_nodes(struct hosts_job *job)
-{
-    int *nodes = job->nodes, kept = 0, last = job->resize.to;
-    int *ordered = malloc((size_t)job->held * sizeof *ordered);
-    for (int i = 0; ordered && i < job->held; i++) {
-        bool goes = false;
-        for (int j = 0; j < job->resize.count; j++)
-            goes |= nodes[i] == job->resize.nodes[j];
-        ordered[goes ? last++ : kept++] = nodes[i];
-    }
-    if (ordered)
-        memcpy(nodes, ordered, (size_t)job->held * sizeof *nodes);
-    free(ordered);
 }
 
 void hosts_resize_begin(struct hosts_job *job, const struct decision *decision)
@@ -112,7 +156,7 @@ void hosts_resize_begin(struct hosts_job *job, const struct decision *decision)
     resize->sent = resize->stuck = resize->lingers = false;
     memset(resize->gone, 0, (size_t)hosts->node_count * sizeof *resize->gone);
     char *names = hosts_names(hosts, resize->nodes, resize->count);
-    begin(hosts);
+    begin_transaction(hosts);
     hosts_must(hosts,
                journal_resize_decided(hosts->journal, job->number, resize->from, resize->to, names ? names : "",
                                       decision->reason, now, &resize->id, &error),
@@ -122,53 +166,59 @@ void hosts_resize_begin(struct hosts_job *job, const struct decision *decision)
     job->state = JOB_ADAPTING;
     hosts_must(hosts, journal_job_state(hosts->journal, job->number, "adapting", decision->reason, &error), &error);
     tell_step(job, "decision", decision->reason);
-    commit(hosts);
+    commit_transaction(hosts);
     free(names);
     hosts_stop_at("decided");
     hosts_resize_ask(job);
 }
 
-static void give_up(evutil_socket_t fd, short what, void *context);
+/* Neither done nor refused: it is left alone, and keeps all that it may be on. */
+static void be_stuck(struct hosts_job *job)
+{
+    if (job->resize.stuck)
+        return;
+    job->resize.stuck = true;
+    tell_step(job, "failed", "no answer; its nodes are held until it says more, or ends");
+    hosts_jobs_learned(job);
+}
+
+static void give_up(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    be_stuck(context);
+}
 
 void hosts_resize_ask(struct hosts_job *job)
 {
     struct hosts_resize *resize = &job->resize;
     if (!resize->id || resize->sent || !job->attached || job->hosts->error.code)
         return;
-    pass(job, JOURNAL_ASKED, "");
+    pass_step(job, JOURNAL_ASKED, "");
     resize->sent = true;
-    attend_client_ask(&job->attendant, resize->id, hosts_request_resize(job), answer_limit);
+    attend_client_ask(&job->attendant, resize->id, resize_request(job), answer_limit);
     hosts_timer(job->hosts, &resize->limit, give_up, job, patience);
 }
 
-/* ---- Its end -------------------------------------------------------------------------------- */
+/* ---- Committed ---------------------------------------------------------------------------------- */
 
-static void clear(struct hosts_job *job)
+/* What it gives back stands last. */
+static void order_nodes(struct hosts_job *job)
 {
-    bool stuck = job->resize.stuck;
-    hosts_timer_stop(job->resize.limit);
-    if (!job->hosts->error.code) /* what the journal does not have is asked again, and must not be done again */
-        attend_client_forget(&job->attendant, job->resize.id);
-    job->resize.id = 0;
-    job->resize.stuck = false;
-    if (stuck)
-        hosts_jobs_learned(job); /* it may be asked again */
-    job->samples = 0;
-    hosts_news(job->hosts);
-}
-
-static void over(struct hosts_job *job, const char *outcome, const char *reason)
-{
-    struct error error = {0};
-    hosts_must(job->hosts, journal_resize_over(job->hosts->journal, job->resize.id, outcome, reason, &error), &error);
-    job->state = job->state == JOB_ADAPTING ? JOB_RUNNING : job->state;
-    hosts_must(job->hosts,
-               journal_job_state(job->hosts->journal, job->number, hosts_state_text(job->state), job->reason, &error),
-               &error);
+    int *nodes = job->nodes, kept = 0, last = job->resize.to;
+    int *ordered = malloc((size_t)job->held * sizeof *ordered);
+    for (int i = 0; ordered && i < job->held; i++) {
+        bool goes = false;
+        for (int j = 0; j < job->resize.count; j++)
+            goes |= nodes[i] == job->resize.nodes[j];
+        ordered[goes ? last++ : kept++] = nodes[i];
+    }
+    if (ordered)
+        memcpy(nodes, ordered, (size_t)job->held * sizeof *nodes);
+    free(ordered);
 }
 
 /* It computes at that size since now; to the time limit all until now counts at the old one. */
-static void stay(struct hosts_job *job, int size)
+static void write_stay(struct hosts_job *job, int size)
 {
     struct error error = {0};
     double now = hosts_now(job->hosts);
@@ -190,28 +240,54 @@ static int size_of(const struct hosts_job *job, int ranks)
     return nodes < job->held ? nodes : job->held;
 }
 
-/* The commit that was heard of was another one's, as a release's: what the job has now is in the answer. */
-static void correct(struct hosts_job *job, int size)
-{
-    if (job->size == size)
-        return;
-    begin(job->hosts);
-    stay(job, size);
-    commit(job->hosts);
-}
-
-static void committed(struct hosts_job *job, int size)
+static void be_committed(struct hosts_job *job, int size)
 {
     if (job->resize.step >= JOURNAL_COMMITTED)
         return;
-    begin(job->hosts);
+    begin_transaction(job->hosts);
     if (job->resize.to < job->resize.from)
         order_nodes(job);
-    reach(job, JOURNAL_COMMITTED, "");
+    reach_step(job, JOURNAL_COMMITTED, "");
     job->resize.committed = hosts_now(job->hosts);
-    stay(job, size);
-    commit(job->hosts);
+    write_stay(job, size);
+    commit_transaction(job->hosts);
     hosts_stop_at("committed");
+}
+
+/* The commit that was heard of was another one's, as a release's: what the job has now is in the answer. */
+static void correct_size(struct hosts_job *job, int size)
+{
+    if (job->size == size)
+        return;
+    begin_transaction(job->hosts);
+    write_stay(job, size);
+    commit_transaction(job->hosts);
+}
+
+/* ---- Settled, or refused ------------------------------------------------------------------------ */
+
+static void clear_resize(struct hosts_job *job)
+{
+    bool stuck = job->resize.stuck;
+    hosts_timer_stop(job->resize.limit);
+    if (!job->hosts->error.code) /* what the journal does not have is asked again, and must not be done again */
+        attend_client_forget(&job->attendant, job->resize.id);
+    job->resize.id = 0;
+    job->resize.stuck = false;
+    if (stuck)
+        hosts_jobs_learned(job); /* it may be asked again */
+    job->samples = 0;
+    hosts_news(job->hosts);
+}
+
+static void write_outcome(struct hosts_job *job, const char *outcome, const char *reason)
+{
+    struct error error = {0};
+    hosts_must(job->hosts, journal_resize_over(job->hosts->journal, job->resize.id, outcome, reason, &error), &error);
+    job->state = job->state == JOB_ADAPTING ? JOB_RUNNING : job->state;
+    hosts_must(job->hosts,
+               journal_job_state(job->hosts->journal, job->number, hosts_state_text(job->state), job->reason, &error),
+               &error);
 }
 
 static void tell_core(struct hosts_job *job)
@@ -228,22 +304,25 @@ static void tell_core(struct hosts_job *job)
 }
 
 /* Its processes have left the nodes behind the first `size`: these are free. */
-static void settled(struct hosts_job *job)
+static void be_settled(struct hosts_job *job)
 {
     struct hosts *hosts = job->hosts;
     int spare = job->held - job->size, nodes[spare > 0 ? spare : 1];
     memcpy(nodes, job->nodes + job->size, (size_t)(spare > 0 ? spare : 0) * sizeof *nodes);
-    begin(hosts);
-    over(job, "done", NULL);
-    reach(job, JOURNAL_SETTLED, "");
-    hosts_free_journal(job, nodes, spare);
-    commit(hosts);
+    begin_transaction(hosts);
+    write_outcome(job, "done", NULL);
+    reach_step(job, JOURNAL_SETTLED, "");
+    hosts_nodes_release(job, nodes, spare);
+    commit_transaction(hosts);
     hosts_stop_at("settled");
     tell_core(job);
-    hosts_free_done(job, nodes, spare);
+    hosts_nodes_give_back(job, nodes, spare);
     job->refusals = 0;
-    clear(job);
+    clear_resize(job);
 }
+
+/* Seconds that a job is left alone at most which has refused. */
+static const double quiet_most = 60;
 
 static void quiet_over(evutil_socket_t fd, short what, void *context)
 {
@@ -262,42 +341,38 @@ static void be_quiet(struct hosts_job *job)
     hosts_timer(job->hosts, &job->patience, quiet_over, job, seconds + 0.01);
 }
 
-static void refused(struct hosts_job *job, const char *why)
+static void be_refused(struct hosts_job *job, const char *why)
 {
     struct hosts *hosts = job->hosts;
     struct error error = {0};
     struct hosts_resize *resize = &job->resize;
     int count = resize->to > resize->from ? resize->count : 0, nodes[count ? count : 1];
     memcpy(nodes, resize->nodes, (size_t)count * sizeof *nodes);
-    begin(hosts);
-    over(job, "refused", why);
+    begin_transaction(hosts);
+    write_outcome(job, "refused", why);
     if (job->size != resize->from) /* a commit that was heard of was not this one's */
-        stay(job, resize->from);
+        write_stay(job, resize->from);
     tell_step(job, "refused", why);
-    hosts_free_journal(job, nodes, count);
-    commit(hosts);
+    hosts_nodes_release(job, nodes, count);
+    commit_transaction(hosts);
     hosts_must(hosts, core_refused(hosts->core, hosts_now(hosts), job->number, &error), &error);
-    hosts_free_suspect(hosts, nodes, count);
-    hosts_free_done(job, nodes, count);
-    clear(job);
+    hosts_nodes_suspect(hosts, nodes, count);
+    hosts_nodes_give_back(job, nodes, count);
+    clear_resize(job);
     be_quiet(job);
 }
 
-/* Neither done nor refused: it is left alone, and keeps all that it may be on. */
-static void be_stuck(struct hosts_job *job)
+void hosts_resize_drop(struct hosts_job *job, const char *why)
 {
-    if (job->resize.stuck)
+    struct error error = {0};
+    if (!job->resize.id)
         return;
-    job->resize.stuck = true;
-    tell_step(job, "failed", "no answer; its nodes are held until it says more, or ends");
-    hosts_jobs_learned(job);
+    hosts_must(job->hosts, journal_resize_over(job->hosts->journal, job->resize.id, "failed", why, &error), &error);
+    hosts_timer_stop(job->resize.limit);
+    job->resize.id = 0;
 }
 
-static void give_up(evutil_socket_t fd, short what, void *context)
-{
-    (void)fd, (void)what;
-    be_stuck(context);
-}
+/* ---- What the job says -------------------------------------------------------------------------- */
 
 /* It has committed, but who left has not ended: that is heard host by host. */
 static void hold_on(struct hosts_job *job)
@@ -307,7 +382,7 @@ static void hold_on(struct hosts_job *job)
     tell_step(job, "failed", "processes that left have not ended; their nodes are held until they have");
 }
 
-static void vacated(struct hosts_job *job, const char *host)
+static void take_vacated(struct hosts_job *job, const char *host)
 {
     struct hosts_resize *resize = &job->resize;
     int left = 0;
@@ -319,18 +394,16 @@ static void vacated(struct hosts_job *job, const char *host)
         left += !resize->gone[i];
     }
     if (resize->lingers && !left)
-        settled(job);
+        be_settled(job);
 }
-
-/* ---- What the job says ---------------------------------------------------------------------- */
 
 static void commit_event(struct hosts_job *job, const cJSON *what)
 {
     bool late = job->resize.stuck;
     job->resize.stall = fmax(0, json_number(what, "stall", 0));
-    committed(job, size_of(job, json_int(what, "to", hosts_jobs_ranks(job, job->resize.to))));
+    be_committed(job, size_of(job, json_int(what, "to", hosts_jobs_ranks(job, job->resize.to))));
     if (late && job->resize.to > job->resize.from)
-        settled(job);
+        be_settled(job);
     else if (late)
         hold_on(job);
 }
@@ -346,14 +419,15 @@ void hosts_resize_event(struct hosts_job *job, const cJSON *what)
         return;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (!strcmp(event, steps[i].event))
-            pass(job, steps[i].step, "");
+            pass_step(job, steps[i].step, "");
     if (!strcmp(event, "committed"))
         commit_event(job, what);
     else if (job->resize.stuck && (!strcmp(event, "failed") || !strcmp(event, "cancelled")))
-        refused(job, json_text(what, "reason") ? json_text(what, "reason") : "called off");
+        be_refused(job, json_text(what, "reason") ? json_text(what, "reason") : "called off");
     else if (!strcmp(event, "vacated"))
-        vacated(job, json_text(what, "host"));
+        take_vacated(job, json_text(what, "host"));
 }
+
 void hosts_resize_answer(struct hosts_job *job, const cJSON *answer)
 {
     const char *code = json_text(answer, "code"), *reason = json_text(answer, "reason");
@@ -361,25 +435,15 @@ void hosts_resize_answer(struct hosts_job *job, const cJSON *answer)
         return;
     if (json_true(answer, "ok")) {
         int size = size_of(job, json_int(answer, "size", hosts_jobs_ranks(job, job->resize.to)));
-        committed(job, size);
-        correct(job, size);
+        be_committed(job, size);
+        correct_size(job, size);
         if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(answer, "vacated")))
             hold_on(job);
         else
-            settled(job);
+            be_settled(job);
     } else if (code && !json_true(answer, "off") && (!strcmp(code, "timeout") || !strcmp(code, "ended"))) {
         be_stuck(job);
     } else {
-        refused(job, reason ? reason : "the job gave no reason");
+        be_refused(job, reason ? reason : "the job gave no reason");
     }
-}
-
-void hosts_resize_drop(struct hosts_job *job, const char *why)
-{
-    struct error error = {0};
-    if (!job->resize.id)
-        return;
-    hosts_must(job->hosts, journal_resize_over(job->hosts->journal, job->resize.id, "failed", why, &error), &error);
-    hosts_timer_stop(job->resize.limit);
-    job->resize.id = 0;
 }

@@ -1,5 +1,7 @@
-/* A resize of a job, by the six steps of the dissertation (9.1): decided, asked, prepared, agreed, committed, settled.
- * Each is in the journal before what follows from it is done. */
+/*
+ * A resize of a job. Its six steps are those of the dissertation (9.1): decided, asked, prepared, agreed, committed,
+ * settled.
+ */
 #ifndef SCHEDULER_HOSTS_RESIZE_H
 #define SCHEDULER_HOSTS_RESIZE_H
 

@@ -1,12 +1,17 @@
-/* What all parts of the daemon of hosts use: see hosts.h. */
+/* What all parts of the daemon of hosts use: clock, timers and failure, events, and its jobs as the core knows them. */
 #include "scheduler/hosts/state.h"
 
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/json.h"
 #include "runtime/wire/loop.h"
+
+/* ---- Clock, timers and failure ------------------------------------------------------------------ */
 
 double hosts_now(const struct hosts *hosts)
 {
@@ -23,6 +28,14 @@ void hosts_over(struct hosts *hosts)
 {
     hosts->ends = true;
     wire_wake(hosts->base);
+}
+
+void hosts_must(struct hosts *hosts, int result, const struct error *error)
+{
+    if (!result || hosts->error.code)
+        return;
+    hosts->error = *error;
+    hosts_over(hosts);
 }
 
 void hosts_timer(struct hosts *hosts, struct event **timer, event_callback_fn ring, void *context, double seconds)
@@ -42,14 +55,6 @@ void hosts_timer_stop(struct event *timer)
         evtimer_del(timer);
 }
 
-void hosts_must(struct hosts *hosts, int result, const struct error *error)
-{
-    if (!result || hosts->error.code)
-        return;
-    hosts->error = *error;
-    hosts_over(hosts);
-}
-
 /* By the clock, so that those of a daemon before are others; resizes have theirs from the journal, which are small. */
 int64_t hosts_id(struct hosts *hosts)
 {
@@ -57,6 +62,15 @@ int64_t hosts_id(struct hosts *hosts)
     hosts->last_id = id > hosts->last_id ? id : hosts->last_id + 1;
     return hosts->last_id;
 }
+
+void hosts_stop_at(const char *step)
+{
+    const char *at = getenv("EPOPRM_STOP_AT");
+    if (at && !strcmp(at, step))
+        raise(SIGSTOP);
+}
+
+/* ---- Names of nodes ----------------------------------------------------------------------------- */
 
 struct hosts_node *hosts_node_named(struct hosts *hosts, const char *name)
 {
@@ -79,9 +93,389 @@ char *hosts_names(const struct hosts *hosts, const int *nodes, int count)
     return text;
 }
 
-void hosts_stop_at(const char *step)
+/* ---- Events ------------------------------------------------------------------------------------- */
+
+enum { TEXT_MAX = 1024 };
+
+const char *hosts_state_text(enum hosts_state state)
 {
-    const char *at = getenv("EPOPRM_STOP_AT");
-    if (at && !strcmp(at, step))
-        raise(SIGSTOP);
+    static const char *const texts[] = {[JOB_WAITING] = "waiting",
+                                        [JOB_STARTING] = "starting",
+                                        [JOB_RUNNING] = "running",
+                                        [JOB_ADAPTING] = "adapting",
+                                        [JOB_ENDING] = "ending"};
+    return texts[state];
+}
+
+void hosts_tell_event(struct hosts *hosts, struct journal_event event)
+{
+    struct error error = {0};
+    event.time = hosts_now(hosts);
+    hosts_must(hosts, journal_event_add(hosts->journal, &event, &error), &error);
+    if (hosts->listener.tell)
+        hosts->listener.tell(hosts->listener.context, &event);
+}
+
+void hosts_tell(struct hosts *hosts, int64_t job, const char *kind, const char *format, ...)
+{
+    char text[TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    hosts_tell_event(hosts, (struct journal_event){.job = job, .kind = kind, .text = text, .at = -1});
+}
+
+void hosts_tell_state(struct hosts_job *job, enum hosts_state state, const char *kind, const char *format, ...)
+{
+    struct error error = {0};
+    char text[TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    job->state = state;
+    hosts_must(job->hosts, journal_job_state(job->hosts->journal, job->number, hosts_state_text(state), text, &error),
+               &error);
+    hosts_tell_event(job->hosts,
+                     (struct journal_event){
+                         .job = job->number, .kind = kind, .text = text, .state = hosts_state_text(state), .at = -1});
+}
+
+/* ---- Ranks and nodes of a job ------------------------------------------------------------------- */
+
+int hosts_jobs_ranks(const struct hosts_job *job, int nodes)
+{
+    int ranks = nodes * job->hosts->slots;
+    return ranks < job->ranks_max ? ranks : job->ranks_max;
+}
+
+int hosts_jobs_nodes(const struct hosts *hosts, int ranks)
+{
+    return (ranks + hosts->slots - 1) / hosts->slots;
+}
+
+void hosts_jobs_hold(struct hosts_job *job, const int *nodes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        job->nodes[job->held++] = nodes[i];
+        job->hosts->nodes[nodes[i]].job = job->number;
+    }
+}
+
+static bool is_in(const int *nodes, int count, int node)
+{
+    for (int i = 0; i < count; i++)
+        if (nodes[i] == node)
+            return true;
+    return false;
+}
+
+void hosts_jobs_give(struct hosts_job *job, const int *nodes, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < job->held; i++) {
+        if (is_in(nodes, count, job->nodes[i]))
+            job->hosts->nodes[job->nodes[i]].job = -1;
+        else
+            job->nodes[kept++] = job->nodes[i];
+    }
+    job->held = kept;
+}
+
+/* ---- What a program accepts --------------------------------------------------------------------- */
+
+static void free_program(struct hosts_program *program)
+{
+    for (int i = 0; i < program->phase_count; i++) {
+        free((char *)program->phases[i].name);
+        free((int *)program->phases[i].range.sizes);
+    }
+    free((int *)program->range.sizes);
+    free(program->phases);
+    *program = (struct hosts_program){0};
+}
+
+static bool accepts_ranks(const cJSON *sizes, int ranks)
+{
+    const cJSON *size;
+    cJSON_ArrayForEach(size,
+                       cJSON_GetObjectItemCaseSensitive(sizes, "accepted")) if (size->valueint == ranks) return true;
+    return false;
+}
+
+/* The node counts of the job's range whose ranks are listed; none is: the present one. */
+static int read_range(const struct hosts_job *job, const cJSON *sizes, int most, epop_policy_range_t *range)
+{
+    int *list = calloc((size_t)job->nodes_max + 1, sizeof *list), count = 0;
+    if (!list)
+        return -1;
+    for (int nodes = job->nodes_min; nodes <= job->nodes_max && nodes <= most; nodes++)
+        if (accepts_ranks(sizes, hosts_jobs_ranks(job, nodes)))
+            list[count++] = nodes;
+    if (!count)
+        list[count++] = job->size > 0 ? job->size : job->nodes_min;
+    *range = (epop_policy_range_t){.min = list[0], .max = list[count - 1], .sizes = list, .count = count};
+    return 0;
+}
+
+static int read_phase(const struct hosts_job *job, const cJSON *status, const cJSON *element, int most,
+                      epop_policy_phase_t *phase)
+{
+    const cJSON *own = cJSON_GetObjectItemCaseSensitive(element, "sizes");
+    const char *type = json_text(element, "type"), *name = json_text(element, "name");
+    phase->elastic = type && !strcmp(type, "EP");
+    phase->begins = -1;
+    phase->name = strdup(name ? name : "");
+    if (!phase->name)
+        return -1;
+    return read_range(job, cJSON_IsObject(own) ? own : cJSON_GetObjectItemCaseSensitive(status, "sizes"), most,
+                      &phase->range);
+}
+
+static int read_phases(const struct hosts_job *job, const cJSON *status, int most, struct hosts_program *program)
+{
+    const cJSON *elements = cJSON_GetObjectItemCaseSensitive(status, "elements"), *element;
+    program->phases = calloc((size_t)cJSON_GetArraySize(elements) + 1, sizeof *program->phases);
+    if (!program->phases)
+        return -1;
+    cJSON_ArrayForEach(element, elements)
+    {
+        if (read_phase(job, status, element, most, &program->phases[program->phase_count++]))
+            return -1;
+    }
+    return 0;
+}
+
+static bool same_range(const epop_policy_range_t *one, const epop_policy_range_t *other)
+{
+    return one->count == other->count && !memcmp(one->sizes, other->sizes, (size_t)one->count * sizeof *one->sizes);
+}
+
+static bool same_program(const struct hosts_program *one, const struct hosts_program *other)
+{
+    bool equal = one->known == other->known && one->grows == other->grows && one->phase_count == other->phase_count &&
+                 same_range(&one->range, &other->range);
+    for (int i = 0; equal && i < one->phase_count; i++)
+        equal = one->phases[i].elastic == other->phases[i].elastic &&
+                !strcmp(one->phases[i].name, other->phases[i].name) &&
+                same_range(&one->phases[i].range, &other->phases[i].range);
+    return equal;
+}
+
+/* All sizes that some phase accepts: the program's own rule is only for phases without one. */
+static bool read_program(const struct hosts_job *job, const cJSON *status, struct hosts_program *program)
+{
+    const char *backend = json_text(status, "backend");
+    program->known = true;
+    program->grows = !(backend && !strcmp(backend, "shrink"));
+    int most = program->grows ? job->nodes_max : job->size;
+    return !read_range(job, cJSON_GetObjectItemCaseSensitive(status, "sizes"), most, &program->range) &&
+           !read_phases(job, status, most, program);
+}
+
+bool hosts_program_read(struct hosts_job *job, const cJSON *status)
+{
+    struct hosts_program now = {0};
+    bool read = cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(status, "sizes")) && read_program(job, status, &now);
+    if (!read || (job->program.known && same_program(&now, &job->program))) {
+        free_program(&now);
+        return false;
+    }
+    free_program(&job->program);
+    job->program = now;
+    return true;
+}
+
+/* ---- The jobs ----------------------------------------------------------------------------------- */
+
+static char **copy_list(const char *const *list)
+{
+    size_t count = 0;
+    while (list && list[count])
+        count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        copy[i] = strdup(list[i]);
+    return copy;
+}
+
+static void free_list(char **list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        free(list[i]);
+    free(list);
+}
+
+static epop_policy_kind_t kind_named(const char *name)
+{
+    return !strcmp(name, "rigid")       ? EPOP_RIGID
+           : !strcmp(name, "moldable")  ? EPOP_MOLDABLE
+           : !strcmp(name, "malleable") ? EPOP_MALLEABLE
+                                        : EPOP_EVOLVING;
+}
+
+static void free_job(struct hosts_job *job)
+{
+    struct event *timers[] = {job->measure, job->patience, job->resize.limit};
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
+        if (timers[i])
+            event_free(timers[i]);
+    free_program(&job->program);
+    free(job->name);
+    free(job->cwd);
+    free(job->output);
+    free(job->directory);
+    free_list(job->argv);
+    free_list(job->environment);
+    free(job->nodes);
+    free(job->resize.nodes);
+    free(job->resize.gone);
+    free(job);
+}
+
+static void copy_from_journal(struct hosts_job *job, const struct journal_job *from)
+{
+    job->number = from->number;
+    job->name = strdup(from->name);
+    job->cwd = strdup(from->cwd);
+    job->argv = copy_list(from->argv);
+    job->environment = copy_list(from->environment);
+    job->ranks_min = from->ranks_min;
+    job->ranks_max = from->ranks_max;
+    job->nodes_min = from->nodes_min;
+    job->nodes_max = from->nodes_max;
+    job->wanted = from->wanted;
+    job->limit = from->limit;
+    job->once = from->once;
+    job->kind = kind_named(from->kind);
+    job->submitted = from->submitted;
+    job->started = from->started;
+}
+
+/* Where none was named. */
+static char *output_of(const struct hosts_job *job)
+{
+    char *path;
+    return job->directory && asprintf(&path, "%s/output", job->directory) >= 0 ? path : NULL;
+}
+
+/* In the order of their numbers. */
+static void insert_job(struct hosts *hosts, struct hosts_job *job)
+{
+    struct hosts_job **at = &hosts->jobs;
+    while (*at && (*at)->number < job->number)
+        at = &(*at)->next;
+    job->next = *at;
+    *at = job;
+}
+
+struct hosts_job *hosts_jobs_add(struct hosts *hosts, const struct journal_job *from)
+{
+    struct hosts_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return NULL;
+    copy_from_journal(job, from);
+    job->hosts = hosts;
+    job->phase = -1;
+    job->reserved = -1;
+    job->pool = job->kind == EPOP_MALLEABLE && !hosts->joins && hosts->local;
+    job->nodes = calloc((size_t)hosts->node_count, sizeof *job->nodes);
+    job->resize.nodes = calloc((size_t)hosts->node_count, sizeof *job->resize.nodes);
+    job->resize.gone = calloc((size_t)hosts->node_count, sizeof *job->resize.gone);
+    if (asprintf(&job->directory, "%s/jobs/%lld", hosts->directory, (long long)job->number) < 0)
+        job->directory = NULL;
+    job->output = from->output && *from->output ? strdup(from->output) : output_of(job);
+    if (!job->name || !job->cwd || !job->output || !job->argv || !job->environment || !job->nodes ||
+        !job->resize.nodes || !job->resize.gone || !job->directory) {
+        free_job(job);
+        return NULL;
+    }
+    insert_job(hosts, job);
+    return job;
+}
+
+struct hosts_job *hosts_jobs_find(const struct hosts *hosts, int64_t number)
+{
+    struct hosts_job *job = hosts->jobs;
+    while (job && job->number != number)
+        job = job->next;
+    return job;
+}
+
+void hosts_jobs_over(struct hosts_job *job)
+{
+    struct hosts_job **at = &job->hosts->jobs;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    hosts_timer_stop(job->measure);
+    hosts_timer_stop(job->patience);
+    hosts_timer_stop(job->resize.limit);
+    attend_client_close(&job->attendant);
+    job->next = job->hosts->over;
+    job->hosts->over = job;
+}
+
+void hosts_jobs_sweep(struct hosts *hosts)
+{
+    while (hosts->over) {
+        struct hosts_job *job = hosts->over;
+        hosts->over = job->next;
+        free_job(job);
+    }
+}
+
+void hosts_jobs_free(struct hosts *hosts)
+{
+    while (hosts->jobs)
+        hosts_jobs_over(hosts->jobs);
+    hosts_jobs_sweep(hosts);
+}
+
+/* ---- What the core is told of a job ------------------------------------------------------------- */
+
+/* For a job without --time: what policies reckon with. It is not ended then. */
+static const double supposed_limit = 3600;
+
+/* One that runs can be resized when it has said what it is; where it has refused, it is left alone for a while. */
+static epop_policy_kind_t kind_now(const struct hosts_job *job)
+{
+    bool runs = job->state != JOB_WAITING, known = job->attached && job->program.known;
+    bool quiet = monotonic_seconds() < job->quiet_until || job->resize.stuck || job->state == JOB_ENDING;
+    return job->kind >= EPOP_MALLEABLE && runs && (!known || quiet) ? EPOP_MOLDABLE : job->kind;
+}
+
+static struct core_job describe_job(const struct hosts_job *job)
+{
+    struct core_job given = {.id = job->number, .name = job->name, .kind = kind_now(job), .wanted = job->wanted};
+    given.limit = job->limit > 0 ? job->limit : supposed_limit;
+    given.range = (epop_policy_range_t){.min = job->nodes_min, .max = job->nodes_max};
+    if (job->program.known) {
+        given.range = job->program.range;
+        given.wanted = epop_policy_fit(&given.range, job->wanted);
+        given.phases = job->program.phases;
+        given.phase_count = job->program.phase_count;
+    }
+    if (given.wanted < 1)
+        given.wanted = given.range.min;
+    if (given.kind == EPOP_RIGID)
+        given.range = (epop_policy_range_t){.min = given.wanted, .max = given.wanted};
+    return given;
+}
+
+int hosts_jobs_submit(struct hosts_job *job, struct error *error)
+{
+    struct core_job given = describe_job(job);
+    return core_submit(job->hosts->core, job->submitted, &given, error);
+}
+
+void hosts_jobs_learned(struct hosts_job *job)
+{
+    struct error error = {0};
+    struct core_job given = describe_job(job);
+    double now = hosts_now(job->hosts);
+    hosts_must(job->hosts, core_learned(job->hosts->core, now, &given, &error), &error);
+    if (job->phase >= 0)
+        hosts_must(job->hosts, core_phase(job->hosts->core, now, job->number, job->phase, NULL, &error), &error);
 }

@@ -19,10 +19,9 @@
 #include "scheduler/hosts/hosts.h"
 #include "scheduler/journal/journal.h"
 
-enum { HOSTS_REASON_MAX = 240 };
-
-struct hosts;
 struct check;
+
+enum { HOSTS_REASON_MAX = 240 };
 
 struct hosts_node {
     char *name, *host;
@@ -119,16 +118,18 @@ struct hosts {
     struct error error;      /* why it cannot go on */
 };
 
+/* ---- Clock, timers and failure ------------------------------------------------------------------- */
+
 /* Seconds since 1970, never less than before. */
 double hosts_now(const struct hosts *hosts);
 
-/* What must not fail for the daemon to go on: the journal, memory, the core's books. Ends the loop. */
-void hosts_must(struct hosts *hosts, int result, const struct error *error);
-
 /* Something has changed: the policy is asked when all that is there has been heard. */
 void hosts_news(struct hosts *hosts);
-/* It ends: the loop is left. */
+/* The daemon ends: the loop is left. */
 void hosts_over(struct hosts *hosts);
+
+/* What must not fail for the daemon to go on: the journal, memory, the core's books. Ends the loop. */
+void hosts_must(struct hosts *hosts, int result, const struct error *error);
 
 /* The timer, which is made where it is not there yet, rings in so many seconds. */
 void hosts_timer(struct hosts *hosts, struct event **timer, event_callback_fn ring, void *context, double seconds);
@@ -138,12 +139,58 @@ void hosts_timer_stop(struct event *timer);
 /* An id for a request that is not a resize. */
 int64_t hosts_id(struct hosts *hosts);
 
+/* For tests: with EPOPRM_STOP_AT=`step` the daemon stops itself here. */
+void hosts_stop_at(const char *step);
+
+/* ---- Events: written down, and told to those who watch ------------------------------------------- */
+
+/* As the journal has it: "waiting" ... */
+const char *hosts_state_text(enum hosts_state state);
+
+/* All that an event has; its time is now. */
+void hosts_tell_event(struct hosts *hosts, struct journal_event event);
+
+/* An event without job, or of one that stays as it is. */
+void hosts_tell(struct hosts *hosts, int64_t job, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The job is in this state from now on, in the journal, too. */
+void hosts_tell_state(struct hosts_job *job, enum hosts_state state, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ---- Nodes -------------------------------------------------------------------------------------- */
+
 struct hosts_node *hosts_node_named(struct hosts *hosts, const char *name);
 
 /* "n1,n2", the caller's to free; never NULL but for want of memory. */
 char *hosts_names(const struct hosts *hosts, const int *nodes, int count);
 
-/* For tests: with EPOPRM_STOP_AT=`step` the daemon stops itself here. */
-void hosts_stop_at(const char *step);
+/* Ranks at so many nodes, and nodes of so many ranks. */
+int hosts_jobs_ranks(const struct hosts_job *job, int nodes);
+int hosts_jobs_nodes(const struct hosts *hosts, int ranks);
+
+/* By journal or by hand: the nodes that a job holds, in the order of its ranks. */
+void hosts_jobs_hold(struct hosts_job *job, const int *nodes, int count);
+/* They are no longer its own. The others keep their order. */
+void hosts_jobs_give(struct hosts_job *job, const int *nodes, int count);
+
+/* ---- Jobs --------------------------------------------------------------------------------------- */
+
+/* A copy of what the journal has; waits. NULL: no memory. */
+struct hosts_job *hosts_jobs_add(struct hosts *hosts, const struct journal_job *from);
+struct hosts_job *hosts_jobs_find(const struct hosts *hosts, int64_t number);
+
+/* It has ended, and must not be used any more; its memory goes with hosts_jobs_sweep, as who is called on its behalf
+ * may still look at it. */
+void hosts_jobs_over(struct hosts_job *job);
+void hosts_jobs_sweep(struct hosts *hosts);
+void hosts_jobs_free(struct hosts *hosts);
+
+/* What a running program accepts, in nodes, by its status. True: it is other than what was known. */
+bool hosts_program_read(struct hosts_job *job, const cJSON *status);
+
+/* Submits the job to the core as what it is so far, or tells the core what has turned out. */
+int hosts_jobs_submit(struct hosts_job *job, struct error *error);
+void hosts_jobs_learned(struct hosts_job *job);
 
 #endif

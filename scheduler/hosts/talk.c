@@ -1,28 +1,234 @@
-/* Messages of attendants: see hosts_talk.h. */
+/* Talking with a job's attendant: what it says, and what the job is asked about once a second. */
 #include "scheduler/hosts/talk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "scheduler/hosts/end.h"
 #include "scheduler/hosts/launch.h"
-#include "scheduler/hosts/measure.h"
+#include "scheduler/hosts/life.h"
 #include "scheduler/hosts/resize.h"
-#include "scheduler/hosts/tell.h"
+#include "scheduler/hosts/state.h"
 
-static void attach(struct hosts_job *job)
+/* ---- What a job is asked ------------------------------------------------------------------------ */
+
+static const double every = 1, answer_limit = 5, silence = 8; /* seconds */
+
+/* What was measured since this daemon asked last. */
+static cJSON *measure_request(void)
+{
+    cJSON *request = json_message("measure");
+    cJSON_AddStringToObject(request, "asker", "epoprm");
+    cJSON_AddNumberToObject(request, "keep", 60);
+    return request;
+}
+
+static int64_t ask_job(struct hosts_job *job, cJSON *request)
+{
+    int64_t id = hosts_id(job->hosts);
+    attend_client_ask(&job->attendant, id, request, answer_limit);
+    return id;
+}
+
+/* One that did not answer is asked again. */
+static void ask_again(evutil_socket_t fd, short what, void *context)
+{
+    struct hosts_job *job = context;
+    (void)fd, (void)what;
+    job->asked_measure = 0;
+    job->asked_status = ask_job(job, json_message("status"));
+    hosts_timer(job->hosts, &job->measure, ask_again, job, silence);
+}
+
+/* From now on, on this connection. */
+static void begin_measuring(struct hosts_job *job)
+{
+    ask_again(-1, 0, job);
+}
+
+void hosts_talk_stop_measuring(struct hosts_job *job)
+{
+    hosts_timer_stop(job->measure);
+    job->asked_status = job->asked_measure = 0;
+}
+
+/* ---- What it is --------------------------------------------------------------------------------- */
+
+/* An executable shows only now that it is elastic. */
+static void learn_program(struct hosts_job *job)
+{
+    struct error error = {0};
+    if (job->kind == EPOP_MOLDABLE && !job->once) {
+        job->kind = EPOP_MALLEABLE;
+        hosts_must(job->hosts, journal_job_kind(job->hosts->journal, job->number, "malleable", &error), &error);
+    }
+    hosts_tell(job->hosts, job->number, "running", "it can be resized, from %d to %d nodes", job->program.range.min,
+               job->program.range.max);
+    hosts_jobs_learned(job);
+    hosts_news(job->hosts);
+}
+
+/* When the element behind the present one begins; nothing is known of those after it. */
+static void tell_phase(struct hosts_job *job, const cJSON *status, int phase)
+{
+    struct error error = {0};
+    int ahead = job->program.phase_count - phase;
+    double next = json_number(cJSON_GetObjectItemCaseSensitive(status, "next"), "seconds", -1);
+    double *begins = calloc((size_t)ahead, sizeof *begins);
+    for (int i = 1; begins && i < ahead; i++)
+        begins[i] = i == 1 ? next : -1;
+    hosts_must(job->hosts, core_phase(job->hosts->core, hosts_now(job->hosts), job->number, phase, begins, &error),
+               &error);
+    free(begins);
+    if (phase != job->phase) {
+        job->phase = phase;
+        job->samples = 0;
+        hosts_news(job->hosts);
+    }
+}
+
+/* To its end, where the present element is the last one. */
+static void tell_left(struct hosts_job *job, const cJSON *status)
+{
+    struct error error = {0};
+    const cJSON *next = cJSON_GetObjectItemCaseSensitive(status, "next");
+    const char *type = json_text(next, "type");
+    double left = json_number(next, "seconds", -1);
+    if (type && !strcmp(type, "END") && left >= 0)
+        hosts_must(job->hosts, core_told(job->hosts->core, hosts_now(job->hosts), job->number, left, &error), &error);
+}
+
+/* ---- How fast it is ----------------------------------------------------------------------------- */
+
+static bool tell_speed(struct hosts_job *job, int phase, const cJSON *speed)
+{
+    struct error error = {0};
+    int size = json_int(speed, "size", 0), nodes = hosts_jobs_nodes(job->hosts, size);
+    double rate = json_number(speed, "rate", 0);
+    epop_policy_sample_t sample = {.phase = phase, .nodes = nodes};
+    if (!(rate > 0) || nodes < 1 || hosts_jobs_ranks(job, nodes) != size)
+        return false;
+    sample.mtct = sample.trend = sample.variance = sample.lo = sample.hi = -1;
+    if (job->mtct.phase == phase && job->mtct.nodes == nodes)
+        sample = job->mtct;
+    sample.iterations = json_number(speed, "iterations", 0);
+    sample.seconds = 1 / rate;
+    hosts_must(job->hosts, core_measured(job->hosts->core, job->number, &sample, &error), &error);
+    return phase == job->phase && nodes == job->size;
+}
+
+/* The policy hears of the first figures at a size, and then less and less often. */
+static void count_sample(struct hosts_job *job)
+{
+    job->samples++;
+    if (!(job->samples & (job->samples - 1)))
+        hosts_news(job->hosts);
+}
+
+static void tell_speeds(struct hosts_job *job, const cJSON *status)
+{
+    const cJSON *element, *speed;
+    cJSON_ArrayForEach(element, cJSON_GetObjectItemCaseSensitive(status, "elements"))
+    {
+        cJSON_ArrayForEach(speed, cJSON_GetObjectItemCaseSensitive(element, "speeds"))
+        {
+            if (tell_speed(job, json_int(element, "pc", 0), speed))
+                count_sample(job);
+        }
+    }
+}
+
+/* What the program itself has asked for. The first time shows that it is one that does. */
+static void tell_asked(struct hosts_job *job, const cJSON *status)
+{
+    struct error error = {0};
+    int ranks = json_int(status, "asks", 0), nodes = ranks > 0 ? hosts_jobs_nodes(job->hosts, ranks) : 0;
+    const epop_policy_job_t *known = core_job(job->hosts->core, job->number);
+    if (!nodes || !known || known->kind < EPOP_MALLEABLE || known->asked == nodes ||
+        !epop_policy_accepts(&known->range, nodes))
+        return;
+    if (job->kind != EPOP_EVOLVING) {
+        job->kind = EPOP_EVOLVING;
+        hosts_must(job->hosts, journal_job_kind(job->hosts->journal, job->number, "evolving", &error), &error);
+        hosts_jobs_learned(job);
+    }
+    hosts_must(job->hosts, core_asked(job->hosts->core, job->number, nodes, &error), &error);
+    hosts_tell(job->hosts, job->number, "running", "it asks for %d node%s", nodes, nodes == 1 ? "" : "s");
+    hosts_news(job->hosts);
+}
+
+/* ---- Its answers -------------------------------------------------------------------------------- */
+
+static void take_status(struct hosts_job *job, const cJSON *status)
+{
+    int phase = json_int(cJSON_GetObjectItemCaseSensitive(status, "element"), "pc", -1);
+    if (hosts_program_read(job, status))
+        learn_program(job);
+    if (phase >= 0 && phase < job->program.phase_count)
+        tell_phase(job, status, phase);
+    tell_left(job, status);
+    tell_speeds(job, status);
+    tell_asked(job, status);
+}
+
+static void take_measured(struct hosts_job *job, const cJSON *element, int size)
+{
+    const cJSON *mtct = cJSON_GetObjectItemCaseSensitive(element, "mtct");
+    if (json_int(element, "size", 0) != size || json_int(element, "pc", -1) != job->phase ||
+        json_int(mtct, "values", 0) < 1)
+        return;
+    job->mtct = (epop_policy_sample_t){.phase = job->phase,
+                                       .nodes = hosts_jobs_nodes(job->hosts, size),
+                                       .mtct = json_number(mtct, "mean", -1),
+                                       .trend = json_number(mtct, "trend", -1),
+                                       .variance = json_number(mtct, "variance", -1),
+                                       .lo = json_number(mtct, "min", -1),
+                                       .hi = json_number(mtct, "max", -1)};
+}
+
+static void take_measure(struct hosts_job *job, const cJSON *measure)
+{
+    const cJSON *element;
+    int size = json_int(measure, "size", 0);
+    cJSON_ArrayForEach(element, cJSON_GetObjectItemCaseSensitive(measure, "elements"))
+        take_measured(job, element, size);
+}
+
+/* One to a request that nobody waits for any more is nothing. */
+static void take_answer(struct hosts_job *job, int64_t id, const cJSON *answer)
+{
+    const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "job");
+    const cJSON *measure = cJSON_GetObjectItemCaseSensitive(answer, "measure");
+    if (!id || (id != job->asked_status && id != job->asked_measure))
+        return;
+    attend_client_forget(&job->attendant, id);
+    if (id == job->asked_status && job->state != JOB_ENDING) {
+        if (status)
+            take_status(job, status);
+        job->asked_status = 0;
+        job->asked_measure = ask_job(job, measure_request());
+    } else {
+        if (measure)
+            take_measure(job, measure);
+        hosts_timer(job->hosts, &job->measure, ask_again, job, every);
+    }
+}
+
+/* ---- What its attendant says -------------------------------------------------------------------- */
+
+static void be_attached(struct hosts_job *job)
 {
     if (job->attached)
         return;
     job->attached = true;
     if (job->state != JOB_ENDING && job->kind != EPOP_RIGID)
-        hosts_measure_begin(job);
+        begin_measuring(job);
     hosts_resize_ask(job);
 }
 
-static void run(struct hosts_job *job)
+static void be_running(struct hosts_job *job)
 {
     if (job->state != JOB_STARTING)
         return;
@@ -40,9 +246,9 @@ static void take_hello(struct hosts_job *job, const cJSON *message)
         return;
     }
     if (!(state && !strcmp(state, "starting")))
-        run(job);
+        be_running(job);
     if (json_true(message, "attached"))
-        attach(job);
+        be_attached(job);
     if (job->state == JOB_ENDING)
         hosts_end_ask(job, NULL, NULL);
 }
@@ -52,8 +258,8 @@ static void take_event(struct hosts_job *job, const char *event, const cJSON *me
     if (!strcmp(event, "hello")) {
         take_hello(job, message);
     } else if (!strcmp(event, "attached")) {
-        run(job);
-        attach(job);
+        be_running(job);
+        be_attached(job);
     } else if (!strcmp(event, "job")) {
         hosts_resize_event(job, cJSON_GetObjectItemCaseSensitive(message, "what"));
     } else if (!strcmp(event, "ended")) {
@@ -62,7 +268,7 @@ static void take_event(struct hosts_job *job, const char *event, const cJSON *me
     }
 }
 
-static void take(void *context, const cJSON *message)
+static void take_message(void *context, const cJSON *message)
 {
     struct hosts_job *job = context;
     const char *event = json_text(message, "event");
@@ -73,16 +279,16 @@ static void take(void *context, const cJSON *message)
     else if (cJSON_IsObject(answer) && id && id == job->resize.id)
         hosts_resize_answer(job, answer);
     else if (cJSON_IsObject(answer))
-        hosts_measure_answer(job, id, answer);
+        take_answer(job, id, answer);
 }
 
 /* It left its word when it ended, if the job ended. */
-static void gone(void *context)
+static void lose_attendant(void *context)
 {
     struct hosts_job *job = context;
     cJSON *ended = hosts_launch_ended(job);
     job->greeted = job->attached = job->resize.sent = false;
-    hosts_measure_stop(job);
+    hosts_talk_stop_measuring(job);
     if (ended)
         hosts_end(job, ended, NULL);
     cJSON_Delete(ended);
@@ -93,8 +299,8 @@ void hosts_talk_begin(struct hosts_job *job)
     char *path;
     if (asprintf(&path, "%s/socket", job->directory) < 0)
         path = NULL;
-    job->attendant.take = take;
-    job->attendant.gone = gone;
+    job->attendant.take = take_message;
+    job->attendant.gone = lose_attendant;
     job->attendant.context = job;
     struct error error = {0};
     hosts_must(job->hosts,

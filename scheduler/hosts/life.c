@@ -1,0 +1,560 @@
+/* The life of a job: it is submitted, started, and ends; and what of it the next daemon finds in the journal. */
+#include "scheduler/hosts/life.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/json.h"
+#include "scheduler/core/text.h"
+#include "scheduler/hosts/launch.h"
+#include "scheduler/hosts/nodes.h"
+#include "scheduler/hosts/resize.h"
+#include "scheduler/hosts/state.h"
+#include "scheduler/hosts/talk.h"
+
+/* ---- A job is submitted ------------------------------------------------------------------------- */
+
+static int least(int one, int other)
+{
+    return one < other ? one : other;
+}
+
+/* Nodes by ranks or ranks by nodes, whichever was given; both hold where both were. */
+static int choose_sizes(const struct hosts *hosts, const struct submission *given, struct journal_job *job,
+                        struct error *error)
+{
+    int slots = hosts->slots;
+    job->ranks_min = given->ranks_min ? given->ranks_min : given->nodes_min * slots;
+    job->ranks_max = given->ranks_max ? given->ranks_max : given->nodes_max * slots;
+    if (job->ranks_min < 1 || job->ranks_max < job->ranks_min)
+        return error_set(error, ERROR_REFUSED, "from %d to %d ranks: give --ranks MIN-MAX, or one number",
+                         job->ranks_min, job->ranks_max);
+    job->nodes_min = given->nodes_min ? given->nodes_min : hosts_jobs_nodes(hosts, job->ranks_min);
+    job->nodes_max = given->nodes_max ? given->nodes_max : hosts_jobs_nodes(hosts, job->ranks_max);
+    if (job->nodes_min > job->nodes_max || job->nodes_min < 1)
+        return error_set(error, ERROR_REFUSED, "from %d to %d nodes: give --nodes MIN-MAX, or one number",
+                         job->nodes_min, job->nodes_max);
+    if (job->nodes_min > hosts->node_count)
+        return error_set(error, ERROR_REFUSED, "it needs %d nodes of %d slot%s, and there are %d", job->nodes_min,
+                         slots, slots == 1 ? "" : "s", hosts->node_count);
+    job->nodes_max = least(job->nodes_max, hosts->node_count);
+    job->wanted = job->nodes_max;
+    return 0;
+}
+
+/* One size is rigid. With a range, what epop runs can change it where its MPI can; of others that has to turn out. */
+static const char *choose_kind(const struct hosts *hosts, const struct submission *given, const struct journal_job *job)
+{
+    bool one = job->ranks_min == job->ranks_max || job->nodes_min == job->nodes_max;
+    bool elastic = hosts_launch_is_object(given->argv[0]) && !given->once;
+    return one ? "rigid" : elastic && (hosts->joins || hosts->local) ? "malleable" : "moldable";
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Tables, pages and JSON have it, so it is one line of UTF-8 for all of them. */
+static char *choose_name(const struct submission *given)
+{
+    char *name = strdup(given->name && *given->name ? given->name : base_name(given->argv[0]));
+    if (name)
+        line_text(name);
+    return name;
+}
+
+/* A job of the journal, that waits or not, is one of ours and of the core's. */
+static struct hosts_job *take_known_job(struct hosts *hosts, const struct journal_job *from, struct error *error)
+{
+    struct hosts_job *job = hosts_jobs_add(hosts, from);
+    if (!job) {
+        error_memory(error);
+        return NULL;
+    }
+    if (!hosts_jobs_submit(job, error))
+        return job;
+    hosts_jobs_over(job);
+    return NULL;
+}
+
+static int write_down(struct hosts *hosts, struct journal_job *job, int64_t *number, struct error *error)
+{
+    if (journal_begin(hosts->journal, error))
+        return -1;
+    if (journal_job_add(hosts->journal, job, number, error)) {
+        journal_rollback(hosts->journal);
+        return -1;
+    }
+    job->number = *number;
+    hosts_tell_event(hosts, (struct journal_event){
+                                .job = *number, .kind = "submitted", .text = job->name, .state = "waiting", .at = -1});
+    return journal_commit(hosts->journal, error);
+}
+
+int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *number, struct error *error)
+{
+    struct journal_job job = {.argv = given->argv,
+                              .cwd = given->cwd,
+                              .environment = given->environment,
+                              .output = given->output ? given->output : "",
+                              .limit = given->limit,
+                              .once = given->once,
+                              .reason = "",
+                              .state = "waiting",
+                              .started = -1,
+                              .ended = -1,
+                              .status = -1};
+    if (hosts->stopping)
+        return error_set(error, ERROR_REFUSED, "epoprm is stopping");
+    if (!given->argv || !given->argv[0])
+        return error_set(error, ERROR_REFUSED, "no program is named");
+    if (choose_sizes(hosts, given, &job, error))
+        return -1;
+    job.kind = choose_kind(hosts, given, &job);
+    char *name = choose_name(given);
+    if (!name)
+        return error_memory(error);
+    job.name = name;
+    job.submitted = hosts_now(hosts);
+    bool known = !write_down(hosts, &job, number, error) && take_known_job(hosts, &job, error);
+    free(name);
+    if (known)
+        hosts_news(hosts);
+    return known ? 0 : -1;
+}
+
+/* ---- It is started ------------------------------------------------------------------------------ */
+
+static void hold_nodes(struct hosts_job *job, const int *nodes, int count, double now)
+{
+    struct error error = {0};
+    for (int i = 0; i < count; i++)
+        hosts_must(job->hosts,
+                   journal_hold(job->hosts->journal, job->hosts->nodes[nodes[i]].name, job->number, i, now, &error),
+                   &error);
+    hosts_jobs_hold(job, nodes, count);
+    job->size = count;
+    job->used = 0;
+    job->used_at = now;
+}
+
+static void tell_start(struct hosts_job *job, const char *reason, const char *names)
+{
+    hosts_tell_event(job->hosts, (struct journal_event){.job = job->number,
+                                                        .kind = "decision",
+                                                        .text = reason,
+                                                        .state = "starting",
+                                                        .to = job->size,
+                                                        .nodes = names,
+                                                        .at = -1});
+}
+
+static void write_start(struct hosts_job *job, const struct decision *decision)
+{
+    struct hosts *hosts = job->hosts;
+    struct error error = {0};
+    double now = hosts_now(hosts);
+    hosts_must(hosts, journal_begin(hosts->journal, &error), &error);
+    hold_nodes(job, decision->nodes, decision->count, now);
+    char *names = hosts_names(hosts, job->nodes, job->held);
+    job->state = JOB_STARTING;
+    job->started = now;
+    hosts_must(hosts, journal_job_state(hosts->journal, job->number, "starting", decision->reason, &error), &error);
+    hosts_must(hosts, journal_job_started(hosts->journal, job->number, now, &error), &error);
+    hosts_must(
+        hosts,
+        journal_stay(hosts->journal, job->number, now, names ? names : "", hosts_jobs_ranks(job, job->size), &error),
+        &error);
+    tell_start(job, decision->reason, names);
+    hosts_must(hosts, journal_commit(hosts->journal, &error), &error);
+    free(names);
+}
+
+/* Its attendant is started; where there is one already, that stays the only one. */
+static void start_attendant(struct hosts_job *job)
+{
+    struct error error = {0};
+    if (hosts_launch_write(job, &error) || hosts_launch_start(job, &error)) {
+        hosts_end(job, NULL, error.text);
+        return;
+    }
+    hosts_stop_at("started");
+    hosts_talk_begin(job);
+}
+
+void hosts_start(struct hosts_job *job, const struct decision *decision)
+{
+    write_start(job, decision);
+    hosts_stop_at("starting");
+    if (job->hosts->error.code)
+        return;
+    hosts_jobs_learned(job);
+    start_attendant(job);
+}
+
+/* ---- It ends ------------------------------------------------------------------------------------ */
+
+static const double grace = 10; /* seconds between being asked and being forced */
+
+struct outcome {
+    const char *state;
+    int status;
+    char why[HOSTS_REASON_MAX];
+};
+
+static int status_of(const cJSON *ended)
+{
+    int signal = json_int(ended, "signal", 0);
+    return signal > 0 ? 128 + signal : json_int(ended, "status", -1);
+}
+
+static struct outcome judge(const struct hosts_job *job, const cJSON *ended, const char *why)
+{
+    struct outcome outcome = {.status = ended ? status_of(ended) : -1};
+    const char *said = ended ? json_text(ended, "reason") : NULL;
+    outcome.state = job->outcome ? job->outcome : outcome.status == 0 ? "done" : "failed";
+    if (job->outcome)
+        snprintf(outcome.why, sizeof outcome.why, "%s", job->why);
+    else if (why || said)
+        snprintf(outcome.why, sizeof outcome.why, "%.200s", why ? why : said);
+    else if (json_int(ended, "signal", 0) > 0)
+        snprintf(outcome.why, sizeof outcome.why, "ended by signal %d", json_int(ended, "signal", 0));
+    else
+        snprintf(outcome.why, sizeof outcome.why, "exit status %d", outcome.status);
+    return outcome;
+}
+
+static void write_end(struct hosts_job *job, const struct outcome *outcome)
+{
+    struct error error = {0};
+    struct hosts *hosts = job->hosts;
+    double now = hosts_now(hosts);
+    hosts_must(hosts, journal_begin(hosts->journal, &error), &error);
+    hosts_resize_drop(job, "the job ended");
+    hosts_nodes_release(job, job->nodes, job->held);
+    if (job->held)
+        hosts_must(hosts, journal_stay_end(hosts->journal, job->number, now, &error), &error);
+    hosts_must(
+        hosts,
+        journal_job_ended(hosts->journal, job->number, outcome->state, outcome->why, outcome->status, now, &error),
+        &error);
+    hosts_tell_event(hosts,
+                     (struct journal_event){
+                         .job = job->number, .kind = "ended", .text = outcome->why, .state = outcome->state, .at = -1});
+    hosts_must(hosts, journal_commit(hosts->journal, &error), &error);
+    hosts_stop_at("ended");
+}
+
+void hosts_end(struct hosts_job *job, const cJSON *ended, const char *why)
+{
+    struct error error = {0};
+    struct hosts *hosts = job->hosts;
+    struct outcome outcome = judge(job, ended, why);
+    int count = job->held, nodes[count ? count : 1];
+    memcpy(nodes, job->nodes, (size_t)count * sizeof *nodes);
+    write_end(job, &outcome);
+    hosts_must(hosts, core_ended(hosts->core, hosts_now(hosts), job->number, &error), &error);
+    if (!strcmp(outcome.state, "failed"))
+        hosts_nodes_suspect(hosts, nodes, count);
+    hosts_nodes_give_back(job, nodes, count);
+    hosts_news(hosts);
+    hosts_jobs_over(job);
+}
+
+static void tell_attendant(struct hosts_job *job)
+{
+    cJSON *message = cJSON_CreateObject();
+    cJSON_AddNumberToObject(message, "id", (double)hosts_id(job->hosts));
+    cJSON_AddStringToObject(message, "do", "end");
+    cJSON_AddNumberToObject(message, "grace", grace);
+    attend_client_say(&job->attendant, message);
+}
+
+void hosts_end_ask(struct hosts_job *job, const char *outcome, const char *why)
+{
+    if (outcome && !job->outcome) {
+        job->outcome = outcome;
+        snprintf(job->why, sizeof job->why, "%s", why);
+    }
+    if (job->state == JOB_WAITING) {
+        hosts_end(job, NULL, NULL);
+        return;
+    }
+    if (job->state != JOB_ENDING) {
+        hosts_tell_state(job, JOB_ENDING, "ending", "%s", job->why);
+        hosts_talk_stop_measuring(job);
+        hosts_jobs_learned(job);
+        hosts_stop_at("ending");
+    }
+    tell_attendant(job);
+}
+
+void hosts_end_late(struct hosts *hosts)
+{
+    double now = hosts_now(hosts);
+    char why[HOSTS_REASON_MAX];
+    for (struct hosts_job *job = hosts->jobs, *next; job; job = next) {
+        next = job->next;
+        double used = job->used + (now - job->used_at) * job->size / job->wanted;
+        if (job->state == JOB_WAITING || job->state == JOB_ENDING || !(job->limit > 0) || used < job->limit)
+            continue;
+        snprintf(why, sizeof why, "time limit: %.0f s at %d node%s, or as much on fewer for longer", job->limit,
+                 job->wanted, job->wanted == 1 ? "" : "s");
+        hosts_end_ask(job, "failed", why);
+    }
+}
+
+/* ---- The next daemon: nodes --------------------------------------------------------------------- */
+
+/* The first that went wrong is said; the journal's readers have no way to stop. */
+struct taking {
+    struct hosts *hosts;
+    struct error *error;
+    int failed;
+    double submitted; /* when the job before was */
+};
+
+static void fail_taking(struct taking *taking, const char *what, const char *which)
+{
+    if (!taking->failed)
+        taking->failed = error_set(taking->error, ERROR_REFUSED,
+                                   "the journal has %s %.100s, which these hosts do not have; start it with the hosts "
+                                   "that it had, or stop --jobs there first",
+                                   what, which);
+}
+
+/* How it was left. Whether its host is there is seen anew. */
+static void take_node(void *to, const struct journal_node *from)
+{
+    struct taking *taking = to;
+    struct hosts_node *node = hosts_node_named(taking->hosts, from->name);
+    if (!node)
+        return;
+    node->drained = !strcmp(from->state, "drain");
+    node->since = from->since;
+    snprintf(node->reason, sizeof node->reason, "%s", from->reason);
+}
+
+static int put_nodes(struct hosts *hosts, struct error *error)
+{
+    for (int i = 0; i < hosts->node_count; i++) {
+        struct hosts_node *node = &hosts->nodes[i];
+        if (!(node->since > 0))
+            node->since = hosts_now(hosts);
+        if (!node->drained)
+            node->reason[0] = '\0';
+        struct journal_node put = {.number = i,
+                                   .name = node->name,
+                                   .host = node->host,
+                                   .slots = node->slots,
+                                   .state = node->drained ? "drain" : "up",
+                                   .reason = node->reason,
+                                   .since = node->since};
+        if (journal_node_put(hosts->journal, &put, error))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- The next daemon: jobs, and what they hold -------------------------------------------------- */
+
+static enum hosts_state state_named(const char *name)
+{
+    for (enum hosts_state state = JOB_WAITING; state < JOB_ENDING; state++)
+        if (!strcmp(name, hosts_state_text(state)))
+            return state;
+    return JOB_ENDING;
+}
+
+/* A clock that was set back meanwhile must not keep the daemon from starting: the order is that of the numbers. */
+static struct journal_job in_order(struct taking *taking, const struct journal_job *from)
+{
+    struct journal_job job = *from;
+    job.submitted = fmin(fmax(job.submitted, taking->submitted), hosts_now(taking->hosts));
+    taking->submitted = job.submitted;
+    return job;
+}
+
+static void take_job(void *to, const struct journal_job *given)
+{
+    struct taking *taking = to;
+    if (taking->failed)
+        return;
+    const struct journal_job now = in_order(taking, given), *from = &now;
+    struct hosts_job *job = take_known_job(taking->hosts, from, taking->error);
+    if (!job) {
+        taking->failed =
+            error_set(taking->error, ERROR_REFUSED,
+                      "%.900s; start it with the hosts that it had, and cancel the job there", taking->error->text);
+        return;
+    }
+    job->state = state_named(from->state);
+    job->wanted = from->wanted;
+    snprintf(job->state == JOB_ENDING ? job->why : job->reason, HOSTS_REASON_MAX, "%s", from->reason);
+    if (job->state == JOB_ENDING)
+        job->outcome = !strncmp(from->reason, "time limit", 10) ? "failed" : "cancelled";
+}
+
+static void check_holding(void *to, const struct journal_holding *holding)
+{
+    struct taking *taking = to;
+    if (!hosts_node_named(taking->hosts, holding->node))
+        fail_taking(taking, "a job on node", holding->node);
+}
+
+static void take_holding(void *to, const struct journal_holding *holding)
+{
+    struct taking *taking = to;
+    struct hosts_node *node = hosts_node_named(taking->hosts, holding->node);
+    struct hosts_job *job = hosts_jobs_find(taking->hosts, holding->job);
+    int number = node ? (int)(node - taking->hosts->nodes) : -1;
+    if (!node || !job)
+        return;
+    hosts_jobs_hold(job, &number, 1);
+    job->size = job->held;
+}
+
+static int count_names(const char *names)
+{
+    int count = *names ? 1 : 0;
+    for (; *names; names++)
+        count += *names == ',';
+    return count;
+}
+
+/* What of the time limit was used, and at which size it is. */
+static void take_stay(void *to, const struct journal_stay *stay)
+{
+    struct taking *taking = to;
+    struct hosts_job *job = hosts_jobs_find(taking->hosts, stay->job);
+    int nodes = count_names(stay->nodes);
+    if (!job || job->state == JOB_WAITING)
+        return;
+    job->used_at = stay->begin;
+    if (stay->end >= 0) {
+        job->used += (stay->end - stay->begin) * nodes / job->wanted;
+        job->used_at = stay->end;
+    } else {
+        job->size = nodes < job->held ? nodes : job->held;
+    }
+}
+
+static void take_names(const struct hosts *hosts, const char *names, struct hosts_resize *resize)
+{
+    char *copy = strdup(names), *rest = copy, *name;
+    while (copy && *copy && (name = strsep(&rest, ",")))
+        for (int i = 0; i < hosts->node_count && resize->count < hosts->node_count; i++)
+            if (!strcmp(hosts->nodes[i].name, name))
+                resize->nodes[resize->count++] = i;
+    free(copy);
+}
+
+static void take_resize(void *to, const struct journal_resize *from)
+{
+    struct taking *taking = to;
+    struct hosts_job *job = hosts_jobs_find(taking->hosts, from->job);
+    if (!job)
+        return;
+    job->resize.id = from->id;
+    job->resize.step = from->step;
+    job->resize.from = from->from;
+    job->resize.to = from->to;
+    job->resize.decided = from->times[JOURNAL_DECIDED];
+    job->resize.committed = from->times[JOURNAL_COMMITTED];
+    job->resize.count = 0;
+    take_names(taking->hosts, from->nodes, &job->resize);
+}
+
+/* ---- The next daemon: what the core is told, and how jobs go on --------------------------------- */
+
+/* A shrink that has committed: what it gives back stands last, as it did. */
+static void order_after_shrink(struct hosts_job *job)
+{
+    struct hosts_resize *resize = &job->resize;
+    if (resize->id && resize->step >= JOURNAL_COMMITTED && resize->to < resize->from) {
+        int list[resize->count ? resize->count : 1];
+        memcpy(list, resize->nodes, (size_t)resize->count * sizeof *list);
+        hosts_jobs_give(job, list, resize->count);
+        hosts_jobs_hold(job, list, resize->count);
+    }
+}
+
+static int adopt_job(struct hosts_job *job, struct error *error)
+{
+    const struct hosts_resize *resize = &job->resize;
+    struct core_place place = {.started = job->started, .nodes = job->size, .target = job->size, .list = job->nodes};
+    if (resize->id) {
+        place.nodes = resize->from;
+        place.target = resize->to;
+    }
+    double now = hosts_now(job->hosts);
+    int most = place.nodes > place.target ? place.nodes : place.target;
+    if (place.started > now)
+        place.started = now;
+    if (most != job->held)
+        return error_set(error, ERROR_FAILED, "the journal says that job %lld has %d nodes, and holds %d",
+                         (long long)job->number, most, job->held);
+    if (core_adopt(job->hosts->core, now, job->number, &place, error))
+        return -1;
+    hosts_jobs_learned(job);
+    return 0;
+}
+
+static int adopt_all(struct hosts *hosts, struct error *error)
+{
+    for (struct hosts_job *job = hosts->jobs; job; job = job->next) {
+        if (job->state == JOB_WAITING)
+            continue;
+        order_after_shrink(job);
+        if (adopt_job(job, error))
+            return -1;
+    }
+    for (int i = 0; i < hosts->node_count; i++)
+        if (hosts->nodes[i].job < 0)
+            hosts_nodes_show(hosts, i);
+    return 0;
+}
+
+int hosts_recover(struct hosts *hosts, struct error *error)
+{
+    struct taking taking = {hosts, error, 0, 0};
+    if (journal_holdings(hosts->journal, check_holding, &taking, error) || taking.failed ||
+        journal_nodes(hosts->journal, take_node, &taking, error) ||
+        journal_jobs(hosts->journal, false, take_job, &taking, error) || taking.failed ||
+        journal_holdings(hosts->journal, take_holding, &taking, error) ||
+        journal_stays(hosts->journal, take_stay, &taking, error) ||
+        journal_resizes(hosts->journal, false, take_resize, &taking, error) || put_nodes(hosts, error))
+        return -1;
+    return adopt_all(hosts, error);
+}
+
+/* It may run already, so that nothing is given back when this fails: others look for its attendant, and start one. */
+static void start_again(struct hosts_job *job)
+{
+    struct error error = {0};
+    if (hosts_launch_write(job, &error) || hosts_launch_start(job, &error))
+        hosts_tell(job->hosts, job->number, "failed", "%.900s", error.text);
+    hosts_stop_at("started");
+    hosts_talk_begin(job);
+}
+
+void hosts_recover_go_on(struct hosts *hosts)
+{
+    for (struct hosts_job *job = hosts->jobs, *next; job; job = next) {
+        next = job->next;
+        cJSON *ended = job->state == JOB_WAITING ? NULL : hosts_launch_ended(job);
+        if (ended)
+            hosts_end(job, ended, NULL);
+        else if (job->state == JOB_STARTING)
+            start_again(job);
+        else if (job->state != JOB_WAITING)
+            hosts_talk_begin(job);
+        cJSON_Delete(ended);
+    }
+    hosts_news(hosts);
+}

@@ -1,0 +1,350 @@
+/*
+ * The nodes of the daemon: which there are, whether their hosts answer, and what happens when a job gives some back.
+ */
+#include "scheduler/hosts/nodes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/spawn.h"
+#include "runtime/hydra/hydra.h"
+#include "runtime/wire/loop.h"
+#include "scheduler/hosts/launch.h"
+#include "scheduler/hosts/state.h"
+
+/* ---- Which nodes there are ---------------------------------------------------------------------- */
+
+enum { NODES_MAX = 4096, SLOTS_MAX = 1024 };
+
+static int add_node(struct hosts *hosts, const char *name, const char *host, int slots, struct error *error)
+{
+    struct hosts_node *grown = realloc(hosts->nodes, ((size_t)hosts->node_count + 1) * sizeof *hosts->nodes);
+    if (!grown)
+        return error_memory(error);
+    hosts->nodes = grown;
+    grown += hosts->node_count;
+    *grown = (struct hosts_node){.name = strdup(name), .host = strdup(host), .slots = slots, .up = true, .job = -1};
+    hosts->node_count++;
+    return grown->name && grown->host ? 0 : error_memory(error);
+}
+
+static int read_slots(const char *text, const char *entry, struct error *error)
+{
+    char *end;
+    long slots = strtol(text, &end, 10);
+    if (*text && !*end && slots >= 1 && slots <= SLOTS_MAX)
+        return (int)slots;
+    return error_set(error, ERROR_REFUSED, "--hosts: '%.100s': give a host as NAME or NAME:SLOTS, with 1 to %d slots",
+                     entry, SLOTS_MAX);
+}
+
+static int check_entry(const struct hosts *hosts, const char *host, int slots, struct error *error)
+{
+    for (int i = 0; i < hosts->node_count; i++)
+        if (!strcmp(hosts->nodes[i].host, host))
+            return error_set(error, ERROR_REFUSED, "--hosts: '%.100s' stands there twice; give its slots as %.100s:%d",
+                             host, host, slots + hosts->nodes[i].slots);
+    if (hosts->node_count && hosts->nodes[0].slots != slots)
+        return error_set(error, ERROR_REFUSED,
+                         "--hosts: %.100s has %d slots, and %.100s %d; all nodes of a daemon have the same number",
+                         hosts->nodes[0].host, hosts->nodes[0].slots, host, slots);
+    if (hosts->node_count == NODES_MAX)
+        return error_set(error, ERROR_REFUSED, "--hosts: more than %d hosts", NODES_MAX);
+    return 0;
+}
+
+static int read_entry(struct hosts *hosts, char *entry, struct error *error)
+{
+    char *colon = strchr(entry, ':');
+    int slots = colon ? read_slots(colon + 1, entry, error) : 1;
+    if (slots < 0)
+        return -1;
+    if (colon)
+        *colon = '\0';
+    if (!*entry || *entry == '-' || strpbrk(entry, " \t\n/"))
+        return error_set(error, ERROR_REFUSED, "--hosts: '%.100s' is no name of a host", entry);
+    return check_entry(hosts, entry, slots, error) ? -1 : add_node(hosts, entry, entry, slots, error);
+}
+
+int hosts_nodes_read(struct hosts *hosts, const char *text, struct error *error)
+{
+    char *copy = strdup(text), *rest = copy, *entry;
+    int failed = copy ? 0 : error_memory(error);
+    while (!failed && (entry = strsep(&rest, ",")))
+        failed = read_entry(hosts, entry, error);
+    free(copy);
+    return failed;
+}
+
+int hosts_nodes_local(struct hosts *hosts, int count, struct error *error)
+{
+    char host[256] = "localhost", name[32];
+    if (count < 1 || count > NODES_MAX)
+        return error_set(error, ERROR_REFUSED, "--local %d: give 1 to %d nodes", count, NODES_MAX);
+    gethostname(host, sizeof host - 1);
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "local%d", i + 1);
+        if (add_node(hosts, name, host, 1, error))
+            return -1;
+    }
+    hosts->local = true;
+    return 0;
+}
+
+void hosts_nodes_free(struct hosts *hosts)
+{
+    for (int i = 0; i < hosts->node_count; i++) {
+        free(hosts->nodes[i].name);
+        free(hosts->nodes[i].host);
+        free(hosts->nodes[i].known);
+    }
+    free(hosts->nodes);
+    hosts->nodes = NULL;
+    hosts->node_count = 0;
+}
+
+/* ---- Whether they can be reached ---------------------------------------------------------------- */
+
+/* Seconds between two tries: the longer the less has changed. */
+static const double soonest = 1, longest = 10, limit = 10;
+/* Between two looks at its mpiexec, which does not notice that it reaches nobody. */
+static const double look_apart = 0.2;
+static const double beginning = 5; /* seconds in which the first look may keep others waiting */
+
+struct check {
+    struct hosts *hosts;
+    int node;
+    pid_t pid;
+    int fd; /* what it says */
+    struct event *said, *late, *failing;
+    int failed; /* how often in a row mpiexec was seen with a launcher that had failed */
+    char text[256];
+    size_t count;
+};
+
+void hosts_nodes_show(struct hosts *hosts, int node)
+{
+    const struct hosts_node *item = &hosts->nodes[node];
+    struct error error = {0};
+    if (item->job < 0)
+        hosts_must(hosts, core_node(hosts->core, node, item->up && !item->suspect && !item->drained, &error), &error);
+    hosts_news(hosts);
+}
+
+static void be_up(struct hosts_node *node, struct hosts *hosts, const char *name)
+{
+    struct error error = {0};
+    free(node->known);
+    node->known = strdup(name);
+    node->suspect = false;
+    hosts_nodes_show(hosts, (int)(node - hosts->nodes));
+    if (node->up)
+        return;
+    node->up = true;
+    node->since = hosts_now(hosts);
+    node->reason[0] = '\0';
+    hosts_must(hosts,
+               journal_node_state(hosts->journal, node->name, node->drained ? "drain" : "up", "", node->since, &error),
+               &error);
+    hosts_tell(hosts, 0, "node", "%s is up", node->name);
+    hosts_nodes_show(hosts, (int)(node - hosts->nodes));
+}
+
+static void be_down(struct hosts_node *node, struct hosts *hosts, const char *why)
+{
+    struct error error = {0};
+    node->suspect = false;
+    if (!node->up)
+        return;
+    hosts->check_pause = soonest;
+    node->up = false;
+    node->since = hosts_now(hosts);
+    snprintf(node->reason, sizeof node->reason, "%s", why);
+    hosts_must(
+        hosts,
+        journal_node_state(hosts->journal, node->name, node->drained ? "drain" : "down", why, node->since, &error),
+        &error);
+    hosts_tell(hosts, 0, "node", "%s is down: %s", node->name, why);
+    hosts_nodes_show(hosts, (int)(node - hosts->nodes));
+}
+
+static void drop_check(struct check *check)
+{
+    struct event *events[] = {check->said, check->late, check->failing};
+    if (check->pid > 0)
+        kill(-check->pid, SIGKILL);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i])
+            event_free(events[i]);
+    close(check->fd);
+    free(check);
+}
+
+/* The last line is the host's name; what comes before is the launcher's matter. */
+static void finish_check(struct check *check, bool late)
+{
+    struct hosts_node *node = &check->hosts->nodes[check->node];
+    char *end = check->text + strcspn(check->text, "\n");
+    bool named = check->count && *end == '\n' && end > check->text && !strpbrk(check->text, " \t");
+    *end = '\0';
+    if (named && !late)
+        be_up(node, check->hosts, check->text);
+    else
+        be_down(node, check->hosts, late ? "it does not answer within 10 s" : "nothing can be started there");
+    check->hosts->checking[check->node] = NULL;
+    drop_check(check);
+}
+
+static void on_said(evutil_socket_t fd, short what, void *context)
+{
+    struct check *check = context;
+    ssize_t n = read(fd, check->text + check->count, sizeof check->text - 1 - check->count);
+    (void)what;
+    if (n > 0)
+        check->count += (size_t)n;
+    else if (n == 0 || errno != EINTR)
+        finish_check(check, false);
+}
+
+static void be_late(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    finish_check(context, true);
+}
+
+/* It is also seen for a moment when mpiexec is just ending. */
+static void look_at_it(evutil_socket_t fd, short what, void *context)
+{
+    struct check *check = context;
+    (void)fd, (void)what;
+    char name[64];
+    int status;
+    check->failed = hydra_failed(check->pid, name, sizeof name, &status) ? check->failed + 1 : 0;
+    if (check->failed < 2)
+        wire_timer_set(check->failing, look_apart);
+    else
+        finish_check(check, false);
+}
+
+static int start_check(struct check *check, int out)
+{
+    char **argv = hosts_launch_hostname(check->hosts, check->node);
+    struct spawn what = {
+        .argv = argv, .in = SPAWN_NOTHING, .out = out, .err = SPAWN_NOTHING, .session = true, .directory = "/"};
+    int failed = argv ? spawn_program(&what, &check->pid) : ENOMEM;
+    for (size_t i = 0; argv && argv[i]; i++)
+        free(argv[i]);
+    free(argv);
+    return failed;
+}
+
+static int watch_check(struct check *check)
+{
+    struct event_base *base = check->hosts->base;
+    check->said = event_new(base, check->fd, EV_READ | EV_PERSIST, on_said, check);
+    check->late = evtimer_new(base, be_late, check);
+    check->failing = evtimer_new(base, look_at_it, check);
+    return check->said && check->late && check->failing ? event_add(check->said, NULL) : -1;
+}
+
+static void look_at_node(struct hosts *hosts, int node)
+{
+    struct check *check = calloc(1, sizeof *check);
+    int ends[2];
+    if (!check || pipe(ends)) {
+        free(check);
+        return;
+    }
+    *check = (struct check){.hosts = hosts, .node = node, .fd = ends[0]};
+    int failed = watch_check(check) || start_check(check, ends[1]);
+    close(ends[1]);
+    if (failed) {
+        drop_check(check);
+        be_down(&hosts->nodes[node], hosts, "no mpiexec can be started");
+        return;
+    }
+    hosts->checking[node] = check;
+    wire_timer_set(check->late, limit);
+    wire_timer_set(check->failing, look_apart);
+}
+
+static void look_at_all(evutil_socket_t fd, short what, void *context)
+{
+    struct hosts *hosts = context;
+    (void)fd, (void)what;
+    for (int i = 0; i < hosts->node_count; i++)
+        if ((hosts->nodes[i].suspect || !hosts->nodes[i].up) && !hosts->checking[i])
+            look_at_node(hosts, i);
+    hosts_timer(hosts, &hosts->checks, look_at_all, hosts, hosts->check_pause);
+    hosts->check_pause = fmin(longest, 2 * hosts->check_pause);
+}
+
+/* A host is in doubt: what is to be looked at is looked at now, and again soon. */
+static void check_now(struct hosts *hosts)
+{
+    hosts->check_pause = soonest;
+    hosts_timer(hosts, &hosts->checks, look_at_all, hosts, 0);
+}
+
+int hosts_nodes_check(struct hosts *hosts, struct error *error)
+{
+    hosts->check_pause = soonest;
+    hosts->checking = calloc((size_t)hosts->node_count, sizeof *hosts->checking);
+    if (!hosts->checking)
+        return error_memory(error);
+    for (int i = 0; i < hosts->node_count && !hosts->local; i++) {
+        hosts->nodes[i].suspect = true;
+        hosts_nodes_show(hosts, i);
+    }
+    if (!hosts->local)
+        look_at_all(-1, 0, hosts);
+    return 0;
+}
+
+bool hosts_nodes_unseen(const struct hosts *hosts)
+{
+    bool looks = false;
+    for (int i = 0; i < hosts->node_count; i++)
+        looks |= hosts->nodes[i].suspect && !hosts->nodes[i].known;
+    return looks && monotonic_seconds() - hosts->monotonic < beginning;
+}
+
+void hosts_nodes_check_end(struct hosts *hosts)
+{
+    for (int i = 0; hosts->checking && i < hosts->node_count; i++)
+        if (hosts->checking[i])
+            drop_check(hosts->checking[i]);
+    free(hosts->checking);
+    hosts->checking = NULL;
+}
+
+/* ---- Nodes that a job gives back ---------------------------------------------------------------- */
+
+void hosts_nodes_release(struct hosts_job *job, const int *nodes, int count)
+{
+    struct error error = {0};
+    for (int i = 0; i < count; i++)
+        hosts_must(job->hosts,
+                   journal_release(job->hosts->journal, job->hosts->nodes[nodes[i]].name, job->number, &error), &error);
+}
+
+void hosts_nodes_give_back(struct hosts_job *job, const int *nodes, int count)
+{
+    hosts_jobs_give(job, nodes, count);
+    for (int i = 0; i < count; i++)
+        hosts_nodes_show(job->hosts, nodes[i]);
+}
+
+void hosts_nodes_suspect(struct hosts *hosts, const int *nodes, int count)
+{
+    for (int i = 0; i < count && !hosts->local; i++)
+        hosts->nodes[nodes[i]].suspect = true;
+    if (count && !hosts->local)
+        check_now(hosts);
+}
