@@ -1,4 +1,4 @@
-/* Asking the daemon: see client.h. */
+/* The connection of a command with the daemon, made anew while too many ask at a time. */
 #include "scheduler/epoprm/client.h"
 
 #include <errno.h>
@@ -12,8 +12,6 @@
 #include "runtime/wire/loop.h"
 #include "runtime/wire/socket.h"
 #include "scheduler/epoprm/command.h"
-#include "scheduler/epoprm/place.h"
-#include "scheduler/epoprm/say.h"
 
 static const double usual = 30; /* seconds */
 enum { AGAIN_MS = 20 };
@@ -43,7 +41,7 @@ static void on_gone(void *context, const char *why)
 }
 
 /* One that is asked by very many at once has no room for a moment. A descriptor, or -1. */
-static int reach(const char *path)
+static int reach_daemon(const char *path)
 {
     double end = monotonic_seconds() + usual;
     int fd;
@@ -59,7 +57,7 @@ static struct wire_line *new_line(struct client *client, int fd)
     return wire_line_new(client->base, fd, &limits, &ops, client);
 }
 
-static struct client *talk(int fd, double seconds)
+static struct client *talk_over(int fd, double seconds)
 {
     struct client *client = calloc(1, sizeof *client);
     if (client) {
@@ -74,15 +72,15 @@ static struct client *talk(int fd, double seconds)
 
 struct client *client_connect(double seconds, bool quiet, int *code)
 {
-    char path[PLACE_MAX];
+    char path[RM_PATH_MAX];
     struct error error;
     *code = RM_USAGE;
-    if (place_file(path, "socket", &error)) {
+    if (rm_file(path, "socket", &error)) {
         rm_complain("%s", error.text);
         return NULL;
     }
-    int fd = reach(path);
-    struct client *client = fd >= 0 ? talk(fd, seconds) : NULL;
+    int fd = reach_daemon(path);
+    struct client *client = fd >= 0 ? talk_over(fd, seconds) : NULL;
     *code = client ? RM_DONE : RM_NO_JOB;
     if (!client && !quiet)
         rm_complain("no daemon answers at %s: epoprm start begins one", path);
@@ -112,7 +110,7 @@ cJSON *client_next(struct client *client, bool *gone)
     return next;
 }
 
-static int code_of(const cJSON *answer)
+static int code_of_answer(const cJSON *answer)
 {
     const char *code = json_text(answer, "code");
     if (code && !strcmp(code, "unknown"))
@@ -123,9 +121,9 @@ static int code_of(const cJSON *answer)
 /* False: there is no daemon any more. */
 static bool reconnect(struct client *client)
 {
-    char path[PLACE_MAX];
+    char path[RM_PATH_MAX];
     struct error error;
-    int fd = place_file(path, "socket", &error) ? -1 : reach(path);
+    int fd = rm_file(path, "socket", &error) ? -1 : reach_daemon(path);
     if (fd < 0)
         return false;
     wire_line_close(client->line);
@@ -157,7 +155,7 @@ cJSON *client_ask(struct client *client, const cJSON *request, int *code)
     if (!answer || json_true(answer, "ok"))
         return answer;
     rm_complain("%s", json_text(answer, "reason") ? json_text(answer, "reason") : "refused");
-    *code = code_of(answer);
+    *code = code_of_answer(answer);
     cJSON_Delete(answer);
     return NULL;
 }

@@ -1,11 +1,190 @@
-/* epoprm: rules jobs on a list of hosts. */
+/*
+ * epoprm: rules jobs on a list of hosts, or advises those of Slurm. Its command line: which command, with which
+ * arguments.
+ */
+#include "scheduler/epoprm/command.h"
+
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/epoprm/command.h"
-#include "scheduler/epoprm/nearest.h"
-#include "scheduler/epoprm/say.h"
+/* ---- What a mistyped word may have meant -------------------------------------------------------- */
+
+enum { LONGEST = 40, FARTHEST = 2 };
+
+static int least_of_three(int a, int b, int c)
+{
+    int two = a < b ? a : b;
+    return two < c ? two : c;
+}
+
+/* Letters put in, left out, or changed. */
+static int distance(const char *from, const char *to)
+{
+    int row[LONGEST + 1], length = (int)strlen(to);
+    for (int j = 0; j <= length; j++)
+        row[j] = j;
+    for (int i = 1; from[i - 1]; i++) {
+        int corner = row[0];
+        row[0] = i;
+        for (int j = 1; j <= length; j++) {
+            int above = row[j];
+            row[j] = least_of_three(row[j - 1] + 1, above + 1, corner + (from[i - 1] != to[j - 1]));
+            corner = above;
+        }
+    }
+    return row[length];
+}
+
+/* The name that differs in the fewest letters, at most two of them; NULL: none does. */
+static const char *nearest(const char *word, const char *const *names, int count)
+{
+    const char *best = NULL;
+    int least_far = FARTHEST + 1;
+    for (int i = 0; i < count && strlen(word) <= LONGEST; i++) {
+        int far = distance(word, names[i]);
+        if (far < least_far && far < (int)strlen(names[i]) / 2) {
+            best = names[i];
+            least_far = far;
+        }
+    }
+    return best;
+}
+
+/* ---- Arguments ---------------------------------------------------------------------------------- */
+
+/*
+ * They stand behind the name of a command; options may stand before or behind its words, but for those of the program
+ * of submit.
+ */
+
+/* Which commands take an option (0: all), and where it goes: a value as the word that it is, a flag as true. */
+static const struct row {
+    const char *name;
+    int takes;
+    enum { FLAG, VALUE } kind;
+    size_t offset;
+} rows[] = {
+#define AT(member) offsetof(struct rm_arguments, member)
+    {"--hosts", RM_TAKES_START, VALUE, AT(hosts)},
+    {"--local", RM_TAKES_START, VALUE, AT(local)},
+    {"--site", RM_TAKES_START, VALUE, AT(site)},
+    {"--policy", RM_TAKES_START, VALUE, AT(policy)},
+    {"--launcher", RM_TAKES_START, VALUE, AT(launcher)},
+    {"--launcher-exec", RM_TAKES_START, VALUE, AT(launcher_exec)},
+    {"--port", RM_TAKES_START, VALUE, AT(port)},
+    {"--address-file", RM_TAKES_START, VALUE, AT(address_file)},
+    {"--reader", RM_TAKES_START, VALUE, AT(reader)},
+    {"--foreground", RM_TAKES_START, FLAG, AT(foreground)},
+    {"--ranks", RM_TAKES_SUBMIT, VALUE, AT(ranks)},
+    {"--nodes", RM_TAKES_SUBMIT, VALUE, AT(nodes)},
+    {"--time", RM_TAKES_SUBMIT, VALUE, AT(time)},
+    {"--name", RM_TAKES_SUBMIT, VALUE, AT(name)},
+    {"--once", RM_TAKES_SUBMIT, FLAG, AT(once)},
+    {"--output", RM_TAKES_OUTPUT, VALUE, AT(output)},
+    {"-o", RM_TAKES_OUTPUT, VALUE, AT(output)},
+    {"--format", RM_TAKES_FORMAT, VALUE, AT(format)},
+    {"--all", RM_TAKES_ALL, FLAG, AT(all)},
+    {"--undo", RM_TAKES_UNDO, FLAG, AT(undo)},
+    {"--jobs", RM_TAKES_STOP, FLAG, AT(jobs)},
+    {"--leave", RM_TAKES_STOP, FLAG, AT(leave)},
+    {"--json", RM_TAKES_JSON, FLAG, AT(json)},
+    {"--help", 0, FLAG, AT(help)},
+    {"-h", 0, FLAG, AT(help)},
+#undef AT
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static bool takes(const struct rm_command *command, const struct row *row)
+{
+    return !row->takes || command->takes & row->takes;
+}
+
+/* "--ranks=4" is "--ranks" with a value of its own. */
+static const struct row *find_option(const struct rm_command *command, const char *word, size_t length)
+{
+    for (const struct row *row = rows; row < rows + ROWS; row++)
+        if (takes(command, row) && strlen(row->name) == length && !strncmp(row->name, word, length))
+            return row;
+    return NULL;
+}
+
+static int complain_of_option(const struct rm_command *command, const char *word)
+{
+    const char *names[ROWS + 1];
+    int count = 0;
+    for (const struct row *row = rows; row < rows + ROWS; row++)
+        if (takes(command, row))
+            names[count++] = row->name;
+    const char *near = nearest(word, names, count);
+    if (near)
+        rm_complain("%s: unknown option \"%s\": %s?", command->name, word, near);
+    else
+        rm_complain("%s: unknown option \"%s\" (see epoprm %s --help)", command->name, word, command->name);
+    return -1;
+}
+
+/* The words used up, or -1. */
+static int take_option(const struct rm_command *command, char **words, int count, struct rm_arguments *arguments)
+{
+    const char *equals = !strncmp(words[0], "--", 2) ? strchr(words[0], '=') : NULL;
+    const struct row *row = find_option(command, words[0], equals ? (size_t)(equals - words[0]) : strlen(words[0]));
+    void *target = row ? (char *)arguments + row->offset : NULL;
+    if (!row || (row->kind == FLAG && equals))
+        return complain_of_option(command, words[0]);
+    if (row->kind == FLAG) {
+        *(bool *)target = true;
+        return 1;
+    }
+    if (!equals && count < 2) {
+        rm_complain("%s: %s needs a value", command->name, words[0]);
+        return -1;
+    }
+    *(const char **)target = equals ? equals + 1 : words[1];
+    return equals ? 1 : 2;
+}
+
+static int check_count(const struct rm_command *command, const struct rm_arguments *arguments)
+{
+    if (arguments->help)
+        return 0;
+    if (arguments->count < command->least)
+        rm_complain("%s: something is missing: epoprm %s %s", command->name, command->name, command->synopsis);
+    else if (command->most >= 0 && arguments->count > command->most)
+        rm_complain("%s: \"%s\" is one argument too many (see epoprm %s --help)", command->name,
+                    arguments->words[command->most], command->name);
+    else
+        return 0;
+    return -1;
+}
+
+/* The words are moved to the front of argv, in their order. */
+static int read_arguments(const struct rm_command *command, int argc, char **argv, struct rm_arguments *arguments)
+{
+    bool options = true;
+    *arguments = (struct rm_arguments){.words = argv};
+    for (int i = 0; i < argc;) {
+        bool option = options && argv[i][0] == '-' && argv[i][1];
+        if (option && !strcmp(argv[i], "--")) {
+            options = false;
+            i++;
+        } else if (option) {
+            int used = take_option(command, argv + i, argc - i, arguments);
+            if (used < 0)
+                return -1;
+            i += used;
+        } else {
+            options = options && command->most >= 0;
+            argv[arguments->count++] = argv[i++];
+        }
+    }
+    argv[arguments->count] = NULL;
+    return check_count(command, arguments);
+}
+
+/* ---- The commands ------------------------------------------------------------------------------- */
 
 #define EXIT_CODE_HELP "Exit status: 0 done, 1 refused, 2 wrong usage, 3 no such job or daemon, 4 timed out.\n"
 #define JSON_HELP      "  --json              print JSON\n"
@@ -58,6 +237,7 @@ static const struct rm_command commands[] = {
      "Without either it is refused while jobs run or wait.\n",
      RM_TAKES_STOP, 0, 0, rm_stop},
 };
+
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *stream)
@@ -77,7 +257,7 @@ static void print_command_help(const struct rm_command *command)
            EXIT_CODE_HELP);
 }
 
-static const struct rm_command *find(const char *name)
+static const struct rm_command *find_command(const char *name)
 {
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++) {
@@ -93,24 +273,24 @@ static const struct rm_command *find(const char *name)
     return NULL;
 }
 
-/* What was printed must have got there: `epoprm queue > /dev/full` has not done its work. */
-static int finish(int code)
-{
-    if (!fflush(stdout) && !ferror(stdout))
-        return code;
-    rm_complain("cannot write to the standard output");
-    return code == RM_DONE ? RM_REFUSED : code;
-}
-
-static int run(const struct rm_command *command, int argc, char **argv)
+static int run_command(const struct rm_command *command, int argc, char **argv)
 {
     struct rm_arguments arguments;
-    if (rm_parse(command, argc, argv, &arguments))
+    if (read_arguments(command, argc, argv, &arguments))
         return RM_USAGE;
     if (!arguments.help)
         return command->run(&arguments);
     print_command_help(command);
     return RM_DONE;
+}
+
+/* What was printed must have got there: `epoprm queue > /dev/full` has not done its work. */
+static int check_output_got_there(int code)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return code;
+    rm_complain("cannot write to the standard output");
+    return code == RM_DONE ? RM_REFUSED : code;
 }
 
 int main(int argc, char **argv)
@@ -122,12 +302,12 @@ int main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
-        return finish(RM_DONE);
+        return check_output_got_there(RM_DONE);
     }
     if (!strcmp(argv[1], "--version")) {
         printf("epoprm %s\n", EPOP_VERSION);
-        return finish(RM_DONE);
+        return check_output_got_there(RM_DONE);
     }
-    const struct rm_command *command = find(argv[1]);
-    return command ? finish(run(command, argc - 2, argv + 2)) : RM_USAGE;
+    const struct rm_command *command = find_command(argv[1]);
+    return command ? check_output_got_there(run_command(command, argc - 2, argv + 2)) : RM_USAGE;
 }

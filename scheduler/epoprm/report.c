@@ -1,18 +1,344 @@
-/* epoprm report: the journal as the record of a schedule, and epop-report to make a page of it. */
+/*
+ * epoprm report: what the journal knows as a record of a schedule, and epop-report to make a page of it. The record
+ * is filled into what the simulator keeps of a run (struct schedule), so that the figures have the same formulas, and
+ * the record the same layout.
+ */
+#include "scheduler/epoprm/command.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/spawn.h"
-#include "scheduler/epoprm/command.h"
-#include "scheduler/epoprm/executable.h"
-#include "scheduler/epoprm/past.h"
-#include "scheduler/epoprm/record.h"
-#include "scheduler/epoprm/say.h"
+#include "scheduler/journal/journal.h"
+#include "scheduler/simulated/metrics.h"
+#include "scheduler/simulated/recording.h"
+#include "scheduler/simulated/schedule.h"
+#include "scheduler/workload/workload.h"
+
+/* ---- Nodes -------------------------------------------------------------------------------------- */
+
+struct record {
+    struct journal *journal;
+    struct workload workload;
+    struct schedule schedule;
+    char **names; /* of the nodes, by number */
+    size_t name_room;
+    double first, now;       /* wall clock; the record's times are from `first` on */
+    double held;             /* node seconds */
+    double latency, longest; /* seconds from decision to commit: of all that committed; the longest */
+    size_t job_room;
+    bool full; /* no memory */
+};
+
+static void take_node(void *to, const struct journal_node *node)
+{
+    struct record *record = to;
+    if (array_reserve(&record->names, &record->name_room, (size_t)record->workload.nodes + 1, sizeof *record->names) ||
+        !(record->names[record->workload.nodes] = strdup(node->name)))
+        record->full = true;
+    else
+        record->workload.nodes++;
+}
+
+static int node_of(const struct record *record, const char *name, size_t length)
+{
+    for (int i = 0; i < record->workload.nodes; i++)
+        if (strlen(record->names[i]) == length && !strncmp(record->names[i], name, length))
+            return i;
+    return -1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Names that are no nodes any more are left out. The caller's to free; NULL: no memory. */
+static int *nodes_of(const struct record *record, const char *names, int *count)
+{
+    int *nodes = malloc((strlen(names) + 1) * sizeof *nodes);
+    *count = 0;
+    for (const char *at = names; nodes && *at;) {
+        size_t length = strcspn(at, ",");
+        int node = node_of(record, at, length);
+        if (node >= 0)
+            nodes[(*count)++] = node;
+        at += length + (at[length] == ',');
+    }
+    if (nodes)
+        qsort(nodes, (size_t)*count, sizeof *nodes, ascending);
+    return nodes;
+}
+
+/* ---- Jobs --------------------------------------------------------------------------------------- */
+
+static epop_policy_kind_t kind_of(const char *kind)
+{
+    return !strcmp(kind, "rigid")      ? EPOP_RIGID
+           : !strcmp(kind, "moldable") ? EPOP_MOLDABLE
+           : !strcmp(kind, "evolving") ? EPOP_EVOLVING
+                                       : EPOP_MALLEABLE;
+}
+
+static enum outcome outcome_of(const struct journal_job *job)
+{
+    if (job->ended < 0)
+        return job->started < 0 ? OUTCOME_WAITING : OUTCOME_RUNNING;
+    if (job->started < 0)
+        return OUTCOME_NEVER;
+    return strcmp(job->state, "done") ? OUTCOME_FAILED : OUTCOME_DONE;
+}
+
+/* How long it would take alone at another size is not known: it is slowed down against the time that it ran. */
+static struct work work_of(const struct record *record, const struct journal_job *job, struct phase *phase)
+{
+    double ran = job->started >= 0 && job->ended > job->started ? job->ended - job->started : 1e-3;
+    *phase = (struct phase){.iterations = 1, .seconds = ran, .speedup = {.model = SPEEDUP_AMDAHL, .serial = 1}};
+    return (struct work){.id = job->number,
+                         .name = strdup(job->name),
+                         .kind = kind_of(job->kind),
+                         .submit = job->submitted - record->first,
+                         .wanted = job->wanted,
+                         .range = {.min = job->nodes_min, .max = job->nodes_max},
+                         .limit = job->limit,
+                         .phases = phase,
+                         .phase_count = 1};
+}
+
+static void take_job(void *to, const struct journal_job *job)
+{
+    struct record *record = to;
+    struct workload *workload = &record->workload;
+    struct schedule *schedule = &record->schedule;
+    if (!workload->count)
+        record->first = job->submitted;
+    struct phase *phase = malloc(sizeof *phase);
+    if (!phase || array_reserve(&workload->works, &workload->room, workload->count + 1, sizeof *workload->works) ||
+        array_reserve(&schedule->jobs, &record->job_room, schedule->job_count + 1, sizeof *schedule->jobs)) {
+        free(phase);
+        record->full = true;
+        return;
+    }
+    workload->works[workload->count++] = work_of(record, job, phase);
+    schedule->jobs[schedule->job_count++] = (struct job_record){
+        .start = job->started - record->first, .end = job->ended - record->first, .outcome = outcome_of(job)};
+}
+
+/* The works do not move any more. */
+static void tie_works(struct record *record)
+{
+    for (size_t i = 0; i < record->schedule.job_count; i++)
+        record->schedule.jobs[i].work = &record->workload.works[i];
+}
+
+static struct job_record *job_of(const struct record *record, int64_t number)
+{
+    for (size_t i = 0; i < record->schedule.job_count; i++)
+        if (record->workload.works[i].id == number)
+            return &record->schedule.jobs[i];
+    return NULL;
+}
+
+static void take_stay(void *to, const struct journal_stay *stay)
+{
+    struct record *record = to;
+    struct job_record *job = job_of(record, stay->job);
+    double begin = stay->begin - record->first, end = (stay->end < 0 ? record->now : stay->end) - record->first;
+    int count, *nodes = job ? nodes_of(record, stay->nodes, &count) : NULL;
+    if (!nodes)
+        return;
+    if (count) { /* else on nodes of a daemon before, that this one has not */
+        record->held += count * (end - begin);
+        record->full |= record_more(job, begin, nodes, count) != 0;
+        record_none(job, end);
+    }
+    free(nodes);
+}
+
+/* ---- Resizes, decisions and events -------------------------------------------------------------- */
+
+static void take_resize(void *to, const struct journal_resize *resize)
+{
+    struct record *record = to;
+    struct job_record *job = job_of(record, resize->job);
+    struct metrics *metrics = &record->schedule.metrics;
+    bool committed = resize->times[JOURNAL_COMMITTED] >= 0;
+    if (!strcmp(resize->outcome, "refused") || !strcmp(resize->outcome, "failed"))
+        metrics->refused++;
+    if (!committed || !job)
+        return;
+    double latency = fmax(0, resize->times[JOURNAL_COMMITTED] - resize->times[JOURNAL_DECIDED]);
+    record->latency += latency;
+    record->longest = fmax(record->longest, latency);
+    job->resizes++;
+    *(resize->from < resize->to ? &metrics->grown : &metrics->shrunk) += 1;
+}
+
+static void take_decision(struct record *record, const struct journal_event *event)
+{
+    int count, *nodes = nodes_of(record, event->nodes && event->at < 0 ? event->nodes : "", &count);
+    struct decision decision = {.kind = event->at >= 0 ? DECISION_RESERVE
+                                        : event->from  ? DECISION_RESIZE
+                                                       : DECISION_START,
+                                .job = event->job,
+                                .from = event->from,
+                                .to = event->to,
+                                .nodes = nodes,
+                                .count = count,
+                                .time = event->at - record->first};
+    snprintf(decision.reason, sizeof decision.reason, "%s", event->text);
+    record->full |= !nodes || record_decision(&record->schedule, event->time - record->first, &decision);
+    free(nodes);
+}
+
+static char *event_text(const struct journal_event *event)
+{
+    char job[48] = "", sizes[64] = "", *text = NULL;
+    if (event->job > 0)
+        snprintf(job, sizeof job, " of job %lld", (long long)event->job);
+    if (event->from && event->to)
+        snprintf(sizes, sizeof sizes, ", %d to %d nodes", event->from, event->to);
+    return asprintf(&text, "%s%s%s%s%s", event->kind, job, sizes, *event->text ? ": " : "", event->text) < 0 ? NULL
+                                                                                                             : text;
+}
+
+/* Steps, nodes, ends; when jobs were submitted the jobs say. */
+static void take_event(void *to, const struct journal_event *event)
+{
+    struct record *record = to;
+    bool decided = !strcmp(event->kind, "decision");
+    if (decided && event->to > 0)
+        take_decision(record, event);
+    else if (!decided && strcmp(event->kind, "submitted"))
+        record->full |= record_event(&record->schedule, event->time - record->first, event_text(event)) != 0;
+}
+
+/* ---- The record --------------------------------------------------------------------------------- */
+
+/* The journal has name and options as they were given: "ers,period=1". */
+static int read_policy(struct record *record, struct error *error)
+{
+    struct schedule *schedule = &record->schedule;
+    if (journal_meta_get(record->journal, "policy", &schedule->policy, error))
+        return -1;
+    char *comma = schedule->policy ? strchr(schedule->policy, ',') : NULL;
+    schedule->options = strdup(comma ? comma + 1 : "");
+    if (comma)
+        *comma = '\0';
+    return 0;
+}
+
+static int read_all(struct record *record, struct error *error)
+{
+    record->now = wall_seconds();
+    if (journal_nodes(record->journal, take_node, record, error) ||
+        journal_jobs(record->journal, true, take_job, record, error))
+        return -1;
+    if (!record->workload.count)
+        return error_set(error, ERROR_REFUSED, "no job was submitted yet: there is nothing to report");
+    tie_works(record);
+    if (journal_stays(record->journal, take_stay, record, error) ||
+        journal_resizes(record->journal, true, take_resize, record, error) ||
+        journal_events(record->journal, 0, 0, take_event, record, error) || read_policy(record, error))
+        return -1;
+    if (record->full || metrics_sum(&record->schedule, &record->workload, record->held, error))
+        return error_memory(error);
+    return 0;
+}
+
+/* Over the time until now while jobs run; how much of it was needed is not known of a real job. */
+static void correct_figures(struct record *record)
+{
+    struct metrics *metrics = &record->schedule.metrics;
+    for (size_t i = 0; i < record->schedule.job_count; i++) {
+        const struct job_record *job = &record->schedule.jobs[i];
+        double end = job->outcome == OUTCOME_RUNNING  ? record->now - record->first
+                     : job->outcome == OUTCOME_FAILED ? job->end
+                                                      : 0;
+        metrics->makespan = fmax(metrics->makespan, end);
+    }
+    metrics->efficiency = 0;
+    metrics->utilisation = metrics->makespan > 0 && record->workload.nodes > 0
+                               ? fmin(1, record->held / (record->workload.nodes * metrics->makespan))
+                               : 0;
+}
+
+static cJSON *zero_numbers(const char *const *names)
+{
+    cJSON *object = cJSON_CreateObject();
+    for (int i = 0; names[i]; i++)
+        cJSON_AddNumberToObject(object, names[i], 0);
+    return object;
+}
+
+static cJSON *head_of_record(const struct record *record)
+{
+    static const char *const watts[] = {"idle_watts", "busy_watts", "power_cap", NULL};
+    cJSON *json = cJSON_CreateObject(), *workload = cJSON_CreateObject(), *machine = zero_numbers(watts);
+    cJSON_AddStringToObject(json, "schema", "epop.schedule");
+    cJSON_AddNumberToObject(json, "version", 1);
+    cJSON_AddStringToObject(json, "program", "epoprm " EPOP_VERSION);
+    cJSON_AddStringToObject(workload, "name", "jobs of epoprm");
+    cJSON_AddNumberToObject(workload, "jobs", (double)record->workload.count);
+    cJSON_AddArrayToObject(workload, "notes");
+    cJSON_AddNumberToObject(machine, "nodes", record->workload.nodes);
+    cJSON_AddItemToObject(json, "workload", workload);
+    cJSON_AddItemToObject(json, "machine", machine);
+    cJSON_AddObjectToObject(json, "options");
+    return json;
+}
+
+/* Known of real resizes alone: in a simulation it is an option. */
+static void add_latency(cJSON *metrics, const struct record *record)
+{
+    int resizes = record->schedule.metrics.grown + record->schedule.metrics.shrunk;
+    cJSON_AddNumberToObject(metrics, "mean_latency", resizes ? record->latency / resizes : 0);
+    cJSON_AddNumberToObject(metrics, "max_latency", record->longest);
+}
+
+static cJSON *whole_record(const struct record *record)
+{
+    cJSON *json = head_of_record(record), *run = schedule_json(&record->schedule);
+    add_latency(cJSON_GetObjectItem(run, "metrics"), record);
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(json, "runs"), run);
+    return json;
+}
+
+static void free_record(struct record *record)
+{
+    for (int i = 0; i < record->workload.nodes; i++)
+        free(record->names[i]);
+    for (size_t i = 0; i < record->workload.count; i++) {
+        free(record->workload.works[i].phases);
+        free(record->workload.works[i].name);
+    }
+    free(record->workload.works);
+    free(record->names);
+    schedule_free(&record->schedule);
+}
+
+/* NULL: the line says why. Times are seconds from the first submission. */
+static cJSON *make_record(struct journal *journal, struct error *error)
+{
+    struct record record = {.journal = journal};
+    cJSON *json = NULL;
+    if (!read_all(&record, error)) {
+        correct_figures(&record);
+        json = whole_record(&record);
+    }
+    free_record(&record);
+    return json;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
 
 static int write_record(const cJSON *record, const char *path)
 {
@@ -28,7 +354,7 @@ static int write_record(const cJSON *record, const char *path)
     return failed ? RM_REFUSED : RM_DONE;
 }
 
-static int run(char *program, char *input, char *output)
+static int run_program(char *program, char *input, char *output)
 {
     char *argv[] = {program, input, "-o", output, NULL};
     struct spawn what = {.argv = argv, .in = SPAWN_NOTHING, .out = STDOUT_FILENO, .err = STDERR_FILENO};
@@ -45,7 +371,7 @@ static int run(char *program, char *input, char *output)
 
 static int make_page(const cJSON *record, const char *output)
 {
-    char input[] = "/tmp/epoprm-XXXXXX.json", *program = executable_beside("bin/epop-report");
+    char input[] = "/tmp/epoprm-XXXXXX.json", *program = rm_beside("bin/epop-report");
     char *page = strdup(output);
     int file = program && page ? mkstemps(input, 5) : -1;
     int code = file >= 0 ? write_record(record, input) : RM_REFUSED;
@@ -55,7 +381,7 @@ static int make_page(const cJSON *record, const char *output)
     else if (file < 0)
         rm_complain("report: %s: %s", input, strerror(errno));
     if (code == RM_DONE)
-        code = run(program, input, page);
+        code = run_program(program, input, page);
     if (file >= 0) {
         close(file);
         unlink(input);
@@ -74,11 +400,11 @@ int rm_report(const struct rm_arguments *arguments)
         rm_complain(arguments->output ? "report: --format: html or json" : "report: where to? -o FILE");
         return RM_USAGE;
     }
-    if (past_open(&journal, &error)) {
+    if (rm_journal(&journal, &error)) {
         rm_complain("report: %s", error.text);
         return RM_NO_JOB;
     }
-    cJSON *record = record_make(journal, &error);
+    cJSON *record = make_record(journal, &error);
     journal_close(journal);
     if (!record)
         rm_complain("report: %s", error.text);

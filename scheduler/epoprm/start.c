@@ -1,4 +1,6 @@
-/* epoprm start: the daemon in the background, told of when it takes requests, or in the foreground. */
+/* epoprm start: the daemon in the background, or in the foreground; epoprm stop: back when the daemon has ended. */
+#include "scheduler/epoprm/command.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,26 +10,69 @@
 #include <unistd.h>
 
 #include "runtime/base/json.h"
-#include "scheduler/epoprm/before.h"
 #include "scheduler/epoprm/client.h"
-#include "scheduler/epoprm/command.h"
-#include "scheduler/epoprm/place.h"
-#include "scheduler/epoprm/say.h"
 #include "scheduler/hosts/hosts.h"
+#include "scheduler/journal/journal.h"
 #include "scheduler/slurm/adviser.h"
 
-enum { MOST_LOCAL = 4096 };
+/* ---- How the daemon before was started, which the next one goes by where nothing else is said ---- */
 
-static int take_local(const char *text, int *local)
+/* NULL, or 0: there was none, or it was not told. */
+struct before {
+    char *hosts, *policy, *launcher, *launcher_exec;
+    int local;
+};
+
+/* The daemon writes "" for what it was not told. */
+static int read_word(struct journal *journal, const char *key, char **word, struct error *error)
 {
-    char *end;
-    long number = strtol(text, &end, 10);
-    *local = number > 0 && number <= MOST_LOCAL ? (int)number : 0;
-    if (end != text && !*end && *local)
-        return 0;
-    rm_complain("start: --local: \"%s\" is no number of nodes from 1 to %d", text, MOST_LOCAL);
-    return -1;
+    if (journal_meta_get(journal, key, word, error))
+        return -1;
+    if (*word && !**word) {
+        free(*word);
+        *word = NULL;
+    }
+    return 0;
 }
+
+static int read_words(struct journal *journal, struct before *before, struct error *error)
+{
+    char *local = NULL;
+    int failed = read_word(journal, "hosts", &before->hosts, error) || read_word(journal, "local", &local, error) ||
+                 read_word(journal, "policy", &before->policy, error) ||
+                 read_word(journal, "launcher", &before->launcher, error) ||
+                 read_word(journal, "launcher-exec", &before->launcher_exec, error);
+    before->local = local ? atoi(local) : 0;
+    free(local);
+    return failed ? -1 : 0;
+}
+
+/* No journal is no failure. */
+static int read_before(struct before *before, struct error *error)
+{
+    char path[RM_PATH_MAX];
+    struct journal *journal;
+    *before = (struct before){0};
+    if (rm_file(path, "journal.db", error))
+        return -1;
+    if (access(path, F_OK))
+        return 0;
+    if (journal_open_reading(&journal, path, error))
+        return -1;
+    int failed = read_words(journal, before, error);
+    journal_close(journal);
+    return failed;
+}
+
+static void free_before(struct before *before)
+{
+    free(before->hosts);
+    free(before->policy);
+    free(before->launcher);
+    free(before->launcher_exec);
+}
+
+/* ---- What it is to rule ------------------------------------------------------------------------- */
 
 /* One of both has a directory. */
 struct site {
@@ -35,13 +80,11 @@ struct site {
     struct slurm_options slurm;
 };
 
-static int live(const struct site *site, void (*ready)(void *context), void *context, struct error *error)
+static int live_there(const struct site *site, void (*ready)(void *context), void *context, struct error *error)
 {
     return site->slurm.directory ? slurm_run(&site->slurm, ready, context, error)
                                  : hosts_run(&site->hosts, ready, context, error);
 }
-
-/* ---- What it rules ------------------------------------------------------------------------ */
 
 static void print_names(const cJSON *nodes)
 {
@@ -51,7 +94,7 @@ static void print_names(const cJSON *nodes)
     printf("%s", count > shown ? ", ...)" : ")");
 }
 
-static int show(const struct site *site)
+static int show_nodes(const struct site *site)
 {
     const char *directory = site->hosts.directory;
     int code;
@@ -69,7 +112,7 @@ static int show(const struct site *site)
     return code;
 }
 
-/* ---- The daemon --------------------------------------------------------------------------- */
+/* ---- The daemon --------------------------------------------------------------------------------- */
 
 static void say_ready(void *context)
 {
@@ -89,7 +132,7 @@ static void say_ready_here(void *context)
 static int run_here(const struct site *site)
 {
     struct error error;
-    if (!live(site, say_ready_here, NULL, &error))
+    if (!live_there(site, say_ready_here, NULL, &error))
         return RM_DONE;
     rm_complain("%s", error.text);
     return RM_REFUSED;
@@ -97,13 +140,13 @@ static int run_here(const struct site *site)
 
 static int open_log(const char *directory)
 {
-    char path[PLACE_MAX];
+    char path[RM_PATH_MAX];
     snprintf(path, sizeof path, "%.4080s/log", directory);
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
 /* Nothing of the caller's: no terminal, no directory, no descriptor. */
-static void detach(int log)
+static void detach_from_caller(int log)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     setsid();
@@ -119,8 +162,8 @@ static void detach(int log)
 static void be_the_daemon(const struct site *site, int told)
 {
     struct error error;
-    detach(open_log(site->slurm.directory ? site->slurm.directory : site->hosts.directory));
-    int failed = live(site, say_ready, &told, &error);
+    detach_from_caller(open_log(site->slurm.directory ? site->slurm.directory : site->hosts.directory));
+    int failed = live_there(site, say_ready, &told, &error);
     if (failed && told >= 0) {
         size_t length = strlen(error.text);
         _exit(write(told, error.text, length) == (ssize_t)length ? RM_REFUSED : RM_USAGE);
@@ -131,7 +174,7 @@ static void be_the_daemon(const struct site *site, int told)
 }
 
 /* "r" when it is ready; else a line, or nothing if it died. */
-static int hear(int from, pid_t pid)
+static int hear_beginning(int from, pid_t pid)
 {
     char text[ERROR_TEXT_MAX] = "";
     size_t used = 0;
@@ -160,21 +203,23 @@ static int run_behind(const struct site *site)
         be_the_daemon(site, ends[1]);
     }
     close(ends[1]);
-    int code = pid > 0 ? hear(ends[0], pid) : RM_REFUSED;
+    int code = pid > 0 ? hear_beginning(ends[0], pid) : RM_REFUSED;
     if (pid < 0)
         rm_complain("start: %s", strerror(errno));
     close(ends[0]);
-    return code ? code : show(site);
+    return code ? code : show_nodes(site);
 }
 
-/* ---- The command -------------------------------------------------------------------------- */
+/* ---- The command -------------------------------------------------------------------------------- */
+
+enum { MOST_LOCAL = 4096 };
 
 static bool is_slurm(const struct rm_arguments *arguments)
 {
     return arguments->site && !strcmp(arguments->site, "slurm");
 }
 
-static int check(const struct rm_arguments *arguments)
+static int check_arguments(const struct rm_arguments *arguments)
 {
     if (arguments->hosts && arguments->local)
         rm_complain("start: --hosts or --local, not both");
@@ -189,11 +234,22 @@ static int check(const struct rm_arguments *arguments)
     return -1;
 }
 
+static int take_local(const char *text, int *local)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    *local = number > 0 && number <= MOST_LOCAL ? (int)number : 0;
+    if (end != text && !*end && *local)
+        return 0;
+    rm_complain("start: --local: \"%s\" is no number of nodes from 1 to %d", text, MOST_LOCAL);
+    return -1;
+}
+
 /* A policy's file is found from where the command was given: the daemon is elsewhere. To be freed. */
 static char *policy_of(const struct rm_arguments *arguments)
 {
     const char *policy = arguments->policy;
-    char cwd[PLACE_MAX], *whole = NULL;
+    char cwd[RM_PATH_MAX], *whole = NULL;
     if (!policy)
         return NULL;
     bool here = *policy != '/' && memchr(policy, '/', strcspn(policy, ","));
@@ -247,12 +303,12 @@ static int slurm_options_of(struct slurm_options *options, const struct rm_argum
 
 int rm_start(const struct rm_arguments *arguments)
 {
-    char directory[PLACE_MAX];
+    char directory[RM_PATH_MAX];
     struct error error;
     struct before before;
-    if (check(arguments))
+    if (check_arguments(arguments))
         return RM_USAGE;
-    if (place_directory(directory, &error) || place_make(directory, &error) || before_read(&before, &error)) {
+    if (rm_directory(directory, &error) || rm_make_directory(directory, &error) || read_before(&before, &error)) {
         rm_complain("start: %s", error.text);
         return RM_REFUSED;
     }
@@ -261,7 +317,37 @@ int rm_start(const struct rm_arguments *arguments)
     int wrong = is_slurm(arguments) ? slurm_options_of(&site.slurm, arguments, directory)
                                     : options_of(&site.hosts, arguments, &before);
     int code = wrong ? RM_USAGE : arguments->foreground ? run_here(&site) : run_behind(&site);
-    before_free(&before);
+    free_before(&before);
     free(policy);
+    return code;
+}
+
+/* ---- stop --------------------------------------------------------------------------------------- */
+
+static const double stop_limit = 120; /* seconds for jobs to end */
+
+int rm_stop(const struct rm_arguments *arguments)
+{
+    int code;
+    if (arguments->jobs && arguments->leave) {
+        rm_complain("stop: --jobs or --leave, not both");
+        return RM_USAGE;
+    }
+    struct client *daemon = client_connect(stop_limit, false, &code);
+    bool ended = false;
+    if (!daemon)
+        return code;
+    cJSON *request = json_message("stop");
+    cJSON_AddStringToObject(request, "how", arguments->jobs ? "jobs" : arguments->leave ? "leave" : "idle");
+    cJSON *answer = client_ask(daemon, request, &code);
+    if (answer)
+        cJSON_Delete(client_next(daemon, &ended));
+    if (answer && !ended) {
+        rm_complain("stop: the daemon has not ended after %.0f s", stop_limit);
+        code = RM_TIMEOUT;
+    }
+    cJSON_Delete(answer);
+    cJSON_Delete(request);
+    client_close(daemon);
     return code;
 }

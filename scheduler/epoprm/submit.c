@@ -1,7 +1,10 @@
-/* epoprm submit: what can be checked at once is, then the daemon gets it with the caller's directory and environment.
+/*
+ * epoprm submit, cancel and drain. What of a submission can be checked at once is; the daemon has it with the
+ * directory and the environment of the caller.
  */
+#include "scheduler/epoprm/command.h"
+
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +14,78 @@
 #include "runtime/base/duration.h"
 #include "runtime/base/json.h"
 #include "scheduler/epoprm/client.h"
-#include "scheduler/epoprm/command.h"
-#include "scheduler/epoprm/executable.h"
-#include "scheduler/epoprm/say.h"
-#include "terminal/output.h"
 
 extern char **environ;
+
+/* ---- Can the program be started? ---------------------------------------------------------------- */
+
+static bool is_file(const char *path, int mode)
+{
+    struct stat status;
+    return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, mode);
+}
+
+static bool in_path(const char *name)
+{
+    const char *at = getenv("PATH");
+    bool found = false;
+    while (at && *at && !found) {
+        size_t length = strcspn(at, ":");
+        char *path = NULL;
+        if (asprintf(&path, "%.*s/%s", (int)length, at, name) >= 0)
+            found = is_file(path, X_OK);
+        free(path);
+        at += length + (at[length] == ':');
+    }
+    return found;
+}
+
+/* The programs and examples that EPOP brings are found by their name. */
+static bool is_ours(const char *name)
+{
+    static const char *const folders[] = {"lib/epop/programs", "lib/epop/examples"};
+    for (int i = 0; i < 2 && !strchr(name, '/'); i++) {
+        char *inside = NULL, *path = NULL;
+        if (asprintf(&inside, "%s/%s", folders[i], name) >= 0)
+            path = rm_beside(inside);
+        free(inside);
+        free(path);
+        if (path)
+            return true;
+    }
+    return false;
+}
+
+static int check_file(const char *name, int mode)
+{
+    struct stat status;
+    if (is_file(name, mode))
+        return 0;
+    if (stat(name, &status))
+        rm_complain("submit: %s: %s", name, strerror(errno));
+    else if (!S_ISREG(status.st_mode))
+        rm_complain("submit: %s: is no file", name);
+    else
+        rm_complain("submit: %s: cannot be %s: chmod +%c it", name, mode == X_OK ? "executed" : "read",
+                    mode == X_OK ? 'x' : 'r');
+    return -1;
+}
+
+/* Can this be started: a .so that can be read, a file that can be executed, a command of the PATH? -1 after a line. */
+static int check_program(const char *name)
+{
+    const char *end = strrchr(name, '.');
+    if (end && !strcmp(end, ".so"))
+        return is_ours(name) ? 0 : check_file(name, R_OK);
+    if (strchr(name, '/'))
+        return check_file(name, X_OK);
+    if (*name && in_path(name))
+        return 0;
+    rm_complain("submit: %s: there is no such command (a program here is ./%s)", name, name);
+    return -1;
+}
+
+/* ---- What is submitted -------------------------------------------------------------------------- */
 
 /* "4" or "1-4" */
 static int take_range(cJSON *request, const char *option, const char *text)
@@ -124,13 +193,13 @@ static int add_words(cJSON *request, const struct rm_arguments *arguments)
     return add_output(request, arguments->output, cwd);
 }
 
-static int complete(cJSON *request, const struct rm_arguments *arguments)
+static int complete_request(cJSON *request, const struct rm_arguments *arguments)
 {
     const char *ranks = arguments->ranks || arguments->nodes ? arguments->ranks : "1";
     if (take_range(request, "ranks", ranks) || take_range(request, "nodes", arguments->nodes) ||
         take_time(request, arguments->time))
         return RM_USAGE;
-    if (executable_check(arguments->words[0]))
+    if (check_program(arguments->words[0]))
         return RM_REFUSED;
     add_environment(request);
     return add_words(request, arguments);
@@ -139,7 +208,7 @@ static int complete(cJSON *request, const struct rm_arguments *arguments)
 int rm_submit(const struct rm_arguments *arguments)
 {
     cJSON *request = json_message("submit");
-    int code = complete(request, arguments);
+    int code = complete_request(request, arguments);
     if (code != RM_DONE) {
         cJSON_Delete(request);
         return code;
@@ -150,5 +219,40 @@ int rm_submit(const struct rm_arguments *arguments)
     else if (answer)
         printf("%.0f\n", json_number(answer, "job", 0));
     cJSON_Delete(answer);
+    return code;
+}
+
+/* ---- cancel and drain --------------------------------------------------------------------------- */
+
+static int cancel_job(const char *word)
+{
+    int64_t job;
+    int code;
+    if (rm_job_number(word, &job))
+        return RM_USAGE;
+    cJSON *request = json_message("cancel");
+    cJSON_AddNumberToObject(request, "job", (double)job);
+    cJSON_Delete(client_request(request, &code));
+    return code;
+}
+
+/* The others are cancelled, too, when one cannot be. */
+int rm_cancel(const struct rm_arguments *arguments)
+{
+    int code = RM_DONE;
+    for (int i = 0; i < arguments->count; i++) {
+        int one = cancel_job(arguments->words[i]);
+        code = code ? code : one;
+    }
+    return code;
+}
+
+int rm_drain(const struct rm_arguments *arguments)
+{
+    int code;
+    cJSON *request = json_message("drain");
+    cJSON_AddStringToObject(request, "node", arguments->words[0]);
+    cJSON_AddBoolToObject(request, "undo", arguments->undo);
+    cJSON_Delete(client_request(request, &code));
     return code;
 }
