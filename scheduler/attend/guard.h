@@ -6,10 +6,11 @@
 #ifndef SCHEDULER_ATTEND_GUARD_H
 #define SCHEDULER_ATTEND_GUARD_H
 
+#include <cjson/cJSON.h>
 #include <sys/types.h>
 
 #include "runtime/base/error.h"
-#include "scheduler/attend/launch.h"
+#include "scheduler/attend/jobdir.h"
 
 enum guard_word {
     GUARD_RUNS = 1, /* the command has begun */
@@ -36,5 +37,8 @@ void guard_terminate(const struct guard *guard);
 void guard_kill(const struct guard *guard);
 /* 1: a message; 0: none yet; -1: it has died, and fd is closed. */
 int guard_read(struct guard *guard, struct guard_message *message);
+
+/* As ended.json has it: what a message that is not GUARD_RUNS means. */
+cJSON *guard_ended(const struct guard_message *message, const struct launch *launch);
 
 #endif

@@ -5,6 +5,13 @@
 #ifndef SCHEDULER_ATTEND_LINK_H
 #define SCHEDULER_ATTEND_LINK_H
 
+#include <event2/event.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "runtime/base/error.h"
+#include "runtime/wire/line.h"
+
 /* Its exit status. */
 int link_to(const char *adviser, const char *address_file);
 

@@ -10,7 +10,7 @@ enum { USAGE = 2 };
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "run"))
-        return run(argv[2]);
+        return run_job(argv[2]);
     if (argc == 4 && !strcmp(argv[1], "link"))
         return link_to(argv[2], argv[3]);
     fprintf(stderr, "usage: attend run JOBDIR, or attend link HOST:PORT ADDRESSFILE (epoprm and epop start it)\n");

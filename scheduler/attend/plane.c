@@ -1,4 +1,4 @@
-/* Finding, attaching, asking: see plane.h. */
+/* The job's control plane: looked for in the directories of address files, attached to, asked. */
 #include "scheduler/attend/plane.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static bool is_it(const struct plane *plane, const struct control_job *job)
     return !strcmp(job->batch, plane->batch) && strcmp(job->id, plane->over);
 }
 
-static bool find(struct plane *plane)
+static bool find_job(struct plane *plane)
 {
     struct control_job *jobs;
     int count = control_jobs(&jobs);
@@ -51,12 +51,12 @@ static bool find(struct plane *plane)
     return found;
 }
 
-static void look_in(struct plane *plane, double seconds)
+static void look_again_in(struct plane *plane, double seconds)
 {
     wire_timer_set(plane->look, seconds);
 }
 
-static void seek(struct plane *plane, double seconds)
+static void seek_job(struct plane *plane, double seconds)
 {
     if (plane->link)
         wire_link_close(plane->link);
@@ -64,7 +64,7 @@ static void seek(struct plane *plane, double seconds)
     plane->state = PLANE_SEEKS;
     plane->seen = -1;
     if (!plane->closed)
-        look_in(plane, seconds);
+        look_again_in(plane, seconds);
 }
 
 /* ---- The link ----------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static void on_attached(void *context, const struct error *why_not)
 {
     struct plane *plane = context;
     if (why_not) {
-        seek(plane, again);
+        seek_job(plane, again);
         return;
     }
     cJSON *watch = json_message(REQUEST(watch));
@@ -95,11 +95,11 @@ static void on_ended(void *context, bool lost)
     struct plane *plane = context;
     plane->lost = lost;
     snprintf(plane->over, sizeof plane->over, "%s", plane->job.id);
-    seek(plane, soon);
+    seek_job(plane, soon);
     plane->ops->detached(plane->context);
 }
 
-static void begin(struct plane *plane)
+static void begin_attaching(struct plane *plane)
 {
     static const struct wire_link_ops ops = {.attached = on_attached, .message = on_message, .ended = on_ended};
     struct error unheard;
@@ -107,29 +107,29 @@ static void begin(struct plane *plane)
     plane->link =
         wire_link_open(plane->base, plane->job.uri, plane->job.token, WIRE_TOOL, -1, &ops, plane, attach, &unheard);
     if (!plane->link)
-        seek(plane, again);
+        seek_job(plane, again);
 }
 
 /* A change within the clock's tick of a look would be missed, so a look is repeated once. */
-static void look(evutil_socket_t fd, short what, void *context)
+static void look_for_job(evutil_socket_t fd, short what, void *context)
 {
     struct plane *plane = context;
     long long now = look_at_directories();
     bool changed = now != plane->seen;
     (void)fd, (void)what;
-    look_in(plane, monotonic_seconds() - plane->since < young ? soon : seldom);
+    look_again_in(plane, monotonic_seconds() - plane->since < young ? soon : seldom);
     if (!changed && plane->unchanged++ > 1)
         return;
     if (changed)
         plane->unchanged = 0;
     plane->seen = now;
-    if (!find(plane))
+    if (!find_job(plane))
         return;
     evtimer_del(plane->look);
-    begin(plane);
+    begin_attaching(plane);
 }
 
-/* ---- For the attendant ------------------------------------------------------------------------- */
+/* ---- Asking it ---------------------------------------------------------------------------------- */
 
 struct call {
     struct plane *plane;
@@ -137,7 +137,7 @@ struct call {
 };
 
 /* NULL: the job is gone, which is told of all that wait at once. */
-static void answered(void *context, cJSON *answer, const struct error *why)
+static void on_answered(void *context, cJSON *answer, const struct error *why)
 {
     struct call *call = context;
     (void)why;
@@ -150,18 +150,18 @@ static void answered(void *context, cJSON *answer, const struct error *why)
 
 int plane_open(struct plane *plane, struct error *error)
 {
-    plane->look = evtimer_new(plane->base, look, plane);
+    plane->look = evtimer_new(plane->base, look_for_job, plane);
     if (!plane->look)
         return error_memory(error);
     plane->since = monotonic_seconds();
-    seek(plane, 0);
+    seek_job(plane, 0);
     return 0;
 }
 
 void plane_close(struct plane *plane)
 {
     plane->closed = true;
-    seek(plane, 0);
+    seek_job(plane, 0);
     evtimer_del(plane->look);
 }
 
@@ -171,7 +171,7 @@ int plane_ask(struct plane *plane, int64_t number, const cJSON *request)
     if (!call)
         return -1;
     *call = (struct call){plane, number};
-    if (!wire_link_ask(plane->link, request, 0, answered, call))
+    if (!wire_link_ask(plane->link, request, 0, on_answered, call))
         return 0;
     free(call);
     return -1;

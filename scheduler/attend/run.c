@@ -1,4 +1,7 @@
-/* Beside a job's command: see run.h. */
+/*
+ * attend run: starts the command of a job behind a guard, answers on the socket of the job's directory, and writes
+ * how the job ended.
+ */
 #include "scheduler/attend/run.h"
 
 #include <errno.h>
@@ -13,22 +16,136 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/json.h"
 #include "runtime/base/kin.h"
+#include "runtime/base/procstat.h"
+#include "runtime/control/rundir.h"
+#include "runtime/hydra/hydra.h"
+#include "runtime/hydra/leftovers.h"
 #include "runtime/wire/loop.h"
 #include "runtime/wire/socket.h"
-#include "scheduler/attend/attendant.h"
-#include "scheduler/attend/ended.h"
 #include "scheduler/attend/guard.h"
-#include "scheduler/attend/lost.h"
-#include "scheduler/attend/unreached.h"
+#include "scheduler/attend/jobdir.h"
+#include "scheduler/attend/service.h"
 
 #define MARK "EPOP_ATTENDED=" /* in the environment of all processes of a job, with its directory */
 
+/* ---- A job whose attendant was killed ----------------------------------------------------------- */
+
+/* The next attendant of its directory finds the file `started`, and ends what is left of the job. */
+
+enum { STARTED_MAX = PATH_MAX + 16 };
+
+static const double guard_patience = 10; /* seconds: the guard has limits of its own, which are less */
+
+static const char *started_path(const char *directory, char path[STARTED_MAX])
+{
+    snprintf(path, STARTED_MAX, "%s/started", directory);
+    return path;
+}
+
+/* The file `started` of the job's directory. */
+static int write_started(const char *directory, pid_t guard, struct error *error)
+{
+    char path[STARTED_MAX], start[32];
+    cJSON *json = cJSON_CreateObject();
+    snprintf(start, sizeof start, "%llu", control_process_start(guard));
+    cJSON_AddNumberToObject(json, "version", 1);
+    cJSON_AddNumberToObject(json, "pid", guard);
+    cJSON_AddStringToObject(json, "start_time", start);
+    int failed = jobdir_write_json(started_path(directory, path), json, error);
+    cJSON_Delete(json);
+    return failed;
+}
+
+static bool is_started(const char *directory)
+{
+    char path[STARTED_MAX];
+    return !access(started_path(directory, path), F_OK);
+}
+
+static bool guard_is_there(long pid, unsigned long long start)
+{
+    return pid > 1 && start && control_process_start(pid) == start;
+}
+
+static void await_guard(long pid, unsigned long long start)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    for (double end = monotonic_seconds() + guard_patience; guard_is_there(pid, start) && monotonic_seconds() < end;)
+        nanosleep(&pause, NULL);
+    if (guard_is_there(pid, start))
+        kill((pid_t)pid, SIGKILL);
+}
+
+/* Waits for the guard, which ends it; ends it where that has died, too. How it ended. */
+static cJSON *end_lost_job(const char *directory, const char *mark)
+{
+    char path[STARTED_MAX];
+    cJSON *started = jobdir_read_json(started_path(directory, path)), *ended;
+    const char *start = json_text(started, "start_time");
+    await_guard(json_int(started, "pid", 0), start ? strtoull(start, NULL, 10) : 0);
+    cJSON_Delete(started);
+    if (kin_end(-1, mark))
+        leftovers_remove();
+    ended = jobdir_read_ended(directory);
+    return ended ? ended : jobdir_ended_lost();
+}
+
+/* ---- Hosts that are not reached ----------------------------------------------------------------- */
+
+/*
+ * mpiexec does not notice that the command which reaches a host for it (ssh, srun) has failed, and waits for ever:
+ * for jobs that have no control plane, or not yet.
+ */
+
+struct failure {
+    char name[64];
+    int status;
+};
+
+static bool is_mpiexec(void *context, long pid, const struct procstat *stat)
+{
+    (void)context, (void)pid;
+    return !strncmp(stat->name, "mpiexec", 7);
+}
+
+static bool reaches_nobody(void *context, long pid, const struct procstat *stat)
+{
+    struct failure *failure = context;
+    return is_mpiexec(NULL, pid, stat) &&
+           hydra_failed((pid_t)pid, failure->name, sizeof failure->name, &failure->status);
+}
+
+/* Is there an mpiexec right below that process? */
+static bool mpiexec_is_below(pid_t above)
+{
+    return procstat_child(above, is_mpiexec, NULL);
+}
+
+/* Is there an mpiexec right below that process of which such a command has ended with an error? Then a line says which.
+ * Also true for a moment when a job is just ending, so that it should be asked twice. */
+static bool sees_unreached(pid_t above, char *text, size_t size)
+{
+    struct failure failure;
+    bool seen = procstat_child(above, reaches_nobody, &failure);
+    if (seen)
+        snprintf(text, size, "mpiexec cannot start processes on other hosts: its '%s' ended with status %d",
+                 failure.name, failure.status);
+    return seen;
+}
+
+/* ---- The end ------------------------------------------------------------------------------------ */
+
 /* Seconds: that it stays to tell of the end; of grace where it is itself told to go; for the command to begin. */
 static const double linger = 5, short_grace = 3;
+
 static const double look_apart = 1; /* and between two looks for hosts that are not reached */
+
 enum {
     BEGIN_MS = 2000 /* of waiting for it in vain, before others are heard */,
     MISSED_MOST = 6 /* looks, in which others end a job as well */
@@ -39,7 +156,7 @@ struct beside {
     char mark[PATH_MAX + sizeof MARK];
     struct launch launch;
     struct guard guard;
-    struct attendant attendant;
+    struct service service;
     struct wire_listener *listener;
     char socket[PATH_MAX + 8];
     struct event *guarded, *signalled, *late, *look;
@@ -53,8 +170,94 @@ static int say_failed(const struct error *error)
     return 1;
 }
 
+static void on_lingered(evutil_socket_t fd, short what, void *context)
+{
+    struct beside *b = context;
+    (void)fd, (void)what;
+    service_leave(&b->service);
+}
+
+static void finish_job(struct beside *b, cJSON *ended)
+{
+    struct error error;
+    evtimer_del(b->look);
+    if (b->unreached[0]) {
+        cJSON_DeleteItemFromObjectCaseSensitive(ended, "reason");
+        cJSON_AddStringToObject(ended, "reason", b->unreached);
+    }
+    if (jobdir_write_ended(b->directory, ended, &error))
+        say_failed(&error);
+    service_ended(&b->service, ended);
+    wire_timer_set(b->late, linger);
+}
+
+/* What the guard had below it has become this process's. */
+static cJSON *without_guard(void)
+{
+    kin_end(getpid(), NULL);
+    return jobdir_ended_lost();
+}
+
+static void on_guard(evutil_socket_t fd, short what, void *context)
+{
+    struct beside *b = context;
+    struct guard_message message;
+    (void)fd, (void)what;
+    event_del(b->guarded); /* reading closes the descriptor of a guard that is gone */
+    int got = guard_read(&b->guard, &message);
+    if (!got || (got > 0 && message.word == GUARD_RUNS))
+        event_add(b->guarded, NULL);
+    if (!got || b->service.ended || (got > 0 && message.word == GUARD_RUNS))
+        return;
+    if (got > 0)
+        finish_job(b, guard_ended(&message, &b->launch));
+    else
+        finish_job(b, without_guard());
+    waitpid(b->guard.pid, NULL, WNOHANG);
+}
+
+static void on_terminate(void *context)
+{
+    struct beside *b = context;
+    guard_terminate(&b->guard);
+}
+
+static void on_kill(void *context)
+{
+    struct beside *b = context;
+    guard_kill(&b->guard);
+}
+
+/* Rank 0's process has gone, and no other one was left to end mpiexec, which waits for an ssh to a host without power.
+ */
+static bool waits_in_vain(const struct beside *b)
+{
+    const struct plane *plane = &b->service.plane;
+    return plane->lost && plane->state == PLANE_SEEKS && !b->launch.once && mpiexec_is_below(b->guard.pid);
+}
+
+/* One that has a control plane misses its processes by itself. */
+static void look_for_hosts(evutil_socket_t fd, short what, void *context)
+{
+    struct beside *b = context;
+    (void)fd, (void)what;
+    char text[sizeof b->unreached] = "rank 0's process or its host has gone, and mpiexec has not noticed";
+    bool vain = waits_in_vain(b);
+    b->missed = vain ? b->missed + 1 : 0;
+    b->looked =
+        b->service.plane.state == PLANE_SEEKS && sees_unreached(b->guard.pid, text, sizeof text) ? b->looked + 1 : 0;
+    if (b->looked < 2 && b->missed < MISSED_MOST) {
+        wire_timer_set(b->look, look_apart);
+        return;
+    }
+    memcpy(b->unreached, text, sizeof text);
+    service_end(&b->service, 0);
+}
+
+/* ---- The beginning ------------------------------------------------------------------------------ */
+
 /* 1: another one has it; -1: a line says why not. It is held as long as this process lives. */
-static int lock(const char *directory, struct error *error)
+static int lock_directory(const char *directory, struct error *error)
 {
     char path[PATH_MAX + 8];
     snprintf(path, sizeof path, "%s/lock", directory);
@@ -67,100 +270,12 @@ static int lock(const char *directory, struct error *error)
     return errno == EWOULDBLOCK ? 1 : error_set(error, ERROR_FAILED, "%s: %s", path, strerror(errno));
 }
 
-/* ---- The end ----------------------------------------------------------------------------------- */
-
-static void on_late(evutil_socket_t fd, short what, void *context)
-{
-    struct beside *b = context;
-    (void)fd, (void)what;
-    attendant_leave(&b->attendant);
-}
-
-static void finish(struct beside *b, cJSON *ended)
-{
-    struct error error;
-    evtimer_del(b->look);
-    if (b->unreached[0]) {
-        cJSON_DeleteItemFromObjectCaseSensitive(ended, "reason");
-        cJSON_AddStringToObject(ended, "reason", b->unreached);
-    }
-    if (ended_write(b->directory, ended, &error))
-        say_failed(&error);
-    attendant_ended(&b->attendant, ended);
-    wire_timer_set(b->late, linger);
-}
-
-/* What the guard had below it has become this process's. */
-static cJSON *without_guard(void)
-{
-    kin_end(getpid(), NULL);
-    return ended_lost();
-}
-
-static void on_guard(evutil_socket_t fd, short what, void *context)
-{
-    struct beside *b = context;
-    struct guard_message message;
-    (void)fd, (void)what;
-    event_del(b->guarded); /* reading closes the descriptor of a guard that is gone */
-    int got = guard_read(&b->guard, &message);
-    if (!got || (got > 0 && message.word == GUARD_RUNS))
-        event_add(b->guarded, NULL);
-    if (!got || b->attendant.ended || (got > 0 && message.word == GUARD_RUNS))
-        return;
-    if (got > 0)
-        finish(b, ended_of(&message, &b->launch));
-    else
-        finish(b, without_guard());
-    waitpid(b->guard.pid, NULL, WNOHANG);
-}
-
-static void terminate(void *context)
-{
-    struct beside *b = context;
-    guard_terminate(&b->guard);
-}
-
-static void kill_all(void *context)
-{
-    struct beside *b = context;
-    guard_kill(&b->guard);
-}
-
-/* Rank 0's process has gone, and no other one was left to end mpiexec, which waits for an ssh to a host without power.
- */
-static bool waits_in_vain(const struct beside *b)
-{
-    const struct plane *plane = &b->attendant.plane;
-    return plane->lost && plane->state == PLANE_SEEKS && !b->launch.once && unreached_mpiexec(b->guard.pid);
-}
-
-/* One that has a control plane misses its processes by itself. */
-static void look(evutil_socket_t fd, short what, void *context)
-{
-    struct beside *b = context;
-    (void)fd, (void)what;
-    char text[sizeof b->unreached] = "rank 0's process or its host has gone, and mpiexec has not noticed";
-    bool vain = waits_in_vain(b);
-    b->missed = vain ? b->missed + 1 : 0;
-    b->looked =
-        b->attendant.plane.state == PLANE_SEEKS && unreached_seen(b->guard.pid, text, sizeof text) ? b->looked + 1 : 0;
-    if (b->looked < 2 && b->missed < MISSED_MOST) {
-        wire_timer_set(b->look, look_apart);
-        return;
-    }
-    memcpy(b->unreached, text, sizeof text);
-    ending_begin(&b->attendant.ending, 0);
-}
-
-/* ---- The beginning ----------------------------------------------------------------------------- */
-
 static void on_signal(evutil_socket_t number, short what, void *context)
 {
     struct beside *b = context;
     (void)number, (void)what;
-    if (!b->attendant.ended)
-        ending_begin(&b->attendant.ending, short_grace);
+    if (!b->service.ended)
+        service_end(&b->service, short_grace);
 }
 
 /* It is told to go when there is somebody to hear it. */
@@ -186,7 +301,7 @@ static void look_where_it_is(const struct launch *launch)
     static const char *const names[] = {"EPOP_RUNTIME_DIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME",
                                         "EPOP_HOST_SECONDS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = launch_variable(launch, names[i]);
+        const char *value = jobdir_variable(launch, names[i]);
         if (value)
             setenv(names[i], value, 1);
         else
@@ -195,11 +310,11 @@ static void look_where_it_is(const struct launch *launch)
 }
 
 /* Written before the command begins: who finds it, and no end, knows that something may be left. */
-static int start(struct beside *b, struct error *error)
+static int start_guard(struct beside *b, struct error *error)
 {
     if (guard_start(&b->guard, &b->launch, b->directory, error))
         return -1;
-    if (lost_write_started(b->directory, b->guard.pid, error)) {
+    if (write_started(b->directory, b->guard.pid, error)) {
         close(b->guard.fd);
         b->guard.fd = -1;
         return -1;
@@ -209,25 +324,25 @@ static int start(struct beside *b, struct error *error)
 }
 
 /* NULL: the command runs. Else how it ended. */
-static cJSON *begin(struct beside *b)
+static cJSON *begin_job(struct beside *b)
 {
     struct guard_message message;
     struct error error;
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/launch.json", b->directory);
-    if (launch_read(&b->launch, path, b->mark, &error) || start(b, &error)) {
+    if (jobdir_read_launch(&b->launch, path, b->mark, &error) || start_guard(b, &error)) {
         say_failed(&error);
-        return ended_failed(error.text);
+        return jobdir_ended_failed(error.text);
     }
     struct pollfd fd = {.fd = b->guard.fd, .events = POLLIN};
     poll(&fd, 1, BEGIN_MS);
     int got = guard_read(&b->guard, &message);
     if (got < 0)
         return without_guard();
-    return got && message.word != GUARD_RUNS ? ended_of(&message, &b->launch) : NULL;
+    return got && message.word != GUARD_RUNS ? guard_ended(&message, &b->launch) : NULL;
 }
 
-/* ---- Daemons ----------------------------------------------------------------------------------- */
+/* ---- Daemons ------------------------------------------------------------------------------------ */
 
 /* Only processes of the same user are heard, and root's. */
 static void on_connection(void *context, int fd)
@@ -235,7 +350,7 @@ static void on_connection(void *context, int fd)
     struct beside *b = context;
     uid_t uid;
     if (wire_socket_user(fd, &uid) && (uid == geteuid() || !uid))
-        attendant_take(&b->attendant, fd);
+        service_add_fd(&b->service, fd);
     else
         close(fd);
 }
@@ -253,43 +368,43 @@ static int open_socket(struct beside *b, struct error *error)
         close(fd);
         return error_set(error, ERROR_FAILED, "%s: %s", b->socket, strerror(errno));
     }
-    b->listener = wire_listener_new(b->attendant.base, fd, on_connection, b);
+    b->listener = wire_listener_new(b->service.base, fd, on_connection, b);
     return b->listener ? 0 : error_memory(error);
 }
 
 static int make_events(struct beside *b, struct error *error)
 {
-    struct event_base *base = b->attendant.base;
+    struct event_base *base = b->service.base;
     b->guarded = event_new(base, b->guard.fd, EV_READ | EV_PERSIST, on_guard, b);
     b->signalled = evsignal_new(base, SIGTERM, on_signal, b);
-    b->late = evtimer_new(base, on_late, b);
-    b->look = evtimer_new(base, look, b);
+    b->late = evtimer_new(base, on_lingered, b);
+    b->look = evtimer_new(base, look_for_hosts, b);
     return b->guarded && b->signalled && b->late && b->look ? 0 : error_memory(error);
 }
 
-static int stay(struct beside *b, cJSON *ended, struct error *error)
+static int stay_until_end(struct beside *b, cJSON *ended, struct error *error)
 {
-    struct attendant *a = &b->attendant;
-    if (attendant_open(a, b->launch.batch ? b->launch.batch : "", NULL, error) || make_events(b, error) ||
+    struct service *s = &b->service;
+    if (service_open(s, b->launch.batch ? b->launch.batch : "", NULL, error) || make_events(b, error) ||
         open_socket(b, error))
         return -1;
-    a->ending.terminate = terminate;
-    a->ending.kill = kill_all;
-    a->ending.context = b;
+    s->ending.terminate = on_terminate;
+    s->ending.kill = on_kill;
+    s->ending.context = b;
     if ((!ended && event_add(b->guarded, NULL)) || evsignal_add(b->signalled, NULL))
         return error_memory(error);
     keep_signal(SIG_UNBLOCK);
     if (ended)
-        finish(b, ended);
+        finish_job(b, ended);
     else
         wire_timer_set(b->look, look_apart);
-    int failed = attendant_run(a, error);
+    int failed = service_run(s, error);
     unlink(b->socket);
     wire_listener_free(b->listener);
     return failed;
 }
 
-int run(const char *directory)
+int run_job(const char *directory)
 {
     static struct beside b;
     struct error error;
@@ -299,10 +414,10 @@ int run(const char *directory)
         return say_failed(&error);
     }
     snprintf(b.mark, sizeof b.mark, "%s%s", MARK, b.directory);
-    int busy = lock(b.directory, &error);
+    int busy = lock_directory(b.directory, &error);
     if (busy < 0)
         return say_failed(&error);
-    ended = busy ? NULL : ended_read(b.directory);
+    ended = busy ? NULL : jobdir_read_ended(b.directory);
     cJSON_Delete(ended);
     if (busy || ended)
         return 0;
@@ -310,12 +425,12 @@ int run(const char *directory)
     setsid();
     take_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (lost_is_started(b.directory))
-        ended = lost_end(b.directory, b.mark);
+    if (is_started(b.directory))
+        ended = end_lost_job(b.directory, b.mark);
     else
-        ended = begin(&b);
+        ended = begin_job(&b);
     look_where_it_is(&b.launch);
-    if (stay(&b, ended, &error))
+    if (stay_until_end(&b, ended, &error))
         return say_failed(&error);
     return 0;
 }

@@ -3,6 +3,6 @@
 #define SCHEDULER_ATTEND_RUN_H
 
 /* Its exit status. */
-int run(const char *directory);
+int run_job(const char *directory);
 
 #endif
