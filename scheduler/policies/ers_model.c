@@ -1,16 +1,157 @@
-/*
- * The SPMD-phase model and the resource range vector. What was measured at other sizes is no part of the average, but
- * it is remembered: a job does not grow again to a size at which it was above the upper threshold.
- */
+/* What the policy `ers` computes of jobs before it decides: sizes, ranges by MTCT, costs, and a common end. */
 #include "scheduler/policies/ers_model.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "scheduler/policies/ers_sizes.h"
+/* ---- Options ------------------------------------------------------------------------------------ */
 
-static bool above(const struct ers_settings *settings, const epop_policy_sample_t *sample)
+const epop_policy_option_t ers_options[] = {
+    {"upper", "0.1", "MTCT, or its trend, above which a job gives back half of its nodes"},
+    {"lower", "0.01", "MTCT and trend below which a job may have up to twice its nodes"},
+    {"period", "60", "seconds from one evaluation to the next; jobs are resized only then"},
+    {"values", "3", "iterations at its present size before what was measured of a job counts"},
+    {"worth", "10", "times the seconds of an adaptation that a job must have left, or a wait be shortened by"},
+    {"balance", "yes", "running jobs are brought to a common end when an earlier job waits: yes, no"},
+    {"fill", "yes", "idle nodes go to running jobs that stay efficient: yes, no"},
+    {"start", "moldable", "a job that does not fit starts on fewer nodes (moldable), or waits (rigid)"},
+    {NULL, NULL, NULL},
+};
+
+static int set_number(double *number, const char *value, bool zero)
+{
+    char *end;
+    double read = strtod(value, &end);
+    if (end == value || *end || value[strspn(value, "0123456789.eE+-")] || !isfinite(read) || read < 0 ||
+        (read == 0 && !zero))
+        return -1;
+    *number = read;
+    return 0;
+}
+
+static int set_word(bool *truth, const char *value, const char *yes, const char *no)
+{
+    if (strcmp(value, yes) && strcmp(value, no))
+        return -1;
+    *truth = !strcmp(value, yes);
+    return 0;
+}
+
+int ers_settings_set(struct ers_settings *settings, const char *name, const char *value)
+{
+    if (!strcmp(name, "upper"))
+        return set_number(&settings->upper, value, false);
+    if (!strcmp(name, "lower"))
+        return set_number(&settings->lower, value, true);
+    if (!strcmp(name, "period"))
+        return set_number(&settings->period, value, false);
+    if (!strcmp(name, "values"))
+        return set_number(&settings->values, value, true);
+    if (!strcmp(name, "worth"))
+        return set_number(&settings->worth, value, true);
+    if (!strcmp(name, "balance"))
+        return set_word(&settings->balance, value, "yes", "no");
+    if (!strcmp(name, "fill"))
+        return set_word(&settings->fill, value, "yes", "no");
+    return strcmp(name, "start") ? -1 : set_word(&settings->moldable, value, "moldable", "rigid");
+}
+
+struct ers_settings *ers_settings_new(void)
+{
+    struct ers_settings *settings = calloc(1, sizeof *settings);
+    for (const epop_policy_option_t *option = ers_options; settings && option->name; option++)
+        ers_settings_set(settings, option->name, option->value);
+    return settings;
+}
+
+/* ---- Sizes that a job can have ------------------------------------------------------------------ */
+
+/* NULL: the element has no rule of its own. */
+static const epop_policy_range_t *phase_range(const epop_policy_job_t *job)
+{
+    if (!job->phase_count || job->phases[0].range.max <= 0)
+        return NULL;
+    return &job->phases[0].range;
+}
+
+bool ers_is_elastic(const epop_policy_job_t *job)
+{
+    return job->kind >= EPOP_MALLEABLE && (!job->phase_count || job->phases[0].elastic);
+}
+
+int ers_fit(const epop_policy_job_t *job, int nodes)
+{
+    const epop_policy_range_t *phase = phase_range(job);
+    while (nodes > 0) {
+        int fit = epop_policy_fit(&job->range, nodes);
+        nodes = phase && fit > 0 ? epop_policy_fit(phase, fit) : fit;
+        if (nodes == fit)
+            return nodes;
+    }
+    return 0;
+}
+
+static bool accepts_size(const epop_policy_job_t *job, int nodes)
+{
+    return ers_fit(job, nodes) == nodes;
+}
+
+/* The first that the job accepts of the sizes of one range. */
+static int first_accepted(const epop_policy_job_t *job, const epop_policy_range_t *range)
+{
+    if (!range->count)
+        return range->min > 0 && accepts_size(job, range->min) ? range->min : 0;
+    for (int i = 0; i < range->count; i++) {
+        if (accepts_size(job, range->sizes[i]))
+            return range->sizes[i];
+    }
+    return 0;
+}
+
+/* Without a list on either side the larger of the two minima is the least. */
+int ers_least(const epop_policy_job_t *job)
+{
+    const epop_policy_range_t *phase = phase_range(job);
+    if (!phase || job->range.count)
+        return first_accepted(job, &job->range);
+    if (phase->count)
+        return first_accepted(job, phase);
+    return first_accepted(job, phase->min > job->range.min ? phase : &job->range);
+}
+
+int ers_wanted(const epop_policy_job_t *job)
+{
+    if (job->kind == EPOP_RIGID)
+        return job->wanted;
+    int fit = ers_fit(job, job->wanted);
+    return fit > 0 ? fit : ers_least(job);
+}
+
+int ers_size_on(const epop_policy_job_t *job, int nodes, bool moldable)
+{
+    int wanted = ers_wanted(job);
+    if (wanted <= nodes)
+        return wanted;
+    return moldable && job->kind != EPOP_RIGID ? ers_fit(job, nodes) : 0;
+}
+
+double ers_work(const epop_policy_job_t *job)
+{
+    return (job->left > 0 ? job->left : job->limit) * job->wanted;
+}
+
+/* ---- The resource range vector ------------------------------------------------------------------ */
+
+/*
+ * What was measured at other sizes is no part of the average, but it is remembered: a job does not grow again to a size
+ * at which it was above the upper threshold.
+ */
+
+static bool is_above_band(const struct ers_settings *settings, const epop_policy_sample_t *sample)
 {
     return sample->mtct > settings->upper || sample->trend > settings->upper;
 }
@@ -41,13 +182,13 @@ static int known_limit(const struct ers_settings *settings, const epop_policy_jo
     for (int i = 0; i < job->sample_count; i++) {
         const epop_policy_sample_t *sample = &job->samples[i];
         bool counts = sample->phase == job->phase && sample->iterations >= settings->values;
-        if (counts && sample->nodes > job->nodes && sample->nodes <= most && above(settings, sample))
+        if (counts && sample->nodes > job->nodes && sample->nodes <= most && is_above_band(settings, sample))
             most = sample->nodes - 1;
     }
     return most;
 }
 
-static int half_of(const epop_policy_job_t *job)
+static int half_size(const epop_policy_job_t *job)
 {
     int half = ers_fit(job, job->nodes / 2);
     return half > 0 ? half : ers_least(job);
@@ -65,14 +206,14 @@ static struct ers_range asked_range(const epop_policy_job_t *job)
     return (struct ers_range){.verdict = ERS_FREE, .low = job->nodes, .high = size};
 }
 
-static bool below(const struct ers_settings *settings, const epop_policy_sample_t *sample)
+static bool is_below_band(const struct ers_settings *settings, const epop_policy_sample_t *sample)
 {
     return sample->mtct < settings->lower && sample->trend < settings->lower;
 }
 
 /* Below the band: twice the nodes, or what its user wanted of one that started on fewer. In the band only the latter,
  * and nothing where it was reduced. */
-static int largest(const struct ers_settings *settings, const epop_policy_job_t *job, bool is_below)
+static int largest_size(const struct ers_settings *settings, const epop_policy_job_t *job, bool is_below)
 {
     int most = is_below && job->wanted < 2 * job->nodes ? 2 * job->nodes : job->wanted;
     int known = known_limit(settings, job, most);
@@ -84,11 +225,11 @@ static struct ers_range measured_range(const struct ers_settings *settings, cons
                                        const epop_policy_sample_t *sample)
 {
     struct ers_range range = {.verdict = ERS_STAYS, .low = job->nodes, .high = job->nodes, .sample = sample};
-    bool is_below = below(settings, sample), is_above = above(settings, sample);
-    int half = half_of(job);
+    bool is_below = is_below_band(settings, sample), is_above = is_above_band(settings, sample);
+    int half = half_size(job);
     if ((is_below || is_above) && half > 0 && half < job->nodes)
         range.low = half;
-    range.high = is_above ? range.low : largest(settings, job, is_below);
+    range.high = is_above ? range.low : largest_size(settings, job, is_below);
     if (is_above && range.low < job->nodes)
         range.verdict = ERS_REDUCED;
     else if (range.low < range.high)
@@ -113,7 +254,7 @@ void ers_range_text(const struct ers_settings *settings, const epop_policy_job_t
     const epop_policy_sample_t *sample = range->sample;
     if (!sample)
         snprintf(text, (size_t)size, "the program asks for %d nodes", job->asked);
-    else if (range->verdict == ERS_FREE && !below(settings, sample))
+    else if (range->verdict == ERS_FREE && !is_below_band(settings, sample))
         snprintf(text, (size_t)size, "MTCT %.2g below %g, started below the %d nodes wanted", sample->mtct,
                  settings->upper, job->wanted);
     else if (range->verdict == ERS_FREE)
@@ -132,4 +273,57 @@ double ers_cost(const epop_policy_state_t *state, const epop_policy_job_t *job)
         return fmax(job->resize_latency, job->resize_cost);
     double bytes = fmax(job->bytes, 0) / fmax(job->nodes / 2.0, 1);
     return state->resize_base + state->resize_per_node * 2 * job->nodes + state->resize_per_byte * bytes;
+}
+
+/* ---- Time balancing ----------------------------------------------------------------------------- */
+
+/*
+ * In closed form. A job that would come below its low gets that, and the others share what remains;
+ * then those above their high likewise. Each pass settles one job at least.
+ */
+
+static bool is_settled(const struct ers_share *share)
+{
+    return share->nodes > 0;
+}
+
+/* The common end of those that are not settled. */
+static double common_end(const struct ers_share *shares, int count, double total)
+{
+    double work = 0;
+    for (int i = 0; i < count; i++) {
+        work += is_settled(&shares[i]) ? 0 : shares[i].work;
+        total -= shares[i].nodes;
+    }
+    return work > 0 && total > 0 ? work / total : 0;
+}
+
+/* Settles who is out of its range at that end: below low, or above high. */
+static bool settle_outside(struct ers_share *shares, int count, double end, bool below)
+{
+    bool any = false;
+    for (int i = 0; i < count; i++) {
+        struct ers_share *share = &shares[i];
+        double nodes = end > 0 ? share->work / end : 0;
+        if (is_settled(share) || (below ? nodes >= share->low : nodes <= share->high))
+            continue;
+        share->nodes = below ? share->low : share->high;
+        any = true;
+    }
+    return any;
+}
+
+double ers_balance(struct ers_share *shares, int count, double total)
+{
+    double end;
+    for (int i = 0; i < count; i++)
+        shares[i].nodes = 0;
+    do
+        end = common_end(shares, count, total);
+    while (settle_outside(shares, count, end, true));
+    while (end > 0 && settle_outside(shares, count, end, false))
+        end = common_end(shares, count, total);
+    for (int i = 0; i < count; i++)
+        shares[i].nodes = is_settled(&shares[i]) ? shares[i].nodes : shares[i].work / end;
+    return end;
 }

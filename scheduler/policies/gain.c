@@ -2,24 +2,463 @@
  * The policy `gain`: a node goes where it brings most. Jobs that wait come first, and running ones make room for them
  * where that costs less than it saves; idle nodes make running jobs larger where that pays for the resize.
  */
-#include "scheduler/policies/gain_grow.h"
-#include "scheduler/policies/gain_options.h"
-#include "scheduler/policies/gain_queue.h"
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "scheduler/policies/gain_round.h"
-#include "scheduler/policies/gain_wishes.h"
 #include "scheduler/policies/policies.h"
 
-static void decide(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+/* ---- Options ------------------------------------------------------------------------------------ */
+
+static const epop_policy_option_t option_list[] = {
+    {"factor", "2", "a job grows when that saves this many times what it costs"},
+    {"margin", "1.1", "others shrink for a start when that saves this many times what they lose"},
+    {"stay", "10", "seconds that a job is left at a size, at least"},
+    {"stay-costs", "5", "and this many times what a resize costs it"},
+    {"slack", "0.1", "share of the promised wait by which shrinking jobs may delay the first of the queue"},
+    {"ahead", "5", "seconds before a phase in which nodes are given back for it"},
+    {"efficiency", "0.7", "taken at the nodes that were asked for, where nothing was measured"},
+    {"marginal", "0.05", "speedup that each further node of a growth has to bring"},
+    {"fairness", "0.25", "how much the nodes that a user holds count against its jobs, from 0 to 1"},
+    {NULL, NULL, NULL},
+};
+
+/* As the list: where each stands, and its limits. */
+static const struct {
+    size_t at;
+    double min, max;
+} slots[] = {
+    {offsetof(struct gain_options, factor), 1, 1e6},      {offsetof(struct gain_options, margin), 1, 1e6},
+    {offsetof(struct gain_options, stay), 1, 1e9},        {offsetof(struct gain_options, stay_costs), 0, 1e6},
+    {offsetof(struct gain_options, slack), 0, 10},        {offsetof(struct gain_options, ahead), 0, 1e9},
+    {offsetof(struct gain_options, efficiency), 0.01, 1}, {offsetof(struct gain_options, marginal), 0, 1},
+    {offsetof(struct gain_options, fairness), 0, 1},
+};
+
+/* Policies' `option`. */
+static int gain_set_option(void *settings, const char *name, const char *value)
+{
+    for (size_t i = 0; option_list[i].name; i++) {
+        if (strcmp(option_list[i].name, name))
+            continue;
+        char *end;
+        double number = strtod(value, &end);
+        if (end == value || *end || value[strspn(value, "0123456789.eE+-")] || !isfinite(number) ||
+            number < slots[i].min || number > slots[i].max)
+            return -1;
+        *(double *)((char *)settings + slots[i].at) = number;
+        return 0;
+    }
+    return -1;
+}
+
+static int gain_open(void **settings)
+{
+    struct gain_options *options = calloc(1, sizeof *options);
+    if (!options)
+        return -1;
+    for (size_t i = 0; option_list[i].name; i++)
+        gain_set_option(options, option_list[i].name, option_list[i].value);
+    *settings = options;
+    return 0;
+}
+
+static void gain_close(void *settings)
+{
+    free(settings);
+}
+
+/* ---- What comes before all else ----------------------------------------------------------------- */
+
+/*
+ * The power cap, phases that are near, and sizes that programs ask for. Resizes for these do not wait until a job has
+ * been at its size for long enough.
+ */
+#define ENDS 3 /* so many times what it takes a job has left, at least, to get what it asks for */
+
+static void keep_power_cap(struct gain_round *round)
+{
+    if (!round->over)
+        return;
+    for (int i = 0; i < round->running; i++)
+        round->jobs[i].movable = round->jobs[i].movable || round->jobs[i].bound > 0;
+    gain_round_free_nodes(round, round->over, INFINITY, true, "power is above the cap");
+}
+
+/* From now on the job is not changed again in this plan. */
+static void change_size(struct gain_round *round, struct gain_job *job, int nodes)
+{
+    int given = job->nodes - nodes;
+    *(given > 0 ? &round->coming : &round->free) += given;
+    job->movable = false;
+    gain_job_set(job, nodes);
+}
+
+/* It stands still, and is slower until `begins`, for nodes that others can use from then on, for `seconds`. Nobody may
+ * wait now: then they count as if one job more of its kind did. */
+static bool is_worth_giving(const struct gain_round *round, const struct gain_job *job, int nodes, double begins)
+{
+    int up = round->state->node_count - round->state->down;
+    double takes = gain_job_takes(job, round->state, nodes), left = gain_job_left(job->job);
+    double slower = begins * (job->speed / gain_speedup(&job->model, nodes) - 1);
+    double used = (left - fmax(begins, takes)) * (job->nodes - nodes) * (round->price + job->weight / up);
+    return takes < left && used > job->weight * (gain_job_cost(job, round->state, nodes) + fmax(0, slower));
+}
+
+/* The next phase cannot use all nodes, and while it is rigid, or has begun, it is too late. */
+static void give_back(struct gain_round *round, struct gain_job *job)
+{
+    const epop_policy_phase_t *next = &job->job->phases[1];
+    int nodes = gain_job_fit(job, job->nodes);
+    if (nodes <= 0 || nodes == job->nodes || !is_worth_giving(round, job, nodes, next->begins))
+        return;
+    snprintf(job->reason, GAIN_REASON, "%d -> %d: its phase %s in %.0f s takes at most %d, costs %.2f s of %.0f s left",
+             job->from, nodes, next->name ? next->name : "ahead", next->begins, nodes,
+             gain_job_cost(job, round->state, nodes), gain_job_left(job->job));
+    change_size(round, job, nodes);
+}
+
+static void prepare_phases(struct gain_round *round)
+{
+    for (int i = 0; i < round->running; i++) {
+        struct gain_job *job = &round->jobs[i];
+        if (!job->movable && job->bound <= 0)
+            continue;
+        if (job->ending && job->nodes == job->from)
+            give_back(round, job);
+    }
+}
+
+/* All that it asks for, or nothing, as its end is near; what has to come first is kept for it. */
+static void grant_growth(struct gain_round *round, struct gain_job *job, int nodes)
+{
+    int needed = nodes - job->nodes, there = round->free + round->coming;
+    double left = gain_job_left(job->job);
+    if (left <= ENDS * gain_job_takes(job, round->state, nodes))
+        return;
+    if (needed > there && !gain_round_free_nodes(round, needed - there, job->weight * left, false,
+                                                 "makes room for a job that asks for nodes"))
+        return;
+    if (needed <= round->free) {
+        snprintf(job->reason, GAIN_REASON, "%d -> %d: the program asks for %d, %d nodes idle", job->from, nodes,
+                 job->job->asked, round->free);
+        change_size(round, job, nodes);
+        return;
+    }
+    round->coming = there > needed ? there - needed : 0;
+    round->free = 0;
+}
+
+static void serve_wish(struct gain_round *round, struct gain_job *job)
+{
+    int nodes = gain_job_fit(job, job->job->asked);
+    if (nodes > job->nodes) {
+        grant_growth(round, job, nodes);
+    } else if (nodes > 0 && nodes < job->nodes && is_worth_giving(round, job, nodes, 0)) {
+        snprintf(job->reason, GAIN_REASON, "%d -> %d: the program asks for %d", job->from, nodes, job->job->asked);
+        change_size(round, job, nodes);
+    }
+}
+
+static void serve_wishes(struct gain_round *round)
+{
+    for (int i = 0; i < round->running; i++) {
+        struct gain_job *job = &round->jobs[i];
+        const epop_policy_job_t *it = job->job;
+        bool elastic = it->phase_count < 1 || it->phases[0].elastic;
+        if (it->kind == EPOP_EVOLVING && it->asked > 0 && it->state == EPOP_POLICY_RUNS && elastic)
+            serve_wish(round, job);
+    }
+}
+
+/* ---- Jobs that wait ----------------------------------------------------------------------------- */
+
+/*
+ * First come, first served. The first one for which there is no room is promised a start; those behind it start if they
+ * do not delay that (EASY backfilling). With rigid jobs alone this decides as the policy `easy`.
+ */
+static bool start_now(struct gain_round *round, const struct gain_job *job, int nodes, const char *why)
+{
+    struct gain_job *made = gain_round_start(round, job, nodes);
+    if (!made)
+        return false;
+    round->free -= nodes;
+    made->why = why;
+    return true;
+}
+
+static bool any_donor(const struct gain_round *round)
+{
+    for (int i = 0; i < round->count; i++)
+        if (round->jobs[i].movable || (!round->jobs[i].from && gain_job_flexible(round->jobs[i].job)))
+            return true;
+    return false;
+}
+
+static bool any_malleable(const struct gain_round *round)
+{
+    for (int i = 0; i < round->count; i++)
+        if (round->jobs[i].job->kind >= EPOP_MALLEABLE)
+            return true;
+    return false;
+}
+
+/* At its turn: what it wants if that is free, else what can be had. */
+static bool serve_in_turn(struct gain_round *round, const epop_policy_job_t *waiting)
+{
+    struct gain_job job = gain_job_of(waiting, round->state, round->options);
+    if (job.top > 0 && job.top <= round->free)
+        return start_now(round, &job, job.top, "its turn");
+    if (!gain_job_flexible(waiting) && round->free + round->coming < waiting->wanted && !any_donor(round))
+        return false;
+    return gain_round_make_room(round, &job);
+}
+
+/* Until the start that it was promised first, jobs behind it may use nodes; then those that it waits for get them. */
+static void set_shadow(struct gain_round *round, const epop_policy_job_t *first, int nodes)
+{
+    double now = gain_round_when(round, nodes, &round->extra), soon = now;
+    if (any_malleable(round))
+        soon = gain_round_soon(round, nodes, &round->extra);
+    double slack = any_malleable(round) ? 1 + round->options->slack : 1;
+    double promised = first->reserved >= 0 ? first->reserved - round->state->now : soon * slack;
+    round->shadow = fmin(now, fmax(promised, soon));
+    round->deadline = fmax(promised, round->shadow);
+}
+
+/* Of the nodes that its user wants: what makes sure that it starts then. It may start earlier with fewer. */
+static void promise_start(struct gain_round *round, const epop_policy_job_t *waiting)
+{
+    struct gain_job job = gain_job_of(waiting, round->state, round->options);
+    int nodes = job.top;
+    round->blocked = true;
+    set_shadow(round, waiting, nodes);
+    double back = nodes > round->free ? round->back : 0;
+    if (isfinite(round->shadow))
+        epop_plan_reserve(round->plan, waiting, nodes, round->state->now + fmax(round->deadline, back),
+                          "first in the queue: %d nodes are free in %.0f s", nodes, fmax(round->shadow, back));
+}
+
+/* As EASY does it; else room is made, which does not delay the promised start either. */
+static void backfill_job(struct gain_round *round, const epop_policy_job_t *waiting)
+{
+    bool flexible = gain_job_flexible(waiting);
+    if (!any_donor(round) && (flexible ? round->free + round->coming < 1 : round->free < waiting->wanted))
+        return;
+    struct gain_job job = gain_job_of(waiting, round->state, round->options);
+    bool ends = gain_job_left(waiting) <= round->shadow, fits = job.top > 0 && job.top <= round->free;
+    if (fits && (ends || job.top <= round->extra)) {
+        round->extra -= ends ? 0 : job.top;
+        start_now(round, &job, job.top, "it does not delay the first of the queue");
+    } else {
+        gain_round_make_room(round, &job);
+    }
+}
+
+/* Never, as the machine is now: it lets the others pass. */
+static bool is_too_large(const struct gain_round *round, const epop_policy_job_t *waiting)
+{
+    int least = gain_job_flexible(waiting) ? waiting->range.min : waiting->wanted;
+    return least > round->state->node_count - round->state->down || least > round->most;
+}
+
+static void serve_queue(struct gain_round *round)
+{
+    const epop_policy_state_t *state = round->state;
+    int i = 0;
+    while (i < state->waiting_count &&
+           (is_too_large(round, state->waiting[i]) || serve_in_turn(round, state->waiting[i])))
+        i++;
+    if (i == state->waiting_count)
+        return;
+    promise_start(round, state->waiting[i]);
+    for (i++; i < state->waiting_count && (round->free > 0 || round->effort > 0); i++)
+        if (!is_too_large(round, state->waiting[i]))
+            backfill_job(round, state->waiting[i]);
+}
+
+/* ---- Idle nodes that nobody waits for ----------------------------------------------------------- */
+
+/*
+ * They go to running jobs where that pays, node by node to the job to which a node is worth most: relative speedup by
+ * weight.
+ */
+#define SOON 5 /* seconds: a job that comes may wait so long for nodes that others can do without */
+
+/* Seconds that it saves at so many nodes. */
+static double seconds_saved(const struct gain_job *job, int nodes)
+{
+    double left = fmax(0, gain_job_until(job, nodes) - job->latency);
+    return left * (1 - job->speed / gain_speedup(&job->model, nodes));
+}
+
+static bool growth_pays(const struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    return seconds_saved(job, nodes) >= round->options->factor * gain_job_cost(job, round->state, nodes);
+}
+
+/* What is left while sizes are looked for. */
+struct left {
+    int free, extra;
+};
+
+/* Behind a promised start only what it leaves may be taken, but by those whose end it waits for. */
+static int nodes_left_for(const struct gain_round *round, const struct gain_job *job, const struct left *left)
+{
+    bool before = !round->blocked || gain_round_fast(job) <= round->shadow;
+    return before || left->free < left->extra ? left->free : left->extra;
+}
+
+/* The next size, about an eighth more; 0: none within what is free, or it is not worth the nodes. */
+static int next_larger(const struct gain_round *round, const struct gain_job *job, const struct left *left)
+{
+    int to = gain_job_fit(job, job->trial + job->trial / 8);
+    if (to <= job->trial)
+        to = gain_job_above(job, job->trial);
+    if (to > job->job->wanted && gain_job_takes(job, round->state, to) > SOON)
+        return 0;
+    if (to <= job->trial || to - job->trial > nodes_left_for(round, job, left))
+        return 0;
+    double brings = gain_speedup(&job->model, to) - gain_speedup(&job->model, job->trial);
+    return brings >= round->options->marginal * (to - job->trial) ? to : 0;
+}
+
+static double worth_of_a_node(const struct gain_job *job, int to)
+{
+    double speed = gain_speedup(&job->model, job->trial);
+    return job->weight * (gain_speedup(&job->model, to) / speed - 1) / (to - job->trial);
+}
+
+static int neediest(const struct gain_round *round, const struct left *left)
+{
+    int best = -1;
+    double most = 0;
+    for (int i = 0; i < round->running; i++) {
+        const struct gain_job *job = &round->jobs[i];
+        int to = job->trial ? next_larger(round, job, left) : 0;
+        double value = to ? worth_of_a_node(job, to) : 0;
+        if (value > most)
+            most = value, best = i;
+    }
+    return best;
+}
+
+static void give_on_trial(struct gain_job *job, int to, struct left *left)
+{
+    left->free -= to - job->trial;
+    left->extra -= to - job->trial;
+    job->trial = to;
+}
+
+/* The largest size that is worth the nodes, with all that is free. */
+static int largest_worth(const struct gain_round *round, struct gain_job *job, struct left left)
+{
+    job->trial = job->nodes;
+    for (int to = next_larger(round, job, &left); to; to = next_larger(round, job, &left))
+        give_on_trial(job, to, &left);
+    return job->trial;
+}
+
+static bool may_grow(const struct gain_round *round, struct gain_job *job, struct left left)
+{
+    if (!job->movable || job->nodes != job->from)
+        return false;
+    int most = largest_worth(round, job, left);
+    return most > job->nodes && growth_pays(round, job, most);
+}
+
+static void settle_growth(struct gain_round *round, struct gain_job *job, int idle)
+{
+    if (!job->trial || job->trial == job->nodes || !growth_pays(round, job, job->trial))
+        return;
+    snprintf(job->reason, GAIN_REASON, "%d -> %d: %.2f times as fast, %d nodes idle, costs %.2f s of %.0f s left",
+             job->nodes, job->trial, gain_speedup(&job->model, job->trial) / job->speed, idle,
+             gain_job_cost(job, round->state, job->trial), job->job->left);
+    round->free -= job->trial - job->nodes;
+    round->extra -= job->trial - job->nodes;
+    gain_job_set(job, job->trial);
+}
+
+static void grow_jobs(struct gain_round *round)
+{
+    struct left left = {round->free, round->blocked ? round->extra : round->free};
+    if (left.free <= 0)
+        return;
+    for (int i = 0; i < round->running; i++) {
+        struct gain_job *job = &round->jobs[i];
+        job->trial = may_grow(round, job, left) ? job->nodes : 0;
+    }
+    for (int i = neediest(round, &left); i >= 0; i = neediest(round, &left))
+        give_on_trial(&round->jobs[i], next_larger(round, &round->jobs[i], &left), &left);
+    int idle = round->free;
+    for (int i = 0; i < round->running; i++)
+        settle_growth(round, &round->jobs[i], idle);
+}
+
+/* ---- The plan ----------------------------------------------------------------------------------- */
+
+static void write_job(const struct gain_round *round, const struct gain_job *job)
+{
+    if (!job->from && job->held)
+        return;
+    if (!job->from)
+        epop_plan_start(round->plan, job->job, job->nodes, "starts with %d of %d nodes, %s: %d idle, %d wait",
+                        job->nodes, job->job->wanted, job->why, round->state->idle, round->state->waiting_count);
+    else if (job->nodes != job->job->target)
+        epop_plan_resize(round->plan, job->job, job->nodes, "%s", job->reason);
+}
+
+/* A job that may not be resized yet could give or take nodes when it may. */
+static double until_stay(const struct gain_round *round, const struct gain_job *job)
+{
+    bool grows = round->free > 0 && gain_job_above(job, job->nodes) > 0;
+    return job->bound > 1e-6 && (round->blocked || grows) ? job->bound : INFINITY;
+}
+
+/* A phase comes near that cannot use all of the job's nodes. */
+static double until_phase(const struct gain_job *job)
+{
+    const epop_policy_phase_t *next = &job->job->phases[1];
+    if (job->job->phase_count < 2 || job->ending || job->job->kind < EPOP_MALLEABLE)
+        return INFINITY;
+    return next->begins < 0 || next->range.max >= job->nodes ? INFINITY : next->begins - job->near;
+}
+
+static void set_wake(const struct gain_round *round)
+{
+    double first = INFINITY;
+    for (int i = 0; i < round->running; i++)
+        first = fmin(first, fmin(until_stay(round, &round->jobs[i]), until_phase(&round->jobs[i])));
+    if (isfinite(first))
+        epop_plan_wake(round->plan, round->state->now + fmax(first, 1e-3));
+}
+
+/* Those that start first: in the order of the queue. */
+static void write_plan(const struct gain_round *round)
+{
+    for (int i = round->running; i < round->count; i++)
+        write_job(round, &round->jobs[i]);
+    for (int i = 0; i < round->running; i++)
+        write_job(round, &round->jobs[i]);
+    set_wake(round);
+}
+
+/* ---- The policy --------------------------------------------------------------------------------- */
+
+static void gain_decide(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
 {
     struct gain_round round;
     if (gain_round_begin(&round, settings, state, plan))
         return;
-    gain_wishes_power(&round);
-    gain_wishes_phases(&round);
-    gain_wishes_asked(&round);
-    gain_queue_serve(&round);
-    gain_grow(&round);
-    gain_round_write(&round);
+    keep_power_cap(&round);
+    prepare_phases(&round);
+    serve_wishes(&round);
+    serve_queue(&round);
+    grow_jobs(&round);
+    write_plan(&round);
     gain_round_end(&round);
 }
 
@@ -28,9 +467,9 @@ const epop_policy_t policy_gain = {
     .struct_size = sizeof policy_gain,
     .name = "gain",
     .summary = "a node goes where it brings most: first to jobs that wait, then to running ones",
-    .options = gain_option_list,
-    .open = gain_options_open,
-    .option = gain_options_set,
-    .decide = decide,
-    .close = gain_options_close,
+    .options = option_list,
+    .open = gain_open,
+    .option = gain_set_option,
+    .decide = gain_decide,
+    .close = gain_close,
 };

@@ -1,7 +1,9 @@
-/* Least squares of relative errors: an iteration of a millisecond counts as one of an hour. */
+/* What the policy `gain` knows of one job: its speedup, the cost of its resizes, its sizes and times. */
 #include "scheduler/policies/gain_model.h"
 
 #include <math.h>
+
+/* ---- How a job speeds up ------------------------------------------------------------------------ */
 
 static double clamp(double value, double low, double high)
 {
@@ -30,7 +32,8 @@ double gain_speedup(const struct gain_model *model, int nodes)
     return nodes / (1 + model->share * (nodes - 1));
 }
 
-static int counts(const epop_policy_job_t *job, int i)
+/* Fits are least squares of relative errors: an iteration of a millisecond counts as much as one of an hour. */
+static int sample_counts(const epop_policy_job_t *job, int i)
 {
     const epop_policy_sample_t *sample = &job->samples[i];
     return sample->phase == job->phase && sample->nodes > 0 && sample->seconds > 0 && sample->iterations > 0;
@@ -41,7 +44,7 @@ static struct gain_model fit_amdahl(const epop_policy_job_t *job)
 {
     double a = 0, b = 0, c = 0, d = 0, e = 0;
     for (int i = 0; i < job->sample_count; i++) {
-        if (!counts(job, i))
+        if (!sample_counts(job, i))
             continue;
         double one = 1 / job->samples[i].seconds, part = one / job->samples[i].nodes;
         a += one * one, b += one * part, c += part * part, d += one, e += part;
@@ -56,7 +59,7 @@ static double misfit(const epop_policy_job_t *job, const struct gain_model *mode
 {
     double first = 0, second = 0, count = 0;
     for (int i = 0; i < job->sample_count; i++) {
-        if (!counts(job, i))
+        if (!sample_counts(job, i))
             continue;
         double ratio = 1 / (gain_speedup(model, job->samples[i].nodes) * job->samples[i].seconds);
         first += ratio, second += ratio * ratio, count++;
@@ -90,7 +93,7 @@ struct gain_model gain_model_fit(const epop_policy_job_t *job, double efficiency
     int sizes = 0;
     for (int i = 0; i < job->sample_count; i++) {
         const epop_policy_sample_t *sample = &job->samples[i];
-        if (!counts(job, i))
+        if (!sample_counts(job, i))
             continue;
         sizes++;
         /* What is not computed is in MPI: the time of n nodes is 1 + MTCT times that of n nodes without loss. */
@@ -101,4 +104,206 @@ struct gain_model gain_model_fit(const epop_policy_job_t *job, double efficiency
     if (sizes > 1)
         model = fit_amdahl(job);
     return sizes > 2 ? fit_downey(job, model) : model;
+}
+
+/* ---- What a resize costs ------------------------------------------------------------------------ */
+
+static double cost_by_rule(const epop_policy_job_t *job, const epop_policy_state_t *state, int one, int other)
+{
+    int larger = one > other ? one : other, smaller = one > other ? other : one;
+    double moved = job->bytes > 0 && smaller > 0 ? job->bytes / smaller : 0;
+    return state->resize_base + state->resize_per_node * larger + state->resize_per_byte * moved;
+}
+
+/* A job tells the mean of its resizes, not their sizes: those between the sizes at which it was measured and the
+ * present one stand for them. 0: it was at no other size. */
+static double usual_cost_by_rule(const epop_policy_job_t *job, const epop_policy_state_t *state)
+{
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < job->sample_count; i++)
+        if (job->samples[i].nodes > 0 && job->samples[i].nodes != job->nodes)
+            sum += cost_by_rule(job, state, job->samples[i].nodes, job->nodes), count++;
+    return count > 0 ? sum / count : 0;
+}
+
+double gain_cost(const epop_policy_job_t *job, const epop_policy_state_t *state, int one, int other)
+{
+    double rule = cost_by_rule(job, state, one, other);
+    if (job->resizes < 1 || job->resize_cost < 0)
+        return rule;
+    double before = usual_cost_by_rule(job, state);
+    return before > 0 ? job->resize_cost * (rule / before) : fmax(job->resize_cost, rule);
+}
+
+/* ---- A job as it is planned with ---------------------------------------------------------------- */
+
+#define LONG 86400.0
+
+double gain_job_left(const epop_policy_job_t *job)
+{
+    return job->left >= 0 ? job->left : job->limit > 0 ? job->limit : LONG;
+}
+
+bool gain_job_flexible(const epop_policy_job_t *job)
+{
+    return job->kind != EPOP_RIGID;
+}
+
+static double known_or(double value, double otherwise)
+{
+    return value >= 0 ? value : otherwise;
+}
+
+/* A phase that is rigid is near: how it starts is how it stays. */
+static bool is_rigid_soon(const epop_policy_job_t *job)
+{
+    for (int i = 0; i < job->phase_count; i++)
+        if (!job->phases[i].elastic && job->phases[i].begins >= 0 && job->phases[i].begins < gain_job_left(job) / 2)
+            return true;
+    return false;
+}
+
+bool gain_job_grows(const epop_policy_job_t *job)
+{
+    return job->kind >= EPOP_MALLEABLE && (job->phase_count < 1 || job->phases[0].elastic) && !is_rigid_soon(job);
+}
+
+double gain_job_cost(const struct gain_job *job, const epop_policy_state_t *state, int nodes)
+{
+    return gain_cost(job->job, state, job->from, nodes);
+}
+
+double gain_job_takes(const struct gain_job *job, const epop_policy_state_t *state, int nodes)
+{
+    return job->latency + gain_job_cost(job, state, nodes);
+}
+
+/* The ranges that count. */
+static int ranges_of(const struct gain_job *job, const epop_policy_range_t *found[3])
+{
+    int count = 0;
+    found[count++] = &job->job->range;
+    if (job->job->phase_count > 0)
+        found[count++] = &job->job->phases[0].range;
+    if (job->ending)
+        found[count++] = &job->job->phases[1].range;
+    return count;
+}
+
+/* From range to range, until all agree on a size; 0: they do not. */
+static int agreed_size(const struct gain_job *job, int nodes, int (*next)(const epop_policy_range_t *range, int nodes))
+{
+    const epop_policy_range_t *found[3];
+    int count = ranges_of(job, found), agree = 0;
+    for (int i = 0; nodes > 0 && agree < count; i = (i + 1) % count) {
+        int size = next(found[i], nodes);
+        agree = size == nodes ? agree + 1 : 1;
+        nodes = size;
+    }
+    return nodes;
+}
+
+int gain_job_fit(const struct gain_job *job, int nodes)
+{
+    return agreed_size(job, nodes, epop_policy_fit);
+}
+
+/* The smallest size of the range that is `nodes` or more; 0: none. */
+static int smallest_from(const epop_policy_range_t *range, int nodes)
+{
+    if (!range->count)
+        return nodes > range->max ? 0 : nodes < range->min ? range->min : nodes;
+    int low = 0, high = range->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (range->sizes[middle] < nodes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < range->count ? range->sizes[low] : 0;
+}
+
+int gain_job_above(const struct gain_job *job, int nodes)
+{
+    return agreed_size(job, nodes + 1, smallest_from);
+}
+
+/* A phase that takes other sizes only is no reason to wait, nor one that keeps a job small that cannot grow later. */
+static int top_of(const struct gain_job *job)
+{
+    int wanted = job->job->wanted, fit = gain_job_grows(job->job) ? gain_job_fit(job, wanted) : 0;
+    if (fit <= 0)
+        fit = epop_policy_fit(&job->job->range, wanted);
+    return fit > 0 ? fit : wanted;
+}
+
+/* The present phase elastic, nothing under way, and no wish of its own. */
+static bool could_move(const epop_policy_job_t *job)
+{
+    if (job->kind != EPOP_MALLEABLE && job->kind != EPOP_EVOLVING)
+        return false;
+    if (job->kind == EPOP_EVOLVING && job->asked > 0)
+        return false;
+    return job->state == EPOP_POLICY_RUNS && (job->phase_count < 1 || job->phases[0].elastic);
+}
+
+/* How long it has to stay at its size still. */
+static double seconds_bound(const struct gain_job *job, const epop_policy_state_t *state,
+                            const struct gain_options *options)
+{
+    double stay = fmax(options->stay, options->stay_costs * gain_job_cost(job, state, job->nodes));
+    return fmax(0, job->job->resized + stay - state->now);
+}
+
+double gain_job_weight(const epop_policy_job_t *job)
+{
+    return 1 / fmax(job->limit > 0 ? job->limit : gain_job_left(job), 10);
+}
+
+double gain_job_at_most(const struct gain_job *job, int nodes)
+{
+    double left = gain_job_left(job->job);
+    return nodes < job->job->wanted ? left * job->job->wanted / nodes : left;
+}
+
+struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_state_t *state,
+                            const struct gain_options *options)
+{
+    struct gain_job made = {.job = job, .model = gain_model_fit(job, options->efficiency)};
+    made.weight = gain_job_weight(job);
+    made.from = job->nodes;
+    made.top = top_of(&made);
+    gain_job_set(&made, job->state == EPOP_POLICY_WAITS ? made.top : job->target);
+    int at = job->state == EPOP_POLICY_WAITS ? job->wanted : job->nodes;
+    made.work = gain_job_left(job) * gain_speedup(&made.model, at);
+    made.latency = known_or(job->resize_latency, 1);
+    made.bound = could_move(job) ? seconds_bound(&made, state, options) : 0;
+    made.movable = could_move(job) && made.bound <= 1e-6;
+    made.near = fmax(options->ahead, 2 * (made.latency + gain_job_cost(&made, state, job->nodes)));
+    made.ending = job->phase_count > 1 && job->phases[1].begins >= 0 && job->phases[1].begins <= made.near;
+    return made;
+}
+
+void gain_job_set(struct gain_job *job, int nodes)
+{
+    job->nodes = nodes;
+    job->speed = gain_speedup(&job->model, nodes > 0 ? nodes : 1);
+}
+
+double gain_job_seconds(const struct gain_job *job, int nodes)
+{
+    return job->work / gain_speedup(&job->model, nodes);
+}
+
+double gain_job_until(const struct gain_job *job, int nodes)
+{
+    double left = gain_job_left(job->job);
+    for (int i = 1; i < job->job->phase_count; i++) {
+        const epop_policy_phase_t *phase = &job->job->phases[i];
+        if (phase->begins >= 0 && phase->begins < left && !epop_policy_accepts(&phase->range, nodes))
+            return phase->begins;
+    }
+    return left;
 }

@@ -1,12 +1,33 @@
 /*
- * How a job speeds up with the nodes that it has, fitted to what was measured of it: Amdahl's law from two sizes on, or
- * Downey's where that fits three or more better; the time in MPI where one size was seen; else what the user's
- * request implies.
+ * What the policy `gain` knows of one job: how it speeds up with the nodes that it has, what a resize costs it, which
+ * sizes the plan may give it, and the times that follow from that.
  */
 #ifndef SCHEDULER_POLICIES_GAIN_MODEL_H
 #define SCHEDULER_POLICIES_GAIN_MODEL_H
 
 #include <epop/policy.h>
+#include <stdbool.h>
+
+/* ---- Options ------------------------------------------------------------------------------------ */
+
+struct gain_options {
+    double factor;     /* what a growth saves has to be this many times what it costs */
+    double margin;     /* and what a start saves by others' shrinking, this many times what they lose */
+    double stay;       /* seconds that a job is left at a size, at least */
+    double stay_costs; /* and this many times what a resize costs it */
+    double slack;      /* of the wait that is promised to the first job of the queue, for what may delay it */
+    double ahead;      /* seconds before a phase in which nodes are given back for it */
+    double efficiency; /* taken at `wanted` nodes where nothing was measured */
+    double marginal;   /* speedup that each further node has to bring */
+    double fairness;   /* 0: users are not looked at; 1: who holds twice the share counts half */
+};
+
+/* ---- How a job speeds up ------------------------------------------------------------------------ */
+
+/*
+ * Fitted to what was measured of it: Amdahl's law from two sizes on, or Downey's model where that fits three or more
+ * better; the time in MPI where only one size was seen; else what the user's request implies.
+ */
 
 enum gain_source { GAIN_ASSUMED, GAIN_FROM_MTCT, GAIN_FROM_SIZES };
 
@@ -21,5 +42,71 @@ struct gain_model gain_model_fit(const epop_policy_job_t *job, double efficiency
 
 /* Over one node; `nodes` is 1 or more. */
 double gain_speedup(const struct gain_model *model, int nodes);
+
+/* ---- What a resize costs ------------------------------------------------------------------------ */
+
+/* Seconds that a resize between these two sizes, either way, makes a job stand still: by the site's rule, scaled by
+ * what the job's own resizes took. */
+double gain_cost(const epop_policy_job_t *job, const epop_policy_state_t *state, int one, int other);
+
+/* ---- A job as it is planned with ---------------------------------------------------------------- */
+
+#define GAIN_REASON 160
+
+/* One that runs, or one that this plan starts. */
+struct gain_job {
+    const epop_policy_job_t *job;
+    struct gain_model model;
+    int from;        /* nodes before the plan; 0: it starts */
+    int nodes;       /* in the plan */
+    int trial;       /* what is being looked at */
+    int top;         /* at most at its start: what its user wants, or the accepted size next to it */
+    const char *why; /* of a start */
+    bool held;       /* starts as soon as others have given back what it waits for */
+    bool movable;    /* its size may be changed now */
+    double bound;    /* seconds until it may, as it has not been at its size for long; 0: that is not why */
+    bool ending;     /* the next phase is near: its range counts, too */
+    double near;     /* seconds before a phase at which that is so */
+    double speed;    /* speedup at `nodes` */
+    double work;     /* that is left: seconds on one node */
+    double weight;
+    double latency;
+    char reason[GAIN_REASON];
+};
+
+struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_state_t *state,
+                            const struct gain_options *options);
+
+/* Seconds that it still needs, as it is told; a job of which nothing is known is taken to be long. */
+double gain_job_left(const epop_policy_job_t *job);
+
+bool gain_job_flexible(const epop_policy_job_t *job);
+
+/* It can have another size while it runs, from now on and for at least half of its time. */
+bool gain_job_grows(const epop_policy_job_t *job);
+
+/* Seconds that it still needs at so many nodes. */
+double gain_job_seconds(const struct gain_job *job, int nodes);
+
+/* At most so many, whatever its speedup is; of a job that waits. */
+double gain_job_at_most(const struct gain_job *job, int nodes);
+
+/* What a second of this job counts: slowdown is relative to the time that it takes. */
+double gain_job_weight(const epop_policy_job_t *job);
+
+/* Seconds that a resize makes it stand still. */
+double gain_job_cost(const struct gain_job *job, const epop_policy_state_t *state, int nodes);
+
+/* And until it is done: nodes that it gives back are free only then. */
+double gain_job_takes(const struct gain_job *job, const epop_policy_state_t *state, int nodes);
+
+/* The largest size that it accepts, in all phases that count, up to `nodes`; the smallest above `nodes`. 0: none. */
+int gain_job_fit(const struct gain_job *job, int nodes);
+int gain_job_above(const struct gain_job *job, int nodes);
+
+void gain_job_set(struct gain_job *job, int nodes);
+
+/* Seconds from now to a phase that does not accept so many nodes, at most to the job's end. */
+double gain_job_until(const struct gain_job *job, int nodes);
 
 #endif

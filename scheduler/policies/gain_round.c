@@ -1,11 +1,133 @@
-/* The working set of a decision. */
+/* The working set of one decision of the policy `gain`: the nodes that are left, and the room that is made for jobs. */
 #include "scheduler/policies/gain_round.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "scheduler/policies/gain_power.h"
-#include "scheduler/policies/gain_users.h"
+#include "scheduler/policies/gain_model.h"
+
+/* ---- The power cap ------------------------------------------------------------------------------ */
+
+/* Which nodes a start takes is not known here, so the ones that draw most are counted. */
+struct watts {
+    double used;        /* now, by all nodes */
+    double most, least; /* that one node takes more when it is busy; 0: not known */
+};
+
+static double extra_of(const epop_policy_node_t *node)
+{
+    return node->busy_watts > node->idle_watts ? node->busy_watts - node->idle_watts : 0;
+}
+
+static struct watts watts_of(const epop_policy_state_t *state)
+{
+    struct watts watts = {.least = INFINITY};
+    for (int i = 0; i < state->node_count; i++) {
+        const epop_policy_node_t *node = &state->nodes[i];
+        if (node->state == EPOP_NODE_DOWN)
+            continue;
+        watts.used += node->state == EPOP_NODE_BUSY ? node->busy_watts : node->idle_watts;
+        double extra = extra_of(node);
+        if (node->state == EPOP_NODE_IDLE)
+            watts.most = fmax(watts.most, extra);
+        else if (extra > 0)
+            watts.least = fmin(watts.least, extra);
+    }
+    return watts;
+}
+
+/* Nodes that may be put to work, whichever they are. Negative: so many have to be given back. */
+static int spare_nodes(const epop_policy_state_t *state)
+{
+    struct watts watts = watts_of(state);
+    double left = state->power_cap - watts.used;
+    if (state->power_cap <= 0 || (left >= 0 && watts.most <= 0))
+        return state->node_count;
+    if (left >= 0)
+        return (int)fmin(state->node_count, floor(left / watts.most + 1e-9));
+    return isfinite(watts.least) ? -(int)fmin(state->node_count, ceil(-left / watts.least - 1e-9)) : 0;
+}
+
+/* Nodes that could be busy if nothing ran. */
+static int nodes_under_cap(const epop_policy_state_t *state)
+{
+    double idle = 0, most = 0;
+    for (int i = 0; i < state->node_count; i++)
+        if (state->nodes[i].state != EPOP_NODE_DOWN)
+            idle += state->nodes[i].idle_watts, most = fmax(most, extra_of(&state->nodes[i]));
+    if (state->power_cap <= 0 || most <= 0)
+        return state->node_count;
+    return (int)fmax(0, fmin(state->node_count, floor((state->power_cap - idle) / most + 1e-9)));
+}
+
+/* Sets the nodes that are free, those that come, and those over the cap. */
+static void count_nodes(struct gain_round *round)
+{
+    int idle = round->state->idle, coming = round->state->coming, may = spare_nodes(round->state);
+    round->free = may < 0 ? 0 : may < idle ? may : idle;
+    int all = may < idle ? may + coming : idle + coming;
+    round->coming = all > round->free ? all - round->free : 0;
+    round->over = all < 0 ? -all : 0;
+}
+
+/* ---- Fairness among users ----------------------------------------------------------------------- */
+
+/* Nodes held by each user, of whom there may be many: sorted once for a decision. */
+struct user {
+    int user, nodes;
+};
+
+static int by_user(const void *a, const void *b)
+{
+    const struct user *x = a, *y = b;
+    return (x->user > y->user) - (x->user < y->user);
+}
+
+/* One entry for each user; the number of them. */
+static int merge_users(struct user *users, int count)
+{
+    int last = 0;
+    qsort(users, (size_t)count, sizeof *users, by_user);
+    for (int i = 1; i < count; i++)
+        if (users[i].user == users[last].user)
+            users[last].nodes += users[i].nodes;
+        else
+            users[++last] = users[i];
+    return count ? last + 1 : 0;
+}
+
+static void weigh_jobs(struct gain_round *round, const struct user *users, int count, int held)
+{
+    for (int i = 0; i < round->count; i++) {
+        struct user key = {.user = round->jobs[i].job->user};
+        const struct user *user = bsearch(&key, users, (size_t)count, sizeof *users, by_user);
+        double share = user ? (double)user->nodes * count / held : 0;
+        if (share > 1)
+            round->jobs[i].weight *= pow(share, -round->options->fairness);
+    }
+}
+
+/* Lowers the weights of the jobs whose users hold more than their share. */
+static void weigh_users(struct gain_round *round)
+{
+    if (round->options->fairness <= 0 || round->count < 2)
+        return;
+    struct user *users = calloc((size_t)round->count, sizeof *users);
+    if (!users)
+        return;
+    int held = 0;
+    for (int i = 0; i < round->count; i++) {
+        users[i] = (struct user){round->jobs[i].job->user, round->jobs[i].nodes};
+        held += round->jobs[i].nodes;
+    }
+    int count = merge_users(users, round->count);
+    if (count > 1 && held > 0)
+        weigh_jobs(round, users, count, held);
+    free(users);
+}
+
+/* ---- The beginning, and starts ------------------------------------------------------------------- */
 
 #define EFFORT 250000
 
@@ -46,11 +168,11 @@ int gain_round_begin(struct gain_round *round, const struct gain_options *option
         round->jobs[i] = gain_job_of(state->running[i], state, options);
     round->count = round->running = state->running_count;
     round->back = back_in(round);
-    gain_power_begin(round);
-    round->most = gain_power_most(state);
+    count_nodes(round);
+    round->most = nodes_under_cap(state);
     round->effort = EFFORT;
     round->price = price_of(state);
-    gain_users_weigh(round);
+    weigh_users(round);
     return 0;
 }
 
@@ -61,7 +183,7 @@ void gain_round_end(struct gain_round *round)
     free(round->ends);
 }
 
-static bool enlarge(struct gain_round *round)
+static bool enlarge_round(struct gain_round *round)
 {
     size_t room = 2 * (size_t)round->room;
     struct gain_job *jobs = realloc(round->jobs, room * sizeof *jobs);
@@ -78,7 +200,7 @@ static bool enlarge(struct gain_round *round)
 
 struct gain_job *gain_round_start(struct gain_round *round, const struct gain_job *job, int nodes)
 {
-    if (round->count == round->room && !enlarge(round))
+    if (round->count == round->room && !enlarge_round(round))
         return NULL;
     struct gain_job *made = &round->jobs[round->count++];
     *made = *job;
@@ -87,6 +209,8 @@ struct gain_job *gain_round_start(struct gain_round *round, const struct gain_jo
     round->end_count = 0;
     return made;
 }
+
+/* ---- When nodes are free ------------------------------------------------------------------------- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -125,7 +249,7 @@ static bool list_ends(struct gain_round *round, bool fast)
     return true;
 }
 
-static double when(struct gain_round *round, int nodes, bool fast, int *extra)
+static double when_free(struct gain_round *round, int nodes, bool fast, int *extra)
 {
     int there = round->free + round->coming, i = 0;
     double time = 0;
@@ -142,11 +266,11 @@ static double when(struct gain_round *round, int nodes, bool fast, int *extra)
 
 double gain_round_when(struct gain_round *round, int nodes, int *extra)
 {
-    return when(round, nodes, false, extra);
+    return when_free(round, nodes, false, extra);
 }
 
 /* All that runs, on the whole machine. */
-static double drain(const struct gain_round *round)
+static double seconds_to_drain(const struct gain_round *round)
 {
     double area = 0;
     int up = round->state->node_count - round->state->down;
@@ -157,58 +281,304 @@ static double drain(const struct gain_round *round)
 
 double gain_round_soon(struct gain_round *round, int nodes, int *extra)
 {
-    double now = when(round, nodes, false, extra);
+    double now = when_free(round, nodes, false, extra);
     int left;
-    double fast = when(round, nodes, true, &left);
+    double fast = when_free(round, nodes, true, &left);
     if (!(fast < now))
         return now;
     if (extra)
         *extra = left;
-    return fmin(now, fmax(fast, drain(round)));
+    return fmin(now, fmax(fast, seconds_to_drain(round)));
 }
 
-static void write_one(const struct gain_round *round, const struct gain_job *job)
+/* ---- Room for a job ----------------------------------------------------------------------------- */
+
+/*
+ * Each size that the job could have is weighed: its own delay, that of the jobs which give nodes for it, and what the
+ * nodes that all of them hold are worth to those that wait (the round's price). All costs are weighted seconds.
+ */
+#define SIZES 12
+#define WORTH 0.8
+#define ENDS  3 /* so many times what a shrink takes a donor has left, at least */
+
+struct offer {
+    int nodes;
+    int needed;    /* of others */
+    double during; /* seconds that it takes */
+    bool past;     /* it may run into the promised start */
+    double cost;
+    double done; /* seconds until it ends */
+};
+
+static bool is_donor(const struct gain_job *job)
 {
-    if (!job->from && job->held)
-        return;
-    if (!job->from)
-        epop_plan_start(round->plan, job->job, job->nodes, "starts with %d of %d nodes, %s: %d idle, %d wait",
-                        job->nodes, job->job->wanted, job->why, round->state->idle, round->state->waiting_count);
-    else if (job->nodes != job->job->target)
-        epop_plan_resize(round->plan, job->job, job->nodes, "%s", job->reason);
+    return job->movable || (!job->from && gain_job_grows(job->job));
 }
 
-/* A job that may not be resized yet could give or take nodes when it may. */
-static double until_stay(const struct gain_round *round, const struct gain_job *job)
+/* Before a promised start a donor that ends later than it gives freely: it holds no more nodes then than before. One
+ * that ends before may be delayed up to the deadline, for a job that ends before, too. */
+static bool may_give(const struct gain_round *round, const struct gain_job *job, int to, bool past)
 {
-    bool grows = round->free > 0 && gain_job_above(job, job->nodes) > 0;
-    return job->bound > 1e-6 && (round->blocked || grows) ? job->bound : INFINITY;
+    if (!round->blocked || gain_round_fast(job) > round->shadow)
+        return true;
+    double cost = job->from ? gain_job_takes(job, round->state, to) : 0;
+    return !past && cost + gain_job_seconds(job, to) <= round->deadline;
 }
 
-/* A phase comes near that cannot use all of the job's nodes. */
-static double until_phase(const struct gain_job *job)
+/* Its end gives all nodes, and as soon. */
+static bool ends_first(const struct gain_round *round, const struct gain_job *job, const struct offer *offer, int to)
 {
-    const epop_policy_phase_t *next = &job->job->phases[1];
-    if (job->job->phase_count < 2 || job->ending || job->job->kind < EPOP_MALLEABLE)
-        return INFINITY;
-    return next->begins < 0 || next->range.max >= job->nodes ? INFINITY : next->begins - job->near;
+    double times = isfinite(offer->during) ? ENDS : 1;
+    return job->from && job->work / job->speed <= times * gain_job_takes(job, round->state, to);
 }
 
-static void wake(const struct gain_round *round)
+/* What it loses when it has `to` nodes for so long: seconds, less the node-seconds that it saves. */
+static double loss_of(const struct gain_round *round, const struct gain_job *job, int to, double during)
 {
-    double first = INFINITY;
-    for (int i = 0; i < round->running; i++)
-        first = fmin(first, fmin(until_stay(round, &round->jobs[i]), until_phase(&round->jobs[i])));
-    if (isfinite(first))
-        epop_plan_wake(round->plan, round->state->now + fmax(first, 1e-3));
+    double speed = gain_speedup(&job->model, to), left = job->work / job->speed;
+    double slow = during * (1 - speed / job->speed);
+    double late = job->work / speed - left;
+    double delay = fmin(slow, late);
+    double saved =
+        slow < late ? during * (job->nodes - to) - job->nodes * delay : job->nodes * left - to * (left + late);
+    if (job->from && job->nodes == job->from)
+        delay += 2 * gain_job_cost(job, round->state, to);
+    return job->weight * delay - round->price * saved;
 }
 
-/* Those that start first: in the order of the queue. */
-void gain_round_write(const struct gain_round *round)
+/* The next smaller size of a donor, about a quarter less at most; 0: it has none. */
+static int next_smaller(const struct gain_job *job, int needed)
 {
+    int step = job->trial / 4 > 1 ? job->trial / 4 : 1;
+    return gain_job_fit(job, job->trial - (step < needed ? step : needed));
+}
+
+/* What a donor could give next. */
+static struct gain_step step_of(const struct gain_round *round, int index, int needed, const struct offer *offer)
+{
+    const struct gain_job *job = &round->jobs[index];
+    struct gain_step step = {.job = index, .to = next_smaller(job, needed), .asked = needed, .price = INFINITY};
+    if (step.to <= 0 || !may_give(round, job, step.to, offer->past) || ends_first(round, job, offer, step.to))
+        return step;
+    step.loss = loss_of(round, job, step.to, offer->during);
+    if (job->trial != job->nodes)
+        step.loss -= loss_of(round, job, job->trial, offer->during);
+    step.price = step.loss / (job->trial - step.to);
+    return step;
+}
+
+static int list_steps(struct gain_round *round, const struct offer *offer)
+{
+    int count = 0;
+    for (int i = 0; i < round->count; i++) {
+        round->jobs[i].trial = round->jobs[i].nodes;
+        if (offer->needed > 0 && is_donor(&round->jobs[i]))
+            round->steps[count++] = step_of(round, i, offer->needed, offer);
+    }
+    round->effort -= round->count;
+    return count;
+}
+
+static struct gain_step *cheapest_step(const struct gain_round *round, int count)
+{
+    struct gain_step *best = round->steps;
+    for (int i = 1; i < count; i++)
+        if (round->steps[i].price < best->price)
+            best = &round->steps[i];
+    return best;
+}
+
+/* Sets the trials so that the nodes are given. What the others lose; infinite: it cannot be. */
+static double collect_nodes(struct gain_round *round, const struct offer *offer)
+{
+    double loss = 0;
+    int count = list_steps(round, offer), needed = offer->needed;
+    while (needed > 0) {
+        struct gain_step *step = count ? cheapest_step(round, count) : NULL;
+        if (!step || !isfinite(step->price))
+            return INFINITY;
+        struct gain_job *job = &round->jobs[step->job];
+        if (job->trial - step->to <= needed || step->asked == needed) {
+            loss += step->loss;
+            needed -= job->trial - step->to;
+            job->trial = step->to;
+        }
+        if (needed > 0)
+            *step = step_of(round, step->job, needed, offer);
+    }
+    return loss;
+}
+
+/* Nodes that starts of this plan give up: they are there at once. */
+static int spared_now(const struct gain_round *round)
+{
+    int spared = 0;
     for (int i = round->running; i < round->count; i++)
-        write_one(round, &round->jobs[i]);
+        if (!round->jobs[i].held)
+            spared += round->jobs[i].nodes - round->jobs[i].trial;
+    return spared;
+}
+
+/* Nodes that nobody has to give: one that runs into a promised start may have what that leaves. */
+static int nodes_not_given(const struct gain_round *round, bool past)
+{
+    int there = round->free + round->coming;
+    return past && there > round->extra ? round->extra : there;
+}
+
+static double cost_of(const struct gain_round *round, const struct gain_job *job, int nodes, double done)
+{
+    return job->weight * done + round->price * nodes * gain_job_seconds(job, nodes);
+}
+
+/* Until the nodes are there. */
+static double wait_for(const struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    if (nodes <= round->free + spared_now(round))
+        return 0;
+    double wait = fmax(job->latency, round->back);
     for (int i = 0; i < round->running; i++)
-        write_one(round, &round->jobs[i]);
-    wake(round);
+        if (round->jobs[i].trial < round->jobs[i].nodes)
+            wait = fmax(wait, gain_job_takes(&round->jobs[i], round->state, round->jobs[i].trial));
+    return wait;
+}
+
+/* What it stands still for when it grows later, if that will pay. */
+static double stall_of_growth(const struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    if (nodes >= job->top || !gain_job_grows(job->job))
+        return 0;
+    double saves = gain_job_seconds(job, nodes) - gain_job_seconds(job, job->top);
+    double cost = gain_cost(job->job, round->state, nodes, job->top);
+    return saves >= round->options->factor * cost ? cost : 0;
+}
+
+static struct offer weigh_size(struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    struct offer offer = {.nodes = nodes, .during = gain_job_seconds(job, nodes)};
+    offer.past = round->blocked && job->latency + gain_job_at_most(job, nodes) > round->shadow;
+    offer.needed = nodes - nodes_not_given(round, offer.past);
+    double loss = collect_nodes(round, &offer);
+    double stall = stall_of_growth(round, job, nodes);
+    offer.done = wait_for(round, job, nodes) + offer.during + stall;
+    offer.cost = cost_of(round, job, nodes, offer.done);
+    offer.cost += loss > 0 ? round->options->margin * loss : loss;
+    return offer;
+}
+
+/* When it is done if nobody is resized for it. */
+static double end_without_room(struct gain_round *round, const struct gain_job *job)
+{
+    bool grows = gain_job_grows(job->job) || job->job->kind == EPOP_RIGID;
+    double wait = grows ? gain_round_when(round, job->top, NULL) : gain_round_soon(round, job->top, NULL);
+    if (round->blocked)
+        wait = fmax(wait, round->shadow);
+    return wait + gain_job_seconds(job, job->top);
+}
+
+/* From the wanted size down to the smallest. */
+static int sizes_of(const struct gain_job *job, int there, int sizes[SIZES])
+{
+    int count = 0, wanted = job->top;
+    sizes[count++] = wanted;
+    if (!gain_job_flexible(job->job))
+        return count;
+    int all = gain_job_fit(job, there < wanted ? there : wanted);
+    if (all > 0 && all < wanted)
+        sizes[count++] = all;
+    for (int size = gain_job_fit(job, wanted * 3 / 4); size > 0 && count < SIZES;
+         size = gain_job_fit(job, size * 2 / 3))
+        sizes[count++] = size;
+    return count;
+}
+
+/* From so many nodes; not if all that it could have is one size far above. */
+static bool can_grow(const struct gain_job *job, int nodes)
+{
+    int next = gain_job_above(job, nodes);
+    return gain_job_grows(job->job) && next > 0 && (next < job->top || job->top <= 2 * nodes);
+}
+
+/* A job that cannot grow waits, unless it is done earlier with fewer nodes. */
+static bool is_possible(const struct gain_job *job, const struct offer *offer, double done)
+{
+    return offer->nodes == job->top || can_grow(job, offer->nodes) || offer->done <= WORTH * done;
+}
+
+/* The cheapest one. */
+static struct offer best_offer(struct gain_round *round, const struct gain_job *job, double done)
+{
+    int sizes[SIZES], count = sizes_of(job, round->free, sizes);
+    struct offer best = {.cost = INFINITY};
+    for (int i = 0; i < count; i++) {
+        struct offer offer = weigh_size(round, job, sizes[i]);
+        if (is_possible(job, &offer, done) && offer.cost < best.cost)
+            best = offer;
+    }
+    return best;
+}
+
+static void explain_shrink(const struct gain_round *round, struct gain_job *donor, const char *why)
+{
+    snprintf(donor->reason, GAIN_REASON, "%d -> %d: %s; %.2f times as fast, costs %.2f s of %.0f s left", donor->from,
+             donor->trial, why, gain_speedup(&donor->model, donor->trial) / gain_speedup(&donor->model, donor->from),
+             gain_job_cost(donor, round->state, donor->trial), gain_job_left(donor->job));
+}
+
+static void take_trials(struct gain_round *round, const char *why, int *now, int *later)
+{
+    for (int i = 0; i < round->count; i++) {
+        struct gain_job *donor = &round->jobs[i];
+        int given = donor->nodes - donor->trial;
+        if (given <= 0)
+            continue;
+        *(donor->from || donor->held ? later : now) += given;
+        round->extra += round->blocked && gain_round_fast(donor) > round->shadow ? given : 0;
+        if (donor->from)
+            explain_shrink(round, donor, why);
+        gain_job_set(donor, donor->trial);
+    }
+}
+
+static bool settle_offer(struct gain_round *round, struct gain_job *job, const struct offer *offer)
+{
+    int now = round->free, later = round->coming;
+    collect_nodes(round, offer);
+    char why[64];
+    snprintf(why, sizeof why, "makes room for job %lld", (long long)job->job->id);
+    take_trials(round, why, &now, &later);
+    struct gain_job *made = gain_round_start(round, job, offer->nodes);
+    if (!made)
+        return false;
+    made->held = offer->nodes > now;
+    round->free = made->held ? 0 : now - offer->nodes;
+    round->coming = made->held ? now + later - offer->nodes : later;
+    if (offer->past)
+        round->extra -= offer->nodes;
+    made->why = round->blocked ? "room behind the first of the queue" : "its turn";
+    return true;
+}
+
+bool gain_round_make_room(struct gain_round *round, struct gain_job *job)
+{
+    if (round->effort <= 0)
+        return false;
+    double done = end_without_room(round, job);
+    struct offer best = best_offer(round, job, done);
+    if (!isfinite(best.cost) || best.cost > cost_of(round, job, job->top, done))
+        return false;
+    return settle_offer(round, job, &best);
+}
+
+bool gain_round_free_nodes(struct gain_round *round, int nodes, double worth, bool some, const char *why)
+{
+    struct offer offer = {.needed = nodes, .during = INFINITY};
+    int given = 0;
+    double loss = collect_nodes(round, &offer);
+    bool all = isfinite(loss) && loss <= worth;
+    if (!all && !some)
+        return false;
+    take_trials(round, why, &given, &given);
+    round->coming += given > nodes ? given - nodes : 0;
+    return all;
 }

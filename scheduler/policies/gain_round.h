@@ -1,6 +1,6 @@
 /*
- * One decision of `gain`: the jobs that run and those that this plan starts, and the nodes that are left. Its steps
- * (phases, requests, queue, growth) change the sizes; at the end it is written into the plan.
+ * The working set of one decision of the policy `gain`: the jobs that run and those that this plan starts, and the
+ * nodes that are left. The steps of the decision (gain.c) change the sizes of the jobs here, and then write the plan.
  */
 #ifndef SCHEDULER_POLICIES_GAIN_ROUND_H
 #define SCHEDULER_POLICIES_GAIN_ROUND_H
@@ -8,8 +8,7 @@
 #include <epop/policy.h>
 #include <stdbool.h>
 
-#include "scheduler/policies/gain_job.h"
-#include "scheduler/policies/gain_options.h"
+#include "scheduler/policies/gain_model.h"
 
 struct gain_end {
     double time; /* seconds from now */
@@ -63,7 +62,13 @@ double gain_round_soon(struct gain_round *round, int nodes, int *extra);
 /* Seconds that a job needs then. */
 double gain_round_fast(const struct gain_job *job);
 
-/* What has been decided, into the plan. */
-void gain_round_write(const struct gain_round *round);
+/* Makes room for a job that waits: of idle nodes, nodes that come, and those that other jobs can spare, at the size at
+ * which the job gains most over what the others lose. True: the job has become one of the round's jobs (it starts now,
+ * or is held until nodes come). */
+bool gain_round_make_room(struct gain_round *round, struct gain_job *job);
+
+/* Running jobs give back so many nodes for something else than a start: they are the caller's when they come. If they
+ * cannot, or lose more than it is worth: false, and what they can if `some`, else nothing. */
+bool gain_round_free_nodes(struct gain_round *round, int nodes, double worth, bool some, const char *why);
 
 #endif

@@ -9,10 +9,7 @@
 
 #include <cmocka.h>
 
-#include "scheduler/policies/ers_balance.h"
 #include "scheduler/policies/ers_model.h"
-#include "scheduler/policies/ers_options.h"
-#include "scheduler/policies/ers_sizes.h"
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 
