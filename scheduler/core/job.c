@@ -1,10 +1,13 @@
-/* Jobs as the core keeps them: see job.h. */
+/* The jobs of the core: what is kept of each, the table of all, and the order of those that wait and those that run. */
 #include "scheduler/core/job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/hash.h"
+
+/* ---- One job ------------------------------------------------------------------------------------ */
 
 /* The sizes of a range are the copy's own; the first and the last are its ends. */
 static int copy_range(epop_policy_range_t *range)
@@ -48,7 +51,7 @@ static int copy_phases(struct job *job, const struct core_job *given)
     return 0;
 }
 
-static void show(struct job *job, const struct core_job *given, double now)
+static void show_given(struct job *job, const struct core_job *given, double now)
 {
     epop_policy_job_t *view = &job->view;
     view->id = given->id;
@@ -74,7 +77,7 @@ struct job *job_create(const struct core_job *given, double now)
         job_free(job);
         return NULL;
     }
-    show(job, given, now);
+    show_given(job, given, now);
     job_waits(job);
     return job;
 }
@@ -96,6 +99,19 @@ void job_free(struct job *job)
     free(job);
 }
 
+/* `begins` as in core_phase, at `as_of`. */
+/* The present phase; `begins` as in core_phase, at `as_of`. */
+static void enter_phase(struct job *job, int phase, const double *begins)
+{
+    job->view.phase = phase;
+    job->view.phases = job->phases ? job->phases + phase : NULL;
+    job->view.phase_count = job->phases ? job->phase_count - phase : 0;
+    for (int i = 0; i < job->view.phase_count; i++) {
+        double at = begins ? begins[i] : -1;
+        job->begins[phase + i] = job->phases[phase + i].begins = i ? at : 0;
+    }
+}
+
 void job_waits(struct job *job)
 {
     epop_policy_job_t *view = &job->view;
@@ -103,7 +119,7 @@ void job_waits(struct job *job)
     view->started = view->resized = -1;
     view->nodes = view->target = view->asked = 0;
     view->left = view->limit;
-    job_enter_phase(job, 0, NULL);
+    enter_phase(job, 0, NULL);
 }
 
 /* What was the job's own goes with the other one. */
@@ -121,7 +137,7 @@ void job_learn(struct job *job, struct job *fresh)
     fresh->phases = old.phases;
     fresh->begins = old.begins;
     fresh->phase_count = old.phase_count;
-    job_enter_phase(job, 0, NULL);
+    enter_phase(job, 0, NULL);
 }
 
 int job_reserve_nodes(struct job *job, int count)
@@ -144,13 +160,213 @@ int job_held(const struct job *job)
     return job->view.nodes > job->view.target ? job->view.nodes : job->view.target;
 }
 
-void job_enter_phase(struct job *job, int phase, const double *begins)
+/* ---- What a job has left ------------------------------------------------------------------------ */
+
+/* What a job has left that should be over: it runs, so it needs more than nothing. */
+#define LEFT_LEAST 0.001
+
+/* Known times of phases come nearer, unknown ones stay so. */
+static double nearer(double begins, double seconds)
 {
-    job->view.phase = phase;
-    job->view.phases = job->phases ? job->phases + phase : NULL;
-    job->view.phase_count = job->phases ? job->phase_count - phase : 0;
-    for (int i = 0; i < job->view.phase_count; i++) {
-        double at = begins ? begins[i] : -1;
-        job->begins[phase + i] = job->phases[phase + i].begins = i ? at : 0;
+    return begins < 0 ? begins : begins > seconds ? begins - seconds : 0;
+}
+
+/* What is known at as_of becomes what is known `now`; the job got on for `seconds` meanwhile. */
+static void move_on(struct job *job, double now, double seconds)
+{
+    job->left -= seconds;
+    for (int i = job->view.phase; i < job->phase_count; i++)
+        job->begins[i] = nearer(job->begins[i], seconds);
+    job->as_of = now;
+}
+
+void job_left_starts(struct job *job, double now)
+{
+    job->left = job->view.limit * job->view.wanted / job->view.nodes;
+    job->as_of = now;
+    job_left_show(job, now);
+}
+
+void job_left_told(struct job *job, double now, double left)
+{
+    move_on(job, now, now - job->as_of);
+    job->left = left;
+    job_left_show(job, now);
+}
+
+void job_left_phase(struct job *job, double now, int phase, const double *begins)
+{
+    move_on(job, now, now - job->as_of);
+    enter_phase(job, phase, begins);
+    job_left_show(job, now);
+}
+
+void job_left_resized(struct job *job, double now, double stall, int from, int to)
+{
+    double seconds = now - job->as_of, scale = (double)from / to;
+    move_on(job, now, seconds > stall ? seconds - stall : 0);
+    job->left = job->left > 0 ? job->left * scale : job->left;
+    for (int i = job->view.phase; i < job->phase_count; i++)
+        job->begins[i] = job->begins[i] > 0 ? job->begins[i] * scale : job->begins[i];
+    job_left_show(job, now);
+}
+
+void job_left_show(struct job *job, double now)
+{
+    double seconds = now - job->as_of;
+    job->view.left = job->left - seconds > LEFT_LEAST ? job->left - seconds : LEFT_LEAST;
+    for (int i = job->view.phase; i < job->phase_count; i++)
+        job->phases[i].begins = nearer(job->begins[i], seconds);
+}
+
+/* ---- All jobs by their numbers ------------------------------------------------------------------ */
+
+#define SMALLEST 64
+
+static size_t home_slot(const struct jobs *jobs, int64_t id)
+{
+    return (size_t)hash_bytes(HASH_BEGIN, &id, sizeof id) & (jobs->room - 1);
+}
+
+/* Where it is, or where it would be put. */
+static size_t slot_of(const struct jobs *jobs, int64_t id)
+{
+    size_t at = home_slot(jobs, id);
+    while (jobs->slots[at] && jobs->slots[at]->view.id != id)
+        at = (at + 1) & (jobs->room - 1);
+    return at;
+}
+
+struct job *jobs_find(const struct jobs *jobs, int64_t id)
+{
+    return jobs->room ? jobs->slots[slot_of(jobs, id)] : NULL;
+}
+
+static int enlarge_table(struct jobs *jobs)
+{
+    size_t room = jobs->room ? 2 * jobs->room : SMALLEST;
+    struct jobs larger = {calloc(room, sizeof *larger.slots), room, jobs->count};
+    if (!larger.slots)
+        return -1;
+    for (size_t i = 0; i < jobs->room; i++) {
+        if (jobs->slots[i])
+            larger.slots[slot_of(&larger, jobs->slots[i]->view.id)] = jobs->slots[i];
     }
+    free(jobs->slots);
+    *jobs = larger;
+    return 0;
+}
+
+int jobs_add(struct jobs *jobs, struct job *job)
+{
+    if (2 * (jobs->count + 1) > jobs->room && enlarge_table(jobs))
+        return -1;
+    jobs->slots[slot_of(jobs, job->view.id)] = job;
+    jobs->count++;
+    return 0;
+}
+
+/* Those behind a hole that a search would no longer find move up. */
+static void close_hole(struct jobs *jobs, size_t hole)
+{
+    for (size_t at = (hole + 1) & (jobs->room - 1); jobs->slots[at]; at = (at + 1) & (jobs->room - 1)) {
+        size_t from_home = (at - home_slot(jobs, jobs->slots[at]->view.id)) & (jobs->room - 1);
+        if (from_home >= ((at - hole) & (jobs->room - 1))) {
+            jobs->slots[hole] = jobs->slots[at];
+            jobs->slots[at] = NULL;
+            hole = at;
+        }
+    }
+}
+
+void jobs_remove(struct jobs *jobs, struct job *job)
+{
+    size_t at = slot_of(jobs, job->view.id);
+    jobs->slots[at] = NULL;
+    jobs->count--;
+    close_hole(jobs, at);
+    job_free(job);
+}
+
+void jobs_free(struct jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->room; i++)
+        job_free(jobs->slots[i]);
+    free(jobs->slots);
+    *jobs = (struct jobs){0};
+}
+
+/* ---- Jobs in an order --------------------------------------------------------------------------- */
+
+static bool comes_before(const struct job_queue *queue, const epop_policy_job_t *one, const epop_policy_job_t *other)
+{
+    double a = queue->key(one), b = queue->key(other);
+    return a < b || (a <= b && one->id < other->id);
+}
+
+/* How many come before it. */
+static size_t place_in_order(const struct job_queue *queue, const epop_policy_job_t *job)
+{
+    size_t low = 0, high = queue->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (comes_before(queue, queue->room[queue->first + middle], job))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* `count` of them from `from` on go to `to`. */
+static void shift_items(struct job_queue *queue, size_t to, size_t from, size_t count)
+{
+    if (count > 0)
+        memmove(queue->room + to, queue->room + from, count * sizeof *queue->room);
+}
+
+/* The room in front is used again when it is half of all, so that moving back costs little for each job. */
+int job_queue_reserve(struct job_queue *queue, size_t more)
+{
+    size_t wanted = queue->count + more;
+    if (queue->first + wanted <= queue->size)
+        return 0;
+    if (2 * wanted > queue->size && array_reserve(&queue->room, &queue->size, 2 * wanted, sizeof *queue->room))
+        return -1;
+    shift_items(queue, 0, queue->first, queue->count);
+    queue->first = 0;
+    return 0;
+}
+
+void job_queue_add(struct job_queue *queue, const struct job *job)
+{
+    size_t at = place_in_order(queue, &job->view);
+    shift_items(queue, queue->first + at + 1, queue->first + at, queue->count - at);
+    queue->room[queue->first + at] = &job->view;
+    queue->count++;
+}
+
+/* The shorter end moves. */
+void job_queue_remove(struct job_queue *queue, const struct job *job)
+{
+    size_t at = place_in_order(queue, &job->view);
+    if (at < queue->count / 2) {
+        shift_items(queue, queue->first + 1, queue->first, at);
+        queue->first++;
+    } else {
+        shift_items(queue, queue->first + at, queue->first + at + 1, queue->count - at - 1);
+    }
+    queue->count--;
+}
+
+const epop_policy_job_t *const *job_queue_items(const struct job_queue *queue)
+{
+    return (const epop_policy_job_t *const *)(queue->room ? queue->room + queue->first : NULL);
+}
+
+void job_queue_free(struct job_queue *queue)
+{
+    free(queue->room);
+    queue->room = NULL;
+    queue->first = queue->count = queue->size = 0;
 }

@@ -1,4 +1,4 @@
-/* A job as the core keeps it: what policies see, and what that is made of. */
+/* Jobs as the core keeps them: each with what policies see of it; all of them by their numbers; queues of them. */
 #ifndef SCHEDULER_CORE_JOB_H
 #define SCHEDULER_CORE_JOB_H
 
@@ -8,6 +8,8 @@
 
 #include "runtime/base/error.h"
 #include "scheduler/core/core.h"
+
+/* ---- One job ------------------------------------------------------------------------------------ */
 
 struct job {
     epop_policy_job_t view; /* the first member: a pointer to one is a pointer to the other */
@@ -43,7 +45,63 @@ int job_reserve_sample(struct job *job);
 /* How many it holds. */
 int job_held(const struct job *job);
 
-/* The present phase; `begins` as in core_phase, at `as_of`. */
-void job_enter_phase(struct job *job, int phase, const double *begins);
+/* ---- What a job has left ------------------------------------------------------------------------ */
+
+/*
+ * How long a running job will still take, and when its phases begin: told by its progress or taken from its user's
+ * limit, and counted down.
+ */
+
+/* It starts: all of the user's limit, at the nodes that it has. */
+void job_left_starts(struct job *job, double now);
+/* Its progress says so. */
+void job_left_told(struct job *job, double now, double left);
+/* A phase begins; `begins` as in core_phase. */
+void job_left_phase(struct job *job, double now, int phase, const double *begins);
+/* It stood still for `stall` seconds, and has its new size: from here on the rest scales with the nodes. */
+void job_left_resized(struct job *job, double now, double stall, int from, int to);
+/* The view at that time. */
+void job_left_show(struct job *job, double now);
+
+/* ---- All jobs by their numbers ------------------------------------------------------------------ */
+
+/* A hash with open addressing. Owns them. */
+struct jobs {
+    struct job **slots;
+    size_t room, count; /* room: 0, or a power of two */
+};
+
+/* NULL: there is none. */
+struct job *jobs_find(const struct jobs *jobs, int64_t id);
+
+/* One that is not there yet. -1: no memory. */
+int jobs_add(struct jobs *jobs, struct job *job);
+
+/* Out of the table, and freed. */
+void jobs_remove(struct jobs *jobs, struct job *job);
+void jobs_free(struct jobs *jobs);
+
+/* ---- Jobs in an order --------------------------------------------------------------------------- */
+
+/* Those that come later mostly go behind, those that leave are mostly in front: an array with room at both ends. Owns
+ * no job. */
+struct job_queue {
+    /* They are by it, then by id; it does not change while they are here. */
+    double (*key)(const epop_policy_job_t *job);
+    const epop_policy_job_t **room;
+    size_t first, count, size;
+};
+
+/* Room for that many more; -1: no memory. */
+int job_queue_reserve(struct job_queue *queue, size_t more);
+
+/* There must be room. */
+void job_queue_add(struct job_queue *queue, const struct job *job);
+/* It must be there. */
+void job_queue_remove(struct job_queue *queue, const struct job *job);
+
+/* The first of them. */
+const epop_policy_job_t *const *job_queue_items(const struct job_queue *queue);
+void job_queue_free(struct job_queue *queue);
 
 #endif

@@ -1,4 +1,4 @@
-/* Nodes and their owners: see nodes.h. */
+/* The nodes of the machine: who holds each, and a bitmap of those that are idle. */
 #include "scheduler/core/nodes.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void nodes_free(struct nodes *nodes)
 }
 
 /* The first one from `from` on that is idle, or that is not; `count` if there is none. */
-static int next(const struct nodes *nodes, int from, int idle)
+static int next_node(const struct nodes *nodes, int from, int idle)
 {
     int word = from / WORD, last = nodes->count / WORD;
     uint64_t mask = ~UINT64_C(0) << from % WORD;
@@ -48,14 +48,14 @@ static int next(const struct nodes *nodes, int from, int idle)
 static int best_run(const struct nodes *nodes, int length)
 {
     int best = nodes->count, shortest = nodes->count + 1;
-    int begin = next(nodes, 0, 1);
+    int begin = next_node(nodes, 0, 1);
     while (begin < nodes->count && shortest > length) {
-        int end = next(nodes, begin, 0);
+        int end = next_node(nodes, begin, 0);
         if (end - begin >= length && end - begin < shortest) {
             best = begin;
             shortest = end - begin;
         }
-        begin = end < nodes->count ? next(nodes, end, 1) : end;
+        begin = end < nodes->count ? next_node(nodes, end, 1) : end;
     }
     return best;
 }
@@ -64,12 +64,12 @@ void nodes_choose(const struct nodes *nodes, int count, int *chosen)
 {
     int begin = best_run(nodes, count), node = begin < nodes->count ? begin : 0;
     for (int i = 0; i < count; i++, node++) {
-        node = next(nodes, node, 1);
+        node = next_node(nodes, node, 1);
         chosen[i] = node;
     }
 }
 
-static void set(struct nodes *nodes, int node, epop_policy_node_state_t state, int64_t job)
+static void set_node(struct nodes *nodes, int node, epop_policy_node_state_t state, int64_t job)
 {
     uint64_t bit = UINT64_C(1) << node % WORD;
     epop_policy_node_t *item = &nodes->items[node];
@@ -86,16 +86,16 @@ static void set(struct nodes *nodes, int node, epop_policy_node_state_t state, i
 void nodes_take(struct nodes *nodes, const int *list, int count, int64_t job)
 {
     for (int i = 0; i < count; i++)
-        set(nodes, list[i], EPOP_NODE_BUSY, job);
+        set_node(nodes, list[i], EPOP_NODE_BUSY, job);
 }
 
 void nodes_give(struct nodes *nodes, const int *list, int count)
 {
     for (int i = 0; i < count; i++)
-        set(nodes, list[i], EPOP_NODE_IDLE, -1);
+        set_node(nodes, list[i], EPOP_NODE_IDLE, -1);
 }
 
 void nodes_set_up(struct nodes *nodes, int node, int up)
 {
-    set(nodes, node, up ? EPOP_NODE_IDLE : EPOP_NODE_DOWN, -1);
+    set_node(nodes, node, up ? EPOP_NODE_IDLE : EPOP_NODE_DOWN, -1);
 }

@@ -1,4 +1,4 @@
-/* What a policy says of a plan: see plan.h and <epop/policy.h>. */
+/* What policies call (<epop/policy.h>): the calls that fill a plan, each checked, and those that look at ranges. */
 #include "scheduler/core/plan.h"
 
 #include <math.h>
@@ -8,6 +8,8 @@
 
 #include "runtime/base/array.h"
 #include "scheduler/core/text.h"
+
+/* ---- A plan is filled ---------------------------------------------------------------------------- */
 
 void plan_begin(struct epop_plan *plan, const struct jobs *jobs, const epop_policy_state_t *state)
 {
@@ -51,7 +53,7 @@ static const char *const verbs[] = {
     [DECISION_START] = "start", [DECISION_RESIZE] = "resize", [DECISION_RESERVE] = "reserve"};
 
 /* The core's own record of the job, whatever the policy gave; NULL, with a complaint. */
-static struct job *find(struct epop_plan *plan, enum decision_kind kind, const epop_policy_job_t *given)
+static struct job *find_job(struct epop_plan *plan, enum decision_kind kind, const epop_policy_job_t *given)
 {
     struct job *job;
     if (!given) {
@@ -122,8 +124,8 @@ static int check_phase(struct epop_plan *plan, const epop_policy_job_t *job, int
 }
 
 /* Takes the decision; `taken`: idle nodes that it needs, or, negative, those that it will give back. */
-static int take(struct epop_plan *plan, struct decision decision, struct job *job, int taken, const char *reason,
-                va_list arguments)
+static int take_decision(struct epop_plan *plan, struct decision decision, struct job *job, int taken,
+                         const char *reason, va_list arguments)
 {
     if (!reason)
         return wrong(plan, "%s job %lld: no reason is given", verbs[decision.kind], (long long)decision.job);
@@ -139,29 +141,30 @@ static int take(struct epop_plan *plan, struct decision decision, struct job *jo
 
 int epop_plan_start(epop_plan_t *plan, const epop_policy_job_t *given, int nodes, const char *reason, ...)
 {
-    struct job *job = plan && plan->state ? find(plan, DECISION_START, given) : NULL;
+    struct job *job = plan && plan->state ? find_job(plan, DECISION_START, given) : NULL;
     va_list arguments;
     int result;
     if (!job || check_waiting(plan, "start", &job->view, nodes) || check_idle(plan, "start", &job->view, nodes, nodes))
         return -1;
     va_start(arguments, reason);
-    result = take(plan, (struct decision){.kind = DECISION_START, .job = job->view.id, .to = nodes}, job, nodes, reason,
-                  arguments);
+    result = take_decision(plan, (struct decision){.kind = DECISION_START, .job = job->view.id, .to = nodes}, job,
+                           nodes, reason, arguments);
     va_end(arguments);
     return result;
 }
 
 int epop_plan_resize(epop_plan_t *plan, const epop_policy_job_t *given, int nodes, const char *reason, ...)
 {
-    struct job *job = plan && plan->state ? find(plan, DECISION_RESIZE, given) : NULL;
+    struct job *job = plan && plan->state ? find_job(plan, DECISION_RESIZE, given) : NULL;
     va_list arguments;
     int result, from = job ? job->view.nodes : 0;
     if (!job || check_running(plan, &job->view, nodes) || check_phase(plan, &job->view, nodes) ||
         check_idle(plan, "resize", &job->view, nodes, nodes - from))
         return -1;
     va_start(arguments, reason);
-    result = take(plan, (struct decision){.kind = DECISION_RESIZE, .job = job->view.id, .from = from, .to = nodes}, job,
-                  nodes - from, reason, arguments);
+    result =
+        take_decision(plan, (struct decision){.kind = DECISION_RESIZE, .job = job->view.id, .from = from, .to = nodes},
+                      job, nodes - from, reason, arguments);
     va_end(arguments);
     return result;
 }
@@ -179,14 +182,15 @@ static int check_promise(struct epop_plan *plan, const epop_policy_job_t *job, i
 int epop_plan_reserve(epop_plan_t *plan, const epop_policy_job_t *given, int nodes, double time, const char *reason,
                       ...)
 {
-    struct job *job = plan && plan->state ? find(plan, DECISION_RESERVE, given) : NULL;
+    struct job *job = plan && plan->state ? find_job(plan, DECISION_RESERVE, given) : NULL;
     va_list arguments;
     int result;
     if (!job || check_waiting(plan, "reserve", &job->view, nodes) || check_promise(plan, &job->view, nodes, time))
         return -1;
     va_start(arguments, reason);
-    result = take(plan, (struct decision){.kind = DECISION_RESERVE, .job = job->view.id, .to = nodes, .time = time},
-                  job, 0, reason, arguments);
+    result =
+        take_decision(plan, (struct decision){.kind = DECISION_RESERVE, .job = job->view.id, .to = nodes, .time = time},
+                      job, 0, reason, arguments);
     va_end(arguments);
     return result;
 }
@@ -204,4 +208,36 @@ void epop_plan_wake(epop_plan_t *plan, double time)
         wrong(plan, "wake at time %g: now is %.3f", time, plan->state->now);
     else if (time < plan->wake)
         plan->wake = time;
+}
+
+/* ---- Ranges ------------------------------------------------------------------------------------- */
+
+int epop_policy_accepts(const epop_policy_range_t *range, int nodes)
+{
+    return nodes > 0 && epop_policy_fit(range, nodes) == nodes;
+}
+
+/* How many of the sizes are not larger. */
+static int not_larger(const epop_policy_range_t *range, int nodes)
+{
+    int low = 0, high = range->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (range->sizes[middle] <= nodes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int epop_policy_fit(const epop_policy_range_t *range, int nodes)
+{
+    if (range->count > 0) {
+        int count = not_larger(range, nodes);
+        return count > 0 ? range->sizes[count - 1] : 0;
+    }
+    if (nodes < range->min)
+        return 0;
+    return nodes < range->max ? nodes : range->max;
 }

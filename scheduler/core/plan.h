@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "scheduler/core/core.h"
-#include "scheduler/core/jobs.h"
+#include "scheduler/core/job.h"
 
 struct epop_plan {
     const struct jobs *jobs;

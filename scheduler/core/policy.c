@@ -1,14 +1,149 @@
-/* Finding, checking and setting a policy: see policy.h. */
+/* Policies: found by their names or loaded, checked, set, and called so that a bad one cannot end its host silently. */
 #include "scheduler/core/policy.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
-#include "scheduler/core/guard.h"
+/* ---- Guarding the host -------------------------------------------------------------------------- */
+
+#define STACK_BYTES 65536 /* the policy may have used up its own */
+
+static struct {
+    bool installed;
+    struct itimerval busy, alone;
+    volatile sig_atomic_t inside, rung;
+    char who[256], doing[128]; /* written before `inside` is set */
+} guard;
+
+static void put_text(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return; /* nobody reads it */
+}
+
+/* Safe in a signal handler. */
+static void end_host(const char *did, const char *detail)
+{
+    const char *const parts[] = {
+        program_invocation_short_name, ": policy ", guard.who, " ", did, detail, " ", guard.doing, "\n"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        put_text(parts[i]);
+    _exit(1);
+}
+
+static const struct {
+    int number;
+    const char *name;
+} crashes[] = {
+    {SIGSEGV, "(SIGSEGV)"}, {SIGBUS, "(SIGBUS)"}, {SIGFPE, "(SIGFPE)"}, {SIGILL, "(SIGILL)"}, {SIGABRT, "(SIGABRT)"}};
+#define CRASHES (sizeof crashes / sizeof *crashes)
+
+/* Not the policy's: it comes again when this returns, with its usual effect. */
+static void pass_on(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void on_crash(int number)
+{
+    if (!guard.inside) {
+        pass_on(number);
+        return;
+    }
+    for (size_t i = 0; i < CRASHES; i++) {
+        if (crashes[i].number == number)
+            end_host("crashed ", crashes[i].name);
+    }
+}
+
+static void on_busy(int number)
+{
+    (void)number;
+    if (guard.inside)
+        end_host("does not return", ",");
+}
+
+/* At half of the time, and at all of it: a host that was stopped meanwhile hears one ring when it goes on. */
+static void on_alone(int number)
+{
+    (void)number;
+    if (guard.inside && guard.rung++)
+        end_host("does nothing, and does not return", ",");
+}
+
+static void on_exit_of_host(void)
+{
+    if (guard.inside)
+        end_host("called exit()", "");
+}
+
+static void handle_signal(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+static struct itimerval timer_of(double seconds)
+{
+    struct timeval time = {.tv_sec = (time_t)seconds};
+    time.tv_usec = (suseconds_t)((seconds - (double)time.tv_sec) * 1e6);
+    return (struct itimerval){time, time};
+}
+
+void policy_guard_install(double busy, double alone)
+{
+    static char stack[STACK_BYTES];
+    guard.busy = timer_of(busy);
+    guard.alone = timer_of(alone / 2);
+    if (guard.installed)
+        return;
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    for (size_t i = 0; i < CRASHES; i++)
+        handle_signal(crashes[i].number, on_crash);
+    handle_signal(SIGPROF, on_busy);
+    handle_signal(SIGALRM, on_alone);
+    atexit(on_exit_of_host);
+    guard.installed = true;
+}
+
+__attribute__((format(printf, 2, 3))) static void guard_enter(const char *policy, const char *doing, ...)
+{
+    va_list arguments;
+    if (!guard.installed)
+        return;
+    snprintf(guard.who, sizeof guard.who, "%s", policy);
+    va_start(arguments, doing);
+    vsnprintf(guard.doing, sizeof guard.doing, doing, arguments);
+    va_end(arguments);
+    guard.rung = 0;
+    guard.inside = 1;
+    setitimer(ITIMER_PROF, &guard.busy, NULL);
+    setitimer(ITIMER_REAL, &guard.alone, NULL);
+}
+
+static void guard_leave(void)
+{
+    static const struct itimerval never;
+    if (!guard.installed)
+        return;
+    setitimer(ITIMER_PROF, &never, NULL);
+    setitimer(ITIMER_REAL, &never, NULL);
+    guard.inside = 0;
+}
+
+/* ---- Finding a policy, opening and calling it
+ * ------------------------------------------------------------------------ */
 
 /* The first policy interface ended with `close`; a table that is shorter is broken. */
 #define SMALLEST_TABLE (offsetof(epop_policy_t, close) + sizeof(((epop_policy_t *)0)->close))
@@ -21,7 +156,7 @@ static bool is_path(const char *name)
 }
 
 /* dlopen would look for a name without a slash where the libraries are. */
-static void *load(const char *path, struct error *error)
+static void *load_object(const char *path, struct error *error)
 {
     char here[4096];
     void *handle;
@@ -52,7 +187,7 @@ static void add_name(char *list, const char *name)
     snprintf(list + length, LIST_TEXT_MAX - length, "%s%s", length ? ", " : "", name);
 }
 
-static const epop_policy_t *find(const epop_policy_t *const *builtin, const char *name, struct error *error)
+static const epop_policy_t *find_builtin(const epop_policy_t *const *builtin, const char *name, struct error *error)
 {
     char list[LIST_TEXT_MAX] = "";
     for (; *builtin; builtin++) {
@@ -150,9 +285,9 @@ static int open_words(struct policy *policy, char *words, const epop_policy_t *c
 {
     const char *name = strsep(&words, ",");
     const epop_policy_t *table;
-    if (is_path(name) && !(policy->handle = load(name, error)))
+    if (is_path(name) && !(policy->handle = load_object(name, error)))
         return -1;
-    table = policy->handle ? table_of(policy->handle, name, error) : find(builtin, name, error);
+    table = policy->handle ? table_of(policy->handle, name, error) : find_builtin(builtin, name, error);
     if (!table || open_table(policy, name, table, error))
         return -1;
     return set_options(policy, words, error);
@@ -170,6 +305,13 @@ int policy_open(struct policy *policy, const char *spec, const epop_policy_t *co
     if (result)
         policy_close(policy);
     return result;
+}
+
+void policy_decide(const struct policy *policy, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    guard_enter(policy_called(policy), "deciding at %.3f", state->now);
+    policy->table.decide(policy->settings, state, plan);
+    guard_leave();
 }
 
 void policy_close(struct policy *policy)

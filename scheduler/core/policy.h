@@ -24,4 +24,22 @@ const char *policy_called(const struct policy *policy);
 int policy_open(struct policy *policy, const char *spec, const epop_policy_t *const *builtin, struct error *error);
 void policy_close(struct policy *policy);
 
+/* Fills the plan. */
+void policy_decide(const struct policy *policy, const epop_policy_state_t *state, epop_plan_t *plan);
+
+/* ---- Guarding the host -------------------------------------------------------------------------- */
+
+/*
+ * A policy that crashes, exits or never returns ends its host with a line that names the policy, and status 1, rather
+ * than silently or not at all: if the host asks for that.
+ */
+
+/* What a policy may take for a decision if nobody says otherwise: seconds of processor time, and by the clock, as it
+ * may wait for something that never comes. */
+#define POLICY_GUARD_BUSY  10
+#define POLICY_GUARD_ALONE 60
+
+/* On the thread that calls policies. Signals outside of a policy act as before. */
+void policy_guard_install(double busy, double alone);
+
 #endif

@@ -1,4 +1,4 @@
-/* Parts of lines: see text.h. */
+/* Ranges and kinds as text, and whatever a policy writes as one line of UTF-8. */
 #include "scheduler/core/text.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Parts of the lines that the core writes. */
+/* Text in the lines that the core writes: ranges, kinds of jobs, reasons of policies. */
 #ifndef SCHEDULER_CORE_TEXT_H
 #define SCHEDULER_CORE_TEXT_H
 

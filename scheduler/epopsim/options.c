@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/duration.h"
-#include "scheduler/core/guard.h"
+#include "scheduler/core/policy.h"
 #include "scheduler/epopsim/policies.h"
 
 /*
@@ -295,7 +295,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
     fill_known(known);
     *options = (struct options){
         .latency = LATENCY,
-        .patience = GUARD_BUSY,
+        .patience = POLICY_GUARD_BUSY,
         .power_cap = -1,
         .idle_watts = -1,
         .busy_watts = -1,

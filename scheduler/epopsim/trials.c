@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "scheduler/core/guard.h"
+#include "scheduler/core/policy.h"
 #include "scheduler/epopsim/bar.h"
 #include "scheduler/epopsim/complain.h"
 #include "scheduler/epopsim/policies.h"
@@ -173,7 +173,7 @@ int trials_run(struct trials *trials, struct options *options, const struct work
 {
     struct cast cast;
     *trials = (struct trials){0};
-    guard_install(options->patience, options->patience * (GUARD_ALONE / GUARD_BUSY));
+    policy_guard_install(options->patience, options->patience * (POLICY_GUARD_ALONE / POLICY_GUARD_BUSY));
     int wrong = gather(&cast, options, workload, error);
     *failed = 0;
     if (!wrong && !(trials->trials = calloc(cast.count, sizeof *trials->trials)))

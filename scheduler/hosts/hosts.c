@@ -13,7 +13,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/wire/loop.h"
-#include "scheduler/core/guard.h"
+#include "scheduler/core/policy.h"
 #include "scheduler/daemon/server.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/life.h"
@@ -442,7 +442,7 @@ int hosts_run(const struct hosts_options *options, void (*ready)(void *context),
     struct hosts hosts = {.options = options, .wall = wall_seconds(), .monotonic = monotonic_seconds()};
     int held = -1;
     hosts.directory = strdup(options->directory);
-    guard_install(GUARD_BUSY, GUARD_ALONE);
+    policy_guard_install(POLICY_GUARD_BUSY, POLICY_GUARD_ALONE);
     int failed = !hosts.directory ? error_memory(error)
                                   : open_base(&hosts, error) || prepare_all(&hosts, &held, error) ||
                                         serve_until_end(&hosts, ready, context, error);

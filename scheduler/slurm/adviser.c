@@ -13,7 +13,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/wire/loop.h"
-#include "scheduler/core/guard.h"
+#include "scheduler/core/policy.h"
 #include "scheduler/daemon/server.h"
 #include "scheduler/policies/policies.h"
 #include "scheduler/slurm/advising.h"
@@ -230,7 +230,7 @@ int slurm_run(const struct slurm_options *options, void (*ready)(void *context),
     int failed = prepare(&adviser, error) ||
                  policy_open(&adviser.policy, options->policy ? options->policy : "gain", policies, error);
     if (!failed) {
-        guard_install(GUARD_BUSY, GUARD_ALONE);
+        policy_guard_install(POLICY_GUARD_BUSY, POLICY_GUARD_ALONE);
         failed = run(&adviser, options, ready, context, error);
         policy_close(&adviser.policy);
     }

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scheduler/core/guard.h"
+#include "scheduler/core/policy.h"
 #include "scheduler/policies/policies.h"
 
 static char folder[PATH_MAX]; /* of the tests' policies, beside that of the unit tests */
@@ -137,7 +137,7 @@ static void decide_once(const char *spec, double busy, double alone)
     struct core *core = core_create(4, &no_costs, 0);
     struct core_job job = rigid(1, 1, 10);
     struct decisions decisions;
-    guard_install(busy, alone);
+    policy_guard_install(busy, alone);
     if (!core || core_submit(core, 12, &job, &error) || policy_open(&policy, spec, policies, &error) ||
         core_decide(core, 12.5, &policy, &decisions, &error)) {
         fprintf(stderr, "refused: %s\n", error.text);

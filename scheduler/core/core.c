@@ -1,0 +1,692 @@
+/* The scheduler core: what the site tells becomes the state, and what the policy plans becomes decisions and the state.
+ */
+#include "scheduler/core/core.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/array.h"
+#include "scheduler/core/job.h"
+#include "scheduler/core/nodes.h"
+#include "scheduler/core/plan.h"
+#include "scheduler/core/policy.h"
+#include "scheduler/core/text.h"
+
+/* ---- The state ---------------------------------------------------------------------------------- */
+
+struct core {
+    struct nodes nodes;
+    struct jobs jobs;
+    struct job_queue running, waiting; /* by start; by submission */
+    double now;                        /* of the last call that said one */
+    epop_policy_state_t view;
+    struct epop_plan plan;
+    int *chosen; /* what the last plan took, and will give back */
+    size_t chosen_room;
+};
+
+static double submitted(const epop_policy_job_t *job)
+{
+    return job->submitted;
+}
+
+static double started(const epop_policy_job_t *job)
+{
+    return job->started;
+}
+
+struct core *core_create(int nodes, const struct core_costs *costs, double power_cap)
+{
+    struct core *core = calloc(1, sizeof *core);
+    if (!core || nodes_init(&core->nodes, nodes)) {
+        free(core);
+        return NULL;
+    }
+    core->running.key = started;
+    core->waiting.key = submitted;
+    core->now = -INFINITY;
+    core->view = (epop_policy_state_t){.nodes = core->nodes.items,
+                                       .node_count = nodes,
+                                       .resize_base = costs->base,
+                                       .resize_per_node = costs->per_node,
+                                       .resize_per_byte = costs->per_byte,
+                                       .power_cap = power_cap};
+    return core;
+}
+
+void core_destroy(struct core *core)
+{
+    if (!core)
+        return;
+    plan_free(&core->plan);
+    job_queue_free(&core->running);
+    job_queue_free(&core->waiting);
+    jobs_free(&core->jobs);
+    nodes_free(&core->nodes);
+    free(core->chosen);
+    free(core);
+}
+
+void core_set_watts(struct core *core, int node, double idle, double busy)
+{
+    core->nodes.items[node].idle_watts = idle;
+    core->nodes.items[node].busy_watts = busy;
+}
+
+/* -1: it lies before what was said last, or is none. */
+static int check_time(const struct core *core, double now, struct error *error)
+{
+    if (isfinite(now) && now >= core->now)
+        return 0;
+    return error_set(error, ERROR_FAILED, "time goes from %.6f back to %.6f", core->now, now);
+}
+
+/* NULL, with a line: there is none. */
+static struct job *find_job(const struct core *core, int64_t id, struct error *error)
+{
+    struct job *job = jobs_find(&core->jobs, id);
+    if (!job)
+        error_set(error, ERROR_FAILED, "job %lld: there is none", (long long)id);
+    return job;
+}
+
+/* Brings the view up to that time. */
+static void show_state(struct core *core, double now)
+{
+    epop_policy_state_t *view = &core->view;
+    view->now = core->now = now;
+    view->idle = core->nodes.idle;
+    view->down = core->nodes.down;
+    view->running = job_queue_items(&core->running);
+    view->running_count = (int)core->running.count;
+    view->waiting = job_queue_items(&core->waiting);
+    view->waiting_count = (int)core->waiting.count;
+    for (int i = 0; i < view->running_count; i++)
+        job_left_show((struct job *)view->running[i], now);
+}
+
+const epop_policy_state_t *core_state(struct core *core, double now)
+{
+    show_state(core, now > core->now ? now : core->now);
+    return &core->view;
+}
+
+const epop_policy_job_t *core_job(const struct core *core, int64_t job)
+{
+    const struct job *found = jobs_find(&core->jobs, job);
+    return found ? &found->view : NULL;
+}
+
+/* ---- A job comes -------------------------------------------------------------------------------- */
+
+/* What it says of itself is checked here, so that nothing behind has to. */
+
+static int check_range(int64_t id, const char *of, const epop_policy_range_t *range, struct error *error)
+{
+    int last = 0;
+    if (range->count < 0 || (range->count > 0 && !range->sizes) || range->min < 1 || range->max < range->min)
+        return error_set(error, ERROR_FAILED, "job %lld: %s: from %d to %d nodes", (long long)id, of, range->min,
+                         range->max);
+    for (int i = 0; i < range->count; i++) {
+        if (range->sizes[i] <= last || range->sizes[i] < range->min || range->sizes[i] > range->max)
+            return error_set(error, ERROR_FAILED, "job %lld: %s: size %d in a list from %d to %d that ascends",
+                             (long long)id, of, range->sizes[i], range->min, range->max);
+        last = range->sizes[i];
+    }
+    return 0;
+}
+
+static int check_sizes(const struct core *core, const struct core_job *job, struct error *error)
+{
+    char text[RANGE_TEXT_MAX];
+    long long id = (long long)job->id;
+    if (job->wanted < 1 || job->wanted > core->nodes.count)
+        return error_set(error, ERROR_FAILED, "job %lld: it wants %d nodes, and the machine has %d", id, job->wanted,
+                         core->nodes.count);
+    if (!epop_policy_accepts(&job->range, job->wanted))
+        return error_set(error, ERROR_FAILED, "job %lld: it wants %d nodes, but accepts %s", id, job->wanted,
+                         range_text(&job->range, text));
+    if (job->kind == EPOP_RIGID && job->range.min != job->range.max)
+        return error_set(error, ERROR_FAILED, "job %lld: it is rigid, but accepts %s nodes", id,
+                         range_text(&job->range, text));
+    return 0;
+}
+
+static int check_phases(const struct core_job *job, struct error *error)
+{
+    if (job->phase_count < 0 || (job->phase_count > 0 && !job->phases))
+        return error_set(error, ERROR_FAILED, "job %lld: %d phases", (long long)job->id, job->phase_count);
+    for (int i = 0; i < job->phase_count; i++) {
+        char of[40];
+        snprintf(of, sizeof of, "phase %d", i);
+        if (check_range(job->id, of, &job->phases[i].range, error))
+            return -1;
+    }
+    return 0;
+}
+
+/* -1: it makes no sense, or does not fit the machine. */
+static int check_job(const struct core *core, const struct core_job *job, struct error *error)
+{
+    long long id = (long long)job->id;
+    if ((unsigned)job->kind > EPOP_EVOLVING)
+        return error_set(error, ERROR_FAILED, "job %lld: it is of no known kind (%d)", id, (int)job->kind);
+    if (check_range(job->id, "its range", &job->range, error) || check_sizes(core, job, error))
+        return -1;
+    if (!(isfinite(job->limit) && job->limit > 0))
+        return error_set(error, ERROR_FAILED, "job %lld: a limit of %g s", id, job->limit);
+    if (!(isfinite(job->bytes) && job->bytes >= 0))
+        return error_set(error, ERROR_FAILED, "job %lld: a resize moves %g bytes", id, job->bytes);
+    return check_phases(job, error);
+}
+
+static int check_submission(const struct core *core, const struct core_job *job, struct error *error)
+{
+    if (jobs_find(&core->jobs, job->id))
+        return error_set(error, ERROR_FAILED, "job %lld: there is one of that number", (long long)job->id);
+    return check_job(core, job, error);
+}
+
+int core_submit(struct core *core, double now, const struct core_job *given, struct error *error)
+{
+    struct job *job;
+    if (check_time(core, now, error) || check_submission(core, given, error))
+        return -1;
+    job = job_create(given, now);
+    if (!job || job_queue_reserve(&core->waiting, 1) || jobs_add(&core->jobs, job)) {
+        job_free(job);
+        return error_memory(error);
+    }
+    job_queue_add(&core->waiting, job);
+    core->now = now;
+    return 0;
+}
+
+/* ---- A job runs already, or more is known of it ------------------------------------------------- */
+
+static int held_by(const struct core_place *place)
+{
+    return place->nodes > place->target ? place->nodes : place->target;
+}
+
+/* Each idle, and none twice. */
+static int check_list(const struct core *core, int64_t id, const int *list, int count, struct error *error)
+{
+    for (int i = 0; i < count; i++) {
+        if (list[i] < 0 || list[i] >= core->nodes.count || core->nodes.items[list[i]].state != EPOP_NODE_IDLE)
+            return error_set(error, ERROR_FAILED, "job %lld: it runs on node %d, which is not idle", (long long)id,
+                             list[i]);
+        for (int j = 0; j < i; j++)
+            if (list[i] == list[j])
+                return error_set(error, ERROR_FAILED, "job %lld: it runs on node %d twice", (long long)id, list[i]);
+    }
+    return 0;
+}
+
+static int check_adopted(const struct core *core, double now, const struct job *job, const struct core_place *place,
+                         struct error *error)
+{
+    long long id = (long long)job->view.id;
+    if (job->view.state != EPOP_POLICY_WAITS)
+        return error_set(error, ERROR_FAILED, "job %lld: it runs already", id);
+    if (place->nodes < 1 || place->target < 1 || !isfinite(place->started) || place->started > now)
+        return error_set(error, ERROR_FAILED, "job %lld: it runs on %d nodes, to be %d, since %g", id, place->nodes,
+                         place->target, place->started);
+    return check_list(core, job->view.id, place->list, held_by(place), error);
+}
+
+static void run_adopted(struct core *core, double now, struct job *job, const struct core_place *place)
+{
+    epop_policy_job_t *view = &job->view;
+    for (int i = 0; i < held_by(place); i++)
+        job->nodes[i] = place->list[i];
+    nodes_take(&core->nodes, place->list, held_by(place), view->id);
+    job_queue_remove(&core->waiting, job);
+    view->state = place->nodes == place->target ? EPOP_POLICY_RUNS : EPOP_POLICY_ADAPTS;
+    view->started = view->resized = place->started;
+    if (place->resized > place->started)
+        view->resized = place->resized;
+    view->nodes = place->nodes;
+    view->target = place->target;
+    if (place->target < place->nodes)
+        core->view.coming += place->nodes - place->target;
+    job_left_starts(job, place->started);
+    job_left_show(job, now);
+    job_queue_add(&core->running, job);
+}
+
+int core_adopt(struct core *core, double now, int64_t id, const struct core_place *place, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_job(core, id, error);
+    if (!job || check_adopted(core, now, job, place, error))
+        return -1;
+    if (job_reserve_nodes(job, held_by(place)) || job_queue_reserve(&core->running, 1))
+        return error_memory(error);
+    run_adopted(core, now, job, place);
+    core->now = now;
+    return 0;
+}
+
+int core_learned(struct core *core, double now, const struct core_job *given, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_job(core, given->id, error), *fresh;
+    if (!job || check_job(core, given, error))
+        return -1;
+    fresh = job_create(given, now);
+    if (!fresh)
+        return error_memory(error);
+    job_learn(job, fresh);
+    job_free(fresh);
+    core->now = now;
+    return 0;
+}
+
+/* ---- Deciding ----------------------------------------------------------------------------------- */
+
+/* The policy is asked; its plan, if all of it can be carried out, becomes decisions and the state. */
+
+/* All memory that taking the plan will need. -1: there is none, and nothing has changed. */
+static int reserve_memory(struct core *core)
+{
+    struct epop_plan *plan = &core->plan;
+    size_t starts = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct decision *decision = &plan->items[i];
+        if (decision->kind != DECISION_RESERVE &&
+            job_reserve_nodes(jobs_find(&core->jobs, decision->job), decision->to))
+            return -1;
+        starts += decision->kind == DECISION_START;
+    }
+    return array_reserve(&core->chosen, &core->chosen_room, (size_t)plan->changed, sizeof *core->chosen) ||
+                   job_queue_reserve(&core->running, starts)
+               ? -1
+               : 0;
+}
+
+/* Idle nodes become the job's, behind those that it has. */
+static void take_idle(struct core *core, struct job *job, struct decision *decision, int *chosen)
+{
+    int count = decision->to - decision->from;
+    nodes_choose(&core->nodes, count, chosen);
+    nodes_take(&core->nodes, chosen, count, job->view.id);
+    for (int i = 0; i < count; i++)
+        job->nodes[decision->from + i] = chosen[i];
+    decision->count = count;
+}
+
+static int ascending(const void *one, const void *other)
+{
+    return *(const int *)one - *(const int *)other;
+}
+
+/* Its highest ranks' nodes will be given back. */
+static void name_given(struct core *core, const struct job *job, struct decision *decision, int *chosen)
+{
+    int count = decision->from - decision->to;
+    for (int i = 0; i < count; i++)
+        chosen[i] = job->nodes[decision->to + i];
+    qsort(chosen, (size_t)count, sizeof *chosen, ascending);
+    core->view.coming += count;
+    decision->count = count;
+}
+
+static void start_job(struct core *core, struct job *job, struct decision *decision, int *chosen)
+{
+    job_queue_remove(&core->waiting, job);
+    take_idle(core, job, decision, chosen);
+    job->view.state = EPOP_POLICY_RUNS;
+    job->view.started = job->view.resized = core->now;
+    job->view.nodes = job->view.target = decision->to;
+    job_left_starts(job, core->now);
+    job_queue_add(&core->running, job);
+}
+
+static void resize_job(struct core *core, struct job *job, struct decision *decision, int *chosen)
+{
+    if (decision->to > decision->from)
+        take_idle(core, job, decision, chosen);
+    else
+        name_given(core, job, decision, chosen);
+    job->view.state = EPOP_POLICY_ADAPTS;
+    job->view.target = decision->to;
+}
+
+static void carry_out(struct core *core)
+{
+    int *chosen = core->chosen;
+    for (size_t i = 0; i < core->plan.count; i++) {
+        struct decision *decision = &core->plan.items[i];
+        struct job *job = jobs_find(&core->jobs, decision->job);
+        if (decision->kind == DECISION_START)
+            start_job(core, job, decision, chosen);
+        else if (decision->kind == DECISION_RESIZE)
+            resize_job(core, job, decision, chosen);
+        else if (job->view.reserved < 0)
+            job->view.reserved = decision->time;
+        decision->nodes = decision->count ? chosen : NULL;
+        chosen += decision->count;
+    }
+}
+
+static void ask_policy(struct core *core, const struct policy *policy)
+{
+    plan_begin(&core->plan, &core->jobs, &core->view);
+    policy_decide(policy, &core->view, &core->plan);
+    plan_end(&core->plan);
+}
+
+int core_decide(struct core *core, double now, const struct policy *policy, struct decisions *decisions,
+                struct error *error)
+{
+    if (check_time(core, now, error))
+        return -1;
+    show_state(core, now);
+    ask_policy(core, policy);
+    if (core->plan.wrong)
+        return error_set(error, ERROR_REFUSED, "policy %s at %.3f: %s", policy_called(policy), now,
+                         core->plan.complaint);
+    if (reserve_memory(core))
+        return error_memory(error);
+    carry_out(core);
+    *decisions = (struct decisions){core->plan.items, (int)core->plan.count, core->plan.wake};
+    return 0;
+}
+
+/* ---- What the site tells ------------------------------------------------------------------------ */
+
+static struct job *find_running(const struct core *core, int64_t id, struct error *error)
+{
+    struct job *job = find_job(core, id, error);
+    if (!job || job->view.state != EPOP_POLICY_WAITS)
+        return job;
+    error_set(error, ERROR_FAILED, "job %lld: it does not run", (long long)id);
+    return NULL;
+}
+
+static struct job *find_adapting(const struct core *core, int64_t id, struct error *error)
+{
+    struct job *job = find_job(core, id, error);
+    if (!job || job->view.state == EPOP_POLICY_ADAPTS)
+        return job;
+    error_set(error, ERROR_FAILED, "job %lld: no resize of it is under way", (long long)id);
+    return NULL;
+}
+
+/* Its highest ranks' nodes become idle. */
+static void keep_nodes(struct core *core, struct job *job, int count)
+{
+    nodes_give(&core->nodes, job->nodes + count, job_held(job) - count);
+}
+
+/* What it was to give back is no longer on its way. */
+static void forget_shrink(struct core *core, const struct job *job)
+{
+    if (job->view.target < job->view.nodes)
+        core->view.coming -= job->view.nodes - job->view.target;
+}
+
+static void leave_queue(struct core *core, struct job *job)
+{
+    bool waits = job->view.state == EPOP_POLICY_WAITS;
+    if (!waits) {
+        forget_shrink(core, job);
+        keep_nodes(core, job, 0);
+    }
+    job_queue_remove(waits ? &core->waiting : &core->running, job);
+}
+
+int core_ended(struct core *core, double now, int64_t id, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_job(core, id, error);
+    if (!job)
+        return -1;
+    leave_queue(core, job);
+    jobs_remove(&core->jobs, job);
+    core->now = now;
+    return 0;
+}
+
+int core_requeued(struct core *core, double now, int64_t id, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_running(core, id, error);
+    if (!job)
+        return -1;
+    if (job_queue_reserve(&core->waiting, 1))
+        return error_memory(error);
+    leave_queue(core, job);
+    job_waits(job);
+    job_queue_add(&core->waiting, job);
+    core->now = now;
+    return 0;
+}
+
+static void settle_size(struct job *job, int nodes)
+{
+    job->view.nodes = job->view.target = nodes;
+    job->view.state = EPOP_POLICY_RUNS;
+}
+
+static void count_resize(struct job *job, double latency, double stall)
+{
+    int resizes = ++job->view.resizes;
+    job->stalled += stall;
+    job->late += latency;
+    job->view.resize_cost = job->stalled / resizes;
+    job->view.resize_latency = job->late / resizes;
+}
+
+int core_committed(struct core *core, double now, int64_t id, double latency, double stall, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_adapting(core, id, error);
+    if (!job)
+        return -1;
+    if (!(isfinite(latency) && isfinite(stall) && latency >= 0 && stall >= 0))
+        return error_set(error, ERROR_FAILED, "job %lld: a resize of %g s that stalled it for %g s", (long long)id,
+                         latency, stall);
+    job_left_resized(job, now, stall, job->view.nodes, job->view.target);
+    forget_shrink(core, job);
+    keep_nodes(core, job, job->view.target);
+    settle_size(job, job->view.target);
+    job->view.resized = now;
+    count_resize(job, latency, stall);
+    core->now = now;
+    return 0;
+}
+
+int core_refused(struct core *core, double now, int64_t id, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_adapting(core, id, error);
+    if (!job)
+        return -1;
+    forget_shrink(core, job);
+    keep_nodes(core, job, job->view.nodes);
+    settle_size(job, job->view.nodes);
+    core->now = now;
+    return 0;
+}
+
+/* Its nodes are these, and no others of those that it held. */
+static bool are_its(const struct job *job, const int *nodes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int at = 0;
+        for (int j = 0; j < i; j++)
+            if (nodes[i] == nodes[j])
+                return false;
+        while (at < job_held(job) && job->nodes[at] != nodes[i])
+            at++;
+        if (at == job_held(job))
+            return false;
+    }
+    return count > 0;
+}
+
+int core_came_out(struct core *core, double now, int64_t id, const int *nodes, int count, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_adapting(core, id, error);
+    if (!job)
+        return -1;
+    if (!are_its(job, nodes, count))
+        return error_set(error, ERROR_FAILED, "job %lld: it is on %d nodes, which it did not hold", (long long)id,
+                         count);
+    forget_shrink(core, job);
+    nodes_give(&core->nodes, job->nodes, job_held(job));
+    nodes_take(&core->nodes, nodes, count, id);
+    memmove(job->nodes, nodes, (size_t)count * sizeof *nodes);
+    if (count != job->view.nodes) {
+        job_left_resized(job, now, 0, job->view.nodes, count);
+        job->view.resized = now;
+    }
+    settle_size(job, count);
+    core->now = now;
+    return 0;
+}
+
+int core_told(struct core *core, double now, int64_t id, double left, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_running(core, id, error);
+    if (!job)
+        return -1;
+    if (!(isfinite(left) && left >= 0))
+        return error_set(error, ERROR_FAILED, "job %lld: %g s left", (long long)id, left);
+    job_left_told(job, now, left);
+    core->now = now;
+    return 0;
+}
+
+int core_phase(struct core *core, double now, int64_t id, int phase, const double *begins, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_running(core, id, error);
+    if (!job)
+        return -1;
+    if (phase < 0 || (job->phase_count > 0 && phase >= job->phase_count))
+        return error_set(error, ERROR_FAILED, "job %lld: phase %d of %d", (long long)id, phase, job->phase_count);
+    for (int i = 0; begins && i < job->phase_count - phase; i++) {
+        if (!isfinite(begins[i]))
+            return error_set(error, ERROR_FAILED, "job %lld: phase %d begins in %g s", (long long)id, phase + i,
+                             begins[i]);
+    }
+    job_left_phase(job, now, phase, begins);
+    core->now = now;
+    return 0;
+}
+
+static epop_policy_sample_t *find_sample(struct job *job, const epop_policy_sample_t *like)
+{
+    for (int i = 0; i < job->view.sample_count; i++) {
+        if (job->samples[i].phase == like->phase && job->samples[i].nodes == like->nodes)
+            return &job->samples[i];
+    }
+    return NULL;
+}
+
+int core_measured(struct core *core, int64_t id, const epop_policy_sample_t *sample, struct error *error)
+{
+    struct job *job = find_job(core, id, error);
+    epop_policy_sample_t *old = job ? find_sample(job, sample) : NULL;
+    if (!job)
+        return -1;
+    if (sample->phase < 0 || sample->nodes < 1 || !isfinite(sample->seconds) || !isfinite(sample->mtct))
+        return error_set(error, ERROR_FAILED, "job %lld: a sample of phase %d at %d nodes: %g s, MTCT %g",
+                         (long long)id, sample->phase, sample->nodes, sample->seconds, sample->mtct);
+    if (!old && job_reserve_sample(job))
+        return error_memory(error);
+    *(old ? old : &job->samples[job->view.sample_count++]) = *sample;
+    return 0;
+}
+
+int core_asked(struct core *core, int64_t id, int nodes, struct error *error)
+{
+    struct job *job = find_running(core, id, error);
+    if (!job)
+        return -1;
+    if (job->view.kind != EPOP_EVOLVING)
+        return error_set(error, ERROR_FAILED, "job %lld: it asks for %d nodes, but is not evolving", (long long)id,
+                         nodes);
+    if (nodes && !epop_policy_accepts(&job->view.range, nodes))
+        return error_set(error, ERROR_FAILED, "job %lld: it asks for %d nodes, but does not accept that", (long long)id,
+                         nodes);
+    job->view.asked = nodes;
+    return 0;
+}
+
+int core_node(struct core *core, int node, bool up, struct error *error)
+{
+    if (node < 0 || node >= core->nodes.count)
+        return error_set(error, ERROR_FAILED, "node %d: there are %d, from 0", node, core->nodes.count);
+    if (core->nodes.items[node].state == EPOP_NODE_BUSY)
+        return error_set(error, ERROR_FAILED, "node %d %s: job %lld holds it", node, up ? "comes up" : "goes down",
+                         (long long)core->nodes.items[node].job);
+    nodes_set_up(&core->nodes, node, up);
+    return 0;
+}
+
+/* ---- A node is wanted back ---------------------------------------------------------------------- */
+
+static bool may_shrink(const epop_policy_job_t *job)
+{
+    return job->kind >= EPOP_MALLEABLE && (job->phase_count < 1 || job->phases->elastic);
+}
+
+/* The size without that node; 0: none is accepted. */
+static int smaller_size(const epop_policy_job_t *job)
+{
+    int nodes = epop_policy_fit(&job->range, job->nodes - 1);
+    while (nodes > 0 && job->phase_count > 0 && !epop_policy_accepts(&job->phases->range, nodes))
+        nodes = epop_policy_fit(&job->range, nodes - 1);
+    return nodes;
+}
+
+static int check_vacated(const struct core *core, int node, struct job **job, struct error *error)
+{
+    const epop_policy_node_t *item = &core->nodes.items[node];
+    *job = item->state == EPOP_NODE_BUSY ? jobs_find(&core->jobs, item->job) : NULL;
+    if (!*job)
+        return error_set(error, ERROR_FAILED, "node %d: no job holds it", node);
+    if ((*job)->view.state == EPOP_POLICY_ADAPTS)
+        return error_set(error, ERROR_REFUSED, "job %lld: it is on its way to another size",
+                         (long long)(*job)->view.id);
+    if (!may_shrink(&(*job)->view) || !smaller_size(&(*job)->view))
+        return error_set(error, ERROR_REFUSED, "job %lld: it cannot do without a node now", (long long)(*job)->view.id);
+    return 0;
+}
+
+/* What is given back is last; the others keep their order. */
+static void move_back(struct job *job, int node)
+{
+    int i = 0, last = job->view.nodes - 1;
+    while (job->nodes[i] != node)
+        i++;
+    memmove(job->nodes + i, job->nodes + i + 1, (size_t)(last - i) * sizeof *job->nodes);
+    job->nodes[last] = node;
+}
+
+static void explain_decision(struct decision *decision, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    reason_text(decision->reason, sizeof decision->reason, format, arguments);
+    va_end(arguments);
+}
+
+int core_vacate(struct core *core, double now, int node, const char *reason, struct decision *decision,
+                struct error *error)
+{
+    struct job *job;
+    if (check_time(core, now, error) || check_vacated(core, node, &job, error))
+        return -1;
+    if (array_reserve(&core->chosen, &core->chosen_room, (size_t)job->view.nodes, sizeof *core->chosen))
+        return error_memory(error);
+    move_back(job, node);
+    *decision = (struct decision){.kind = DECISION_RESIZE, .job = job->view.id, .from = job->view.nodes};
+    decision->to = job->view.target = smaller_size(&job->view);
+    name_given(core, job, decision, core->chosen);
+    decision->nodes = core->chosen;
+    explain_decision(decision, "%s", reason);
+    job->view.state = EPOP_POLICY_ADAPTS;
+    core->now = now;
+    return 0;
+}
