@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "scheduler/workload/fill.h"
 #include "scheduler/workload/transform.h"
+#include "scheduler/workload/workload.h"
 
 #define BAR_WIDTH 40
 #define CLASSES   48 /* of powers of two */

@@ -13,9 +13,9 @@
 #include "scheduler/epopsim/policies.h"
 
 /*
- * What a resize takes, as docs/internals/performance.md has it, on hosts of two cores. Stall: join, 16 -> 32 ranks, 39 ms, hence
- * 1.2 ms a node; the pool, 2 -> 1, 3 ms without data and 22 ms more with 64 MiB of it. Latency: join, from the request
- * to the commit of 16 -> 32.
+ * What a resize takes, as docs/internals/performance.md has it, on hosts of two cores. Stall: join, 16 -> 32 ranks, 39
+ * ms, hence 1.2 ms a node; the pool, 2 -> 1, 3 ms without data and 22 ms more with 64 MiB of it. Latency: join, from
+ * the request to the commit of 16 -> 32.
  */
 #define COST_BASE     0.003
 #define COST_PER_NODE 0.0012

@@ -1,4 +1,4 @@
-/* Reading by zlib, which gives back as it is what is not compressed. */
+/* Whole files in memory, read by zlib, which passes on unchanged what is not compressed. */
 #include "scheduler/workload/input.h"
 
 #include <errno.h>

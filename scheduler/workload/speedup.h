@@ -8,6 +8,10 @@
 #ifndef SCHEDULER_WORKLOAD_SPEEDUP_H
 #define SCHEDULER_WORKLOAD_SPEEDUP_H
 
+#include <stdbool.h>
+
+#include "runtime/base/error.h"
+
 enum speedup_model { SPEEDUP_LINEAR, SPEEDUP_AMDAHL, SPEEDUP_DOWNEY, SPEEDUP_TABLE };
 
 struct speedup_point {
@@ -29,5 +33,20 @@ double speedup_at(const struct speedup *speedup, int nodes);
 
 /* MPI time to compute time: what does not speed up is time in MPI, nodes / speedup - 1, but where a table says it. */
 double speedup_mtct(const struct speedup *speedup, int nodes);
+
+/* -1: no memory; its points are the copy's own. */
+int speedup_copy(struct speedup *copy, const struct speedup *speedup);
+
+/* ---- Models by their names ---------------------------------------------------------------------- */
+
+/* As in options. The parallelism may be told as a multiple of the nodes that a job wants. */
+struct speedup_rule {
+    bool set;
+    struct speedup speedup;
+    bool relative; /* DOWNEY: `parallelism` times the wanted nodes */
+};
+
+/* "linear", "amdahl:serial=0.05", "downey:A=2w,sigma=0.5" (2w: twice the wanted nodes; A=64: of every job). */
+int speedup_rule_parse(struct speedup_rule *rule, const char *text, struct error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Line by line: see swf.h. */
+/* Traces in the Standard Workload Format, read line by line. */
 #include "scheduler/workload/swf.h"
 
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/duration.h"
-#include "scheduler/workload/fill.h"
+#include "scheduler/workload/workload.h"
 
 enum { ID, SUBMIT, WAIT, RUN, USED, CPU, MEMORY, REQUESTED, LIMIT, WANTED_MEMORY, STATUS, USER, GROUP, APPLICATION };
 

@@ -1,11 +1,11 @@
-/* Each option in a function of its own: see transform.h. */
+/* The options that change a workload, each in a function of its own. */
 #include "scheduler/workload/transform.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/workload/fill.h"
+#include "scheduler/workload/workload.h"
 
 /* ---- Jobs and load ------------------------------------------------------------------------- */
 
@@ -95,7 +95,8 @@ static int choose_kinds(struct workload *workload, const struct transform *how)
         return -1;
     for (size_t i = 0; i < workload->count; i++)
         if (workload->works[i].kind != EPOP_EVOLVING)
-            tickets[count++] = (struct ticket){drawn(how->seed, workload->works[i].id, "kind"), &workload->works[i]};
+            tickets[count++] =
+                (struct ticket){workload_drawn(how->seed, workload->works[i].id, "kind"), &workload->works[i]};
     qsort(tickets, count, sizeof *tickets, by_number);
     size_t malleable = share_of(how->malleable, count), moldable = share_of(how->moldable, count);
     for (size_t i = 0; i < count; i++)
@@ -122,7 +123,7 @@ static int replace_speedup(struct work *work, const struct speedup_rule *rule)
 
 static void replace_limit(struct work *work, const struct transform *how)
 {
-    double wrong = 1 + (how->limit_factor - 1) * drawn(how->seed, work->id, "limit");
+    double wrong = 1 + (how->limit_factor - 1) * workload_drawn(how->seed, work->id, "limit");
     work->limit = work_seconds(work, work->wanted) * wrong;
 }
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "runtime/base/error.h"
-#include "scheduler/workload/speedup_rule.h"
+#include "scheduler/workload/speedup.h"
 #include "scheduler/workload/workload.h"
 
 struct transform {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "scheduler/workload/fill.h"
+#include "scheduler/workload/workload.h"
 #include "scheduler/workload/transform.h"
 
 #define JOBS  200
@@ -271,10 +271,10 @@ static void drawn_numbers_are_spread(void **state)
     int counts[10] = {0};
     (void)state;
     for (int i = 0; i < 10000; i++)
-        counts[(int)(10 * drawn(7, i, "kind"))]++;
+        counts[(int)(10 * workload_drawn(7, i, "kind"))]++;
     for (int i = 0; i < 10; i++)
         assert_in_range(counts[i], 850, 1150);
-    assert_true(drawn(1, 1, "kind") != drawn(1, 1, "limit"));
+    assert_true(workload_drawn(1, 1, "kind") != workload_drawn(1, 1, "limit"));
 }
 
 int main(void)
