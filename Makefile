@@ -290,7 +290,7 @@ $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj
 $(BUILD)/tests/unit/test_journal: $(journal_obj)
 $(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>/dev/null)
 $(BUILD)/tests/unit/test_epoprm_server: $(daemon_obj)
-$(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/trace/%.o,clock handover lanes out)
+$(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/%.o,trace/buffer trace/handover trace/out common/recoveries)
 $(BUILD)/tests/unit/test_handles: $(OBJ)/driver/debug/handles.o
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a

@@ -7,7 +7,6 @@
 #define TRACE_COLLECTOR_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -1,9 +1,18 @@
-/* What becomes of the records of one process, and of the job as a whole, in the file. */
+/* What the records of processes, and what the job said, become in the file: tracks, slices, counters and arrows. */
 #ifndef TRACE_EVENTS_H
 #define TRACE_EVENTS_H
 
-#include "driver/trace/merge.h"
+#include <cjson/cJSON.h>
+
+#include "driver/trace/buffer.h"
 #include "driver/trace/out.h"
+
+/* The buffers of all processes. */
+struct trace_buffers {
+    int count;
+    size_t room;
+    struct trace_header **buffers; /* by process */
+};
 
 /* The tracks' names, all slices and the counter of one process. */
 void events_of_process(struct trace_out *out, const struct trace_header *process);

@@ -1,13 +1,13 @@
-/* How a buffer comes from another host to the collector's, as text by way of process 0; and what the job says at its
- * end. */
+/*
+ * What process 0 puts into the collector's directory at the end of the job: the buffers of processes on other hosts,
+ * which come to it as text, and what the job knows of itself.
+ */
 #ifndef TRACE_HANDOVER_H
 #define TRACE_HANDOVER_H
 
-#include <stddef.h>
-
 #include <epop/driver.h>
 
-#include "driver/trace/record.h"
+#include "driver/trace/buffer.h"
 
 #define TRACE_HANDOVER_BYTES (1 << 20) /* more is thinned */
 
@@ -20,10 +20,7 @@ struct trace_header *handover_read(const char *text);
 /* Puts the buffers of all records into the directory. What cannot be put there is left out. */
 void handover_unpack(const char *directory, const epop_job_t *job);
 
-/* Puts there what the job knows: its end, requests, refusals. */
+/* Puts there what the job knows: its end, adaptations, refusals, the recovery and checkpoints. */
 void handover_job(const char *directory, const epop_job_t *job);
-
-/* Writes a file of the directory. */
-void handover_put(const char *directory, const char *name, const void *content, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writing the file: see out.h. */
+/* Events as lines of JSON, in a file that is put in place when it is whole. */
 #include "driver/trace/out.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "runtime/base/error.h"
 
-/* ---- Strings ------------------------------------------------------------------------- */
+/* ---- Strings ------------------------------------------------------------------------------------ */
 
 /* Bytes of the UTF-8 character that text begins with, 0: it is none. Surrogates and too long forms are none. */
 static size_t utf8_length(const unsigned char *text)
@@ -48,15 +48,15 @@ void out_escape(const char *text, char *escaped, size_t size)
     escaped[used] = 0;
 }
 
-/* ---- The file -------------------------------------------------------------------------- */
+/* ---- The file ----------------------------------------------------------------------------------- */
 
-static int fail(const char *path, struct error *error)
+static int cannot_write(const char *path, struct error *error)
 {
     return error_set(error, ERROR_FAILED, "cannot write %s: %s", path, strerror(errno));
 }
 
 /* The file is replaced as a whole, so it has to be one that can be. */
-static int replaceable(const char *path, struct error *error)
+static int is_replaceable(const char *path, struct error *error)
 {
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
@@ -76,11 +76,11 @@ int out_open(struct trace_out *out, const char *path, int64_t limit, struct erro
 {
     *out = (struct trace_out){.limit = limit};
     name_files(out, path);
-    if (!replaceable(path, error))
+    if (!is_replaceable(path, error))
         return -1;
     out->file = fopen(out->part, "w");
     if (!out->file)
-        return fail(path, error);
+        return cannot_write(path, error);
     out->written = fprintf(out->file, "{\"traceEvents\":[");
     return 0;
 }
@@ -120,7 +120,7 @@ int out_close(struct trace_out *out, const cJSON *about, struct error *error)
         return 0;
     if (out->failed)
         errno = out->failed;
-    fail(out->path, error);
+    cannot_write(out->path, error);
     unlink(out->part);
     return -1;
 }

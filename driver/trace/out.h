@@ -13,9 +13,8 @@
 
 /* The track of the job as a whole; processes go by their number in the job. */
 #define TRACE_JOB_PID 999999
-#define TRACE_THREAD_TID                                                                                               \
-    1000000 /* a process's further tracks are so far apart: 1 its ranks, from 2 on other threads                       \
-             */
+/* A process's further tracks are so far apart: 1 its ranks, from 2 on other threads. */
+#define TRACE_THREAD_TID 1000000
 
 struct trace_out {
     FILE *file;

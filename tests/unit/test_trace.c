@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/trace/clock.h"
+#include "driver/trace/buffer.h"
 #include "driver/trace/handover.h"
-#include "driver/trace/lanes.h"
 #include "driver/trace/out.h"
 
 #define SIZE (256 << 10)
@@ -21,7 +20,7 @@ static int start(void **state)
 {
     (void)state;
     buffer = calloc(1, SIZE);
-    lanes_init(buffer, SIZE, 1000);
+    buffer_init(buffer, SIZE, 1000);
     return buffer ? 0 : -1;
 }
 
@@ -34,19 +33,19 @@ static int finish(void **state)
 
 static void add(enum trace_lane_name lane, uint32_t number, int64_t duration)
 {
-    lane_add(buffer, lane, &(struct trace_record){.begin = number + 1, .duration = duration, .number = number});
+    buffer_add(buffer, lane, &(struct trace_record){.begin = number + 1, .duration = duration, .number = number});
 }
 
 static void lanes_lie_in_the_buffer(void **state)
 {
     (void)state;
-    assert_true(lanes_valid(buffer, SIZE));
-    assert_false(lanes_valid(buffer, SIZE - 1));
+    assert_true(buffer_is_valid(buffer, SIZE));
+    assert_false(buffer_is_valid(buffer, SIZE - 1));
     buffer->lanes[TRACE_CALLS].used = buffer->lanes[TRACE_CALLS].capacity + 1;
-    assert_false(lanes_valid(buffer, SIZE));
+    assert_false(buffer_is_valid(buffer, SIZE));
 }
 
-static void a_full_lane_keeps_every_so_manieth(void **state)
+static void a_full_lane_keeps_one_record_in_so_many(void **state)
 {
     (void)state;
     const struct trace_lane *lane = &buffer->lanes[TRACE_ITERATIONS];
@@ -55,7 +54,7 @@ static void a_full_lane_keeps_every_so_manieth(void **state)
     assert_int_equal(lane->stride, 128);
     assert_true(lane->used > lane->capacity / 2 && lane->used <= lane->capacity);
     for (uint32_t i = 0; i < lane->used; i++)
-        assert_int_equal(lane_records(buffer, TRACE_ITERATIONS)[i].number, i * 128);
+        assert_int_equal(buffer_records(buffer, TRACE_ITERATIONS)[i].number, i * 128);
 }
 
 /* Of calls the longest stay, wherever they are, and some of the rest. */
@@ -67,14 +66,14 @@ static void long_calls_are_kept(void **state)
     for (uint32_t i = 0; i < count; i++)
         add(TRACE_CALLS, i, i % 1000 == 999 ? 1000000000 : 1500);
     for (uint32_t i = 0; i < lane->used; i++)
-        kept_long += lane_records(buffer, TRACE_CALLS)[i].duration > 1500;
+        kept_long += buffer_records(buffer, TRACE_CALLS)[i].duration > 1500;
     assert_int_equal(kept_long, count / 1000);
     assert_true(lane->used > 2 * kept_long);
 }
 
 static void time_of(int64_t here, int64_t there)
 {
-    assert_int_equal(clock_common(buffer, here), there);
+    assert_int_equal(buffer_common_time(buffer, here), there);
 }
 
 static void times_come_onto_one_clock(void **state)
@@ -105,9 +104,9 @@ static void a_buffer_as_text(void **state)
     assert_non_null(read);
     assert_int_equal(read->process, 42);
     assert_int_equal(read->lanes[TRACE_ELEMENTS].used, 100);
-    assert_memory_equal(lane_records(read, TRACE_ELEMENTS), lane_records(buffer, TRACE_ELEMENTS),
+    assert_memory_equal(buffer_records(read, TRACE_ELEMENTS), buffer_records(buffer, TRACE_ELEMENTS),
                         100 * sizeof(struct trace_record));
-    assert_int_equal(lane_records(read, TRACE_STRUCTURE)[0].number, 7);
+    assert_int_equal(buffer_records(read, TRACE_STRUCTURE)[0].number, 7);
     free(read);
     text[strlen(text) / 2] = 0; /* cut */
     assert_null(handover_read(text));
@@ -121,10 +120,10 @@ static void a_large_buffer_is_thinned_for_the_way(void **state)
     (void)state;
     size_t size = 8 << 20;
     struct trace_header *large = calloc(1, size);
-    lanes_init(large, size, 1000);
+    buffer_init(large, size, 1000);
     const struct trace_lane *lane = &large->lanes[TRACE_ITERATIONS];
     for (uint32_t i = 0; i < lane->capacity; i++)
-        lane_add(large, TRACE_ITERATIONS, &(struct trace_record){.begin = 1, .number = i});
+        buffer_add(large, TRACE_ITERATIONS, &(struct trace_record){.begin = 1, .number = i});
     char *text = handover_pack(large);
     assert_true(strlen(text) <= TRACE_HANDOVER_BYTES / 3 * 4 + 4);
     assert_int_equal(lane->used, lane->capacity); /* the buffer itself stays */
@@ -157,7 +156,7 @@ static void strings_for_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(lanes_lie_in_the_buffer), TEST(a_full_lane_keeps_every_so_manieth),
+        TEST(lanes_lie_in_the_buffer), TEST(a_full_lane_keeps_one_record_in_so_many),
         TEST(long_calls_are_kept),     TEST(times_come_onto_one_clock),
         TEST(a_buffer_as_text),        TEST(a_large_buffer_is_thinned_for_the_way),
         TEST(strings_for_json),

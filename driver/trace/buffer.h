@@ -1,15 +1,24 @@
 /*
- * What a process writes down: fixed-size records in lanes of a buffer of fixed size. The buffer is a file that is
- * mapped, so that what was written survives the process, however that ends. Read by the collector alone (collector.h).
+ * The buffer of one process: what it did, as records of fixed size, in lanes, one for each kind of record. It is a file
+ * that the process has mapped, so that what was written survives the process, however that ends. Only the collector
+ * reads it. A lane that is full is thinned, so that what is kept covers the whole run evenly. Nothing here allocates.
  */
-#ifndef TRACE_RECORD_H
-#define TRACE_RECORD_H
+#ifndef TRACE_BUFFER_H
+#define TRACE_BUFFER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "runtime/base/host.h"
+
+/* Names of files in the job's directory: of a buffer, with the number of its process behind it; of what the job says.
+ */
+#define TRACE_BUFFER_NAME "buffer."
+#define TRACE_JOB_NAME    "job.json"
+
+#define TRACE_BUFFER_MIN 65536 /* bytes */
 
 #define TRACE_MAGIC     0x3165636172547045u /* the format's number is part of it */
 #define TRACE_NAMES_MAX 64
@@ -52,7 +61,7 @@ struct trace_lane {
     uint32_t capacity;
     _Atomic uint32_t used;
     uint64_t seen;   /* records offered */
-    uint32_t stride; /* every so manieth is kept: those whose number it divides */
+    uint32_t stride; /* one in so many is kept: those whose number it divides */
     int64_t longest; /* and all that take this long; INT64_MAX: no matter how long */
 };
 
@@ -91,5 +100,28 @@ struct trace_header {
     struct trace_open open[TRACE_OPEN];
     struct trace_lane lanes[TRACE_LANES];
 };
+
+/* Divides `size` bytes, all zero, into header and lanes. */
+void buffer_init(struct trace_header *buffer, size_t size, int64_t least_call);
+
+/* Is this a buffer of that size, in which nothing points outside? */
+bool buffer_is_valid(const struct trace_header *buffer, size_t size);
+
+struct trace_record *buffer_records(const struct trace_header *buffer, enum trace_lane_name name);
+
+/* Will a record of that number and duration be kept now? */
+static inline bool buffer_keeps(const struct trace_lane *lane, uint32_t number, int64_t duration)
+{
+    return number % lane->stride == 0 || duration >= lane->longest;
+}
+
+/* Adds the record, unless the lane does not keep it. Thins the lane first when it is full. */
+void buffer_add(struct trace_header *buffer, enum trace_lane_name name, const struct trace_record *record);
+
+/* Keeps every second one of those that it keeps, and from now on. */
+void buffer_thin(struct trace_header *buffer, enum trace_lane_name name);
+
+/* A time of that process, on the clock of process 0. Never turns the order of two times of one process round. */
+int64_t buffer_common_time(const struct trace_header *process, int64_t time);
 
 #endif
