@@ -278,7 +278,7 @@ $(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
 $(BUILD)/tests/unit/test_mtx: examples/gauss/mtx.c
 $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
-$(BUILD)/tests/unit/test_profile: $(addprefix $(OBJ)/driver/profile/,merge.o adaptations.o sums.o) $(OBJ)/driver/common/recoveries.o
+$(BUILD)/tests/unit/test_profile: $(patsubst %,$(OBJ)/driver/%.o,profile/merge common/output)
 $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
 $(BUILD)/tests/unit/test_fit: terminal/fit.c
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
@@ -290,7 +290,7 @@ $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj
 $(BUILD)/tests/unit/test_journal: $(journal_obj)
 $(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>/dev/null)
 $(BUILD)/tests/unit/test_epoprm_server: $(daemon_obj)
-$(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/%.o,trace/buffer trace/handover trace/out common/recoveries)
+$(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/%.o,trace/buffer trace/handover trace/out common/output)
 $(BUILD)/tests/unit/test_handles: $(OBJ)/driver/debug/handles.o
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a

@@ -1,19 +1,184 @@
-/* Measuring one process: see measure.h. */
+/* The sums of one process, what adds to them, and the record that process 0 gets of them. */
 #include "driver/profile/measure.h"
 
 #include <epop/elastic.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "driver/profile/cells.h"
 #include "interpose/interpose.h"
+#include "runtime/base/array.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/base/thread.h"
 #include "runtime/base/ticks.h"
 #include "runtime/job/job.h"
 
-/* The stretch that is being measured: in an element at one size, or in an adapt block. */
+/* ---- The sums: a cell for each element, world size and rank; a row for each adaptation ---------- */
+
+/* Calls of one MPI function. */
+struct calls {
+    int function;
+    int64_t count, ticks;
+};
+
+struct call_list {
+    struct calls *calls;
+    int count;
+    size_t room;
+};
+
+struct cell {
+    int pc, size, rank;
+    int64_t visits, iterations, ticks;
+    struct call_list mpi;
+};
+
+/* What an adaptation was to this process. */
+struct row {
+    int id;
+    double opened;            /* seconds since 1970 */
+    int64_t ticks, mpi_ticks; /* in the adapt block */
+    int64_t init_ticks;       /* of a joining process; else -1 */
+    int64_t sent, received, least;
+    cJSON *to;     /* [process, bytes] each */
+    cJSON *arrays; /* [name, sent, received, least, ahead] each */
+};
+
+/* A stretch in which it was that rank. */
+struct part {
+    int rank, size;
+    double begin, end; /* seconds since 1970; end 0: still */
+};
+
+struct cells {
+    struct cell *cells;
+    int cell_count;
+    size_t cell_room;
+    struct row *rows;
+    int row_count;
+    size_t row_room;
+    struct part *parts;
+    int part_count;
+    size_t part_room;
+};
+
+/* Room for one more; false when out of memory. */
+static bool make_room_for_one(void *items, int count, size_t *room, size_t size)
+{
+    return array_reserve(items, room, (size_t)count + 1, size) == 0;
+}
+
+/* The cell, made if there is none yet. NULL when out of memory. It stays where it is until the next one is made. */
+static struct cell *cells_at(struct cells *cells, int pc, int size, int rank)
+{
+    for (int i = cells->cell_count - 1; i >= 0; i--) {
+        struct cell *cell = &cells->cells[i];
+        if (cell->pc == pc && cell->size == size && cell->rank == rank)
+            return cell;
+    }
+    if (!make_room_for_one(&cells->cells, cells->cell_count, &cells->cell_room, sizeof *cells->cells))
+        return NULL;
+    struct cell *cell = &cells->cells[cells->cell_count++];
+    *cell = (struct cell){.pc = pc, .size = size, .rank = rank};
+    return cell;
+}
+
+static struct row *cells_add_row(struct cells *cells)
+{
+    if (!make_room_for_one(&cells->rows, cells->row_count, &cells->row_room, sizeof *cells->rows))
+        return NULL;
+    struct row *row = &cells->rows[cells->row_count++];
+    *row = (struct row){.init_ticks = -1};
+    return row;
+}
+
+/* From now on this process is that rank. */
+static void cells_become(struct cells *cells, int rank, int size, double now)
+{
+    struct part *last = cells->part_count ? &cells->parts[cells->part_count - 1] : NULL;
+    if (last && last->rank == rank && last->size == size)
+        return;
+    if (last && last->end == 0)
+        last->end = now;
+    if (make_room_for_one(&cells->parts, cells->part_count, &cells->part_room, sizeof *cells->parts))
+        cells->parts[cells->part_count++] = (struct part){rank, size, now, 0};
+}
+
+static void cells_add_calls(struct call_list *list, int function, int64_t count, int64_t ticks)
+{
+    for (int i = 0; i < list->count; i++) {
+        if (list->calls[i].function != function)
+            continue;
+        list->calls[i].count += count;
+        list->calls[i].ticks += ticks;
+        return;
+    }
+    if (make_room_for_one(&list->calls, list->count, &list->room, sizeof *list->calls))
+        list->calls[list->count++] = (struct calls){function, count, ticks};
+}
+
+/* ---- Copies, for records while it goes on ------------------------------------------------------- */
+
+static void *copy_array(const void *array, int count, size_t size)
+{
+    void *same = count ? malloc((size_t)count * size) : NULL;
+    if (same)
+        memcpy(same, array, (size_t)count * size);
+    return same;
+}
+
+static void copy_calls(struct cell *cell)
+{
+    cell->mpi.calls = copy_array(cell->mpi.calls, cell->mpi.count, sizeof *cell->mpi.calls);
+    cell->mpi.count = cell->mpi.calls ? cell->mpi.count : 0;
+    cell->mpi.room = (size_t)cell->mpi.count;
+}
+
+/* A deep copy, to which more can be added; NULL when out of memory. */
+static struct cells *cells_copy(const struct cells *cells)
+{
+    struct cells *same = calloc(1, sizeof *same);
+    if (!same)
+        return NULL;
+    same->cells = copy_array(cells->cells, cells->cell_count, sizeof *cells->cells);
+    same->cell_count = same->cells ? cells->cell_count : 0;
+    same->cell_room = (size_t)same->cell_count;
+    for (int i = 0; i < same->cell_count; i++)
+        copy_calls(&same->cells[i]);
+    same->rows = copy_array(cells->rows, cells->row_count, sizeof *cells->rows);
+    same->row_count = same->rows ? cells->row_count : 0;
+    same->row_room = (size_t)same->row_count;
+    for (int i = 0; i < same->row_count; i++) {
+        same->rows[i].to = cJSON_Duplicate(cells->rows[i].to, 1);
+        same->rows[i].arrays = cJSON_Duplicate(cells->rows[i].arrays, 1);
+    }
+    same->parts = copy_array(cells->parts, cells->part_count, sizeof *cells->parts);
+    same->part_count = same->parts ? cells->part_count : 0;
+    same->part_room = (size_t)same->part_count;
+    return same;
+}
+
+static void cells_clear(struct cells *cells)
+{
+    for (int i = 0; i < cells->cell_count; i++)
+        free(cells->cells[i].mpi.calls);
+    for (int i = 0; i < cells->row_count; i++) {
+        cJSON_Delete(cells->rows[i].to);
+        cJSON_Delete(cells->rows[i].arrays);
+    }
+    free(cells->cells);
+    free(cells->rows);
+    free(cells->parts);
+    *cells = (struct cells){0};
+}
+
+/* ---- What is being measured --------------------------------------------------------------------- */
+
+/* The stretch that is under way: in an element at one size, or in an adapt block. */
 static struct {
     pthread_mutex_t lock; /* the program's thread holds it where a stretch begins and ends */
     struct cells cells;
@@ -40,9 +205,9 @@ static _Atomic int64_t in_mpi; /* ticks, of all stretches */
 
 static _Thread_local bool is_walker;
 
-/* ---- MPI calls ---------------------------------------------------------------------------- */
+/* ---- MPI calls ---------------------------------------------------------------------------------- */
 
-static void enter(void *context, enum interpose_function function, void *const arguments[])
+static void enter_mpi(void *context, enum interpose_function function, void *const arguments[])
 {
     (void)context, (void)arguments;
     if (!is_walker)
@@ -52,30 +217,30 @@ static void enter(void *context, enum interpose_function function, void *const a
 }
 
 /* Additions without a locked instruction: nobody else writes. */
-static void add(_Atomic int64_t *sum, int64_t more)
+static void add_relaxed(_Atomic int64_t *sum, int64_t more)
 {
     atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
-static void leave(void *context, enum interpose_function function, void *const arguments[], int result)
+static void leave_mpi(void *context, enum interpose_function function, void *const arguments[], int result)
 {
     (void)context, (void)arguments, (void)result;
     int64_t begin = atomic_load_explicit(&entered, memory_order_relaxed);
     if (!is_walker || !begin)
         return;
     int64_t time = ticks() - begin;
-    add(&mpi[function].ticks, time);
-    add(&in_mpi, time);
+    add_relaxed(&mpi[function].ticks, time);
+    add_relaxed(&in_mpi, time);
     atomic_store_explicit(&entered, 0, memory_order_relaxed);
     if (atomic_load_explicit(&mpi[function].count, memory_order_relaxed) == 0) {
         int count = atomic_load_explicit(&touched_count, memory_order_relaxed);
         touched[count] = (int)function;
         atomic_store_explicit(&touched_count, count + 1, memory_order_release);
     }
-    add(&mpi[function].count, 1);
+    add_relaxed(&mpi[function].count, 1);
 }
 
-static const struct interpose_hooks hooks = {.enter = enter, .leave = leave};
+static const struct interpose_hooks mpi_hooks = {.enter = enter_mpi, .leave = leave_mpi};
 
 static double seconds_in_mpi(void)
 {
@@ -86,16 +251,16 @@ void measure_start(void)
 {
     ticks_start();
     epop__job_mpi_time(seconds_in_mpi);
-    epop__interpose_observe(&hooks);
+    epop__interpose_observe(&mpi_hooks);
 }
 
 void measure_stop(void)
 {
     epop__job_mpi_time(NULL);
-    epop__interpose_unobserve(&hooks);
+    epop__interpose_unobserve(&mpi_hooks);
 }
 
-/* ---- Stretches: with the lock held ----------------------------------------------------------- */
+/* ---- Stretches: with the lock held -------------------------------------------------------------- */
 
 /* The present MPI calls to a list; their time. The one that is under way counts up to now. */
 static int64_t take_calls(struct call_list *list, int64_t now)
@@ -157,7 +322,7 @@ static void open_element(const epop_position_t *position, bool visit)
     struct cell *cell = cells_at(&m.cells, m.key.pc, m.key.size, m.key.rank);
     if (cell)
         cell->visits += visit;
-    cells_be(&m.cells, m.key.rank, m.key.size, wall_seconds());
+    cells_become(&m.cells, m.key.rank, m.key.size, wall_seconds());
     m.first_iteration = position->iteration;
     m.position = position;
     open_stretch(IN_ELEMENT);
@@ -165,8 +330,9 @@ static void open_element(const epop_position_t *position, bool visit)
 
 /* ---- Hooks -------------------------------------------------------------------------------------- */
 
-void measure_enter(const epop_position_t *position)
+void measure_enter(void *state, const epop_position_t *position)
 {
+    (void)state;
     is_walker = true;
     pthread_mutex_lock(&m.lock);
     if (position->pc == 0)
@@ -178,8 +344,9 @@ void measure_enter(const epop_position_t *position)
     pthread_mutex_unlock(&m.lock);
 }
 
-void measure_leave(const epop_position_t *position)
+void measure_leave(void *state, const epop_position_t *position)
 {
+    (void)state;
     pthread_mutex_lock(&m.lock);
     if (m.joining)
         m.init_ticks = ticks() - m.init_ticks;
@@ -187,15 +354,17 @@ void measure_leave(const epop_position_t *position)
     pthread_mutex_unlock(&m.lock);
 }
 
-void measure_hold_begin(const epop_position_t *position)
+void measure_hold_begin(void *state, const epop_position_t *position)
 {
+    (void)state;
     pthread_mutex_lock(&m.lock);
     close_element(position);
     pthread_mutex_unlock(&m.lock);
 }
 
-void measure_hold_end(const epop_position_t *position)
+void measure_hold_end(void *state, const epop_position_t *position)
 {
+    (void)state;
     pthread_mutex_lock(&m.lock);
     m.joining = false;
     if (position->rank >= 0)
@@ -203,8 +372,9 @@ void measure_hold_end(const epop_position_t *position)
     pthread_mutex_unlock(&m.lock);
 }
 
-void measure_adaptation_begin(void)
+void measure_adaptation_begin(void *state, const epop_position_t *position)
 {
+    (void)state, (void)position;
     pthread_mutex_lock(&m.lock);
     m.block = (struct row){.opened = wall_seconds(), .init_ticks = m.joining ? m.init_ticks : -1};
     open_stretch(IN_BLOCK);
@@ -238,8 +408,9 @@ static void add_arrays(struct row *row, const epop_adapted_t *adapted)
     }
 }
 
-void measure_adapted(const epop_adapted_t *adapted)
+void measure_adapted(void *state, const epop_position_t *position, const epop_adapted_t *adapted)
 {
+    (void)state, (void)position;
     pthread_mutex_lock(&m.lock);
     struct row *row = cells_add_row(&m.cells);
     int64_t now = ticks();
@@ -255,12 +426,84 @@ void measure_adapted(const epop_adapted_t *adapted)
     pthread_mutex_unlock(&m.lock);
 }
 
-void measure_failed(const epop_position_t *position)
+void measure_failed(void *state, const epop_position_t *position, int error)
 {
-    measure_hold_begin(position);
+    (void)error;
+    measure_hold_begin(state, position);
 }
 
-/* ---- The record ---------------------------------------------------------------------------------- */
+/* ---- The record, as it travels to process 0 ----------------------------------------------------- */
+
+/* By name: numbers of functions depend on the mpi.h that each was built with. */
+static cJSON *calls_json(const struct call_list *list, double tick)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < list->count; i++) {
+        const struct calls *calls = &list->calls[i];
+        cJSON *one = cJSON_CreateArray();
+        cJSON_AddItemToArray(one, cJSON_CreateString(epop__interpose_name((enum interpose_function)calls->function)));
+        cJSON_AddItemToArray(one, cJSON_CreateNumber((double)calls->count));
+        cJSON_AddItemToArray(one, cJSON_CreateNumber((double)calls->ticks * tick));
+        cJSON_AddItemToArray(array, one);
+    }
+    return array;
+}
+
+static cJSON *cell_json(const struct cell *cell, double tick)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "pc", cell->pc);
+    cJSON_AddNumberToObject(json, "size", cell->size);
+    cJSON_AddNumberToObject(json, "rank", cell->rank);
+    cJSON_AddNumberToObject(json, "visits", (double)cell->visits);
+    cJSON_AddNumberToObject(json, "iterations", (double)cell->iterations);
+    cJSON_AddNumberToObject(json, "time", (double)cell->ticks * tick);
+    cJSON_AddItemToObject(json, "mpi", calls_json(&cell->mpi, tick));
+    return json;
+}
+
+static cJSON *row_json(const struct row *row, double tick)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "id", row->id);
+    cJSON_AddNumberToObject(json, "opened", row->opened);
+    cJSON_AddNumberToObject(json, "time", (double)row->ticks * tick);
+    cJSON_AddNumberToObject(json, "mpi", (double)row->mpi_ticks * tick);
+    if (row->init_ticks >= 0)
+        cJSON_AddNumberToObject(json, "init", (double)row->init_ticks * tick);
+    cJSON_AddNumberToObject(json, "sent", (double)row->sent);
+    cJSON_AddNumberToObject(json, "received", (double)row->received);
+    cJSON_AddNumberToObject(json, "least", (double)row->least);
+    cJSON_AddItemToObject(json, "to", cJSON_Duplicate(row->to, 1));
+    cJSON_AddItemToObject(json, "arrays", cJSON_Duplicate(row->arrays, 1));
+    return json;
+}
+
+static cJSON *part_json(const struct part *part, double now)
+{
+    const double numbers[] = {part->rank, part->size, part->begin, part->end > 0 ? part->end : now};
+    return cJSON_CreateDoubleArray(numbers, 4);
+}
+
+/* The record of a process; tick: seconds of one. */
+static cJSON *cells_json(const struct cells *cells, double tick, double now)
+{
+    char host[HOST_OWN_MAX] = "?";
+    gethostname(host, sizeof host - 1);
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "host", host);
+    cJSON_AddNumberToObject(json, "pid", getpid());
+    cJSON *parts = cJSON_AddArrayToObject(json, "ranks");
+    for (int i = 0; i < cells->part_count; i++)
+        cJSON_AddItemToArray(parts, part_json(&cells->parts[i], now));
+    cJSON *list = cJSON_AddArrayToObject(json, "cells");
+    for (int i = 0; i < cells->cell_count; i++)
+        cJSON_AddItemToArray(list, cell_json(&cells->cells[i], tick));
+    list = cJSON_AddArrayToObject(json, "adaptations");
+    for (int i = 0; i < cells->row_count; i++)
+        cJSON_AddItemToArray(list, row_json(&cells->rows[i], tick));
+    return json;
+}
 
 /* With the lock held: the sums, and the stretch that is not over. */
 static cJSON *present_json(void)
@@ -276,8 +519,9 @@ static cJSON *present_json(void)
     return json;
 }
 
-char *measure_record(int last)
+char *measure_record(void *state, int last)
 {
+    (void)state;
     if (thread_lock_within(&m.lock, 1))
         return NULL; /* its holder has crashed */
     cJSON *json = m.cells.part_count ? present_json() : NULL;

@@ -1,6 +1,6 @@
 /* The profile of a job, by schema/profile.schema.json, of the records of all processes. */
-#ifndef DRIVER_PROFILE_MERGE_H
-#define DRIVER_PROFILE_MERGE_H
+#ifndef PROFILE_MERGE_H
+#define PROFILE_MERGE_H
 
 #include <cjson/cJSON.h>
 #include <epop/driver.h>

@@ -29,7 +29,7 @@ static struct {
     bool told; /* that a checkpoint could not be written */
 } profile = {.checkpoint = 5};
 
-static int option(void *state, const char *name, const char *value)
+static int profile_option(void *state, const char *name, const char *value)
 {
     (void)state;
     if (!strcmp(name, "output")) {
@@ -42,7 +42,7 @@ static int option(void *state, const char *name, const char *value)
 }
 
 /* "MPICH 4.0.2", or the first line of what the library says of itself. */
-static void name_mpi(void)
+static void note_mpi_library(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "", version[64];
     int up, length;
@@ -56,7 +56,7 @@ static void name_mpi(void)
         snprintf(profile.mpi, sizeof profile.mpi, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-static int loaded(void *state, const epop_program_t *program, int process)
+static int profile_loaded(void *state, const epop_program_t *program, int process)
 {
     (void)state;
     if (process == 0 && profile.path && output_check(profile.path, &profile.error))
@@ -67,72 +67,22 @@ static int loaded(void *state, const epop_program_t *program, int process)
         free(text);
         if (!profile.structure)
             return EPOP_ERR_MEMORY;
-        name_mpi();
+        note_mpi_library();
     }
     measure_start();
     profile.opened = true;
     return 0;
 }
 
-static const char *explain(void *state)
+static const char *profile_explain(void *state)
 {
     (void)state;
     return profile.error.text[0] ? profile.error.text : NULL;
 }
 
-/* ---- The hooks that measure ------------------------------------------------------------ */
+/* ---- The result --------------------------------------------------------------------------------- */
 
-static void enter(void *state, const epop_position_t *position)
-{
-    (void)state;
-    measure_enter(position);
-}
-
-static void leave(void *state, const epop_position_t *position)
-{
-    (void)state;
-    measure_leave(position);
-}
-
-static void hold_begin(void *state, const epop_position_t *position)
-{
-    (void)state;
-    measure_hold_begin(position);
-}
-
-static void hold_end(void *state, const epop_position_t *position)
-{
-    (void)state;
-    measure_hold_end(position);
-}
-
-static void adaptation_begin(void *state, const epop_position_t *position)
-{
-    (void)state, (void)position;
-    measure_adaptation_begin();
-}
-
-static void adapted(void *state, const epop_position_t *position, const epop_adapted_t *adapted)
-{
-    (void)state, (void)position;
-    measure_adapted(adapted);
-}
-
-static void failed(void *state, const epop_position_t *position, int error)
-{
-    (void)state, (void)error;
-    measure_failed(position);
-}
-
-/* ---- The result -------------------------------------------------------------------------- */
-
-static char *record(void *state, int last)
-{
-    (void)state;
-    return measure_record(last);
-}
-
-static int write_file(const cJSON *merged, struct error *error)
+static int write_profile_file(const cJSON *merged, struct error *error)
 {
     char *text = cJSON_Print(merged);
     int result = text ? output_write(profile.path, text, error) : -1;
@@ -142,7 +92,7 @@ static int write_file(const cJSON *merged, struct error *error)
     return result;
 }
 
-static int write_profile(void *state, const epop_job_t *job)
+static int profile_write(void *state, const epop_job_t *job)
 {
     struct error error = {0};
     (void)state;
@@ -152,7 +102,7 @@ static int write_profile(void *state, const epop_job_t *job)
     cJSON *merged = merge_profile(job, profile.structure, profile.mpi[0] ? profile.mpi : NULL);
     if (over && !job->quiet)
         table_print(merged, stderr);
-    int result = profile.path ? write_file(merged, &error) : 0;
+    int result = profile.path ? write_profile_file(merged, &error) : 0;
     if (result && (over || !profile.told))
         say_line("driver 'profile': %s", error.text);
     profile.told |= result != 0;
@@ -160,13 +110,13 @@ static int write_profile(void *state, const epop_job_t *job)
     return result ? EPOP_ERR_SYSTEM : EPOP_OK;
 }
 
-static double checkpoint(void *state)
+static double profile_checkpoint(void *state)
 {
     (void)state;
     return profile.path ? profile.checkpoint : 0;
 }
 
-static void close_profile(void *state)
+static void profile_close(void *state)
 {
     (void)state;
     if (profile.opened)
@@ -186,18 +136,18 @@ const epop_driver_t driver_profile = {
     .name = "profile",
     .summary = "runs it; times by element and world size, costs of resizes",
     .options = options,
-    .option = option,
-    .loaded = loaded,
-    .element_enter = enter,
-    .element_leave = leave,
-    .adaptation_begin = adaptation_begin,
-    .failed = failed,
-    .close = close_profile,
-    .hold_begin = hold_begin,
-    .hold_end = hold_end,
-    .adapted = adapted,
-    .explain = explain,
-    .record = record,
-    .write = write_profile,
-    .checkpoint = checkpoint,
+    .option = profile_option,
+    .loaded = profile_loaded,
+    .element_enter = measure_enter,
+    .element_leave = measure_leave,
+    .adaptation_begin = measure_adaptation_begin,
+    .failed = measure_failed,
+    .close = profile_close,
+    .hold_begin = measure_hold_begin,
+    .hold_end = measure_hold_end,
+    .adapted = measure_adapted,
+    .explain = profile_explain,
+    .record = measure_record,
+    .write = profile_write,
+    .checkpoint = profile_checkpoint,
 };

@@ -1,4 +1,4 @@
-/* The profile in plain text: see table.h. */
+/* The profile in plain text: a grid of cells, and what goes into the cells. */
 #include "driver/profile/table.h"
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #define CELL_MAX    64
 #define NAME_WIDTH  24 /* characters of an element's name */
 
-/* ---- Ruled columns --------------------------------------------------------------------- */
+/* ---- Ruled columns ------------------------------------------------------------------------------ */
 
 struct grid {
     int columns, rows;
@@ -23,7 +23,7 @@ struct grid {
 };
 
 /* A new row; NULL when out of memory. */
-static char (*add_row(struct grid *grid))[CELL_MAX]
+static char (*grid_add_row(struct grid *grid))[CELL_MAX]
 {
     if (array_reserve(&grid->cells, &grid->room, (size_t)grid->rows + 1, sizeof *grid->cells))
         return NULL;
@@ -32,10 +32,10 @@ static char (*add_row(struct grid *grid))[CELL_MAX]
 }
 
 /* headings: with a '<' before those of texts; NULL ends. */
-static struct grid new_grid(const char *const *headings)
+static struct grid grid_new(const char *const *headings)
 {
     struct grid grid = {0};
-    char(*row)[CELL_MAX] = add_row(&grid);
+    char(*row)[CELL_MAX] = grid_add_row(&grid);
     for (; row && headings[grid.columns]; grid.columns++) {
         const char *heading = headings[grid.columns];
         grid.right[grid.columns] = heading[0] != '<';
@@ -45,7 +45,7 @@ static struct grid new_grid(const char *const *headings)
 }
 
 /* On the terminal; the bytes of a character that follow the first take no place. */
-static int width_of(const char *text)
+static int characters_of(const char *text)
 {
     int width = 0;
     for (; *text; text++)
@@ -53,9 +53,9 @@ static int width_of(const char *text)
     return width;
 }
 
-static void print_cell(const struct grid *grid, int column, const char *text, int width, FILE *stream)
+static void grid_print_cell(const struct grid *grid, int column, const char *text, int width, FILE *stream)
 {
-    int pad = width - width_of(text);
+    int pad = width - characters_of(text);
     bool last = column == grid->columns - 1;
     if (grid->right[column])
         fprintf(stream, "%*s%s", pad, "", text);
@@ -65,24 +65,24 @@ static void print_cell(const struct grid *grid, int column, const char *text, in
         fputs("  ", stream);
 }
 
-static void print_grid(const struct grid *grid, bool bold, FILE *stream)
+static void grid_print(const struct grid *grid, bool bold, FILE *stream)
 {
     int widths[COLUMNS_MAX] = {0};
     for (int row = 0; row < grid->rows; row++)
         for (int column = 0; column < grid->columns; column++) {
-            int width = width_of(grid->cells[row][column]);
+            int width = characters_of(grid->cells[row][column]);
             widths[column] = width > widths[column] ? width : widths[column];
         }
     for (int row = 0; row < grid->rows; row++) {
         if (row == 0 && bold)
             fputs("\033[1m", stream);
         for (int column = 0; column < grid->columns; column++)
-            print_cell(grid, column, grid->cells[row][column], widths[column], stream);
+            grid_print_cell(grid, column, grid->cells[row][column], widths[column], stream);
         fputs(row == 0 && bold ? "\033[0m\n" : "\n", stream);
     }
 }
 
-/* ---- Cells ---------------------------------------------------------------------------------- */
+/* ---- Cells -------------------------------------------------------------------------------------- */
 
 static void put_name(char *cell, const char *name)
 {
@@ -130,11 +130,11 @@ static void put_number(char *cell, const cJSON *object, const char *key, const c
 #pragma GCC diagnostic pop
 }
 
-/* ---- The tables -------------------------------------------------------------------------------- */
+/* ---- The tables --------------------------------------------------------------------------------- */
 
-static void add_world(struct grid *grid, const cJSON *element, const cJSON *world)
+static void add_world_row(struct grid *grid, const cJSON *element, const cJSON *world)
 {
-    char(*cells)[CELL_MAX] = add_row(grid);
+    char(*cells)[CELL_MAX] = grid_add_row(grid);
     if (!cells)
         return;
     put_number(cells[0], element, "pc", "%.0f", 1);
@@ -154,19 +154,19 @@ static void print_elements(const cJSON *profile, bool bold, FILE *stream)
 {
     static const char *const headings[] = {"pc",   "<element", "<type",     "ranks",     "visits",     "iterations",
                                            "time", "per s",    "MPI share", "imbalance", "efficiency", NULL};
-    struct grid grid = new_grid(headings);
+    struct grid grid = grid_new(headings);
     const cJSON *element, *world;
     cJSON_ArrayForEach(element, cJSON_GetObjectItem(profile, "elements"))
     {
-        cJSON_ArrayForEach(world, cJSON_GetObjectItem(element, "worlds")) add_world(&grid, element, world);
+        cJSON_ArrayForEach(world, cJSON_GetObjectItem(element, "worlds")) add_world_row(&grid, element, world);
     }
-    print_grid(&grid, bold, stream);
+    grid_print(&grid, bold, stream);
     free(grid.cells);
 }
 
-static void add_adaptation(struct grid *grid, const cJSON *a)
+static void add_adaptation_row(struct grid *grid, const cJSON *a)
 {
-    char(*cells)[CELL_MAX] = add_row(grid);
+    char(*cells)[CELL_MAX] = grid_add_row(grid);
     const cJSON *times = cJSON_GetObjectItem(a, "times"), *bytes = cJSON_GetObjectItem(a, "bytes");
     if (!cells)
         return;
@@ -192,16 +192,16 @@ static void print_adaptations(const cJSON *profile, bool bold, FILE *stream)
     const cJSON *list = cJSON_GetObjectItem(profile, "adaptations"), *adaptation;
     if (!cJSON_GetArraySize(list))
         return;
-    struct grid grid = new_grid(headings);
-    cJSON_ArrayForEach(adaptation, list) add_adaptation(&grid, adaptation);
+    struct grid grid = grid_new(headings);
+    cJSON_ArrayForEach(adaptation, list) add_adaptation_row(&grid, adaptation);
     fputc('\n', stream);
-    print_grid(&grid, bold, stream);
+    grid_print(&grid, bold, stream);
     free(grid.cells);
 }
 
-static void add_recovery(struct grid *grid, const cJSON *recovery)
+static void add_recovery_row(struct grid *grid, const cJSON *recovery)
 {
-    char(*cells)[CELL_MAX] = add_row(grid);
+    char(*cells)[CELL_MAX] = grid_add_row(grid);
     const char *from = json_text(recovery, "from");
     int number = json_int(recovery, "number", 0);
     if (!cells)
@@ -224,16 +224,16 @@ static void print_recoveries(const cJSON *profile, bool bold, FILE *stream)
     const cJSON *list = cJSON_GetObjectItem(profile, "recoveries"), *recovery;
     if (!cJSON_GetArraySize(list))
         return;
-    struct grid grid = new_grid(headings);
-    cJSON_ArrayForEach(recovery, list) add_recovery(&grid, recovery);
+    struct grid grid = grid_new(headings);
+    cJSON_ArrayForEach(recovery, list) add_recovery_row(&grid, recovery);
     fputc('\n', stream);
-    print_grid(&grid, bold, stream);
+    grid_print(&grid, bold, stream);
     free(grid.cells);
 }
 
-static void add_checkpoint(struct grid *grid, const cJSON *one)
+static void add_checkpoint_row(struct grid *grid, const cJSON *one)
 {
-    char(*cells)[CELL_MAX] = add_row(grid);
+    char(*cells)[CELL_MAX] = grid_add_row(grid);
     if (!cells)
         return;
     put_number(cells[0], one, "number", "%.0f", 1);
@@ -252,10 +252,10 @@ static void print_checkpoints(const cJSON *profile, bool bold, FILE *stream)
     const cJSON *list = cJSON_GetObjectItem(profile, "checkpoints"), *one;
     if (!cJSON_GetArraySize(list))
         return;
-    struct grid grid = new_grid(headings);
-    cJSON_ArrayForEach(one, list) add_checkpoint(&grid, one);
+    struct grid grid = grid_new(headings);
+    cJSON_ArrayForEach(one, list) add_checkpoint_row(&grid, one);
     fputc('\n', stream);
-    print_grid(&grid, bold, stream);
+    grid_print(&grid, bold, stream);
     free(grid.cells);
 }
 

@@ -1,6 +1,6 @@
 /* The profile as a table in plain text. */
-#ifndef DRIVER_PROFILE_TABLE_H
-#define DRIVER_PROFILE_TABLE_H
+#ifndef PROFILE_TABLE_H
+#define PROFILE_TABLE_H
 
 #include <cjson/cJSON.h>
 #include <stdio.h>

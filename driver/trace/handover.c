@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/common/recoveries.h"
+#include "driver/common/output.h"
 #include "runtime/base/clock.h"
 
 /* ---- Base64 ------------------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ void handover_job(const char *directory, const epop_job_t *job)
                                 job->refusals[i].reason);
     if (job->recovery_count)
         add_recovery(&instants, &job->recoveries[job->recovery_count - 1]);
-    recoveries_add(json, job);
+    output_add_recoveries(json, job);
     for (int i = 0; i < job->checkpoint_count; i++)
         add_checkpoint(&instants, &job->checkpoints[i]);
     char *text = cJSON_PrintUnformatted(json);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "driver/profile/merge.h"
-#include "driver/profile/sums.h"
 #include "runtime/base/json.h"
 
 static const char *const structure =
