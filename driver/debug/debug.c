@@ -1,15 +1,85 @@
 /* The debug driver: checks that a program keeps to the contract, and stops it where the user asks. */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/common/builtin.h"
-#include "driver/debug/debug.h"
+#include "driver/debug/contract.h"
 #include "driver/debug/handles.h"
 #include "driver/debug/observe.h"
 #include "epop/elastic.h"
+#include "runtime/base/hash.h"
+#include "runtime/describe/audit.h"
 #include "runtime/job/job.h"
+#include "runtime/redist/audit.h"
 
 static struct debug debug;
+
+/* ---- What no block may change ------------------------------------------------------------------- */
+
+/*
+ * The array of elements, and the data pointer. Only INIT sets that, by the address that it is given; a program that
+ * keeps the address could do so later, but the ranks that join, and those that look at the data between blocks, would
+ * not know.
+ */
+
+/* Over the elements, and how many they are. */
+static uint64_t hash_of_elements(const epop_program_t *program)
+{
+    return hash_bytes(HASH_BEGIN ^ (uint64_t)program->size, program->elements,
+                      (size_t)program->size * sizeof *program->elements);
+}
+
+static void note_elements(struct debug *d)
+{
+    if (d->place.block == EPOP_BLOCK_INIT)
+        d->structure = hash_of_elements(d->place.position.program);
+}
+
+static void check_program(struct debug *d, void *data)
+{
+    if (d->place.block != EPOP_BLOCK_INIT && data != d->data)
+        contract_breach(&d->place.position, "%s replaced the data pointer (%p instead of %p); only INIT may set it",
+                        contract_block_text(d->place.block), data, d->data);
+    if (hash_of_elements(d->place.position.program) != d->structure) {
+        contract_breach(&d->place.position, "%s changed the program's array of elements",
+                        contract_block_text(d->place.block));
+        d->structure = hash_of_elements(d->place.position.program);
+    }
+}
+
+/* ---- What moves in a window: the same calls on every rank, and nothing lost on the way ---------- */
+
+static void claim_redistribution(const char *words)
+{
+    contract_claim_in_window(&debug, words);
+}
+
+static void say_breach(const char *text)
+{
+    contract_breach(&debug.place.position, "%s", text);
+}
+
+static const struct redist_watch redist_hooks = {.called = claim_redistribution, .wrong = say_breach};
+
+/* ---- Described data: all of it arrives, and what is constant stays as it is --------------------- */
+
+/* A phase begins to iterate in this world. */
+static void note_described(const epop_position_t *position)
+{
+    if (position->program->elements[position->pc].type == EPOP_EP)
+        epop__describe_note();
+}
+
+/* It stands still, or ends. */
+static void check_described(struct debug *d, const epop_position_t *position)
+{
+    if (d->joining || position->program->elements[position->pc].type != EPOP_EP)
+        return;
+    contract_moves(d, position);
+    epop__describe_compare();
+}
+
+/* ---- Hooks -------------------------------------------------------------------------------------- */
 
 static int debug_open(void **state)
 {
@@ -48,8 +118,8 @@ static int debug_loaded(void *state, const epop_program_t *program, int process)
             return EPOP_ERR_ARGUMENT;
     epop__job_call_rolls(&d->rolls);
     observe_start(d);
-    redist_start(d);
-    described_start(d);
+    epop__watch_redist(&redist_hooks);
+    epop__watch_described(say_breach);
     return 0;
 }
 
@@ -59,41 +129,41 @@ static void debug_element_enter(void *state, const epop_position_t *position)
     if (position->pc == 0)
         d->joining = epop_status() == EPOP_JOINING;
     else
-        rolls_enter(d, position);
-    described_begin(position);
+        contract_claim_element(d, position);
+    note_described(position);
 }
 
 static void debug_element_leave(void *state, const epop_position_t *position)
 {
-    described_look(state, position);
+    check_described(state, position);
 }
 
 static void debug_hold_begin(void *state, const epop_position_t *position)
 {
-    described_look(state, position);
+    check_described(state, position);
 }
 
 static void debug_block_enter(void *state, const epop_position_t *position, epop_block_t block, void *data)
 {
     struct debug *d = state;
-    debug_enters(d, position, block);
+    contract_enters(d, position, block);
     d->data = data;
     if (block == EPOP_BLOCK_INIT)
         observe_reset();
-    program_before(d);
+    note_elements(d);
 }
 
 static void debug_block_leave(void *state, const epop_position_t *position, epop_block_t block, void *data)
 {
     struct debug *d = state;
     (void)position, (void)block;
-    program_after(d, data);
+    check_program(d, data);
     handles_check_growth(d);
 }
 
 static void debug_decided(void *state, const epop_position_t *position, int answer)
 {
-    rolls_decided(state, position, answer);
+    contract_claim_answer(state, position, answer);
 }
 
 static void debug_adaptation_end(void *state, const epop_position_t *position)
@@ -103,17 +173,17 @@ static void debug_adaptation_end(void *state, const epop_position_t *position)
     if (epop_status() == EPOP_LEAVING)
         handles_check_leaving(d);
     else
-        described_begin(position);
+        note_described(position);
 }
 
 static void debug_iteration_begin(void *state, const epop_position_t *position)
 {
-    rolls_begin(state, position);
+    contract_claim_block(state, position);
 }
 
 static void debug_finished(void *state, const epop_position_t *position)
 {
-    rolls_finished(state, position);
+    contract_claim_end(state, position);
     handles_check_end();
 }
 
@@ -121,8 +191,8 @@ static void debug_close(void *state)
 {
     (void)state;
     observe_stop();
-    redist_stop();
-    described_stop();
+    epop__watch_redist(NULL);
+    epop__watch_described(NULL);
 }
 
 static const epop_driver_option_t options[] = {

@@ -1,4 +1,4 @@
-/* The list of what is there, and the rules by which a block leaks: see handles.h. */
+/* The list of what is there, and the rules by which a block leaks. */
 #include "driver/debug/handles.h"
 
 #include <pthread.h>
@@ -75,7 +75,7 @@ void handles_add(const struct place *place, enum handle_kind kind, int value, in
     pthread_mutex_unlock(&lock);
 }
 
-static size_t find(enum handle_kind kind, int value)
+static size_t find_last_made(enum handle_kind kind, int value)
 {
     size_t i = count;
     while (i > 0 && (list[i - 1].kind != kind || list[i - 1].value != value))
@@ -86,7 +86,7 @@ static size_t find(enum handle_kind kind, int value)
 void handles_set(enum handle_kind kind, int value, int root, const char *set)
 {
     pthread_mutex_lock(&lock);
-    size_t found = find(kind, value);
+    size_t found = find_last_made(kind, value);
     if (found) {
         list[found - 1].root = root;
         snprintf(list[found - 1].set, sizeof list[found - 1].set, "%s", set);
@@ -97,7 +97,7 @@ void handles_set(enum handle_kind kind, int value, int root, const char *set)
 void handles_remove(enum handle_kind kind, int value)
 {
     pthread_mutex_lock(&lock);
-    size_t found = find(kind, value);
+    size_t found = find_last_made(kind, value);
     if (found) {
         struct balance *balance = balance_of(&list[found - 1]);
         if (balance)
@@ -111,14 +111,14 @@ void handles_remove(enum handle_kind kind, int value)
 bool handles_find(enum handle_kind kind, int value, struct handle *copy)
 {
     pthread_mutex_lock(&lock);
-    size_t found = find(kind, value);
+    size_t found = find_last_made(kind, value);
     if (found)
         *copy = list[found - 1];
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-/* ---- Leaks ---------------------------------------------------------------------------- */
+/* ---- Leaks -------------------------------------------------------------------------------------- */
 
 static const struct handle *first_of(enum handle_kind kind, const epop_position_t *position, epop_block_t block)
 {
@@ -166,12 +166,12 @@ void handles_check_growth(const struct debug *debug)
     struct sight s;
     for (int kind = 0; kind < HANDLE_KINDS; kind++)
         if (see_leak(debug, (enum handle_kind)kind, &s))
-            breach(&debug->place.position,
-                   "%s leaks %s: in %d runs on end it left more of them behind; %lld are there, "
-                   "the first by %s in iteration %lld",
-                   block_text(debug->place.block), plurals[kind], RUNS_IN_A_ROW, (long long)s.alike,
-                   s.first ? epop__interpose_name(s.handle.made_by) : "?",
-                   s.first ? (long long)s.handle.position.iteration : -1);
+            contract_breach(&debug->place.position,
+                            "%s leaks %s: in %d runs on end it left more of them behind; %lld are there, "
+                            "the first by %s in iteration %lld",
+                            contract_block_text(debug->place.block), plurals[kind], RUNS_IN_A_ROW, (long long)s.alike,
+                            s.first ? epop__interpose_name(s.handle.made_by) : "?",
+                            s.first ? (long long)s.handle.position.iteration : -1);
 }
 
 /* How many others of its kind and block are there, and of how many runs? Only asked of the first. */
@@ -190,7 +190,7 @@ static int64_t count_like(const struct handle *h, int64_t *runs)
 }
 
 /* The i-th; false: there are not so many. */
-static bool see(size_t i, struct sight *sight)
+static bool see_handle(size_t i, struct sight *sight)
 {
     pthread_mutex_lock(&lock);
     const struct handle *h = i < count ? &list[i] : NULL;
@@ -206,39 +206,39 @@ void handles_check_end(void)
 {
     struct sight s;
     const struct handle *h = &s.handle;
-    for (size_t i = 0; see(i, &s); i++)
+    for (size_t i = 0; see_handle(i, &s); i++)
         if (s.first && s.runs > (h->kind == HANDLE_REQUEST ? IN_FLIGHT : 1))
-            breach(&h->position, "%s leaks %s: %lld are left at the end, of %lld of its runs, the first by %s",
-                   block_text(h->block), plurals[h->kind], (long long)s.alike, (long long)s.runs,
-                   epop__interpose_name(h->made_by));
+            contract_breach(&h->position, "%s leaks %s: %lld are left at the end, of %lld of its runs, the first by %s",
+                            contract_block_text(h->block), plurals[h->kind], (long long)s.alike, (long long)s.runs,
+                            epop__interpose_name(h->made_by));
 }
 
 void handles_check_leaving(const struct debug *debug)
 {
     struct sight s;
     const struct handle *h = &s.handle;
-    for (size_t i = 0; see(i, &s); i++)
+    for (size_t i = 0; see_handle(i, &s); i++)
         if (s.first)
-            breach(&debug->place.position,
-                   "this rank leaves with %lld %s that %s of element %d made by %s; a rank that "
-                   "leaves frees everything",
-                   (long long)s.alike, plurals[h->kind], block_text(h->block), h->position.pc,
-                   epop__interpose_name(h->made_by));
+            contract_breach(&debug->place.position,
+                            "this rank leaves with %lld %s that %s of element %d made by %s; a rank that "
+                            "leaves frees everything",
+                            (long long)s.alike, plurals[h->kind], contract_block_text(h->block), h->position.pc,
+                            epop__interpose_name(h->made_by));
 }
 
 void handles_check_world(const struct debug *debug, int root, const char *when)
 {
     struct sight s;
     const struct handle *h = &s.handle;
-    for (size_t i = 0; see(i, &s); i++) {
+    for (size_t i = 0; see_handle(i, &s); i++) {
         if (h->root == ROOT_NONE || h->root > root)
             continue;
-        breach(&debug->place.position,
-               "%s the old world %s, one of the %s that came from it is still there, made by %s%s%s "
-               "(%s of element %d, iteration %lld)",
-               when, "goes", plurals[h->kind], epop__interpose_name(h->made_by),
-               h->set[0] ? " of the process set " : "", h->set, block_text(h->block), h->position.pc,
-               (long long)h->position.iteration);
+        contract_breach(&debug->place.position,
+                        "%s the old world %s, one of the %s that came from it is still there, made by %s%s%s "
+                        "(%s of element %d, iteration %lld)",
+                        when, "goes", plurals[h->kind], epop__interpose_name(h->made_by),
+                        h->set[0] ? " of the process set " : "", h->set, contract_block_text(h->block), h->position.pc,
+                        (long long)h->position.iteration);
         return;
     }
 }

@@ -3,12 +3,12 @@
  * infos and sessions, each with the block that made it. Found by observing MPI's functions; no MPI call is made here.
  * All but handles_reset and handles_free: any thread.
  */
-#ifndef DRIVER_DEBUG_HANDLES_H
-#define DRIVER_DEBUG_HANDLES_H
+#ifndef DEBUG_HANDLES_H
+#define DEBUG_HANDLES_H
 
 #include <mpi.h>
 
-#include "driver/debug/debug.h"
+#include "driver/debug/contract.h"
 #include "interpose/interpose.h"
 
 enum handle_kind {

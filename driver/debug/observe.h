@@ -1,8 +1,11 @@
-/* Observing the program's MPI calls: what they make and free, and which communicators they use. */
-#ifndef DRIVER_DEBUG_OBSERVE_H
-#define DRIVER_DEBUG_OBSERVE_H
+/*
+ * Observing the program's MPI calls and windows: what it makes and frees, which communicators come from which world,
+ * and who uses one that is gone.
+ */
+#ifndef DEBUG_OBSERVE_H
+#define DEBUG_OBSERVE_H
 
-#include "driver/debug/debug.h"
+#include "driver/debug/contract.h"
 
 void observe_start(struct debug *debug);
 void observe_stop(void);

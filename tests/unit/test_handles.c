@@ -16,13 +16,13 @@ static const struct debug debug;
 static const struct place place;
 static char said[300];
 
-const char *block_text(epop_block_t block)
+const char *contract_block_text(epop_block_t block)
 {
     (void)block;
     return "a block";
 }
 
-void breach(const epop_position_t *position, const char *format, ...)
+void contract_breach(const epop_position_t *position, const char *format, ...)
 {
     va_list arguments;
     (void)position;
