@@ -126,7 +126,7 @@ $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GE
 layer_obj := $(OBJ)/interpose/wrappers.o $(patsubst interpose/layer/%.c,$(OBJ)/interpose/layer/%.o,$(wildcard interpose/layer/*.c))
 $(lib_obj) $(epop_obj) $(layer_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
-mpi_obj := $(filter-out $(OBJ)/runtime/wire/% $(OBJ)/runtime/control/% $(OBJ)/runtime/base/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(patsubst %,$(OBJ)/driver/epop/%.o,run trial probe_mpi)
+mpi_obj := $(filter-out $(OBJ)/runtime/wire/% $(OBJ)/runtime/control/% $(OBJ)/runtime/base/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(patsubst %,$(OBJ)/driver/epop/%.o,run capabilities probe_mpi)
 $(mpi_obj): $(GENERATED)/pmpi.h
 $(mpi_obj): CPPFLAGS += -include $(GENERATED)/pmpi.h
 

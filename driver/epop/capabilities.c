@@ -1,24 +1,33 @@
-/* epop --capabilities: see capabilities.h. Each question is put in a launch of its own, with a time limit. */
+/* Each question is put in a launch of its own, with a time limit; behind it is what epop does in such a launch. */
 #include "driver/epop/capabilities.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <limits.h>
+#include <mpi.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "driver/epop/launch.h"
-#include "driver/epop/trial.h"
+#include "driver/epop/probe_mpi.h"
 #include "runtime/backends/port.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/error.h"
 #include "runtime/base/say.h"
 #include "runtime/base/spawn.h"
 #include "runtime/hydra/mpiexec.h"
+#include "runtime/hydra/pmi.h"
+#include "runtime/job/job.h"
+#include "runtime/world/backend.h"
+
+/* ---- A launch ----------------------------------------------------------------------------------- */
 
 #define LIMIT 20.0 /* seconds for one attempt */
 
@@ -31,9 +40,7 @@ struct attempt {
     size_t length;
 };
 
-/* ---- An attempt --------------------------------------------------------------------- */
-
-static int start(struct attempt *attempt, int ranks, const char *thing, const char *argument)
+static int attempt_start(struct attempt *attempt, int ranks, const char *thing, const char *argument)
 {
     char mpiexec[PATH_MAX], self[PATH_MAX], count[16];
     int ends[2];
@@ -52,7 +59,7 @@ static int start(struct attempt *attempt, int ranks, const char *thing, const ch
 }
 
 /* Reads a piece. False at the end of the output, or of the time. */
-static int read_on(struct attempt *attempt)
+static int attempt_read_on(struct attempt *attempt)
 {
     struct pollfd ready = {.fd = attempt->output, .events = POLLIN};
     double left = attempt->deadline - monotonic_seconds();
@@ -66,7 +73,7 @@ static int read_on(struct attempt *attempt)
 }
 
 /* The whole line that begins with this word, without the word; NULL if there is none (yet). The caller frees it. */
-static char *line_of(const struct attempt *attempt, const char *word)
+static char *attempt_line(const struct attempt *attempt, const char *word)
 {
     size_t length = strlen(word);
     for (const char *line = attempt->text; *line; line += strcspn(line, "\n"), line += *line == '\n')
@@ -76,9 +83,9 @@ static char *line_of(const struct attempt *attempt, const char *word)
 }
 
 /* The end of it, by force when the time is over. */
-static void finish(struct attempt *attempt)
+static void attempt_finish(struct attempt *attempt)
 {
-    while (read_on(attempt))
+    while (attempt_read_on(attempt))
         ;
     close(attempt->output);
     if (attempt->pid <= 0)
@@ -90,7 +97,7 @@ static void finish(struct attempt *attempt)
 }
 
 /* What is left where a launch ended without an answer: its last line. */
-static char *last_words(struct attempt *attempt)
+static char *attempt_last_words(struct attempt *attempt)
 {
     while (attempt->length && attempt->text[attempt->length - 1] == '\n')
         attempt->text[--attempt->length] = 0;
@@ -98,7 +105,7 @@ static char *last_words(struct attempt *attempt)
     return strdup(!attempt->length ? "no answer" : line ? line + 1 : attempt->text);
 }
 
-/* ---- An answer ------------------------------------------------------------------------ */
+/* ---- An answer ---------------------------------------------------------------------------------- */
 
 struct answer {
     bool works;
@@ -126,7 +133,7 @@ static struct answer read_answer(char *text)
 }
 
 /* Takes the text. */
-static struct answer refusal(char *reason)
+static struct answer answer_no(char *reason)
 {
     return (struct answer){.milliseconds = -1, .reason = reason};
 }
@@ -134,21 +141,21 @@ static struct answer refusal(char *reason)
 /* What the launch said on the line that begins with this word, and, if there is one, on the line "reason". */
 static struct answer answer_of(struct attempt *attempt, const char *word)
 {
-    char *text = line_of(attempt, word);
+    char *text = attempt_line(attempt, word);
     if (!text)
-        return refusal(last_words(attempt));
+        return answer_no(attempt_last_words(attempt));
     struct answer answer = read_answer(text);
     if (!answer.reason)
-        answer.reason = line_of(attempt, "reason");
+        answer.reason = attempt_line(attempt, "reason");
     return answer;
 }
 
-static struct answer ask(int ranks, const char *thing, const char *argument, const char *word)
+static struct answer ask_launch(int ranks, const char *thing, const char *argument, const char *word)
 {
     struct attempt attempt;
-    if (start(&attempt, ranks, thing, argument))
-        return refusal(strdup("the launcher cannot be started"));
-    finish(&attempt);
+    if (attempt_start(&attempt, ranks, thing, argument))
+        return answer_no(strdup("the launcher cannot be started"));
+    attempt_finish(&attempt);
     return answer_of(&attempt, word);
 }
 
@@ -157,33 +164,34 @@ static void ask_for_connection(struct answer *port_answer, struct answer *connec
 {
     struct attempt server;
     char *port = NULL;
-    if (!start(&server, 1, "accept", NULL))
-        while (!(port = line_of(&server, "port")) && read_on(&server))
+    if (!attempt_start(&server, 1, "accept", NULL))
+        while (!(port = attempt_line(&server, "port")) && attempt_read_on(&server))
             ;
-    *connect_answer = port ? ask(1, "connect", port, "connect") : refusal(strdup("no port can be opened"));
-    finish(&server);
+    *connect_answer = port ? ask_launch(1, "connect", port, "connect") : answer_no(strdup("no port can be opened"));
+    attempt_finish(&server);
     *port_answer = port ? (struct answer){.works = true, .milliseconds = -1} : answer_of(&server, "connect");
     free(port);
 }
 
-/* ---- All of them ---------------------------------------------------------------------- */
+/* ---- All questions ------------------------------------------------------------------------------ */
 
 enum { LIBRARY, THREADS, SPAWN, PORT, CONNECT, LEAVE, BACKEND, QUESTIONS };
 
-static const char *const names[] = {"library", "threads", "spawn", "open_port", "connect", "leave", "backend"};
+static const char *const question_names[] = {"library", "threads", "spawn", "open_port", "connect", "leave", "backend"};
 
 static const char *or_nothing(const char *text)
 {
     return text ? text : "";
 }
 
-static void add_json(cJSON *json, int question, const struct answer *answer)
+static void add_answer(cJSON *json, int question, const struct answer *answer)
 {
     if (question == LIBRARY || question == THREADS) {
-        cJSON_AddStringToObject(json, names[question], or_nothing(answer->value ? answer->value : answer->reason));
+        cJSON_AddStringToObject(json, question_names[question],
+                                or_nothing(answer->value ? answer->value : answer->reason));
         return;
     }
-    cJSON *one = cJSON_AddObjectToObject(json, names[question]);
+    cJSON *one = cJSON_AddObjectToObject(json, question_names[question]);
     if (question == BACKEND)
         cJSON_AddStringToObject(one, "name", or_nothing(answer->value));
     else
@@ -194,38 +202,38 @@ static void add_json(cJSON *json, int question, const struct answer *answer)
         cJSON_AddStringToObject(one, "reason", or_nothing(answer->reason));
 }
 
-static void print_json(const struct answer answers[])
+static void print_answers_as_json(const struct answer answers[])
 {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "schema", "epop.capabilities");
     cJSON_AddNumberToObject(json, "version", 1);
     for (int i = 0; i < QUESTIONS; i++)
-        add_json(json, i, &answers[i]);
+        add_answer(json, i, &answers[i]);
     char *text = cJSON_Print(json);
     puts(text ? text : "{}");
     free(text);
     cJSON_Delete(json);
 }
 
-static void print_text(const struct answer answers[])
+static void print_answers(const struct answer answers[])
 {
     for (int i = 0; i < QUESTIONS; i++) {
         const struct answer *answer = &answers[i];
-        printf("%-10s %s", names[i], answer->value ? answer->value : answer->works ? "yes" : "no");
+        printf("%-10s %s", question_names[i], answer->value ? answer->value : answer->works ? "yes" : "no");
         if (answer->milliseconds >= 0)
             printf(", in %.1f ms", answer->milliseconds);
         printf("%s%s\n", answer->reason ? ": " : "", or_nothing(answer->reason));
     }
 }
 
-static void ask_all(struct answer answers[])
+static void ask_all_questions(struct answer answers[])
 {
-    answers[LIBRARY] = ask(1, "version", NULL, "library");
-    answers[THREADS] = ask(1, "threads", NULL, "threads");
-    answers[SPAWN] = ask(1, "spawn", NULL, "spawn");
+    answers[LIBRARY] = ask_launch(1, "version", NULL, "library");
+    answers[THREADS] = ask_launch(1, "threads", NULL, "threads");
+    answers[SPAWN] = ask_launch(1, "spawn", NULL, "spawn");
     ask_for_connection(&answers[PORT], &answers[CONNECT]);
-    answers[LEAVE] = ask(2, "leave", NULL, "leave");
-    answers[BACKEND] = ask(1, "backend", NULL, "backend");
+    answers[LEAVE] = ask_launch(2, "leave", NULL, "leave");
+    answers[BACKEND] = ask_launch(1, "backend", NULL, "backend");
 }
 
 int capabilities_print(int as_json)
@@ -240,12 +248,62 @@ int capabilities_print(int as_json)
             say_line("the launcher '%s' is not found; set EPOP_MPIEXEC to it", mpiexec_name());
         return -1;
     }
-    ask_all(answers);
+    ask_all_questions(answers);
     if (as_json)
-        print_json(answers);
+        print_answers_as_json(answers);
     else
-        print_text(answers);
+        print_answers(answers);
     for (int i = 0; i < QUESTIONS; i++)
         free_answer(&answers[i]);
     return 0;
+}
+
+/* ---- In such a launch --------------------------------------------------------------------------- */
+
+#define LEAVE_MS 3000
+
+/* Rank 1 ends without MPI_Finalize, which would wait for rank 0. A launcher that does not allow it ends both. */
+static int try_leave(int rank)
+{
+    int pid = (int)getpid();
+    if (!pmi_can_leave()) {
+        if (rank == 0)
+            printf("leave no: the launcher is not Hydra's mpiexec\n");
+        return 0;
+    }
+    if (rank == 1) {
+        MPI_Send(&pid, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        pmi_leave(0);
+    }
+    MPI_Recv(&pid, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    struct pollfd process = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    bool gone = process.fd < 0 || poll(&process, 1, LEAVE_MS) > 0;
+    poll(NULL, 0, 100); /* for a launcher that ends all then to do so */
+    printf(gone ? "leave yes\n" : "leave no: the process did not end\n");
+    pmi_leave(0);
+}
+
+static int print_backend(void)
+{
+    struct error why = {0};
+    const char *name = epop__backend_auto(&why);
+    printf("backend %s\nreason %s\n", name, why.text);
+    return 0;
+}
+
+int capabilities_try(int argc, char **argv)
+{
+    char self[PATH_MAX], *child[] = {TRIAL_ARGUMENT, "child", NULL};
+    int rank, status, provided = probe_mpi_begin();
+    const char *thing = argc > 0 ? argv[0] : "";
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    launch_self(self, sizeof self, "epop");
+    if (!strcmp(thing, "leave"))
+        status = try_leave(rank);
+    else if (!strcmp(thing, "backend"))
+        status = print_backend();
+    else
+        status = probe_mpi(thing, argc > 1 ? argv[1] : NULL, self, child, provided);
+    MPI_Finalize();
+    return status;
 }

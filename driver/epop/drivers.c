@@ -8,6 +8,9 @@
 #include "driver/common/builtin.h"
 #include "driver/epop/object.h"
 #include "runtime/base/error.h"
+#include "runtime/records/records.h"
+
+/* ---- Finding, checking and opening -------------------------------------------------------------- */
 
 static const epop_driver_t *const builtin[] = {&driver_run, &driver_check, &driver_profile, &driver_debug,
                                                &driver_trace};
@@ -16,7 +19,7 @@ static const epop_driver_t *const builtin[] = {&driver_run, &driver_check, &driv
 /* The first driver interface ended with `close`; a table that is shorter is broken. */
 #define SMALLEST_TABLE (offsetof(epop_driver_t, close) + sizeof(((epop_driver_t *)0)->close))
 
-static const epop_driver_t *find_builtin(const char *name)
+static const epop_driver_t *find_builtin_driver(const char *name)
 {
     for (size_t i = 0; i < BUILTIN_COUNT; i++) {
         if (!strcmp(builtin[i]->name, name))
@@ -25,7 +28,7 @@ static const epop_driver_t *find_builtin(const char *name)
     return NULL;
 }
 
-static const epop_driver_t *load_table(const char *path, void **handle, struct error *error)
+static const epop_driver_t *load_driver_table(const char *path, void **handle, struct error *error)
 {
     struct object_uses uses; /* of no interest: the program decides whether there is MPI */
     const epop_driver_t *(*get)(void);
@@ -44,7 +47,7 @@ static const epop_driver_t *load_table(const char *path, void **handle, struct e
 }
 
 /* What every driver must be, built in or not. */
-static int check_table(const char *given, const epop_driver_t *table, struct error *error)
+static int check_driver_table(const char *given, const epop_driver_t *table, struct error *error)
 {
     if (table->abi_version != EPOP_DRIVER_ABI_VERSION) {
         error_set(error, ERROR_FAILED,
@@ -62,7 +65,7 @@ static int check_table(const char *given, const epop_driver_t *table, struct err
     return -1;
 }
 
-static const epop_driver_option_t *find_option(const epop_driver_t *table, const char *name)
+static const epop_driver_option_t *find_driver_option(const epop_driver_t *table, const char *name)
 {
     for (const epop_driver_option_t *option = table->options; option && option->name; option++) {
         if (!strcmp(option->name, name))
@@ -80,7 +83,7 @@ static int check_conflicts(const struct drivers *drivers, const epop_driver_t *t
             return error_set(error, ERROR_FAILED, "the driver '%s' is named twice", table->name);
         }
         for (const epop_driver_option_t *option = table->options; option && option->name; option++) {
-            if (find_option(other, option->name)) {
+            if (find_driver_option(other, option->name)) {
                 return error_set(error, ERROR_FAILED,
                                  "the drivers '%s' and '%s' both have an option --%s: use one at a time", other->name,
                                  table->name, option->name);
@@ -90,7 +93,7 @@ static int check_conflicts(const struct drivers *drivers, const epop_driver_t *t
     return 0;
 }
 
-static void note_flags(struct drivers *drivers, const epop_driver_t *table)
+static void note_hooks(struct drivers *drivers, const epop_driver_t *table)
 {
     drivers->no_walk |= (table->flags & EPOP_DRIVER_NO_WALK) != 0;
     drivers->iteration_hooks |= table->iteration_begin || table->iteration_end;
@@ -100,10 +103,10 @@ static void note_flags(struct drivers *drivers, const epop_driver_t *table)
 }
 
 /* Checks the table, copies what we know of it, and opens the driver. */
-static int append(struct drivers *drivers, const char *given, const epop_driver_t *table, void *handle,
-                  struct error *error)
+static int append_driver(struct drivers *drivers, const char *given, const epop_driver_t *table, void *handle,
+                         struct error *error)
 {
-    if (check_table(given, table, error) != 0 || check_conflicts(drivers, table, error) != 0)
+    if (check_driver_table(given, table, error) != 0 || check_conflicts(drivers, table, error) != 0)
         return -1;
     if (drivers->count == DRIVERS_MAX) {
         return error_set(error, ERROR_FAILED, "more than %d drivers", DRIVERS_MAX);
@@ -117,17 +120,18 @@ static int append(struct drivers *drivers, const char *given, const epop_driver_
                          epop_result_text(result));
     }
     drivers->count++;
-    note_flags(drivers, &slot->table);
+    note_hooks(drivers, &slot->table);
     return 0;
 }
 
-static int open_one(struct drivers *drivers, const char *name, struct error *error)
+static int open_driver(struct drivers *drivers, const char *name, struct error *error)
 {
     void *handle = NULL;
-    const epop_driver_t *table = strchr(name, '/') ? load_table(name, &handle, error) : find_builtin(name);
+    const epop_driver_t *table =
+        strchr(name, '/') ? load_driver_table(name, &handle, error) : find_builtin_driver(name);
     if (!table && !strchr(name, '/'))
         error_set(error, ERROR_FAILED, "no driver '%s'; one of your own is named with a slash, as ./%s", name, name);
-    if (table && append(drivers, name, table, handle, error) == 0)
+    if (table && append_driver(drivers, name, table, handle, error) == 0)
         return 0;
     if (handle)
         dlclose(handle);
@@ -141,16 +145,18 @@ int drivers_open(struct drivers *drivers, const char *names, struct error *error
     if (!list)
         error_memory(error);
     while (result == 0 && (name = strsep(&rest, ",")))
-        result = open_one(drivers, name, error);
+        result = open_driver(drivers, name, error);
     free(list);
     return result;
 }
+
+/* ---- Options and help --------------------------------------------------------------------------- */
 
 int drivers_option(struct drivers *drivers, const char *name, const char *value, struct error *error)
 {
     for (int i = 0; i < drivers->count; i++) {
         struct driver_slot *slot = &drivers->slots[i];
-        const epop_driver_option_t *option = find_option(&slot->table, name);
+        const epop_driver_option_t *option = find_driver_option(&slot->table, name);
         if (!option)
             continue;
         int result = slot->table.option ? slot->table.option(slot->state, name, value) : 0;
@@ -165,17 +171,6 @@ int drivers_option(struct drivers *drivers, const char *name, const char *value,
         return -1;
     }
     return error_set(error, ERROR_FAILED, "no driver has an option --%s", name);
-}
-
-void drivers_close(struct drivers *drivers)
-{
-    while (drivers->count > 0) {
-        struct driver_slot *slot = &drivers->slots[--drivers->count];
-        if (slot->table.close)
-            slot->table.close(slot->state);
-        if (slot->handle)
-            dlclose(slot->handle);
-    }
 }
 
 void drivers_help(const struct drivers *drivers, FILE *stream)
@@ -194,6 +189,8 @@ void drivers_help(const struct drivers *drivers, FILE *stream)
         }
     }
 }
+
+/* ---- Hooks -------------------------------------------------------------------------------------- */
 
 static void explain_refusal(struct drivers *drivers, const struct driver_slot *slot, int result)
 {
@@ -301,4 +298,54 @@ void drivers_finished(struct drivers *drivers, const epop_position_t *position)
 void drivers_failed(struct drivers *drivers, const epop_position_t *position, int error)
 {
     CALL_BACKWARD(failed, position, error)
+}
+
+/* ---- Drivers that record ------------------------------------------------------------------------ */
+
+static struct drivers *recording_drivers;
+static int recording_slots[DRIVERS_MAX]; /* of those that record */
+
+_Static_assert(DRIVERS_MAX <= RECORDS_MAX, "every driver may record");
+
+static char *record_of_slot(int which, int last)
+{
+    const struct driver_slot *slot = &recording_drivers->slots[recording_slots[which]];
+    return slot->table.record(slot->state, last);
+}
+
+static int write_by_slot(int which, const epop_job_t *job)
+{
+    const struct driver_slot *slot = &recording_drivers->slots[recording_slots[which]];
+    return slot->table.write(slot->state, job);
+}
+
+static double checkpoint_of_slot(int which)
+{
+    const struct driver_slot *slot = &recording_drivers->slots[recording_slots[which]];
+    return slot->table.checkpoint ? slot->table.checkpoint(slot->state) : 0;
+}
+
+void drivers_record(struct drivers *drivers, int quiet)
+{
+    static struct records_user user = {
+        .record = record_of_slot, .write = write_by_slot, .checkpoint = checkpoint_of_slot};
+    recording_drivers = drivers;
+    user.quiet = quiet;
+    for (int i = 0; i < drivers->count; i++)
+        if (drivers->slots[i].table.record && drivers->slots[i].table.write)
+            recording_slots[user.count++] = i;
+    epop__records_use(&user);
+}
+
+/* ---- Closing ------------------------------------------------------------------------------------ */
+
+void drivers_close(struct drivers *drivers)
+{
+    while (drivers->count > 0) {
+        struct driver_slot *slot = &drivers->slots[--drivers->count];
+        if (slot->table.close)
+            slot->table.close(slot->state);
+        if (slot->handle)
+            dlclose(slot->handle);
+    }
 }

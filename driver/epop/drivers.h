@@ -6,10 +6,9 @@
 #ifndef DRIVER_DRIVERS_H
 #define DRIVER_DRIVERS_H
 
+#include <epop/driver.h>
 #include <stddef.h>
 #include <stdio.h>
-
-#include <epop/driver.h>
 
 #include "runtime/base/error.h"
 
@@ -63,5 +62,9 @@ void drivers_block_leave(struct drivers *drivers, const epop_position_t *positio
 void drivers_decided(struct drivers *drivers, const epop_position_t *position, int answer);
 void drivers_finished(struct drivers *drivers, const epop_position_t *position);
 void drivers_failed(struct drivers *drivers, const epop_position_t *position, int error);
+
+/* Hands those that record (hooks record and write) to the runtime, before the job starts; *drivers stays where it is
+ * until the end. */
+void drivers_record(struct drivers *drivers, int quiet);
 
 #endif

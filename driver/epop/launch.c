@@ -14,7 +14,7 @@
 /* Set for the command that is started again: if that has no launcher either, a third try would not help. */
 #define RELAUNCHED "EPOP_RELAUNCHED"
 
-static int number_of(const char *variable)
+static int number_in_environment(const char *variable)
 {
     const char *text = getenv(variable);
     char *end;
@@ -28,13 +28,13 @@ struct launch launch_detect(void)
 {
     /* Hydra and other PMI-1 and PMI-2 launchers, then those with PMIx. */
     static const char *const signs[] = {"PMI_RANK", "PMI_FD", "PMI_PORT", "PMI_SIZE", "PMIX_RANK"};
-    struct launch launch = {NULL, number_of("PMI_RANK"), number_of("PMI_SIZE")};
+    struct launch launch = {NULL, number_in_environment("PMI_RANK"), number_in_environment("PMI_SIZE")};
     for (size_t i = 0; i < sizeof signs / sizeof *signs && !launch.launcher; i++) {
         if (getenv(signs[i]))
             launch.launcher = signs[i];
     }
     if (launch.rank < 0)
-        launch.rank = number_of("PMIX_RANK");
+        launch.rank = number_in_environment("PMIX_RANK");
     return launch;
 }
 
@@ -52,7 +52,7 @@ const char *launch_self(char *path, size_t size, const char *given)
     return path;
 }
 
-static void start_again(const char *launcher, char **argv)
+static void exec_under(const char *launcher, char **argv)
 {
     char own[PATH_MAX];
     int count = 0;
@@ -85,6 +85,6 @@ void relaunch_under_mpiexec(char **argv, int quiet)
     }
     if (!quiet)
         say_line("started without a launcher: running under '%s -n 1'", chosen);
-    start_again(launcher, argv);
+    exec_under(launcher, argv);
     say_line("cannot start '%s': %s", launcher, strerror(errno));
 }

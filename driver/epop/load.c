@@ -1,4 +1,4 @@
-/* The loader of programs. */
+/* Finding the file, calling get_program, and what is wrong with what it returned. */
 #include "driver/epop/load.h"
 
 #include <dlfcn.h>
@@ -120,7 +120,7 @@ static int name_program(struct loaded_program *p, struct error *error)
     return 0;
 }
 
-static int validate(const struct loaded_program *p, struct error *error)
+static int validate_program(const struct loaded_program *p, struct error *error)
 {
     struct error problem = {0};
     epop__crash_loading("reading what get_program returned in", p->path, launch_speaks());
@@ -130,7 +130,7 @@ static int validate(const struct loaded_program *p, struct error *error)
 }
 
 /* Runs code of the program for the first time: its constructors, and get_program. */
-static int load(struct loaded_program *out, const char *path, struct error *error)
+static int load_object(struct loaded_program *out, const char *path, struct error *error)
 {
     struct loaded_program p = {.path = strdup(path)};
     if (!p.path)
@@ -143,7 +143,7 @@ static int load(struct loaded_program *out, const char *path, struct error *erro
         p.program = NULL; /* not ours to free: it has another layout */
         goto fail;
     }
-    if (name_program(&p, error) != 0 || validate(&p, error) != 0)
+    if (name_program(&p, error) != 0 || validate_program(&p, error) != 0)
         goto fail;
     if (p.program->finalizer == 0)
         p.program->finalizer = -1; /* a program in a static variable that did not set it */
@@ -158,7 +158,7 @@ int load_program(const char *path, struct loaded_program *out, struct error *err
 {
     char found[PATH_MAX];
     memset(out, 0, sizeof *out);
-    int result = find_program(path, found, error) == 0 ? load(out, found, error) : -1;
+    int result = find_program(path, found, error) == 0 ? load_object(out, found, error) : -1;
     epop__crash_loaded();
     return result;
 }

@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "driver/epop/capabilities.h"
 #include "driver/epop/drivers.h"
 #include "driver/epop/launch.h"
 #include "driver/epop/load.h"
+#include "driver/epop/object.h"
 #include "driver/epop/options.h"
 #include "driver/epop/recover.h"
 #include "driver/epop/run.h"
-#include "driver/epop/stays.h"
-#include "driver/epop/trial.h"
 #include "driver/trace/collector.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
@@ -27,7 +27,7 @@ static int look_only(const struct options *options, struct drivers *drivers, str
         return EXIT_USAGE;
     }
     char why[400];
-    stays_why(program->path, why, sizeof why);
+    object_why_it_stays(program->path, why, sizeof why);
     if (unload_program(program) != 0 && launch_speaks() && !options->job.quiet)
         say_line("note: %s stays in memory after it is closed, so that a rank that left cannot join again in the "
                  "same process: %s",
@@ -44,7 +44,7 @@ static int walk_without_mpi(const struct options *options, struct drivers *drive
     return run_serial(options, drivers, program);
 }
 
-static int walk(const struct options *options, struct drivers *drivers, struct loaded_program *program)
+static int walk_or_relaunch(const struct options *options, struct drivers *drivers, struct loaded_program *program)
 {
     char line[240];
     bool speaks;
@@ -81,8 +81,10 @@ static int report_load_error(const struct options *options, struct drivers *driv
     return EXIT_USAGE;
 }
 
+/* ---- From the command line to the exit status --------------------------------------------------- */
+
 /* What epop itself has printed must have got there: `epop --driver check prog.so > /dev/full` has not done its work. */
-static int finish(int status)
+static int finish_output(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
@@ -98,7 +100,7 @@ int main(int argc, char **argv)
     struct loaded_program program = {0};
     struct error error = {0};
     if (argc > 1 && !strcmp(argv[1], TRIAL_ARGUMENT)) /* one of those that --capabilities starts */
-        return trial_main(argc - 2, argv + 2);
+        return capabilities_try(argc - 2, argv + 2);
     if (argc > 1 && !strcmp(argv[1], TRACE_ARGUMENT)) /* the one that a traced job has */
         return collector_main(argc - 2, argv + 2);
     int status = options_parse(argc, argv, &options, &drivers);
@@ -109,11 +111,11 @@ int main(int argc, char **argv)
         if (load_program(options.program, &program, &error) != 0)
             status = report_load_error(&options, &drivers, error.text);
         else if (drivers.no_walk)
-            status = finish(look_only(&options, &drivers, &program));
+            status = finish_output(look_only(&options, &drivers, &program));
         else
-            status = walk(&options, &drivers, &program);
+            status = walk_or_relaunch(&options, &drivers, &program);
     } else {
-        status = finish(status); /* --help and the like */
+        status = finish_output(status); /* --help and the like */
     }
     unload_program(&program);
     drivers_close(&drivers);

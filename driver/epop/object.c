@@ -1,21 +1,282 @@
-/*
- * The libraries that an object needs are found as the dynamic loader would find them, as far as that is known
- * without it; what only the loader finds is looked at right after loading.
- */
+/* What is in a shared object's file, the libraries that it needs, opening and closing it, and why it may stay. */
 #include "driver/epop/object.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "driver/epop/elf.h"
 #include "interpose/layer/redirect.h"
 #include "runtime/base/error.h"
 #include "runtime/crash/crash.h"
+
+/* ---- Reading the file, without running any of its code ------------------------------------------ */
+
+/* Every offset of the file is checked before it is followed: a truncated file would end the process. */
+struct elf_file {
+    const unsigned char *base; /* the mapped file */
+    size_t size;
+    const ElfW(Dyn) * dynamic;
+    size_t dynamic_count;
+    const ElfW(Sym) * symbols;
+    size_t symbol_count;
+    const char *dynamic_strings, *symbol_strings; /* end with a zero byte */
+    size_t dynamic_strings_size, symbol_strings_size;
+};
+
+static int elf_refuse(struct error *error, const char *text)
+{
+    return error_set(error, ERROR_FAILED, "%s", text);
+}
+
+static int elf_map(const char *path, struct elf_file *file)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        close(fd);
+        return -1;
+    }
+    void *base = status.st_size > 0 ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    close(fd);
+    if (base == MAP_FAILED)
+        return status.st_size == 0 ? 0 : -1;
+    file->base = base;
+    file->size = (size_t)status.st_size;
+    return 0;
+}
+
+/* `size` bytes at `offset` of the file, NULL if it ends before. */
+static const void *elf_part(const struct elf_file *file, size_t offset, size_t size)
+{
+    return offset <= file->size && size <= file->size - offset ? file->base + offset : NULL;
+}
+
+static const char *machine_name(unsigned machine)
+{
+    switch (machine) {
+    case EM_X86_64:
+        return "x86-64";
+    case EM_386:
+        return "32-bit x86";
+    case EM_AARCH64:
+        return "64-bit ARM";
+    case EM_ARM:
+        return "32-bit ARM";
+    case EM_PPC64:
+        return "64-bit POWER";
+    case EM_RISCV:
+        return "RISC-V";
+    case EM_S390:
+        return "S/390";
+    default:
+        return "another machine";
+    }
+}
+
+/* The e_machine of this process's executable. */
+static unsigned own_machine(void)
+{
+    ElfW(Ehdr) header = {.e_machine = EM_NONE};
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        if (read(fd, &header, sizeof header) != (ssize_t)sizeof header)
+            header.e_machine = EM_NONE;
+        close(fd);
+    }
+    return header.e_machine;
+}
+
+static int elf_check_header(const ElfW(Ehdr) * header, struct error *error)
+{
+    const unsigned short one = 1;
+    unsigned order = *(const unsigned char *)&one ? ELFDATA2LSB : ELFDATA2MSB;
+    unsigned class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32, machine = own_machine();
+    /* e_machine stands at the same place in both classes. */
+    if (header->e_ident[EI_CLASS] != class || header->e_ident[EI_DATA] != order || header->e_machine != machine) {
+        error_set(error, ERROR_FAILED, "is built for %s, but epop for %s; compile it on this kind of machine",
+                  machine_name(header->e_machine), machine_name(machine));
+        return -1;
+    }
+    if (header->e_type == ET_EXEC)
+        return elf_refuse(error, "is an executable, not a shared object; link it with -shared -fPIC");
+    if (header->e_type != ET_DYN)
+        return elf_refuse(error, "is an object file, not a shared object; link it with -shared -fPIC");
+    return 0;
+}
+
+/* Are all segments there? */
+static int elf_check_segments(const struct elf_file *file, const ElfW(Ehdr) * header)
+{
+    const ElfW(Phdr) *segments = elf_part(file, header->e_phoff, (size_t)header->e_phnum * sizeof *segments);
+    if (!segments || header->e_phentsize != sizeof *segments || header->e_phoff % sizeof(void *) != 0)
+        return -1;
+    for (int i = 0; i < header->e_phnum; i++) {
+        if (segments[i].p_type == PT_LOAD && !elf_part(file, segments[i].p_offset, segments[i].p_filesz))
+            return -1;
+    }
+    return 0;
+}
+
+/* The strings that a section links to, NULL unless they end with a zero byte. */
+static const char *elf_linked_strings(const struct elf_file *file, const ElfW(Shdr) * sections, int count,
+                                      const ElfW(Shdr) * section, size_t *size)
+{
+    if (section->sh_link >= (unsigned)count)
+        return NULL;
+    const ElfW(Shdr) *strings = &sections[section->sh_link];
+    const char *text = elf_part(file, strings->sh_offset, strings->sh_size);
+    if (!text || strings->sh_size == 0 || text[strings->sh_size - 1] != 0)
+        return NULL;
+    *size = strings->sh_size;
+    return text;
+}
+
+/* Finds the dynamic section and the dynamic symbols; what is not there stays empty. */
+static void elf_find_sections(struct elf_file *file, const ElfW(Ehdr) * header)
+{
+    const ElfW(Shdr) *sections = elf_part(file, header->e_shoff, (size_t)header->e_shnum * sizeof *sections);
+    if (!sections || header->e_shentsize != sizeof *sections || header->e_shoff % sizeof(void *) != 0)
+        return;
+    for (int i = 0; i < header->e_shnum; i++) {
+        const ElfW(Shdr) *section = &sections[i];
+        const void *content = elf_part(file, section->sh_offset, section->sh_size);
+        if (!content || section->sh_offset % sizeof(void *) != 0)
+            continue;
+        if (section->sh_type == SHT_DYNSYM &&
+            (file->symbol_strings =
+                 elf_linked_strings(file, sections, header->e_shnum, section, &file->symbol_strings_size))) {
+            file->symbols = content;
+            file->symbol_count = section->sh_size / sizeof *file->symbols;
+        }
+        if (section->sh_type == SHT_DYNAMIC &&
+            (file->dynamic_strings =
+                 elf_linked_strings(file, sections, header->e_shnum, section, &file->dynamic_strings_size))) {
+            file->dynamic = content;
+            file->dynamic_count = section->sh_size / sizeof *file->dynamic;
+        }
+    }
+}
+
+static int elf_is_executable(const struct elf_file *file)
+{
+    for (size_t i = 0; i < file->dynamic_count; i++) {
+        if (file->dynamic[i].d_tag == DT_FLAGS_1)
+            return (file->dynamic[i].d_un.d_val & DF_1_PIE) != 0;
+    }
+    return 0;
+}
+
+static int elf_inspect(struct elf_file *file, struct error *error)
+{
+    const ElfW(Ehdr) *header = elf_part(file, 0, sizeof *header);
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+        return elf_refuse(error, "is not a shared object; compile the program with -shared -fPIC");
+    if (elf_check_header(header, error) != 0)
+        return -1;
+    if (elf_check_segments(file, header) != 0)
+        return elf_refuse(error, "is a damaged or truncated shared object; build it again");
+    elf_find_sections(file, header);
+    if (elf_is_executable(file))
+        return elf_refuse(error, "is an executable, not a shared object; link it with -shared -fPIC");
+    return 0;
+}
+
+static void elf_close(struct elf_file *file)
+{
+    if (file->base)
+        munmap((void *)file->base, file->size);
+    memset(file, 0, sizeof *file);
+}
+
+/*
+ * Maps the file and checks that it is a complete shared object for this machine. 0, or -1 with text that says
+ * what is wrong with it ("is not a shared object") in error.
+ */
+static int elf_open(const char *path, struct elf_file *file, struct error *error)
+{
+    memset(file, 0, sizeof *file);
+    if (elf_map(path, file) != 0) {
+        return error_set(error, ERROR_FAILED, "cannot be read: %s", strerror(errno));
+    }
+    if (elf_inspect(file, error) != 0) {
+        elf_close(file);
+        return -1;
+    }
+    return 0;
+}
+
+/* The string of the index-th entry with that tag (DT_NEEDED, DT_RUNPATH ...), NULL if there is none. */
+static const char *elf_string(const struct elf_file *file, long tag, int index)
+{
+    for (size_t i = 0; i < file->dynamic_count && file->dynamic[i].d_tag != DT_NULL; i++) {
+        const ElfW(Dyn) *entry = &file->dynamic[i];
+        if (entry->d_tag == tag && entry->d_un.d_val < file->dynamic_strings_size && index-- == 0)
+            return file->dynamic_strings + entry->d_un.d_val;
+    }
+    return NULL;
+}
+
+static const char *elf_symbol_name(const struct elf_file *file, const ElfW(Sym) * symbol)
+{
+    return symbol->st_name < file->symbol_strings_size ? file->symbol_strings + symbol->st_name : "";
+}
+
+/* Non-zero if it defines `name`. */
+static int elf_defines(const struct elf_file *file, const char *name)
+{
+    for (size_t i = 0; i < file->symbol_count; i++) {
+        if (file->symbols[i].st_shndx != SHN_UNDEF && !strcmp(elf_symbol_name(file, &file->symbols[i]), name))
+            return 1;
+    }
+    return 0;
+}
+
+/* Non-zero if it refers to a symbol of another object that `wanted` accepts. */
+static int elf_refers(const struct elf_file *file, int (*wanted)(const char *name))
+{
+    for (size_t i = 0; i < file->symbol_count; i++) {
+        if (file->symbols[i].st_shndx == SHN_UNDEF && wanted(elf_symbol_name(file, &file->symbols[i])))
+            return 1;
+    }
+    return 0;
+}
+
+/* Its DT_FLAGS_1; 0: it has none. */
+static unsigned long elf_flags_1(const struct elf_file *file)
+{
+    for (size_t i = 0; i < file->dynamic_count && file->dynamic[i].d_tag != DT_NULL; i++)
+        if (file->dynamic[i].d_tag == DT_FLAGS_1)
+            return file->dynamic[i].d_un.d_val;
+    return 0;
+}
+
+/* The name of a symbol that it defines with that binding (STB_WEAK ...), NULL if there is none. */
+static const char *elf_bound(const struct elf_file *file, int binding)
+{
+    for (size_t i = 0; i < file->symbol_count; i++) {
+        const ElfW(Sym) *symbol = &file->symbols[i];
+        if (symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == binding) /* the same in both classes */
+            return elf_symbol_name(file, symbol);
+    }
+    return NULL;
+}
+
+/* ---- The libraries that it needs, and a second MPI among them ----------------------------------- */
+
+/*
+ * The libraries that an object needs are found as the dynamic loader would find them, as far as that is known
+ * without it; what only the loader finds is looked at right after loading.
+ */
 
 #define OBJECTS_MAX 512 /* libraries of one program; those beyond are not looked at */
 
@@ -30,7 +291,11 @@ struct scan {
 
 static int starts_with(const char *text, const char *start)
 {
-    return !strncmp(text, start, strlen(start));
+    while (*start && *text == *start) {
+        text++;
+        start++;
+    }
+    return !*start;
 }
 
 static int is_pmpi_init(const char *name)
@@ -184,7 +449,7 @@ static void scan_end(struct scan *scan)
 }
 
 /* Looks at the object and its libraries. -1 with text if they bring in a second MPI. */
-static int look(const char *path, struct scan *scan, struct error *error)
+static int scan_object(const char *path, struct scan *scan, struct error *error)
 {
     memset(scan, 0, sizeof *scan);
     scan_add(scan, path);
@@ -200,8 +465,10 @@ static int look(const char *path, struct scan *scan, struct error *error)
     return result;
 }
 
+/* ---- Opening and closing ------------------------------------------------------------------------ */
+
 /* dlerror's text in our words, as far as it is one of the usual. */
-static void describe_failure(const char *kind, const char *path, const char *text, struct error *error)
+static void describe_load_failure(const char *kind, const char *path, const char *text, struct error *error)
 {
     static const char undefined[] = "undefined symbol: ", missing[] = ": cannot open shared object file";
     const char *found = strstr(text, undefined), *end = strstr(text, missing);
@@ -241,14 +508,14 @@ void *object_open(const char *kind, const char *path, struct object_uses *uses, 
         return NULL;
     }
     elf_close(&file);
-    if (look(path, &scan, error) != 0)
+    if (scan_object(path, &scan, error) != 0)
         return NULL;
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-        describe_failure(kind, path, dlerror(), error);
+        describe_load_failure(kind, path, dlerror(), error);
         return NULL;
     }
-    if (scan.unresolved && look(path, &scan, error) != 0) {
+    if (scan.unresolved && scan_object(path, &scan, error) != 0) {
         dlclose(handle);
         return NULL;
     }
@@ -280,7 +547,7 @@ static int add_segments(struct dl_phdr_info *info, size_t size, void *context)
 }
 
 /* Where the object itself is, without its libraries. */
-static struct range range_of(void *handle)
+static struct range range_of_object(void *handle)
 {
     struct link_map *map = NULL;
     struct range range = {0};
@@ -293,7 +560,7 @@ static struct range range_of(void *handle)
 
 int object_close(void *handle, const char *path)
 {
-    struct range range = range_of(handle);
+    struct range range = range_of_object(handle);
     epop__crash_unloading(range.begin, range.end, path); /* before: a thread of it may crash at once */
     dlclose(handle);
     void *still = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
@@ -302,4 +569,41 @@ int object_close(void *handle, const char *path)
         dlclose(still);
     }
     return !!still;
+}
+
+/* ---- Why one stays in memory after it is closed ------------------------------------------------- */
+
+/*
+ * glibc never unloads what defines a symbol that is to be unique in the process, is marked so, or has thread-local
+ * destructors to come; nor that which something else that stays has taken a symbol from, as libstdc++ does with what a
+ * C++ compiler emits in every object and exports from it.
+ */
+
+#define HIDE "export get_program alone: -Wl,--version-script=FILE with { global: get_program; local: *; };"
+
+static int is_thread_destructor(const char *name)
+{
+    return !strcmp(name, "__cxa_thread_atexit") || !strcmp(name, "__cxa_thread_atexit_impl");
+}
+
+void object_why_it_stays(const char *path, char *text, size_t size)
+{
+    struct elf_file file;
+    struct error unread;
+    const char *symbol = NULL;
+    snprintf(text, size, "the reason is not known");
+    if (elf_open(path, &file, &unread))
+        return;
+    if (elf_flags_1(&file) & DF_1_NODELETE)
+        snprintf(text, size, "it is linked with -z nodelete; link it without");
+    else if ((symbol = elf_bound(&file, STB_GNU_UNIQUE)))
+        snprintf(text, size, "it defines GNU-unique symbols, as %.100s; " HIDE, symbol);
+    else if (elf_refers(&file, is_thread_destructor))
+        snprintf(text, size,
+                 "it has thread-local variables with destructors; allocate these in INIT, and free them in the "
+                 "finalizer and where EPOP_LEAVING");
+    else if ((symbol = elf_bound(&file, STB_WEAK)))
+        snprintf(text, size, "a library that stays, as libstdc++ does, may use symbols of it, as %.100s; " HIDE,
+                 symbol);
+    elf_close(&file);
 }

@@ -21,4 +21,8 @@ void *object_open(const char *kind, const char *path, struct object_uses *uses, 
 /* Closes it; 1 if it stayed mapped all the same, 0 otherwise. */
 int object_close(void *handle, const char *path);
 
+/* Why it stays in memory after it is closed, as far as its file tells, and what helps. A line without an end: "it
+ * defines GNU-unique symbols (...): ...". Of a file that can be read. Local. */
+void object_why_it_stays(const char *path, char *text, size_t size);
+
 #endif

@@ -4,17 +4,138 @@
  */
 #include "driver/epop/options.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <limits.h>
+#include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/epop/capabilities.h"
-#include "driver/epop/help.h"
 #include "driver/epop/launch.h"
-#include "driver/epop/option.h"
+#include "runtime/base/duration.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
+
+/* ---- A row of the table of options, and the value of one ---------------------------------------- */
+
+/*
+ * One row of the table of options: what it is called, what kind of value it takes, and where that goes. Most options
+ * are such a row and nothing else.
+ */
+
+struct parse;
+
+/* What the option takes, and the type of its target. */
+enum option_kind {
+    OPTION_FLAG,    /* nothing; bool */
+    OPTION_RANKS,   /* a number from 1 on; int */
+    OPTION_COUNT,   /* a number from 1 on; int */
+    OPTION_SECONDS, /* from 0 on, perhaps with s, m or h behind; double */
+    OPTION_CHOICE,  /* the first of two words, which is false, or the second; bool */
+    OPTION_TEXT,    /* anything; const char *, which points into the process's arguments */
+    OPTION_ACTION,  /* anything: `act` is called with it */
+};
+
+struct option_row {
+    const char *name;     /* without the dashes */
+    const char *argument; /* for --help; NULL: takes none */
+    const char *help;
+    enum option_kind kind;
+    size_t target; /* the distance of its value from the begin of the structure that is filled in */
+    char letter;   /* short form; 0: has none */
+    const char *words[2];
+    const char *goes_with; /* another option, without which this one is refused */
+    int (*act)(struct parse *parse, const char *value, struct error *error);
+};
+
+static int set_count(const struct option_row *row, int *count, const char *value, struct error *error)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(value, &end, 10);
+    if (end == value || *end || errno || number < 1 || number > INT_MAX)
+        return error_set(error, ERROR_FAILED, "--%s wants a number from 1 on, not '%s'", row->name, value);
+    *count = (int)number;
+    return 0;
+}
+
+static int set_ranks(const struct option_row *row, int *ranks, const char *value, struct error *error)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(value, &end, 10);
+    if (end == value || *end || errno || number < 1 || number > INT_MAX)
+        return error_set(error, ERROR_FAILED, "--%s wants a number of ranks from 1 on, not '%s'", row->name, value);
+    *ranks = (int)number;
+    return 0;
+}
+
+static int set_seconds(const struct option_row *row, double *seconds, const char *value, struct error *error)
+{
+    if (duration_read(value, seconds))
+        return error_set(error, ERROR_FAILED, "--%s wants a time, as 30, 30s, 10m or 1h, not '%s'", row->name, value);
+    return 0;
+}
+
+static int set_choice(const struct option_row *row, bool *second, const char *value, struct error *error)
+{
+    *second = !strcmp(value, row->words[1]);
+    if (*second || !strcmp(value, row->words[0]))
+        return 0;
+    return error_set(error, ERROR_FAILED, "--%s wants %s or %s, not '%s'", row->name, row->words[0], row->words[1],
+                     value);
+}
+
+/* Sets the option's value in the structure at `options`; no action. 0, or -1 with one line of text. */
+static int option_set(const struct option_row *row, void *options, const char *value, struct error *error)
+{
+    void *target = (char *)options + row->target;
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)target = true;
+        return 0;
+    case OPTION_RANKS:
+        return set_ranks(row, target, value, error);
+    case OPTION_COUNT:
+        return set_count(row, target, value, error);
+    case OPTION_SECONDS:
+        return set_seconds(row, target, value, error);
+    case OPTION_CHOICE:
+        return set_choice(row, target, value, error);
+    case OPTION_TEXT:
+        *(const char **)target = value;
+        return 0;
+    case OPTION_ACTION:
+        break;
+    }
+    return error_set(error, ERROR_FAILED, "--%s has no value", row->name);
+}
+
+/* Has it a value other than 0, false or NULL? */
+static bool option_is_set(const struct option_row *row, const void *options)
+{
+    const void *target = (const char *)options + row->target;
+    switch (row->kind) {
+    case OPTION_FLAG:
+    case OPTION_CHOICE:
+        return *(const bool *)target;
+    case OPTION_RANKS:
+    case OPTION_COUNT:
+        return *(const int *)target != 0;
+    case OPTION_SECONDS:
+        return *(const double *)target > 0;
+    case OPTION_TEXT:
+        return *(const char *const *)target;
+    case OPTION_ACTION:
+        break;
+    }
+    return false;
+}
+
+/* ---- The table ---------------------------------------------------------------------------------- */
 
 /* A kind with its target, whose type must be that of the kind. */
 #define TARGET(type, member)                                                                                           \
@@ -98,6 +219,62 @@ struct parse {
     struct option table[TABLE_MAX];             /* getopt's: own options, then those of the drivers */
     char letters[sizeof BEGIN + 2 * OWN_COUNT]; /* getopt's too */
 };
+
+/* ---- --help and --version ----------------------------------------------------------------------- */
+
+static void print_option(const struct option_row *option)
+{
+    char left[64], letter[8] = "    ";
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(left, sizeof left, "%s--%s %s", letter, option->name, option->argument ? option->argument : "");
+    printf("  %-30s %s\n", left, option->help);
+}
+
+static void help_print(const struct option_row *options, int count, const struct drivers *drivers)
+{
+    printf("Usage: epop [options] PROGRAM.so [arguments of the program]\n"
+           "       mpiexec -n N epop [options] PROGRAM.so [arguments of the program]\n\n"
+           "Runs an EPOP program, whose number of processes can change while it runs. A program that does not use MPI\n"
+           "needs no mpiexec; PROGRAM may also be the bare name of an installed program or example.\n\nOptions:\n");
+    for (int i = 0; i < count; i++)
+        print_option(&options[i]);
+    putchar('\n');
+    drivers_help(drivers, stdout);
+    printf("\nExamples:\n"
+           "  mpiexec -n 4 epop ./cannon.so A.npy B.npy C.npy    run on 4 ranks\n"
+           "  mpiexec -n 8 epop --start 4 ./cannon.so ...        4 ranks run, 4 stand by: see epopctl resize\n"
+           "  epop --driver check ./cannon.so                    check the program and print its structure\n"
+           "  epop --help --driver check                         the options of a driver\n\n"
+           "Exit status:\n"
+           "  0  the program ended well\n"
+           "  1  the job failed while it ran\n"
+           "  2  wrong usage, or a program or driver that cannot be loaded\n");
+}
+
+/* The value of a "KEY:<tab>value" line of MPI's version text, "" if it has none; *length without the line's end. */
+static const char *version_field(const char *text, const char *key, int *length)
+{
+    const char *line = strstr(text, key);
+    const char *value = line ? line + strlen(key) + strspn(line + strlen(key), ": \t") : "";
+    *length = (int)strcspn(value, "\n");
+    return value;
+}
+
+static void version_print(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, version_length, device_length;
+    printf("epop %s (interfaces: programs %u, drivers %u)\n", EPOP_VERSION, EPOP_ABI_VERSION, EPOP_DRIVER_ABI_VERSION);
+    if (MPI_Get_library_version(text, &length) != MPI_SUCCESS)
+        return;
+    const char *version = version_field(text, "MPICH Version", &version_length);
+    const char *device = version_field(text, "MPICH Device", &device_length);
+    printf("MPICH %.*s, device %.*s; built with MPICH %s\n", version_length, version, device_length, device,
+           MPICH_VERSION);
+}
+
+/* ---- Parsing ------------------------------------------------------------------------------------ */
 
 /* One line on stderr, from one process of the launch. Returns the exit status. */
 static int __attribute__((format(printf, 1, 2))) usage_error(const char *format, ...)
@@ -196,7 +373,7 @@ static int apply_drivers(struct parse *parse, const char *name)
     return OPTIONS_GO_ON;
 }
 
-static int parse_words(struct parse *parse, int argc, char **argv)
+static int parse_options(struct parse *parse, int argc, char **argv)
 {
     int status = fill_table(parse);
     opterr = 0;
@@ -246,7 +423,7 @@ static int print_about(const struct parse *parse)
 }
 
 /* What is printed instead of running a program, and the program that is missing or not. */
-static int finish(const struct parse *parse, int argc, char **argv)
+static int finish_parsing(const struct parse *parse, int argc, char **argv)
 {
     struct options *options = parse->options;
     if (options->help || options->version)
@@ -271,8 +448,8 @@ int options_parse(int argc, char **argv, struct options *options, struct drivers
     struct error error = {0};
     memset(drivers, 0, sizeof *drivers);
     *options = (struct options){.job = {JOB_OPTIONS_USUAL, .finish_timeout = 10, .command = argv}};
-    int status = parse_words(&parse, argc, argv);
+    int status = parse_options(&parse, argc, argv);
     if (status == OPTIONS_GO_ON && drivers->count == 0 && drivers_open(drivers, "run", &error) != 0)
         status = usage_error("%s", error.text);
-    return status == OPTIONS_GO_ON ? finish(&parse, argc, argv) : status;
+    return status == OPTIONS_GO_ON ? finish_parsing(&parse, argc, argv) : status;
 }

@@ -1,4 +1,4 @@
-/* What an MPI library can do, found by trying: see probe_mpi.h. */
+/* The things that are tried, each a function, and the answer. */
 #include "driver/epop/probe_mpi.h"
 
 #include <mpi.h>
@@ -22,7 +22,7 @@ static double cpu_seconds(void)
 }
 
 /* Prints the answer to one question; the reason is the last line of MPI's own text, the one closest to the cause. */
-static int answer(const char *thing, int error, double begin)
+static int print_answer(const char *thing, int error, double begin)
 {
     char text[MPI_MAX_ERROR_STRING];
     int length;
@@ -66,7 +66,7 @@ static int try_threads(int provided)
 }
 
 /* Both sides of a new connection: a message from one to the other, and the end of it. */
-static int talk(MPI_Comm other, int receiver)
+static int talk_over(MPI_Comm other, int receiver)
 {
     MPI_Comm both;
     int sum = 0, one = 1, error = MPI_Intercomm_merge(other, receiver, &both);
@@ -86,33 +86,33 @@ static int try_spawn(char *self, char *arguments[])
     MPI_Comm children;
     int error = MPI_Comm_spawn(self, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
     if (error == MPI_SUCCESS)
-        error = talk(children, 0);
-    return rank == 0 ? answer("spawn", error, begin) : 0;
+        error = talk_over(children, 0);
+    return rank == 0 ? print_answer("spawn", error, begin) : 0;
 }
 
 static int talk_to_parent(void)
 {
     MPI_Comm parent;
     MPI_Comm_get_parent(&parent);
-    return parent == MPI_COMM_NULL || talk(parent, 1) != MPI_SUCCESS;
+    return parent == MPI_COMM_NULL || talk_over(parent, 1) != MPI_SUCCESS;
 }
 
 /* Prints "port NAME" when it can be connected to, or the answer when no port can be opened. */
-static int accept_one(void)
+static int try_accept(void)
 {
     char port[PORT_MOST];
     MPI_Comm other;
     int error = rank == 0 ? port_open(port) : MPI_SUCCESS;
     MPI_Bcast(&error, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (error != MPI_SUCCESS)
-        return rank == 0 ? answer("connect", error, 0) : 0;
+        return rank == 0 ? print_answer("connect", error, 0) : 0;
     if (rank == 0) {
         printf("port %s\n", port);
         fflush(stdout);
     }
     error = MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other);
     if (error == MPI_SUCCESS)
-        error = talk(other, 0);
+        error = talk_over(other, 0);
     if (error == MPI_SUCCESS && rank == 0)
         MPI_Close_port(port);
     return error != MPI_SUCCESS;
@@ -124,8 +124,8 @@ static int try_connect(const char *port)
     MPI_Comm other;
     int error = MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other);
     if (error == MPI_SUCCESS)
-        error = talk(other, 1);
-    return rank == 0 ? answer("connect", error, begin) : 0;
+        error = talk_over(other, 1);
+    return rank == 0 ? print_answer("connect", error, begin) : 0;
 }
 
 static int try_files(const char *path)
@@ -143,7 +143,7 @@ static int try_files(const char *path)
         error = MPI_ERR_IO;
     if (error == MPI_SUCCESS)
         error = MPI_File_close(&file);
-    return rank == 0 ? answer("files", error, begin) : 0;
+    return rank == 0 ? print_answer("files", error, begin) : 0;
 }
 
 /* How much of a core rank 1 uses while it waits half a second for a message. */
@@ -186,7 +186,7 @@ int probe_mpi(const char *thing, const char *argument, char *self, char *child[]
     if (!strcmp(thing, "child"))
         return talk_to_parent();
     if (!strcmp(thing, "accept"))
-        return accept_one();
+        return try_accept();
     if (!strcmp(thing, "connect") && argument)
         return try_connect(argument);
     if (!strcmp(thing, "files") && argument)

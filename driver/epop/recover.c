@@ -1,4 +1,4 @@
-/* The outermost command: see recover.h. */
+/* The outermost command: which hosts there are, what is started there, and when it is started again. */
 #include "driver/epop/recover.h"
 
 #include <cjson/cJSON.h>
@@ -6,21 +6,224 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "driver/epop/launch.h"
 #include "driver/epop/options.h"
 #include "driver/epop/recover_attempt.h"
-#include "driver/epop/recover_hosts.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
+#include "runtime/base/spawn.h"
 #include "runtime/checkpoint/memory_place.h"
 #include "runtime/control/supervisor.h"
+#include "runtime/hydra/hydra.h"
 #include "runtime/hydra/mpiexec.h"
+
+/* ---- Hosts: the list of --hosts ----------------------------------------------------------------- */
+
+struct recover_hosts {
+    struct recover_host {
+        char name[256];
+        int slots;
+        bool up;
+    } * items;
+    int count; /* 0: all is on this host */
+};
+
+static const double answer_limit = 5; /* seconds for an answer */
+enum { LOOK_MS = 50, FAILED_MOST = 4 };
+
+static int read_host(struct recover_hosts *hosts, const char *entry, size_t length, struct error *error)
+{
+    struct recover_host *host = &hosts->items[hosts->count];
+    char text[300];
+    int used = -1;
+    snprintf(text, sizeof text, "%.*s", (int)length, entry);
+    *host = (struct recover_host){.slots = 1, .up = true};
+    int read = sscanf(text, "%255[^:/ ]%n:%d%n", host->name, &used, &host->slots, &used);
+    if (length >= sizeof text || read < 1 || text[0] == '-' || text[used] || host->slots < 1)
+        return error_set(error, ERROR_REFUSED, "--hosts: '%.100s': give a host as NAME or NAME:SLOTS", text);
+    hosts->count++;
+    return 0;
+}
+
+/* 0, or -1 with text. */
+static int recover_hosts_read(struct recover_hosts *hosts, const char *list, struct error *error)
+{
+    int most = 1;
+    *hosts = (struct recover_hosts){0};
+    for (const char *comma = list; comma && (comma = strchr(comma, ',')); comma++)
+        most++;
+    hosts->items = calloc((size_t)most, sizeof *hosts->items);
+    if (!hosts->items)
+        return error_memory(error);
+    for (const char *entry = list; entry;) {
+        size_t length = strcspn(entry, ",");
+        if (read_host(hosts, entry, length, error))
+            return -1;
+        entry = entry[length] ? entry + length + 1 : NULL;
+    }
+    return 0;
+}
+
+static void recover_hosts_free(struct recover_hosts *hosts)
+{
+    free(hosts->items);
+    *hosts = (struct recover_hosts){0};
+}
+
+/* Slots of those that are up. */
+static int recover_hosts_slots(const struct recover_hosts *hosts)
+{
+    int slots = 0;
+    for (int i = 0; i < hosts->count; i++)
+        slots += hosts->items[i].up ? hosts->items[i].slots : 0;
+    return slots;
+}
+
+/* "n1:2,n2:2" of those. The caller's to free; NULL: out of memory. */
+static char *recover_hosts_text(const struct recover_hosts *hosts)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    for (int i = 0, more = 0; stream && i < hosts->count; i++)
+        if (hosts->items[i].up)
+            fprintf(stream, "%s%s:%d", more++ ? "," : "", hosts->items[i].name, hosts->items[i].slots);
+    if (stream)
+        fclose(stream);
+    return text;
+}
+
+/* ---- Hosts: which of them can be reached -------------------------------------------------------- */
+
+struct question {
+    pid_t pid; /* of its mpiexec, which leads a process group; 0: it could not be started */
+    int fd;    /* -1: answered, or given up */
+    int failed;
+    bool answered;
+};
+
+enum { WORDS_ROOM = 20 };
+
+static int make_question(char **argv, const char *host, const struct recover_options *options, char *const *words)
+{
+    int n = 1;
+    const char *const given[][2] = {
+        {"-launcher", options->launcher}, {"-launcher-exec", options->launcher_exec}, {"-hosts", host}, {"-n", "1"}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i][1]) {
+            argv[n++] = (char *)given[i][0];
+            argv[n++] = (char *)given[i][1];
+        }
+    while (*words && n < WORDS_ROOM - 1)
+        argv[n++] = *words++;
+    argv[n] = NULL;
+    return n;
+}
+
+static void ask_host(struct question *question, const char *host, const struct recover_options *options,
+                     char *const *words)
+{
+    int ends[2];
+    char path[PATH_MAX], *argv[WORDS_ROOM] = {path};
+    *question = (struct question){.fd = -1};
+    if (mpiexec_find(path) || pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return;
+    make_question(argv, host, options, words);
+    const struct spawn what = {
+        .argv = argv, .in = SPAWN_NOTHING, .out = ends[1], .err = SPAWN_NOTHING, .session = true, .directory = "/"};
+    if (!spawn_program(&what, &question->pid))
+        question->fd = ends[0];
+    else
+        close(ends[0]);
+    close(ends[1]);
+}
+
+static void end_question(struct question *question)
+{
+    if (question->fd >= 0)
+        close(question->fd);
+    question->fd = -1;
+    if (question->pid > 0)
+        kill(-question->pid, SIGKILL);
+}
+
+/* Has it said something, or ended? A launcher that failed is also seen for a moment when mpiexec is just ending. */
+static void look_at_answer(struct question *question)
+{
+    char text[256], name[64];
+    int status;
+    ssize_t length = read(question->fd, text, sizeof text);
+    question->answered = length > 0;
+    question->failed = hydra_failed(question->pid, name, sizeof name, &status) ? question->failed + 1 : 0;
+    if (length >= 0 || question->failed > FAILED_MOST)
+        end_question(question);
+}
+
+static bool is_any_open(const struct question *questions, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (questions[i].fd >= 0)
+            return true;
+    return false;
+}
+
+static bool is_this_one(const struct recover_host *host)
+{
+    char own[256] = "";
+    gethostname(own, sizeof own - 1);
+    return !strcmp(host->name, own) || !strcmp(host->name, "localhost");
+}
+
+/* The command runs on all that are not this one at once. One question each; NULL: out of memory. */
+static struct question *ask_all_hosts(struct recover_hosts *hosts, const struct recover_options *options,
+                                      char *const *words)
+{
+    double end = monotonic_seconds() + answer_limit;
+    struct question *questions = calloc((size_t)hosts->count + 1, sizeof *questions);
+    for (int i = 0; questions && i < hosts->count; i++) {
+        questions[i].fd = -1;
+        if (!is_this_one(&hosts->items[i]) && hosts->items[i].up)
+            ask_host(&questions[i], hosts->items[i].name, options, words);
+    }
+    while (questions && is_any_open(questions, hosts->count) && monotonic_seconds() < end) {
+        poll(NULL, 0, LOOK_MS);
+        for (int i = 0; i < hosts->count; i++)
+            if (questions[i].fd >= 0)
+                look_at_answer(&questions[i]);
+    }
+    for (int i = 0; questions && i < hosts->count; i++)
+        end_question(&questions[i]);
+    return questions;
+}
+
+/* Also those that were not up before: they may be again. */
+static void recover_hosts_ask(struct recover_hosts *hosts, const struct recover_options *options)
+{
+    char *words[] = {"hostname", NULL};
+    for (int i = 0; i < hosts->count; i++)
+        hosts->items[i].up = true;
+    struct question *questions = ask_all_hosts(hosts, options, words);
+    for (int i = 0; questions && i < hosts->count; i++)
+        hosts->items[i].up = questions[i].answered || is_this_one(&hosts->items[i]);
+    free(questions);
+}
+
+/* Has each that is up, but this one, run that command, and waits for it as long. */
+static void recover_hosts_run(struct recover_hosts *hosts, const struct recover_options *options, char *const *words)
+{
+    free(ask_all_hosts(hosts, options, words));
+}
+
+/* ---- The recovery ------------------------------------------------------------------------------- */
 
 /* The death that is being recovered from. */
 struct death {
@@ -59,7 +262,7 @@ bool recover_is_wanted(const struct options *options)
     return false;
 }
 
-/* ---- The command ----------------------------------------------------------------------------- */
+/* ---- The command -------------------------------------------------------------------------------- */
 
 /* A program for epop names no interpreter of the dynamic linker; an executable does, or is a script. */
 static bool is_executable(const char *path)
@@ -88,7 +291,7 @@ struct command {
     char *hosts;
 };
 
-static void add(struct command *command, const char *option, const char *value)
+static void add_word(struct command *command, const char *option, const char *value)
 {
     if (!value)
         return;
@@ -97,7 +300,7 @@ static void add(struct command *command, const char *option, const char *value)
     command->argv[command->count++] = (char *)value;
 }
 
-static int make(struct command *command, const struct recovery *r, struct error *error)
+static int make_command(struct command *command, const struct recovery *r, struct error *error)
 {
     const struct options *options = r->options;
     int words = 0;
@@ -110,19 +313,19 @@ static int make(struct command *command, const struct recovery *r, struct error 
         return error_set(error, ERROR_FAILED, "the launcher '%s' is not found; set EPOP_MPIEXEC to it", mpiexec_name());
     command->hosts = r->hosts.count ? recover_hosts_text(&r->hosts) : NULL;
     snprintf(command->ranks, sizeof command->ranks, "%d", r->ranks);
-    add(command, NULL, command->launcher);
-    add(command, "-launcher", r->wish->launcher);
-    add(command, "-launcher-exec", r->wish->launcher_exec);
-    add(command, "-hosts", command->hosts);
-    add(command, "-n", command->ranks);
+    add_word(command, NULL, command->launcher);
+    add_word(command, "-launcher", r->wish->launcher);
+    add_word(command, "-launcher-exec", r->wish->launcher_exec);
+    add_word(command, "-hosts", command->hosts);
+    add_word(command, "-n", command->ranks);
     if (!r->executable)
-        add(command, NULL, launch_self(command->self, sizeof command->self, options->job.command[0]));
+        add_word(command, NULL, launch_self(command->self, sizeof command->self, options->job.command[0]));
     for (char **word = r->executable ? options->argv : options->job.command + 1; *word; word++)
-        add(command, NULL, *word);
+        add_word(command, NULL, *word);
     return 0;
 }
 
-static void put_seconds(const char *name, double seconds)
+static void put_seconds_into_environment(const char *name, double seconds)
 {
     char text[32];
     snprintf(text, sizeof text, "%.3f", seconds);
@@ -131,11 +334,11 @@ static void put_seconds(const char *name, double seconds)
 }
 
 /* An executable has no options of epop: it is told by the environment. */
-static void hand_on(const struct checkpoint_options *wish)
+static void hand_on_checkpoint_options(const struct checkpoint_options *wish)
 {
     char keep[16];
-    put_seconds("EPOP_CHECKPOINT_EVERY", wish->every);
-    put_seconds("EPOP_CHECKPOINT_MEMORY", wish->memory);
+    put_seconds_into_environment("EPOP_CHECKPOINT_EVERY", wish->every);
+    put_seconds_into_environment("EPOP_CHECKPOINT_MEMORY", wish->memory);
     snprintf(keep, sizeof keep, "%d", wish->keep);
     if (wish->keep)
         setenv("EPOP_CHECKPOINT_KEEP", keep, 1);
@@ -153,7 +356,7 @@ static void free_command(struct command *command)
     free(command->argv);
 }
 
-/* ---- Again ------------------------------------------------------------------------------------ */
+/* ---- Again -------------------------------------------------------------------------------------- */
 
 /* As many ranks as there were, or as there are slots. */
 static int choose_ranks(struct recovery *r, struct error *error)
@@ -193,12 +396,12 @@ static void note_recovery(struct recovery *r, unsigned long long iterations, dou
     cJSON_AddItemToArray(r->list, json);
     cJSON *message = json_message(SUPERVISOR_RECOVERIES);
     cJSON_AddItemReferenceToObject(message, SUPERVISOR_RECOVERIES, r->list);
-    words_tell(&r->attempt->words, message);
+    attempt_tell(&r->attempt->words, message);
     cJSON_Delete(message);
 }
 
 /* The one line that is said of it. */
-static void on_runs(void *context)
+static void on_attempt_runs(void *context)
 {
     struct recovery *r = context;
     const struct words_state *state = &r->attempt->words.state;
@@ -217,20 +420,20 @@ static void on_runs(void *context)
     note_recovery(r, iterations, lost > 0 ? lost : 0, stood);
 }
 
-static int start(struct recovery *r, struct attempt *attempt, struct error *error)
+static int start_attempt(struct recovery *r, struct attempt *attempt, struct error *error)
 {
     struct command command = {0};
     char again[16];
-    *attempt = (struct attempt){.signals = r->signals, .runs = r->count ? on_runs : NULL, .context = r};
+    *attempt = (struct attempt){.signals = r->signals, .runs = r->count ? on_attempt_runs : NULL, .context = r};
     r->attempt = attempt;
     r->begun = wall_seconds();
     snprintf(again, sizeof again, "%d", r->count);
     if (r->count)
         setenv(SUPERVISOR_COUNT, again, 1);
-    if (words_open(&attempt->words, r->hosts.count > 0, error))
+    if (attempt_listen(&attempt->words, r->hosts.count > 0, error))
         return -1;
-    int failed = make(&command, r, error) || !attempt_run(attempt, command.argv, error);
-    words_close(&attempt->words);
+    int failed = make_command(&command, r, error) || !attempt_run(attempt, command.argv, error);
+    attempt_hang_up(&attempt->words);
     free_command(&command);
     return failed ? -1 : 0;
 }
@@ -247,7 +450,7 @@ static void note_death(struct recovery *r, const struct attempt *attempt)
     snprintf(r->death.reason, sizeof r->death.reason, "%s", reason);
 }
 
-static int give_up(const struct recovery *r, const struct attempt *attempt)
+static int give_up_recovering(const struct recovery *r, const struct attempt *attempt)
 {
     int status = attempt_status(attempt, r->executable);
     say_line("the job has died, and was started again %d time%s, which is all that --recover %d allows", r->count,
@@ -255,7 +458,7 @@ static int give_up(const struct recovery *r, const struct attempt *attempt)
     return status ? status : EXIT_FAILED;
 }
 
-static int fail(const struct error *error)
+static int fail_to_recover(const struct error *error)
 {
     say_line("%s", error->text);
     return EXIT_FAILED;
@@ -269,8 +472,8 @@ static int supervise(struct recovery *r)
     snprintf(since, sizeof since, "%.6f", wall_seconds());
     setenv(SUPERVISOR_SINCE, since, 1);
     for (;; r->count++) {
-        if (choose_ranks(r, &error) || start(r, &attempt, &error))
-            return fail(&error);
+        if (choose_ranks(r, &error) || start_attempt(r, &attempt, &error))
+            return fail_to_recover(&error);
         r->most = attempt.words.word == WORD_FITS ? attempt.words.status : 0;
         if (r->most && !attempt.told) {
             r->count--; /* it is the same recovery */
@@ -279,7 +482,7 @@ static int supervise(struct recovery *r)
         if (!attempt_died(&attempt, r->count == 0))
             return attempt_status(&attempt, r->executable);
         if (r->count == r->wish->times)
-            return give_up(r, &attempt);
+            return give_up_recovering(r, &attempt);
         note_death(r, &attempt);
         if (r->hosts.count)
             recover_hosts_ask(&r->hosts, r->wish);
@@ -288,7 +491,7 @@ static int supervise(struct recovery *r)
     }
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------ */
+/* ---- Memory ------------------------------------------------------------------------------------- */
 
 /* The directory is this job's from here on, whether it has checkpoints in memory or not. */
 static void open_memory(struct recovery *r)
@@ -319,7 +522,7 @@ int recover_run(const struct options *options)
     int status = EXIT_USAGE;
     r.executable = is_executable(options->program);
     if (r.executable)
-        hand_on(&options->job.checkpoint);
+        hand_on_checkpoint_options(&options->job.checkpoint);
     if ((options->recover.hosts && recover_hosts_read(&r.hosts, options->recover.hosts, &error)) ||
         (r.signals = attempt_prepare(&error)) < 0) {
         say_line("%s", error.text);

@@ -1,7 +1,9 @@
-/* One start of a job: see recover_attempt.h. */
+/* What the job says to this process, and mpiexec as a child: together they tell when a start is over, and how. */
 #include "driver/epop/recover_attempt.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +15,336 @@
 
 #include "driver/epop/options.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/json.h"
 #include "runtime/base/kin.h"
 #include "runtime/base/say.h"
+#include "runtime/control/address.h"
+#include "runtime/control/control.h"
+#include "runtime/control/rundir.h"
+#include "runtime/control/supervisor.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/hydra/leftovers.h"
+#include "runtime/wire/line.h"
+#include "runtime/wire/link.h"
 #include "runtime/wire/loop.h"
+#include "runtime/wire/socket.h"
+
+/* ---- Who says something ------------------------------------------------------------------------- */
+
+/* Those who have not said anything yet, from a network and of this host; bytes of a line. */
+enum { STRANGERS = 16, STRANGERS_HERE = 64, LINE_MOST = 2048 };
+static const double patience = 5, farewell = 1; /* seconds for the first line, and for the answer to be taken */
+
+struct caller {
+    struct words *words;
+    struct wire_line *line;
+    struct event *late;     /* until it has said something */
+    bool known;             /* it has */
+    struct in_addr address; /* INADDR_ANY: it is on this host, and of this user */
+    char challenge[PROOF_MAX];
+    TAILQ_ENTRY(caller) at; /* the oldest first */
+};
+
+static bool is_on_this_host(const struct caller *caller)
+{
+    return caller->address.s_addr == htonl(INADDR_ANY);
+}
+
+static void forget_caller(struct caller *caller)
+{
+    TAILQ_REMOVE(&caller->words->callers, caller, at);
+    if (caller->words->chief == caller)
+        caller->words->chief = NULL;
+    event_free(caller->late);
+    free(caller);
+}
+
+/* What it is told still goes out. */
+static void drop_caller(struct caller *caller)
+{
+    wire_line_finish(caller->line, farewell);
+    forget_caller(caller);
+}
+
+static void say_to_caller(const struct caller *caller, const char *op, const char *name, const char *text)
+{
+    cJSON *message = json_message(op);
+    if (name)
+        cJSON_AddStringToObject(message, name, text);
+    wire_line_send(caller->line, message); /* one that is gone is told of */
+    cJSON_Delete(message);
+}
+
+/* ---- What is said ------------------------------------------------------------------------------- */
+
+static void take_place(struct words *words, const cJSON *message)
+{
+    words->place = (struct words_place){.count = (unsigned long long)json_int64(message, "count", 0),
+                                        .size = json_int(message, "size", 0),
+                                        .pc = json_int(message, "pc", 0),
+                                        .iteration = json_int64(message, "iteration", 0)};
+}
+
+static void take_state(struct words *words, const cJSON *message)
+{
+    const char *from = json_text(message, "from");
+    words->state =
+        (struct words_state){.number = json_int(message, "number", 0), .time = json_number(message, "time", 0)};
+    snprintf(words->state.from, sizeof words->state.from, "%s", from ? from : "");
+}
+
+static void take_saved(struct words *words, const cJSON *message)
+{
+    struct words_saved saved = {json_int(message, "number", 0), (unsigned long long)json_int64(message, "count", 0)};
+    memmove(words->saved + 1, words->saved, sizeof words->saved - sizeof saved);
+    words->saved[0] = saved;
+}
+
+/* How it ends; the first word counts. */
+static void take_end(struct words *words, enum word word, const cJSON *message)
+{
+    const char *text = json_text(message, "text");
+    if (words->word)
+        return;
+    words->word = word;
+    words->status = json_int(message, word == WORD_FITS ? "ranks" : "status", 0);
+    snprintf(words->text, sizeof words->text, "%s", text ? text : "");
+}
+
+static void take_first_word(struct caller *caller, const char *op, const cJSON *message)
+{
+    static const struct {
+        const char *op;
+        enum word word;
+    } ends[] = {{SUPERVISOR_ENDED, WORD_ENDED},
+                {SUPERVISOR_FAILED, WORD_FAILED},
+                {SUPERVISOR_FAULT, WORD_FAULT},
+                {SUPERVISOR_FITS, WORD_FITS}};
+    struct words *words = caller->words;
+    caller->known = true;
+    evtimer_del(caller->late);
+    words->started |= !strcmp(op, SUPERVISOR_STARTS);
+    if (!strcmp(op, SUPERVISOR_BEGINS)) {
+        words->begun = true;
+        words->chief = caller;
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (!strcmp(op, ends[i].op))
+            take_end(words, ends[i].word, message);
+}
+
+/* Whoever is on this host has been looked at; the others know the token. */
+static void greet_caller(struct caller *caller, const char *op, const cJSON *message)
+{
+    const char *challenge = json_text(message, "challenge"), *token = caller->words->token;
+    char code[PROOF_MAX];
+    if (is_on_this_host(caller)) {
+        take_first_word(caller, op, message);
+        say_to_caller(caller, SUPERVISOR_HEARD, NULL, NULL);
+        return;
+    }
+    proof_make(code, token, PROOF_CLIENT, challenge ? challenge : "", caller->challenge, op);
+    if (!challenge || !proof_is(code, json_text(message, "proof"))) {
+        drop_caller(caller);
+        return;
+    }
+    take_first_word(caller, op, message);
+    proof_make(code, token, PROOF_SERVER, challenge, caller->challenge, op);
+    say_to_caller(caller, SUPERVISOR_HEARD, "proof", code);
+}
+
+static void on_caller_message(void *context, const cJSON *message)
+{
+    struct caller *caller = context;
+    struct words *words = caller->words;
+    const char *op = json_text(message, "op");
+    if (!op)
+        drop_caller(caller);
+    else if (!caller->known)
+        greet_caller(caller, op, message);
+    else if (caller != words->chief)
+        return;
+    else if (!strcmp(op, SUPERVISOR_AT))
+        take_place(words, message);
+    else if (!strcmp(op, SUPERVISOR_SAVED))
+        take_saved(words, message);
+    else if (!strcmp(op, SUPERVISOR_RUNS))
+        take_state(words, message);
+}
+
+static void on_caller_gone(void *context, const char *why)
+{
+    (void)why;
+    drop_caller(context);
+}
+
+static void on_caller_late(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    drop_caller(context);
+}
+
+/* ---- Who comes ---------------------------------------------------------------------------------- */
+
+/* One of another user or host never takes a place that the job needs: of too many strangers of its kind the oldest of
+ * its address goes, or the oldest. */
+static void make_room_for_caller(struct words *words, const struct caller *coming)
+{
+    struct caller *caller, *oldest = NULL, *same = NULL;
+    int count = 0;
+    TAILQ_FOREACH(caller, &words->callers, at)
+    {
+        if (caller->known || is_on_this_host(caller) != is_on_this_host(coming))
+            continue;
+        count++;
+        if (!oldest)
+            oldest = caller;
+        if (!same && caller->address.s_addr == coming->address.s_addr)
+            same = caller;
+    }
+    if (count >= (is_on_this_host(coming) ? STRANGERS_HERE : STRANGERS))
+        drop_caller(same ? same : oldest);
+}
+
+static void add_caller(struct words *words, int fd, struct in_addr address)
+{
+    static const struct wire_line_ops ops = {.message = on_caller_message, .gone = on_caller_gone};
+    static const struct wire_limits limits = {.line = LINE_MOST};
+    struct caller *caller = calloc(1, sizeof *caller);
+    struct event *late = caller ? evtimer_new(words->base, on_caller_late, caller) : NULL;
+    struct wire_line *line = late ? wire_line_new(words->base, fd, &limits, &ops, caller) : NULL;
+    if (!late)
+        close(fd);
+    if (!line) {
+        if (late)
+            event_free(late);
+        free(caller);
+        return;
+    }
+    *caller = (struct caller){.words = words, .line = line, .late = late, .address = address};
+    make_room_for_caller(words, caller);
+    TAILQ_INSERT_TAIL(&words->callers, caller, at);
+    wire_timer_set(late, patience);
+    if (is_on_this_host(caller))
+        return;
+    if (proof_random(caller->challenge))
+        drop_caller(caller);
+    else
+        say_to_caller(caller, SUPERVISOR_CHALLENGE, "challenge", caller->challenge);
+}
+
+static void take_caller_here(void *context, int fd)
+{
+    uid_t uid;
+    if (wire_socket_user(fd, &uid) && uid == geteuid())
+        add_caller(context, fd, (struct in_addr){.s_addr = htonl(INADDR_ANY)});
+    else
+        close(fd);
+}
+
+static void take_caller_from_network(void *context, int fd)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    wire_socket_tune(fd);
+    if (getpeername(fd, (struct sockaddr *)&address, &size))
+        close(fd);
+    else
+        add_caller(context, fd, address.sin_addr);
+}
+
+/* ---- Where it is heard -------------------------------------------------------------------------- */
+
+/* A path of this start alone. */
+static int listen_on_host(struct words *words, struct error *error)
+{
+    static int starts;
+    char path[sizeof words->path - 16];
+    if (control_rundir_socket(path, sizeof path, error))
+        return -1;
+    snprintf(words->path, sizeof words->path, "%s.%d", path, ++starts);
+    int fd = wire_listen_path(words->path, error);
+    if (fd < 0)
+        return -1;
+    words->here = wire_listener_new(words->base, fd, take_caller_here, words);
+    return words->here ? 0 : error_memory(error);
+}
+
+static int listen_to_network(struct words *words, struct sockaddr_in *address, struct error *error)
+{
+    bool networked;
+    socklen_t size = sizeof *address;
+    control_reach_hosts();
+    if (control_address(address, &networked))
+        return error_set(error, ERROR_FAILED, "EPOP_CONTROL_ADDRESS is no address");
+    int fd = wire_listen_address((struct sockaddr *)address, &size, error);
+    if (fd < 0)
+        return -1;
+    words->network = wire_listener_new(words->base, fd, take_caller_from_network, words);
+    return words->network ? 0 : error_memory(error);
+}
+
+static int publish_address(const struct words *words, const struct sockaddr_in *address)
+{
+    char text[WIRE_URI_MAX + PROOF_MAX + 1], own[256] = "localhost", host[INET_ADDRSTRLEN], network[64] = "";
+    gethostname(own, sizeof own - 1);
+    if (words->network)
+        snprintf(network, sizeof network, ";tcp:%s:%d", inet_ntop(AF_INET, &address->sin_addr, host, sizeof host),
+                 ntohs(address->sin_port));
+    int length = snprintf(text, sizeof text, "unix:%s:%s%s %s", own, words->path, network, words->token);
+    return length < (int)sizeof text ? setenv(SUPERVISOR, text, 1) : -1;
+}
+
+int attempt_listen(struct words *words, bool anywhere, struct error *error)
+{
+    struct sockaddr_in address;
+    *words = (struct words){.base = wire_base_new()};
+    TAILQ_INIT(&words->callers);
+    int failed = !words->base                 ? error_memory(error)
+                 : proof_random(words->token) ? error_set(error, ERROR_FAILED, "the kernel gives no random numbers")
+                                              : listen_on_host(words, error);
+    if (!failed && anywhere)
+        failed = listen_to_network(words, &address, error);
+    if (!failed && publish_address(words, &address))
+        failed = error_set(error, ERROR_FAILED, "%s: too long a path for a socket", words->path);
+    if (failed)
+        attempt_hang_up(words);
+    return failed;
+}
+
+void attempt_hang_up(struct words *words)
+{
+    for (struct caller *caller; (caller = TAILQ_FIRST(&words->callers));) {
+        wire_line_close(caller->line);
+        forget_caller(caller);
+    }
+    wire_listener_free(words->here);
+    wire_listener_free(words->network);
+    if (words->path[0])
+        unlink(words->path);
+    if (words->base)
+        event_base_free(words->base);
+}
+
+/* Hears all that is there, without waiting. */
+static void words_hear(struct words *words)
+{
+    event_base_loop(words->base, EVLOOP_NONBLOCK);
+}
+
+void attempt_tell(const struct words *words, const cJSON *message)
+{
+    if (words->chief)
+        wire_line_send(words->chief->line, message);
+}
+
+/* It has begun, and process 0 is gone. */
+static bool words_is_lost(const struct words *words)
+{
+    return words->begun && !words->chief;
+}
+
+/* ---- mpiexec and what descends from it ---------------------------------------------------------- */
 
 /* Seconds until what is left is killed: when process 0 is gone without a word; when it has said that it ends badly;
  * and for its connection to end when mpiexec has. */
@@ -41,7 +368,7 @@ int attempt_prepare(struct error *error)
 
 /* In the same process group, so that the terminal is its own, too. If this process is killed the job is told to stop.
  */
-static void become(char **argv, pid_t supervisor)
+static void become_mpiexec(char **argv, pid_t supervisor)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -54,7 +381,7 @@ static void become(char **argv, pid_t supervisor)
     _exit(EXIT_USAGE);
 }
 
-static void reap(struct attempt *a)
+static void reap_children(struct attempt *a)
 {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
@@ -74,7 +401,7 @@ bool attempt_told(int signals)
 }
 
 /* What the terminal sends has reached mpiexec, too. */
-static void take_signals(struct attempt *a)
+static void take_signals_of_attempt(struct attempt *a)
 {
     struct signalfd_siginfo info;
     while (read(a->signals, &info, sizeof info) == (ssize_t)sizeof info) {
@@ -136,7 +463,7 @@ static bool ends_by_fault(const struct attempt *a)
 }
 
 /* What is known now. */
-static void judge(struct attempt *a)
+static void judge_attempt(struct attempt *a)
 {
     double now = monotonic_seconds();
     enum word word = a->words.word;
@@ -162,7 +489,7 @@ static void tell_that_it_runs(struct attempt *a)
 }
 
 /* mpiexec has ended, and all that process 0 said is heard. */
-static bool is_over(const struct attempt *a, double ended)
+static bool attempt_is_over(const struct attempt *a, double ended)
 {
     return a->ended && (!a->words.chief || a->words.word || monotonic_seconds() - ended > drained);
 }
@@ -173,13 +500,13 @@ static void on_wake(evutil_socket_t fd, short what, void *context)
     (void)fd, (void)what, (void)context;
 }
 
-static void take_all(struct attempt *a)
+static void take_all_news(struct attempt *a)
 {
-    take_signals(a);
-    reap(a);
+    take_signals_of_attempt(a);
+    reap_children(a);
     words_hear(&a->words); /* what it said before it ended */
     tell_that_it_runs(a);
-    judge(a);
+    judge_attempt(a);
     if (a->kill && monotonic_seconds() > a->kill && !a->ended)
         kin_signal(getpid(), NULL, SIGKILL);
 }
@@ -187,12 +514,12 @@ static void take_all(struct attempt *a)
 static int wait_and_take(struct attempt *a, struct event *tick, struct event *signals)
 {
     double ended = 0, looked = monotonic_seconds();
-    while (!is_over(a, ended)) {
+    while (!attempt_is_over(a, ended)) {
         if (event_add(signals, NULL)) /* each time: hearing all that is there must not hear it again and again */
             return -1;
         wire_timer_set(tick, a->kill || a->ended ? soon : look_apart);
         event_base_loop(a->words.base, EVLOOP_ONCE);
-        take_all(a);
+        take_all_news(a);
         if (a->ended && !ended)
             ended = monotonic_seconds();
         if (monotonic_seconds() - looked > look_apart) {
@@ -201,11 +528,11 @@ static int wait_and_take(struct attempt *a, struct event *tick, struct event *si
         }
     }
     words_hear(&a->words);
-    judge(a);
+    judge_attempt(a);
     return 0;
 }
 
-static int watch(struct attempt *a, struct error *error)
+static int watch_attempt(struct attempt *a, struct error *error)
 {
     struct event *tick = evtimer_new(a->words.base, on_wake, NULL);
     struct event *signals = event_new(a->words.base, a->signals, EV_READ, on_wake, NULL);
@@ -218,14 +545,14 @@ static int watch(struct attempt *a, struct error *error)
 }
 
 /* What a program that ended well left running on purpose goes on. */
-static void clear(struct attempt *a)
+static void clear_leftovers(struct attempt *a)
 {
     if (a->words.word == WORD_ENDED || (!a->words.begun && !a->died && !a->told))
         return;
     kin_signal(getpid(), NULL, SIGKILL);
     for (int i = 0; i < 500 && kin_signal(getpid(), NULL, 0) > 0; i++)
         usleep(10000);
-    reap(a);
+    reap_children(a);
     leftovers_remove();
 }
 
@@ -235,15 +562,15 @@ bool attempt_run(struct attempt *a, char **argv, struct error *error)
     fflush(NULL);
     a->mpiexec = fork();
     if (a->mpiexec == 0)
-        become(argv, supervisor);
+        become_mpiexec(argv, supervisor);
     if (a->mpiexec < 0) {
         error_set(error, ERROR_FAILED, "cannot start '%s': %s", argv[0], strerror(errno));
         return false;
     }
-    int failed = watch(a, error);
+    int failed = watch_attempt(a, error);
     if (failed)
         kin_signal(getpid(), NULL, SIGKILL);
-    clear(a);
+    clear_leftovers(a);
     return !failed;
 }
 

@@ -1,4 +1,4 @@
-/* Running a program: see run.h. */
+/* A program alone, or the roles that a process takes in a job, and how both end. */
 #include "driver/epop/run.h"
 
 #include <malloc.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "driver/epop/drivers.h"
 #include "driver/epop/launch.h"
-#include "driver/epop/recording.h"
 #include "driver/epop/walk.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
@@ -17,7 +17,7 @@
 #include "runtime/job/job.h"
 #include "runtime/records/records.h"
 
-/* ---- Arguments: INIT may change what it gets, and every INIT gets them as they were given ---- */
+/* ---- Arguments: INIT may change what it gets, and every INIT gets them as they were given ------- */
 
 struct arguments {
     int argc;
@@ -44,7 +44,7 @@ static void free_arguments(struct arguments *copy)
     free(copy->argv);
 }
 
-/* ---- A program that calls exit() in one of its blocks -------------------------------------- */
+/* ---- A program that calls exit() in one of its blocks ------------------------------------------- */
 
 static struct walk *walking; /* NULL: no walk is under way */
 static bool alone;
@@ -76,7 +76,7 @@ static const char *what_quits(const char *call)
 
 static const struct job_exits exits = {.exits = on_exit_of_program, .quits = what_quits};
 
-/* ---- The walk -------------------------------------------------------------------------------- */
+/* ---- The walk ----------------------------------------------------------------------------------- */
 
 static enum walk_outcome walk_program(const struct options *options, struct walk *walk, bool joining)
 {
@@ -94,7 +94,7 @@ static enum walk_outcome walk_program(const struct options *options, struct walk
     return outcome;
 }
 
-/* ---- Alone --------------------------------------------------------------------------------- */
+/* ---- Alone -------------------------------------------------------------------------------------- */
 
 /* Where a launch runs such a program several times, that of its first process is recorded. */
 static void begin_records(const struct loaded_program *program, struct drivers *drivers, int quiet)
@@ -103,7 +103,7 @@ static void begin_records(const struct loaded_program *program, struct drivers *
     if (launch_detect().rank > 0)
         return;
     snprintf(id, sizeof id, "%.60s-%ld", program->program->name, (long)getpid());
-    recording_use(drivers, quiet);
+    drivers_record(drivers, quiet);
     epop__records_begin(&(struct records_job){.id = id, .path = program->path, .size = 1});
 }
 
@@ -129,7 +129,7 @@ int run_serial(const struct options *options, struct drivers *drivers, struct lo
     return EXIT_FAILED;
 }
 
-/* ---- A job ----------------------------------------------------------------------------------- */
+/* ---- A job -------------------------------------------------------------------------------------- */
 
 static enum walk_outcome walk_role(const struct options *options, struct drivers *drivers,
                                    const struct loaded_program *program, bool joining)
@@ -143,7 +143,7 @@ static enum walk_outcome walk_role(const struct options *options, struct drivers
 }
 
 /* As good as new: the program is unloaded, and the memory that it freed goes back to the system. */
-static void park(struct loaded_program *program)
+static void park_process(struct loaded_program *program)
 {
     if (epop__job_hosts()) {
         malloc_trim(0);
@@ -156,7 +156,7 @@ static void park(struct loaded_program *program)
     epop__job_parked(!stays_mapped);
 }
 
-static void join(const struct options *options, struct drivers *drivers, struct loaded_program *program)
+static void join_ranks(const struct options *options, struct drivers *drivers, struct loaded_program *program)
 {
     struct error error = {0};
     /* A process of the first standby has loaded the program, and has never run it. */
@@ -173,7 +173,7 @@ static void join(const struct options *options, struct drivers *drivers, struct 
         if (elastic->join(elastic->context, loaded ? "another joining process could not start" : error.text, &position))
             elastic->window_open(elastic->context, &text); /* others are waiting to hear of it there */
     }
-    park(program);
+    park_process(program);
 }
 
 /* One role after the other until the program has ended everywhere. */
@@ -185,10 +185,10 @@ static void take_roles(const struct options *options, struct drivers *drivers, s
             if (walk_role(options, drivers, program, false) == WALK_ENDED)
                 epop__job_ended();
             else
-                park(program);
+                park_process(program);
             break;
         case JOB_JOIN:
-            join(options, drivers, program);
+            join_ranks(options, drivers, program);
             break;
         case JOB_OVER:
             return;
@@ -221,7 +221,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
     struct job_options job = options->job;
     job.path = program && program->path ? program->path : options->program;
     job.no_ahead |= program && program->uses.error_handlers;
-    recording_use(drivers, options->job.quiet);
+    drivers_record(drivers, options->job.quiet);
     epop__job_init(&job, &process, &processes);
     int status = before_the_walk(drivers, program, load_error, process);
     if (status != GO_ON)

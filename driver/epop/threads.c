@@ -1,6 +1,7 @@
 /*
  * pthread_create as programs and their libraries (OpenMP) meet it: the executable comes before the C library. Each
- * thread gets a stack for signal handlers, so that the overflow of its own stack can be reported.
+ * thread gets a stack for signal handlers, so that the overflow of its own stack can be reported. A file of its own, as
+ * it stands for a function of the C library that all others use.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,14 +10,14 @@
 
 #include "runtime/crash/crash.h"
 
-struct start {
+struct thread_start {
     void *(*routine)(void *);
     void *argument;
 };
 
-static void *run(void *given)
+static void *run_with_signal_stack(void *given)
 {
-    struct start start = *(struct start *)given;
+    struct thread_start start = *(struct thread_start *)given;
     free(given);
     epop__crash_stack();
     return start.routine(start.argument);
@@ -26,14 +27,14 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
                                                           void *(*routine)(void *), void *argument)
 {
     int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    struct start *start = malloc(sizeof *start);
+    struct thread_start *start = malloc(sizeof *start);
     *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
     if (!start || !real) {
         free(start);
         return EAGAIN;
     }
-    *start = (struct start){routine, argument};
-    int error = real(thread, attributes, run, start);
+    *start = (struct thread_start){routine, argument};
+    int error = real(thread, attributes, run_with_signal_stack, start);
     if (error)
         free(start);
     return error;

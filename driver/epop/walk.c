@@ -1,4 +1,4 @@
-/* The walk through a program: see walk.h. */
+/* Elements and their blocks, one after the other, and the probe between them. */
 #include "driver/epop/walk.h"
 
 #include <stdio.h>
@@ -19,9 +19,9 @@ static const epop_element_t *element_at(const struct walk *w)
     return &w->program->elements[w->position.pc < last ? w->position.pc : last];
 }
 
-/* ---- Failures ------------------------------------------------------------------- */
+/* ---- Failures ----------------------------------------------------------------------------------- */
 
-static void describe(struct walk *w, const char *what)
+static void describe_error(struct walk *w, const char *what)
 {
     const epop_position_t *p = &w->position;
     const epop_element_t *element = element_at(w);
@@ -31,9 +31,9 @@ static void describe(struct walk *w, const char *what)
              epop_element_type_name(element->type), (long long)p->iteration, p->rank, p->size, what);
 }
 
-static int fail(struct walk *w, int error, const char *what)
+static int fail_walk(struct walk *w, int error, const char *what)
 {
-    describe(w, what);
+    describe_error(w, what);
     drivers_failed(w->drivers, &w->position, error);
     return WALK_FAILED;
 }
@@ -44,7 +44,7 @@ static int fail_block(struct walk *w, const char *block, int error)
     bool ours = error >= EPOP_ERR_ARGUMENT && error <= EPOP_ERR_SYSTEM;
     snprintf(what, sizeof what, "its %s block returned %d%s%s%s", block, error, ours ? " (" : "",
              ours ? epop_result_text(error) : "", ours ? ")" : "");
-    return fail(w, error, what);
+    return fail_walk(w, error, what);
 }
 
 void walk_quits(struct walk *w, const char *call)
@@ -56,7 +56,7 @@ void walk_quits(struct walk *w, const char *call)
         snprintf(what, sizeof what, "its %s block called %s", names[block - 1], call);
     else
         snprintf(what, sizeof what, "%s was called between its blocks", call);
-    describe(w, what);
+    describe_error(w, what);
 }
 
 bool walk_exits(struct walk *w, int status)
@@ -70,7 +70,7 @@ bool walk_exits(struct walk *w, int status)
     return true;
 }
 
-/* ---- Position --------------------------------------------------------------------- */
+/* ---- Position ----------------------------------------------------------------------------------- */
 
 static void look_at_world(struct walk *w)
 {
@@ -99,7 +99,7 @@ static void next_iteration(struct walk *w)
 }
 
 /* Its iterations are counted from here on, in time. */
-static void count_on(struct walk *w)
+static void tally_on(struct walk *w)
 {
     epop_element_type type = element_at(w)->type;
     if (type == EPOP_EP)
@@ -108,30 +108,30 @@ static void count_on(struct walk *w)
         epop__tally_begin(&w->elastic->live->tally, &w->position);
 }
 
-static void count_off(struct walk *w)
+static void tally_off(struct walk *w)
 {
     epop__tally_end(&w->elastic->live->tally, w->position.iteration);
 }
 
-static void enter(struct walk *w, int pc)
+static void enter_element(struct walk *w, int pc)
 {
     w->position.pc = pc;
     w->position.iteration = 0;
     publish_position(w);
-    count_on(w);
+    tally_on(w);
     if (w->drivers->element_hooks)
         drivers_element_enter(w->drivers, &w->position);
 }
 
-static void leave(struct walk *w)
+static void leave_element(struct walk *w)
 {
     w->elastic->left(w->elastic->context);
-    count_off(w);
+    tally_off(w);
     if (w->drivers->element_hooks)
         drivers_element_leave(w->drivers, &w->position);
 }
 
-/* ---- Blocks ------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------------- */
 
 static void block_enter(struct walk *w, epop_block_t block)
 {
@@ -158,7 +158,7 @@ static bool goes_on(struct walk *w, const epop_element_t *element)
 }
 
 /* This process leaves the program. */
-static void release(struct walk *w)
+static void release_process(struct walk *w)
 {
     atomic_store_explicit(&w->block, 1 + BLOCK_RELEASE, memory_order_relaxed);
     w->elastic->release(w->elastic->context);
@@ -166,7 +166,7 @@ static void release(struct walk *w)
 }
 
 /* The next pc; the number of elements where the program ends. */
-static int branch(struct walk *w)
+static int take_branch(struct walk *w)
 {
     block_enter(w, EPOP_BLOCK_BRANCH);
     int next = element_at(w)->branch_condition(w->position.pc, w->data);
@@ -178,10 +178,10 @@ static int branch(struct walk *w)
     return next;
 }
 
-/* ---- The probe and the adaptation --------------------------------------------------- */
+/* ---- The probe and the adaptation --------------------------------------------------------------- */
 
 /* The adapt block inside its window. WALK_ON if this process stays in the program. */
-static int adapt(struct walk *w)
+static int adapt_in_window(struct walk *w)
 {
     const struct elastic *e = w->elastic;
     struct error problem;
@@ -197,14 +197,14 @@ static int adapt(struct walk *w)
         return fail_block(w, "adapt", error);
     enum window_result result = e->window_close(e->context, &problem);
     if (result == WINDOW_BROKEN)
-        return fail(w, EPOP_ERR_STATE, problem.text);
+        return fail_walk(w, EPOP_ERR_STATE, problem.text);
     if (w->drivers->adapted_hooks)
         drivers_adapted(w->drivers, &w->position, e->adapted(e->context));
     drivers_adaptation_end(w->drivers, &w->position);
     look_at_world(w);
     if (result == WINDOW_STAY)
         return WALK_ON;
-    release(w);
+    release_process(w);
     return WALK_LEFT;
 }
 
@@ -228,7 +228,7 @@ static bool is_errand(enum action action)
     return action == ACTION_PROGRESS || action == ACTION_CHECKPOINT;
 }
 
-static void run_errand(struct walk *w, enum action action, const struct position *at)
+static void run_errand_in_hold(struct walk *w, enum action action, const struct position *at)
 {
     if (action == ACTION_PROGRESS)
         report_progress(w);
@@ -237,20 +237,20 @@ static void run_errand(struct walk *w, enum action action, const struct position
 }
 
 /* A probe that has to hold. WALK_ON, or the outcome; *stop when the program is told to end. */
-static int hold(struct walk *w, int needs, bool *stop)
+static int hold_at_probe(struct walk *w, int needs, bool *stop)
 {
     struct position position = {.pc = w->position.pc, .visit = w->position.visit, .iteration = w->position.iteration};
     enum action action;
-    count_off(w);
+    tally_off(w);
     drivers_hold_begin(w->drivers, &w->position);
     while (is_errand(action = w->elastic->hold(w->elastic->context, &position, needs)))
-        run_errand(w, action, &position);
+        run_errand_in_hold(w, action, &position);
     *stop = action == ACTION_STOP;
-    int result = action == ACTION_ADAPT ? adapt(w) : WALK_ON;
+    int result = action == ACTION_ADAPT ? adapt_in_window(w) : WALK_ON;
     if (result != WALK_FAILED)
         drivers_hold_end(w->drivers, &w->position);
     if (!*stop && (result == WALK_ON || result == WALK_CALLED_OFF))
-        count_on(w);
+        tally_on(w);
     return result == WALK_CALLED_OFF ? WALK_ON : result;
 }
 
@@ -267,10 +267,10 @@ static int check_size(struct walk *w, int *needs)
     char what[160];
     snprintf(what, sizeof what, "it does not accept %d ranks, and %s", w->position.size,
              *needs ? "a rigid phase cannot be resized" : "no smaller number either");
-    return fail(w, EPOP_ERR_REFUSED, what);
+    return fail_walk(w, EPOP_ERR_REFUSED, what);
 }
 
-/* ---- The elements --------------------------------------------------------------------- */
+/* ---- The elements ------------------------------------------------------------------------------- */
 
 /* While somebody measures. */
 static void begin_measured(const struct walk *w)
@@ -328,7 +328,7 @@ static int run_elastic(struct walk *w, bool joined, bool *stop)
     begin_measured(w);
     do {
         if (!joined && (ceiling_probe(ceiling) || needs)) {
-            result = hold(w, needs, stop);
+            result = hold_at_probe(w, needs, stop);
             if (result != WALK_ON || *stop)
                 return result;
             needs = 0;
@@ -359,7 +359,7 @@ static int run_branch(struct walk *w, int *next)
 {
     const epop_program_t *program = w->program;
     char what[160];
-    *next = branch(w);
+    *next = take_branch(w);
     if (*next < 0 || *next > program->size)
         snprintf(what, sizeof what,
                  "it branched to %d, but the elements are 0 to %d (EPOP_END, or %d, ends the program)", *next,
@@ -371,11 +371,11 @@ static int run_branch(struct walk *w, int *next)
                  BRANCHES_IN_A_ROW);
     else
         return WALK_ON;
-    return fail(w, EPOP_ERR_STATE, what);
+    return fail_walk(w, EPOP_ERR_STATE, what);
 }
 
 /* The element at pc; *next is where to go on. */
-static int step(struct walk *w, bool joined, int *next, bool *stop)
+static int step_element(struct walk *w, bool joined, int *next, bool *stop)
 {
     int result = WALK_ON;
     *next = w->position.pc + 1;
@@ -403,9 +403,9 @@ static int run_finalizer(struct walk *w)
     if (w->program->finalizer < 0)
         return WALK_ON;
     w->position.visit++;
-    enter(w, w->program->finalizer);
+    enter_element(w, w->program->finalizer);
     int result = run_rigid(w);
-    leave(w);
+    leave_element(w);
     return result;
 }
 
@@ -424,12 +424,12 @@ static enum walk_outcome walk_on(struct walk *w, enum entry entry)
     while (result == WALK_ON && !stop && w->position.pc < w->program->size) {
         if (entry == ENTRY_NEW) {
             w->position.visit++;
-            enter(w, w->position.pc);
+            enter_element(w, w->position.pc);
         }
-        result = step(w, entry == ENTRY_JOINED, &next, &stop);
+        result = step_element(w, entry == ENTRY_JOINED, &next, &stop);
         entry = ENTRY_NEW;
         if (result == WALK_ON) {
-            leave(w);
+            leave_element(w);
             w->position.pc = next;
         }
     }
@@ -438,25 +438,25 @@ static enum walk_outcome walk_on(struct walk *w, enum entry entry)
     atomic_store(&w->elastic->live->pc, -1);
     if (result != WALK_ON)
         return (enum walk_outcome)result;
-    release(w);
+    release_process(w);
     drivers_finished(w->drivers, &w->position);
     return WALK_ENDED;
 }
 
-/* ---- INIT ------------------------------------------------------------------------------ */
+/* ---- INIT --------------------------------------------------------------------------------------- */
 
 static int run_init(struct walk *w, int *argc, char ***argv, bool joining)
 {
     w->position = (epop_position_t){.program = w->program};
     w->data = w->program->data;
     look_at_world(w);
-    enter(w, 0);
+    enter_element(w, 0);
     block_enter(w, EPOP_BLOCK_INIT);
     int error = element_at(w)->init(argc, argv, &w->data);
     block_leave(w, EPOP_BLOCK_INIT);
     if (error)
         return fail_block(w, "init", error);
-    leave(w);
+    leave_element(w);
     w->elastic->begun(w->elastic->context, w->program, w->data, joining);
     look_at_world(w); /* INIT may have been the first to ask for it */
     w->position.pc = 1;
@@ -470,7 +470,7 @@ static enum walk_outcome walk_again(struct walk *w, const struct position *posit
     w->position.iteration = position->iteration;
     w->position.pc = position->pc;
     publish_position(w);
-    count_on(w);
+    tally_on(w);
     if (w->drivers->element_hooks)
         drivers_element_enter(w->drivers, &w->position);
     return walk_on(w, ENTRY_AGAIN);
@@ -490,7 +490,7 @@ static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
     struct position position;
     bool ready = run_init(w, argc, argv, true) == WALK_ON;
     if (!w->elastic->join(w->elastic->context, ready ? NULL : w->error, &position)) {
-        release(w);
+        release_process(w);
         return WALK_CALLED_OFF;
     }
     w->position.visit = position.visit;
@@ -500,18 +500,18 @@ static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
     if (w->drivers->element_hooks)
         drivers_element_enter(w->drivers, &w->position);
     drivers_hold_begin(w->drivers, &w->position);
-    int result = adapt(w);
+    int result = adapt_in_window(w);
     if (result == WALK_ON) {
         drivers_hold_end(w->drivers, &w->position);
-        count_on(w);
+        tally_on(w);
     } else if (result == WALK_CALLED_OFF) {
-        release(w);
+        release_process(w);
     }
     return result == WALK_ON ? walk_on(w, ENTRY_JOINED) : (enum walk_outcome)result;
 }
 
 /* The program may be unloaded after the walk. */
-static enum walk_outcome walk(struct walk *w, int *argc, char ***argv, bool joining)
+static enum walk_outcome walk_whole(struct walk *w, int *argc, char ***argv, bool joining)
 {
     atomic_store(&w->elastic->live->program, w->program);
     epop__tally_open(&w->elastic->live->tally, w->program->size);
@@ -523,10 +523,10 @@ static enum walk_outcome walk(struct walk *w, int *argc, char ***argv, bool join
 
 enum walk_outcome walk_from_start(struct walk *w, int *argc, char ***argv)
 {
-    return walk(w, argc, argv, false);
+    return walk_whole(w, argc, argv, false);
 }
 
 enum walk_outcome walk_joining(struct walk *w, int *argc, char ***argv)
 {
-    return walk(w, argc, argv, true);
+    return walk_whole(w, argc, argv, true);
 }
