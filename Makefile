@@ -280,7 +280,7 @@ $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
 $(BUILD)/tests/unit/test_profile: $(patsubst %,$(OBJ)/driver/%.o,profile/merge common/output)
 $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
-$(BUILD)/tests/unit/test_fit: terminal/fit.c
+$(BUILD)/tests/unit/test_fit: terminal/output.c
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
 $(BUILD)/tests/unit/test_timeline: report/timeline.c report/trace.c
 $(BUILD)/tests/unit/test_steps: report/steps.c

@@ -10,14 +10,12 @@
 #include <time.h>
 
 #include "epopctl/client.h"
-#include "epopctl/command.h"
+#include "epopctl/jobs.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 
 enum { TIMEOUT_MS = 10000 };
-
-const struct ctl_command ctl_commands[] = {{0}};
 
 static double ask(const cJSON *request)
 {

@@ -1,17 +1,35 @@
-/* A connection to a job, for commands that wait: see client.h. */
+/* The one connection of this process: a request, its answer, and what is said when there is none. */
 #include "epopctl/client.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "epopctl/command.h"
-#include "epopctl/late.h"
-#include "epopctl/output.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/json.h"
 #include "runtime/wire/link.h"
 #include "runtime/wire/loop.h"
+#include "runtime/wire/messages.h"
+#include "terminal/output.h"
+
+/* ---- What goes wrong ---------------------------------------------------------------------------- */
+
+void ctl_complain(const char *format, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fputs("epopctl: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+/* ---- The connection ----------------------------------------------------------------------------- */
 
 enum { LOOK_MS = 1000 }; /* between looks at the job's process: a process that it left may hold the connection open */
 
@@ -29,9 +47,7 @@ static struct {
     bool quiet;       /* what fails now is no news */
 } client;
 
-/* ---- The connection ---------------------------------------------------------------------- */
-
-static void on_attached(void *context, const struct error *why_not)
+static void on_client_attached(void *context, const struct error *why_not)
 {
     (void)context;
     client.tried = true;
@@ -41,7 +57,7 @@ static void on_attached(void *context, const struct error *why_not)
     wire_wake(client.base);
 }
 
-static void on_message(void *context, const cJSON *event)
+static void on_client_event(void *context, const cJSON *event)
 {
     (void)context;
     if (client.event)
@@ -54,15 +70,15 @@ void ctl_end(void)
     wire_wake(client.base);
 }
 
-static void on_ended(void *context, bool lost)
+static void on_client_ended(void *context, bool lost)
 {
     (void)context, (void)lost;
     ctl_end();
 }
 
-static bool attach(const struct control_job *job, int timeout_ms)
+static bool attach_to_job(const struct control_job *job, int timeout_ms)
 {
-    static const struct wire_link_ops ops = {on_attached, on_message, on_ended};
+    static const struct wire_link_ops ops = {on_client_attached, on_client_event, on_client_ended};
     if (!client.base && !(client.base = wire_base_new()))
         return error_memory(&client.why), false;
     client.tried = client.attached = client.ended = false;
@@ -81,7 +97,7 @@ int ctl_connect(const struct control_job *job, ctl_event_fn event, void *context
     client.event = event;
     client.context = context;
     client.job = job;
-    if (attach(job, timeout_ms))
+    if (attach_to_job(job, timeout_ms))
         return CTL_DONE;
     bool listed = control_job_listed(job);
     if (!client.quiet && listed)
@@ -106,10 +122,44 @@ void ctl_disconnect(void)
     client.link = NULL;
 }
 
-/* ---- Asking ------------------------------------------------------------------------------ */
+/* ---- A job that has not answered in time: how it is, as far as it still tells ------------------- */
+
+#define STATUS_LIMIT_MS 3000
+
+/* "; its resize 2 -> 4 is preparing", of the last one, whatever has become of it; or nothing. */
+static void describe_last_resize(const cJSON *status, char text[200])
+{
+    const cJSON *all = cJSON_GetObjectItem(status, "adaptations");
+    const cJSON *last = cJSON_GetArrayItem(all, cJSON_GetArraySize(all) - 1);
+    text[0] = 0;
+    if (last)
+        snprintf(text, 200, "; its last resize, %d -> %d, is %.40s", json_int(last, "from", 0), json_int(last, "to", 0),
+                 term_text(last, "state", "unknown"));
+}
+
+/* One line on stderr: it was not answered within that time, and how the job is. */
+static void complain_late(const cJSON *request, int timeout_ms)
+{
+    cJSON *question = json_message(REQUEST(status)), *answer = NULL;
+    char resize[200];
+    int code;
+    if (strcmp(term_text(request, "op", ""), REQUEST(status)))
+        answer = ctl_ask_quietly(question, STATUS_LIMIT_MS, &code);
+    const cJSON *status = cJSON_GetObjectItem(answer, "job");
+    describe_last_resize(status, resize);
+    if (status)
+        ctl_complain("no answer within %g s; the job is %s, with %d ranks%s", timeout_ms / 1e3,
+                     term_text(status, "state", "?"), json_int(status, "size", 0), resize);
+    else
+        ctl_complain("no answer within %g s; nor does the job say how it is", timeout_ms / 1e3);
+    cJSON_Delete(answer);
+    cJSON_Delete(question);
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------- */
 
 /* One that comes late belongs to no question any more. */
-static void on_answer(void *context, cJSON *answer, const struct error *why)
+static void on_client_answer(void *context, cJSON *answer, const struct error *why)
 {
     if ((intptr_t)context != client.question) {
         cJSON_Delete(answer);
@@ -123,7 +173,7 @@ static void on_answer(void *context, cJSON *answer, const struct error *why)
 }
 
 /* The job's process is looked at now and then. */
-static void await_answer(void)
+static void await_answer_or_end(void)
 {
     while (!wire_wait(client.base, &client.answered, LOOK_MS / 1e3))
         if (!control_job_alive(client.job)) {
@@ -132,10 +182,10 @@ static void await_answer(void)
         }
 }
 
-static void complain(const cJSON *request, int timeout_ms, int code)
+static void complain_of_no_answer(const cJSON *request, int timeout_ms, int code)
 {
     if (code == CTL_TIMEOUT)
-        ctl_complain_late(request, timeout_ms);
+        complain_late(request, timeout_ms);
     else
         ctl_complain("the job has ended");
 }
@@ -145,15 +195,16 @@ cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code)
     client.answered = false;
     client.answer = NULL;
     client.why.code = ERROR_NONE;
-    if (!client.link || wire_link_ask(client.link, request, timeout_ms / 1e3, on_answer, (void *)++client.question))
+    if (!client.link ||
+        wire_link_ask(client.link, request, timeout_ms / 1e3, on_client_answer, (void *)++client.question))
         error_memory(&client.why);
     else
-        await_answer();
+        await_answer_or_end();
     if (client.answer)
         return client.answer;
     *code = client.why.code == ERROR_TIMEOUT ? CTL_TIMEOUT : client.why.code == ERROR_MEMORY ? CTL_REFUSED : CTL_NO_JOB;
     if (!client.quiet)
-        complain(request, timeout_ms, *code);
+        complain_of_no_answer(request, timeout_ms, *code);
     return NULL;
 }
 
@@ -178,4 +229,14 @@ cJSON *ctl_ask_job(const struct control_job *job, const cJSON *request, int time
     cJSON *answer = ctl_ask(request, timeout_ms, code);
     ctl_disconnect();
     return answer;
+}
+
+int ctl_code_of(const cJSON *answer)
+{
+    const char *code = term_text(answer, "code", "");
+    if (json_true(answer, "ok"))
+        return CTL_DONE;
+    if (!strcmp(code, "timeout"))
+        return CTL_TIMEOUT;
+    return !strcmp(code, "ended") ? CTL_NO_JOB : CTL_REFUSED;
 }

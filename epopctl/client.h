@@ -1,10 +1,13 @@
-/* A connection to one job. */
+/* Asking a job: a connection to one job at a time, and saying what goes wrong. */
 #ifndef EPOP_CTL_CLIENT_H
 #define EPOP_CTL_CLIENT_H
 
 #include <cjson/cJSON.h>
 
-#include "epopctl/jobs.h"
+#include "runtime/control/jobs.h"
+
+/* One line on stderr, "epopctl: ...". */
+void ctl_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 typedef void (*ctl_event_fn)(void *context, const cJSON *event);
 

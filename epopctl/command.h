@@ -1,4 +1,4 @@
-/* The commands of epopctl, their arguments, and the exit codes that all of them have. */
+/* The commands of epopctl, what they get from the command line, and the exit codes that all of them have. */
 #ifndef EPOP_CTL_COMMAND_H
 #define EPOP_CTL_COMMAND_H
 
@@ -28,36 +28,7 @@ struct ctl_arguments {
     int timeout_ms;
 };
 
-/* Which options a command takes. */
-enum {
-    CTL_TAKES_JSON = 1,
-    CTL_TAKES_WAIT = 2,
-    CTL_TAKES_TIMEOUT = 4,
-    CTL_TAKES_RESIZE = 8,
-    CTL_TAKES_JOB = 16,
-    CTL_TAKES_BREAKPOINT = 32,
-    CTL_TAKES_ONCE = 64,
-    CTL_TAKES_MEASURE = 128,
-    CTL_TAKES_FORCE = 256,
-    CTL_TAKES_TEXT = 512
-};
-
-struct ctl_command {
-    const char *name, *synopsis;
-    const char *summary; /* NULL: it is that of the request of this name (runtime/wire/messages.def) */
-    const char *details;
-    int takes;
-    int (*run)(const struct ctl_arguments *arguments);
-};
-
-/* The commands; ends with a NULL name. In main.c. */
-extern const struct ctl_command ctl_commands[];
-
-/* What stands behind the command's name. 0, or -1 after one line on stderr. */
-int ctl_parse(const struct ctl_command *command, int argc, char **argv, struct ctl_arguments *arguments);
-
-/* ---- What each does: the file of its name, or request.c, or stops.c ---- */
-
+/* What each does; the exit code. */
 int ctl_list(const struct ctl_arguments *arguments);
 int ctl_status(const struct ctl_arguments *arguments);
 int ctl_top(const struct ctl_arguments *arguments);
@@ -65,7 +36,6 @@ int ctl_where(const struct ctl_arguments *arguments);
 int ctl_measure(const struct ctl_arguments *arguments);
 int ctl_psets(const struct ctl_arguments *arguments);
 int ctl_resize(const struct ctl_arguments *arguments);
-int ctl_queue_companions(const struct ctl_arguments *arguments); /* resize --companions */
 int ctl_pause(const struct ctl_arguments *arguments);
 int ctl_resume(const struct ctl_arguments *arguments);
 int ctl_stop(const struct ctl_arguments *arguments);

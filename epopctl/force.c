@@ -3,21 +3,200 @@
  * long, its processes on this host are signalled, and Hydra ends those on others. In any case it comes back when they
  * are gone.
  */
+#include <dirent.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "epopctl/client.h"
 #include "epopctl/command.h"
-#include "epopctl/family.h"
 #include "epopctl/jobs.h"
-#include "epopctl/output.h"
+#include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/host.h"
 #include "runtime/base/json.h"
+#include "runtime/base/procstat.h"
+#include "runtime/control/rundir.h"
 #include "runtime/wire/messages.h"
+#include "terminal/output.h"
+
+/* ---- The family: the processes of a job on this host -------------------------------------------- */
+
+/*
+ * The process of rank 0, what started it (Hydra's proxy and its mpiexec), and what they have started, ranks and
+ * launches of joining processes, as /proc has them. A process that shares no output with the one that started it is the
+ * program's own affair, and left out.
+ */
+
+/* The job's own process, that of rank 0; mpiexec and proxies; all others. */
+enum { FAMILY_JOB = 1, FAMILY_LAUNCHER = 2, FAMILY_OTHER = 4, FAMILY_ALL = 7 };
+
+struct relative {
+    long pid;
+    unsigned long long start; /* so that another process of the same number is not taken for it */
+    int kind;
+    char name[32];
+};
+
+struct family {
+    struct relative *members;
+    size_t count, room;
+};
+
+#define ANCESTORS 8 /* a script or two, or a keeper, may stand between the proxy and a rank */
+
+static bool is_mine(long pid)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%ld", pid);
+    return !stat(path, &status) && status.st_uid == geteuid();
+}
+
+/* 0 or -1. */
+static int read_process(long pid, char name[32], long *parent)
+{
+    struct procstat stat;
+    if (procstat_read(pid, &stat))
+        return -1;
+    *parent = stat.parent;
+    snprintf(name, 32, "%.31s", stat.name);
+    return 0;
+}
+
+static bool is_mpiexec(const char *name)
+{
+    return !strncmp(name, "mpiexec", 7) || !strncmp(name, "mpirun", 6);
+}
+
+static bool is_proxy(const char *name)
+{
+    return !strcmp(name, "hydra_pmi_proxy");
+}
+
+static int kind_of_process(const struct control_job *job, long pid, const char *name)
+{
+    if (pid == job->pid)
+        return FAMILY_JOB;
+    return is_mpiexec(name) || is_proxy(name) ? FAMILY_LAUNCHER : FAMILY_OTHER;
+}
+
+static bool family_has(const struct family *family, long pid)
+{
+    for (size_t i = 0; i < family->count; i++)
+        if (family->members[i].pid == pid)
+            return true;
+    return false;
+}
+
+static void family_add(struct family *family, long pid, const char *name, int kind)
+{
+    unsigned long long start = control_process_start(pid);
+    if (!start || family_has(family, pid) ||
+        array_reserve(&family->members, &family->room, family->count + 1, sizeof *family->members))
+        return;
+    struct relative *one = &family->members[family->count++];
+    *one = (struct relative){.pid = pid, .start = start, .kind = kind};
+    snprintf(one->name, sizeof one->name, "%s", name);
+}
+
+/* The mpiexec above the proxy above it; the proxy where mpiexec is on another host; itself where there is neither. */
+static long root_of(long pid)
+{
+    char name[32];
+    long at = pid, parent;
+    for (int i = 0; i < ANCESTORS && !read_process(at, name, &parent); i++, at = parent)
+        if (is_proxy(name) && is_mine(at))
+            return !read_process(parent, name, &(long){0}) && is_mpiexec(name) && is_mine(parent) ? parent : at;
+    return pid;
+}
+
+static bool shares_output(long pid, long with)
+{
+    for (int fd = 1; fd <= 2; fd++) {
+        char path[64], one[256] = "", other[256] = "?";
+        snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
+        ssize_t length = readlink(path, one, sizeof one - 1);
+        snprintf(path, sizeof path, "/proc/%ld/fd/%d", with, fd);
+        if (readlink(path, other, sizeof other - 1) == length && length > 0 && !memcmp(one, other, (size_t)length))
+            return true;
+    }
+    return false;
+}
+
+/* Those that one of them has started. Were there any? */
+static bool add_children(struct family *family, const struct control_job *job)
+{
+    DIR *processes = opendir("/proc");
+    size_t before = family->count;
+    for (const struct dirent *entry; processes && (entry = readdir(processes));) {
+        char name[32];
+        long parent, pid = atol(entry->d_name);
+        if (pid <= 1 || family_has(family, pid) || read_process(pid, name, &parent) || !is_mine(pid))
+            continue;
+        int kind = kind_of_process(job, pid, name);
+        for (size_t i = 0; i < before; i++) {
+            const struct relative by = family->members[i];
+            if (by.pid == parent && ((kind | by.kind) & FAMILY_LAUNCHER || shares_output(pid, parent)))
+                family_add(family, pid, name, kind);
+        }
+    }
+    if (processes)
+        closedir(processes);
+    return family->count > before;
+}
+
+/* Those that are there now and not yet in it; *family is zero at first. Empty where the job's process is gone, not this
+ * user's, or on another host. */
+static void family_find(struct family *family, const struct control_job *job)
+{
+    char name[32];
+    long parent;
+    if (!job->here || !control_job_alive(job) || !is_mine(job->pid))
+        return;
+    long root = root_of(job->pid);
+    if (!read_process(root, name, &parent))
+        family_add(family, root, name, kind_of_process(job, root, name));
+    while (add_children(family, job))
+        ;
+    if (!read_process(job->pid, name, &parent))
+        family_add(family, job->pid, name, FAMILY_JOB);
+}
+
+static void family_free(struct family *family)
+{
+    free(family->members);
+    *family = (struct family){0};
+}
+
+static bool is_still_there(const struct relative *one)
+{
+    return control_process_start(one->pid) == one->start;
+}
+
+/* One that is still there; NULL: none is. */
+static const struct relative *family_left(const struct family *family)
+{
+    for (size_t i = 0; i < family->count; i++)
+        if (is_still_there(&family->members[i]))
+            return &family->members[i];
+    return NULL;
+}
+
+/* To those of these kinds that are still there. */
+static void family_signal(const struct family *family, int kinds, int number)
+{
+    for (size_t i = 0; i < family->count; i++)
+        if (family->members[i].kind & kinds && is_still_there(&family->members[i]))
+            kill((pid_t)family->members[i].pid, number);
+}
+
+/* ---- Ending it ---------------------------------------------------------------------------------- */
 
 /* Of the usual time limit; with a shorter one each takes less, so that the last step is always taken. */
 #define USUAL      10.0
@@ -31,7 +210,7 @@
 
 struct forcing {
     const struct control_job *job;
-    struct ctl_family family;
+    struct family family;
     double deadline, pace; /* pace: 1, or less where there is less time than usual */
     bool signalled;
 };
@@ -51,11 +230,11 @@ static cJSON *force_request(void)
 /* The job's own process may be one that cannot be looked at. */
 static bool is_left(const struct forcing *f)
 {
-    return ctl_family_left(&f->family) || control_job_alive(f->job);
+    return family_left(&f->family) || control_job_alive(f->job);
 }
 
 /* Is everything gone, within so many seconds at the usual pace? */
-static bool gone(const struct forcing *f, double seconds)
+static bool is_gone_within(const struct forcing *f, double seconds)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
     double end = monotonic_seconds() + f->pace * seconds;
@@ -68,7 +247,7 @@ static bool gone(const struct forcing *f, double seconds)
 }
 
 /* True if it takes the request, or went meanwhile. */
-static bool ask(const struct forcing *f)
+static bool ask_to_end(const struct forcing *f)
 {
     cJSON *request = force_request(), *answer = NULL;
     int code = ctl_connect_quietly(f->job, (int)(f->pace * ATTACH_MS));
@@ -81,7 +260,7 @@ static bool ask(const struct forcing *f)
     return taken;
 }
 
-static bool is_late(const struct forcing *f)
+static bool is_past_deadline(const struct forcing *f)
 {
     return monotonic_seconds() > f->deadline;
 }
@@ -92,37 +271,37 @@ static bool end_by_signals(struct forcing *f)
     static const struct {
         int kinds, number;
         double seconds;
-    } steps[] = {{CTL_JOB, SIGTERM, SECOND},
-                 {CTL_JOB, SIGTERM, TERMINATED},
-                 {CTL_JOB, SIGKILL, KILLED},
-                 {CTL_ALL, SIGKILL, KILLED}};
+    } steps[] = {{FAMILY_JOB, SIGTERM, SECOND},
+                 {FAMILY_JOB, SIGTERM, TERMINATED},
+                 {FAMILY_JOB, SIGKILL, KILLED},
+                 {FAMILY_ALL, SIGKILL, KILLED}};
     f->signalled = true;
-    ctl_family_find(&f->family, f->job);
-    ctl_family_signal(&f->family, CTL_ALL, SIGCONT);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !is_late(f); i++) {
-        ctl_family_find(&f->family, f->job);
-        ctl_family_signal(&f->family, steps[i].kinds, steps[i].number);
-        if (gone(f, steps[i].seconds))
+    family_find(&f->family, f->job);
+    family_signal(&f->family, FAMILY_ALL, SIGCONT);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !is_past_deadline(f); i++) {
+        family_find(&f->family, f->job);
+        family_signal(&f->family, steps[i].kinds, steps[i].number);
+        if (is_gone_within(f, steps[i].seconds))
             return true;
     }
-    return gone(f, USUAL);
+    return is_gone_within(f, USUAL);
 }
 
 /* As far as that leaves time for more. */
 static bool ends_itself(const struct forcing *f)
 {
     double left = (f->deadline - monotonic_seconds()) / f->pace;
-    return gone(f, fmin(ENDING, left - RESERVED));
+    return is_gone_within(f, fmin(ENDING, left - RESERVED));
 }
 
 static bool end_here(struct forcing *f)
 {
-    ctl_family_find(&f->family, f->job);
-    ctl_family_signal(&f->family, CTL_JOB | CTL_LAUNCHER, SIGCONT);
-    return (ask(f) && ends_itself(f)) || gone(f, 0) || end_by_signals(f);
+    family_find(&f->family, f->job);
+    family_signal(&f->family, FAMILY_JOB | FAMILY_LAUNCHER, SIGCONT);
+    return (ask_to_end(f) && ends_itself(f)) || is_gone_within(f, 0) || end_by_signals(f);
 }
 
-static int conclude(const struct ctl_arguments *arguments, const char *reason, const char *note)
+static int conclude_force(const struct ctl_arguments *arguments, const char *reason, const char *note)
 {
     cJSON *answer = cJSON_CreateObject();
     cJSON_AddBoolToObject(answer, "ok", !reason);
@@ -143,24 +322,25 @@ static int force_here(const struct ctl_arguments *arguments, struct forcing *f)
 {
     char reason[300];
     bool ended = end_here(f);
-    const struct ctl_relative *left = ctl_family_left(&f->family);
+    const struct relative *left = family_left(&f->family);
     if (ended)
-        return conclude(arguments, NULL, f->signalled ? "it did not end by itself, and was ended by signals" : NULL);
+        return conclude_force(arguments, NULL,
+                              f->signalled ? "it did not end by itself, and was ended by signals" : NULL);
     snprintf(reason, sizeof reason, "%.120s is still there after %g s: %s, pid %ld", f->job->id,
              arguments->timeout_ms / 1e3, left ? left->name : "its rank 0", left ? left->pid : f->job->pid);
-    return conclude(arguments, reason, NULL);
+    return conclude_force(arguments, reason, NULL);
 }
 
 /* Its processes cannot be looked at. */
 static int force_elsewhere(const struct ctl_arguments *arguments, struct forcing *f)
 {
     char reason[600], place[CONTROL_PLACE_MAX];
-    if (ask(f) && !ctl_wait_end((int)((f->deadline - monotonic_seconds()) * 1e3)))
-        return conclude(arguments, NULL, NULL);
+    if (ask_to_end(f) && !ctl_wait_end((int)((f->deadline - monotonic_seconds()) * 1e3)))
+        return conclude_force(arguments, NULL, NULL);
     control_job_place(f->job, place);
     snprintf(reason, sizeof reason, "%.120s does not answer, or does not end: try it where it runs, on %s", f->job->id,
              place);
-    return conclude(arguments, reason, NULL);
+    return conclude_force(arguments, reason, NULL);
 }
 
 int ctl_force(const struct ctl_arguments *arguments)
@@ -173,6 +353,6 @@ int ctl_force(const struct ctl_arguments *arguments)
         return code;
     code = job.here ? force_here(arguments, &f) : force_elsewhere(arguments, &f);
     control_job_listed(&job); /* its address file goes with it */
-    ctl_family_free(&f.family);
+    family_free(&f.family);
     return code;
 }

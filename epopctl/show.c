@@ -1,12 +1,29 @@
-/* Commands that ask a job one thing: see show.h. */
-#include "epopctl/show.h"
+/* The commands that ask a job one thing and show what it is: status, where, psets and measure. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "epopctl/client.h"
+#include "epopctl/command.h"
 #include "epopctl/jobs.h"
-#include "epopctl/output.h"
+#include "runtime/base/duration.h"
 #include "runtime/base/json.h"
+#include "runtime/wire/messages.h"
+#include "terminal/output.h"
 
-int ctl_show(const struct ctl_arguments *arguments, const struct ctl_view *view)
+struct ctl_view {
+    const char *op; /* the request */
+    /* Puts more into the request; NULL: there is no more. The exit code of a wrong argument. */
+    int (*complete)(cJSON *request, const struct ctl_arguments *arguments);
+    const char *member;               /* of the answer: what is shown */
+    const char *none;                 /* said when it is not there, and the answer has no reason */
+    void (*print)(const cJSON *what); /* without --json */
+};
+
+/* The exit code of the command. */
+static int ask_and_show(const struct ctl_arguments *arguments, const struct ctl_view *view)
 {
     struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
@@ -31,4 +48,425 @@ int ctl_show(const struct ctl_arguments *arguments, const struct ctl_view *view)
     }
     cJSON_Delete(answer);
     return code;
+}
+
+/* ---- epopctl status: one job in full ------------------------------------------------------------ */
+
+/* One line: a name and what it is. */
+static void print_line(const char *name, const char *value)
+{
+    if (term_for_people())
+        printf("%-12s %s\n", name, value);
+    else
+        printf("%s\t%s\n", name, value);
+}
+
+static void print_size(const cJSON *status)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%.0f", json_number(status, "size", 0));
+    print_line("size", text);
+    snprintf(text, sizeof text, "%.0f", json_number(status, "standby", 0));
+    print_line("standby", text);
+    snprintf(text, sizeof text, "%.0f", json_number(status, "maximum", 0));
+    print_line("maximum", text);
+}
+
+/* "squares, 1 to 16, rather 9" */
+static void print_rule(const cJSON *sizes)
+{
+    double least = json_number(sizes, "min", 0), most = json_number(sizes, "max", 0);
+    double preferred = json_number(sizes, "preferred", 0), factor = json_number(sizes, "factor", 0);
+    char text[200];
+    int used = snprintf(text, sizeof text, "%.80s", term_text(sizes, "kind", "any"));
+    if (factor > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, " of %.0f", factor);
+    if (least > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", at least %.0f", least);
+    if (most > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", at most %.0f", most);
+    if (preferred > 0)
+        snprintf(text + used, sizeof text - (size_t)used, ", preferably %.0f", preferred);
+    print_line("sizes", text);
+}
+
+/* "1200 of 5000 (24 %)", with its age where the program has not come to a probe for a while */
+static void print_progress(const cJSON *progress)
+{
+    double done = json_number(progress, "iteration", 0), bound = json_number(progress, "bound", 0);
+    double age = json_number(progress, "age", 0);
+    char text[200], ago[32];
+    int used = snprintf(text, sizeof text, "%.0f", done);
+    if (bound > 0)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, " of %.0f (%.0f %%)", bound, floor(100 * done / bound));
+    term_duration(age, ago);
+    if (age >= 1)
+        snprintf(text + used, sizeof text - (size_t)used, ", %s ago", ago);
+    print_line("progress", text);
+}
+
+static void print_place(const cJSON *status)
+{
+    const cJSON *element = cJSON_GetObjectItem(status, "element"), *progress = cJSON_GetObjectItem(status, "progress");
+    char text[300];
+    if (cJSON_IsObject(element)) {
+        snprintf(text, sizeof text, "%.200s (%.8s, pc %.0f)", term_text(element, "name", "?"),
+                 term_text(element, "type", "?"), json_number(element, "pc", 0));
+        print_line("element", text);
+        snprintf(text, sizeof text, "%.0f", json_number(element, "iteration", 0));
+        print_line("iteration", text);
+    }
+    if (cJSON_IsObject(progress))
+        print_progress(progress);
+}
+
+/* "report (RP, pc 2), after 140 iterations, in 1.2 s" */
+static void print_next(const cJSON *next)
+{
+    double iterations = json_number(next, "iterations", -1), seconds = json_number(next, "seconds", -1);
+    char text[400], when[32];
+    if (!cJSON_IsObject(next))
+        return;
+    int used = snprintf(text, sizeof text, "%.200s (%.8s, pc %.0f)", term_text(next, "name", "?"),
+                        term_text(next, "type", "?"), json_number(next, "pc", 0));
+    if (iterations >= 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", after %.0f iterations", iterations);
+    term_duration(seconds, when);
+    if (seconds >= 0)
+        snprintf(text + used, sizeof text - (size_t)used, ", in %s", when);
+    print_line("next", text);
+}
+
+static void print_recoveries(const cJSON *recoveries)
+{
+    const cJSON *one;
+    char text[160];
+    cJSON_ArrayForEach(one, recoveries)
+    {
+        snprintf(text, sizeof text, "from %s %d, %.0f iterations lost in %.1f s, stood still for %.2f s",
+                 term_text(one, "from", "?"), json_int(one, "number", 0), json_number(one, "iterations", 0),
+                 json_number(one, "lost", 0), json_number(one, "seconds", 0));
+        print_line("recovered", text);
+    }
+}
+
+/* "3, /scratch/heat-17-0003.h5, at iterate, iteration 120" */
+static void print_checkpoint_line(const char *name, const cJSON *checkpoint, const char *key)
+{
+    char text[1400];
+    if (!checkpoint)
+        return;
+    snprintf(text, sizeof text, "%.0f, %.1100s, at %.200s, iteration %.0f", json_number(checkpoint, "number", 0),
+             term_text(checkpoint, key, "in memory"), term_text(checkpoint, "element", "?"),
+             json_number(checkpoint, "iteration", 0));
+    print_line(name, text);
+}
+
+/* "10/s with 1, 36.9/s with 4", of the present element: as many sizes as there is room for */
+static void print_speeds(const cJSON *status)
+{
+    const cJSON *speed;
+    int pc = (int)json_number(cJSON_GetObjectItem(status, "element"), "pc", -1);
+    const cJSON *element = cJSON_GetArrayItem(cJSON_GetObjectItem(status, "elements"), pc);
+    char text[200] = "";
+    size_t used = 0;
+    cJSON_ArrayForEach(speed, cJSON_GetObjectItem(element, "speeds"))
+    {
+        if (!cJSON_HasObjectItem(speed, "rate") || used + 48 > sizeof text)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.3g/s with %.0f", used ? ", " : "",
+                                 json_number(speed, "rate", 0), json_number(speed, "size", 0));
+    }
+    if (used)
+        print_line("speed", text);
+}
+
+static void print_processes(const cJSON *processes)
+{
+    static const char *const titles[] = {"PROCESS", "RANK", "STATE", "HOST", "PID"};
+    struct term_table *table = term_table_new(5, titles);
+    const cJSON *process;
+    cJSON_ArrayForEach(process, processes)
+    {
+        char number[32], rank[32] = "-", pid[32];
+        snprintf(number, sizeof number, "%.0f", json_number(process, "process", 0));
+        if (json_number(process, "rank", -1) >= 0)
+            snprintf(rank, sizeof rank, "%.0f", json_number(process, "rank", 0));
+        snprintf(pid, sizeof pid, "%.0f", json_number(process, "pid", 0));
+        term_table_add(table, (const char *[]){number, rank, term_text(process, "state", "?"),
+                                               term_text(process, "host", "?"), pid});
+    }
+    putchar('\n');
+    term_table_print(table);
+}
+
+static void add_adaptation_row(struct term_table *table, const cJSON *adaptation)
+{
+    const cJSON *times = cJSON_GetObjectItem(adaptation, "times");
+    double requested = json_number(times, "requested", NAN), committed = json_number(times, "committed", NAN);
+    char id[32], change[64], took[32] = "-", stall[32] = "-", where[200] = "-";
+    snprintf(id, sizeof id, "%.0f", json_number(adaptation, "id", 0));
+    snprintf(change, sizeof change, "%.0f -> %.0f", json_number(adaptation, "from", 0),
+             json_number(adaptation, "to", 0));
+    if (!isnan(committed - requested))
+        snprintf(took, sizeof took, "%.1f ms", 1e3 * (committed - requested));
+    if (cJSON_HasObjectItem(adaptation, "stall"))
+        snprintf(stall, sizeof stall, "%.1f ms", 1e3 * json_number(adaptation, "stall", 0));
+    if (cJSON_HasObjectItem(adaptation, "element"))
+        snprintf(where, sizeof where, "%.120s, iteration %.0f", term_text(adaptation, "element", "?"),
+                 json_number(adaptation, "iteration", 0));
+    term_table_add(table, (const char *[]){id, change, term_text(adaptation, "state", "?"), where, took, stall,
+                                           term_text(adaptation, "by", "-"), term_text(adaptation, "reason", "")});
+}
+
+static void print_adaptations(const cJSON *adaptations)
+{
+    static const char *const titles[] = {"ADAPTATION", "CHANGE", "STATE", "WHERE", "TOOK", "STALL", "BY", "REASON"};
+    const cJSON *adaptation;
+    if (!cJSON_GetArraySize(adaptations))
+        return;
+    struct term_table *table = term_table_new(8, titles);
+    cJSON_ArrayForEach(adaptation, adaptations) add_adaptation_row(table, adaptation);
+    putchar('\n');
+    term_table_print(table);
+}
+
+static void print_status(const cJSON *status)
+{
+    char uptime[32];
+    print_line("job", term_text(status, "job", "?"));
+    print_line("program", term_text(status, "path", term_text(status, "program", "?")));
+    if (cJSON_HasObjectItem(status, "batch"))
+        print_line("batch", term_text(status, "batch", "?"));
+    print_line("state", term_text(status, "state", "?"));
+    print_size(status);
+    print_rule(cJSON_GetObjectItem(status, "sizes"));
+    print_line("backend", term_text(status, "backend", "?"));
+    print_place(status);
+    print_next(cJSON_GetObjectItem(status, "next"));
+    print_speeds(status);
+    print_checkpoint_line("restarted", cJSON_GetObjectItem(status, "restarted"), "from");
+    print_recoveries(cJSON_GetObjectItem(status, "recoveries"));
+    print_checkpoint_line("writing", cJSON_GetObjectItem(status, "writing"), "path");
+    print_checkpoint_line("checkpoint", cJSON_GetObjectItem(status, "checkpoint"), "path");
+    term_duration(json_number(status, "uptime", 0), uptime);
+    print_line("uptime", uptime);
+    print_processes(cJSON_GetObjectItem(status, "processes"));
+    print_adaptations(cJSON_GetObjectItem(status, "adaptations"));
+}
+
+int ctl_status(const struct ctl_arguments *arguments)
+{
+    static const struct ctl_view view = {
+        .op = REQUEST(status), .member = "job", .none = "the job gave no status", .print = print_status};
+    return ask_and_show(arguments, &view);
+}
+
+/* ---- epopctl where: what every rank is in, and for how long ------------------------------------- */
+
+static void where_number(const cJSON *object, const char *name, char text[32])
+{
+    strcpy(text, "-");
+    if (cJSON_HasObjectItem(object, name))
+        snprintf(text, 32, "%.0f", json_number(object, name, 0));
+}
+
+static void where_seconds(const cJSON *object, const char *name, char text[32])
+{
+    strcpy(text, "-");
+    if (cJSON_HasObjectItem(object, name))
+        term_duration(json_number(object, name, 0), text);
+}
+
+/* What the process does; for one that runs the program, in more detail than its state. */
+static const char *activity_of(const cJSON *process)
+{
+    const char *state = term_text(process, "state", "?"), *activity = term_text(process, "activity", "?");
+    return !strcmp(state, "running") || !strcmp(activity, "no answer") ? activity : state;
+}
+
+static void add_process_row(struct term_table *table, const cJSON *process)
+{
+    const cJSON *element = cJSON_GetObjectItem(process, "element");
+    char rank[32] = "-", pc[32], iteration[32], here[32], call[32], pid[32];
+    if (json_number(process, "rank", -1) >= 0)
+        where_number(process, "rank", rank);
+    where_number(element, "pc", pc);
+    where_number(element, "iteration", iteration);
+    where_seconds(process, "seconds", here);
+    where_seconds(process, "mpi_seconds", call);
+    where_number(process, "pid", pid);
+    term_table_add(table,
+                   (const char *[]){rank, activity_of(process), term_text(element, "name", "-"), pc, iteration, here,
+                                    term_text(process, "mpi", "-"), call, term_text(process, "host", "?"), pid});
+}
+
+static void print_where(const cJSON *where)
+{
+    static const char *const titles[] = {"RANK", "STATE", "PHASE", "PC",   "ITERATION",
+                                         "FOR",  "MPI",   "FOR",   "HOST", "PID"};
+    struct term_table *table = term_table_new(10, titles);
+    const cJSON *process;
+    cJSON_ArrayForEach(process, cJSON_GetObjectItem(where, "processes")) add_process_row(table, process);
+    term_table_print(table);
+}
+
+int ctl_where(const struct ctl_arguments *arguments)
+{
+    static const struct ctl_view view = {
+        .op = REQUEST(where), .member = "where", .none = "the job gave no answer", .print = print_where};
+    return ask_and_show(arguments, &view);
+}
+
+/* ---- epopctl psets: the process sets of a job --------------------------------------------------- */
+
+/* "0,1,4": the caller frees it; NULL: out of memory. */
+static char *process_list(const cJSON *processes)
+{
+    const cJSON *process;
+    char *text = calloc((size_t)cJSON_GetArraySize(processes) + 1, 12), *end = text;
+    cJSON_ArrayForEach(process, processes)
+    {
+        if (text)
+            end += sprintf(end, "%s%d", end == text ? "" : ",", process->valueint);
+    }
+    return text;
+}
+
+static void set_number(const cJSON *set, const char *name, char text[32])
+{
+    snprintf(text, 32, "%.0f", json_number(set, name, 0));
+}
+
+static void add_set_row(struct term_table *table, const cJSON *set)
+{
+    char size[32], version[32], epoch[32], *processes = process_list(cJSON_GetObjectItem(set, "processes"));
+    set_number(set, "size", size);
+    set_number(set, "version", version);
+    set_number(set, "epoch", epoch);
+    const char *active = json_true(set, "delta") ? "-" : json_true(set, "active") ? "yes" : "no";
+    term_table_add(table, (const char *[]){term_text(set, "name", "?"), size, version, epoch, active,
+                                           processes ? processes : "?"});
+    free(processes);
+}
+
+static void print_sets(const cJSON *sets)
+{
+    static const char *const titles[] = {"SET", "SIZE", "VERSION", "EPOCH", "ACTIVE", "PROCESSES"};
+    struct term_table *table = term_table_new(6, titles);
+    const cJSON *set;
+    cJSON_ArrayForEach(set, sets) add_set_row(table, set);
+    term_table_print(table);
+}
+
+static int complete_psets(cJSON *request, const struct ctl_arguments *arguments)
+{
+    (void)arguments;
+    cJSON_AddStringToObject(request, "about", "all");
+    return CTL_DONE;
+}
+
+int ctl_psets(const struct ctl_arguments *arguments)
+{
+    static const struct ctl_view view = {.op = REQUEST(psets),
+                                         .complete = complete_psets,
+                                         .member = "psets",
+                                         .none = "the job gave no answer",
+                                         .print = print_sets};
+    return ask_and_show(arguments, &view);
+}
+
+/* ---- epopctl measure: what the phases of a job spend in MPI ------------------------------------- */
+
+/* Those who ask from one terminal, or one session without any, are one asker. */
+static int complete_measure(cJSON *request, const struct ctl_arguments *arguments)
+{
+    char session[32], *end;
+    snprintf(session, sizeof session, "epopctl-%ld", (long)getsid(0));
+    cJSON_AddStringToObject(request, "asker", arguments->asker ? arguments->asker : session);
+    if (!arguments->keep)
+        return CTL_DONE;
+    double keep = decimal_read(arguments->keep, &end);
+    if (end == arguments->keep || *end || !(keep >= 0 && keep <= 3600)) {
+        ctl_complain("--keep: \"%s\" is no number of seconds from 0 to 3600", arguments->keep);
+        return CTL_USAGE;
+    }
+    cJSON_AddNumberToObject(request, "keep", keep);
+    return CTL_DONE;
+}
+
+static const char *measure_figure(const cJSON *object, const char *name, const char *format, char text[32])
+{
+    strcpy(text, "-");
+    if (cJSON_HasObjectItem(object, name))
+        snprintf(text, 32, format, json_number(object, name, 0));
+    return text;
+}
+
+static void add_phase_row(struct term_table *table, const cJSON *element)
+{
+    const cJSON *mtct = cJSON_GetObjectItem(element, "mtct");
+    char pc[32], size[32], ranks[32], iterations[32], rate[32], loop[32], mpi[32], mean[32], variance[32], least[32],
+        most[32], trend[32];
+    term_table_add(
+        table, (const char *[]){
+                   term_text(element, "name", "?"), measure_figure(element, "pc", "%.0f", pc),
+                   measure_figure(element, "size", "%.0f", size), measure_figure(element, "ranks", "%.0f", ranks),
+                   measure_figure(element, "iterations", "%.0f", iterations),
+                   measure_figure(element, "rate", "%.4g", rate), measure_figure(element, "loop_seconds", "%.3f", loop),
+                   measure_figure(element, "mpi_seconds", "%.3f", mpi), measure_figure(mtct, "mean", "%.4g", mean),
+                   measure_figure(mtct, "variance", "%.3g", variance), measure_figure(mtct, "min", "%.4g", least),
+                   measure_figure(mtct, "max", "%.4g", most), measure_figure(mtct, "trend", "%.4g", trend)});
+}
+
+static void print_phases(const cJSON *elements)
+{
+    static const char *const titles[] = {"PHASE", "PC",   "SIZE",     "RANKS", "ITERATIONS", "RATE", "LOOP",
+                                         "MPI",   "MTCT", "VARIANCE", "MIN",   "MAX",        "TREND"};
+    struct term_table *table = term_table_new(13, titles);
+    const cJSON *element;
+    cJSON_ArrayForEach(element, elements) add_phase_row(table, element);
+    term_table_print(table);
+}
+
+/* Ranks that did not answer have no figure. */
+static void print_ranks(const cJSON *measure)
+{
+    static const char *const titles[] = {"RANK", "PROCESS", "MEMORY"};
+    struct term_table *table = term_table_new(3, titles);
+    const cJSON *each;
+    char rank[32], process[32], bytes[48];
+    cJSON_ArrayForEach(each, cJSON_GetObjectItem(measure, "memory"))
+    {
+        snprintf(bytes, sizeof bytes, "%.1f MiB", json_number(each, "bytes", 0) / 1048576);
+        term_table_add(table, (const char *[]){measure_figure(each, "rank", "%.0f", rank),
+                                               measure_figure(each, "process", "%.0f", process), bytes});
+    }
+    cJSON_ArrayForEach(each, cJSON_GetObjectItem(measure, "missing"))
+    {
+        snprintf(rank, sizeof rank, "%.0f", cJSON_GetNumberValue(each));
+        term_table_add(table, (const char *[]){rank, "-", "no answer"});
+    }
+    term_table_print(table);
+}
+
+static void print_measure(const cJSON *measure)
+{
+    double time = json_number(measure, "time", 0);
+    printf("since\t%.3f s ago\n", time - json_number(measure, "since", time));
+    printf("measuring\tfor %.3f s\n\n", time - json_number(measure, "began", time));
+    print_phases(cJSON_GetObjectItem(measure, "elements"));
+    putchar('\n');
+    print_ranks(measure);
+}
+
+int ctl_measure(const struct ctl_arguments *arguments)
+{
+    static const struct ctl_view view = {.op = REQUEST(measure),
+                                         .complete = complete_measure,
+                                         .member = "measure",
+                                         .none = "the job gave no answer",
+                                         .print = print_measure};
+    return ask_and_show(arguments, &view);
 }

@@ -1,4 +1,5 @@
-/* epopctl watch: a line for everything that happens in a job, as it happens. */
+/* epopctl top, all jobs and how far they are, and watch, a line for everything that happens in one. */
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +9,266 @@
 #include "epopctl/client.h"
 #include "epopctl/command.h"
 #include "epopctl/jobs.h"
-#include "epopctl/live.h"
-#include "epopctl/output.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
+#include "terminal/output.h"
+
+/* ---- What a job has measured, in short ---------------------------------------------------------- */
+
+struct measured {
+    char rate[32], mtct[32], trend[32], memory[32]; /* "-" where there is none */
+};
+
+static bool is_present_phase(const cJSON *status, const cJSON *element)
+{
+    int pc = json_int(cJSON_GetObjectItem(status, "element"), "pc", -1);
+    return json_int(element, "pc", -2) == pc && json_int(element, "size", 0) == json_int(status, "size", -1);
+}
+
+static const cJSON *element_to_show(const cJSON *status, const cJSON *measure)
+{
+    const cJSON *element, *found = NULL;
+    cJSON_ArrayForEach(element, cJSON_GetObjectItem(measure, "elements"))
+    {
+        double iterations = json_number(element, "iterations", 0);
+        if (is_present_phase(status, element) && iterations > 0)
+            return element;
+        if (iterations > json_number(found, "iterations", 0))
+            found = element;
+    }
+    return found;
+}
+
+static void figure_text(const cJSON *object, const char *name, char text[32])
+{
+    strcpy(text, "-");
+    if (cJSON_HasObjectItem(object, name))
+        snprintf(text, 32, "%.3g", json_number(object, name, 0));
+}
+
+/* "1.2 GiB" of all ranks together, "-" */
+static void memory_text(const cJSON *measure, char text[32])
+{
+    const cJSON *rank;
+    double bytes = 0;
+    strcpy(text, "-");
+    cJSON_ArrayForEach(rank, cJSON_GetObjectItem(measure, "memory")) bytes += json_number(rank, "bytes", 0);
+    if (bytes > 0)
+        term_bytes(bytes, text);
+}
+
+/* Of the element that the job is in; where nothing was measured in that, of the one with most iterations. The status
+ * has the answer under "measure", or has none. */
+static void read_measured(const cJSON *status, struct measured *measured)
+{
+    const cJSON *measure = cJSON_GetObjectItem(status, "measure"), *element = element_to_show(status, measure);
+    const cJSON *mtct = cJSON_GetObjectItem(element, "mtct");
+    figure_text(element, "rate", measured->rate);
+    figure_text(mtct, "mean", measured->mtct);
+    figure_text(mtct, "trend", measured->trend);
+    memory_text(measure, measured->memory);
+}
+
+/* Has measuring begun less than so many seconds before the answer? */
+static bool measured_too_short(const cJSON *status, double seconds)
+{
+    const cJSON *measure = cJSON_GetObjectItem(status, "measure");
+    double began = json_number(measure, "began", 0);
+    return measure && json_number(measure, "time", began) - began < seconds;
+}
+
+/* ---- How far a job is, in short ----------------------------------------------------------------- */
+
+struct live {
+    char progress[32], left[32], mtct[32], resize[64]; /* "-" where there is none */
+};
+
+/* "45 %", "450", "-" */
+static void progress_text(const cJSON *progress, char text[32])
+{
+    double done = json_number(progress, "iteration", 0), bound = json_number(progress, "bound", 0);
+    strcpy(text, "-");
+    if (bound > 0)
+        snprintf(text, 32, "%.0f %%", floor(100 * fmin(done / bound, 1)));
+    else if (cJSON_IsObject(progress))
+        snprintf(text, 32, "%.0f", done);
+}
+
+/* "2 -> 4" of the last one that happened, "-" */
+static void resize_text(const cJSON *status, char text[64])
+{
+    const cJSON *adaptation;
+    strcpy(text, "-");
+    cJSON_ArrayForEach(adaptation, cJSON_GetObjectItem(status, "adaptations"))
+    {
+        if (!strcmp(term_text(adaptation, "state", ""), "committed"))
+            snprintf(text, 64, "%.0f -> %.0f", json_number(adaptation, "from", 0), json_number(adaptation, "to", 0));
+    }
+}
+
+/* Of rank 0, out of the MPI share that a driver has measured. */
+static void mtct_text(const cJSON *status, char text[32])
+{
+    double share = json_number(status, "mpi_share", -1);
+    strcpy(text, share < 1 ? "-" : "inf");
+    if (share >= 0 && share < 1)
+        snprintf(text, 32, "%.3g", share / (1 - share));
+}
+
+static void read_live(const cJSON *status, struct live *live)
+{
+    const cJSON *progress = cJSON_GetObjectItem(status, "progress");
+    progress_text(progress, live->progress);
+    strcpy(live->left, "-");
+    if (cJSON_HasObjectItem(progress, "left"))
+        term_duration(json_number(progress, "left", 0), live->left);
+    mtct_text(status, live->mtct);
+    resize_text(status, live->resize);
+}
+
+/* "[=====>    ]" */
+static void progress_bar(const cJSON *progress, char text[32])
+{
+    double done = json_number(progress, "iteration", 0), bound = json_number(progress, "bound", 0);
+    int full = bound > 0 ? (int)(20 * fmin(done / bound, 1)) : 0;
+    text[0] = '\0';
+    if (bound > 0)
+        snprintf(text, 32, "[%.*s%s%*s] ", full, "====================", full < 20 ? ">" : "",
+                 full < 20 ? 19 - full : 0, "");
+}
+
+/* One line, no longer than the terminal is wide. */
+static void live_line(const cJSON *status, char *text, size_t size)
+{
+    struct live live;
+    char picture[32];
+    int columns = term_columns() - 1;
+    double size_of_world = json_number(status, "size", 0);
+    read_live(status, &live);
+    progress_bar(cJSON_GetObjectItem(status, "progress"), picture);
+    snprintf(text, size, "%.60s  %.12s  %.0f %s  %s%s  left %s  MTCT %s  last resize %s", term_text(status, "job", "?"),
+             term_text(status, "state", "?"), size_of_world, size_of_world == 1 ? "rank" : "ranks", picture,
+             live.progress, live.left, live.mtct, live.resize);
+    if (columns >= 0 && strlen(text) > (size_t)columns)
+        text[columns] = '\0';
+}
+
+/* ---- epopctl top: all jobs and how far they are, again and again on a terminal ------------------ */
+
+#define PERIOD_S     1
+#define KEEP_AGAIN_S 5  /* measuring goes on behind the last look */
+#define KEEP_ONCE_S  30 /* so that another look soon has its figures at once */
+
+enum column { JOB, STATE, SIZE, DONE, LEFT, RATE, MTCT, TREND, MEMORY, RESIZE, ELEMENT, HOST, UPTIME, COLUMNS };
+
+static void add_top_row(struct term_table *table, const cJSON *status, const struct control_job *job)
+{
+    const cJSON *element = cJSON_GetObjectItem(status, "element");
+    char size[32] = "-", uptime[32] = "-";
+    struct live live;
+    struct measured measured;
+    read_live(status, &live);
+    read_measured(status, &measured);
+    if (cJSON_HasObjectItem(status, "size")) {
+        snprintf(size, sizeof size, "%.0f", json_number(status, "size", 0));
+        term_duration(json_number(status, "uptime", 0), uptime);
+    }
+    term_table_add(table, (const char *[COLUMNS]){[JOB] = job->id,
+                                                  [STATE] = term_text(status, "state", "?"),
+                                                  [SIZE] = size,
+                                                  [DONE] = live.progress,
+                                                  [LEFT] = live.left,
+                                                  [RATE] = measured.rate,
+                                                  [MTCT] = strcmp(measured.mtct, "-") ? measured.mtct : live.mtct,
+                                                  [TREND] = measured.trend,
+                                                  [MEMORY] = measured.memory,
+                                                  [RESIZE] = live.resize,
+                                                  [ELEMENT] = term_text(element, "name", "-"),
+                                                  [HOST] = job->host,
+                                                  [UPTIME] = uptime});
+}
+
+static void print_top_table(const struct control_job *jobs, cJSON **statuses, int count)
+{
+    static const char *const titles[COLUMNS] = {"JOB",   "STATE",  "SIZE",   "DONE",    "LEFT", "RATE",  "MTCT",
+                                                "TREND", "MEMORY", "RESIZE", "ELEMENT", "HOST", "UPTIME"};
+    static const int drop[] = {UPTIME, HOST, RESIZE, TREND, ELEMENT, MEMORY, RATE, LEFT, DONE, MTCT, SIZE};
+    struct term_table *table = term_table_new(COLUMNS, titles);
+    term_table_drop(table, drop, sizeof drop / sizeof *drop);
+    for (int i = 0; i < count; i++)
+        add_top_row(table, statuses[i], &jobs[i]);
+    term_table_print(table);
+}
+
+static void print_top_array(const struct control_job *jobs, cJSON **statuses, int count)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < count; i++) {
+        cJSON_AddStringToObject(statuses[i], "host", jobs[i].host);
+        cJSON_AddNumberToObject(statuses[i], "pid", (double)jobs[i].pid);
+        cJSON_AddItemReferenceToArray(array, statuses[i]);
+    }
+    term_print_json(array);
+    cJSON_Delete(array);
+}
+
+static void pause_for_a_period(void)
+{
+    nanosleep(&(struct timespec){.tv_sec = PERIOD_S}, NULL);
+}
+
+static void free_statuses(struct control_job *jobs, cJSON **statuses, int count)
+{
+    for (int i = 0; i < count; i++)
+        cJSON_Delete(statuses[i]);
+    free(statuses);
+    free(jobs);
+}
+
+/* Jobs that begin to measure only now have something to show a little later. Who looks again sees it then. */
+static int ask_for_top(struct control_job **jobs, cJSON ***statuses, bool again)
+{
+    int count = ctl_ask_all(jobs, statuses, again ? KEEP_AGAIN_S : KEEP_ONCE_S);
+    bool too_short = false;
+    for (int i = 0; i < count; i++)
+        too_short |= measured_too_short((*statuses)[i], PERIOD_S / 2.0);
+    if (again || !too_short)
+        return count;
+    free_statuses(*jobs, *statuses, count);
+    pause_for_a_period();
+    return ctl_ask_all(jobs, statuses, KEEP_ONCE_S);
+}
+
+static int show_top(bool json, bool again)
+{
+    struct control_job *jobs;
+    cJSON **statuses;
+    int count = ask_for_top(&jobs, &statuses, again);
+    if (again)
+        fputs("\033[H\033[J", stdout); /* from the top of an empty screen */
+    if (count >= 0 && json)
+        print_top_array(jobs, statuses, count);
+    else if (count >= 0)
+        print_top_table(jobs, statuses, count);
+    free_statuses(jobs, statuses, count);
+    return count < 0 ? CTL_REFUSED : CTL_DONE;
+}
+
+/* Until Ctrl-C. */
+int ctl_top(const struct ctl_arguments *arguments)
+{
+    bool again = term_for_people() && !arguments->once && !arguments->json;
+    int code;
+    do {
+        code = show_top(arguments->json, again);
+        fflush(stdout);
+        if (again)
+            pause_for_a_period();
+    } while (again && code == CTL_DONE);
+    return code;
+}
+
+/* ---- epopctl watch: what happens in one job ----------------------------------------------------- */
 
 #define PERIOD_MS 500
 
@@ -53,7 +310,7 @@ static void number_text(const cJSON *event, const char *name, char text[32])
 }
 
 /* "3 at iterate, iteration 120  /scratch/heat-17-0003.h5, in 1.251 s, stall 0.253 s" */
-static void print_checkpoint(const cJSON *made)
+static void print_made_checkpoint(const cJSON *made)
 {
     printf("  %.0f at %s, iteration %.0f  %s, in %.3f s, stall %.3f s", json_number(made, "number", 0),
            term_text(made, "element", "?"), json_number(made, "iteration", 0), term_text(made, "path", "in memory"),
@@ -71,7 +328,7 @@ static const char *change_text(const cJSON *event, char text[400])
     return text;
 }
 
-static void print_for_people(const cJSON *event, const char *when, const char *since)
+static void print_event_for_people(const cJSON *event, const char *when, const char *since)
 {
     printf("%s  %-10s", when, term_text(event, "event", "?"));
     if (cJSON_HasObjectItem(event, "adaptation"))
@@ -85,7 +342,7 @@ static void print_for_people(const cJSON *event, const char *when, const char *s
     if (cJSON_HasObjectItem(event, "host"))
         printf("  %s", term_text(event, "host", "?"));
     if (cJSON_HasObjectItem(event, "checkpoint"))
-        print_checkpoint(cJSON_GetObjectItem(event, "checkpoint"));
+        print_made_checkpoint(cJSON_GetObjectItem(event, "checkpoint"));
     if (since[0])
         printf("  %s", since);
     if (cJSON_HasObjectItem(event, "reason"))
@@ -94,7 +351,7 @@ static void print_for_people(const cJSON *event, const char *when, const char *s
 }
 
 /* time, event, adaptation, from, to, element, iteration, ms since the request, reason or file */
-static void print_for_programs(const cJSON *event, const char *since)
+static void print_event_for_programs(const cJSON *event, const char *since)
 {
     char adaptation[32], from[32], to[32], iteration[32], change[400];
     const cJSON *made = cJSON_GetObjectItem(event, "checkpoint"), *place = made ? made : event;
@@ -112,7 +369,7 @@ static void print_for_programs(const cJSON *event, const char *since)
 static void draw_live(const cJSON *status)
 {
     char text[400];
-    ctl_live_line(status, text, sizeof text);
+    live_line(status, text, sizeof text);
     printf("\r\033[K%s", text);
     fflush(stdout);
 }
@@ -124,7 +381,7 @@ static void clear_live(const struct watch *watch)
 }
 
 /* Asks again and again until the job has ended. */
-static void follow(int timeout_ms)
+static void follow_job(int timeout_ms)
 {
     int code = CTL_DONE;
     do {
@@ -137,7 +394,7 @@ static void follow(int timeout_ms)
     } while (ctl_wait_end(PERIOD_MS));
 }
 
-static void on_event(void *context, const cJSON *event)
+static void on_watched_event(void *context, const cJSON *event)
 {
     struct watch *watch = context;
     char when[32], since[32];
@@ -150,9 +407,9 @@ static void on_event(void *context, const cJSON *event)
         free(text);
     } else if (watch->people) {
         clock_text(json_number(event, "time", 0), when);
-        print_for_people(event, when, since);
+        print_event_for_people(event, when, since);
     } else {
-        print_for_programs(event, since);
+        print_event_for_programs(event, since);
     }
     if (fflush(stdout)) /* a reader at the other end of a pipe watches too, until it has seen enough */
         ctl_end();
@@ -164,7 +421,7 @@ int ctl_watch(const struct ctl_arguments *arguments)
     struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
     if (code == CTL_DONE)
-        code = ctl_connect(&job, on_event, &watch, arguments->timeout_ms);
+        code = ctl_connect(&job, on_watched_event, &watch, arguments->timeout_ms);
     if (code != CTL_DONE)
         return code;
     cJSON *request = json_message(REQUEST(watch));
@@ -172,7 +429,7 @@ int ctl_watch(const struct ctl_arguments *arguments)
     cJSON_Delete(request);
     bool watching = answer && json_true(answer, "ok");
     if (watching && watch.people)
-        follow(arguments->timeout_ms);
+        follow_job(arguments->timeout_ms);
     if (watching)
         ctl_wait_end(-1);
     else if (answer)

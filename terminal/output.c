@@ -10,7 +10,26 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/json.h"
-#include "terminal/fit.h"
+
+/* ---- Columns that fit --------------------------------------------------------------------------- */
+
+static int width_needed(const int *widths, int columns, const bool *shown)
+{
+    int width = -TERM_GAP;
+    for (int column = 0; column < columns; column++)
+        width += shown[column] ? widths[column] + TERM_GAP : 0;
+    return width;
+}
+
+void term_fit(const int *widths, int columns, const int *drop, int drops, int room, bool *shown)
+{
+    for (int column = 0; column < columns; column++)
+        shown[column] = true;
+    for (int i = 0; i < drops && width_needed(widths, columns, shown) > room; i++)
+        shown[drop[i]] = false;
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------- */
 
 struct term_table {
     int columns, rows;
@@ -26,7 +45,7 @@ bool term_for_people(void)
 }
 
 /* A cell on one line: what comes from a job must not break the table, or drive the terminal. */
-static char *clean(const char *text)
+static char *clean_cell(const char *text)
 {
     char *copy = strdup(text);
     for (char *at = copy; at && *at; at++)
@@ -41,7 +60,7 @@ void term_table_add(struct term_table *table, const char *const *cells)
     if (array_reserve(&table->cells, &table->room, count, sizeof *table->cells))
         return;
     for (int i = 0; i < table->columns; i++)
-        table->cells[table->rows * table->columns + i] = clean(cells[i]);
+        table->cells[table->rows * table->columns + i] = clean_cell(cells[i]);
     table->rows++;
 }
 
@@ -57,7 +76,7 @@ struct term_table *term_table_new(int columns, const char *const *titles)
     return table;
 }
 
-static int width_of(const struct term_table *table, int column)
+static int width_of_column(const struct term_table *table, int column)
 {
     size_t width = 0;
     for (int row = 0; row < table->rows; row++) {
@@ -107,12 +126,12 @@ static void print_aligned(const struct term_table *table, int row, const int *wi
     putchar('\n');
 }
 
-static void print_for_people(const struct term_table *table)
+static void print_table_for_people(const struct term_table *table)
 {
     int *widths = calloc((size_t)table->columns, sizeof *widths), room = table->drops ? term_columns() : INT_MAX;
     bool *shown = calloc((size_t)table->columns, sizeof *shown);
     for (int column = 0; widths && column < table->columns; column++)
-        widths[column] = width_of(table, column);
+        widths[column] = width_of_column(table, column);
     if (widths && shown)
         term_fit(widths, table->columns, table->drop, table->drops, room, shown);
     for (int row = 0; widths && shown && row < table->rows; row++)
@@ -124,7 +143,7 @@ static void print_for_people(const struct term_table *table)
 void term_table_print(struct term_table *table)
 {
     if (term_for_people())
-        print_for_people(table);
+        print_table_for_people(table);
     for (int row = 0; !term_for_people() && row < table->rows; row++)
         print_tabs(table, row);
     for (int i = 0; i < table->rows * table->columns; i++)
@@ -132,6 +151,8 @@ void term_table_print(struct term_table *table)
     free(table->cells);
     free(table);
 }
+
+/* ---- JSON and texts ----------------------------------------------------------------------------- */
 
 void term_print_json(const cJSON *json)
 {

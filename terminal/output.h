@@ -13,6 +13,13 @@ void term_table_add(struct term_table *table, const char *const *cells);
  * enough. `drop` stays valid. */
 void term_table_drop(struct term_table *table, const int *drop, int count);
 void term_table_print(struct term_table *table); /* and frees it */
+
+#define TERM_GAP 2 /* characters between two columns */
+
+/* Drops columns, in the order of `drop`, until the others fit into so many characters; *shown says which stay. Those
+ * that are not in `drop` stay even if they do not fit. */
+void term_fit(const int *widths, int columns, const int *drop, int drops, int room, bool *shown);
+
 bool term_for_people(void);
 /* Of the terminal. */
 int term_columns(void);

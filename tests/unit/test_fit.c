@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "terminal/fit.h"
+#include "terminal/output.h"
 
 #define COLUMNS 4
 

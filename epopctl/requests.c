@@ -1,32 +1,27 @@
-/* epopctl resize, pause, resume, stop and cancel: one request, one answer. */
+/* The commands that tell a job to do something: a request, and what is said of the answer. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "epopctl/client.h"
 #include "epopctl/command.h"
 #include "epopctl/jobs.h"
-#include "epopctl/output.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/helper.h"
 #include "runtime/base/host.h"
 #include "runtime/base/json.h"
+#include "runtime/base/spawn.h"
 #include "runtime/wire/messages.h"
+#include "terminal/output.h"
 
-int ctl_code_of(const cJSON *answer)
-{
-    const char *code = term_text(answer, "code", "");
-    if (json_true(answer, "ok"))
-        return CTL_DONE;
-    if (!strcmp(code, "timeout"))
-        return CTL_TIMEOUT;
-    return !strcmp(code, "ended") ? CTL_NO_JOB : CTL_REFUSED;
-}
+/* ---- epopctl pause, resume, cancel and note ----------------------------------------------------- */
 
 /* What to say of an answer that is not the expected one, and its exit code. */
-static int conclude(const cJSON *answer, const struct ctl_arguments *arguments, const char *done)
+static int conclude_request(const cJSON *answer, const struct ctl_arguments *arguments, const char *done)
 {
     int code = ctl_code_of(answer);
     if (arguments->json)
@@ -42,7 +37,7 @@ static int conclude(const cJSON *answer, const struct ctl_arguments *arguments, 
 }
 
 /* Takes the request. NULL with the exit code in *code. */
-static cJSON *ask(const struct ctl_arguments *arguments, cJSON *request, int *code)
+static cJSON *ask_selected_job(const struct ctl_arguments *arguments, cJSON *request, int *code)
 {
     struct control_job job;
     *code = ctl_job_select(arguments->job, &job);
@@ -54,31 +49,31 @@ static cJSON *ask(const struct ctl_arguments *arguments, cJSON *request, int *co
 static int ask_simply(const struct ctl_arguments *arguments, cJSON *request, const char *done)
 {
     int code;
-    cJSON *answer = ask(arguments, request, &code);
+    cJSON *answer = ask_selected_job(arguments, request, &code);
     if (answer)
-        code = conclude(answer, arguments, done);
+        code = conclude_request(answer, arguments, done);
     cJSON_Delete(answer);
     return code;
 }
 
-static int simple(const struct ctl_arguments *arguments, const char *op, const char *done)
+static int ask_bare(const struct ctl_arguments *arguments, const char *op, const char *done)
 {
     return ask_simply(arguments, json_message(op), done);
 }
 
 int ctl_pause(const struct ctl_arguments *arguments)
 {
-    return simple(arguments, REQUEST(pause), "paused");
+    return ask_bare(arguments, REQUEST(pause), "paused");
 }
 
 int ctl_resume(const struct ctl_arguments *arguments)
 {
-    return simple(arguments, REQUEST(resume), "resumed");
+    return ask_bare(arguments, REQUEST(resume), "resumed");
 }
 
 int ctl_cancel(const struct ctl_arguments *arguments)
 {
-    return simple(arguments, REQUEST(cancel), "cancelled");
+    return ask_bare(arguments, REQUEST(cancel), "cancelled");
 }
 
 int ctl_note(const struct ctl_arguments *arguments)
@@ -88,9 +83,74 @@ int ctl_note(const struct ctl_arguments *arguments)
     return ask_simply(arguments, request, "said");
 }
 
-/* ---- resize ------------------------------------------------------------------- */
+/* ---- epopctl resize --companions ---------------------------------------------------------------- */
 
-static int add_size(cJSON *request, const char *text)
+/*
+ * With +N --companions N one-node Slurm jobs that lend their nodes wait in the queue from then on. It is
+ * lib/epop/companion that submits them, from here: the job hears of each when Slurm has started it.
+ */
+
+#define MANY 10000
+
+/* Each is to bring as many ranks as the job's first node has. */
+static int ranks_per_node(const cJSON *status)
+{
+    const cJSON *processes = cJSON_GetObjectItemCaseSensitive(status, "processes"), *one;
+    const char *host = "";
+    int ranks = 0;
+    cJSON_ArrayForEach(one, processes) if (json_number(one, "rank", -1) == 0) host = term_text(one, "host", "");
+    cJSON_ArrayForEach(one, processes) ranks +=
+        json_number(one, "rank", -1) >= 0 && !strcmp(term_text(one, "host", ""), host);
+    return ranks > 0 ? ranks : 1;
+}
+
+static int submit_companions(const char *job, const char *count, int ranks, const char *of)
+{
+    char helper[PATH_MAX], each[16];
+    int status = 0;
+    pid_t pid;
+    snprintf(each, sizeof each, "%d", ranks);
+    const struct spawn what = {.argv = (char *[]){helper, "queue", (char *)job, (char *)count, each, (char *)of, NULL},
+                               .in = SPAWN_NOTHING,
+                               .out = STDOUT_FILENO,
+                               .err = STDERR_FILENO};
+    if (tree_path("lib/epop/companion", helper, sizeof helper) || spawn_program(&what, &pid)) {
+        ctl_complain("resize: lib/epop/companion cannot be started");
+        return CTL_REFUSED;
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CTL_DONE : CTL_REFUSED;
+}
+
+static int queue_companions(const struct ctl_arguments *arguments)
+{
+    struct control_job job;
+    long count = arguments->size && arguments->size[0] == '+' ? strtol(arguments->size + 1, NULL, 10) : 0;
+    int code = CTL_USAGE;
+    if (count < 1 || count > MANY || arguments->hosts || arguments->release || arguments->release_ranks ||
+        arguments->slurm_job || arguments->wait || arguments->json) {
+        ctl_complain("resize: --companions goes with +N alone, the one-node jobs to be queued");
+        return code;
+    }
+    if ((code = ctl_job_select(arguments->job, &job)) != CTL_DONE)
+        return code;
+    if (strncmp(job.batch, "slurm:", 6)) {
+        ctl_complain("resize: %s is not in Slurm, so it has no companions", job.id);
+        return CTL_REFUSED;
+    }
+    cJSON *request = json_message(REQUEST(status));
+    cJSON *status = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
+    cJSON_Delete(request);
+    if (status)
+        code = submit_companions(job.id, arguments->size + 1, ranks_per_node(status), job.batch + 6);
+    cJSON_Delete(status);
+    return code;
+}
+
+/* ---- epopctl resize ----------------------------------------------------------------------------- */
+
+static int add_wanted_size(cJSON *request, const char *text)
 {
     char *end;
     if (!text)
@@ -105,7 +165,7 @@ static int add_size(cJSON *request, const char *text)
     return 0;
 }
 
-static int add_ranks(cJSON *request, const char *text)
+static int add_released_ranks(cJSON *request, const char *text)
 {
     if (!text)
         return 0;
@@ -174,7 +234,7 @@ static cJSON *resize_request(const struct ctl_arguments *arguments)
         cJSON_AddStringToObject(request, "release_hosts", arguments->release);
     if (arguments->pset)
         cJSON_AddStringToObject(request, "pset", arguments->pset);
-    if (!add_size(request, arguments->size) && !add_ranks(request, arguments->release_ranks) &&
+    if (!add_wanted_size(request, arguments->size) && !add_released_ranks(request, arguments->release_ranks) &&
         !add_slurm_jobs(request, arguments->slurm_job))
         return request;
     cJSON_Delete(request);
@@ -198,7 +258,7 @@ static void describe_resize(const cJSON *answer, char text[400])
 int ctl_resize(const struct ctl_arguments *arguments)
 {
     if (arguments->companions)
-        return ctl_queue_companions(arguments);
+        return queue_companions(arguments);
     cJSON *request = resize_request(arguments), *answer = NULL;
     char text[400];
     struct control_job job;
@@ -209,7 +269,7 @@ int ctl_resize(const struct ctl_arguments *arguments)
         answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
     if (answer) {
         describe_resize(answer, text);
-        code = conclude(answer, arguments, text);
+        code = conclude_request(answer, arguments, text);
     } else if (code == CTL_TIMEOUT) {
         ctl_complain("the resize may still happen: epopctl cancel withdraws it");
     }
@@ -218,7 +278,7 @@ int ctl_resize(const struct ctl_arguments *arguments)
     return code;
 }
 
-/* ---- stop ----------------------------------------------------------------------- */
+/* ---- epopctl stop ------------------------------------------------------------------------------- */
 
 /* The connection ends before the process does, so its process is looked at too. */
 static int wait_gone(const struct control_job *job, int timeout_ms)
@@ -242,11 +302,11 @@ static int conclude_stop(const cJSON *answer, const struct ctl_arguments *argume
     char text[1200];
     const char *note = term_text(answer, "note", "");
     snprintf(text, sizeof text, "stopping%s%s", note[0] ? "; " : "", note);
-    return conclude(answer, arguments, text);
+    return conclude_request(answer, arguments, text);
 }
 
 /* The program has come to its end on all ranks. */
-static void on_event(void *context, const cJSON *event)
+static void note_finished_event(void *context, const cJSON *event)
 {
     bool *finished = context;
     *finished = *finished || !strcmp(term_text(event, "event", ""), "finished");
@@ -257,7 +317,7 @@ static cJSON *ask_to_stop(const struct ctl_arguments *arguments, const struct co
                           int *code)
 {
     cJSON *watch = json_message(REQUEST(watch)), *stop = json_message(REQUEST(stop)), *answer = NULL;
-    *code = ctl_connect(job, on_event, finished, arguments->timeout_ms);
+    *code = ctl_connect(job, note_finished_event, finished, arguments->timeout_ms);
     if (*code == CTL_DONE && (answer = ctl_ask(watch, arguments->timeout_ms, code))) {
         cJSON_Delete(answer);
         answer = ctl_ask(stop, arguments->timeout_ms, code);
@@ -290,7 +350,7 @@ static int stop_and_wait(const struct ctl_arguments *arguments, const struct con
     if (code == CTL_DONE && note)
         ctl_complain("%s", note);
     if (code == CTL_REFUSED || code == CTL_TIMEOUT) {
-        code = conclude(answer, arguments, "");
+        code = conclude_request(answer, arguments, "");
         ctl_disconnect();
     } else if (wait_gone(job, arguments->timeout_ms)) {
         ctl_complain("%s is still there after %g s; epopctl stop --force ends it at once", job->id,
@@ -306,7 +366,7 @@ static int stop_and_wait(const struct ctl_arguments *arguments, const struct con
 static int stop_only(const struct ctl_arguments *arguments)
 {
     int code;
-    cJSON *answer = ask(arguments, json_message(REQUEST(stop)), &code);
+    cJSON *answer = ask_selected_job(arguments, json_message(REQUEST(stop)), &code);
     if (answer)
         code = conclude_stop(answer, arguments);
     cJSON_Delete(answer);
@@ -324,4 +384,123 @@ int ctl_stop(const struct ctl_arguments *arguments)
     if ((code = ctl_job_select(arguments->job, &job)) != CTL_DONE)
         return code;
     return stop_and_wait(arguments, &job);
+}
+
+/* ---- epopctl break, step and continue: a job that runs under the debug driver ------------------- */
+
+/* "stopped before work, iteration 5", and for each rank how to get at it. */
+static void print_stop(const cJSON *answer)
+{
+    const cJSON *rank;
+    printf("stopped before %s, iteration %.0f\n", term_text(answer, "element", "?"),
+           json_number(answer, "iteration", 0));
+    cJSON_ArrayForEach(rank, cJSON_GetObjectItem(answer, "ranks"))
+    {
+        const char *block = term_text(rank, "block", "");
+        printf("rank %.0f on %s: gdb -p %.0f%s%s%s\n", json_number(rank, "rank", 0), term_text(rank, "host", "?"),
+               json_number(rank, "pid", 0), !block[0] ? "" : " -ex 'tbreak *", block, !block[0] ? "" : "'");
+    }
+}
+
+static void print_done(const cJSON *answer, const char *done)
+{
+    const char *note = term_text(answer, "note", "");
+    if (cJSON_HasObjectItem(answer, "ranks"))
+        print_stop(answer);
+    else
+        printf("%s%s%s\n", done, !note[0] ? "" : "; ", note);
+}
+
+/* Takes the request. */
+static int ask_debugged_job(const struct ctl_arguments *arguments, cJSON *request, const char *done)
+{
+    struct control_job job;
+    int code = ctl_job_select(arguments->job, &job);
+    cJSON *answer = code == CTL_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, &code) : NULL;
+    if (answer && (code = ctl_code_of(answer)) == CTL_DONE && !arguments->json)
+        print_done(answer, done);
+    else if (answer && !arguments->json)
+        ctl_complain("%s", term_text(answer, "reason", "refused, without a reason"));
+    else if (answer)
+        term_print_json(answer);
+    cJSON_Delete(answer);
+    cJSON_Delete(request);
+    return code;
+}
+
+int ctl_break(const struct ctl_arguments *arguments)
+{
+    cJSON *request = json_message(REQUEST(break));
+    cJSON_AddStringToObject(request, "at", arguments->breakpoint);
+    if (arguments->remove)
+        cJSON_AddTrueToObject(request, "remove");
+    if (arguments->wait)
+        cJSON_AddTrueToObject(request, "wait");
+    return ask_debugged_job(arguments, request, arguments->remove ? "removed" : "set");
+}
+
+int ctl_step(const struct ctl_arguments *arguments)
+{
+    return ask_debugged_job(arguments, json_message(REQUEST(step)), "going on");
+}
+
+int ctl_continue(const struct ctl_arguments *arguments)
+{
+    return ask_debugged_job(arguments, json_message(REQUEST(continue)), "going on");
+}
+
+/* ---- epopctl checkpoint: the job saves its described data --------------------------------------- */
+
+/* "/scratch/heat-17-0003.h5  1.00 MiB in 0.251 s, at iterate, iteration 120; the ranks stood still for 0.253 s" */
+static void print_checkpoint_for_people(const cJSON *made)
+{
+    char bytes[32];
+    term_bytes(json_number(made, "bytes", 0), bytes);
+    printf("%s  %s in %.3f s, at %s, iteration %.0f; the ranks stood still for %.3f s\n", term_text(made, "path", "?"),
+           bytes, json_number(made, "seconds", 0), term_text(made, "element", "?"), json_number(made, "iteration", 0),
+           json_number(made, "stall", 0));
+}
+
+/* path, bytes, seconds, stall, element, iteration */
+static void print_checkpoint_for_programs(const cJSON *made)
+{
+    printf("%s\t%.0f\t%.6f\t%.6f\t%s\t%.0f\n", term_text(made, "path", "?"), json_number(made, "bytes", 0),
+           json_number(made, "seconds", 0), json_number(made, "stall", 0), term_text(made, "element", "?"),
+           json_number(made, "iteration", 0));
+}
+
+static void print_checkpoint_answer(const cJSON *answer, const struct ctl_arguments *arguments)
+{
+    const cJSON *made = cJSON_GetObjectItem(answer, "checkpoint");
+    if (arguments->json)
+        term_print_json(answer);
+    else if (!json_true(answer, "ok"))
+        ctl_complain("%s", term_text(answer, "reason", "refused, without a reason"));
+    else if (!made)
+        puts("accepted");
+    else if (term_for_people())
+        print_checkpoint_for_people(made);
+    else
+        print_checkpoint_for_programs(made);
+}
+
+int ctl_checkpoint(const struct ctl_arguments *arguments)
+{
+    struct control_job job;
+    int code = ctl_job_select(arguments->job, &job);
+    if (code != CTL_DONE)
+        return code;
+    cJSON *request = json_message(REQUEST(checkpoint));
+    if (arguments->wait)
+        cJSON_AddTrueToObject(request, "wait");
+    cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
+    cJSON_Delete(request);
+    if (answer) {
+        print_checkpoint_answer(answer, arguments);
+        code = ctl_code_of(answer);
+    } else if (code == CTL_TIMEOUT) {
+        ctl_complain("the checkpoint may still be made: epopctl watch shows it");
+    }
+    cJSON_Delete(answer);
+    return code;
 }
