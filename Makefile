@@ -282,9 +282,9 @@ $(BUILD)/tests/unit/test_profile: $(patsubst %,$(OBJ)/driver/%.o,profile/merge c
 $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
 $(BUILD)/tests/unit/test_fit: terminal/output.c
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
-$(BUILD)/tests/unit/test_timeline: report/timeline.c report/trace.c
+$(BUILD)/tests/unit/test_timeline: report/timeline.c
 $(BUILD)/tests/unit/test_steps: report/steps.c
-$(BUILD)/tests/unit/test_gantt: report/gantt.c report/ranges.c
+$(BUILD)/tests/unit/test_gantt: report/gantt.c report/schedule.c
 # The driver's objects are no part of the library.
 $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj)) $(OBJ)/interpose/layer/redirect.o
 $(BUILD)/tests/unit/test_journal: $(journal_obj)

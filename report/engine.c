@@ -37,7 +37,7 @@ static void add_timers(duk_context *context)
 }
 
 /* Takes the error off the stack. */
-static void explain(duk_context *context, char *error, size_t error_size)
+static void explain_error(duk_context *context, char *error, size_t error_size)
 {
     snprintf(error, error_size, "%s", duk_safe_to_stacktrace(context, -1));
     error[strcspn(error, "\n")] = '\0';
@@ -56,7 +56,7 @@ struct engine *engine_start(char *error, size_t error_size)
     }
     add_timers(engine->context);
     if (duk_peval_lstring(engine->context, report_script, (size_t)(report_script_end - report_script)) != 0) {
-        explain(engine->context, error, error_size);
+        explain_error(engine->context, error, error_size);
         engine_stop(engine);
         return NULL;
     }
@@ -95,7 +95,7 @@ char *engine_call(struct engine *engine, const char *function, const char *json,
 {
     struct call call = {.function = function, .json = json, .chart = chart, .width = width};
     if (duk_safe_call(engine->context, call_inside, &call, 0, 1) != 0) {
-        explain(engine->context, error, error_size);
+        explain_error(engine->context, error, error_size);
         return NULL;
     }
     char *text = strdup(duk_get_string(engine->context, -1));

@@ -5,7 +5,7 @@
 
 #include "report/amdahl.h"
 
-static double number(const cJSON *object, const char *key)
+static double number_in(const cJSON *object, const char *key)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     return cJSON_IsNumber(item) ? item->valuedouble : 0;
@@ -14,14 +14,14 @@ static double number(const cJSON *object, const char *key)
 /* Time of a rank per iteration, 0 where there was none. */
 static double time_of_iteration(const cJSON *world)
 {
-    double iterations = number(world, "iterations");
-    return iterations > 0 ? number(cJSON_GetObjectItemCaseSensitive(world, "loop_time"), "mean") / iterations : 0;
+    double iterations = number_in(world, "iterations");
+    return iterations > 0 ? number_in(cJSON_GetObjectItemCaseSensitive(world, "loop_time"), "mean") / iterations : 0;
 }
 
 /* What the same work took, in times of the smallest world. */
 static double time_of_job(const cJSON *entry)
 {
-    double speedup = number(entry, "speedup");
+    double speedup = number_in(entry, "speedup");
     return speedup > 0 ? 1 / speedup : 0;
 }
 
@@ -33,13 +33,13 @@ static int is_seen(const struct amdahl_point *points, size_t count, int size)
     return 0;
 }
 
-static size_t collect(const cJSON *entries, double (*time_of)(const cJSON *), struct amdahl_point *points)
+static size_t collect_points(const cJSON *entries, double (*time_of)(const cJSON *), struct amdahl_point *points)
 {
     size_t count = 0;
     const cJSON *entry;
     cJSON_ArrayForEach(entry, entries)
     {
-        struct amdahl_point point = {.size = (int)number(entry, "size"), .time = time_of(entry)};
+        struct amdahl_point point = {.size = (int)number_in(entry, "size"), .time = time_of(entry)};
         if (point.size > 0 && point.time > 0 && !is_seen(points, count, point.size))
             points[count++] = point;
     }
@@ -47,7 +47,7 @@ static size_t collect(const cJSON *entries, double (*time_of)(const cJSON *), st
 }
 
 /* A number, or null where there is no fit. */
-static int add(cJSON *json, const char *key, const struct amdahl *fit, double value)
+static int add_of_fit(cJSON *json, const char *key, const struct amdahl *fit, double value)
 {
     return fit->kind == AMDAHL_NONE ? cJSON_AddNullToObject(json, key) != NULL
                                     : cJSON_AddNumberToObject(json, key, value) != NULL;
@@ -61,12 +61,12 @@ static cJSON *fit_of(const cJSON *entries, double (*time_of)(const cJSON *))
     char verdict[160];
     if (points == NULL || json == NULL)
         goto fail;
-    size_t count = collect(entries, time_of, points);
+    size_t count = collect_points(entries, time_of, points);
     amdahl_fit(points, count, &fit);
     amdahl_verdict(&fit, count, verdict, sizeof verdict);
-    if (!cJSON_AddNumberToObject(json, "points", (double)count) || !add(json, "serial", &fit, fit.serial) ||
-        !add(json, "parallel", &fit, fit.parallel) || !add(json, "fraction", &fit, fit.fraction) ||
-        !add(json, "deviation", &fit, fit.deviation) || !cJSON_AddStringToObject(json, "verdict", verdict))
+    if (!cJSON_AddNumberToObject(json, "points", (double)count) || !add_of_fit(json, "serial", &fit, fit.serial) ||
+        !add_of_fit(json, "parallel", &fit, fit.parallel) || !add_of_fit(json, "fraction", &fit, fit.fraction) ||
+        !add_of_fit(json, "deviation", &fit, fit.deviation) || !cJSON_AddStringToObject(json, "verdict", verdict))
         goto fail;
     free(points);
     return json;
@@ -77,13 +77,13 @@ fail:
 }
 
 /* Appends an element's fit, if it made iterations. */
-static int add_element(cJSON *list, const cJSON *element)
+static int add_fit_of_element(cJSON *list, const cJSON *element)
 {
     cJSON *fit = fit_of(cJSON_GetObjectItemCaseSensitive(element, "worlds"), time_of_iteration);
     if (fit == NULL)
         return -1;
-    if (number(fit, "points") > 0) {
-        if (cJSON_AddNumberToObject(fit, "pc", number(element, "pc")) && cJSON_AddItemToArray(list, fit))
+    if (number_in(fit, "points") > 0) {
+        if (cJSON_AddNumberToObject(fit, "pc", number_in(element, "pc")) && cJSON_AddItemToArray(list, fit))
             return 0;
         cJSON_Delete(fit);
         return -1;
@@ -106,7 +106,7 @@ cJSON *fits_of(const cJSON *profile)
     const cJSON *element;
     cJSON_ArrayForEach(element, cJSON_GetObjectItemCaseSensitive(profile, "elements"))
     {
-        if (add_element(list, element) != 0)
+        if (add_fit_of_element(list, element) != 0)
             goto fail;
     }
     return fits;

@@ -4,26 +4,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/ranges.h"
+#include "report/schedule.h"
 
 /* Half a pixel of a drawing this wide. */
 #define PIXELS 1000.0
 
-static double area(const struct schedule_stay *stay)
+static double stay_area(const struct schedule_stay *stay)
 {
     return (stay->end - stay->begin) * stay->size;
 }
 
-static int by_area(const void *a, const void *b)
+static int stay_by_area(const void *a, const void *b)
 {
     const struct gantt_stay *left = a, *right = b;
-    double difference = area(right->stay) - area(left->stay);
+    double difference = stay_area(right->stay) - stay_area(left->stay);
     if (difference != 0)
         return difference > 0 ? 1 : -1;
     return (left->stay > right->stay) - (left->stay < right->stay);
 }
 
-static int by_begin(const void *a, const void *b)
+static int stay_by_begin(const void *a, const void *b)
 {
     const struct gantt_stay *left = a, *right = b;
     if (left->stay->begin != right->stay->begin)
@@ -32,7 +32,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* All stays; the number of their ranges. */
-static size_t collect(struct gantt_stay *all, const struct schedule_run *run, size_t *count)
+static size_t collect_stays(struct gantt_stay *all, const struct schedule_run *run, size_t *count)
 {
     size_t pieces = 0;
     *count = 0;
@@ -58,7 +58,7 @@ static void paint(struct gantt *gantt, const struct schedule *schedule, const st
     double width = (schedule->end - schedule->begin) / GANTT_COLUMNS, high = (double)schedule->nodes / gantt->rows;
     int first, last;
     for (const char *text = stay->nodes; text && *text;) {
-        text = ranges_next(text, &first, &last);
+        text = schedule_next_range(text, &first, &last);
         double top = first / high, bottom = (last + 1) / high;
         for (int row = (int)floor(top); row < gantt->rows && row < bottom; row++)
             paint_row(gantt->shares + (size_t)row * GANTT_COLUMNS, fmin(bottom, row + 1) - fmax(top, row),
@@ -71,7 +71,7 @@ struct room {
     size_t stays, pieces;
 };
 
-static bool take(struct room *room, const struct schedule_stay *stay, double narrow)
+static bool take_room(struct room *room, const struct schedule_stay *stay, double narrow)
 {
     size_t pieces = (size_t)stay->pieces;
     if (!room->stays || pieces > room->pieces || stay->end - stay->begin < narrow)
@@ -82,7 +82,7 @@ static bool take(struct room *room, const struct schedule_stay *stay, double nar
 }
 
 /* Leaves those in `shown` that fit, and paints the others. */
-static int reduce(struct gantt *gantt, const struct schedule *schedule, size_t most, int most_rows)
+static int reduce_to_room(struct gantt *gantt, const struct schedule *schedule, size_t most, int most_rows)
 {
     double narrow = (schedule->end - schedule->begin) / PIXELS / 2;
     size_t all = gantt->count;
@@ -91,11 +91,11 @@ static int reduce(struct gantt *gantt, const struct schedule *schedule, size_t m
     gantt->shares = calloc((size_t)gantt->rows * GANTT_COLUMNS, sizeof *gantt->shares);
     if (!gantt->shares)
         return -1;
-    qsort(gantt->shown, all, sizeof *gantt->shown, by_area);
+    qsort(gantt->shown, all, sizeof *gantt->shown, stay_by_area);
     gantt->count = 0;
     for (size_t i = 0; i < all; i++) {
         const struct gantt_stay it = gantt->shown[i];
-        if (take(&room, it.stay, narrow))
+        if (take_room(&room, it.stay, narrow))
             gantt->shown[gantt->count++] = it;
         else
             paint(gantt, schedule, it.stay);
@@ -107,17 +107,17 @@ static int reduce(struct gantt *gantt, const struct schedule *schedule, size_t m
 int gantt_choose(struct gantt *gantt, const struct schedule *schedule, const struct schedule_run *run, size_t most,
                  int most_rows)
 {
-    size_t pieces = collect(NULL, run, &gantt->count);
+    size_t pieces = collect_stays(NULL, run, &gantt->count);
     *gantt = (struct gantt){.shown = calloc(gantt->count + 1, sizeof *gantt->shown)};
     if (!gantt->shown)
         return -1;
-    collect(gantt->shown, run, &gantt->count);
+    collect_stays(gantt->shown, run, &gantt->count);
     bool fits = gantt->count <= most && pieces / GANTT_PIECES < most;
-    if (!fits && reduce(gantt, schedule, most, most_rows) != 0) {
+    if (!fits && reduce_to_room(gantt, schedule, most, most_rows) != 0) {
         gantt_free(gantt);
         return -1;
     }
-    qsort(gantt->shown, gantt->count, sizeof *gantt->shown, by_begin);
+    qsort(gantt->shown, gantt->count, sizeof *gantt->shown, stay_by_begin);
     return 0;
 }
 

@@ -1,27 +1,111 @@
 /*
  * epop-report: a page, drawings or tables of a profile or a schedule. What is in the files is read, checked and
- * summed up in C (subject.h); what is shown and how is said in web/src.
+ * summed up in C; what is shown and how is said in web/src.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/engine.h"
 #include "report/options.h"
-#include "report/output.h"
 #include "report/subject.h"
+
+/* ---- Writing ------------------------------------------------------------------------------------ */
+
+/* A regular file is written beside its place and then put there; a device or a pipe is written to as it is. */
+
+static int write_to_stream(FILE *file, const char *text)
+{
+    errno = 0;
+    if (fputs(text, file) >= 0 && fflush(file) == 0)
+        return 0;
+    return errno ? errno : EIO;
+}
+
+static int write_and_close(FILE *file, const char *text)
+{
+    if (file == NULL)
+        return errno;
+    int failed = write_to_stream(file, text);
+    if (fclose(file) != 0 && !failed)
+        failed = errno;
+    return failed;
+}
+
+/* As permissions are for files that programs make. */
+static mode_t usual_mode(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static int write_beside(const char *path, const char *text)
+{
+    char *beside;
+    if (asprintf(&beside, "%s.XXXXXX", path) < 0)
+        return ENOMEM;
+    int fd = mkstemp(beside);
+    int failed = fd < 0 ? errno : 0;
+    if (!failed) {
+        failed = fchmod(fd, usual_mode()) == 0 ? 0 : errno;
+        int unwritten = write_and_close(fdopen(fd, "w"), text);
+        failed = failed ? failed : unwritten;
+        if (!failed && rename(beside, path) != 0)
+            failed = errno;
+        if (failed)
+            unlink(beside);
+    }
+    free(beside);
+    return failed;
+}
+
+/* A symbolic link stays one: what it points to is replaced. */
+static int write_target(const char *path, const char *text)
+{
+    char *target = realpath(path, NULL);
+    int failed = write_beside(target ? target : path, text);
+    free(target);
+    return failed;
+}
+
+/* Writes the text; "-" is the standard output. 0, or an errno. A file that was there is replaced. */
+static int write_output(const char *path, const char *text)
+{
+    struct stat status;
+    if (strcmp(path, "-") == 0)
+        return write_to_stream(stdout, text);
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return write_and_close(fopen(path, "we"), text);
+    return write_target(path, text);
+}
+
+static int make_folder(const char *path)
+{
+    struct stat status;
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return errno;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+}
+
+/* ---- Making ------------------------------------------------------------------------------------- */
 
 enum { DONE, FAILED, REFUSED };
 
 #define ERROR_SIZE 400
 
-static int complain(const char *what, const char *why)
+static int say_failure(const char *what, const char *why)
 {
     fprintf(stderr, "epop-report: %s: %s\n", what, why);
     return FAILED;
 }
 
-static int refuse(const char *path, const char *why)
+static int refuse_file(const char *path, const char *why)
 {
     fprintf(stderr, "epop-report: %s %s\n", strcmp(path, "-") == 0 ? "the standard input" : path, why);
     return REFUSED;
@@ -29,8 +113,8 @@ static int refuse(const char *path, const char *why)
 
 static int write_text(const char *path, const char *text)
 {
-    int failed = output_write(path, text);
-    return failed ? complain(strcmp(path, "-") == 0 ? "the standard output" : path, strerror(failed)) : DONE;
+    int failed = write_output(path, text);
+    return failed ? say_failure(strcmp(path, "-") == 0 ? "the standard output" : path, strerror(failed)) : DONE;
 }
 
 /* One drawing or table; into the folder if there is one. */
@@ -41,12 +125,12 @@ static int write_chart(struct engine *engine, const struct options *options, con
     char error[ERROR_SIZE], *path = NULL;
     char *text = engine_call(engine, kind, json, chart, options->width, error, sizeof error);
     if (text == NULL)
-        return complain(chart, error);
+        return say_failure(chart, error);
     int status = DONE;
     if (*text == '\0' && folder == NULL)
-        status = complain(chart, "there is nothing to draw (--format csv gives its figures)");
+        status = say_failure(chart, "there is nothing to draw (--format csv gives its figures)");
     else if (*text != '\0' && folder != NULL && asprintf(&path, "%s/%s.%s", folder, chart, kind) < 0)
-        status = complain(folder, "no memory");
+        status = say_failure(folder, "no memory");
     else if (*text != '\0')
         status = write_text(folder != NULL ? path : options->output, text);
     free(path);
@@ -70,7 +154,7 @@ static int refuse_chart(const char *chart, const char *kind)
 {
     char why[ERROR_SIZE];
     snprintf(why, sizeof why, "is none of the charts of a %s (see epop-report --help)", kind);
-    return refuse(chart, why);
+    return refuse_file(chart, why);
 }
 
 static int write_charts(struct engine *engine, const struct options *options, const struct subject *subject)
@@ -79,14 +163,14 @@ static int write_charts(struct engine *engine, const struct options *options, co
     char *names = engine_call(engine, "charts", subject->kind, "", 0, error, sizeof error);
     int status = DONE;
     if (names == NULL)
-        return complain("charts", error);
+        return say_failure("charts", error);
     if (options->chart != NULL) {
         status = has_name(names, options->chart) ? write_chart(engine, options, subject->json, options->chart, NULL)
                                                  : refuse_chart(options->chart, subject->kind);
     } else {
-        int failed = output_folder(options->output);
+        int failed = make_folder(options->output);
         if (failed)
-            status = complain(options->output, strerror(failed));
+            status = say_failure(options->output, strerror(failed));
         for (char *name = strtok_r(names, "\n", &rest); name && status == DONE; name = strtok_r(NULL, "\n", &rest))
             status = write_chart(engine, options, subject->json, name, options->output);
     }
@@ -99,19 +183,19 @@ static int write_page(struct engine *engine, const struct options *options, cons
     char error[ERROR_SIZE];
     char *text = engine_call(engine, "page", json, "", 0, error, sizeof error);
     if (text == NULL)
-        return complain("the page", error);
+        return say_failure("the page", error);
     int status = write_text(options->output, text);
     free(text);
     return status;
 }
 
-static int make(struct engine *engine, const struct options *options)
+static int make_report(struct engine *engine, const struct options *options)
 {
     char error[ERROR_SIZE];
     const char *file;
     struct subject subject = {0};
     if (subject_read(&subject, engine, options, &file, error, sizeof error) != 0)
-        return refuse(file, error);
+        return refuse_file(file, error);
     int status = options->format == FORMAT_HTML ? write_page(engine, options, subject.json)
                                                 : write_charts(engine, options, &subject);
     free(subject.json);
@@ -124,13 +208,13 @@ int main(int argc, char **argv)
     char error[ERROR_SIZE];
     enum options_result result = options_parse(&options, argc, argv);
     if (result == OPTIONS_DONE)
-        return fflush(stdout) == 0 ? DONE : complain("the standard output", "cannot write");
+        return fflush(stdout) == 0 ? DONE : say_failure("the standard output", "cannot write");
     if (result == OPTIONS_WRONG)
         return REFUSED;
     struct engine *engine = engine_start(error, sizeof error);
     if (engine == NULL)
-        return complain("the charts' program", error);
-    int status = make(engine, &options);
+        return say_failure("the charts' program", error);
+    int status = make_report(engine, &options);
     engine_stop(engine);
     return status;
 }

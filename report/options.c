@@ -32,7 +32,7 @@ static const char help[] =
     "PROFILE and SCHEDULE may be - for the standard input.\n"
     "Exit status: 0 done, 1 could not write, 2 wrong usage, or a file that is none of epop's.\n";
 
-static int complain(const char *text, const char *word)
+static int complain_of(const char *text, const char *word)
 {
     fprintf(stderr, "epop-report: %s%s%s%s (see epop-report --help)\n", text, word ? " \"" : "", word ? word : "",
             word ? "\"" : "");
@@ -46,7 +46,7 @@ static int parse_format(struct options *options, const char *word)
             options->format = (enum format)i;
             return 0;
         }
-    return complain("--format takes html, svg or csv, not", word);
+    return complain_of("--format takes html, svg or csv, not", word);
 }
 
 static int parse_width(struct options *options, const char *word)
@@ -54,28 +54,28 @@ static int parse_width(struct options *options, const char *word)
     char *end;
     long width = strtol(word, &end, 10);
     if (end == word || *end != '\0' || width < WIDTH_LEAST || width > WIDTH_MOST)
-        return complain("--width takes a number from 240 to 4000, not", word);
+        return complain_of("--width takes a number from 240 to 4000, not", word);
     options->width = (int)width;
     return 0;
 }
 
 /* The files, and what follows from options together. */
-static int finish(struct options *options, int count, char **files)
+static int finish_options(struct options *options, int count, char **files)
 {
     if (count < 1)
-        return complain("which profile or schedule?", NULL);
+        return complain_of("which profile or schedule?", NULL);
     if (count > 2)
-        return complain("a profile and a trace, and then", files[2]);
+        return complain_of("a profile and a trace, and then", files[2]);
     options->file = files[0];
     options->trace = count > 1 ? files[1] : NULL;
     if (options->trace != NULL && strcmp(options->file, "-") == 0 && strcmp(options->trace, "-") == 0)
-        return complain("only one file can be", "-");
+        return complain_of("only one file can be", "-");
     if (options->chart != NULL && options->format == FORMAT_HTML)
-        return complain("--chart needs --format svg or csv", NULL);
+        return complain_of("--chart needs --format svg or csv", NULL);
     if (options->output == NULL)
         options->output = options->chart != NULL ? "-" : options->format == FORMAT_HTML ? "report.html" : "report";
     else if (options->chart == NULL && options->format != FORMAT_HTML && strcmp(options->output, "-") == 0)
-        return complain("several files cannot go to the standard output: name a folder, or a --chart", NULL);
+        return complain_of("several files cannot go to the standard output: name a folder, or a --chart", NULL);
     return 0;
 }
 
@@ -114,8 +114,8 @@ enum options_result options_parse(struct options *options, int argc, char **argv
             puts("epop-report " EPOP_VERSION);
             return OPTIONS_DONE;
         default:
-            failed = complain(letter == ':' ? "a value is missing for" : "unknown option", argv[optind - 1]);
+            failed = complain_of(letter == ':' ? "a value is missing for" : "unknown option", argv[optind - 1]);
         }
     }
-    return failed || finish(options, argc - optind, argv + optind) != 0 ? OPTIONS_WRONG : OPTIONS_GO;
+    return failed || finish_options(options, argc - optind, argv + optind) != 0 ? OPTIONS_WRONG : OPTIONS_GO;
 }

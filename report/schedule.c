@@ -1,14 +1,178 @@
-/* What the charts compute with is checked here, with its place; what they only show is looked at by those who show it.
- */
+/* What the charts compute with is checked here; what they only show is looked at by those who show it. */
 #include "report/schedule.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/fields.h"
-#include "report/ranges.h"
+/* ---- Members that have to be there: the first that is missing or wrong is remembered with its place ---- */
+
+/* Where one is: /runs/RUN/LIST/ITEM; what is not known yet is negative or NULL. */
+struct fields {
+    int run;
+    const char *list;
+    int item;
+    bool failed;
+    char *error;
+    size_t error_size;
+};
+
+/* After a failure the getters go on with harmless values, so that who reads need not look after each of them. */
+
+static int place_text(const struct fields *at, char *text, size_t size)
+{
+    if (at->run < 0)
+        return snprintf(text, size, "/");
+    if (!at->list)
+        return snprintf(text, size, "/runs/%d/", at->run);
+    if (at->item < 0)
+        return snprintf(text, size, "/runs/%d/%s/", at->run, at->list);
+    return snprintf(text, size, "/runs/%d/%s/%d/", at->run, at->list, at->item);
+}
+
+/* Says that a member is wrong, unless something was before. */
+static void fields_fail(struct fields *at, const char *key, const char *what)
+{
+    char where[120];
+    if (at->failed)
+        return;
+    at->failed = true;
+    place_text(at, where, sizeof where);
+    if (!*key)
+        where[strlen(where) - 1] = '\0';
+    snprintf(at->error, at->error_size, "is not a valid schedule: %s%s %s", where, key, what);
+}
+
+static bool is_none(const cJSON *item)
+{
+    return !item || cJSON_IsNull(item);
+}
+
+static const cJSON *member_of(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+/* A finite number; 0 after a failure. */
+static double fields_number(struct fields *at, const cJSON *object, const char *key)
+{
+    const cJSON *item = member_of(object, key);
+    if (cJSON_IsNumber(item) && isfinite(item->valuedouble))
+        return item->valuedouble;
+    fields_fail(at, key, "must be a number");
+    return 0;
+}
+
+/* Likewise, NAN where it is null or not there. */
+static double fields_number_or_none(struct fields *at, const cJSON *object, const char *key)
+{
+    return is_none(member_of(object, key)) ? NAN : fields_number(at, object, key);
+}
+
+/* A whole number from `least` to `most`. */
+static int fields_count(struct fields *at, const cJSON *object, const char *key, int least, int most)
+{
+    char what[80];
+    double value = fields_number(at, object, key);
+    if (value >= least && value <= most && value == floor(value))
+        return (int)value;
+    snprintf(what, sizeof what, "must be a whole number from %d to %d", least, most);
+    fields_fail(at, key, what);
+    return least;
+}
+
+static const char *fields_text(struct fields *at, const cJSON *object, const char *key)
+{
+    const cJSON *item = member_of(object, key);
+    if (cJSON_IsString(item))
+        return item->valuestring;
+    fields_fail(at, key, "must be a text");
+    return "";
+}
+
+/* Likewise, "" where it is null or not there. */
+static const char *fields_text_or_none(struct fields *at, const cJSON *object, const char *key)
+{
+    return is_none(member_of(object, key)) ? "" : fields_text(at, object, key);
+}
+
+/* One of the words, of which the last is NULL. */
+static const char *fields_word(struct fields *at, const cJSON *object, const char *key, const char *const *words)
+{
+    char what[120] = "must be one of";
+    const char *text = fields_text(at, object, key);
+    for (size_t i = 0; words[i]; i++) {
+        size_t length = strlen(what);
+        if (!strcmp(words[i], text))
+            return text;
+        snprintf(what + length, sizeof what - length, " %s", words[i]);
+    }
+    fields_fail(at, key, what);
+    return words[0];
+}
+
+static const cJSON *fields_array(struct fields *at, const cJSON *object, const char *key)
+{
+    const cJSON *item = member_of(object, key);
+    if (!cJSON_IsArray(item))
+        fields_fail(at, key, "must be a list");
+    return item;
+}
+
+static const cJSON *fields_object(struct fields *at, const cJSON *object, const char *key)
+{
+    const cJSON *item = member_of(object, key);
+    if (!cJSON_IsObject(item))
+        fields_fail(at, key, "must be an object");
+    return item;
+}
+
+/* ---- Nodes as text ------------------------------------------------------------------------------ */
+
+/* A text is gone through from range to range; none is ever kept as a list. */
+
+static const char *number_at(const char *text, int *number)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (*text < '0' || *text > '9' || errno || value > INT_MAX)
+        return NULL;
+    *number = (int)value;
+    return end;
+}
+
+const char *schedule_next_range(const char *text, int *first, int *last)
+{
+    text = number_at(text + (*text == ','), first);
+    *last = *first;
+    if (text && *text == '-')
+        text = number_at(text + 1, last);
+    return text && (!*text || *text == ',') && *first <= *last ? text : NULL;
+}
+
+bool schedule_count_ranges(const char *text, int limit, int *nodes, int *ranges)
+{
+    int first = 0, last = -1;
+    *nodes = *ranges = 0;
+    if (*text == ',')
+        return false;
+    while (*text) {
+        int before = last;
+        text = schedule_next_range(text, &first, &last);
+        if (!text || first <= before || last >= limit)
+            return false;
+        *nodes += last - first + 1;
+        ++*ranges;
+    }
+    return *nodes > 0;
+}
+
+/* ---- The schedule ------------------------------------------------------------------------------- */
 
 #define SCHEMA     "epop.schedule"
 #define VERSION    1
@@ -40,7 +204,7 @@ static bool read_stay(struct schedule_stay *stay, const cJSON *json, double sinc
     if (!cJSON_IsString(item) || stay->begin < since || stay->end < stay->begin)
         return false;
     stay->nodes = item->valuestring;
-    return ranges_count(stay->nodes, nodes, &stay->size, &stay->pieces);
+    return schedule_count_ranges(stay->nodes, nodes, &stay->size, &stay->pieces);
 }
 
 static void read_stays(struct fields *at, struct schedule_job *job, const cJSON *list, int nodes)
@@ -86,7 +250,7 @@ static void read_job(struct fields *at, struct schedule_job *job, const cJSON *j
         fields_fail(at, "stays/0", "begins before the job is submitted");
 }
 
-static int by_id(const void *a, const void *b)
+static int job_by_id(const void *a, const void *b)
 {
     double left = ((const struct schedule_job *)a)->id, right = ((const struct schedule_job *)b)->id;
     return (left > right) - (left < right);
@@ -106,7 +270,7 @@ static void read_jobs(struct fields *at, struct schedule_run *run, int nodes)
             return;
         read_job(at, &run->jobs[run->job_count++], json, nodes);
     }
-    qsort(run->jobs, run->job_count, sizeof *run->jobs, by_id);
+    qsort(run->jobs, run->job_count, sizeof *run->jobs, job_by_id);
     at->item = -1;
     for (size_t i = 1; i < run->job_count; i++)
         if (run->jobs[i].id == run->jobs[i - 1].id)
@@ -128,7 +292,7 @@ static void read_decision(struct fields *at, struct schedule_run *run, const cJS
     if (isnan(fields_number_or_none(at, json, "at")) && !strcmp(decision->kind, "reserve"))
         fields_fail(at, "at", "must be a number, as this is a reservation");
     const char *nodes = fields_text_or_none(at, json, "nodes");
-    if (*nodes && !ranges_count(nodes, MOST_NODES, &size, &pieces))
+    if (*nodes && !schedule_count_ranges(nodes, MOST_NODES, &size, &pieces))
         fields_fail(at, "nodes", "must be nodes in order, as in \"0-3,7\"");
     if (run->decision_count > 1 && decision->time < decision[-1].time)
         fields_fail(at, "time", "is before that of the decision before it");
@@ -214,7 +378,7 @@ static void find_times(struct schedule *schedule)
     schedule->end = end > schedule->begin ? end : schedule->begin + 1;
 }
 
-static int read_all(struct schedule *schedule, struct fields *at)
+static int read_runs(struct schedule *schedule, struct fields *at)
 {
     const cJSON *json, *list = fields_array(at, schedule->json, "runs");
     schedule->nodes = fields_count(at, fields_object(at, schedule->json, "machine"), "nodes", 1, MOST_NODES);
@@ -246,7 +410,7 @@ int schedule_read(struct schedule *schedule, const cJSON *json, char *error, siz
         snprintf(error, error_size, "is a schedule of version %g; this epop-report reads version %d", version, VERSION);
         return -1;
     }
-    if (!read_all(schedule, &at))
+    if (!read_runs(schedule, &at))
         return 0;
     schedule_free(schedule);
     return -1;
@@ -268,5 +432,5 @@ void schedule_free(struct schedule *schedule)
 const struct schedule_job *schedule_job(const struct schedule_run *run, double id)
 {
     const struct schedule_job key = {.id = id};
-    return bsearch(&key, run->jobs, run->job_count, sizeof key, by_id);
+    return bsearch(&key, run->jobs, run->job_count, sizeof key, job_by_id);
 }

@@ -5,10 +5,9 @@
 #ifndef EPOP_REPORT_SCHEDULE_H
 #define EPOP_REPORT_SCHEDULE_H
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-#include <cjson/cJSON.h>
 
 /* A job on the same nodes for a while. */
 struct schedule_stay {
@@ -59,6 +58,12 @@ bool schedule_is(const cJSON *json);
 /* 0, or -1 with what is wrong and where in error. */
 int schedule_read(struct schedule *schedule, const cJSON *json, char *error, size_t error_size);
 void schedule_free(struct schedule *schedule);
+
+/* Nodes as text, "0-3,7", are gone through from range to range: the next one, and where the text goes on; NULL: there
+ * is none. */
+const char *schedule_next_range(const char *text, int *first, int *last);
+/* How many nodes and ranges; false unless there is one at least, they ascend, and all are below `limit`. */
+bool schedule_count_ranges(const char *text, int limit, int *nodes, int *ranges);
 
 /* NULL: there is no such job. */
 const struct schedule_job *schedule_job(const struct schedule_run *run, double id);

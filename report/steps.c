@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void append(struct steps *steps, double time, double jobs, double nodes)
+static void append_step(struct steps *steps, double time, double jobs, double nodes)
 {
     if (steps->count == steps->room) {
         size_t room = 2 * steps->room + 64;
@@ -22,18 +22,18 @@ static void append(struct steps *steps, double time, double jobs, double nodes)
 void steps_add(struct steps *steps, double begin, double end, double nodes)
 {
     if (end > begin) {
-        append(steps, begin, 1, nodes);
-        append(steps, end, -1, -nodes);
+        append_step(steps, begin, 1, nodes);
+        append_step(steps, end, -1, -nodes);
     }
 }
 
-static int by_time(const void *a, const void *b)
+static int step_by_time(const void *a, const void *b)
 {
     double left = ((const struct step *)a)->time, right = ((const struct step *)b)->time;
     return (left > right) - (left < right);
 }
 
-static bool is_same(const struct step *a, const struct step *b)
+static bool is_same_step(const struct step *a, const struct step *b)
 {
     return a->jobs == b->jobs && a->nodes == b->nodes;
 }
@@ -43,7 +43,7 @@ void steps_sum(struct steps *steps)
     struct step now = {0};
     size_t kept = 0;
     if (steps->count)
-        qsort(steps->items, steps->count, sizeof *steps->items, by_time);
+        qsort(steps->items, steps->count, sizeof *steps->items, step_by_time);
     for (size_t i = 0; i < steps->count; i++) {
         now.time = steps->items[i].time;
         now.jobs += steps->items[i].jobs;
@@ -53,7 +53,7 @@ void steps_sum(struct steps *steps)
             continue;
         steps->most_jobs = fmax(steps->most_jobs, now.jobs);
         steps->most_nodes = fmax(steps->most_nodes, now.nodes);
-        if (!kept || !is_same(&steps->items[kept - 1], &now))
+        if (!kept || !is_same_step(&steps->items[kept - 1], &now))
             steps->items[kept++] = now;
     }
     steps->count = kept;

@@ -1,9 +1,189 @@
-/* For each process: the MPI share around each moment, the element at each moment, and its adaptations. */
+/* The events that matter are picked in one pass and sorted; then each process is looked at, at so many moments. */
 #include "report/timeline.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- What matters in a trace -------------------------------------------------------------------- */
+
+#define VERSION     2
+#define MICROSECOND 1e-6
+
+static int refuse_trace(char *error, size_t error_size, const char *text)
+{
+    snprintf(error, error_size, "%s", text);
+    return -1;
+}
+
+static int get_number(const cJSON *object, const char *key, double *value)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (!cJSON_IsNumber(item))
+        return -1;
+    *value = item->valuedouble;
+    return 0;
+}
+
+static const char *get_text(const cJSON *object, const char *key)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+    return text != NULL ? text : "";
+}
+
+static int check_trace_kind(const cJSON *json, char *error, size_t error_size)
+{
+    const cJSON *about = cJSON_GetObjectItemCaseSensitive(json, "otherData");
+    double version;
+    if (strcmp(get_text(json, "schema"), "epop.profile") == 0)
+        return refuse_trace(error, error_size, "is a profile; the second file is a trace");
+    if (!cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(json, "traceEvents")) || !cJSON_IsObject(about))
+        return refuse_trace(error, error_size, "is not a trace (epop --driver trace writes one)");
+    if (get_number(about, "version", &version) != 0 || version != VERSION) {
+        snprintf(error, error_size, "is not a trace of version %d, which this epop-report reads", VERSION);
+        return -1;
+    }
+    if (!cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(about, "processes"))) {
+        snprintf(error, error_size, "has no events: %.100s", get_text(about, "reason"));
+        return -1;
+    }
+    return 0;
+}
+
+/* The pid of a process in one of the two lists, -1 if it is not there. */
+static double pid_of(const cJSON *list, double process)
+{
+    const cJSON *entry;
+    double value, pid;
+    cJSON_ArrayForEach(entry, list)
+    {
+        if (get_number(entry, "process", &value) == 0 && value == process && get_number(entry, "pid", &pid) == 0)
+            return pid;
+    }
+    return -1;
+}
+
+static int check_run(const cJSON *json, const cJSON *profile, char *error, size_t error_size)
+{
+    const cJSON *about = cJSON_GetObjectItemCaseSensitive(json, "otherData");
+    double traced = pid_of(cJSON_GetObjectItemCaseSensitive(about, "processes"), 0);
+    double profiled = pid_of(cJSON_GetObjectItemCaseSensitive(profile, "processes"), 0);
+    if (traced == profiled)
+        return 0;
+    snprintf(error, error_size,
+             "is of another run: process 0 has pid %.0f there, and %.0f in the profile (--driver profile,trace)",
+             traced, profiled);
+    return -1;
+}
+
+/* Whether the event is a slice that matters; its kind. */
+static int slice_kind(const cJSON *event, enum slice_kind *kind)
+{
+    const char *category = get_text(event, "cat");
+    if (strcmp(category, "element") == 0)
+        *kind = SLICE_ELEMENT;
+    else if (strcmp(category, "rank") == 0)
+        *kind = SLICE_RANK;
+    else if (strcmp(category, "adaptation") == 0 && strcmp(get_text(event, "name"), "adaptation") == 0)
+        *kind = SLICE_ADAPTATION;
+    else
+        return 0;
+    return 1;
+}
+
+static int pick_slice(struct trace *trace, const cJSON *event)
+{
+    struct trace_slice slice = {.name = get_text(event, "name")};
+    double process, begin, duration;
+    if (!slice_kind(event, &slice.kind))
+        return 0;
+    if (get_number(event, "pid", &process) != 0 || get_number(event, "ts", &begin) != 0 ||
+        get_number(event, "dur", &duration) != 0 || duration < 0)
+        return -1;
+    slice.process = (int)process;
+    slice.begin = begin * MICROSECOND;
+    slice.end = (begin + duration) * MICROSECOND;
+    trace->slices[trace->slice_count++] = slice;
+    return 0;
+}
+
+static int pick_share(struct trace *trace, const cJSON *event)
+{
+    double process, time, share;
+    if (strcmp(get_text(event, "name"), "MPI") != 0)
+        return 0;
+    if (get_number(event, "pid", &process) != 0 || get_number(event, "ts", &time) != 0 ||
+        get_number(cJSON_GetObjectItemCaseSensitive(event, "args"), "share", &share) != 0)
+        return -1;
+    trace->shares[trace->share_count++] = (struct trace_share){(int)process, time * MICROSECOND, share};
+    return 0;
+}
+
+static int pick_event(struct trace *trace, const cJSON *event)
+{
+    const char *phase = get_text(event, "ph");
+    if (strcmp(phase, "X") == 0)
+        return pick_slice(trace, event);
+    if (strcmp(phase, "C") == 0)
+        return pick_share(trace, event);
+    return *phase != '\0' ? 0 : -1;
+}
+
+static int compare_places(int process, double time, int other_process, double other_time)
+{
+    if (process != other_process)
+        return process < other_process ? -1 : 1;
+    return time < other_time ? -1 : time > other_time;
+}
+
+static int slice_by_begin(const void *left, const void *right)
+{
+    const struct trace_slice *a = left, *b = right;
+    return compare_places(a->process, a->begin, b->process, b->begin);
+}
+
+static int share_by_time(const void *left, const void *right)
+{
+    const struct trace_share *a = left, *b = right;
+    return compare_places(a->process, a->time, b->process, b->time);
+}
+
+int trace_read(struct trace *trace, const cJSON *json, const cJSON *profile, char *error, size_t error_size)
+{
+    *trace = (struct trace){0};
+    if (check_trace_kind(json, error, error_size) != 0 || check_run(json, profile, error, error_size) != 0)
+        return -1;
+    const cJSON *events = cJSON_GetObjectItemCaseSensitive(json, "traceEvents"), *event;
+    size_t count = (size_t)cJSON_GetArraySize(events), done = 0;
+    trace->slices = calloc(count + 1, sizeof *trace->slices);
+    trace->shares = calloc(count + 1, sizeof *trace->shares);
+    if (trace->slices == NULL || trace->shares == NULL) {
+        trace_free(trace);
+        return refuse_trace(error, error_size, "does not fit into memory");
+    }
+    cJSON_ArrayForEach(event, events)
+    {
+        if (pick_event(trace, event) != 0) {
+            trace_free(trace);
+            snprintf(error, error_size, "has an event that is not whole, /traceEvents/%zu", done);
+            return -1;
+        }
+        done++;
+    }
+    qsort(trace->slices, trace->slice_count, sizeof *trace->slices, slice_by_begin);
+    qsort(trace->shares, trace->share_count, sizeof *trace->shares, share_by_time);
+    return 0;
+}
+
+void trace_free(struct trace *trace)
+{
+    free(trace->slices);
+    free(trace->shares);
+    *trace = (struct trace){0};
+}
+
+/* ---- What each process did at each moment ------------------------------------------------------- */
 
 /* One process, and its part of the trace. */
 struct row {
@@ -15,7 +195,7 @@ struct row {
     double ratios[TIMELINE_MOMENTS]; /* NAN: it was no rank, or nothing is known */
 };
 
-static double number(const cJSON *object, const char *key, double otherwise)
+static double number_or(const cJSON *object, const char *key, double otherwise)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
@@ -73,7 +253,7 @@ static int add_item(cJSON *object, const char *key, cJSON *item)
     return -1;
 }
 
-static int append(cJSON *list, cJSON *item)
+static int append_item(cJSON *list, cJSON *item)
 {
     if (item != NULL && cJSON_AddItemToArray(list, item))
         return 0;
@@ -89,7 +269,7 @@ static int add_span(cJSON *spans, const struct row *row, double begin, double en
         cJSON_AddNumberToObject(span, "end", end + row->shift) && cJSON_AddStringToObject(span, "kind", kind) &&
         cJSON_AddStringToObject(span, "name", name) &&
         add_item(span, "mpi", number_or_null(mean_share(row, begin, end))) == 0)
-        return append(spans, span);
+        return append_item(spans, span);
     cJSON_Delete(span);
     return -1;
 }
@@ -132,11 +312,11 @@ static int add_shares(cJSON *shares, const struct row *row)
 {
     cJSON *entry = cJSON_CreateObject(), *ratios = cJSON_CreateArray();
     for (int i = 0; i < TIMELINE_MOMENTS; i++)
-        if (append(ratios, number_or_null(row->ratios[i])) != 0)
+        if (append_item(ratios, number_or_null(row->ratios[i])) != 0)
             goto fail;
     if (!cJSON_AddNumberToObject(entry, "process", row->process) || !cJSON_AddItemToObject(entry, "ratios", ratios))
         goto fail;
-    return append(shares, entry);
+    return append_item(shares, entry);
 fail:
     cJSON_Delete(ratios);
     cJSON_Delete(entry);
@@ -168,8 +348,8 @@ static double shift_of(const struct trace *trace, const cJSON *profile)
     const cJSON *process = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(profile, "processes"), 0);
     const cJSON *rank = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(process, "ranks"), 0);
     for (size_t i = 0; i < trace->slice_count && rank != NULL; i++)
-        if (trace->slices[i].kind == SLICE_RANK && trace->slices[i].process == (int)number(process, "process", 0))
-            return number(rank, "begin", 0) - trace->slices[i].begin;
+        if (trace->slices[i].kind == SLICE_RANK && trace->slices[i].process == (int)number_or(process, "process", 0))
+            return number_or(rank, "begin", 0) - trace->slices[i].begin;
     return 0;
 }
 
@@ -181,7 +361,7 @@ static void write_note(char *text, size_t text_size, double step, const cJSON *a
     cJSON_ArrayForEach(process, cJSON_GetObjectItemCaseSensitive(about, "processes"))
     {
         const cJSON *kept = cJSON_GetObjectItemCaseSensitive(process, "kept");
-        one_in = fmax(one_in, number(cJSON_GetObjectItemCaseSensitive(kept, "elements"), "one_in", 1));
+        one_in = fmax(one_in, number_or(cJSON_GetObjectItemCaseSensitive(kept, "elements"), "one_in", 1));
     }
     int length = snprintf(text, text_size, "The trace was looked at every %.3g ms.", step * 1e3);
     if (one_in > 1)
@@ -198,7 +378,7 @@ static int add_rows(cJSON *spans, cJSON *shares, const struct trace *trace, cons
     const cJSON *process;
     cJSON_ArrayForEach(process, cJSON_GetObjectItemCaseSensitive(profile, "processes"))
     {
-        struct row row = {.process = (int)number(process, "process", 0), .shift = shift, .step = step};
+        struct row row = {.process = (int)number_or(process, "process", 0), .shift = shift, .step = step};
         if (count++ == TIMELINE_PROCESSES)
             break;
         find_part(&row, trace);
@@ -211,7 +391,7 @@ static int add_rows(cJSON *spans, cJSON *shares, const struct trace *trace, cons
 
 cJSON *timeline_of(const struct trace *trace, const cJSON *about, const cJSON *profile)
 {
-    double step = number(profile, "duration", 0) / TIMELINE_MOMENTS;
+    double step = number_or(profile, "duration", 0) / TIMELINE_MOMENTS;
     char note[400];
     write_note(note, sizeof note, step, about);
     cJSON *timeline = cJSON_CreateObject();

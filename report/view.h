@@ -2,9 +2,8 @@
 #ifndef EPOP_REPORT_VIEW_H
 #define EPOP_REPORT_VIEW_H
 
-#include <stddef.h>
-
 #include <cjson/cJSON.h>
+#include <stddef.h>
 
 #include "report/schedule.h"
 
@@ -18,7 +17,7 @@ struct view_limits {
 /* What a page takes, which has to stay small; and all, for tables. */
 extern const struct view_limits view_page, view_all;
 
-/* {"schedule": ...}, see src/schedule/model.js. NULL: no memory. */
+/* {"schedule": ...}, as web/src/schedule/model.js reads it. NULL: no memory. */
 cJSON *view_of(const struct schedule *schedule, const struct view_limits *limits);
 
 #endif

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "report/gantt.h"
-#include "report/ranges.h"
+#include "report/schedule.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -16,11 +16,11 @@ static void test_nodes_as_text(void **state)
     static const char *const wrong[] = {"",   ",",   ",1",  "1,",  "x",     "1x",  "-1",
                                         "1-", "2-1", "1,1", "3,2", "0-3,3", "0-8", "8"};
     int nodes, ranges;
-    assert_true(ranges_count("0-3,5,7", 8, &nodes, &ranges));
+    assert_true(schedule_count_ranges("0-3,5,7", 8, &nodes, &ranges));
     assert_int_equal(nodes, 6);
     assert_int_equal(ranges, 3);
     for (size_t i = 0; i < COUNT(wrong); i++)
-        assert_false(ranges_count(wrong[i], 8, &nodes, &ranges));
+        assert_false(schedule_count_ranges(wrong[i], 8, &nodes, &ranges));
     (void)state;
 }
 
