@@ -20,7 +20,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/host.h"
 #include "runtime/base/json.h"
-#include "runtime/base/procstat.h"
+#include "runtime/base/proc.h"
 #include "runtime/control/rundir.h"
 #include "runtime/wire/messages.h"
 #include "terminal/output.h"

@@ -9,7 +9,7 @@
 
 #include "epopctl/client.h"
 #include "epopctl/command.h"
-#include "runtime/base/duration.h"
+#include "runtime/base/clock.h"
 #include "runtime/wire/messages.h"
 
 /* ---- The commands ------------------------------------------------------------------------------- */

@@ -10,11 +10,11 @@
 #include "epopctl/client.h"
 #include "epopctl/command.h"
 #include "epopctl/jobs.h"
+#include "runtime/base/child.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/helper.h"
 #include "runtime/base/host.h"
 #include "runtime/base/json.h"
-#include "runtime/base/spawn.h"
+#include "runtime/base/paths.h"
 #include "runtime/wire/messages.h"
 #include "terminal/output.h"
 

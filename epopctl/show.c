@@ -8,7 +8,7 @@
 #include "epopctl/client.h"
 #include "epopctl/command.h"
 #include "epopctl/jobs.h"
-#include "runtime/base/duration.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 #include "terminal/output.h"

@@ -15,7 +15,7 @@
 
 #include "driver/epop/capabilities.h"
 #include "driver/epop/launch.h"
-#include "runtime/base/duration.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
 

@@ -16,7 +16,7 @@
 #include "driver/epop/options.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/base/kin.h"
+#include "runtime/base/proc.h"
 #include "runtime/base/say.h"
 #include "runtime/control/address.h"
 #include "runtime/control/control.h"

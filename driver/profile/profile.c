@@ -15,7 +15,7 @@
 #include "driver/profile/measure.h"
 #include "driver/profile/merge.h"
 #include "driver/profile/table.h"
-#include "runtime/base/duration.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
 

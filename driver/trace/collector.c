@@ -23,10 +23,10 @@
 #include "driver/trace/events.h"
 #include "driver/trace/out.h"
 #include "runtime/base/array.h"
+#include "runtime/base/child.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
-#include "runtime/base/spawn.h"
 #include "runtime/job/job.h"
 
 #define WRITTEN     'w'

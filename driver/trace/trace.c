@@ -18,7 +18,6 @@
 #include "driver/trace/out.h"
 #include "driver/trace/recorder.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/duration.h"
 #include "runtime/base/say.h"
 #include "runtime/job/job.h"
 

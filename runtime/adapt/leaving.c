@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "interpose/interpose.h"
-#include "runtime/base/duration.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/thread.h"
 #include "runtime/crash/crash.h"

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/helper.h"
-#include "runtime/base/nodelist.h"
-#include "runtime/base/slurm.h"
+#include "runtime/base/batch.h"
+#include "runtime/base/paths.h"
 #include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/resize.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "runtime/backends/allocation.h"
+#include "runtime/base/batch.h"
 #include "runtime/base/error.h"
-#include "runtime/base/slurm.h"
 
 extern char **environ;
 

@@ -1,4 +1,4 @@
-/* Arrays that grow: see array.h. */
+/* Arrays that grow, by doubling. */
 #include "runtime/base/array.h"
 
 #include <stdint.h>

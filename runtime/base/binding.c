@@ -1,4 +1,4 @@
-/* Binding joining processes: see binding.h. */
+/* Binding processes to cores: what a process may have, what it is bound to, and its share of the rest. */
 #include "runtime/base/binding.h"
 
 #include <dirent.h>
@@ -49,7 +49,7 @@ void binding_set(const cpu_set_t *cores)
 /* ---- The share ------------------------------------------------------------------------- */
 
 /* The cores of `set` from the `skip`th on, at most `count`. */
-static void take(const cpu_set_t *set, int skip, int count, cpu_set_t *taken)
+static void take_cores(const cpu_set_t *set, int skip, int count, cpu_set_t *taken)
 {
     CPU_ZERO(taken);
     for (int core = 0; core < CPU_SETSIZE && count > 0; core++)
@@ -71,7 +71,7 @@ void binding_share(const cpu_set_t *possible, const cpu_set_t *used, int each, i
         *mine = unused;
     } else {
         int width = each * count <= left ? each : left / count;
-        take(&unused, index * width, width, mine);
+        take_cores(&unused, index * width, width, mine);
     }
 }
 

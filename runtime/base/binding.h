@@ -1,6 +1,7 @@
 /*
- * Binding joining processes to cores that the running ranks of their host do not use, where those are bound at all.
- * It is not known beforehand which joiner comes up where, so each finds its own cores, by its number on its host.
+ * Binds joining processes to cores that the running ranks of their host do not use, if those ranks are bound at all.
+ * Which joining process comes up on which host is not known beforehand, so each finds its own cores, by its number
+ * on its host.
  */
 #ifndef EPOP_BINDING_H
 #define EPOP_BINDING_H

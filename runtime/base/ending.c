@@ -1,4 +1,4 @@
-/* Ending the job: see ending.h. */
+/* Ending the job: the last words are printed and read before any process goes. */
 #include "runtime/base/ending.h"
 #include "runtime/base/say.h"
 

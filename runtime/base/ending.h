@@ -1,6 +1,6 @@
 /*
- * Ending the job from wherever one is: a library, a thread, a callback that must not fail. What belongs to it, the
- * records that are kept and the other processes that have to be told, is handed in by who has that.
+ * Ends the job from anywhere: a library, a thread, a callback that must not fail. What that takes elsewhere, keeping
+ * the records and telling the other processes, is done by hooks that their owner sets.
  */
 #ifndef EPOP_BASE_ENDING_H
 #define EPOP_BASE_ENDING_H
@@ -18,13 +18,13 @@ void ending_set(const struct ending_hooks *hooks);
 /* Writes what this process has printed, and waits a moment for it to be read. Any thread. */
 void ending_flush(void);
 
-/* Prints the text behind "epop: ", and waits a moment for it to be read. Any thread. */
+/* Prints "epop: " and the text, and waits a moment for it to be read. Any thread. */
 void ending_say(const char *text);
 
 /* The same of what the job will not survive: it is noted as the reason. */
 void ending_say_failing(const char *text);
 
-/* The text behind "epop: ", where nothing may be waited for but that: in a signal handler, perhaps. */
+/* Likewise, past the buffers of stdio: for signal handlers, too. */
 void ending_write(const char *text);
 
 /* Prints the text (NULL: none) and ends the job with that status. The first one counts. Any thread. */
@@ -37,7 +37,7 @@ void ending_abort(const char *text) __attribute__((noreturn));
  * handlers. */
 void ending_quit(int status) __attribute__((noreturn));
 
-/* Is the calling thread at it? */
+/* Is the calling thread ending the job? */
 bool ending_here(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Setting an error: see error.h. */
+/* Setting an error. */
 #include "runtime/base/error.h"
 
 #include <stdarg.h>

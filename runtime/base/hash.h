@@ -1,4 +1,4 @@
-/* FNV-1a, 64 bits: tells two things apart, and is no protection against anybody. */
+/* A 64-bit hash (FNV-1a): it tells two things apart, and protects against nobody. */
 #ifndef EPOP_BASE_HASH_H
 #define EPOP_BASE_HASH_H
 

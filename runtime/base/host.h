@@ -1,8 +1,8 @@
-/* Names of hosts. */
+/* How long names of hosts can be. */
 #ifndef EPOP_BASE_HOST_H
 #define EPOP_BASE_HOST_H
 
-/* Room for one that a list names: DNS allows 253 characters. */
+/* Room for a name that a list of hosts has: DNS allows 253 characters. */
 #define HOST_MAX 256
 
 /* And for that of a host itself, of which Linux has 64. */

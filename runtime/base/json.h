@@ -1,4 +1,7 @@
-/* Short forms for reading the messages of the control plane. Missing members read as 0, -1 or NULL. */
+/*
+ * Short forms for reading and making messages of the control plane. A missing member reads as 0, false, NULL, or as
+ * what the caller says.
+ */
 #ifndef EPOP_JSON_H
 #define EPOP_JSON_H
 

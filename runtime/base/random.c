@@ -1,4 +1,4 @@
-/* Random digits: see random.h. */
+/* Random hex digits from the kernel. */
 #include "runtime/base/random.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Secrets and names that nobody can guess. */
+/* Random digits for secrets and for names that nobody can guess. */
 #ifndef EPOP_BASE_RANDOM_H
 #define EPOP_BASE_RANDOM_H
 

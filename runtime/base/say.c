@@ -1,4 +1,4 @@
-/* Lines on the standard error: see say.h. */
+/* EPOP's own lines on the standard error, each in one write. */
 #include "runtime/base/say.h"
 
 #include <errno.h>

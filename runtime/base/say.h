@@ -1,6 +1,7 @@
 /*
- * What EPOP itself says on the standard error: each line whole, whatever other ranks and threads print beside it. Since
- * glibc 2.37 fprintf to it writes a line in pieces of 128 bytes, between which Hydra puts what another rank has said.
+ * What EPOP itself says on the standard error: each line stays whole, whatever other ranks and threads print at the
+ * same time. (Since glibc 2.37 fprintf writes a line in pieces of 128 bytes, and Hydra puts the output of other
+ * ranks between them.)
  */
 #ifndef EPOP_BASE_SAY_H
 #define EPOP_BASE_SAY_H

@@ -1,4 +1,4 @@
-/* Threads that take no signals: see thread.h. */
+/* The runtime's own threads, which take no signals. */
 #include "runtime/base/thread.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Which clock, and how long its ticks are: see ticks.h. */
+/* Which clock ticks are read from, and how long a tick is. */
 #include "runtime/base/ticks.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * A clock for measuring short things: the processor's counter where the kernel keeps its own time by it
- * (then it runs alike on all cores), which takes half as long to read as clock_gettime; else that.
+ * A clock for measuring short times: the processor's counter, if the kernel keeps its own time by it (then it runs
+ * alike on all cores), which takes half as long to read as clock_gettime; otherwise clock_gettime.
  */
 #ifndef EPOP_BASE_TICKS_H
 #define EPOP_BASE_TICKS_H

@@ -1,4 +1,4 @@
-/* A list of deadlines: see timers.h. There are a dozen at most, so the list has no order. */
+/* A list of deadlines. There are a dozen at most, so the list has no order. */
 #include "runtime/base/timers.h"
 
 #include <stddef.h>

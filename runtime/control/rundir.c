@@ -18,8 +18,8 @@
 #include "runtime/base/batch.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
-#include "runtime/base/procstat.h"
-#include "runtime/base/statedir.h"
+#include "runtime/base/paths.h"
+#include "runtime/base/proc.h"
 
 #define FIRST_NAMESPACE "pid:[4026531836]"
 

@@ -16,7 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "runtime/base/helper.h"
+#include "runtime/base/paths.h"
 
 #define FRAMES_MAX     128
 #define HELPER_SECONDS 3

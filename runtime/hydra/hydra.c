@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/base/helper.h"
-#include "runtime/base/procstat.h"
+#include "runtime/base/paths.h"
+#include "runtime/base/proc.h"
 
 #define ANCESTORS 8 /* a script or two may stand between the proxy and this process */
 

@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/child.h"
-#include "runtime/base/helper.h"
-#include "runtime/base/spawn.h"
+#include "runtime/base/paths.h"
 #include "runtime/base/thread.h"
 
 static char helper[PATH_MAX];

@@ -12,7 +12,6 @@
 
 #include "epop_api/program.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/duration.h"
 #include "runtime/base/ending.h"
 #include "runtime/checkpoint/files.h"
 #include "runtime/checkpoint/memory.h"

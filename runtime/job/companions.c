@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/batch.h"
+#include "runtime/base/child.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/helper.h"
+#include "runtime/base/paths.h"
 #include "runtime/base/say.h"
-#include "runtime/base/slurm.h"
-#include "runtime/base/spawn.h"
 #include "runtime/base/thread.h"
 #include "runtime/hydra/relay.h"
 

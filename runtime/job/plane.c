@@ -17,7 +17,6 @@
 #include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
-#include "runtime/base/slurm.h"
 #include "runtime/control/clock_offset.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/hydra/hydra.h"

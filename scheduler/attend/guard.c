@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
-#include "runtime/base/kin.h"
+#include "runtime/base/proc.h"
 #include "runtime/hydra/leftovers.h"
 #include "scheduler/attend/jobdir.h"
 

@@ -21,8 +21,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/base/kin.h"
-#include "runtime/base/procstat.h"
+#include "runtime/base/proc.h"
 #include "runtime/control/rundir.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/hydra/leftovers.h"

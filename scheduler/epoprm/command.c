@@ -12,9 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/base/helper.h"
 #include "runtime/base/json.h"
-#include "runtime/base/statedir.h"
+#include "runtime/base/paths.h"
 #include "scheduler/journal/journal.h"
 
 /* ---- What they say, and how they read a number -------------------------------------------------- */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/child.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/spawn.h"
 #include "scheduler/journal/journal.h"
 #include "scheduler/simulated/metrics.h"
 #include "scheduler/simulated/recording.h"

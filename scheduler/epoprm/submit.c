@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/duration.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "scheduler/epoprm/client.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/duration.h"
+#include "runtime/base/clock.h"
 #include "scheduler/core/policy.h"
 #include "scheduler/epopsim/policies.h"
 

@@ -11,11 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/base/helper.h"
+#include "runtime/base/batch.h"
+#include "runtime/base/child.h"
 #include "runtime/base/json.h"
-#include "runtime/base/nodelist.h"
-#include "runtime/base/slurm.h"
-#include "runtime/base/spawn.h"
+#include "runtime/base/paths.h"
 #include "runtime/hydra/mpiexec.h"
 #include "scheduler/hosts/state.h"
 

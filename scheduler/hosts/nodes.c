@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/child.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/spawn.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/wire/loop.h"
 #include "scheduler/hosts/launch.h"

@@ -15,8 +15,8 @@
 #include <fcntl.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/child.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/spawn.h"
 
 #define PIECE 65536
 

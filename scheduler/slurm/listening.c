@@ -13,7 +13,7 @@
 
 #include <netinet/in.h>
 
-#include "runtime/base/statedir.h"
+#include "runtime/base/paths.h"
 #include "runtime/wire/socket.h"
 
 static int name_file(struct listening *listening, const char *file, struct error *error)

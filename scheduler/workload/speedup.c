@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/duration.h"
+#include "runtime/base/clock.h"
 
 /* ---- Models ------------------------------------------------------------------------------------- */
 

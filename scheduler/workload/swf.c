@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/duration.h"
+#include "runtime/base/clock.h"
 #include "scheduler/workload/workload.h"
 
 enum { ID, SUBMIT, WAIT, RUN, USED, CPU, MEMORY, REQUESTED, LIMIT, WANTED_MEMORY, STATUS, USER, GROUP, APPLICATION };

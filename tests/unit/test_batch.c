@@ -13,8 +13,7 @@
 #include <cmocka.h>
 
 #include "runtime/base/batch.h"
-#include "runtime/base/procstat.h"
-#include "runtime/base/slurm.h"
+#include "runtime/base/proc.h"
 
 /* In a process of its own, as it is looked at once. */
 static void batch(const char *said, const char *job, const char *step, const char *expected)

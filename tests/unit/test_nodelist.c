@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/base/nodelist.h"
+#include "runtime/base/batch.h"
 
 static void names(const char *text, const char *expected)
 {

@@ -1,10 +1,11 @@
-/* Processes of a job, as /proc has them: see kin.h. */
-#include "runtime/base/kin.h"
+/* Reading /proc, and ending the processes of a job that are found in it. */
+#include "runtime/base/proc.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +15,10 @@
 #include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 
-static const double terminated = 2, killed = 5; /* seconds after each signal */
+/* ---- One process -------------------------------------------------------------------------------- */
 
-struct process {
-    long pid, parent;
-    bool dead, ours;
-};
-
-struct processes {
-    struct process *items;
-    size_t count, room;
-};
-
-static size_t read_text(long pid, const char *name, char *text, size_t size)
+/* A file of that process's, with a 0 at its end; "" where it cannot be read. How long it is. */
+static size_t read_proc_file(long pid, const char *name, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/%s", pid, name);
@@ -40,17 +32,74 @@ static size_t read_text(long pid, const char *name, char *text, size_t size)
     return length;
 }
 
+/* Fields of "stat", counted from 1 as in proc(5). */
+enum { STATE = 3, START = 22 };
+
+/* Where the field stands, counted from the end of the name, which may hold anything; NULL: there are not so many. */
+static const char *stat_field(const char *name_end, int number)
+{
+    const char *at = name_end;
+    for (int i = STATE - 1; at && i < number; i++)
+        if ((at = strchr(at, ' ')))
+            at++;
+    return at;
+}
+
+int procstat_read(long pid, struct procstat *stat)
+{
+    char text[1024];
+    read_proc_file(pid, "stat", text, sizeof text);
+    char *name = strchr(text, '('), *name_end = strrchr(text, ')'), *last = strrchr(text, ' ');
+    if (!name || !name_end || !last || sscanf(name_end, ") %c %ld", &stat->state, &stat->parent) != 2)
+        return -1;
+    const char *start = stat_field(name_end, START);
+    stat->start = start ? strtoull(start, NULL, 10) : 0;
+    stat->status = atoi(last);
+    *name_end = 0;
+    snprintf(stat->name, sizeof stat->name, "%.60s", name + 1);
+    return 0;
+}
+
+long procstat_child(long parent, bool (*is)(void *context, long pid, const struct procstat *stat), void *context)
+{
+    char path[64];
+    long child, found = 0;
+    struct procstat stat;
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", parent, parent);
+    FILE *file = fopen(path, "re");
+    while (file && !found && fscanf(file, "%ld", &child) == 1)
+        if (!procstat_read(child, &stat) && is(context, child, &stat))
+            found = child;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* ---- The processes of a job --------------------------------------------------------------------- */
+
+static const double terminated = 2, killed = 5; /* seconds after each signal */
+
+struct process {
+    long pid, parent;
+    bool dead, ours;
+};
+
+struct processes {
+    struct process *items;
+    size_t count, room;
+};
+
 static bool has_mark(long pid, const char *mark)
 {
-    static char text[1 << 18]; /* longer environments: the mark is their first word (guard.c) */
-    size_t length = mark ? read_text(pid, "environ", text, sizeof text) : 0;
+    static char text[1 << 18]; /* longer environments: the mark is their first word (scheduler/attend) */
+    size_t length = mark ? read_proc_file(pid, "environ", text, sizeof text) : 0;
     for (size_t at = 0; at < length; at += strlen(text + at) + 1)
         if (!strcmp(text + at, mark))
             return true;
     return false;
 }
 
-static bool is_mine(long pid)
+static bool is_of_this_user(long pid)
 {
     char path[64];
     struct stat status;
@@ -58,17 +107,14 @@ static bool is_mine(long pid)
     return !stat(path, &status) && status.st_uid == geteuid();
 }
 
-static void add(struct processes *all, long pid, const char *mark)
+static void add_process(struct processes *all, long pid, const char *mark)
 {
-    char text[1024], state;
-    long parent;
-    read_text(pid, "stat", text, sizeof text);
-    const char *end = strrchr(text, ')');
-    if (!end || sscanf(end, ") %c %ld", &state, &parent) != 2 || !is_mine(pid) ||
+    struct procstat stat;
+    if (procstat_read(pid, &stat) || !is_of_this_user(pid) ||
         array_reserve(&all->items, &all->room, all->count + 1, sizeof *all->items))
         return;
-    bool dead = state == 'Z' || state == 'X';
-    all->items[all->count++] = (struct process){pid, parent, dead, !dead && has_mark(pid, mark)};
+    bool dead = stat.state == 'Z' || stat.state == 'X';
+    all->items[all->count++] = (struct process){pid, stat.parent, dead, !dead && has_mark(pid, mark)};
 }
 
 static bool is_child(const struct processes *all, const struct process *one, pid_t root)
@@ -101,7 +147,7 @@ static int signal_once(pid_t root, const char *mark, int number)
         return -1;
     for (const struct dirent *entry; (entry = readdir(directory));)
         if (atol(entry->d_name) > 1)
-            add(&all, atol(entry->d_name), mark);
+            add_process(&all, atol(entry->d_name), mark);
     closedir(directory);
     find_descendants(&all, root);
     for (size_t i = 0; i < all.count; i++) {
