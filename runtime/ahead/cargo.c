@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/hash.h"
-#include "runtime/redist/check.h"
+#include "runtime/redist/plan.h"
 
 /* Elements with gaps need MPI to be packed, which another thread must not call everywhere. */
 static bool can_go(const struct described *entry, redist_element *element)

@@ -9,7 +9,7 @@
 
 #include "runtime/describe/describe.h"
 #include "runtime/redist/element.h"
-#include "runtime/redist/stream.h"
+#include "runtime/redist/exchange.h"
 
 struct cargo_item {
     struct described *entry; /* of the cargo's description */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/describe/describe.h"
-#include "runtime/redist/check.h"
+#include "runtime/redist/plan.h"
 
 static const epop_dist_t *dist_of(const struct described *entry)
 {

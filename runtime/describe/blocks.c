@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "runtime/describe/describe.h"
-#include "runtime/redist/boxes.h"
-#include "runtime/redist/check.h"
+#include "runtime/redist/layout.h"
+#include "runtime/redist/plan.h"
 
 static const epop_blocks_t *blocks_of(const struct described *entry)
 {

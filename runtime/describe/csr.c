@@ -7,7 +7,6 @@
 #include "runtime/describe/collective.h"
 #include "runtime/describe/unstructured.h"
 #include "runtime/redist/element.h"
-#include "runtime/redist/index.h"
 #include "runtime/redist/wait.h"
 
 /* The layout of an entry. The starts are its `local`, and their type is its type. */

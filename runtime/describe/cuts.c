@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "runtime/describe/unstructured.h"
-#include "runtime/redist/check.h"
-#include "runtime/redist/index.h"
+#include "runtime/redist/element.h"
+#include "runtime/redist/plan.h"
 
 enum { NAME_BYTES = 256 };
 

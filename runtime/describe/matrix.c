@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/describe/describe.h"
-#include "runtime/redist/check.h"
+#include "runtime/redist/plan.h"
 
 /* The layout that `size` ranks have. */
 static epop_dist2d_t layout_of(const struct described *entry, int size)

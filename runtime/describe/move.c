@@ -4,8 +4,8 @@
 #include "runtime/describe/audit.h"
 #include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
-#include "runtime/redist/check.h"
 #include "runtime/redist/move.h"
+#include "runtime/redist/plan.h"
 #include "runtime/redist/traffic.h"
 
 struct describe_ahead describe_ahead;

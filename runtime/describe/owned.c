@@ -5,6 +5,7 @@
 
 #include "runtime/describe/unstructured.h"
 #include "runtime/redist/element.h"
+#include "runtime/redist/move.h"
 #include "runtime/redist/plan.h"
 
 /* The layout of an entry. */

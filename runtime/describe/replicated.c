@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/describe/describe.h"
-#include "runtime/redist/check.h"
+#include "runtime/redist/plan.h"
 
 static int64_t count_of(const struct described *entry)
 {

@@ -8,7 +8,7 @@
 
 #include "epop/unstructured.h"
 #include "runtime/describe/describe.h"
-#include "runtime/redist/lists.h"
+#include "runtime/redist/plan.h"
 
 /* ---- Shares of all kinds ---- */
 

@@ -1,4 +1,7 @@
-/* One reduction over the largest fault, and over every term and its negative, so that one that differs is named. */
+/*
+ * Agreement is one reduction: over the largest fault, and over every term and its negative, so that a term which is
+ * not the same everywhere can be named.
+ */
 #include "runtime/redist/agree.h"
 
 #include <stdio.h>
@@ -77,7 +80,7 @@ int redist_window_open(const char *function, const epop_window_t *window)
 }
 
 /* Rank 0 of the window speaks for all; nobody goes on before it has: another rank's error may end the job. */
-static int refuse(const epop_window_t *window, const char *function, const char *text, int result)
+static int refuse_on_all(const epop_window_t *window, const char *function, const char *text, int result)
 {
     MPI_Request request;
     if (window->old_rank == 0)
@@ -137,13 +140,13 @@ int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault 
     terms->may_fail = highest[last] != 0;
     char text[240];
     if (terms_differ(terms, highest, text, sizeof text))
-        return refuse(window, terms->function, text, EPOP_ERR_ARGUMENT);
+        return refuse_on_all(window, terms->function, text, EPOP_ERR_ARGUMENT);
     if (!highest[0])
         return EPOP_OK;
     if (terms->subject_of)
         redist_subject = terms->subject_of(INT32_MAX - (int)(highest[0] & INT32_MAX));
     int what = (int)(highest[0] >> 32);
-    int result = refuse(window, terms->function, faults[what].text, faults[what].result);
+    int result = refuse_on_all(window, terms->function, faults[what].text, faults[what].result);
     if (terms->subject_of)
         redist_subject = NULL;
     return result;

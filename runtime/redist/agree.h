@@ -1,5 +1,5 @@
 /*
- * Agreement before and after data moves: all ranks of a window go on, or all return the same error. One line on
+ * All ranks of a window agree before and after data moves: they all go on, or all return the same error. One line on
  * stderr, from rank 0 of the window, says why.
  */
 #ifndef REDIST_AGREE_H
@@ -66,7 +66,8 @@ int redist_agree(const epop_window_t *window, redist_terms *terms, redist_fault 
  */
 int redist_agree_on_end(const epop_window_t *window, const redist_terms *terms, redist_fault fault);
 
-/* A fault that every rank finds by itself, or one rank alone: its result, and on a rank that speaks the line. Local. */
+/* For a fault that every rank finds by itself, or one rank alone: returns its result, and prints the line if this rank
+ * speaks. Local. */
 int redist_refuse(const char *function, redist_fault fault, bool speaks);
 
 /* Is this a whole window? Local, and says nothing. */

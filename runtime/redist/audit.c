@@ -1,4 +1,4 @@
-/* See audit.h. */
+/* Checksums of what the ranks have before and after a redistribution, for the debug driver. */
 #include "runtime/redist/audit.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ void epop__watch_redist(const struct redist_watch *watcher)
 }
 
 /* With a last mix, so that sums of many do not cancel. */
-static uint64_t hash(uint64_t seed, const unsigned char *bytes, int64_t size)
+static uint64_t hash_element(uint64_t seed, const unsigned char *bytes, int64_t size)
 {
     uint64_t value = hash_bytes(HASH_BEGIN ^ seed * 0x9e3779b97f4a7c15u, bytes, (size_t)size);
     value ^= value >> 31;
@@ -30,20 +30,21 @@ static uint64_t hash(uint64_t seed, const unsigned char *bytes, int64_t size)
 /* How many elements, and a sum that does not depend on their order, over each with its place in the whole. */
 typedef redist_totals totals;
 
-static void add(totals *t, uint64_t place, const redist_element *element, const unsigned char *block, int64_t at)
+static void sum_element(totals *t, uint64_t place, const redist_element *element, const unsigned char *block,
+                        int64_t at)
 {
     t->elements++;
-    t->sum += hash(place, block + at * element->extent, element->size);
+    t->sum += hash_element(place, block + at * element->extent, element->size);
 }
 
-static void add_row(totals *t, const redist_exchange *exchange, redist_side side, int64_t local, int64_t global)
+static void sum_row(totals *t, const redist_exchange *exchange, redist_side side, int64_t local, int64_t global)
 {
     const redist_rows *rows = exchange->rows;
     const unsigned char *block = side == REDIST_BEFORE ? exchange->before : exchange->after;
     const int64_t *starts = rows->starts[side];
     int64_t end = local + 1 < rows->count[side] ? starts[local + 1] : rows->total[side];
     for (int64_t at = starts[local]; at < end; at++)
-        add(t, (uint64_t)global * 1000003u + (uint64_t)(at - starts[local]), &exchange->element, block, at);
+        sum_element(t, (uint64_t)global * 1000003u + (uint64_t)(at - starts[local]), &exchange->element, block, at);
 }
 
 /* Blocks: over the row-major number of each cell. */
@@ -60,8 +61,8 @@ static totals sum_cells(const redist_exchange *exchange, redist_side side)
     while (redist_boxes_take(&cells, cells.left, &piece))
         for (int64_t i = 0; i < piece.times; i++)
             for (int64_t j = 0; j < piece.length; j++)
-                add(&t, (uint64_t)redist_place_of(&piece, REDIST_AFTER, i, j), &exchange->element, block,
-                    redist_place_of(&piece, REDIST_BEFORE, i, j));
+                sum_element(&t, (uint64_t)redist_place_of(&piece, REDIST_AFTER, i, j), &exchange->element, block,
+                            redist_place_of(&piece, REDIST_BEFORE, i, j));
     return t;
 }
 
@@ -83,29 +84,30 @@ static totals sum_block(const redist_exchange *exchange, redist_side side)
         for (int64_t j = 0; j < cols; j++) {
             int64_t col = epop_dist_global(dist->cols, rank % dist->grid_cols, dist->grid_cols, j);
             if (exchange->rows)
-                add_row(&t, exchange, side, j, col);
+                sum_row(&t, exchange, side, j, col);
             else
-                add(&t, (uint64_t)(row * dist->cols.count + col), &exchange->element, block,
-                    dist->column_major ? j * rows + i : i * cols + j);
+                sum_element(&t, (uint64_t)(row * dist->cols.count + col), &exchange->element, block,
+                            dist->column_major ? j * rows + i : i * cols + j);
         }
     }
     return t;
 }
 
-static int reduce(const epop_window_t *window, const uint64_t *mine, uint64_t *all, int count, MPI_Op op)
+static int reduce_over_all(const epop_window_t *window, const uint64_t *mine, uint64_t *all, int count, MPI_Op op)
 {
     MPI_Request request;
     return MPI_Iallreduce(mine, all, count, MPI_UINT64_T, op, window->all, &request) != MPI_SUCCESS ||
            redist_wait(&request) != MPI_SUCCESS;
 }
 
-static void compare(const redist_exchange *exchange, const char *function, totals before)
+static void compare_totals(const redist_exchange *exchange, const char *function, totals before)
 {
     const epop_window_t *window = exchange->plan->window;
     char text[600];
     totals after = sum_block(exchange, REDIST_AFTER);
     uint64_t mine[] = {before.elements, before.sum, after.elements, after.sum}, all[4];
-    if (reduce(window, mine, all, 4, MPI_SUM) || (all[0] == all[2] && all[1] == all[3]) || window->old_rank != 0)
+    if (reduce_over_all(window, mine, all, 4, MPI_SUM) || (all[0] == all[2] && all[1] == all[3]) ||
+        window->old_rank != 0)
         return;
     snprintf(text, sizeof text,
              "%s%s%s%s lost, doubled or changed elements: %" PRIu64 " before it with the checksum %016" PRIx64
@@ -140,7 +142,7 @@ static void check_room(const redist_exchange *exchange, const char *function)
 
 /* Elements with gaps are not summed: what is in the gaps does not travel. Nor is what goes by lists, whose places in
  * the whole are not known here. */
-static bool sums(const redist_exchange *exchange)
+static bool can_be_summed(const redist_exchange *exchange)
 {
     return watch && exchange->element.dense && !exchange->plan->lists;
 }
@@ -148,15 +150,15 @@ static bool sums(const redist_exchange *exchange)
 redist_fault redist_audit_exchange(const redist_exchange *exchange, const char *function, redist_totals *before)
 {
     check_room(exchange, function);
-    if (sums(exchange))
+    if (can_be_summed(exchange))
         *before = sum_block(exchange, REDIST_BEFORE);
     return redist_exchange_run(exchange) == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED;
 }
 
 void redist_audit_arrived(const redist_exchange *exchange, const char *function, redist_totals before)
 {
-    if (sums(exchange))
-        compare(exchange, function, before);
+    if (can_be_summed(exchange))
+        compare_totals(exchange, function, before);
 }
 
 redist_fault redist_audit_run(const redist_exchange *exchange, const char *function)
@@ -177,9 +179,9 @@ void redist_audit_replicated(const epop_window_t *window, const redist_element *
         return;
     /* The largest, and the smallest turned over. 62 bits: MPICH compares MPI_UINT64_T as if it had a sign. */
     const uint64_t most = UINT64_MAX >> 2;
-    uint64_t value = hash(0, data, holds ? count * element->size : 0) & most;
+    uint64_t value = hash_element(0, data, holds ? count * element->size : 0) & most;
     uint64_t mine[] = {holds ? value : 0, holds ? most - value : 0}, all[2];
-    if (reduce(window, mine, all, 2, MPI_MAX) || all[0] == most - all[1] || window->old_rank != 0)
+    if (reduce_over_all(window, mine, all, 2, MPI_MAX) || all[0] == most - all[1] || window->old_rank != 0)
         return;
     snprintf(
         text, sizeof text,

@@ -1,6 +1,6 @@
 /*
- * What the debug driver learns of redistributions: which call with which arguments, and whether all elements arrived,
- * none of them twice. Nothing here costs anything without it.
+ * What the debug driver learns of redistributions: which call with which arguments, and whether all elements
+ * arrived, none of them twice. Without that driver nothing here costs anything.
  */
 #ifndef REDIST_AUDIT_H
 #define REDIST_AUDIT_H

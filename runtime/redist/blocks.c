@@ -9,8 +9,8 @@
 
 #include "interpose/interpose.h"
 #include "runtime/redist/audit.h"
-#include "runtime/redist/check.h"
 #include "runtime/redist/halo.h"
+#include "runtime/redist/plan.h"
 
 struct job {
     redist_plan plan;
@@ -22,7 +22,7 @@ struct job {
 };
 
 /* The program's pointer may be of any type. */
-static void *get(const void *local)
+static void *array_at(const void *local)
 {
     void *array;
     memcpy(&array, local, sizeof array);
@@ -40,7 +40,7 @@ static redist_fault new_array(struct job *j, const struct redist_part *old, cons
     return redist_new_block(&exchange->element, new->elements, &exchange->after);
 }
 
-static redist_fault make_halo(struct job *j)
+static redist_fault make_window_halo(struct job *j)
 {
     const epop_window_t *window = j->plan.window;
     if (!(j->ranks = malloc(((size_t)window->new_size + 1) * sizeof *j->ranks)))
@@ -57,14 +57,14 @@ static redist_fault make_halo(struct job *j)
 static redist_fault prepare_messages(struct job *j)
 {
     redist_exchange *exchange = &j->exchange;
-    redist_fault fault = make_halo(j);
+    redist_fault fault = make_window_halo(j);
     if (fault == REDIST_FINE && !(exchange->staging = malloc((size_t)redist_staging_bytes(&exchange->element))))
         fault = REDIST_NO_MEMORY;
     return fault;
 }
 
-static redist_fault prepare(struct job *j, const epop_blocks_t *before, const epop_blocks_t *after, MPI_Datatype type,
-                            const void *local)
+static redist_fault prepare_blocks(struct job *j, const epop_blocks_t *before, const epop_blocks_t *after,
+                                   MPI_Datatype type, const void *local)
 {
     const epop_window_t *window = j->plan.window;
     redist_exchange *exchange = &j->exchange;
@@ -75,14 +75,14 @@ static redist_fault prepare(struct job *j, const epop_blocks_t *before, const ep
         return fault;
     struct redist_part old = redist_layout_part(&j->layouts[REDIST_BEFORE], window->old_rank);
     struct redist_part new = redist_layout_part(&j->layouts[REDIST_AFTER], window->new_rank);
-    if (!local || (!get(local) && old.elements > 0))
+    if (!local || (!array_at(local) && old.elements > 0))
         return REDIST_NO_BLOCK;
-    exchange->before = get(local);
+    exchange->before = array_at(local);
     fault = new_array(j, &old, &new);
     return fault == REDIST_FINE ? prepare_messages(j) : fault;
 }
 
-static redist_fault move(struct job *j)
+static redist_fault move_blocks(struct job *j)
 {
     redist_fault fault = redist_audit_run(&j->exchange, j->terms.function);
     if (!j->halo)
@@ -91,11 +91,11 @@ static redist_fault move(struct job *j)
     return posted == MPI_SUCCESS && waited == MPI_SUCCESS ? fault : REDIST_MPI_FAILED;
 }
 
-static int run(struct job *j, redist_fault fault)
+static int run_blocks(struct job *j, redist_fault fault)
 {
     const epop_window_t *window = j->plan.window;
     int result = redist_agree(window, &j->terms, fault);
-    return result == EPOP_OK ? redist_agree_on_end(window, &j->terms, move(j)) : result;
+    return result == EPOP_OK ? redist_agree_on_end(window, &j->terms, move_blocks(j)) : result;
 }
 
 static void free_messages(struct job *j)
@@ -105,7 +105,7 @@ static void free_messages(struct job *j)
     free(j->exchange.staging);
 }
 
-static void finish(const struct job *j, void *local, bool moved)
+static void finish_blocks(const struct job *j, void *local, bool moved)
 {
     const redist_exchange *exchange = &j->exchange;
     if (exchange->after == exchange->before)
@@ -127,12 +127,12 @@ int redist_blocks(const epop_window_t *window, const epop_blocks_t *before, cons
     redist_plan_blocks(&j.plan, window, j.layouts);
     redist_terms_of_blocks(&j.terms, before);
     redist_terms_of_blocks(&j.terms, after);
-    redist_fault fault = prepare(&j, before, after, type, local);
+    redist_fault fault = prepare_blocks(&j, before, after, type, local);
     redist_terms_of_element(&j.terms, &j.exchange.element);
     redist_audit_called(&j.terms);
-    int result = run(&j, fault);
+    int result = run_blocks(&j, fault);
     free_messages(&j);
-    finish(&j, local, result == EPOP_OK);
+    finish_blocks(&j, local, result == EPOP_OK);
     return result;
 }
 
@@ -153,7 +153,7 @@ int redist_layout_move(const epop_window_t *window, const struct redist_layout l
     redist_plan_blocks(&j.plan, window, j.layouts);
     if (fault == REDIST_FINE)
         fault = prepare_messages(&j);
-    int result = run(&j, fault);
+    int result = run_blocks(&j, fault);
     free_messages(&j);
     return result;
 }

@@ -1,4 +1,4 @@
-/* Moving blocks: for programs' own adapt blocks, and for described data. */
+/* Moving arrays in blocks (epop_redist_blocks), for programs and for described data. */
 #ifndef REDIST_BLOCKS_H
 #define REDIST_BLOCKS_H
 

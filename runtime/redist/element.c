@@ -1,12 +1,17 @@
 /*
- * Packing. MPI's own packing costs some hundred ns per call, too much for runs of a few elements, so that
+ * Elements in memory. MPI's own packing costs some hundred ns per call, too much for runs of a few elements, so
  * elements without gaps are copied by hand; the others go through MPI_Pack.
  */
 #include "runtime/redist/element.h"
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* ---- Elements, and blocks of them --------------------------------------------------------------- */
 
 int redist_element_of(MPI_Datatype type, redist_element *element)
 {
@@ -38,6 +43,33 @@ int64_t redist_block_bytes(const redist_element *element, int64_t count)
         return -1;
     return bytes;
 }
+
+enum { HUGE_PAGES_FROM = 4 << 20 };
+
+/* Only advice: where the kernel does not take it nothing is lost. */
+void redist_advise(void *block, int64_t bytes)
+{
+    const uintptr_t page = 4096;
+    if (bytes < HUGE_PAGES_FROM)
+        return;
+    uintptr_t start = ((uintptr_t)block + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)block + (uintptr_t)bytes) & ~(page - 1);
+    madvise((void *)start, end - start, MADV_HUGEPAGE);
+}
+
+redist_fault redist_new_block(const redist_element *element, int64_t count, void **block)
+{
+    int64_t bytes = redist_block_bytes(element, count);
+    *block = NULL;
+    if (bytes < 0)
+        return REDIST_TOO_LARGE;
+    if (bytes > 0 && !(*block = malloc((size_t)bytes)))
+        return REDIST_NO_MEMORY;
+    redist_advise(*block, bytes);
+    return REDIST_FINE;
+}
+
+/* ---- Copying ------------------------------------------------------------------------------------ */
 
 #define COPY_FIXED(bytes)                                                                                              \
     case bytes:                                                                                                        \
@@ -111,6 +143,31 @@ static void copy_places(const redist_element *element, const redist_piece *piece
                   piece->length);
 }
 
+void redist_copy(const redist_element *element, const redist_piece *piece, const void *before, void *after)
+{
+    int64_t skip = element->true_start;
+    copy_places(element, piece, (char *)after + skip, piece->on[REDIST_AFTER], (const char *)before + skip,
+                piece->on[REDIST_BEFORE], element->true_extent);
+}
+
+/* One element at a time does not reach into itself, a longer run may. */
+void redist_move_down(const redist_element *element, const redist_piece *piece, void *block)
+{
+    redist_place to = piece->on[REDIST_AFTER], from = piece->on[REDIST_BEFORE];
+    int64_t extent = element->extent, bytes = (piece->length - 1) * extent + element->true_extent;
+    if (to.at == from.at && (piece->times == 1 || to.step == from.step))
+        return;
+    if (piece->length == 1) {
+        redist_copy(element, piece, block, block);
+        return;
+    }
+    char *start = (char *)block + element->true_start;
+    for (int64_t i = 0; i < piece->times; i++)
+        memmove(start + (to.at + i * to.step) * extent, start + (from.at + i * from.step) * extent, (size_t)bytes);
+}
+
+/* ---- Packing ------------------------------------------------------------------------------------ */
+
 static redist_place packed_place(const redist_piece *piece)
 {
     return (redist_place){.at = 0, .unit = 1, .step = piece->length};
@@ -155,25 +212,18 @@ int redist_unpack(const redist_element *element, const redist_piece *piece, cons
     return MPI_SUCCESS;
 }
 
-void redist_copy(const redist_element *element, const redist_piece *piece, const void *before, void *after)
-{
-    int64_t skip = element->true_start;
-    copy_places(element, piece, (char *)after + skip, piece->on[REDIST_AFTER], (const char *)before + skip,
-                piece->on[REDIST_BEFORE], element->true_extent);
-}
+/* ---- Arrays of integers ------------------------------------------------------------------------- */
 
-/* One element at a time does not reach into itself, a longer run may. */
-void redist_move_down(const redist_element *element, const redist_piece *piece, void *block)
+int redist_index_width(MPI_Datatype type)
 {
-    redist_place to = piece->on[REDIST_AFTER], from = piece->on[REDIST_BEFORE];
-    int64_t extent = element->extent, bytes = (piece->length - 1) * extent + element->true_extent;
-    if (to.at == from.at && (piece->times == 1 || to.step == from.step))
-        return;
-    if (piece->length == 1) {
-        redist_copy(element, piece, block, block);
-        return;
-    }
-    char *start = (char *)block + element->true_start;
-    for (int64_t i = 0; i < piece->times; i++)
-        memmove(start + (to.at + i * to.step) * extent, start + (from.at + i * from.step) * extent, (size_t)bytes);
+    /* What this MPI does not have (Fortran's may be missing) is MPI_DATATYPE_NULL. */
+    const MPI_Datatype integers[] = {MPI_INT,   MPI_INT32_T, MPI_INT64_T, MPI_LONG,     MPI_LONG_LONG, MPI_AINT,
+                                     MPI_COUNT, MPI_OFFSET,  MPI_INTEGER, MPI_INTEGER4, MPI_INTEGER8};
+    int size = 0;
+    bool known = false;
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
+        known = known || (type == integers[i] && type != MPI_DATATYPE_NULL);
+    if (known)
+        MPI_Type_size(type, &size);
+    return size == 4 || size == 8 ? size : 0;
 }

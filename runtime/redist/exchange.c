@@ -17,6 +17,178 @@
 #include "runtime/redist/traffic.h"
 #include "runtime/redist/wait.h"
 
+/* ---- Streams: of rows --------------------------------------------------------------------------- */
+
+static int64_t row_start(const redist_rows *rows, redist_side side, int64_t row)
+{
+    return row < rows->count[side] ? rows->starts[side][row] : rows->total[side];
+}
+
+/* Values in the present rows, seen from a side that is known. */
+static int64_t row_values(const redist_stream *stream)
+{
+    redist_side side = stream->known[REDIST_BEFORE] ? REDIST_BEFORE : REDIST_AFTER;
+    int64_t first = stream->row.on[side].at + stream->row_time * stream->row.on[side].step;
+    return row_start(stream->rows, side, first + stream->row.length) - row_start(stream->rows, side, first);
+}
+
+/* Goes on to the next rows that have values. 0: there are none. */
+static int next_rows(redist_stream *stream)
+{
+    do {
+        if (++stream->row_time >= stream->row.times) {
+            if (!redist_cursor_take(&stream->cursor, stream->cursor.total, &stream->row))
+                return 0;
+            stream->row_time = 0;
+        }
+    } while (row_values(stream) == 0);
+    stream->at = 0;
+    return 1;
+}
+
+static int64_t count_values(redist_stream stream)
+{
+    int64_t count = 0;
+    while (next_rows(&stream))
+        count += row_values(&stream);
+    return count;
+}
+
+/* ---- Streams: of blocks ------------------------------------------------------------------------- */
+
+static redist_stream start_boxes(const redist_plan *plan, int from, int to)
+{
+    redist_stream stream = {.boxes = redist_plan_boxes(plan, from, to)};
+    stream.left = stream.boxes.left;
+    stream.one_run = stream.left > 0 && redist_boxes_is_one_run(&stream.boxes);
+    return stream;
+}
+
+/* ---- Streams: of lists -------------------------------------------------------------------------- */
+
+static int64_t listed_at(const redist_lists *lists, redist_side side, int64_t index)
+{
+    return lists->at[side] ? lists->at[side][index] : index;
+}
+
+static redist_stream start_lists(const redist_plan *plan, int from, int to)
+{
+    const redist_lists *lists = plan->lists;
+    redist_stream stream = {.lists = lists, .known = {from == plan->me, to == plan->me}};
+    const int others[] = {to, from};
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++) {
+        if (!stream.known[side])
+            continue;
+        const int64_t *starts = lists->starts[side] + others[side];
+        stream.listed[side] = starts[0];
+        stream.left = starts[1] - starts[0];
+    }
+    return stream;
+}
+
+/* How many of the next `most` elements lie one after the other on one side. */
+static int64_t run_listed(const redist_stream *stream, redist_side side, int64_t most)
+{
+    const int64_t *at = stream->lists->at[side];
+    int64_t length = 1;
+    if (!at)
+        return most;
+    at += stream->listed[side];
+    while (length < most && at[length] == at[0] + length)
+        length++;
+    return length;
+}
+
+static void take_listed(redist_stream *stream, int64_t most, redist_piece *piece)
+{
+    int64_t length = most < stream->left ? most : stream->left;
+    *piece = (redist_piece){.times = 1};
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++) {
+        piece->on[side].unit = 1;
+        if (!stream->known[side])
+            continue;
+        piece->on[side].at = listed_at(stream->lists, side, stream->listed[side]);
+        length = run_listed(stream, side, length);
+    }
+    piece->length = length;
+    stream->listed[REDIST_BEFORE] += length;
+    stream->listed[REDIST_AFTER] += length;
+}
+
+/* ---- Streams: all of them ----------------------------------------------------------------------- */
+
+redist_stream redist_stream_start(const redist_plan *plan, const redist_rows *rows, int from, int to)
+{
+    if (plan->lists)
+        return start_lists(plan, from, to);
+    if (plan->layouts)
+        return start_boxes(plan, from, to);
+    redist_stream stream = {.cursor = redist_plan_cursor(plan, from, to), .rows = rows};
+    stream.left = stream.cursor.left;
+    if (stream.left == 0)
+        return stream;
+    stream.one_run = redist_cursor_is_one_run(&stream.cursor);
+    if (rows) {
+        stream.known[REDIST_BEFORE] = from == plan->me;
+        stream.known[REDIST_AFTER] = to == plan->me;
+        stream.left = count_values(stream);
+        next_rows(&stream);
+    }
+    return stream;
+}
+
+/* Part of the present rows, which lie one after the other. */
+static void take_values(redist_stream *stream, int64_t most, redist_piece *piece)
+{
+    int64_t left = row_values(stream) - stream->at;
+    piece->length = left < most ? left : most;
+    piece->times = 1;
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++) {
+        int64_t row = stream->row.on[side].at + stream->row_time * stream->row.on[side].step;
+        piece->on[side] = (redist_place){.unit = 1};
+        if (stream->known[side])
+            piece->on[side].at = row_start(stream->rows, side, row) + stream->at;
+    }
+    stream->at += piece->length;
+    if (piece->length == left)
+        next_rows(stream);
+}
+
+int redist_stream_take(redist_stream *stream, int64_t most, redist_piece *piece)
+{
+    if (stream->left == 0)
+        return 0;
+    if (stream->lists)
+        take_listed(stream, most, piece);
+    else if (stream->rows)
+        take_values(stream, most, piece);
+    else if (stream->boxes.dims > 0)
+        redist_boxes_take(&stream->boxes, most, piece);
+    else
+        redist_cursor_take(&stream->cursor, most, piece);
+    stream->left -= piece->length * piece->times;
+    return 1;
+}
+
+int64_t redist_stream_skip(redist_stream *stream, int64_t count, redist_side side)
+{
+    int64_t first = -1, next = -1;
+    int contiguous = 1;
+    redist_piece piece;
+    while (count > 0 && redist_stream_take(stream, count, &piece)) {
+        redist_place place = piece.on[side];
+        if (first < 0)
+            first = next = place.at;
+        contiguous = contiguous && place.at == next && (place.unit == 1 || piece.length == 1) &&
+                     (piece.times == 1 || place.step == piece.length);
+        next = place.at + piece.length * piece.times;
+        count -= piece.length * piece.times;
+    }
+    return contiguous ? first : -1;
+}
+
+/* ---- The exchange: lanes and slots -------------------------------------------------------------- */
+
 enum { SLOTS = 4, REQUESTS = 2 * SLOTS, WAVE = 8 };
 
 int64_t redist_staged_bytes = 512 << 10;
@@ -57,7 +229,7 @@ typedef struct state {
     int error;             /* the first one */
 } state;
 
-static void note(state *s, int error)
+static void note_error(state *s, int error)
 {
     if (s->error == MPI_SUCCESS)
         s->error = error;
@@ -119,7 +291,7 @@ static int next_turn(const redist_exchange *exchange, lane *l)
 }
 
 /* Packs the next `count` elements of a stream. */
-static int pack(const redist_exchange *exchange, redist_stream *stream, int64_t count, char *buffer, int64_t room)
+static int pack_chunk(const redist_exchange *exchange, redist_stream *stream, int64_t count, char *buffer, int64_t room)
 {
     int64_t position = 0;
     int error = MPI_SUCCESS;
@@ -132,8 +304,8 @@ static int pack(const redist_exchange *exchange, redist_stream *stream, int64_t 
     return error;
 }
 
-static int unpack(const redist_exchange *exchange, redist_stream *stream, int64_t count, const char *buffer,
-                  int64_t room)
+static int unpack_chunk(const redist_exchange *exchange, redist_stream *stream, int64_t count, const char *buffer,
+                        int64_t room)
 {
     int64_t position = 0;
     int error = MPI_SUCCESS;
@@ -158,29 +330,29 @@ static MPI_Datatype wire_type(const redist_element *element, int64_t count, int 
     return packed ? MPI_PACKED : element->type;
 }
 
-static void post_send(state *s, lane *l, int index)
+static void send_chunk(state *s, lane *l, int index)
 {
     const redist_exchange *exchange = s->exchange;
     redist_stream *stream = &l->streams[l->turn];
     int64_t count = chunk_of(exchange, stream);
-    redist_stream behind = *stream;
-    int64_t at = redist_stream_skip(&behind, count, REDIST_BEFORE);
+    redist_stream rest = *stream;
+    int64_t at = redist_stream_skip(&rest, count, REDIST_BEFORE);
     const char *buffer = buffer_of(exchange, index);
     if (at >= 0) {
-        *stream = behind;
+        *stream = rest;
         buffer = (const char *)exchange->before + at * exchange->element.extent;
     } else {
-        note(s, pack(exchange, stream, count, buffer_of(exchange, index), redist_staged_bytes));
+        note_error(s, pack_chunk(exchange, stream, count, buffer_of(exchange, index), redist_staged_bytes));
     }
     int wire_count;
     MPI_Datatype type = wire_type(&exchange->element, count, at < 0, &wire_count);
-    note(s, MPI_Isend(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
-                      &s->requests[index]));
+    note_error(s, MPI_Isend(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
+                            &s->requests[index]));
     redist_traffic_sent(l->peers[l->turn], count * exchange->element.size);
     s->handled += count;
 }
 
-static void post_receive(state *s, lane *l, int index)
+static void receive_chunk(state *s, lane *l, int index)
 {
     const redist_exchange *exchange = s->exchange;
     redist_stream *stream = &l->streams[l->turn];
@@ -192,14 +364,14 @@ static void post_receive(state *s, lane *l, int index)
     char *buffer = at < 0 ? buffer_of(exchange, index) : (char *)exchange->after + at * exchange->element.extent;
     int wire_count;
     MPI_Datatype type = wire_type(&exchange->element, count, at < 0, &wire_count);
-    note(s, MPI_Irecv(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
-                      &s->requests[index]));
+    note_error(s, MPI_Irecv(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
+                            &s->requests[index]));
     redist_traffic_received(l->peers[l->turn], count * exchange->element.size);
     s->handled += count - slot->count;
 }
 
 /* Fills the free slots of a lane. */
-static void fill(state *s, redist_side side)
+static void fill_slots(state *s, redist_side side)
 {
     lane *l = &s->lanes[side];
     int first = side == REDIST_BEFORE ? 0 : SLOTS;
@@ -209,17 +381,18 @@ static void fill(state *s, redist_side side)
         if (!next_turn(s->exchange, l))
             return;
         if (side == REDIST_BEFORE)
-            post_send(s, l, i);
+            send_chunk(s, l, i);
         else
-            post_receive(s, l, i);
+            receive_chunk(s, l, i);
     }
 }
 
-static void finish(state *s, int index)
+static void finish_slot(state *s, int index)
 {
     slot *slot = &s->slots[index];
     if (slot->count > 0)
-        note(s, unpack(s->exchange, &slot->stream, slot->count, buffer_of(s->exchange, index), redist_staged_bytes));
+        note_error(s, unpack_chunk(s->exchange, &slot->stream, slot->count, buffer_of(s->exchange, index),
+                                   redist_staged_bytes));
     s->handled += slot->count;
     slot->count = 0;
 }
@@ -232,13 +405,13 @@ static void copy_by_packing(state *s, int64_t count)
     while (count > 0) {
         redist_stream from = s->own;
         int64_t part = most < count ? most : count;
-        note(s, pack(exchange, &from, part, buffer, room));
-        note(s, unpack(exchange, &s->own, part, buffer, room));
+        note_error(s, pack_chunk(exchange, &from, part, buffer, room));
+        note_error(s, unpack_chunk(exchange, &s->own, part, buffer, room));
         count -= part;
     }
 }
 
-static void copy_own(state *s, int64_t count)
+static void copy_what_stays(state *s, int64_t count)
 {
     const redist_exchange *exchange = s->exchange;
     redist_piece piece;
@@ -257,7 +430,7 @@ static void keep_up(state *s, int64_t own_total)
 {
     double part = s->handled < s->wave ? (double)s->handled / (double)s->wave : 1;
     int64_t due = part < 1 ? (int64_t)(part * (double)own_total) : own_total;
-    copy_own(s, due - (own_total - s->own.left));
+    copy_what_stays(s, due - (own_total - s->own.left));
 }
 
 /* What this rank gets, less what it had: from the distributions alone, not from what the lanes do. */
@@ -269,7 +442,7 @@ static int64_t needed_bytes(const redist_exchange *exchange)
     return (total - redist_stream_start(plan, rows, plan->me, plan->me).left) * exchange->element.size;
 }
 
-static void start(state *s, const redist_exchange *exchange)
+static void start_exchange(state *s, const redist_exchange *exchange)
 {
     const redist_plan *plan = exchange->plan;
     *s = (state){.exchange = exchange, .error = MPI_SUCCESS};
@@ -285,18 +458,18 @@ static void start(state *s, const redist_exchange *exchange)
         s->requests[i] = MPI_REQUEST_NULL;
 }
 
-static int run(state *s)
+static int run_exchange(state *s)
 {
     int64_t own_total = s->own.left;
     for (;;) {
-        fill(s, REDIST_AFTER);
-        fill(s, REDIST_BEFORE);
+        fill_slots(s, REDIST_AFTER);
+        fill_slots(s, REDIST_BEFORE);
         keep_up(s, own_total);
         int index = MPI_UNDEFINED;
-        note(s, redist_wait_any(REQUESTS, s->requests, &index));
+        note_error(s, redist_wait_any(REQUESTS, s->requests, &index));
         if (index == MPI_UNDEFINED)
             return s->error;
-        finish(s, index);
+        finish_slot(s, index);
     }
 }
 
@@ -306,9 +479,9 @@ int redist_exchange_run(const redist_exchange *exchange)
     if (exchange->element.size == 0)
         return MPI_SUCCESS;
     redist_traffic_moves();
-    start(&s, exchange);
+    start_exchange(&s, exchange);
     redist_traffic_needed(needed_bytes(exchange));
-    int error = run(&s);
+    int error = run_exchange(&s);
     redist_traffic_moved();
     return error;
 }

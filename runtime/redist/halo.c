@@ -1,14 +1,16 @@
 /*
- * Directions are numbered by their -1, 0, 1 in each dimension, so that the opposite of direction d is number last - d.
- * A message has its regions in the rising order of the sender's directions; the receiver thus takes its own in falling
- * order. A region alone that lies without gaps is sent and received where it is.
+ * The ghosts of blocks, and epop_halo_*. Directions are numbered by their -1, 0, 1 in each dimension, so that the
+ * opposite of direction d is number last - d. A message has its regions in the rising order of the sender's
+ * directions; the receiver thus takes its own in falling order. A single region without gaps is sent and received
+ * where it lies.
  */
 #include "runtime/redist/halo.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-#include "runtime/redist/boxes.h"
+#include "interpose/interpose.h"
+#include "runtime/redist/layout.h"
 #include "runtime/redist/traffic.h"
 #include "runtime/redist/wait.h"
 
@@ -44,7 +46,7 @@ struct epop_halo {
 /* ---- Who is where -------------------------------------------------------------- */
 
 /* Step of a direction in dimension i: -1, 0 or 1. */
-static int step_of(int direction, int i)
+static int direction_step(int direction, int i)
 {
     for (; i > 0; i--)
         direction /= 3;
@@ -58,7 +60,7 @@ static int neighbour(const struct epop_halo *halo, int direction)
     int rank = 0;
     bool moves = false;
     for (int i = 0; i < layout->blocks.dims; i++) {
-        int step = step_of(direction, i), holders = redist_layout_holders(layout, i), to = halo->place[i] + step;
+        int step = direction_step(direction, i), holders = redist_layout_holders(layout, i), to = halo->place[i] + step;
         if (step && !layout->blocks.ghosts[i])
             return -1;
         if (layout->blocks.periodic[i])
@@ -81,7 +83,7 @@ static struct redist_boxes region(const struct epop_halo *halo, int direction, r
     const struct redist_part *part = &halo->part;
     int64_t at = part->at, count[EPOP_BLOCKS_DIMS];
     for (int i = 0; i < blocks->dims; i++) {
-        int step = step_of(direction, i), ghosts = blocks->ghosts[i];
+        int step = direction_step(direction, i), ghosts = blocks->ghosts[i];
         int64_t edge = blocks->periodic[i] ? 0 : ghosts, begin = part->first[i];
         count[i] = step ? ghosts : part->count[i];
         if (step) { /* from where the local array begins, ghosts included */
@@ -151,7 +153,7 @@ static bool too_large(const struct epop_halo *halo)
     return false;
 }
 
-static redist_fault allocate(struct epop_halo *halo)
+static redist_fault allocate_messages(struct epop_halo *halo)
 {
     if (too_large(halo))
         return REDIST_LARGE_GHOSTS;
@@ -165,7 +167,7 @@ static redist_fault allocate(struct epop_halo *halo)
     return REDIST_FINE;
 }
 
-static void look_around(struct epop_halo *halo)
+static void find_neighbours(struct epop_halo *halo)
 {
     const struct redist_layout *layout = &halo->layout;
     for (int i = 0; i < layout->blocks.dims; i++)
@@ -192,8 +194,8 @@ redist_fault redist_halo_make(struct epop_halo **made, const struct redist_layou
     if (!(halo->peers = malloc((size_t)halo->directions * sizeof *halo->peers)))
         return REDIST_NO_MEMORY;
     if (halo->part.elements > 0 && redist_layout_place(layout, rank, halo->place) && element->size > 0)
-        look_around(halo);
-    redist_fault fault = allocate(halo);
+        find_neighbours(halo);
+    redist_fault fault = allocate_messages(halo);
     for (int p = 0; fault == REDIST_FINE && ranks && p < halo->count; p++)
         halo->peers[p].rank = ranks[halo->peers[p].rank];
     return fault;
@@ -201,13 +203,13 @@ redist_fault redist_halo_make(struct epop_halo **made, const struct redist_layou
 
 /* ---- Messages ---------------------------------------------------------------------- */
 
-static int64_t bytes_of(const struct epop_halo *halo, const struct peer *peer)
+static int64_t peer_bytes(const struct epop_halo *halo, const struct peer *peer)
 {
     return peer->elements * halo->element.size;
 }
 
 /* Of its regions, in the order that both sides know. */
-static int pack(const struct epop_halo *halo, int p)
+static int pack_ghosts(const struct epop_halo *halo, int p)
 {
     const struct peer *peer = &halo->peers[p];
     int64_t position = 0;
@@ -218,13 +220,13 @@ static int pack(const struct epop_halo *halo, int p)
             continue;
         struct redist_boxes out = region(halo, d, REDIST_BEFORE);
         while (error == MPI_SUCCESS && redist_boxes_take(&out, out.left, &piece))
-            error = redist_pack(&halo->element, &piece, halo->array, peer->staging[REDIST_BEFORE], bytes_of(halo, peer),
-                                &position);
+            error = redist_pack(&halo->element, &piece, halo->array, peer->staging[REDIST_BEFORE],
+                                peer_bytes(halo, peer), &position);
     }
     return error;
 }
 
-static int unpack(const struct epop_halo *halo, int p)
+static int unpack_ghosts(const struct epop_halo *halo, int p)
 {
     const struct peer *peer = &halo->peers[p];
     int64_t position = 0;
@@ -235,44 +237,44 @@ static int unpack(const struct epop_halo *halo, int p)
             continue;
         struct redist_boxes in = region(halo, d, REDIST_AFTER);
         while (error == MPI_SUCCESS && redist_boxes_take(&in, in.left, &piece))
-            error = redist_unpack(&halo->element, &piece, peer->staging[REDIST_AFTER], bytes_of(halo, peer), &position,
-                                  halo->array);
+            error = redist_unpack(&halo->element, &piece, peer->staging[REDIST_AFTER], peer_bytes(halo, peer),
+                                  &position, halo->array);
     }
     return error;
 }
 
 /* The buffer of a message, and how MPI is to see it. */
-static void *message(const struct epop_halo *halo, const struct peer *peer, redist_side side, int *count,
-                     MPI_Datatype *type)
+static void *message_of(const struct epop_halo *halo, const struct peer *peer, redist_side side, int *count,
+                        MPI_Datatype *type)
 {
     const redist_element *element = &halo->element;
-    bool direct = peer->is_direct[side], as_elements = element->dense ? bytes_of(halo, peer) > INT_MAX : direct;
-    *count = (int)(as_elements ? peer->elements : bytes_of(halo, peer));
+    bool direct = peer->is_direct[side], as_elements = element->dense ? peer_bytes(halo, peer) > INT_MAX : direct;
+    *count = (int)(as_elements ? peer->elements : peer_bytes(halo, peer));
     *type = as_elements ? element->type : element->dense ? MPI_BYTE : MPI_PACKED;
     return direct ? (char *)halo->array + peer->direct[side].at[side] * element->extent : peer->staging[side];
 }
 
-static int post_receive(struct epop_halo *halo, int p)
+static int receive_ghosts(struct epop_halo *halo, int p)
 {
     const struct peer *peer = &halo->peers[p];
     MPI_Datatype type;
     int count;
-    void *buffer = message(halo, peer, REDIST_AFTER, &count, &type);
+    void *buffer = message_of(halo, peer, REDIST_AFTER, &count, &type);
     if (halo->counts)
-        redist_traffic_received(peer->rank, bytes_of(halo, peer));
+        redist_traffic_received(peer->rank, peer_bytes(halo, peer));
     return MPI_Irecv(buffer, count, type, peer->rank, REDIST_HALO_TAG, halo->comm, &halo->requests[2 * p + 1]);
 }
 
-static int post_send(struct epop_halo *halo, int p)
+static int send_ghosts(struct epop_halo *halo, int p)
 {
     const struct peer *peer = &halo->peers[p];
     MPI_Datatype type;
-    int count, error = peer->is_direct[REDIST_BEFORE] ? MPI_SUCCESS : pack(halo, p);
+    int count, error = peer->is_direct[REDIST_BEFORE] ? MPI_SUCCESS : pack_ghosts(halo, p);
     if (peer->myself)
-        return error == MPI_SUCCESS ? unpack(halo, p) : error;
-    void *buffer = message(halo, peer, REDIST_BEFORE, &count, &type);
+        return error == MPI_SUCCESS ? unpack_ghosts(halo, p) : error;
+    void *buffer = message_of(halo, peer, REDIST_BEFORE, &count, &type);
     if (halo->counts)
-        redist_traffic_sent(peer->rank, bytes_of(halo, peer));
+        redist_traffic_sent(peer->rank, peer_bytes(halo, peer));
     int sent = MPI_Isend(buffer, count, type, peer->rank, REDIST_HALO_TAG, halo->comm, &halo->requests[2 * p]);
     return error == MPI_SUCCESS ? sent : error;
 }
@@ -285,9 +287,9 @@ int redist_halo_post(struct epop_halo *halo, void *array)
         for (int p = 0; p < halo->count; p++) {
             int error = MPI_SUCCESS;
             if (way)
-                error = post_send(halo, p);
+                error = send_ghosts(halo, p);
             else if (!halo->peers[p].myself)
-                error = post_receive(halo, p);
+                error = receive_ghosts(halo, p);
             first_error = first_error == MPI_SUCCESS ? error : first_error;
         }
     return first_error;
@@ -301,7 +303,7 @@ int redist_halo_wait(struct epop_halo *halo)
         if (index == MPI_UNDEFINED)
             return first_error == MPI_SUCCESS ? error : first_error;
         if (error == MPI_SUCCESS && index % 2 && !halo->peers[index / 2].is_direct[REDIST_AFTER])
-            error = unpack(halo, index / 2);
+            error = unpack_ghosts(halo, index / 2);
         first_error = first_error == MPI_SUCCESS ? error : first_error;
     }
 }
@@ -314,4 +316,74 @@ void redist_halo_free(struct epop_halo *halo)
     free(halo->requests);
     free(halo->staging);
     free(halo);
+}
+
+/* ---- What programs call ------------------------------------------------------------------------- */
+
+/* Arguments are alike on all ranks, and so are their faults. */
+static redist_fault make_world_halo(const epop_blocks_t *blocks, MPI_Datatype type, const void *array, MPI_Comm comm,
+                                    struct epop_halo **halo)
+{
+    struct redist_layout layout;
+    redist_element element;
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    redist_fault fault = redist_layout_of_blocks(&layout, blocks, size);
+    if (fault == REDIST_FINE)
+        fault = redist_layout_ghosts(&layout);
+    if (fault == REDIST_FINE && redist_element_of(type, &element))
+        fault = REDIST_BAD_TYPE;
+    if (fault == REDIST_FINE && !array && redist_layout_part(&layout, rank).elements > 0)
+        fault = REDIST_NO_BLOCK;
+    return fault == REDIST_FINE ? redist_halo_make(halo, &layout, rank, &element, comm, NULL) : fault;
+}
+
+static int start_halo(const char *function, const epop_blocks_t *blocks, MPI_Datatype type, void *array,
+                      struct epop_halo **halo)
+{
+    MPI_Comm comm = epop_world();
+    int rank = 0;
+    *halo = NULL;
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_rank(comm, &rank);
+    redist_fault fault = comm == MPI_COMM_NULL ? REDIST_NO_WORLD : make_world_halo(blocks, type, array, comm, halo);
+    if (fault == REDIST_FINE && redist_halo_post(*halo, array) == MPI_SUCCESS)
+        return EPOP_OK;
+    bool mine = fault == REDIST_NO_MEMORY || fault == REDIST_NO_BLOCK || fault == REDIST_FINE;
+    redist_halo_free(*halo);
+    *halo = NULL;
+    return redist_refuse(function, fault == REDIST_FINE ? REDIST_MPI_FAILED : fault, mine || rank == 0);
+}
+
+static int finish_halo(const char *function, struct epop_halo **halo)
+{
+    int error = redist_halo_wait(*halo);
+    redist_halo_free(*halo);
+    *halo = NULL;
+    return redist_refuse(function, error == MPI_SUCCESS ? REDIST_FINE : REDIST_MPI_FAILED, true);
+}
+
+int epop_halo_start(const epop_blocks_t *blocks, MPI_Datatype type, void *array, epop_halo_t **halo)
+{
+    INTERPOSE_CALL(epop_halo_start);
+    if (!halo)
+        return EPOP_ERR_ARGUMENT;
+    return start_halo("epop_halo_start", blocks, type, array, halo);
+}
+
+int epop_halo_finish(epop_halo_t **halo)
+{
+    INTERPOSE_CALL(epop_halo_finish);
+    if (!halo || !*halo)
+        return EPOP_OK;
+    return finish_halo("epop_halo_finish", halo);
+}
+
+int epop_halo_exchange(const epop_blocks_t *blocks, MPI_Datatype type, void *array)
+{
+    INTERPOSE_CALL(epop_halo_exchange);
+    struct epop_halo *halo;
+    int result = start_halo("epop_halo_exchange", blocks, type, array, &halo);
+    return result == EPOP_OK ? finish_halo("epop_halo_exchange", &halo) : result;
 }

@@ -8,10 +8,10 @@
 #include "runtime/redist/element.h"
 #include "runtime/redist/layout.h"
 
+struct epop_halo;
+
 /* On epop_world(), which is the program's as well; a message of it there must not carry this tag. */
 #define REDIST_HALO_TAG 32002
-
-struct epop_halo;
 
 /* Of `rank` in `layout`, whose ghosts fit; ranks[r] is the rank in comm of its rank r (NULL: the same). Makes all that
  * is needed, so that what follows cannot lack memory. Local. */

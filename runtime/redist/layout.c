@@ -1,4 +1,4 @@
-/* The arithmetic of blocks. */
+/* Blocks of cells on a grid of ranks, and walks over the cells that two ranks have in common. */
 #include "runtime/redist/layout.h"
 
 /* ---- The grid ------------------------------------------------------------------- */
@@ -7,7 +7,7 @@
  * Splits `size` into `count` factors, falling, none above `most`, the largest as small as can be, then the next. 0, or
  * -1: there are none.
  */
-static int split(int size, int count, int most, int *factors)
+static int split_grid(int size, int count, int most, int *factors)
 {
     int root = 1;
     factors[0] = size;
@@ -18,7 +18,8 @@ static int split(int size, int count, int most, int *factors)
     for (int i = 1; i <= 2 * root; i++) { /* divisors rise up to the root, and then with those that fall */
         int divisor = i <= root ? i : 2 * root + 1 - i;
         factors[0] = i <= root ? divisor : size / divisor;
-        if (size % divisor == 0 && factors[0] <= most && !split(size / factors[0], count - 1, factors[0], factors + 1))
+        if (size % divisor == 0 && factors[0] <= most &&
+            !split_grid(size / factors[0], count - 1, factors[0], factors + 1))
             return 0;
     }
     return -1;
@@ -36,7 +37,7 @@ int epop_blocks_grid(const epop_blocks_t *blocks, int size, int *grid)
         left = blocks->grid[i] ? left / blocks->grid[i] : left;
     }
     if (free_dims)
-        split(left, free_dims, left, factors);
+        split_grid(left, free_dims, left, factors);
     for (int i = 0, next = 0; i < blocks->dims; i++)
         grid[i] = blocks->grid[i] ? blocks->grid[i] : factors[next++];
     return EPOP_OK;
@@ -60,7 +61,7 @@ int redist_layout_holders(const struct redist_layout *layout, int i)
 /* ---- Checks ----------------------------------------------------------------------- */
 
 /* Layers of the boundary on one side. */
-static int64_t margin(const epop_blocks_t *blocks, int i)
+static int64_t boundary_layers(const epop_blocks_t *blocks, int i)
 {
     return blocks->periodic[i] ? 0 : blocks->ghosts[i];
 }
@@ -87,7 +88,7 @@ static redist_fault count_cells(struct redist_layout *layout)
         if (__builtin_add_overflow(blocks->count[i], 2 * (int64_t)blocks->ghosts[i], &width) ||
             __builtin_mul_overflow(local, width > 0 ? width : 1, &local))
             return REDIST_TOO_LARGE;
-        layout->extent[i] = blocks->count[i] > 0 ? blocks->count[i] + 2 * margin(blocks, i) : 0;
+        layout->extent[i] = blocks->count[i] > 0 ? blocks->count[i] + 2 * boundary_layers(blocks, i) : 0;
         none = none || !blocks->count[i];
         layout->total *= layout->extent[i];
     }
@@ -125,12 +126,12 @@ redist_fault redist_layout_ghosts(const struct redist_layout *layout)
     return REDIST_FINE;
 }
 
-static redist_fault compare(const epop_blocks_t *old, const epop_blocks_t *new)
+static redist_fault compare_blocks(const epop_blocks_t *old, const epop_blocks_t *new)
 {
     if (old->dims != new->dims)
         return REDIST_BLOCKS_DIFFER;
     for (int i = 0; i < old->dims; i++)
-        if (old->count[i] != new->count[i] || margin(old, i) != margin(new, i))
+        if (old->count[i] != new->count[i] || boundary_layers(old, i) != boundary_layers(new, i))
             return REDIST_BLOCKS_DIFFER;
     return REDIST_FINE;
 }
@@ -142,7 +143,7 @@ redist_fault redist_layouts_of(struct redist_layout layouts[2], const epop_windo
     if (fault == REDIST_FINE)
         fault = redist_layout_of_blocks(&layouts[1], after, window->new_size);
     if (fault == REDIST_FINE)
-        fault = compare(before, after);
+        fault = compare_blocks(before, after);
     return fault == REDIST_FINE ? redist_layout_ghosts(&layouts[1]) : fault;
 }
 
@@ -184,7 +185,7 @@ static bool side_of_part(struct redist_part *part, const struct redist_layout *l
 {
     const epop_blocks_t *blocks = &layout->blocks;
     epop_dist_t dist = epop_dist_block(blocks->count[i]);
-    int64_t owned = epop_dist_local_count(dist, place, layout->grid[i]), edge = margin(blocks, i);
+    int64_t owned = epop_dist_local_count(dist, place, layout->grid[i]), edge = boundary_layers(blocks, i);
     if (!owned)
         return false;
     int64_t first = epop_dist_global(dist, place, layout->grid[i], 0);
@@ -225,12 +226,12 @@ int64_t redist_layout_cells(const struct redist_layout *layout, int rank)
 bool redist_layout_consecutive(const struct redist_layout *layout)
 {
     for (int i = 1; i < layout->blocks.dims; i++)
-        if (redist_layout_holders(layout, i) > 1 || margin(&layout->blocks, i) != layout->blocks.ghosts[i])
+        if (redist_layout_holders(layout, i) > 1 || boundary_layers(&layout->blocks, i) != layout->blocks.ghosts[i])
             return false;
     return true;
 }
 
-/* ---- For programs ------------------------------------------------------------------------ */
+/* ---- What programs ask -------------------------------------------------------------------------- */
 
 int epop_blocks_local(const epop_blocks_t *blocks, int rank, int size, int64_t *first, int64_t *count)
 {
@@ -255,4 +256,179 @@ int64_t epop_blocks_elements(const epop_blocks_t *blocks, int rank, int size)
     if (redist_layout_of_blocks(&layout, blocks, size) != REDIST_FINE)
         return -1;
     return redist_layout_part(&layout, rank).elements;
+}
+
+/* ---- Walks: the cells of both ranks ------------------------------------------------------------- */
+
+static int64_t largest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t smallest(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many cells of a box have a row-major number below `limit`. */
+static int64_t cells_below(int dims, const int64_t *extent, const int64_t *first, const int64_t *count, int64_t limit)
+{
+    int64_t cells = 1, below = 0, weight = 1;
+    for (int i = 0; i < dims; i++) {
+        cells *= count[i];
+        weight *= extent[i];
+    }
+    if (limit <= 0 || limit >= weight)
+        return limit <= 0 ? 0 : cells;
+    for (int i = 0; i < dims; i++) {
+        weight /= extent[i];
+        cells /= count[i];
+        int64_t at = limit / weight - first[i];
+        limit %= weight;
+        below += largest(0, smallest(at, count[i])) * cells;
+        if (at < 0 || at >= count[i])
+            return below;
+    }
+    return below;
+}
+
+/* Leaves out dimensions of one cell, and joins those that lie one after the other on both sides. */
+static void join_dimensions(struct redist_boxes *boxes)
+{
+    int joined = 0;
+    for (int i = boxes->dims - 1; i >= 0; i--) {
+        int64_t length = boxes->length[i], before = boxes->stride[REDIST_BEFORE][i];
+        int64_t after = boxes->stride[REDIST_AFTER][i];
+        int last = EPOP_BLOCKS_DIMS - joined; /* the slowest of those that are done */
+        if (length == 1)
+            continue;
+        if (joined && before == boxes->length[last] * boxes->stride[REDIST_BEFORE][last] &&
+            after == boxes->length[last] * boxes->stride[REDIST_AFTER][last]) {
+            boxes->length[last] *= length;
+            continue;
+        }
+        joined++;
+        boxes->length[--last] = length;
+        boxes->stride[REDIST_BEFORE][last] = before;
+        boxes->stride[REDIST_AFTER][last] = after;
+    }
+    if (!joined) {
+        joined = 1;
+        boxes->length[EPOP_BLOCKS_DIMS - 1] = 1;
+        boxes->stride[REDIST_BEFORE][EPOP_BLOCKS_DIMS - 1] = boxes->stride[REDIST_AFTER][EPOP_BLOCKS_DIMS - 1] = 1;
+    }
+    boxes->dims = joined;
+    for (int i = 0; i < joined; i++) {
+        int from = EPOP_BLOCKS_DIMS - joined + i;
+        boxes->length[i] = boxes->length[from];
+        boxes->stride[REDIST_BEFORE][i] = boxes->stride[REDIST_BEFORE][from];
+        boxes->stride[REDIST_AFTER][i] = boxes->stride[REDIST_AFTER][from];
+    }
+}
+
+static void boxes_go_to(struct redist_boxes *boxes, int64_t cell)
+{
+    for (int i = boxes->dims - 1; i >= 0; i--) {
+        boxes->index[i] = i > 0 ? cell % boxes->length[i] : cell;
+        cell /= boxes->length[i];
+    }
+}
+
+struct redist_boxes redist_boxes_start(int dims, const int64_t *extent, const struct redist_part *before,
+                                       const struct redist_part *after)
+{
+    const struct redist_part *parts[] = {before, after};
+    struct redist_boxes boxes = {.dims = dims};
+    int64_t first[EPOP_BLOCKS_DIMS];
+    if (before->elements == 0 || after->elements == 0)
+        return boxes;
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++)
+        boxes.at[side] = parts[side]->at;
+    for (int i = 0; i < dims; i++) {
+        int64_t end = smallest(before->first[i] + before->count[i], after->first[i] + after->count[i]);
+        first[i] = largest(before->first[i], after->first[i]);
+        boxes.length[i] = end - first[i];
+        if (boxes.length[i] <= 0)
+            return boxes;
+        for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++) {
+            boxes.stride[side][i] = parts[side]->stride[i];
+            boxes.at[side] += first[i] * parts[side]->stride[i];
+        }
+    }
+    int64_t skipped = cells_below(dims, extent, first, boxes.length, largest(before->from, after->from));
+    int64_t end = cells_below(dims, extent, first, boxes.length, smallest(before->to, after->to));
+    boxes.left = largest(0, end - skipped);
+    join_dimensions(&boxes);
+    boxes_go_to(&boxes, skipped);
+    return boxes;
+}
+
+struct redist_boxes redist_layout_numbered(const struct redist_layout *layout, int rank)
+{
+    struct redist_layout plain;
+    redist_layout_plain(&plain, layout, 1);
+    struct redist_part mine = redist_layout_part(layout, rank), all = redist_layout_part(&plain, 0);
+    return redist_boxes_start(layout->blocks.dims, layout->extent, &mine, &all);
+}
+
+struct redist_boxes redist_boxes_of_array(int dims, int64_t at, const int64_t *stride, const int64_t *count)
+{
+    struct redist_boxes boxes = {.dims = dims, .left = 1, .at = {at, at}};
+    for (int i = 0; i < dims; i++) {
+        boxes.left *= count[i];
+        boxes.length[i] = count[i];
+        boxes.stride[REDIST_BEFORE][i] = boxes.stride[REDIST_AFTER][i] = stride[i];
+    }
+    if (boxes.left > 0)
+        join_dimensions(&boxes);
+    return boxes;
+}
+
+/* ---- Walks: from piece to piece ----------------------------------------------------------------- */
+
+static redist_place boxes_place(const struct redist_boxes *boxes, redist_side side)
+{
+    int last = boxes->dims - 1;
+    const int64_t *stride = boxes->stride[side];
+    redist_place place = {.at = boxes->at[side], .unit = stride[last], .step = last > 0 ? stride[last - 1] : 0};
+    for (int i = 0; i <= last; i++)
+        place.at += boxes->index[i] * stride[i];
+    return place;
+}
+
+/* Goes on by `count` in a dimension, not beyond its end. */
+static void boxes_go_on(struct redist_boxes *boxes, int i, int64_t count)
+{
+    boxes->index[i] += count;
+    for (; i > 0 && boxes->index[i] == boxes->length[i]; i--) {
+        boxes->index[i] = 0;
+        boxes->index[i - 1]++;
+    }
+}
+
+int redist_boxes_take(struct redist_boxes *boxes, int64_t most, redist_piece *piece)
+{
+    int last = boxes->dims - 1;
+    if (boxes->left == 0)
+        return 0;
+    most = smallest(most, boxes->left);
+    piece->on[REDIST_BEFORE] = boxes_place(boxes, REDIST_BEFORE);
+    piece->on[REDIST_AFTER] = boxes_place(boxes, REDIST_AFTER);
+    int64_t length = boxes->length[last];
+    if (last > 0 && boxes->index[last] == 0 && most >= length) {
+        piece->length = length;
+        piece->times = smallest(most / length, boxes->length[last - 1] - boxes->index[last - 1]);
+        boxes_go_on(boxes, last - 1, piece->times);
+    } else {
+        piece->length = smallest(most, length - boxes->index[last]);
+        piece->times = 1;
+        boxes_go_on(boxes, last, piece->length);
+    }
+    boxes->left -= piece->length * piece->times;
+    return 1;
+}
+
+int redist_boxes_is_one_run(const struct redist_boxes *boxes)
+{
+    return boxes->dims == 1 && boxes->stride[REDIST_BEFORE][0] == 1 && boxes->stride[REDIST_AFTER][0] == 1;
 }

@@ -8,8 +8,8 @@
 #include "interpose/interpose.h"
 #include "runtime/redist/agree.h"
 #include "runtime/redist/audit.h"
-#include "runtime/redist/check.h"
 #include "runtime/redist/exchange.h"
+#include "runtime/redist/plan.h"
 #include "runtime/redist/traffic.h"
 #include "runtime/redist/wait.h"
 
@@ -78,7 +78,7 @@ static void wait_for_children(sends *s)
     s->error = s->error == MPI_SUCCESS ? error : s->error;
 }
 
-static int receive(void *address, int count, MPI_Datatype type, int from, MPI_Comm comm)
+static int receive_from_parent(void *address, int count, MPI_Datatype type, int from, MPI_Comm comm)
 {
     MPI_Request request;
     int error = MPI_Irecv(address, count, type, from, REDIST_TAG, comm, &request);
@@ -96,7 +96,8 @@ static void count_traffic(const tree *t, int64_t bytes)
 }
 
 /* Receives chunk after chunk and passes each on while the next one comes in. */
-static int pass_on(const epop_window_t *window, const tree *t, const redist_element *element, char *data, int64_t count)
+static int pass_on_chunks(const epop_window_t *window, const tree *t, const redist_element *element, char *data,
+                          int64_t count)
 {
     sends s = {.count = 0, .error = MPI_SUCCESS};
     int64_t most = redist_replicated_bytes / element->size > 0 ? redist_replicated_bytes / element->size : 1;
@@ -104,7 +105,7 @@ static int pass_on(const epop_window_t *window, const tree *t, const redist_elem
         int chunk = (int)(most < count - at ? most : count - at), error = MPI_SUCCESS;
         char *address = data + at * element->extent;
         if (t->parent >= 0)
-            error = receive(address, chunk, element->type, t->parent, window->all);
+            error = receive_from_parent(address, chunk, element->type, t->parent, window->all);
         s.error = s.error == MPI_SUCCESS ? error : s.error;
         wait_for_children(&s);
         send_to_children(&s, t, address, chunk, element->type, window->all);
@@ -134,7 +135,7 @@ int epop_redist_replicated(const epop_window_t *window, void *data, int64_t coun
         return result;
     tree t = tree_of(window);
     redist_traffic_moves();
-    int error = pass_on(window, &t, &element, data, count);
+    int error = pass_on_chunks(window, &t, &element, data, count);
     redist_traffic_moved();
     if (error == MPI_SUCCESS)
         redist_audit_replicated(window, &element, data, count);

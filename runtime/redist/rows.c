@@ -10,9 +10,9 @@
 #include "interpose/interpose.h"
 #include "runtime/redist/agree.h"
 #include "runtime/redist/audit.h"
-#include "runtime/redist/check.h"
+#include "runtime/redist/element.h"
 #include "runtime/redist/exchange.h"
-#include "runtime/redist/index.h"
+#include "runtime/redist/plan.h"
 
 /* One array of elements. */
 struct column {
@@ -68,7 +68,7 @@ static void write_index(const struct job *j)
 }
 
 /* Entries of the program's array on one side. One that leaves has none, one without rows a single start. */
-static int64_t entries(const struct job *j, redist_side side)
+static int64_t index_entries(const struct job *j, redist_side side)
 {
     bool there = side == REDIST_BEFORE ? j->rows[side] > 0 : j->plan.window->new_rank >= 0;
     return j->rows[side] + (j->by_starts && there);
@@ -110,7 +110,7 @@ static redist_fault check_arrays(struct job *j)
     return REDIST_FINE;
 }
 
-static redist_fault check(struct job *j)
+static redist_fault check_rows(struct job *j)
 {
     redist_fault fault = j->width ? redist_check_plan(&j->plan) : REDIST_BAD_INDEX;
     if (fault == REDIST_FINE)
@@ -138,10 +138,10 @@ static int64_t staging_bytes(const struct job *j)
 static redist_fault new_index(struct job *j)
 {
     const redist_element entry = {.extent = j->width, .true_extent = j->width};
-    return redist_new_block(&entry, entries(j, REDIST_AFTER), &j->new_index);
+    return redist_new_block(&entry, index_entries(j, REDIST_AFTER), &j->new_index);
 }
 
-static redist_fault allocate(struct job *j)
+static redist_fault allocate_rows(struct job *j)
 {
     void *lengths[2] = {NULL, NULL};
     redist_fault fault = redist_new_block(&j->length, j->rows[REDIST_BEFORE], &lengths[REDIST_BEFORE]);
@@ -159,14 +159,14 @@ static redist_fault allocate(struct job *j)
     return fault;
 }
 
-static redist_fault prepare(struct job *j)
+static redist_fault prepare_rows(struct job *j)
 {
-    redist_fault fault = check(j);
+    redist_fault fault = check_rows(j);
     if (fault == REDIST_FINE)
-        fault = allocate(j);
+        fault = allocate_rows(j);
     if (fault != REDIST_FINE)
         return fault;
-    redist_audit_room(*j->index, entries(j, REDIST_BEFORE) * j->width, j->terms.function);
+    redist_audit_room(*j->index, index_entries(j, REDIST_BEFORE) * j->width, j->terms.function);
     j->total[REDIST_BEFORE] = read_lengths(j, j->lengths[REDIST_BEFORE]);
     if (j->total[REDIST_BEFORE] < 0)
         return j->by_starts ? REDIST_BAD_STARTS : REDIST_BAD_LENGTHS;
@@ -188,7 +188,7 @@ static redist_fault move_lengths(const struct job *j)
     return redist_audit_run(&exchange, j->terms.function);
 }
 
-static int64_t sum(const int64_t *lengths, int64_t count)
+static int64_t sum_lengths(const int64_t *lengths, int64_t count)
 {
     int64_t total = 0;
     for (int64_t i = 0; i < count; i++)
@@ -200,7 +200,7 @@ static int64_t sum(const int64_t *lengths, int64_t count)
 /* Memory for the elements, once the new lengths are known. */
 static redist_fault allocate_columns(struct job *j)
 {
-    int64_t total = sum(j->lengths[REDIST_AFTER], j->rows[REDIST_AFTER]);
+    int64_t total = sum_lengths(j->lengths[REDIST_AFTER], j->rows[REDIST_AFTER]);
     redist_fault fault = total < 0 ? REDIST_TOO_LARGE : REDIST_FINE;
     if (j->by_starts && j->width == 4 && total > INT32_MAX)
         fault = REDIST_TOO_MANY;
@@ -250,11 +250,11 @@ static redist_fault move_columns(const struct job *j)
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 /* The three steps, each agreed. */
-static int run(struct job *j)
+static int run_rows(struct job *j)
 {
     const epop_window_t *window = j->plan.window;
     redist_terms none = {.function = j->terms.function};
-    redist_fault fault = prepare(j);
+    redist_fault fault = prepare_rows(j);
     redist_audit_called(&j->terms);
     int result = redist_agree(window, &j->terms, fault);
     if (result != EPOP_OK)
@@ -268,22 +268,22 @@ static int run(struct job *j)
     return redist_agree_on_end(window, &j->terms, move_columns(j));
 }
 
-static void replace(void **mine, void *new)
+static void replace_block(void **mine, void *new)
 {
     free(*mine);
     *mine = new;
 }
 
-static void finish(struct job *j, bool moved)
+static void finish_rows(struct job *j, bool moved)
 {
     for (int i = 0; j->columns && i < j->count && !j->in_place; i++) {
         if (moved)
-            replace(j->arrays[i].local, j->columns[i].blocks[REDIST_AFTER]);
+            replace_block(j->arrays[i].local, j->columns[i].blocks[REDIST_AFTER]);
         else
             free(j->columns[i].blocks[REDIST_AFTER]);
     }
     if (moved && !j->in_place)
-        replace(j->index, j->new_index);
+        replace_block(j->index, j->new_index);
     else
         free(j->new_index);
     if (!j->in_place)
@@ -293,8 +293,8 @@ static void finish(struct job *j, bool moved)
     free(j->staging);
 }
 
-static int redistribute(struct job *j, const epop_window_t *window, epop_dist_t before, epop_dist_t after,
-                        MPI_Datatype type)
+static int redistribute_rows(struct job *j, const epop_window_t *window, epop_dist_t before, epop_dist_t after,
+                             MPI_Datatype type)
 {
     if (!redist_window_open(j->terms.function, window))
         return EPOP_ERR_ARGUMENT;
@@ -304,8 +304,8 @@ static int redistribute(struct job *j, const epop_window_t *window, epop_dist_t 
     redist_terms_of_dist(&j->terms, after);
     terms_of_arrays(j);
     redist_element_of(MPI_INT64_T, &j->length);
-    int result = run(j);
-    finish(j, result == EPOP_OK);
+    int result = run_rows(j);
+    finish_rows(j, result == EPOP_OK);
     return result;
 }
 
@@ -314,7 +314,7 @@ int epop_redist_rows(const epop_window_t *window, epop_dist_t before, epop_dist_
 {
     INTERPOSE_CALL(epop_redist_rows);
     struct job j = {.terms.function = "epop_redist_rows", .index = lengths, .arrays = arrays, .count = count};
-    return redistribute(&j, window, before, after, type);
+    return redistribute_rows(&j, window, before, after, type);
 }
 
 int epop_redist_csr(const epop_window_t *window, epop_dist_t before, epop_dist_t after, MPI_Datatype type, void *starts,
@@ -323,5 +323,5 @@ int epop_redist_csr(const epop_window_t *window, epop_dist_t before, epop_dist_t
     INTERPOSE_CALL(epop_redist_csr);
     struct job j = {
         .terms.function = "epop_redist_csr", .by_starts = true, .index = starts, .arrays = arrays, .count = count};
-    return redistribute(&j, window, before, after, type);
+    return redistribute_rows(&j, window, before, after, type);
 }

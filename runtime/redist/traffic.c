@@ -1,4 +1,4 @@
-/* The counts of one window: see traffic.h. */
+/* What the redistributions of one window have moved. */
 #include "runtime/redist/traffic.h"
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ static epop_array_traffic_t *find_array(const char *name)
     return NULL;
 }
 
-static bool reserve(void)
+static bool reserve_array(void)
 {
     struct redist_traffic *t = &redist_traffic;
     if (t->array_count < t->array_room)
@@ -49,7 +49,7 @@ static bool reserve(void)
 static epop_array_traffic_t *array_of(const char *name)
 {
     epop_array_traffic_t *found = find_array(name);
-    char *copy = found || !reserve() ? NULL : strdup(name);
+    char *copy = found || !reserve_array() ? NULL : strdup(name);
     if (!copy)
         return found;
     found = &redist_traffic.arrays[redist_traffic.array_count++];

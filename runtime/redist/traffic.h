@@ -1,6 +1,6 @@
 /*
- * What the redistributions of one window move, by the other rank in window->all. Counted always: an addition per
- * message. Of interest to drivers; see epop_adapted_t.
+ * Counts what the redistributions of one window move, by the other rank in window->all and by described array: an
+ * addition per message, always. Drivers see it as epop_adapted_t.
  */
 #ifndef REDIST_TRAFFIC_H
 #define REDIST_TRAFFIC_H

@@ -1,4 +1,4 @@
-/* Waiting by testing. */
+/* Waiting by testing again and again, with pauses in between. */
 #include "runtime/redist/wait.h"
 
 #include <sched.h>

@@ -1,6 +1,6 @@
 /*
- * Waiting that gives up the processor. MPI's own waits spin, and where ranks share a core that costs a time
- * slice per message: the rank that is waited for does not run.
+ * Waiting that gives up the processor. MPI's own waits spin; where ranks share a core that costs a time slice per
+ * message, since the rank that is waited for does not run.
  */
 #ifndef REDIST_WAIT_H
 #define REDIST_WAIT_H

@@ -4,7 +4,8 @@
  */
 #include <string.h>
 
-#include "runtime/redist/settle.h"
+#include "runtime/redist/exchange.h"
+#include "runtime/redist/move.h"
 #include "tests/mpi/redist_types.h"
 #include "tests/mpi/rounds.h"
 

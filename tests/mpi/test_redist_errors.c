@@ -7,7 +7,6 @@
 #include <epop/blocks.h>
 
 #include "runtime/redist/move.h"
-#include "runtime/redist/settle.h"
 #include "tests/mpi/redist_memory.h"
 #include "tests/mpi/redist_world.h"
 

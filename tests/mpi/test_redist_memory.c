@@ -8,7 +8,7 @@
 
 #include <epop/blocks.h>
 
-#include "runtime/redist/settle.h"
+#include "runtime/redist/move.h"
 #include "tests/mpi/redist_memory.h"
 #include "tests/mpi/redist_world.h"
 

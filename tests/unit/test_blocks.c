@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/redist/boxes.h"
+#include "runtime/redist/layout.h"
 
 static void expect_grid(epop_blocks_t blocks, int size, int a, int b, int c)
 {

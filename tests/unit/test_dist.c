@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/redist/cursor.h"
+#include "runtime/redist/dist.h"
 
 enum { KINDS = 6, COUNTS = 9, SIZES = 6 };
 

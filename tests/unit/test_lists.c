@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/redist/lists.h"
+#include "runtime/redist/plan.h"
 
 enum { RANKS = 5 };
 
