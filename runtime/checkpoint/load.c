@@ -4,6 +4,7 @@
 
 #include "runtime/checkpoint/owner.h"
 #include "runtime/checkpoint/take.h"
+#include "runtime/describe/collective.h"
 
 struct loading {
     const struct store_table *store;

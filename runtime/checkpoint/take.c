@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/checkpoint/owner.h"
+#include "runtime/describe/collective.h"
 
 #define SLABS_MOST 16 /* of an entry */
 

@@ -1,4 +1,7 @@
-/* Do all ranks list the same? One reduction of a hash; who differs where is looked for only when somebody does. */
+/*
+ * Do all ranks list the same? One reduction of a hash tells; who differs, and where, is looked for only if somebody
+ * does.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 
 #define REMEMBERED 64 /* entries: a bit for each */
 
-/* An entry as text: words that must be the same, with a tab behind each. */
+/* An entry as text: words that must be the same, each followed by a tab. */
 struct line {
     char text[1600];
 };
@@ -28,27 +31,27 @@ static void describe_line(const struct described *entry, struct line *line)
         used += snprintf(line->text + used, size - (size_t)used, "%s=%lld\t", terms.name[i], (long long)terms.value[i]);
 }
 
-static void line_at(const epop_description_t *d, int index, struct line *line)
+static void entry_line(const epop_description_t *d, int index, struct line *line)
 {
     memset(line, 0, sizeof *line);
     if (index < d->count)
         describe_line(&d->entries[index], line);
 }
 
-static uint64_t hash_of(const epop_description_t *d)
+static uint64_t hash_of_list(const epop_description_t *d)
 {
     struct line line;
     uint64_t hash = HASH_BEGIN;
     for (int i = 0; i < d->count; i++) {
-        line_at(d, i, &line);
+        entry_line(d, i, &line);
         hash = hash_bytes(hash, line.text, strlen(line.text));
     }
     return hash;
 }
 
 /* The words of both lines up to the first that differ; into text what is the matter. */
-static void compare(const struct line *ours, int ours_rank, const struct line *theirs, int theirs_rank, int index,
-                    char *text, size_t size)
+static void compare_lines(const struct line *ours, int ours_rank, const struct line *theirs, int theirs_rank, int index,
+                          char *text, size_t size)
 {
     const char *a = ours->text, *b = theirs->text;
     size_t title = strcspn(a, "\t"), a_length = title, b_length = strcspn(b, "\t");
@@ -78,14 +81,14 @@ static void compare(const struct line *ours, int ours_rank, const struct line *t
 }
 
 /* The first entry that is not rank 0's on some rank, and the first such rank: what both say, in text on all. */
-static int find(const epop_description_t *d, const epop_window_t *window, char *text, size_t size)
+static int find_difference(const epop_description_t *d, const epop_window_t *window, char *text, size_t size)
 {
     struct line first, mine, theirs;
     int64_t found = INT64_MAX, place[2] = {d->count, -d->count};
     int rank, result = collective_max(window, place, 2);
     MPI_Comm_rank(window->all, &rank);
     for (int i = 0; result == EPOP_OK && i < place[0]; i++) {
-        line_at(d, i, &mine);
+        entry_line(d, i, &mine);
         first = mine;
         result = describe_broadcast(window, &first, sizeof first, MPI_BYTE);
         found = strcmp(first.text, mine.text) ? rank : INT64_MAX;
@@ -95,13 +98,13 @@ static int find(const epop_description_t *d, const epop_window_t *window, char *
             continue;
         theirs = mine;
         result = collective_broadcast(window, &theirs, sizeof theirs, (int)found);
-        compare(&first, 0, &theirs, (int)found, i, text, size);
+        compare_lines(&first, 0, &theirs, (int)found, i, text, size);
         break;
     }
     return result;
 }
 
-/* ---- What is empty, and was not before ------------------------------------------------------------ */
+/* ---- What is empty, and was not before ---------------------------------------------------------- */
 
 /* What this process has had of an entry, by its name. */
 static struct memory {
@@ -160,7 +163,7 @@ static void tell_empty(const epop_description_t *d, uint64_t empty, const char *
 int describe_agree(const epop_description_t *d, const epop_window_t *window, bool *ahead)
 {
     char text[400] = "the ranks do not describe the same";
-    uint64_t hash = hash_of(d), has, had;
+    uint64_t hash = hash_of_list(d), has, had;
     int rank;
     look_back(d, window, &has, &had);
     uint64_t all[5] = {hash, ~hash, ahead && !*ahead, has, had};
@@ -170,7 +173,7 @@ int describe_agree(const epop_description_t *d, const epop_window_t *window, boo
     if (result != EPOP_OK)
         return result;
     if (all[0] & all[1]) { /* a bit that is set on one rank, and not on another */
-        result = find(d, window, text, sizeof text);
+        result = find_difference(d, window, text, sizeof text);
         return result == EPOP_OK ? collective_refuse(window, text) : result;
     }
     MPI_Comm_rank(window->all, &rank);

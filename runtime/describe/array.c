@@ -1,25 +1,26 @@
-/* One-dimensional arrays. In a file they are one dimension, in blocks. */
+/* One-dimensional arrays. In a file an array has one dimension, dealt out in blocks. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
 #include "runtime/redist/plan.h"
 
-static const epop_dist_t *dist_of(const struct described *entry)
+static const epop_dist_t *array_dist(const struct described *entry)
 {
     return entry->layout;
 }
 
 /* The distributions of the old and of the new ranks. */
-static bool dists_of(const struct described *entry, epop_dist_t *before, epop_dist_t *after)
+static bool array_dists(const struct described *entry, epop_dist_t *before, epop_dist_t *after)
 {
-    *before = *after = *dist_of(entry);
+    *before = *after = *array_dist(entry);
     return before->kind != EPOP_DIST_CUTS || describe_cuts_of(entry, *before, before, after);
 }
 
 bool describe_array_is_by(const struct described *entry, const int64_t *starts)
 {
-    return dist_of(entry)->kind == EPOP_DIST_CUTS && dist_of(entry)->starts == starts;
+    return array_dist(entry)->kind == EPOP_DIST_CUTS && array_dist(entry)->starts == starts;
 }
 
 void epop_describe_array(epop_description_t *d, const char *name, void *local, MPI_Datatype type, epop_dist_t dist,
@@ -32,16 +33,16 @@ void epop_describe_array(epop_description_t *d, const char *name, void *local, M
         return;
     if (dist.count < 0 || (dist.kind == EPOP_DIST_BLOCK_CYCLIC && dist.block < 1))
         describe_refuse(d, name, "its distribution has a negative count or a block below 1");
-    else if (!dists_of(entry, &before, &after))
+    else if (!array_dists(entry, &before, &after))
         describe_refuse(d, name, "its cuts are not described before it; epop_describe_cuts does that");
     else if (redist_element_of(type, &element) != 0)
         describe_refuse(d, name, "its datatype has no extent, or data in front of its address");
 }
 
-static void terms(const struct described *entry, redist_terms *terms)
+static void array_terms(const struct described *entry, redist_terms *terms)
 {
     redist_element element;
-    const epop_dist_t *dist = dist_of(entry);
+    const epop_dist_t *dist = array_dist(entry);
     redist_term(terms, "the kind of distribution", (int64_t)dist->kind);
     redist_term(terms, "the count", dist->count);
     if (dist->kind == EPOP_DIST_BLOCK_CYCLIC)
@@ -50,17 +51,17 @@ static void terms(const struct described *entry, redist_terms *terms)
         redist_terms_of_element(terms, &element);
 }
 
-static int move(struct described *entry, const epop_window_t *window)
+static int array_move(struct described *entry, const epop_window_t *window)
 {
     epop_dist_t before, after;
-    return dists_of(entry, &before, &after) ? epop_redist_between(window, before, after, entry->type, entry->local)
-                                            : EPOP_ERR_ARGUMENT;
+    return array_dists(entry, &before, &after) ? epop_redist_between(window, before, after, entry->type, entry->local)
+                                               : EPOP_ERR_ARGUMENT;
 }
 
 /* Cuts are the program's, which may make others while data moves. */
-static bool route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
+static bool array_route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
 {
-    const epop_dist_t *dist = dist_of(entry);
+    const epop_dist_t *dist = array_dist(entry);
     if (dist->kind == EPOP_DIST_CUTS)
         return false;
     if (window)
@@ -68,25 +69,26 @@ static bool route(const struct described *entry, const epop_window_t *window, st
     return true;
 }
 
-static int64_t local_count(const struct described *entry, int rank, int size)
+static int64_t array_count(const struct described *entry, int rank, int size)
 {
     epop_dist_t before, after;
-    return dists_of(entry, &before, &after) ? epop_dist_local_count(after, rank, size) : 0;
+    return array_dists(entry, &before, &after) ? epop_dist_local_count(after, rank, size) : 0;
 }
 
-static int allocate(struct described *entry, int rank, int size)
+static int array_allocate(struct described *entry, int rank, int size)
 {
     describe_release_part(entry);
-    return describe_room(entry->type, local_count(entry, rank, size), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
+    return describe_room(entry->type, array_count(entry, rank, size), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
 }
 
-static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+static int array_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                      struct error *error)
 {
-    const epop_dist_t *dist = dist_of(entry);
+    const epop_dist_t *dist = array_dist(entry);
     int rank = window->old_rank, size = window->old_size;
     epop_dist_t blocks = epop_dist_block(dist->count), before, after;
     struct slab *slab = slabs;
-    if (most < 1 || !dists_of(entry, &before, &after))
+    if (most < 1 || !array_dists(entry, &before, &after))
         return error_set(error, ERROR_FAILED, "described '%s': no room to list it", entry->name);
     *slab = (struct slab){.type = entry->type, .dims = 1, .extent = {dist->count}, .data = *entry->local};
     strcpy(slab->name, entry->name);
@@ -107,17 +109,17 @@ static int save(struct described *entry, const epop_window_t *window, struct sla
     return 1;
 }
 
-static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
-                struct error *error)
+static int array_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                      struct error *error)
 {
-    const epop_dist_t *dist = dist_of(entry);
+    const epop_dist_t *dist = array_dist(entry);
     int rank = window->new_rank, size = window->new_size;
     epop_dist_t blocks = epop_dist_block(dist->count), before, after;
     struct slab slab = {.type = entry->type};
     strcpy(slab.name, entry->name);
     if (reader->shape(reader->context, &slab, error))
         return -1;
-    if (slab.dims != 1 || slab.extent[0] != dist->count || !dists_of(entry, &before, &after))
+    if (slab.dims != 1 || slab.extent[0] != dist->count || !array_dists(entry, &before, &after))
         return error_set(error, ERROR_FAILED, "described '%s': saved with %lld elements, described with %lld",
                          entry->name, (long long)slab.extent[0], (long long)dist->count);
     slab.count = epop_dist_local_count(blocks, rank, size);
@@ -138,34 +140,34 @@ struct place {
     int rank, size;
 };
 
-static int64_t global(const void *context, int64_t local)
+static int64_t array_index(const void *context, int64_t local)
 {
     const struct place *place = context;
     return epop_dist_global(place->dist, place->rank, place->size, local);
 }
 
-static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+static void array_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
 {
-    struct place place = {*dist_of(entry), rank, size};
+    struct place place = {*array_dist(entry), rank, size};
     epop_dist_t before;
-    dists_of(entry, &before, &place.dist);
-    int64_t here = rank < 0 ? 0 : local_count(entry, rank, size);
+    array_dists(entry, &before, &place.dist);
+    int64_t here = rank < 0 ? 0 : array_count(entry, rank, size);
     *count += here;
-    describe_mix_elements(entry->type, *entry->local, here, global, &place, sum);
+    describe_mix_elements(entry->type, *entry->local, here, array_index, &place, sum);
 }
 
-static int64_t bytes(const struct described *entry, int rank, int size)
+static int64_t array_bytes(const struct described *entry, int rank, int size)
 {
-    return describe_bytes(entry->type, local_count(entry, rank, size));
+    return describe_bytes(entry->type, array_count(entry, rank, size));
 }
 
 const struct kind kind_array = {.word = "array",
-                                .terms = terms,
-                                .move = move,
-                                .allocate = allocate,
-                                .save = save,
-                                .load = load,
-                                .sum = sum,
-                                .bytes = bytes,
+                                .terms = array_terms,
+                                .move = array_move,
+                                .allocate = array_allocate,
+                                .save = array_save,
+                                .load = array_load,
+                                .sum = array_sum,
+                                .bytes = array_bytes,
                                 .release = describe_release_part,
-                                .route = route};
+                                .route = array_route};

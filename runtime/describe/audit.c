@@ -1,4 +1,4 @@
-/* See audit.h. */
+/* Counts and checksums of described data, for the debug driver. */
 #include "runtime/describe/audit.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static struct described_sum sum_of(const struct described *entry, int rank, int 
     return sum;
 }
 
-/* ---- Around a window ------------------------------------------------------------------- */
+/* ---- Around a window ---------------------------------------------------------------------------- */
 
 void describe_audit_before(epop_description_t *d, const epop_window_t *window)
 {
@@ -38,7 +38,7 @@ void describe_audit_before(epop_description_t *d, const epop_window_t *window)
         d->entries[i].was = sum_of(&d->entries[i], window->old_rank, window->old_size);
 }
 
-static void tell(const struct described *entry, const uint64_t totals[4])
+static void tell_window(const struct described *entry, const uint64_t totals[4])
 {
     char text[400];
     const char *word = entry->kind->word, *name = entry->name;
@@ -70,12 +70,12 @@ void describe_audit_after(const epop_description_t *d, const epop_window_t *wind
         uint64_t totals[4] = {(uint64_t)entry->was.count, entry->was.sum, (uint64_t)is.count, is.sum};
         if (is_summed(entry) && collective_sum(window, totals, 4) == EPOP_OK && window->old_rank == 0 &&
             (totals[0] != totals[2] || totals[1] != totals[3]))
-            tell(entry, totals);
+            tell_window(entry, totals);
     }
     describe_free(&now);
 }
 
-/* ---- Between windows ---------------------------------------------------------------------- */
+/* ---- Between windows ---------------------------------------------------------------------------- */
 
 /* What was noted of constant entries. */
 static struct noted {
@@ -84,7 +84,7 @@ static struct noted {
 } * noted;
 static int noted_count;
 
-static void forget(void)
+static void forget_noted(void)
 {
     while (noted_count > 0)
         free(noted[--noted_count].name);
@@ -93,7 +93,7 @@ static void forget(void)
 }
 
 /* False: the program is not described, or its data is not there. */
-static bool list(epop_description_t *d)
+static bool list_program(epop_description_t *d)
 {
     struct error error;
     const struct describe_program *p = &describe_program;
@@ -119,8 +119,8 @@ static struct described_sum own_sum(const struct described *entry)
 void epop__describe_note(void)
 {
     epop_description_t d;
-    forget();
-    if (!list(&d))
+    forget_noted();
+    if (!list_program(&d))
         return;
     noted = calloc((size_t)d.count + 1, sizeof *noted);
     for (int i = 0; noted && i < d.count; i++) {
@@ -132,7 +132,7 @@ void epop__describe_note(void)
     describe_free(&d);
 }
 
-static void compare(const struct described *entry, const struct noted *was)
+static void compare_with_noted(const struct described *entry, const struct noted *was)
 {
     char text[400];
     struct described_sum is = own_sum(entry);
@@ -147,11 +147,11 @@ static void compare(const struct described *entry, const struct noted *was)
 void epop__describe_compare(void)
 {
     epop_description_t d;
-    if (!noted_count || !list(&d))
+    if (!noted_count || !list_program(&d))
         return;
     for (int i = 0; i < d.count; i++)
         for (int n = 0; n < noted_count; n++)
             if (is_constant(&d.entries[i]) && !strcmp(d.entries[i].name, noted[n].name))
-                compare(&d.entries[i], &noted[n]);
+                compare_with_noted(&d.entries[i], &noted[n]);
     describe_free(&d);
 }

@@ -1,7 +1,7 @@
 /*
- * What the debug driver learns of described data: whether all of it arrived in a window, and whether what is said to be
- * constant is. By count and checksum over the global index, as `sum` of a kind gives them. Nothing here costs anything
- * without the driver.
+ * What the debug driver learns of described data: whether all of it arrived in a window, and whether what is said to
+ * be constant is. It goes by count and checksum over the global index, as `sum` of a kind gives them. Without the
+ * driver nothing here costs anything.
  */
 #ifndef EPOP_DESCRIBE_AUDIT_H
 #define EPOP_DESCRIBE_AUDIT_H

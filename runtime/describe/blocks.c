@@ -1,5 +1,5 @@
 /*
- * Blocks of N dimensions with ghosts. In a file they are N dimensions, with the boundary where a dimension is not
+ * Blocks of N dimensions with ghosts. In a file they have N dimensions, with the boundary where a dimension is not
  * periodic, and without the ghosts of neighbours.
  */
 #include "runtime/redist/blocks.h"
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
 #include "runtime/redist/layout.h"
 #include "runtime/redist/plan.h"
@@ -18,12 +19,12 @@ static const epop_blocks_t *blocks_of(const struct described *entry)
 }
 
 /* On `size` ranks. Whether they have such a grid is told by what moves. */
-static redist_fault layout_of(const struct described *entry, int size, struct redist_layout *layout)
+static redist_fault blocks_layout(const struct described *entry, int size, struct redist_layout *layout)
 {
     return redist_layout_of_blocks(layout, blocks_of(entry), size);
 }
 
-static int64_t elements_of(const struct described *entry, int rank, int size)
+static int64_t blocks_elements(const struct described *entry, int rank, int size)
 {
     int64_t elements = epop_blocks_elements(blocks_of(entry), rank, size);
     return elements > 0 ? elements : 0;
@@ -42,7 +43,7 @@ void epop_describe_blocks(epop_description_t *d, const char *name, void *local, 
         describe_refuse(d, name, "its datatype has no extent, or data in front of its address");
 }
 
-static void terms(const struct described *entry, redist_terms *terms)
+static void blocks_terms(const struct described *entry, redist_terms *terms)
 {
     redist_element element;
     redist_terms_of_blocks(terms, blocks_of(entry));
@@ -62,25 +63,25 @@ static struct title title_of(const struct described *entry)
     return title;
 }
 
-static int move(struct described *entry, const epop_window_t *window)
+static int blocks_move(struct described *entry, const epop_window_t *window)
 {
     const epop_blocks_t *blocks = blocks_of(entry);
     return redist_blocks(window, blocks, blocks, entry->type, entry->local, title_of(entry).words);
 }
 
-static int allocate(struct described *entry, int rank, int size)
+static int blocks_allocate(struct described *entry, int rank, int size)
 {
     describe_release_part(entry);
-    return describe_room(entry->type, elements_of(entry, rank, size), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
+    return describe_room(entry->type, blocks_elements(entry, rank, size), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
 }
 
-/* ---- Files -------------------------------------------------------------------------- */
+/* ---- Files -------------------------------------------------------------------------------------- */
 
 /* The slab of this rank, without its data, and both layouts: blocks, and plain. */
-static redist_fault shape(const struct described *entry, const epop_window_t *window, struct redist_layout layouts[2],
-                          struct slab *slab)
+static redist_fault blocks_slab(const struct described *entry, const epop_window_t *window,
+                                struct redist_layout layouts[2], struct slab *slab)
 {
-    redist_fault fault = layout_of(entry, window->new_size, &layouts[0]);
+    redist_fault fault = blocks_layout(entry, window->new_size, &layouts[0]);
     *slab = (struct slab){.type = entry->type, .dims = blocks_of(entry)->dims};
     strcpy(slab->name, entry->name);
     if (fault != REDIST_FINE)
@@ -94,8 +95,8 @@ static redist_fault shape(const struct described *entry, const epop_window_t *wi
 }
 
 /* Blocks that are cut along the first dimension alone are in the file's order as they lie. */
-static void borrow(const struct described *entry, const struct redist_layout *layout, int rank,
-                   const redist_element *element, struct slab *slab)
+static void borrow_part(const struct described *entry, const struct redist_layout *layout, int rank,
+                        const redist_element *element, struct slab *slab)
 {
     struct redist_boxes cells = redist_layout_numbered(layout, rank);
     slab->count = cells.left;
@@ -103,16 +104,17 @@ static void borrow(const struct described *entry, const struct redist_layout *la
     slab->data = cells.left > 0 ? (char *)*entry->local + cells.at[REDIST_BEFORE] * element->extent : NULL;
 }
 
-static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+static int blocks_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                       struct error *error)
 {
     struct redist_layout layouts[2];
     redist_element element;
     if (most < 1)
         return error_set(error, ERROR_FAILED, "described '%s': no room to list it", entry->name);
-    redist_fault fault = shape(entry, window, layouts, slabs);
+    redist_fault fault = blocks_slab(entry, window, layouts, slabs);
     redist_element_of(entry->type, &element);
     if (fault == REDIST_FINE && redist_layout_consecutive(&layouts[0])) {
-        borrow(entry, &layouts[0], window->new_rank, &element, slabs);
+        borrow_part(entry, &layouts[0], window->new_rank, &element, slabs);
         return 1;
     }
     if (fault == REDIST_FINE && !describe_room(entry->type, slabs->count, &slabs->data))
@@ -127,7 +129,7 @@ static int save(struct described *entry, const epop_window_t *window, struct sla
 }
 
 /* Of a saved array, or one that is described, as "10 x 20". */
-static struct title extents(const struct slab *slab)
+static struct title extents_text(const struct slab *slab)
 {
     struct title text = {""};
     size_t length = 0;
@@ -146,7 +148,7 @@ static int read_blocks(struct described *entry, const epop_window_t *window, con
     redist_fault fault = redist_layout_ghosts(&layouts[0]);
     if (describe_read_part(window, reader, slab, error))
         return -1;
-    if (fault == REDIST_FINE && allocate(entry, window->new_rank, window->new_size) != EPOP_OK)
+    if (fault == REDIST_FINE && blocks_allocate(entry, window->new_rank, window->new_size) != EPOP_OK)
         fault = REDIST_NO_MEMORY;
     redist_element_of(entry->type, &element);
     if (redist_layout_move(window, from_file, &element, slab->data, *entry->local, fault, title_of(entry).words) ==
@@ -155,12 +157,12 @@ static int read_blocks(struct described *entry, const epop_window_t *window, con
     return error_set(error, ERROR_FAILED, "described '%s' could not be dealt out", entry->name);
 }
 
-static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
-                struct error *error)
+static int blocks_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                       struct error *error)
 {
     struct redist_layout layouts[2];
     struct slab slab, found;
-    redist_fault fault = shape(entry, window, layouts, &slab);
+    redist_fault fault = blocks_slab(entry, window, layouts, &slab);
     found = slab;
     if (fault != REDIST_FINE)
         return error_set(error, ERROR_FAILED, "described '%s': its grid has more places than the %d ranks", entry->name,
@@ -169,25 +171,25 @@ static int load(struct described *entry, const epop_window_t *window, const stru
         return -1;
     if (found.dims != slab.dims || memcmp(found.extent, slab.extent, (size_t)slab.dims * sizeof *slab.extent) != 0)
         return error_set(error, ERROR_FAILED, "described '%s': saved with %s elements, described with %s", entry->name,
-                         extents(&found).words, extents(&slab).words);
+                         extents_text(&found).words, extents_text(&slab).words);
     int result = read_blocks(entry, window, reader, layouts, &slab, error);
     free(slab.data);
     return result;
 }
 
-/* ---- Sums --------------------------------------------------------------------------------- */
+/* ---- Sums --------------------------------------------------------------------------------------- */
 
-static int64_t consecutive(const void *first, int64_t local)
+static int64_t consecutive_index(const void *first, int64_t local)
 {
     return *(const int64_t *)first + local;
 }
 
-static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+static void blocks_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
 {
     struct redist_layout layout;
     redist_element element;
     redist_piece piece;
-    if (layout_of(entry, size, &layout) != REDIST_FINE || redist_element_of(entry->type, &element))
+    if (blocks_layout(entry, size, &layout) != REDIST_FINE || redist_element_of(entry->type, &element))
         return;
     struct redist_boxes cells = redist_layout_numbered(&layout, rank);
     *count += cells.left;
@@ -198,22 +200,22 @@ static void sum(const struct described *entry, int rank, int size, int64_t *coun
             int64_t number = redist_place_of(&piece, REDIST_AFTER, time, at);
             const char *first =
                 (const char *)*entry->local + redist_place_of(&piece, REDIST_BEFORE, time, at) * element.extent;
-            describe_mix_elements(entry->type, first, together ? piece.length : 1, consecutive, &number, sum);
+            describe_mix_elements(entry->type, first, together ? piece.length : 1, consecutive_index, &number, sum);
         }
     }
 }
 
-static int64_t bytes(const struct described *entry, int rank, int size)
+static int64_t blocks_bytes(const struct described *entry, int rank, int size)
 {
-    return describe_bytes(entry->type, elements_of(entry, rank, size));
+    return describe_bytes(entry->type, blocks_elements(entry, rank, size));
 }
 
 const struct kind kind_blocks = {.word = "blocks",
-                                 .terms = terms,
-                                 .move = move,
-                                 .allocate = allocate,
-                                 .save = save,
-                                 .load = load,
-                                 .sum = sum,
-                                 .bytes = bytes,
+                                 .terms = blocks_terms,
+                                 .move = blocks_move,
+                                 .allocate = blocks_allocate,
+                                 .save = blocks_save,
+                                 .load = blocks_load,
+                                 .sum = blocks_sum,
+                                 .bytes = blocks_bytes,
                                  .release = describe_release_part};

@@ -1,11 +1,14 @@
-/* Sparse rows by row pointers. In a file they are as other programs have them: the starts of all rows with the end
- * behind them ("A/starts"), and what the rows consist of ("A/array0" ...). */
+/*
+ * Sparse rows by row pointers. In a file they are as other programs have them: the starts of all rows followed by
+ * the end of the last one ("A/starts"), and what the rows consist of ("A/array0" ...).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "epop/unstructured.h"
 #include "runtime/describe/collective.h"
-#include "runtime/describe/unstructured.h"
+#include "runtime/describe/describe.h"
 #include "runtime/redist/element.h"
 #include "runtime/redist/wait.h"
 
@@ -16,7 +19,7 @@ struct sparse {
     epop_row_array_t arrays[];
 };
 
-static void dists_of(const struct described *entry, epop_dist_t *before, epop_dist_t *after)
+static void csr_dists(const struct described *entry, epop_dist_t *before, epop_dist_t *after)
 {
     const struct sparse *s = entry->layout;
     *before = *after = s->rows;
@@ -24,7 +27,7 @@ static void dists_of(const struct described *entry, epop_dist_t *before, epop_di
         describe_cuts_of(entry, s->rows, before, after);
 }
 
-/* ---- Listed ---------------------------------------------------------------------------------- */
+/* ---- Listed ------------------------------------------------------------------------------------- */
 
 static const char *fault_of(const struct described *entry, epop_dist_t rows, const epop_row_array_t *arrays, int count)
 {
@@ -45,8 +48,8 @@ static const char *fault_of(const struct described *entry, epop_dist_t rows, con
     return NULL;
 }
 
-static void add(epop_description_t *d, const char *name, void *starts, MPI_Datatype index, const struct sparse *layout,
-                size_t bytes, unsigned flags)
+static void csr_add(epop_description_t *d, const char *name, void *starts, MPI_Datatype index,
+                    const struct sparse *layout, size_t bytes, unsigned flags)
 {
     struct described *entry = describe_add(d, &kind_csr, name, starts, index, flags, layout, bytes);
     const char *fault = entry ? fault_of(entry, layout->rows, layout->arrays, layout->count) : NULL;
@@ -71,11 +74,11 @@ void epop_describe_csr(epop_description_t *d, const char *name, void *starts, MP
     layout->count = count;
     if (count)
         memcpy(layout->arrays, arrays, (size_t)count * sizeof *arrays);
-    add(d, name, starts, index, layout, bytes, flags);
+    csr_add(d, name, starts, index, layout, bytes, flags);
     free(layout);
 }
 
-static void terms(const struct described *entry, redist_terms *terms)
+static void csr_terms(const struct described *entry, redist_terms *terms)
 {
     const struct sparse *s = entry->layout;
     int64_t size = 0, extent = 0, order = 0;
@@ -95,7 +98,7 @@ static void terms(const struct described *entry, redist_terms *terms)
     redist_term(terms, "the checksum of the order of the arrays", order);
 }
 
-/* ---- As weights -------------------------------------------------------------------------------- */
+/* ---- As weights of cuts ------------------------------------------------------------------------- */
 
 bool describe_csr_is_by(const struct described *entry, const int64_t *starts)
 {
@@ -103,7 +106,7 @@ bool describe_csr_is_by(const struct described *entry, const int64_t *starts)
     return s->rows.kind == EPOP_DIST_CUTS && s->rows.starts == starts;
 }
 
-static int64_t start_of(const struct described *entry, int64_t row)
+static int64_t csr_start(const struct described *entry, int64_t row)
 {
     return *entry->local ? redist_index_get(*entry->local, redist_index_width(entry->type), row) : 0;
 }
@@ -112,21 +115,21 @@ int64_t *describe_csr_lengths(const struct described *entry, int64_t rows)
 {
     int64_t *lengths = malloc(((size_t)rows + 1) * sizeof *lengths);
     for (int64_t i = 0; lengths && i < rows; i++)
-        lengths[i] = start_of(entry, i + 1) - start_of(entry, i);
+        lengths[i] = csr_start(entry, i + 1) - csr_start(entry, i);
     return lengths;
 }
 
-/* ---- Moving -------------------------------------------------------------------------------------- */
+/* ---- Moving ------------------------------------------------------------------------------------- */
 
-static int move(struct described *entry, const epop_window_t *window)
+static int csr_move(struct described *entry, const epop_window_t *window)
 {
     const struct sparse *s = entry->layout;
     epop_dist_t before, after;
-    dists_of(entry, &before, &after);
+    csr_dists(entry, &before, &after);
     return epop_redist_csr(window, before, after, entry->type, entry->local, s->arrays, s->count);
 }
 
-/* ---- Checkpoints ---------------------------------------------------------------------------------- */
+/* ---- Checkpoints -------------------------------------------------------------------------------- */
 
 /* Rows of this rank: where they start among all, how many, and how many elements they have. */
 struct extent {
@@ -136,10 +139,10 @@ struct extent {
 static struct extent extent_of(const struct described *entry, int rank, int size)
 {
     epop_dist_t before, after;
-    dists_of(entry, &before, &after);
+    csr_dists(entry, &before, &after);
     int64_t rows = epop_dist_local_count(after, rank, size);
     return (struct extent){
-        .first = epop_dist_global(after, rank, size, 0), .rows = rows, .elements = rows ? start_of(entry, rows) : 0};
+        .first = epop_dist_global(after, rank, size, 0), .rows = rows, .elements = rows ? csr_start(entry, rows) : 0};
 }
 
 static struct slab starts_slab(const struct described *entry, int64_t all)
@@ -166,7 +169,7 @@ static int save_starts(const struct described *entry, const epop_window_t *windo
     slab->count = e.rows + (window->old_rank == window->old_size - 1);
     bool room = describe_room(MPI_INT64_T, slab->count, &numbers);
     for (int64_t i = 0; numbers && i < slab->count; i++)
-        ((int64_t *)numbers)[i] = before + (e.rows ? start_of(entry, i) : 0);
+        ((int64_t *)numbers)[i] = before + (e.rows ? csr_start(entry, i) : 0);
     slab->data = numbers;
     slab->owned = true;
     if (!describe_all_well(window, room ? NULL : "out of memory for a copy", error))
@@ -175,7 +178,8 @@ static int save_starts(const struct described *entry, const epop_window_t *windo
     return -1;
 }
 
-static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+static int csr_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                    struct error *error)
 {
     const struct sparse *s = entry->layout;
     struct extent e = extent_of(entry, window->old_rank, window->old_size);
@@ -220,7 +224,7 @@ static int find_end(const epop_window_t *window, struct slab *slab, int64_t *end
     return 0;
 }
 
-static bool rise(const int64_t *starts, int64_t rows)
+static bool starts_rise(const int64_t *starts, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++)
         if (starts[i] < 0 || starts[i] > starts[i + 1])
@@ -244,9 +248,9 @@ int describe_csr_read(const struct described *entry, const epop_window_t *window
     int64_t *grown = realloc(slab.data, ((size_t)rows + 1) * sizeof *grown);
     if (grown)
         grown[rows] = end;
-    const char *fault = !grown              ? "out of memory for described data"
-                        : rise(grown, rows) ? NULL
-                                            : "its row pointers fall";
+    const char *fault = !grown                     ? "out of memory for described data"
+                        : starts_rise(grown, rows) ? NULL
+                                                   : "its row pointers fall";
     *starts = grown ? grown : slab.data;
     if (!describe_all_well(window, fault, error))
         return 0;
@@ -289,8 +293,8 @@ static int load_arrays(const struct described *entry, const epop_window_t *windo
     return 0;
 }
 
-static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
-                struct error *error)
+static int csr_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                    struct error *error)
 {
     const struct sparse *s = entry->layout;
     struct extent e = extent_of(entry, window->new_rank, window->new_size);
@@ -305,14 +309,14 @@ static int load(struct described *entry, const epop_window_t *window, const stru
     return load_arrays(entry, window, reader, first, count, error);
 }
 
-/* ---- What else -------------------------------------------------------------------------------------- */
+/* ---- Sums and bytes ----------------------------------------------------------------------------- */
 
 /* A row of an array, for the checksum. */
 struct place {
     int64_t row, array;
 };
 
-static int64_t place_of(const void *context, int64_t local)
+static int64_t place_in_array(const void *context, int64_t local)
 {
     const struct place *place = context;
     return (place->row * 1000003 + place->array) * 1000003 + local;
@@ -321,7 +325,7 @@ static int64_t place_of(const void *context, int64_t local)
 static void sum_row(const struct described *entry, int64_t row, int64_t local, int64_t *count, uint64_t *sum)
 {
     const struct sparse *s = entry->layout;
-    int64_t start = start_of(entry, local), length = start_of(entry, local + 1) - start;
+    int64_t start = csr_start(entry, local), length = csr_start(entry, local + 1) - start;
     *count += 1 + length;
     *sum += describe_mix(row, &length, sizeof length);
     for (int i = 0; i < s->count && length > 0; i++) {
@@ -330,18 +334,18 @@ static void sum_row(const struct described *entry, int64_t row, int64_t local, i
         MPI_Aint low, extent;
         MPI_Type_get_extent(s->arrays[i].type, &low, &extent);
         if (elements)
-            describe_mix_elements(s->arrays[i].type, elements + start * extent, length, place_of, &place, sum);
+            describe_mix_elements(s->arrays[i].type, elements + start * extent, length, place_in_array, &place, sum);
     }
 }
 
-static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+static void csr_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
 {
     struct extent e = extent_of(entry, rank, size);
     for (int64_t i = 0; *entry->local && i < e.rows; i++)
         sum_row(entry, e.first + i, i, count, sum);
 }
 
-static int64_t bytes(const struct described *entry, int rank, int size)
+static int64_t csr_bytes(const struct described *entry, int rank, int size)
 {
     const struct sparse *s = entry->layout;
     struct extent e = extent_of(entry, rank, size);
@@ -351,7 +355,7 @@ static int64_t bytes(const struct described *entry, int rank, int size)
     return bytes;
 }
 
-static void release(struct described *entry)
+static void csr_release(struct described *entry)
 {
     const struct sparse *s = entry->layout;
     describe_release_part(entry);
@@ -363,10 +367,10 @@ static void release(struct described *entry)
 }
 
 const struct kind kind_csr = {.word = "csr",
-                              .terms = terms,
-                              .move = move,
-                              .save = save,
-                              .load = load,
-                              .sum = sum,
-                              .bytes = bytes,
-                              .release = release};
+                              .terms = csr_terms,
+                              .move = csr_move,
+                              .save = csr_save,
+                              .load = csr_load,
+                              .sum = csr_sum,
+                              .bytes = csr_bytes,
+                              .release = csr_release};

@@ -1,11 +1,13 @@
 /*
- * Cuts as described data. In a window the entry moves first: the new cuts are made, while the old ones stay until the
- * description goes, so that the arrays behind it can move from the one to the other.
+ * Cuts as described data. In a window the entry moves first: the new cuts are made, while the old ones stay until
+ * the description goes, so that the arrays that are described after it can move from the old cuts to the new ones.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/describe/unstructured.h"
+#include "epop/unstructured.h"
+#include "runtime/describe/collective.h"
+#include "runtime/describe/describe.h"
 #include "runtime/redist/element.h"
 #include "runtime/redist/plan.h"
 
@@ -30,10 +32,10 @@ epop_dist_t epop_dist_even_cuts(int64_t count, int ranks)
     return epop_dist_cuts(starts, ranks);
 }
 
-/* ---- Listed, or filled in ----------------------------------------------------------------- */
+/* ---- Listed, or filled in ----------------------------------------------------------------------- */
 
 /* As epop_dist_free leaves it: on a rank that left. */
-static bool is_none(epop_dist_t dist)
+static bool is_no_cuts(epop_dist_t dist)
 {
     return dist.kind == EPOP_DIST_BLOCK && !dist.count;
 }
@@ -44,7 +46,7 @@ static bool is_cuts(epop_dist_t dist)
 }
 
 /* The old cuts, of as many ranks as there were. */
-static void fill(epop_description_t *d, const char *name, epop_dist_t *cuts)
+static void cuts_fill(epop_description_t *d, const char *name, epop_dist_t *cuts)
 {
     size_t bytes = 0;
     const char *told = describe_values_find(d, name, &bytes);
@@ -62,9 +64,9 @@ static void fill(epop_description_t *d, const char *name, epop_dist_t *cuts)
         *cuts = epop_dist_cuts(memcpy(own, told + sizeof ranks, starts), (int)ranks);
 }
 
-static void add(epop_description_t *d, const char *name, epop_dist_t *cuts, const char *weights)
+static void cuts_add(epop_description_t *d, const char *name, epop_dist_t *cuts, const char *weights)
 {
-    epop_dist_t before = is_none(*cuts) ? (epop_dist_t){.kind = EPOP_DIST_CUTS} : *cuts;
+    epop_dist_t before = is_no_cuts(*cuts) ? (epop_dist_t){.kind = EPOP_DIST_CUTS} : *cuts;
     size_t starts = before.ranks ? ((size_t)before.ranks + 1) * sizeof(int64_t) : 0;
     size_t bytes = sizeof(struct unequal) + sizeof(int64_t) + starts;
     struct unequal *layout = calloc(1, bytes);
@@ -91,26 +93,26 @@ static void add(epop_description_t *d, const char *name, epop_dist_t *cuts, cons
 void epop_describe_cuts(epop_description_t *d, const char *name, epop_dist_t *cuts, const char *weights)
 {
     if (cuts && d->mode == DESCRIBE_FILL)
-        fill(d, name, cuts);
+        cuts_fill(d, name, cuts);
     if (!cuts)
         describe_refuse(d, name, "the address of the cuts is NULL");
-    else if (!is_cuts(*cuts) && !is_none(*cuts))
+    else if (!is_cuts(*cuts) && !is_no_cuts(*cuts))
         describe_refuse(d, name,
                         "it has no cuts that rise from 0 to their count (epop_dist_cuts, epop_dist_even_cuts)");
     else if (weights && strlen(weights) >= NAME_BYTES)
         describe_refuse(d, name, "the name of its weights is too long");
     else
-        add(d, name, cuts, weights);
+        cuts_add(d, name, cuts, weights);
 }
 
-static void terms(const struct described *entry, redist_terms *terms)
+static void cuts_terms(const struct described *entry, redist_terms *terms)
 {
     const struct unequal *u = entry->layout;
     redist_terms_of_dist(terms, u->cuts.before);
     redist_term(terms, "the number of ranks that it is for", u->cuts.before.ranks);
 }
 
-/* ---- New cuts -------------------------------------------------------------------------------- */
+/* ---- New cuts ----------------------------------------------------------------------------------- */
 
 /* The weights of this rank's indices. */
 struct weights {
@@ -128,7 +130,7 @@ static const struct described *entry_named(const epop_description_t *d, const ch
 }
 
 /* What the weights are of. NULL with text: they cannot be had. The same on every rank. */
-static const struct described *weighing(const struct described *entry, struct error *error)
+static const struct described *weights_entry(const struct described *entry, struct error *error)
 {
     const struct unequal *u = entry->layout;
     const struct described *w = entry_named(entry->list, u->weights);
@@ -143,7 +145,7 @@ static const struct described *weighing(const struct described *entry, struct er
 }
 
 /* Those of `rows` rows; of none on joining ranks. */
-static int weigh(const struct described *of, int64_t rows, struct weights *w)
+static int weigh_rows(const struct described *of, int64_t rows, struct weights *w)
 {
     *w = (struct weights){.type = of->type, .values = *of->local};
     if (of->kind == &kind_array)
@@ -154,13 +156,14 @@ static int weigh(const struct described *of, int64_t rows, struct weights *w)
 }
 
 /* By the weights of the old ranks. Joining ranks have the old cuts already. */
-static int balance(const struct described *entry, const epop_window_t *window, epop_dist_t *after, struct error *error)
+static int cuts_by_weights(const struct described *entry, const epop_window_t *window, epop_dist_t *after,
+                           struct error *error)
 {
     const struct unequal *u = entry->layout;
-    const struct described *of = weighing(entry, error);
+    const struct described *of = weights_entry(entry, error);
     epop_dist_t before = u->cuts.before;
     struct weights w = {.made = NULL};
-    if (of && weigh(of, epop_dist_local_count(before, window->old_rank, window->old_size), &w))
+    if (of && weigh_rows(of, epop_dist_local_count(before, window->old_rank, window->old_size), &w))
         error_memory(error);
     int result = describe_settle(window, error);
     if (result == EPOP_OK)
@@ -171,7 +174,7 @@ static int balance(const struct described *entry, const epop_window_t *window, e
     return result;
 }
 
-static int even(int64_t count, const epop_window_t *window, epop_dist_t *after, struct error *error)
+static int cuts_evenly(int64_t count, const epop_window_t *window, epop_dist_t *after, struct error *error)
 {
     *after = epop_dist_even_cuts(count, window->new_size);
     if (!after->starts)
@@ -180,7 +183,7 @@ static int even(int64_t count, const epop_window_t *window, epop_dist_t *after, 
 }
 
 /* Are the old cuts for the old ranks? */
-static int check(const struct unequal *u, const epop_window_t *window, struct error *error)
+static int check_old_cuts(const struct unequal *u, const epop_window_t *window, struct error *error)
 {
     if (u->cuts.before.ranks == window->old_size)
         return EPOP_OK;
@@ -189,8 +192,8 @@ static int check(const struct unequal *u, const epop_window_t *window, struct er
     return describe_settle(window, error);
 }
 
-/* From here on the new cuts are the program's; on a leaving rank only what stands behind them still looks at them. */
-static void replace(struct unequal *u, const epop_window_t *window, epop_dist_t after)
+/* From here on the new cuts are the program's; on a leaving rank only the entries after them still look at them. */
+static void cuts_replace(struct unequal *u, const epop_window_t *window, epop_dist_t after)
 {
     u->spare[0] = u->cuts.before.starts;
     u->cuts.after = *u->of = after;
@@ -200,23 +203,23 @@ static void replace(struct unequal *u, const epop_window_t *window, epop_dist_t 
     *u->of = epop_dist_block(0);
 }
 
-static int move(struct described *entry, const epop_window_t *window)
+static int cuts_move(struct described *entry, const epop_window_t *window)
 {
     struct unequal *u = entry->layout;
     struct error error = {.code = ERROR_NONE};
     epop_dist_t after = epop_dist_block(0);
-    int result = check(u, window, &error);
+    int result = check_old_cuts(u, window, &error);
     if (result == EPOP_OK)
-        result =
-            u->weights[0] ? balance(entry, window, &after, &error) : even(u->cuts.before.count, window, &after, &error);
+        result = u->weights[0] ? cuts_by_weights(entry, window, &after, &error)
+                               : cuts_evenly(u->cuts.before.count, window, &after, &error);
     if (error.code != ERROR_NONE)
         describe_say(window, &error);
     if (result == EPOP_OK)
-        replace(u, window, after);
+        cuts_replace(u, window, after);
     return result;
 }
 
-static void forget(struct described *entry)
+static void cuts_forget(struct described *entry)
 {
     struct unequal *u = entry->layout;
     free(u->spare[0]);
@@ -226,7 +229,8 @@ static void forget(struct described *entry)
 /* ---- Checkpoints -------------------------------------------------------------------------------- */
 
 /* They stand in the head. */
-static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+static int cuts_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                     struct error *error)
 {
     (void)entry, (void)window, (void)slabs, (void)most, (void)error;
     return 0;
@@ -258,7 +262,7 @@ static int balance_saved(const struct described *entry, const epop_window_t *win
                          epop_dist_t *after, struct error *error)
 {
     const struct unequal *u = entry->layout;
-    const struct described *of = weighing(entry, error);
+    const struct described *of = weights_entry(entry, error);
     epop_dist_t blocks = epop_dist_block(u->cuts.before.count);
     struct weights w;
     if (!of || read_weights(of, window, reader, blocks, &w, error))
@@ -269,49 +273,49 @@ static int balance_saved(const struct described *entry, const epop_window_t *win
                              : error_set(error, ERROR_FAILED, "described '%s': no new cuts could be made", entry->name);
 }
 
-static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
-                struct error *error)
+static int cuts_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                     struct error *error)
 {
     struct unequal *u = entry->layout;
     epop_dist_t after = epop_dist_block(0);
     if (u->cuts.before.ranks == window->new_size) /* as it was */
         return 0;
     int result = u->weights[0] ? balance_saved(entry, window, reader, &after, error)
-                               : even(u->cuts.before.count, window, &after, error);
+                               : cuts_evenly(u->cuts.before.count, window, &after, error);
     if (!result)
-        replace(u, window, after);
+        cuts_replace(u, window, after);
     return result ? -1 : 0;
 }
 
-/* ---- What else ------------------------------------------------------------------------------------ */
+/* ---- Sums and bytes ----------------------------------------------------------------------------- */
 
 /* For another number of ranks they are others, of as many indices. */
-static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+static void cuts_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
 {
     const struct unequal *u = entry->layout;
     (void)size;
     describe_sum_indices(u->cuts.before.count, rank, count, sum);
 }
 
-static int64_t bytes(const struct described *entry, int rank, int size)
+static int64_t cuts_bytes(const struct described *entry, int rank, int size)
 {
     const struct unequal *u = entry->layout;
     (void)size;
     return rank < 0 ? 0 : (u->cuts.after.ranks + 1) * (int64_t)sizeof(int64_t);
 }
 
-static void release(struct described *entry)
+static void cuts_release(struct described *entry)
 {
     const struct unequal *u = entry->layout;
     epop_dist_free(u->of);
 }
 
 const struct kind kind_cuts = {.word = "cuts",
-                               .terms = terms,
-                               .move = move,
-                               .save = save,
-                               .load = load,
-                               .sum = sum,
-                               .bytes = bytes,
-                               .release = release,
-                               .forget = forget};
+                               .terms = cuts_terms,
+                               .move = cuts_move,
+                               .save = cuts_save,
+                               .load = cuts_load,
+                               .sum = cuts_sum,
+                               .bytes = cuts_bytes,
+                               .release = cuts_release,
+                               .forget = cuts_forget};

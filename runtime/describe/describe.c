@@ -1,11 +1,14 @@
-/* The description: an entry for each line of the block, and the first fault. */
+/* The list that a describe block makes, its values, and what all kinds need of elements. */
 #include "runtime/describe/describe.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "interpose/interpose.h"
+#include "runtime/base/hash.h"
+#include "runtime/redist/element.h"
 
 #define NAME_MAX_LENGTH 200
 
@@ -68,7 +71,7 @@ static const char *fault_of_name(const epop_description_t *d, const char *name)
     return NULL;
 }
 
-static bool reserve(epop_description_t *d)
+static bool reserve_entry(epop_description_t *d)
 {
     if (d->count < d->capacity)
         return true;
@@ -93,7 +96,7 @@ struct described *describe_add(epop_description_t *d, const struct kind *kind, c
         fault = "this kind of data cannot be EPOP_SCRATCH";
     char *copy = fault ? NULL : strdup(name);
     void *own = bytes && copy ? malloc(bytes) : NULL;
-    if (!fault && (!copy || (bytes && !own) || !reserve(d)))
+    if (!fault && (!copy || (bytes && !own) || !reserve_entry(d)))
         fault = "out of memory";
     if (fault) {
         free(copy);
@@ -119,4 +122,226 @@ bool describe_cuts_of(const struct described *entry, epop_dist_t dist, epop_dist
         return true;
     }
     return false;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------- */
+
+/*
+ * Values: plain bytes that are the same on all ranks. They do not move: who needs them gets them before its block
+ * runs, as one text of names and lengths.
+ */
+
+/* One of the packed values: a name with its terminator, a length, and the bytes. */
+struct packed {
+    const char *name, *bytes;
+    uint64_t length;
+};
+
+static size_t packed_bytes(const struct described *entry)
+{
+    return strlen(entry->name) + 1 + sizeof(uint64_t) + entry->value_bytes;
+}
+
+/* Values; and what other kinds have to be told before their data comes: cuts, partitions. */
+static bool has_values(const struct described *entry)
+{
+    return entry->value_bytes > 0;
+}
+
+char *describe_values_pack(const epop_description_t *d, size_t *bytes)
+{
+    size_t total = 0;
+    for (int i = 0; i < d->count; i++)
+        total += has_values(&d->entries[i]) ? packed_bytes(&d->entries[i]) : 0;
+    char *packed = malloc(total ? total : 1), *at = packed;
+    for (int i = 0; packed && i < d->count; i++) {
+        const struct described *entry = &d->entries[i];
+        uint64_t length = entry->value_bytes;
+        if (!has_values(entry))
+            continue;
+        at = stpcpy(at, entry->name) + 1;
+        at = (char *)mempcpy(at, &length, sizeof length);
+        at = (char *)mempcpy(at, entry->values, entry->value_bytes);
+    }
+    *bytes = total;
+    return packed;
+}
+
+/* The values at *at, which goes on to the next. False: no more, or nothing that was packed. */
+static bool unpack_value(const char **at, const char *end, struct packed *value)
+{
+    const char *name_end = memchr(*at, 0, (size_t)(end - *at));
+    if (!name_end || (size_t)(end - name_end) < 1 + sizeof value->length)
+        return false;
+    value->name = *at;
+    memcpy(&value->length, name_end + 1, sizeof value->length);
+    value->bytes = name_end + 1 + sizeof value->length;
+    if (value->length > (uint64_t)(end - value->bytes))
+        return false;
+    *at = value->bytes + value->length;
+    return true;
+}
+
+const char *describe_values_find(const epop_description_t *d, const char *name, size_t *bytes)
+{
+    struct packed value;
+    const char *at = d->values, *end = d->values + d->value_bytes;
+    while (unpack_value(&at, end, &value)) {
+        if (strcmp(value.name, name))
+            continue;
+        *bytes = value.length;
+        return value.bytes;
+    }
+    return NULL;
+}
+
+bool describe_fill(epop_description_t *d, const char *name, void *values, size_t bytes)
+{
+    char why[120];
+    size_t there = 0;
+    const char *found = describe_values_find(d, name, &there);
+    if (found && there == bytes) {
+        memcpy(values, found, bytes);
+        return true;
+    }
+    if (found)
+        snprintf(why, sizeof why, "%zu bytes of values here, %zu where they come from", bytes, there);
+    describe_refuse(d, name, found ? why : "there are no values of this name where they come from");
+    return false;
+}
+
+void epop_describe_values(epop_description_t *d, const char *name, void *values, size_t bytes)
+{
+    if (!values || !bytes) {
+        describe_refuse(d, name, values ? "values of 0 bytes" : "the address of the values is NULL");
+        return;
+    }
+    struct described *entry = describe_add(d, &kind_values, name, NULL, MPI_BYTE, 0, NULL, 0);
+    if (!entry)
+        return;
+    entry->values = values;
+    entry->value_bytes = bytes;
+    if (d->mode == DESCRIBE_FILL && d->error.code == ERROR_NONE)
+        describe_fill(d, name, values, bytes);
+}
+
+static void values_terms(const struct described *entry, redist_terms *terms)
+{
+    redist_term(terms, "the number of bytes", (int64_t)entry->value_bytes);
+}
+
+/* They stand in the head of a checkpoint. */
+static int values_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                       struct error *error)
+{
+    (void)entry, (void)window, (void)slabs, (void)most, (void)error;
+    return 0;
+}
+
+static int values_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                       struct error *error)
+{
+    (void)entry, (void)window, (void)reader, (void)error;
+    return 0;
+}
+
+/* Those of rank 0, which the others get: bytes between the members of a structure may differ. */
+static void values_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+{
+    (void)size;
+    if (rank != 0)
+        return;
+    *count += 1;
+    *sum += describe_mix(0, entry->values, entry->value_bytes);
+}
+
+static int64_t values_bytes(const struct described *entry, int rank, int size)
+{
+    (void)rank, (void)size;
+    return (int64_t)entry->value_bytes;
+}
+
+static void values_release(struct described *entry)
+{
+    (void)entry;
+}
+
+const struct kind kind_values = {.word = "values",
+                                 .terms = values_terms,
+                                 .save = values_save,
+                                 .load = values_load,
+                                 .sum = values_sum,
+                                 .bytes = values_bytes,
+                                 .release = values_release};
+
+/* ---- What kinds share --------------------------------------------------------------------------- */
+
+/* What kinds need of the elements of an MPI datatype: room, bytes, checksums. */
+
+int64_t describe_bytes(MPI_Datatype type, int64_t count)
+{
+    redist_element element;
+    return redist_element_of(type, &element) == 0 ? redist_block_bytes(&element, count) : 0;
+}
+
+bool describe_room(MPI_Datatype type, int64_t count, void **block)
+{
+    int64_t bytes = describe_bytes(type, count);
+    *block = bytes > 0 ? calloc(1, (size_t)bytes) : NULL;
+    return bytes == 0 || *block;
+}
+
+bool describe_copy(const struct described *entry, int64_t count, void **copy)
+{
+    int64_t bytes = describe_bytes(entry->type, count);
+    *copy = bytes > 0 && *entry->local ? malloc((size_t)bytes) : NULL;
+    if (*copy)
+        memcpy(*copy, *entry->local, (size_t)bytes);
+    return bytes == 0 || *copy;
+}
+
+void describe_release_part(struct described *entry)
+{
+    free(*entry->local);
+    *entry->local = NULL;
+}
+
+/* With a last mix, so that sums of many do not cancel. */
+uint64_t describe_mix(int64_t index, const void *bytes, size_t size)
+{
+    uint64_t value = hash_bytes(HASH_BEGIN ^ (uint64_t)index * 0x9e3779b97f4a7c15u, bytes, size);
+    value ^= value >> 31;
+    return value * 0xbf58476d1ce4e5b9u;
+}
+
+/* One element with gaps: only what is its data. Without the memory it is left out. */
+static uint64_t mix_packed(const redist_element *element, int64_t index, const void *at, char *room)
+{
+    int position = 0;
+    if (!room || MPI_Pack(at, 1, element->type, room, (int)element->size, &position, MPI_COMM_SELF) != MPI_SUCCESS)
+        return 0;
+    return describe_mix(index, room, (size_t)position);
+}
+
+void describe_mix_elements(MPI_Datatype type, const void *elements, int64_t count,
+                           int64_t (*global)(const void *context, int64_t local), const void *context, uint64_t *sum)
+{
+    redist_element element;
+    if (!elements || redist_element_of(type, &element) != 0)
+        return;
+    char *room = element.dense ? NULL : malloc((size_t)element.size + 1);
+    for (int64_t i = 0; i < count; i++) {
+        const char *at = (const char *)elements + i * element.extent;
+        *sum += element.dense ? describe_mix(global(context, i), at, (size_t)element.size)
+                              : mix_packed(&element, global(context, i), at, room);
+    }
+    free(room);
+}
+
+void describe_sum_indices(int64_t indices, int rank, int64_t *count, uint64_t *sum)
+{
+    if (rank != 0)
+        return;
+    *count += 1;
+    *sum += describe_mix(0, &indices, sizeof indices);
 }

@@ -1,9 +1,9 @@
 /*
- * Descriptions: what a describe block lists, and the kinds of entries. A kind is a table of functions (struct kind),
- * one file each; resize, checkpoint, restart and audit know no kinds, only this table.
+ * Descriptions: what a describe block lists, and the kinds of entries. A kind is a table of functions (struct kind);
+ * resize, checkpoint, restart and audit know no kinds, only this table.
  */
-#ifndef EPOP_DESCRIPTION_H
-#define EPOP_DESCRIPTION_H
+#ifndef EPOP_DESCRIBE_DESCRIBE_H
+#define EPOP_DESCRIBE_DESCRIBE_H
 
 #include <stdbool.h>
 
@@ -12,16 +12,18 @@
 #include "runtime/redist/agree.h"
 #include "runtime/redist/plan.h"
 
+struct described;
+
 /* What a description is for. */
 enum describe_mode {
     DESCRIBE_LIST, /* the data is there: collects */
     DESCRIBE_FILL  /* it is not: values are copied in as they are named, from description->values; parts are to come */
 };
 
-struct described;
-
-/* Who asks, in the lines that it has on stderr. */
+/* The function that is named in lines on stderr. */
 #define DESCRIBE_FUNCTION "epop_redist_described"
+
+/* ---- Data in files ------------------------------------------------------------------------------ */
 
 /*
  * A part of an array in the order in which files have it: `count` consecutive elements from `first` on, of extent[0] *
@@ -49,7 +51,9 @@ struct slab_reader {
     int (*read)(void *context, struct slab *slab, struct error *error);
 };
 
-/* Which elements go from where to where, for who moves them without MPI: by the plan; or, with copies above 0, so many
+/* ---- Kinds -------------------------------------------------------------------------------------- */
+
+/* Which elements go from where to where, to be moved without MPI: by the plan; or, with copies above 0, so many
  * of rank 0's to each joining rank. */
 struct describe_route {
     redist_plan plan;
@@ -93,6 +97,12 @@ struct kind {
     bool (*route)(const struct described *entry, const epop_window_t *window, struct describe_route *route);
 };
 
+extern const struct kind kind_values, kind_array, kind_matrix, kind_replicated;
+extern const struct kind kind_blocks; /* N-D blocks with ghosts */
+extern const struct kind kind_cuts, kind_csr, kind_items, kind_partition, kind_owned;
+
+/* ---- Entries, and the list of them -------------------------------------------------------------- */
+
 /* What an entry that is a distribution itself was before the window, and is after it: the same until it has moved. */
 struct described_cuts {
     epop_dist_t before, after;
@@ -115,7 +125,7 @@ struct described {
     struct described_sum {
         int64_t count;
         uint64_t sum;
-    } was; /* audit.h: what this rank had before the move */
+    } was; /* what this rank had before the move, for the audit */
 };
 
 struct epop_description {
@@ -144,6 +154,8 @@ void describe_refuse(epop_description_t *d, const char *name, const char *why);
 /* Frees this rank's parts, and leaves NULL. Local. */
 void describe_release(epop_description_t *d);
 
+/* ---- Values ------------------------------------------------------------------------------------- */
+
 /* DESCRIBE_FILL: copies in what the source has under that name. False: refused. Local. */
 bool describe_fill(epop_description_t *d, const char *name, void *values, size_t bytes);
 
@@ -155,6 +167,8 @@ const char *describe_values_find(const epop_description_t *d, const char *name, 
  * partner get. From malloc(); NULL: out of memory. Local. */
 char *describe_values_pack(const epop_description_t *d, size_t *bytes);
 
+/* ---- A window ----------------------------------------------------------------------------------- */
+
 /* Do all ranks of window->all list the same: names, kinds, flags, terms? EPOP_OK, or the same error on all with a line
  * that names rank and entry. *ahead (ahead may be NULL): is it here; becomes: is it on all? Collective. */
 int describe_agree(const epop_description_t *d, const epop_window_t *window, bool *ahead);
@@ -164,9 +178,6 @@ int describe_agree(const epop_description_t *d, const epop_window_t *window, boo
  * Collective over window->all. EPOP_OK, or the same error on all with a line on stderr.
  */
 int describe_window(const epop_window_t *window, void (*block)(void *, epop_description_t *), void *data);
-
-/* From rank 0 of window->all to all others; `count` elements. EPOP_OK, or EPOP_ERR_MPI. Collective. */
-int describe_broadcast(const epop_window_t *window, void *data, int64_t count, MPI_Datatype type);
 
 /* Moves every entry (but values, and those that came ahead), in the order of the list. Collective over window->all. */
 int describe_move(epop_description_t *d, const epop_window_t *window);
@@ -181,10 +192,7 @@ extern struct describe_ahead {
     void (*hand_over)(epop_description_t *d);
 } describe_ahead;
 
-/* A window of comm in which nobody comes or goes: status STAYING, new_ranks the identity. Local; freed by
- * describe_still_free. */
-int describe_still(MPI_Comm comm, epop_window_t *window);
-void describe_still_free(epop_window_t *window);
+/* ---- What kinds share --------------------------------------------------------------------------- */
 
 /* A mix of a global index and the bytes there, for `sum` of a kind: summed up modulo 2^64 it does not depend on order.
  */
@@ -201,17 +209,8 @@ void describe_sum_indices(int64_t indices, int rank, int64_t *count, uint64_t *s
 /* Bytes that `count` elements take in memory. Local. */
 int64_t describe_bytes(MPI_Datatype type, int64_t count);
 
-/* Is `text`, unless NULL, or one that `reader` has set, an error on any rank? 0, or -1 with the text of the first rank
- * that has one. Collective over window->all. */
-int describe_all_well(const epop_window_t *window, const char *text, struct error *error);
-
 /* Room for `count` elements, all bytes 0; NULL for none. False: out of memory. Local. */
 bool describe_room(MPI_Datatype type, int64_t count, void **block);
-
-/* Reads slab->count elements into new memory, slab->data: NULL where it fails. 0, or -1 on all ranks alike. Collective
- * over window->all. */
-int describe_read_part(const epop_window_t *window, const struct slab_reader *reader, struct slab *slab,
-                       struct error *error);
 
 /* A copy of this rank's part of `count` elements: what is saved stays the program's as it is. False: out of memory, or
  * there is no part. Local. */
@@ -226,12 +225,17 @@ void describe_release_part(struct described *entry);
  */
 bool describe_cuts_of(const struct described *entry, epop_dist_t dist, epop_dist_t *before, epop_dist_t *after);
 
+/* ---- As weights of cuts ------------------------------------------------------------------------- */
+
 /* Is the array dealt out by cuts with these starts? Local. */
 bool describe_array_is_by(const struct described *entry, const int64_t *starts);
-
-/* The kinds (one file each). */
-extern const struct kind kind_values, kind_array, kind_matrix, kind_replicated;
-extern const struct kind kind_blocks; /* N-D blocks with ghosts */
-extern const struct kind kind_cuts, kind_csr, kind_items, kind_partition, kind_owned;
+/* Are the sparse rows dealt out by them? Local. */
+bool describe_csr_is_by(const struct described *entry, const int64_t *starts);
+/* How long the rows of this rank are. From malloc(), of `rows` numbers; NULL: out of memory. Local. */
+int64_t *describe_csr_lengths(const struct described *entry, int64_t rows);
+/* From a checkpoint: rows `first` to `first + rows - 1`, the parts of the ranks one after the other: *starts has rows +
+ * 1 entries, counted over all ranks. 0, or -1 on all ranks. Collective over window->all. */
+int describe_csr_read(const struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                      int64_t first, int64_t rows, int64_t all, int64_t **starts, struct error *error);
 
 #endif

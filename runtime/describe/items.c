@@ -1,10 +1,14 @@
-/* Items that belong where a function says. Each rank asks it for every item it has, tells the others how many come, and
- * sends them straight there. */
+/*
+ * Items that belong where a function of the program says. Each rank asks it for every item it has, tells the others
+ * how many come, and sends them straight there.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "epop/unstructured.h"
 #include "interpose/interpose.h"
-#include "runtime/describe/unstructured.h"
+#include "runtime/describe/collective.h"
+#include "runtime/describe/describe.h"
 #include "runtime/redist/element.h"
 #include "runtime/redist/move.h"
 #include "runtime/redist/plan.h"
@@ -30,9 +34,9 @@ static int64_t items_here(const struct shipment *s)
     return s->window->old_rank < 0 ? 0 : *s->rule.count;
 }
 
-/* ---- Who gets what ------------------------------------------------------------------- */
+/* ---- Who gets what ------------------------------------------------------------------------------ */
 
-static int check(const struct shipment *s, redist_element *element, struct error *error)
+static int check_items(const struct shipment *s, redist_element *element, struct error *error)
 {
     if (redist_element_of(s->type, element))
         return error_set(error, ERROR_REFUSED, "the datatype has no extent, or data in front of its address");
@@ -59,10 +63,10 @@ static int find_owners(const struct shipment *s, const redist_element *element, 
     return 0;
 }
 
-static void sort(const struct shipment *s, redist_lists *lists, struct error *error)
+static void sort_by_owner(const struct shipment *s, redist_lists *lists, struct error *error)
 {
     redist_element element;
-    if (check(s, &element, error))
+    if (check_items(s, &element, error))
         return;
     int *new_ranks = describe_new_ranks(s->window);
     int *peers = malloc(((size_t)items_here(s) + 1) * sizeof *peers);
@@ -76,7 +80,7 @@ static void sort(const struct shipment *s, redist_lists *lists, struct error *er
 }
 
 /* A rank without items may have room for some: one that leaves has not. */
-static void arrived(const struct shipment *s, int64_t count)
+static void items_arrived(const struct shipment *s, int64_t count)
 {
     *s->rule.count = count;
     if (s->window->new_rank >= 0)
@@ -86,30 +90,30 @@ static void arrived(const struct shipment *s, int64_t count)
 }
 
 /* Collective over the window. EPOP_OK, or the error of all: in `error` where it is not on stderr already. */
-static int ship(const struct shipment *s, struct error *error)
+static int ship_items(const struct shipment *s, struct error *error)
 {
     redist_lists lists = {.starts = {NULL, NULL}};
-    sort(s, &lists, error);
+    sort_by_owner(s, &lists, error);
     int result = describe_settle(s->window, error);
     if (result == EPOP_OK)
         result =
             redist_by_lists(s->window, &lists, s->type, s->items, s->function, redist_lists_hear(&lists, s->window));
     if (result == EPOP_OK)
-        arrived(s, lists.starts[REDIST_AFTER][redist_all_size(s->window)]);
+        items_arrived(s, lists.starts[REDIST_AFTER][redist_all_size(s->window)]);
     redist_lists_free(&lists);
     return result;
 }
 
-static int ship_and_say(const struct shipment *s)
+static int ship_items_and_say(const struct shipment *s)
 {
     struct error error = {.code = ERROR_NONE};
-    int result = ship(s, &error);
+    int result = ship_items(s, &error);
     if (error.code != ERROR_NONE)
         describe_say(s->window, &error);
     return result;
 }
 
-/* ---- In the loop ------------------------------------------------------------------------ */
+/* ---- In the loop -------------------------------------------------------------------------------- */
 
 /* Messages of the runtime do not meet those of the program: a communicator of their own, which goes with the world. */
 static int drop_twin(MPI_Comm world, int key, void *twin, void *state)
@@ -157,12 +161,12 @@ int epop_items_exchange(void *items, int64_t *count, MPI_Datatype type, epop_own
                          .items = items,
                          .type = type,
                          .rule = {.count = count, .owner = owner, .context = context}};
-    int result = ship_and_say(&s);
+    int result = ship_items_and_say(&s);
     describe_still_free(&still);
     return result;
 }
 
-/* ---- The kind --------------------------------------------------------------------------- */
+/* ---- The kind ----------------------------------------------------------------------------------- */
 
 void epop_describe_items(epop_description_t *d, const char *name, void *items, int64_t *count, MPI_Datatype type,
                          epop_owner_t owner, const void *context, unsigned flags)
@@ -176,7 +180,7 @@ void epop_describe_items(epop_description_t *d, const char *name, void *items, i
     describe_add(d, &kind_items, name, items, type, flags, &rule, sizeof rule);
 }
 
-static void terms(const struct described *entry, redist_terms *terms)
+static void items_terms(const struct described *entry, redist_terms *terms)
 {
     redist_element element = {.size = 0};
     redist_element_of(entry->type, &element);
@@ -193,14 +197,15 @@ static struct shipment shipment_of(const struct described *entry, const epop_win
                              .rule = *(const struct rule *)entry->layout};
 }
 
-static int move(struct described *entry, const epop_window_t *window)
+static int items_move(struct described *entry, const epop_window_t *window)
 {
     struct shipment s = shipment_of(entry, window);
-    return ship_and_say(&s);
+    return ship_items_and_say(&s);
 }
 
 /* Rank after rank. */
-static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+static int items_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                      struct error *error)
 {
     const struct rule *rule = entry->layout;
     struct slab *slab = slabs;
@@ -212,8 +217,8 @@ static int save(struct described *entry, const epop_window_t *window, struct sla
 
 /* As many as the other ranks, one block after the other, and from there to their owners: the items of a rank are in the
  * order that they had in the checkpoint. */
-static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
-                struct error *error)
+static int items_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                      struct error *error)
 {
     const struct rule *rule = entry->layout;
     struct shipment s = shipment_of(entry, window);
@@ -229,7 +234,7 @@ static int load(struct described *entry, const epop_window_t *window, const stru
     describe_release_part(entry);
     *entry->local = slab.data;
     *rule->count = slab.count;
-    if (ship(&s, error) == EPOP_OK)
+    if (ship_items(&s, error) == EPOP_OK)
         return 0;
     return error->code != ERROR_NONE
                ? -1
@@ -243,7 +248,7 @@ static int64_t no_index(const void *context, int64_t local)
 }
 
 /* Where an item is does not tell who it is: its content alone counts. */
-static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+static void items_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
 {
     const struct rule *rule = entry->layout;
     (void)rank, (void)size;
@@ -251,14 +256,14 @@ static void sum(const struct described *entry, int rank, int size, int64_t *coun
     describe_mix_elements(entry->type, *entry->local, *rule->count, no_index, NULL, sum);
 }
 
-static int64_t bytes(const struct described *entry, int rank, int size)
+static int64_t items_bytes(const struct described *entry, int rank, int size)
 {
     const struct rule *rule = entry->layout;
     (void)rank, (void)size;
     return describe_bytes(entry->type, *rule->count);
 }
 
-static void release(struct described *entry)
+static void items_release(struct described *entry)
 {
     const struct rule *rule = entry->layout;
     describe_release_part(entry);
@@ -266,10 +271,10 @@ static void release(struct described *entry)
 }
 
 const struct kind kind_items = {.word = "items",
-                                .terms = terms,
-                                .move = move,
-                                .save = save,
-                                .load = load,
-                                .sum = sum,
-                                .bytes = bytes,
-                                .release = release};
+                                .terms = items_terms,
+                                .move = items_move,
+                                .save = items_save,
+                                .load = items_load,
+                                .sum = items_sum,
+                                .bytes = items_bytes,
+                                .release = items_release};

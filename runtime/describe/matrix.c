@@ -1,12 +1,13 @@
-/* Matrices on a grid. In a file they are two dimensions, by rows. */
+/* Matrices on a grid of ranks. In a file a matrix has two dimensions, by rows. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
 #include "runtime/redist/plan.h"
 
 /* The layout that `size` ranks have. */
-static epop_dist2d_t layout_of(const struct described *entry, int size)
+static epop_dist2d_t matrix_layout(const struct described *entry, int size)
 {
     epop_dist2d_t dist;
     memcpy(&dist, entry->layout, sizeof dist);
@@ -20,16 +21,16 @@ static epop_dist2d_t layout_of(const struct described *entry, int size)
 }
 
 /* That of a file: whole rows, in blocks. */
-static epop_dist2d_t rows_of(const struct described *entry, int size)
+static epop_dist2d_t matrix_by_rows(const struct described *entry, int size)
 {
-    epop_dist2d_t dist = layout_of(entry, size);
+    epop_dist2d_t dist = matrix_layout(entry, size);
     return (epop_dist2d_t){.rows = epop_dist_block(dist.rows.count),
                            .cols = epop_dist_block(dist.cols.count),
                            .grid_rows = size,
                            .grid_cols = 1};
 }
 
-static int64_t local_count(const epop_dist2d_t *dist, int rank)
+static int64_t matrix_count(const epop_dist2d_t *dist, int rank)
 {
     int64_t rows, cols;
     epop_dist2d_local(dist, rank, &rows, &cols);
@@ -53,7 +54,7 @@ void epop_describe_matrix(epop_description_t *d, const char *name, void *local, 
         describe_refuse(d, name, "its datatype has no extent, or data in front of its address");
 }
 
-static void terms(const struct described *entry, redist_terms *terms)
+static void matrix_terms(const struct described *entry, redist_terms *terms)
 {
     redist_element element;
     redist_terms_of_matrix(terms, entry->layout);
@@ -61,51 +62,52 @@ static void terms(const struct described *entry, redist_terms *terms)
         redist_terms_of_element(terms, &element);
 }
 
-static int move(struct described *entry, const epop_window_t *window)
+static int matrix_move(struct described *entry, const epop_window_t *window)
 {
-    epop_dist2d_t before = layout_of(entry, window->old_size), after = layout_of(entry, window->new_size);
+    epop_dist2d_t before = matrix_layout(entry, window->old_size), after = matrix_layout(entry, window->new_size);
     return epop_redist2d(window, &before, &after, entry->type, entry->local);
 }
 
-static bool route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
+static bool matrix_route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
 {
     if (!window)
         return true;
-    epop_dist2d_t before = layout_of(entry, window->old_size), after = layout_of(entry, window->new_size);
+    epop_dist2d_t before = matrix_layout(entry, window->old_size), after = matrix_layout(entry, window->new_size);
     redist_plan_matrix(&route->plan, window, &before, &after);
     return true;
 }
 
-static int allocate(struct described *entry, int rank, int size)
+static int matrix_allocate(struct described *entry, int rank, int size)
 {
-    epop_dist2d_t dist = layout_of(entry, size);
+    epop_dist2d_t dist = matrix_layout(entry, size);
     describe_release_part(entry);
-    return describe_room(entry->type, local_count(&dist, rank), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
+    return describe_room(entry->type, matrix_count(&dist, rank), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
 }
 
-static int64_t first_of_rows(const epop_dist2d_t *rows, int rank, int size)
+static int64_t matrix_first_row(const epop_dist2d_t *rows, int rank, int size)
 {
     return epop_dist_local_count(rows->rows, rank, size) ? epop_dist_global(rows->rows, rank, size, 0) : 0;
 }
 
 /* The slab of this rank, without its data. */
-static void shape(const struct described *entry, int rank, int size, struct slab *slab)
+static void matrix_slab(const struct described *entry, int rank, int size, struct slab *slab)
 {
-    epop_dist2d_t rows = rows_of(entry, size);
+    epop_dist2d_t rows = matrix_by_rows(entry, size);
     *slab = (struct slab){.type = entry->type, .dims = 2, .extent = {rows.rows.count, rows.cols.count}};
     strcpy(slab->name, entry->name);
-    slab->count = local_count(&rows, rank);
-    slab->first = slab->count ? first_of_rows(&rows, rank, size) * rows.cols.count : 0;
+    slab->count = matrix_count(&rows, rank);
+    slab->first = slab->count ? matrix_first_row(&rows, rank, size) * rows.cols.count : 0;
 }
 
-static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+static int matrix_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                       struct error *error)
 {
     int size = window->old_size;
-    epop_dist2d_t before = layout_of(entry, size), rows = rows_of(entry, size);
+    epop_dist2d_t before = matrix_layout(entry, size), rows = matrix_by_rows(entry, size);
     if (most < 1)
         return error_set(error, ERROR_FAILED, "described '%s': no room to list it", entry->name);
-    shape(entry, window->old_rank, size, slabs);
-    bool copied = describe_copy(entry, local_count(&before, window->old_rank), &slabs->data);
+    matrix_slab(entry, window->old_rank, size, slabs);
+    bool copied = describe_copy(entry, matrix_count(&before, window->old_rank), &slabs->data);
     if (!describe_all_well(window, copied ? NULL : "out of memory for a copy", error)) {
         slabs->owned = true;
         if (epop_redist2d(window, &before, &rows, entry->type, &slabs->data) == EPOP_OK)
@@ -116,13 +118,13 @@ static int save(struct described *entry, const epop_window_t *window, struct sla
     return -1;
 }
 
-static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
-                struct error *error)
+static int matrix_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                       struct error *error)
 {
     int size = window->new_size;
-    epop_dist2d_t rows = rows_of(entry, size), after = layout_of(entry, size);
+    epop_dist2d_t rows = matrix_by_rows(entry, size), after = matrix_layout(entry, size);
     struct slab slab, found;
-    shape(entry, window->new_rank, size, &slab);
+    matrix_slab(entry, window->new_rank, size, &slab);
     found = slab;
     if (reader->shape(reader->context, &found, error))
         return -1;
@@ -146,7 +148,7 @@ struct place {
     int64_t rows, cols;
 };
 
-static int64_t global(const void *context, int64_t local)
+static int64_t matrix_index(const void *context, int64_t local)
 {
     const struct place *p = context;
     const epop_dist2d_t *dist = &p->dist;
@@ -156,31 +158,31 @@ static int64_t global(const void *context, int64_t local)
            epop_dist_global(dist->cols, p->col, dist->grid_cols, j);
 }
 
-static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+static void matrix_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
 {
-    struct place place = {.dist = layout_of(entry, size)};
+    struct place place = {.dist = matrix_layout(entry, size)};
     if (rank < 0)
         return;
     epop_dist2d_local(&place.dist, rank, &place.rows, &place.cols);
     place.row = rank / place.dist.grid_cols;
     place.col = rank % place.dist.grid_cols;
     *count += place.rows * place.cols;
-    describe_mix_elements(entry->type, *entry->local, place.rows * place.cols, global, &place, sum);
+    describe_mix_elements(entry->type, *entry->local, place.rows * place.cols, matrix_index, &place, sum);
 }
 
-static int64_t bytes(const struct described *entry, int rank, int size)
+static int64_t matrix_bytes(const struct described *entry, int rank, int size)
 {
-    epop_dist2d_t dist = layout_of(entry, size);
-    return describe_bytes(entry->type, local_count(&dist, rank));
+    epop_dist2d_t dist = matrix_layout(entry, size);
+    return describe_bytes(entry->type, matrix_count(&dist, rank));
 }
 
 const struct kind kind_matrix = {.word = "matrix",
-                                 .terms = terms,
-                                 .move = move,
-                                 .allocate = allocate,
-                                 .save = save,
-                                 .load = load,
-                                 .sum = sum,
-                                 .bytes = bytes,
+                                 .terms = matrix_terms,
+                                 .move = matrix_move,
+                                 .allocate = matrix_allocate,
+                                 .save = matrix_save,
+                                 .load = matrix_load,
+                                 .sum = matrix_sum,
+                                 .bytes = matrix_bytes,
                                  .release = describe_release_part,
-                                 .route = route};
+                                 .route = matrix_route};

@@ -1,15 +1,27 @@
 /*
- * Partitions: who owns each index, as a list that every rank has. The list before a window is kept until the
- * description goes: what is owned by it stands behind it, and moves from the one to the other.
+ * Partitions, and what is dealt out by them. A partition says who owns each index, as a list that every rank has;
+ * the elements that belong to it lie where it says, each rank's in the order of their indices. In a window the
+ * partition moves first, and keeps its old list until the description goes, as the elements, which are described
+ * after it, move from the old list to the new one.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "epop/unstructured.h"
 #include "interpose/interpose.h"
 #include "runtime/base/hash.h"
 #include "runtime/describe/collective.h"
-#include "runtime/describe/unstructured.h"
+#include "runtime/describe/describe.h"
+#include "runtime/redist/element.h"
+#include "runtime/redist/move.h"
 #include "runtime/redist/plan.h"
+
+/* By a list, or by blocks of epop_dist_block. */
+struct owners {
+    const int *list; /* NULL: blocks */
+    int64_t count;
+    int ranks;
+};
 
 /* What joining ranks and checkpoints are told of it. */
 struct told {
@@ -24,14 +36,14 @@ struct division {
     int *spare[2]; /* lists that go with the description */
 };
 
-/* ---- Lists ------------------------------------------------------------------------------ */
+/* ---- Partitions: lists -------------------------------------------------------------------------- */
 
 static int *new_list(int64_t count)
 {
     return malloc(((size_t)count + 1) * sizeof(int));
 }
 
-static int tell_all(const epop_window_t *window, int root, int *list, int64_t count)
+static int broadcast_list(const epop_window_t *window, int root, int *list, int64_t count)
 {
     return collective_broadcast(window, list, (size_t)count * sizeof *list, root);
 }
@@ -43,7 +55,7 @@ static void divide_evenly(int64_t count, int size, int *list)
         list[i] = epop_dist_owner(blocks, size, i, NULL);
 }
 
-static int check_list(const char *whose, const int *list, int64_t count, int ranks, struct error *error)
+static int check_owner_list(const char *whose, const int *list, int64_t count, int ranks, struct error *error)
 {
     for (int64_t i = 0; i < count; i++)
         if (list[i] < 0 || list[i] >= ranks)
@@ -52,7 +64,7 @@ static int check_list(const char *whose, const int *list, int64_t count, int ran
     return 0;
 }
 
-static int divide(const epop_partition_t *p, int size, int *list, struct error *error)
+static int divide_partition(const epop_partition_t *p, int size, int *list, struct error *error)
 {
     if (!p->divide) {
         divide_evenly(p->count, size, list);
@@ -62,7 +74,7 @@ static int divide(const epop_partition_t *p, int size, int *list, struct error *
     if (result)
         return error_set(error, ERROR_REFUSED, "it could not be divided among %d ranks: divide() returned %d", size,
                          result);
-    return check_list("divide()", list, p->count, size, error);
+    return check_owner_list("divide()", list, p->count, size, error);
 }
 
 /* A list for the new ranks, made on the first of them. Collective over window->all; errors as of describe_settle. */
@@ -73,9 +85,9 @@ static int make_list(const epop_window_t *window, const epop_partition_t *p, int
     if (!list || !new_ranks)
         error_memory(error);
     else if (window->new_rank == 0)
-        divide(p, window->new_size, list, error);
+        divide_partition(p, window->new_size, list, error);
     int result = describe_settle(window, error);
-    if (result == EPOP_OK && tell_all(window, new_ranks[0], list, p->count))
+    if (result == EPOP_OK && broadcast_list(window, new_ranks[0], list, p->count))
         result = EPOP_ERR_MPI;
     free(new_ranks);
     if (result != EPOP_OK)
@@ -85,7 +97,7 @@ static int make_list(const epop_window_t *window, const epop_partition_t *p, int
     return result;
 }
 
-/* ---- For the program ---------------------------------------------------------------------- */
+/* ---- Partitions: what programs call ------------------------------------------------------------- */
 
 int epop_partition_divide(epop_partition_t *partition)
 {
@@ -122,30 +134,14 @@ int64_t epop_partition_local(const epop_partition_t *partition, int rank, int64_
     return count;
 }
 
-/* ---- For what is owned ---------------------------------------------------------------------- */
-
-bool describe_partition_of(const epop_description_t *d, const epop_partition_t *partition, struct owners *before,
-                           struct owners *after)
-{
-    for (int i = 0; i < d->count; i++) {
-        const struct division *division = d->entries[i].layout;
-        if (d->entries[i].kind != &kind_partition || division->of != partition)
-            continue;
-        *before = division->before;
-        *after = division->after;
-        return true;
-    }
-    return false;
-}
-
-/* ---- The kind --------------------------------------------------------------------------------- */
+/* ---- Partitions: described, and in a window ----------------------------------------------------- */
 
 static struct owners owners_of(const epop_partition_t *p)
 {
     return (struct owners){.list = p->owner, .count = p->count, .ranks = p->ranks};
 }
 
-static void fill(epop_description_t *d, const char *name, epop_partition_t *partition)
+static void partition_fill(epop_description_t *d, const char *name, epop_partition_t *partition)
 {
     struct told told;
     if (!describe_fill(d, name, &told, sizeof told))
@@ -162,7 +158,7 @@ void epop_describe_partition(epop_description_t *d, const char *name, epop_parti
         return;
     }
     if (d->mode == DESCRIBE_FILL)
-        fill(d, name, partition);
+        partition_fill(d, name, partition);
     const struct division layout = {.of = partition,
                                     .told = {partition->count, partition->ranks},
                                     .before = owners_of(partition),
@@ -175,7 +171,7 @@ void epop_describe_partition(epop_description_t *d, const char *name, epop_parti
     entry->value_bytes = sizeof layout.told;
 }
 
-static void terms(const struct described *entry, redist_terms *terms)
+static void partition_terms(const struct described *entry, redist_terms *terms)
 {
     const struct division *division = entry->layout;
     redist_term(terms, "the number of indices", division->told.count);
@@ -183,7 +179,7 @@ static void terms(const struct described *entry, redist_terms *terms)
 }
 
 /* The list that the old ranks have: is it for them, and one that can be? */
-static void check(const struct division *division, const epop_window_t *window, struct error *error)
+static void check_owners(const struct division *division, const epop_window_t *window, struct error *error)
 {
     const struct owners *o = &division->before;
     if (window->old_rank < 0)
@@ -194,11 +190,11 @@ static void check(const struct division *division, const epop_window_t *window, 
     else if (o->count > 0 && !o->list)
         error_set(error, ERROR_REFUSED, "the list of owners is NULL");
     else
-        check_list("the list of owners", o->list, o->count, o->ranks, error);
+        check_owner_list("the list of owners", o->list, o->count, o->ranks, error);
 }
 
 /* Do the old ranks have the same list? */
-static int agree(const struct division *division, const epop_window_t *window)
+static int agree_on_owners(const struct division *division, const epop_window_t *window)
 {
     redist_terms terms = {.function = DESCRIBE_FUNCTION, .no_say = window->old_rank < 0};
     size_t bytes = terms.no_say ? 0 : (size_t)division->before.count * sizeof(int);
@@ -208,7 +204,7 @@ static int agree(const struct division *division, const epop_window_t *window)
 }
 
 /* Joining ranks learn who owned what. */
-static int tell(struct division *division, const epop_window_t *window)
+static int tell_owners(struct division *division, const epop_window_t *window)
 {
     struct error error = {.code = ERROR_NONE};
     int *list = NULL;
@@ -220,11 +216,11 @@ static int tell(struct division *division, const epop_window_t *window)
     if (window->old_rank < 0)
         division->before.list = division->spare[0] = list;
     int *all = window->old_rank < 0 ? list : division->of->owner;
-    return tell_all(window, 0, all, division->before.count) ? EPOP_ERR_MPI : EPOP_OK;
+    return broadcast_list(window, 0, all, division->before.count) ? EPOP_ERR_MPI : EPOP_OK;
 }
 
 /* From here on the new list is the program's; on a leaving rank only what is owned still looks at it. */
-static void replace(struct division *division, const epop_window_t *window, int *list)
+static void partition_replace(struct division *division, const epop_window_t *window, int *list)
 {
     epop_partition_t *p = division->of;
     division->after = (struct owners){.list = list, .count = p->count, .ranks = window->new_size};
@@ -237,37 +233,37 @@ static void replace(struct division *division, const epop_window_t *window, int 
         division->spare[1] = list;
 }
 
-static int move(struct described *entry, const epop_window_t *window)
+static int partition_move(struct described *entry, const epop_window_t *window)
 {
     struct division *division = entry->layout;
     struct error error = {.code = ERROR_NONE};
     int *list = NULL;
-    check(division, window, &error);
+    check_owners(division, window, &error);
     int result = describe_settle_and_say(window, &error);
     if (result == EPOP_OK)
-        result = agree(division, window);
+        result = agree_on_owners(division, window);
     if (result == EPOP_OK && window->joining)
-        result = tell(division, window);
+        result = tell_owners(division, window);
     if (result != EPOP_OK)
         return result;
     result = make_list(window, division->of, &list, &error);
     if (error.code != ERROR_NONE)
         describe_say(window, &error);
     if (result == EPOP_OK)
-        replace(division, window, list);
+        partition_replace(division, window, list);
     return result;
 }
 
-static void forget(struct described *entry)
+static void partition_forget(struct described *entry)
 {
     struct division *division = entry->layout;
     free(division->spare[0]);
     free(division->spare[1]);
 }
 
-/* ---- Checkpoints -------------------------------------------------------------------------------- */
+/* ---- Partitions: checkpoints -------------------------------------------------------------------- */
 
-static struct slab slab_of(const struct described *entry)
+static struct slab partition_slab(const struct described *entry)
 {
     const struct division *division = entry->layout;
     struct slab slab = {.type = MPI_INT, .dims = 1, .extent = {division->told.count}};
@@ -276,12 +272,13 @@ static struct slab slab_of(const struct described *entry)
 }
 
 /* All have it: each rank gives a block. */
-static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+static int partition_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                          struct error *error)
 {
     const struct division *division = entry->layout;
     epop_dist_t blocks = epop_dist_block(division->told.count);
     (void)most, (void)error;
-    *slabs = slab_of(entry);
+    *slabs = partition_slab(entry);
     slabs->first = epop_dist_global(blocks, window->new_rank, window->new_size, 0);
     slabs->count = epop_dist_local_count(blocks, window->new_rank, window->new_size);
     slabs->data = division->of->owner + slabs->first;
@@ -294,22 +291,22 @@ static int load_list(const struct described *entry, const epop_window_t *window,
 {
     const struct division *division = entry->layout;
     int64_t count = division->told.count;
-    struct slab slab = slab_of(entry);
+    struct slab slab = partition_slab(entry);
     slab.count = window->new_rank == 0 ? count : 0;
     if (describe_read(window, reader, &slab, count, error))
         return -1;
     *list = window->new_rank == 0 ? slab.data : new_list(count);
     bool room = *list || !count;
     if (describe_all_well(window, room ? NULL : "out of memory for a partition", error) ||
-        tell_all(window, 0, *list, count)) {
+        broadcast_list(window, 0, *list, count)) {
         free(*list);
         return error->code != ERROR_NONE ? -1 : error_set(error, ERROR_FAILED, "an MPI function failed");
     }
     return 0;
 }
 
-static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
-                struct error *error)
+static int partition_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                          struct error *error)
 {
     struct division *division = entry->layout;
     int *list = NULL;
@@ -319,28 +316,28 @@ static int load(struct described *entry, const epop_window_t *window, const stru
     } else if (make_list(window, division->of, &list, error) != EPOP_OK) {
         return error->code != ERROR_NONE ? -1 : error_set(error, ERROR_FAILED, "an MPI function failed");
     }
-    replace(division, window, list);
+    partition_replace(division, window, list);
     return 0;
 }
 
-/* ---- What else ------------------------------------------------------------------------------------ */
+/* ---- Partitions: sums and bytes ----------------------------------------------------------------- */
 
 /* It is not the same for another number of ranks, but it is for each of one. */
-static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+static void partition_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
 {
     const struct division *division = entry->layout;
     (void)size;
     describe_sum_indices(division->of->count, rank, count, sum);
 }
 
-static int64_t bytes(const struct described *entry, int rank, int size)
+static int64_t partition_bytes(const struct described *entry, int rank, int size)
 {
     const struct division *division = entry->layout;
     (void)rank, (void)size;
     return division->of->owner ? division->of->count * (int64_t)sizeof(int) : 0;
 }
 
-static void release(struct described *entry)
+static void partition_release(struct described *entry)
 {
     const struct division *division = entry->layout;
     free(division->of->owner);
@@ -348,11 +345,234 @@ static void release(struct described *entry)
 }
 
 const struct kind kind_partition = {.word = "partition",
-                                    .terms = terms,
-                                    .move = move,
-                                    .save = save,
-                                    .load = load,
-                                    .sum = sum,
-                                    .bytes = bytes,
-                                    .release = release,
-                                    .forget = forget};
+                                    .terms = partition_terms,
+                                    .move = partition_move,
+                                    .save = partition_save,
+                                    .load = partition_load,
+                                    .sum = partition_sum,
+                                    .bytes = partition_bytes,
+                                    .release = partition_release,
+                                    .forget = partition_forget};
+
+/* ---- Owned elements: who has them --------------------------------------------------------------- */
+
+/* Every rank has the lists before and after, so that it knows who has what it gets, and in which order that comes. */
+
+/* The layout of an entry. */
+struct owned {
+    const epop_partition_t *partition;
+};
+
+static int owner_of(const struct owners *owners, int64_t index)
+{
+    return owners->list ? owners->list[index]
+                        : epop_dist_owner(epop_dist_block(owners->count), owners->ranks, index, NULL);
+}
+
+/* The next index of `rank` from `index` on; the number of indices: no more. */
+static int64_t next_owned(const struct owners *owners, int rank, int64_t index)
+{
+    while (index < owners->count && owner_of(owners, index) != rank)
+        index++;
+    return index;
+}
+
+static int64_t count_owned(const struct owners *owners, int rank)
+{
+    int64_t count = 0;
+    if (rank < 0)
+        return 0;
+    for (int64_t i = 0; i < owners->count; i++)
+        count += owner_of(owners, i) == rank;
+    return count;
+}
+
+/* The partition that an entry of this list describes, before and after it moved. False: none. */
+static bool owners_by(const epop_description_t *d, const epop_partition_t *partition, struct owners *before,
+                      struct owners *after)
+{
+    for (int i = 0; i < d->count; i++) {
+        const struct division *division = d->entries[i].layout;
+        if (d->entries[i].kind != &kind_partition || division->of != partition)
+            continue;
+        *before = division->before;
+        *after = division->after;
+        return true;
+    }
+    return false;
+}
+
+static void owners_on_both_sides(const struct described *entry, struct owners *before, struct owners *after)
+{
+    const struct owned *owned = entry->layout;
+    owners_by(entry->list, owned->partition, before, after);
+}
+
+/* ---- Owned elements: in a window ---------------------------------------------------------------- */
+
+/* One side of the lists: what this rank owns by `mine`, and which rank of window->all has it on the other side. */
+static redist_fault list_side(redist_lists *lists, redist_side side, const epop_window_t *window, int rank,
+                              const struct owners *mine, const struct owners *others, const int *all_of)
+{
+    int64_t count = count_owned(mine, rank), at = 0;
+    int *peers = malloc(((size_t)count + 1) * sizeof *peers);
+    if (!peers)
+        return REDIST_NO_MEMORY;
+    for (int64_t i = 0; at < count; i++)
+        if (owner_of(mine, i) == rank)
+            peers[at++] = all_of ? all_of[owner_of(others, i)] : owner_of(others, i);
+    redist_fault fault = redist_lists_group(lists, side, redist_all_size(window), peers, count);
+    free(peers);
+    return fault;
+}
+
+static int move_between_owners(const epop_window_t *window, const struct owners *before, const struct owners *after,
+                               MPI_Datatype type, void **local)
+{
+    redist_lists lists = {.starts = {NULL, NULL}};
+    int *new_ranks = describe_new_ranks(window);
+    redist_fault fault = new_ranks ? REDIST_FINE : REDIST_NO_MEMORY;
+    if (fault == REDIST_FINE)
+        fault = list_side(&lists, REDIST_BEFORE, window, window->old_rank, before, after, new_ranks);
+    if (fault == REDIST_FINE)
+        fault = list_side(&lists, REDIST_AFTER, window, window->new_rank, after, before, NULL);
+    int result = redist_by_lists(window, &lists, type, local, DESCRIBE_FUNCTION, fault);
+    redist_lists_free(&lists);
+    free(new_ranks);
+    return result;
+}
+
+static int owned_move(struct described *entry, const epop_window_t *window)
+{
+    struct owners before, after;
+    owners_on_both_sides(entry, &before, &after);
+    return move_between_owners(window, &before, &after, entry->type, entry->local);
+}
+
+/* ---- Owned elements: checkpoints ---------------------------------------------------------------- */
+
+static struct slab owned_slab(const struct described *entry, const struct owners *owners, const epop_window_t *window)
+{
+    epop_dist_t blocks = epop_dist_block(owners->count);
+    struct slab slab = {.type = entry->type, .dims = 1, .extent = {owners->count}};
+    slab.first = epop_dist_global(blocks, window->new_rank, window->new_size, 0);
+    slab.count = epop_dist_local_count(blocks, window->new_rank, window->new_size);
+    strcpy(slab.name, entry->name);
+    return slab;
+}
+
+/* In the order of the indices: a copy goes to plain blocks. */
+static int owned_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                      struct error *error)
+{
+    struct owners before, after;
+    (void)most;
+    owners_on_both_sides(entry, &before, &after);
+    const struct owners blocks = {.count = after.count, .ranks = window->new_size};
+    *slabs = owned_slab(entry, &after, window);
+    bool copied = describe_copy(entry, count_owned(&after, window->old_rank), &slabs->data);
+    if (describe_all_well(window, copied ? NULL : "out of memory for a copy", error) ||
+        move_between_owners(window, &after, &blocks, entry->type, &slabs->data) != EPOP_OK) {
+        free(slabs->data);
+        return error->code != ERROR_NONE
+                   ? -1
+                   : error_set(error, ERROR_FAILED, "described '%s' could not be put in order", entry->name);
+    }
+    slabs->owned = true;
+    return 1;
+}
+
+static int owned_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                      struct error *error)
+{
+    struct owners before, after;
+    owners_on_both_sides(entry, &before, &after);
+    const struct owners blocks = {.count = after.count, .ranks = window->new_size};
+    struct slab slab = owned_slab(entry, &after, window);
+    if (describe_read(window, reader, &slab, after.count, error))
+        return -1;
+    if (move_between_owners(window, &blocks, &after, entry->type, &slab.data) != EPOP_OK) {
+        free(slab.data);
+        return error_set(error, ERROR_FAILED, "described '%s' could not be given to its owners", entry->name);
+    }
+    describe_release_part(entry);
+    *entry->local = slab.data;
+    return 0;
+}
+
+/* ---- Owned elements: described, sums and bytes -------------------------------------------------- */
+
+void epop_describe_owned(epop_description_t *d, const char *name, void *local, MPI_Datatype type,
+                         const epop_partition_t *partition, unsigned flags)
+{
+    const struct owned layout = {.partition = partition};
+    struct owners before, after;
+    if (!owners_by(d, partition, &before, &after)) {
+        describe_refuse(d, name, "no entry before it describes its partition (epop_describe_partition)");
+        return;
+    }
+    describe_add(d, &kind_owned, name, local, type, flags, &layout, sizeof layout);
+}
+
+static void owned_terms(const struct described *entry, redist_terms *terms)
+{
+    const struct owned *owned = entry->layout;
+    redist_element element = {.size = 0};
+    redist_element_of(entry->type, &element);
+    redist_term(terms, "the size of the datatype", element.size);
+    redist_term(terms, "the extent of the datatype", element.extent);
+    redist_term(terms, "the number of indices", owned->partition->count);
+}
+
+static int owned_allocate(struct described *entry, int rank, int size)
+{
+    struct owners before, after;
+    (void)size;
+    owners_on_both_sides(entry, &before, &after);
+    describe_release_part(entry);
+    return describe_room(entry->type, count_owned(&after, rank), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
+}
+
+/* For the checksum: which index comes next. */
+struct walk {
+    struct owners owners;
+    int rank;
+    int64_t *index;
+};
+
+static int64_t next_index(const void *context, int64_t local)
+{
+    const struct walk *walk = context;
+    *walk->index = next_owned(&walk->owners, walk->rank, local ? *walk->index + 1 : 0);
+    return *walk->index;
+}
+
+static void owned_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+{
+    struct owners before;
+    int64_t index = 0;
+    struct walk walk = {.rank = rank, .index = &index};
+    (void)size;
+    owners_on_both_sides(entry, &before, &walk.owners);
+    int64_t owned = count_owned(&walk.owners, rank);
+    *count += owned;
+    describe_mix_elements(entry->type, *entry->local, owned, next_index, &walk, sum);
+}
+
+static int64_t owned_bytes(const struct described *entry, int rank, int size)
+{
+    struct owners before, after;
+    (void)size;
+    owners_on_both_sides(entry, &before, &after);
+    return describe_bytes(entry->type, count_owned(&after, rank));
+}
+
+const struct kind kind_owned = {.word = "owned",
+                                .terms = owned_terms,
+                                .move = owned_move,
+                                .allocate = owned_allocate,
+                                .save = owned_save,
+                                .load = owned_load,
+                                .sum = owned_sum,
+                                .bytes = owned_bytes,
+                                .release = describe_release_part};

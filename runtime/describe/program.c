@@ -1,7 +1,5 @@
-/* See program.h. */
+/* The blocks of the program that this process runs. */
 #include "runtime/describe/program.h"
-
-#include <stdio.h>
 
 #include "epop_api/program.h"
 #include "interpose/interpose.h"

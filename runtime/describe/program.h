@@ -18,7 +18,7 @@ struct describe_program {
 };
 extern struct describe_program describe_program;
 
-/* Behind INIT. joining: its data is to come. */
+/* After INIT. joining: its data is to come. */
 void describe_program_begin(const epop_program_t *program, void *data, bool joining);
 
 /* This process leaves the program: its described data is freed, then its release block runs. Once: a second call does

@@ -1,11 +1,12 @@
-/* Arrays that every rank has a copy of. In a file each rank writes a share of them. */
+/* Arrays of which every rank has a copy. In a file each rank writes a share of it. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
 #include "runtime/redist/plan.h"
 
-static int64_t count_of(const struct described *entry)
+static int64_t replicated_count(const struct described *entry)
 {
     return *(const int64_t *)entry->layout;
 }
@@ -22,47 +23,49 @@ void epop_describe_replicated(epop_description_t *d, const char *name, void *loc
         describe_refuse(d, name, "its datatype has no extent, or data in front of its address");
 }
 
-static void terms(const struct described *entry, redist_terms *terms)
+static void replicated_terms(const struct described *entry, redist_terms *terms)
 {
     redist_element element;
-    redist_term(terms, "the count", count_of(entry));
+    redist_term(terms, "the count", replicated_count(entry));
     if (redist_element_of(entry->type, &element) == 0)
         redist_terms_of_element(terms, &element);
 }
 
-static int allocate(struct described *entry, int rank, int size)
+static int replicated_allocate(struct described *entry, int rank, int size)
 {
     (void)rank, (void)size;
     describe_release_part(entry);
-    return describe_room(entry->type, count_of(entry), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
+    return describe_room(entry->type, replicated_count(entry), entry->local) ? EPOP_OK : EPOP_ERR_MEMORY;
 }
 
-static int move(struct described *entry, const epop_window_t *window)
+static int replicated_move(struct described *entry, const epop_window_t *window)
 {
     if (window->status == EPOP_JOINING)
-        allocate(entry, window->new_rank, window->new_size); /* without the memory it is refused with the others */
-    int result = epop_redist_replicated(window, *entry->local, count_of(entry), entry->type);
+        replicated_allocate(entry, window->new_rank,
+                            window->new_size); /* without the memory it is refused with the others */
+    int result = epop_redist_replicated(window, *entry->local, replicated_count(entry), entry->type);
     if (window->status == EPOP_LEAVING && result == EPOP_OK)
         describe_release_part(entry);
     return result;
 }
 
-static bool route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
+static bool replicated_route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
 {
     if (window)
-        *route = (struct describe_route){.plan = {.window = window}, .copies = count_of(entry)};
-    return count_of(entry) > 0;
+        *route = (struct describe_route){.plan = {.window = window}, .copies = replicated_count(entry)};
+    return replicated_count(entry) > 0;
 }
 
-static int save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most, struct error *error)
+static int replicated_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
+                           struct error *error)
 {
     MPI_Aint low, extent;
-    epop_dist_t shares = epop_dist_block(count_of(entry));
+    epop_dist_t shares = epop_dist_block(replicated_count(entry));
     int rank = window->old_rank, size = window->old_size;
     if (most < 1)
         return error_set(error, ERROR_FAILED, "described '%s': no room to list it", entry->name);
     MPI_Type_get_extent(entry->type, &low, &extent);
-    *slabs = (struct slab){.type = entry->type, .dims = 1, .extent = {count_of(entry)}};
+    *slabs = (struct slab){.type = entry->type, .dims = 1, .extent = {replicated_count(entry)}};
     strcpy(slabs->name, entry->name);
     slabs->count = epop_dist_local_count(shares, rank, size);
     slabs->first = slabs->count ? epop_dist_global(shares, rank, size, 0) : 0;
@@ -71,57 +74,57 @@ static int save(struct described *entry, const epop_window_t *window, struct sla
 }
 
 /* Rank 0 reads it. */
-static int load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
-                struct error *error)
+static int replicated_load(struct described *entry, const epop_window_t *window, const struct slab_reader *reader,
+                           struct error *error)
 {
     struct slab slab = {.type = entry->type};
     strcpy(slab.name, entry->name);
     if (reader->shape(reader->context, &slab, error))
         return -1;
-    if (slab.dims != 1 || slab.extent[0] != count_of(entry))
+    if (slab.dims != 1 || slab.extent[0] != replicated_count(entry))
         return error_set(error, ERROR_FAILED, "described '%s': saved with %lld elements, described with %lld",
-                         entry->name, (long long)slab.extent[0], (long long)count_of(entry));
-    bool room = allocate(entry, window->new_rank, window->new_size) == EPOP_OK;
+                         entry->name, (long long)slab.extent[0], (long long)replicated_count(entry));
+    bool room = replicated_allocate(entry, window->new_rank, window->new_size) == EPOP_OK;
     if (describe_all_well(window, room ? NULL : "out of memory for described data", error))
         return -1;
-    slab.count = window->new_rank == 0 ? count_of(entry) : 0;
+    slab.count = window->new_rank == 0 ? replicated_count(entry) : 0;
     slab.data = *entry->local;
     if (reader->read(reader->context, &slab, error))
         return -1;
-    if (describe_broadcast(window, *entry->local, count_of(entry), entry->type) == EPOP_OK)
+    if (describe_broadcast(window, *entry->local, replicated_count(entry), entry->type) == EPOP_OK)
         return 0;
     return error_set(error, ERROR_FAILED, "described '%s' could not be sent to all ranks", entry->name);
 }
 
-static int64_t global(const void *context, int64_t local)
+static int64_t replicated_index(const void *context, int64_t local)
 {
     (void)context;
     return local;
 }
 
 /* Once, not once for each copy; that they are alike is the redistribution's to look at. */
-static void sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
+static void replicated_sum(const struct described *entry, int rank, int size, int64_t *count, uint64_t *sum)
 {
     (void)size;
     if (rank != 0)
         return;
-    *count += count_of(entry);
-    describe_mix_elements(entry->type, *entry->local, count_of(entry), global, NULL, sum);
+    *count += replicated_count(entry);
+    describe_mix_elements(entry->type, *entry->local, replicated_count(entry), replicated_index, NULL, sum);
 }
 
-static int64_t bytes(const struct described *entry, int rank, int size)
+static int64_t replicated_bytes(const struct described *entry, int rank, int size)
 {
     (void)size;
-    return rank < 0 ? 0 : describe_bytes(entry->type, count_of(entry));
+    return rank < 0 ? 0 : describe_bytes(entry->type, replicated_count(entry));
 }
 
 const struct kind kind_replicated = {.word = "replicated",
-                                     .terms = terms,
-                                     .move = move,
-                                     .allocate = allocate,
-                                     .save = save,
-                                     .load = load,
-                                     .sum = sum,
-                                     .bytes = bytes,
+                                     .terms = replicated_terms,
+                                     .move = replicated_move,
+                                     .allocate = replicated_allocate,
+                                     .save = replicated_save,
+                                     .load = replicated_load,
+                                     .sum = replicated_sum,
+                                     .bytes = replicated_bytes,
                                      .release = describe_release_part,
-                                     .route = route};
+                                     .route = replicated_route};

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
 #include "tests/mpi/redist_types.h"
 #include "tests/mpi/rounds.h"

@@ -8,6 +8,7 @@
 
 #include <epop/unstructured.h>
 
+#include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
 #include "runtime/redist/exchange.h"
 #include "tests/mpi/rounds.h"

@@ -1,9 +1,15 @@
-/* All described data in a window: values first, as what comes behind them may depend on them. */
+/*
+ * All described data in a window, and adapting by it (epop_adapt_described). Values come first, as the entries after
+ * them may depend on them.
+ */
 #include <stdlib.h>
 
+#include "interpose/interpose.h"
+#include "runtime/base/say.h"
 #include "runtime/describe/audit.h"
 #include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
+#include "runtime/describe/program.h"
 #include "runtime/redist/move.h"
 #include "runtime/redist/plan.h"
 #include "runtime/redist/traffic.h"
@@ -33,8 +39,8 @@ static bool share_values(const epop_window_t *window, const epop_description_t *
 }
 
 /* A description on every rank: old ones list, joining ones fill in. A fault of one is that of all. */
-static int make(const epop_window_t *window, void (*block)(void *, epop_description_t *), void *data,
-                epop_description_t *d, struct error *error)
+static int make_description(const epop_window_t *window, void (*block)(void *, epop_description_t *), void *data,
+                            epop_description_t *d, struct error *error)
 {
     struct error own = {0};
     struct blob values = {0};
@@ -100,7 +106,7 @@ static bool stays_where_it_is(const struct described *entry)
 }
 
 /* Their moves are one redistribution each, whose terms describe_agree has compared. */
-static bool is_plain(const struct described *entry)
+static bool is_moved_together(const struct described *entry)
 {
     return entry->kind == &kind_array || entry->kind == &kind_matrix;
 }
@@ -111,7 +117,7 @@ static int move_plain(epop_description_t *d, const epop_window_t *window, int fi
 {
     int result = EPOP_OK, i = first;
     redist_moves_begin(DESCRIBE_FUNCTION);
-    for (; i < d->count && (is_plain(&d->entries[i]) || stays_where_it_is(&d->entries[i])); i++)
+    for (; i < d->count && (is_moved_together(&d->entries[i]) || stays_where_it_is(&d->entries[i])); i++)
         if (!stays_where_it_is(&d->entries[i]) && result == EPOP_OK)
             result = move_entry(&d->entries[i], window);
     *next = i;
@@ -133,11 +139,11 @@ int describe_move(epop_description_t *d, const epop_window_t *window)
     count_ahead(d);
     while (i < d->count && result == EPOP_OK) {
         struct described *entry = &d->entries[i];
-        if (is_plain(entry))
+        if (is_moved_together(entry))
             result = move_plain(d, window, i, &i);
         else if (!stays_where_it_is(entry))
             result = move_entry(entry, window);
-        i += !is_plain(entry);
+        i += !is_moved_together(entry);
     }
     return result == EPOP_OK ? allocate_scratch(d, window) : result;
 }
@@ -148,7 +154,7 @@ int describe_window(const epop_window_t *window, void (*block)(void *, epop_desc
     struct error error;
     int result = EPOP_OK;
     bool ahead = describe_ahead.is_here && describe_ahead.is_here(block, data);
-    if (make(window, block, data, &d, &error))
+    if (make_description(window, block, data, &d, &error))
         result = collective_refuse(window, error.text);
     if (result == EPOP_OK)
         result = describe_agree(&d, window, &ahead);
@@ -162,4 +168,37 @@ int describe_window(const epop_window_t *window, void (*block)(void *, epop_desc
         describe_audit_after(&d, window, block, data);
     describe_free(&d);
     return result;
+}
+
+/* ---- What programs call ------------------------------------------------------------------------- */
+
+int epop_redist_described(const epop_window_t *window, void (*describe)(void *data, epop_description_t *d), void *data)
+{
+    INTERPOSE_CALL(epop_redist_described);
+    if (!redist_window_open(DESCRIBE_FUNCTION, window))
+        return EPOP_ERR_ARGUMENT;
+    int result = describe_window(window, describe, data);
+    if (result == EPOP_OK && data == describe_program.data)
+        describe_program.whole = true;
+    return result;
+}
+
+int epop_adapt_described(void *data)
+{
+    INTERPOSE_CALL(epop_adapt_described);
+    epop_window_t window;
+    if (!describe_program.describe) {
+        say_line("epop_adapt_described: the program has no describe block; epop_describe sets it");
+        return EPOP_ERR_STATE;
+    }
+    int result = epop_adapt_begin(&window);
+    if (result == EPOP_OK)
+        result = describe_program_pack();
+    if (result == EPOP_OK)
+        result = epop_redist_described(&window, describe_program.describe, data);
+    if (result == EPOP_OK && window.status != EPOP_LEAVING)
+        result = describe_program_rebuild();
+    else if (result == EPOP_OK)
+        describe_program_release();
+    return result == EPOP_OK ? epop_adapt_commit() : result;
 }
