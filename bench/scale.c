@@ -56,7 +56,7 @@ static int tell(void *context, const cJSON *message)
     return 0;
 }
 
-/* As runtime/job/gauge.c says it of one phase. */
+/* As runtime/job/sampler.c says it of one phase. */
 static void on_gauge(void *context, const struct order_gauge *order)
 {
     static const struct spread none = {0};

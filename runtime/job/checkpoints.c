@@ -1,9 +1,12 @@
-/* Checkpoints of the job: see checkpoints.h. */
+/* Checkpoints of the job: where they are, which one it goes on from, and making new ones. */
 #include "runtime/job/checkpoints.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,7 @@
 #include "epop_api/program.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ending.h"
+#include "runtime/base/thread.h"
 #include "runtime/checkpoint/files.h"
 #include "runtime/checkpoint/memory.h"
 #include "runtime/checkpoint/module.h"
@@ -20,10 +24,9 @@
 #include "runtime/checkpoint/restart.h"
 #include "runtime/checkpoint/take.h"
 #include "runtime/describe/program.h"
-#include "runtime/job/recovering.h"
 #include "runtime/job/state.h"
-#include "runtime/job/storing.h"
 #include "runtime/job/supervised.h"
+#include "runtime/wire/messages.h"
 #include "runtime/world/world.h"
 
 #define END_LIMIT    10 /* seconds */
@@ -186,18 +189,18 @@ static int find_restart(struct error *error)
  * Other jobs of the same program may have written into that directory, too. */
 static int find_recovery(struct error *error)
 {
-    const struct checkpoint_head *memory = recovering_found();
+    const struct checkpoint_head *memory = supervised_found();
     struct checkpoint_head file = {0};
     struct error unheard;
     char path[PATH_MAX] = "";
     if (restart_choose(checkpoints.directory, &checkpoints.own, path, &file, &unheard) ||
-        file.time < recovering_since())
+        file.time < supervised_since())
         file.number = 0;
     if (file.number > memory->number) {
         snprintf(checkpoints.from, sizeof checkpoints.from, "%s", path);
         note_head(&file, SAVE_FILE);
     } else if (memory->number) {
-        snprintf(checkpoints.from, sizeof checkpoints.from, "%s", recovering_memory());
+        snprintf(checkpoints.from, sizeof checkpoints.from, "%s", supervised_memory());
         note_head(memory, SAVE_MEMORY);
     }
     bool found = file.number || memory->number;
@@ -208,8 +211,8 @@ static int find_recovery(struct error *error)
 /* A job under a launcher of its own is told so, and runs. */
 static void check_memory(void)
 {
-    memory_is_quiet = job.options.quiet || recovering_is();
-    if (checkpoints.options.memory > 0 && !recovering_memory()) {
+    memory_is_quiet = job.options.quiet || supervised_again();
+    if (checkpoints.options.memory > 0 && !supervised_memory()) {
         ending_say(
             "note: --checkpoint-memory does nothing here: it goes with epop --recover, as the outermost command");
         checkpoints.options.memory = 0;
@@ -226,7 +229,7 @@ int checkpoints_open(struct error *error)
                          checkpoints.program->name, told ? "save" : "restart");
     if (find_directory(error))
         return -1;
-    if (recovering_is())
+    if (supervised_again())
         return find_recovery(error);
     return is_set(checkpoints.options.restart) ? find_restart(error) : 0;
 }
@@ -298,7 +301,7 @@ bool checkpoints_possible(enum save_level level, struct error *why)
                   checkpoints.program->name);
         return false;
     }
-    if (level == SAVE_MEMORY && !recovering_memory())
+    if (level == SAVE_MEMORY && !supervised_memory())
         error_set(why, ERROR_REFUSED, "--checkpoint-memory goes with epop --recover, which would start the job again");
     else
         return level != SAVE_FILE || checkpoint_module(why);
@@ -310,10 +313,92 @@ void checkpoints_forget(const char *path)
     unlink(path);
 }
 
+/* ---- One that is written while the program goes on ---------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    bool on, complete;
+    const struct store_table *store;
+    struct checkpoint_behind behind;
+    int number;
+    uint64_t count; /* of the probe at which it was made */
+} storing = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
+
+static void written(void *context, const struct error *error)
+{
+    (void)context;
+    member_stored(&job.member, storing.number, error ? error->text : NULL);
+}
+
+/* One is about to be made: what checkpoint_take wants. It stays ours. On the program's thread, as the next. */
+static struct checkpoint_behind *storing_begin(const struct store_table *store, int number)
+{
+    pthread_mutex_lock(&storing.lock);
+    while (storing.on) /* the one before is ended, which the coordinator has just been told */
+        pthread_cond_wait(&storing.over, &storing.lock);
+    storing.on = true;
+    storing.store = store;
+    storing.number = number;
+    storing.count = ceiling_count(&job.member.ceiling);
+    storing.behind = (struct checkpoint_behind){.listener = {written, NULL}};
+    pthread_mutex_unlock(&storing.lock);
+    return &storing.behind;
+}
+
+/* It is, or it could not be made. */
+static void storing_is_over(void)
+{
+    pthread_mutex_lock(&storing.lock);
+    storing.on = false;
+    pthread_cond_broadcast(&storing.over);
+    pthread_mutex_unlock(&storing.lock);
+}
+
+/* Process 0 tells the supervisor of a file that has its name, or is about to get it by another process. */
+static void *settle_stored(void *unused)
+{
+    struct error error = {0};
+    int result = storing.store->settle(storing.behind.file, storing.complete, &error);
+    (void)unused;
+    if (!result && storing.complete && job.member.process == 0)
+        supervised_saved(storing.number, storing.count);
+    member_kept(&job.member, storing.number, result ? error.text : NULL);
+    storing_is_over();
+    return NULL;
+}
+
+/* A file gets its name, and its directory is synced: the disk may be busy, and the control thread has to answer. */
+void checkpoints_keep(void *context, const struct order_keep *order)
+{
+    pthread_t thread;
+    (void)context;
+    pthread_mutex_lock(&storing.lock);
+    bool ours = storing.on && order->number == storing.number;
+    storing.complete = order->complete;
+    pthread_mutex_unlock(&storing.lock);
+    if (!ours)
+        return;
+    if (thread_start(&thread, settle_stored, NULL))
+        settle_stored(NULL);
+    else
+        pthread_detach(thread);
+}
+
+void checkpoints_await_disk(double seconds)
+{
+    const struct timespec until = clock_in(CLOCK_MONOTONIC, seconds);
+    int failed = 0;
+    pthread_mutex_lock(&storing.lock);
+    while (storing.on && !failed)
+        failed = pthread_cond_clockwait(&storing.over, &storing.lock, CLOCK_MONOTONIC, &until);
+    pthread_mutex_unlock(&storing.lock);
+}
+
 /* ---- Making one ------------------------------------------------------------------------------- */
 
-static int make(const struct save_order *order, const struct position *at, struct checkpoint_taken *taken,
-                struct error *error)
+static int take_checkpoint(const struct save_order *order, const struct position *at, struct checkpoint_taken *taken,
+                           struct error *error)
 {
     const struct checkpoint_data data = {describe_program.describe, describe_program.data, describe_program.pack};
     struct checkpoint_head head = {
@@ -324,12 +409,12 @@ static int make(const struct save_order *order, const struct position *at, struc
     const epop_program_t *program = checkpoints.program ? atomic_load(&job.member.live.program) : NULL;
     if (owner_make(program, checkpoints.own.program, checkpoints.options.arguments, &head))
         return error_memory(error);
-    const char *path = order->level == SAVE_MEMORY ? recovering_memory() : order->path;
+    const char *path = order->level == SAVE_MEMORY ? supervised_memory() : order->path;
     struct checkpoint_behind *behind = order->behind ? storing_begin(stores[order->level], order->number) : NULL;
     int result =
         checkpoint_take(stores[order->level], world.comm, path, order->base, &data, behind, &head, taken, error);
     if (behind && result)
-        storing_called_off();
+        storing_is_over();
     checkpoint_head_free(&head);
     return result;
 }
@@ -339,7 +424,7 @@ void checkpoints_make(const struct position *at)
     struct error error = {0};
     struct checkpoint_taken taken = {0};
     const struct save_order order = job.member.order;
-    int result = make(&order, at, &taken, &error);
+    int result = take_checkpoint(&order, at, &taken, &error);
     if (!result && job.member.process == 0 && !order.behind)
         supervised_saved(order.number, ceiling_count(&job.member.ceiling));
     member_saved(&job.member, &(struct saved){.number = order.number,

@@ -49,7 +49,7 @@ struct job_options {
     double ahead_limit;         /* seconds for which it may put off the window else */
     int maximum;                /* most ranks, where processes can be started */
     struct spawn_options spawn; /* of the backend spawn */
-    const char *elastic;        /* in Slurm: "MIN-MAX" nodes; NULL: $EPOP_ELASTIC (runtime/job/companions.h) */
+    const char *elastic;        /* in Slurm: "MIN-MAX" nodes; NULL: $EPOP_ELASTIC (runtime/job/beside.h) */
     bool companions;            /* and those that are missing to MAX are queued at the start */
     char **command;             /* the command line of this process, to start others with; stays the caller's */
 };

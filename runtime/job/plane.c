@@ -1,9 +1,10 @@
-/* A process's connection to the control plane: see plane.h. */
+/* A process's connection to the control plane, and what is done there with what comes. */
 #include "runtime/job/plane.h"
 
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "runtime/base/binding.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
@@ -22,16 +24,14 @@
 #include "runtime/hydra/hydra.h"
 #include "runtime/job/beside.h"
 #include "runtime/job/checkpoints.h"
-#include "runtime/job/companions.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/supervised.h"
 #include "runtime/records/records.h"
 #include "runtime/wire/messages.h"
 #include "runtime/wire/socket.h"
 
-#define ATTACH_TIMEOUT_MS 30000
-#define DETACH_TIMEOUT_MS 2000
-
+#define ATTACH_TIMEOUT_MS  30000
+#define DETACH_TIMEOUT_MS  2000
 #define DISMISS_TIMEOUT_MS 300
 
 static bool serving; /* this process has the server: the others hear of the end before they miss it */
@@ -64,10 +64,10 @@ static void end_all(int status)
 {
     tell_supervisor(status);
     if (serving) {
-        companions_drop(); /* now: with the others this process may be ended, too */
+        beside_companions_drop(); /* now: with the others this process may be ended, too */
         control_unadvertise();
         dismiss(status);
-        companions_end();
+        beside_companions_end();
     }
     hydra_stay_in_sight();
     if (launch == 1)
@@ -87,6 +87,30 @@ static void on_failing(const char *line)
 }
 
 static const struct ending_hooks ending_hooks = {.failing = on_failing, .end = end_all};
+
+/* ---- What this process says of itself ------------------------------------------------------------- */
+
+static uint64_t hash_file(const char *path)
+{
+    uint64_t result = HASH_BEGIN;
+    char block[1 << 16];
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    for (size_t read; file && (read = fread(block, 1, sizeof block, file)) > 0;)
+        result = hash_bytes(result, block, read);
+    if (file)
+        fclose(file);
+    return result;
+}
+
+/* Readable enough to say what differs. */
+void plane_identify(struct plane *plane, const char *path)
+{
+    char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(mpi, &length);
+    snprintf(plane->identity, IDENTITY_MAX, "EPOP %s, MPI library %08x, program %016llx", EPOP_VERSION,
+             (unsigned)hash_bytes(HASH_BEGIN, mpi, (size_t)length), (unsigned long long)hash_file(path));
+}
 
 static cJSON *hello(const struct plane *plane)
 {
@@ -168,7 +192,7 @@ static void op_fault(void *context)
 static void op_lost_companion(void *context, int slurm_job)
 {
     (void)context;
-    companions_lost(slurm_job);
+    beside_companion_lost(slurm_job);
 }
 
 static void op_say(void *context, const char *text, bool failing)
@@ -467,7 +491,7 @@ int plane_tell(struct plane *plane, const cJSON *message)
     return result;
 }
 
-static void init(struct plane *plane, struct member *member)
+static void plane_init(struct plane *plane, struct member *member)
 {
     cpu_set_t cores;
     if (binding_own(&cores))
@@ -504,7 +528,7 @@ static bool spans_hosts(void)
 int plane_start(struct plane *plane, struct member *member, struct coordinator_config *config, struct error *error)
 {
     int failed = 0;
-    init(plane, member);
+    plane_init(plane, member);
     bool other_hosts = spans_hosts();
     if (member->process == 0 &&
         (other_hosts || batch_job() || config->maximum > config->processes)) /* who joins, or asks, may be anywhere */
@@ -518,7 +542,7 @@ int plane_start(struct plane *plane, struct member *member, struct coordinator_c
 
 int plane_follow(struct plane *plane, struct member *member, const char *uri, const char *token, struct error *error)
 {
-    init(plane, member);
+    plane_init(plane, member);
     snprintf(plane->uri, sizeof plane->uri, "%s", uri);
     snprintf(plane->token, sizeof plane->token, "%s", token);
     return follow(plane, error);

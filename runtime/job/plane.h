@@ -2,24 +2,26 @@
  * A process's connection to its job's control plane: in process 0 the server and the coordinator, elsewhere an
  * attachment that is made before the program's INIT.
  */
-#ifndef EPOP_PLANE_H
-#define EPOP_PLANE_H
+#ifndef EPOP_JOB_PLANE_H
+#define EPOP_JOB_PLANE_H
 
 #include <pthread.h>
+#include <stddef.h>
 
 #include "runtime/base/binding.h"
 #include "runtime/base/error.h"
 #include "runtime/control/control.h"
 #include "runtime/coordinator/coordinator.h"
 #include "runtime/job/elastic.h"
-#include "runtime/job/identity.h"
+
+#define IDENTITY_MAX 200
 
 struct plane {
     struct member *member;
     struct coordinator *coordinator; /* in process 0 */
     char uri[CONTROL_URI_MAX], token[CONTROL_TOKEN_MAX];
     pthread_mutex_t lock;
-    char identity[IDENTITY_MAX];
+    char identity[IDENTITY_MAX];  /* EPOP, the MPI library and the program, in one line: the same in all processes */
     char cores[BINDING_TEXT_MAX]; /* that this process is bound to; "": it is not */
     bool quiet;                   /* no progress bar */
     bool no_gateway;              /* nothing answers what tools of PMIx ask */
@@ -28,6 +30,9 @@ struct plane {
     bool aborting;      /* process 0 is about to end, and has said why */
     cJSON *undelivered; /* messages from before the attachment, an array */
 };
+
+/* Before it starts: which program this process runs. Local. */
+void plane_identify(struct plane *plane, const char *path);
 
 /* Of the first processes. Nobody else knows of it until it is open. config lacks job, ops and context, which are filled
  * in here. Collective over the launch (one broadcast). 0, or -1 with one line of text. */

@@ -1,4 +1,4 @@
-/* The roles that a process plays, one after the other, and its end: see job.h. */
+/* The roles that a process plays, one after the other, and its end. */
 #include "runtime/job/job.h"
 
 #include <mpi.h>
@@ -15,11 +15,10 @@
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/leftovers.h"
 #include "runtime/hydra/pmi.h"
+#include "runtime/job/beside.h"
 #include "runtime/job/checkpoints.h"
-#include "runtime/job/companions.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
-#include "runtime/job/storing.h"
 #include "runtime/job/supervised.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
@@ -129,7 +128,7 @@ int epop__job_hosts(void)
 /* What it has of a checkpoint is still being written: the others go on meanwhile. */
 void epop__job_detach(void)
 {
-    storing_end(STORING_LIMIT);
+    checkpoints_await_disk(STORING_LIMIT);
     if (!job.adapted && world.backend->abandon)
         world.backend->abandon();
     member_gone(&job.member);
@@ -168,12 +167,12 @@ static int come_down(void)
 {
     int status = job.member.status;
     char stuck[240], note[300];
-    storing_end(LAST_LIMIT);
+    checkpoints_await_disk(LAST_LIMIT);
     signals_install(NULL);
     signals_leave_by(NULL);
     bool all = plane_stop(&job.plane, stuck, sizeof stuck);
     if (job.member.process == 0)
-        companions_end(); /* the other ranks have ended */
+        beside_companions_end(); /* the other ranks have ended */
     supervised_end(status ? status : launcher_status());
     if (!all) {
         snprintf(note, sizeof note, "note: %s did not come to the end, and was ended with the job", stuck);

@@ -1,4 +1,4 @@
-/* SIGTERM and SIGINT: see signals.h. */
+/* SIGTERM and SIGINT: their handlers, and threads for what a handler cannot do. */
 #include "runtime/job/signals.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* The start: MPI, what is agreed before anything runs, the first world, and the control plane. See job.h. */
-#include "runtime/base/error.h"
+/* The start: MPI, what is agreed before anything runs, the first world, and the control plane. */
 #include "runtime/job/job.h"
 
 #include <mpi.h>
@@ -14,6 +13,7 @@
 #include "runtime/backends/device.h"
 #include "runtime/backends/launcher.h"
 #include "runtime/backends/preconnect.h"
+#include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
 #include "runtime/base/thread.h"
@@ -25,18 +25,14 @@
 #include "runtime/hydra/hydra.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/hydra/pmi.h"
+#include "runtime/job/beside.h"
 #include "runtime/job/checkpoints.h"
-#include "runtime/job/companions.h"
-#include "runtime/job/gauge.h"
-#include "runtime/job/identity.h"
-#include "runtime/job/recovering.h"
+#include "runtime/job/plane.h"
 #include "runtime/job/sampler.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
-#include "runtime/job/storing.h"
 #include "runtime/job/supervised.h"
 #include "runtime/job/tell.h"
-#include "runtime/job/waits.h"
 #include "runtime/job/walk.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
@@ -146,7 +142,7 @@ static int choose_size_again(const epop_program_t *program, int wanted, struct e
     int fits = epop_sizes_round_down(sizes, wanted);
     if (fits == wanted)
         return wanted;
-    if (recovering_is() && fits) { /* whoever started it knew no size rules */
+    if (supervised_again() && fits) { /* whoever started it knew no size rules */
         supervised_fits(fits);
         error_set(error, ERROR_FAILED, "note: element %d accepts %d of the %d ranks that there is room for", pc, fits,
                   wanted);
@@ -196,7 +192,7 @@ static void choose_backend(const char *name, bool lends, struct error *error)
 static void choose_start(const epop_program_t *program, struct error *error)
 {
     char backend[32] = "";
-    recovering_look();
+    supervised_look();
     if (job.process == 0 && !checkpoints_open(error) && (job.start = choose_size(program, error)) > 0) {
         choose_backend(job.options.backend, job.start < job.processes, error);
         snprintf(backend, sizeof backend, "%s", world.backend ? world.backend->name : "");
@@ -243,9 +239,9 @@ static void on_dump(void *context, const struct order_dump *order)
 }
 
 TAKES(order, dump, on_dump)
-TAKES(order, gauge, gauge_take_question)
-TAKES(order, gauge_off, gauge_take_end)
-TAKES(order, keep, storing_keep)
+TAKES(order, gauge, sampler_measure)
+TAKES(order, gauge_off, sampler_measure_no_more)
+TAKES(order, keep, checkpoints_keep)
 
 static const struct message_row messages[] = {
     {order_dump_id, order_dump_taken},
@@ -262,12 +258,10 @@ static void make_member(int process)
     job.member.poke = poke;
     member_understand(&job.member, messages, sizeof messages / sizeof *messages, NULL);
     member_understand(&job.member, world.backend->messages, world.backend->message_count, NULL);
-    job.member.describe = sampler_describe;
-    sampler_start(&job.member.live);
-    job.member.waits = waits_describe;
+    job.member.describe = sampler_place;
+    job.member.waits = sampler_waits;
     ahead_init(&job.member, job.plane.uri);
-    waits_init();
-    gauge_start();
+    sampler_start(&job.member.live);
     crash_install(&job.member.live, process, job_deliver_crash);
 }
 
@@ -377,15 +371,15 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     world.hidden = options->sessions;
     interpose_life.abort = job_abort;
     if (program) /* one that could not be loaded says so later */
-        identity_text(options->path, job.plane.identity);
+        plane_identify(&job.plane, options->path);
     if (job.joins) {
         signals_install_joining();
         if (program)
             checkpoints_read(options, program, &error); /* what is wrong with it process 0 has refused */
         return start_joining();
     }
-    struct companions_range range;
-    if (!companions_read(options->elastic, &range, &error) && !checkpoints_read(options, program, &error))
+    struct beside_nodes range;
+    if (!beside_companions_read(options->elastic, &range, &error) && !checkpoints_read(options, program, &error))
         choose_start(program, &error);
     if (!epop__job_all_loaded(world.backend ? NULL : error.text[0] ? error.text : "rank 0 cannot start"))
         return -1;
@@ -399,7 +393,7 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     if (!epop__job_all_loaded(up ? NULL : error.text))
         return -1;
     if (job.process == 0)
-        companions_begin(&range, options->companions, coordinator_job(job.plane.coordinator), job.start);
+        beside_companions_begin(&range, options->companions, coordinator_job(job.plane.coordinator), job.start);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* This process's part in its job: see state.h. */
+/* One variable for all files of this folder, none of which depends on another by it. */
 #include "runtime/job/state.h"
 
 struct job job;

@@ -1,4 +1,4 @@
-/* Each thread's time in MPI: see stopwatch.h. */
+/* Each thread's time in MPI, by its calls. Apart from the rest, as a benchmark measures what this costs. */
 #include "runtime/job/stopwatch.h"
 
 #include "interpose/interpose.h"

@@ -1,6 +1,7 @@
-/* What the job tells its supervisor: see supervised.h. */
+/* The job and its supervisor, `epop --recover`. */
 #include "runtime/job/supervised.h"
 
+#include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,51 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
+#include "runtime/checkpoint/memory.h"
+#include "runtime/checkpoint/memory_place.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/job/state.h"
+
+/* ---- Going on after a fault ----------------------------------------------------------------------- */
+
+static struct checkpoint_head found;
+
+bool supervised_again(void)
+{
+    return supervisor_recoveries() > 0;
+}
+
+const char *supervised_memory(void)
+{
+    const char *path = supervisor_is_there() ? getenv(MEMORY_PLACE) : NULL;
+    return path && path[0] ? path : NULL;
+}
+
+void supervised_look(void)
+{
+    struct error unheard;
+    void *file;
+    MPI_Comm launch;
+    if (!supervised_again() || !supervised_memory())
+        return;
+    MPI_Comm_dup(MPI_COMM_WORLD, &launch);
+    if (!store_memory.open(supervised_memory(), launch, &found, &file, &unheard))
+        store_memory.close(file);
+    MPI_Comm_free(&launch);
+}
+
+const struct checkpoint_head *supervised_found(void)
+{
+    return &found;
+}
+
+double supervised_since(void)
+{
+    const char *text = getenv(SUPERVISOR_SINCE);
+    return text ? strtod(text, NULL) : 0;
+}
+
+/* ---- What the job tells --------------------------------------------------------------------------- */
 
 static const double apart = 0.2; /* seconds */
 
@@ -20,7 +64,7 @@ static struct {
     bool runs, ends;
 } teller = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
 
-static void say(cJSON *message)
+static void supervised_say(cJSON *message)
 {
     supervisor_say(message);
     cJSON_Delete(message);
@@ -53,10 +97,10 @@ static void say_where(struct member *member, struct place *last)
     cJSON_AddNumberToObject(message, "size", place.size);
     cJSON_AddNumberToObject(message, "pc", place.pc);
     cJSON_AddNumberToObject(message, "iteration", (double)place.iteration);
-    say(message);
+    supervised_say(message);
 }
 
-static void *tell(void *argument)
+static void *tell_places(void *argument)
 {
     struct place last = {.pc = -1};
     pthread_mutex_lock(&teller.lock);
@@ -74,7 +118,7 @@ void supervised_saved(int number, uint64_t count)
     cJSON *message = json_message(SUPERVISOR_SAVED);
     cJSON_AddNumberToObject(message, "number", number);
     cJSON_AddNumberToObject(message, "count", (double)count);
-    say(message);
+    supervised_say(message);
 }
 
 void supervised_runs(const char *from, int number, double time)
@@ -110,7 +154,7 @@ int supervised_begin(struct member *member, struct error *error)
         return 0;
     if (supervisor_begin(error))
         return -1;
-    teller.runs = !thread_start(&teller.thread, tell, member);
+    teller.runs = !thread_start(&teller.thread, tell_places, member);
     return teller.runs ? 0 : error_set(error, ERROR_FAILED, "cannot start a thread for epop --recover");
 }
 

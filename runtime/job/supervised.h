@@ -1,11 +1,35 @@
-/* What the job tells `epop --recover`, where that has started it (runtime/control/supervisor.h). */
+/*
+ * The job under `epop --recover`, where that has started it (runtime/control/supervisor.h): what it has left for a job
+ * that it started again, and what the job tells it.
+ */
 #ifndef EPOP_JOB_SUPERVISED_H
 #define EPOP_JOB_SUPERVISED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/base/error.h"
+#include "runtime/checkpoint/head.h"
 #include "runtime/member/member.h"
+
+/* ---- Going on after a fault ----------------------------------------------------------------------- */
+
+/* Was this job started again? */
+bool supervised_again(void);
+
+/* The directory for checkpoints in memory; NULL: there is none, as nobody supervises the job. */
+const char *supervised_memory(void);
+
+/* Looks for the newest whole checkpoint in memory, where each process knows its own host alone. Collective over the
+ * launch; nothing happens in a job that was not started again. */
+void supervised_look(void);
+/* Its head, with number 0 where there is none. Belongs to this module. */
+const struct checkpoint_head *supervised_found(void);
+
+/* Since when the job runs, its earlier starts counted: seconds since 1970. */
+double supervised_since(void);
+
+/* ---- What the job tells --------------------------------------------------------------------------- */
 
 /* Before MPI is there, in each process of the launch: the first one of them says that it is. */
 void supervised_starts(void);

@@ -1,14 +1,17 @@
-/* What this process tells the coordinator, and how it asks it: requests, failures, breaches, the time. See job.h. */
+/* What this process tells the coordinator: requests, failures, breaches, that the program called exit(); and the time.
+ */
 #include "runtime/job/tell.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "interpose/interpose.h"
+#include "runtime/base/child.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
-#include "runtime/job/exits.h"
 #include "runtime/job/job.h"
 #include "runtime/job/state.h"
 #include "runtime/job/supervised.h"
@@ -56,6 +59,12 @@ int epop__job_clock(struct clock_reading *reading)
 
 /* ---- Failing -------------------------------------------------------------------- */
 
+/* Is this process joining, in a launch of its own, and not connected yet? Then its end only calls the joining off. */
+static bool is_done_without(void)
+{
+    return world.backend && (world.backend->flags & BACKEND_ENDS) && world.status == EPOP_JOINING && !job.connected;
+}
+
 /* One that left: by the signal it would take its launch along. */
 static void crash_alone(const char *text) __attribute__((noreturn));
 static void crash_alone(const char *text)
@@ -84,10 +93,10 @@ int job_abort(MPI_Comm comm, int code)
 {
     char text[100];
     snprintf(text, sizeof text, "rank %d called MPI_Abort with code %d", world.rank, code);
-    if (!code && !job_does_without())
+    if (!code && !is_done_without())
         epop__job_fail(text);
     epop__records_fail(text);
-    if (!job_does_without() && !job.alone)
+    if (!is_done_without() && !job.alone)
         supervised_fail(code ? code : EXIT_FAILURE, text);
     ending_flush();
     return MPI_Abort(comm, code ? code : EXIT_FAILURE);
@@ -135,4 +144,78 @@ void epop__job_breach(const char *text)
     if (!job.rollcall->warns)
         epop__job_fail(text);
     tell_text(REPORT(breach), text);
+}
+
+/* ---- A program that calls exit() in the midst of its job ---------------------------------------- */
+
+#define STATUS_MAX 255
+
+static const struct job_exits *exit_hooks;
+static pid_t watched; /* the process whose ends these are */
+
+/* A child that the program forked has these handlers too. */
+static bool of_program(void)
+{
+    return getpid() == watched && !ending_here();
+}
+
+/* MPI gives up with an error code of its own, which is no status; in a call that the runtime made, too. What it has to
+ * say it has said. A call of EPOP's own does not give up by exit(). */
+static bool is_by_mpi(int status)
+{
+    int function = atomic_load_explicit(&interpose_present()->function, memory_order_relaxed);
+    return (function && function <= INTERPOSE_OWN) || status > STATUS_MAX;
+}
+
+static void on_exit_called(int status, void *unused)
+{
+    (void)unused;
+    if (of_program() && !is_by_mpi(status))
+        exit_hooks->exits(status);
+}
+
+/* Not MPI's own way to give up, so it may be in MPI: in a handler of a signal. The process is ending, and nothing can
+ * be done for it but to say so, and that it failed: Hydra may take a job whose processes end with 0 for done. */
+static int quit_by(const char *call, int status)
+{
+    const char *text = of_program() && !is_done_without() ? exit_hooks->quits(call) : NULL;
+    if (!text)
+        return status;
+    ending_write(text);
+    supervised_fail(status ? status : EXIT_FAILURE, text);
+    return status ? status : EXIT_FAILURE;
+}
+
+static int on_quit(int status)
+{
+    char call[32];
+    snprintf(call, sizeof call, "_exit(%d)", status);
+    return quit_by(call, status);
+}
+
+static void on_quick_exit(void)
+{
+    int status = quit_by("quick_exit", EXIT_SUCCESS);
+    if (status)
+        ending_quit(status);
+}
+
+void epop__job_watch_exit(const struct job_exits *exits)
+{
+    exit_hooks = exits;
+    watched = getpid();
+    on_exit(on_exit_called, NULL);
+    at_quick_exit(on_quick_exit);
+    interpose_life.exit = on_quit;
+}
+
+void epop__job_child_without(const int *fd)
+{
+    child_without(fd);
+}
+
+void epop__job_exits(const char *text)
+{
+    if (!is_done_without())
+        epop__job_fail(text);
 }

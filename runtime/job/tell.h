@@ -1,4 +1,4 @@
-/* What this process tells the coordinator, for the other files of this folder and as hooks. */
+/* What this process tells the coordinator, as others of this folder say it, and as services of the job. */
 #ifndef EPOP_JOB_TELL_H
 #define EPOP_JOB_TELL_H
 
@@ -10,7 +10,7 @@
 
 int job_tell(void *context, const cJSON *message); /* the coordinator; context: none */
 
-/* As the hooks of runtime/world/world.h, interpose/interpose.h and runtime/crash/crash.h want them. */
+/* As runtime/world/world.h, interpose/interpose.h and runtime/crash/crash.h want them. */
 int job_request(const epop_request_t *request);
 int job_request_checkpoint(void);
 int job_abort(MPI_Comm comm, int code);

@@ -1,4 +1,4 @@
-/* The table that the walk through a program runs on, in a job: see runtime/job/elastic.h. */
+/* The table that the walk through a program runs on (struct elastic), in a job of MPI ranks. */
 #include "runtime/job/walk.h"
 
 #include <stdlib.h>
