@@ -14,7 +14,6 @@
 #include "runtime/adapt/first_probe.h"
 #include "runtime/adapt/leaving.h"
 #include "runtime/adapt/part.h"
-#include "runtime/adapt/restart.h"
 #include "runtime/base/error.h"
 #include "runtime/describe/program.h"
 #include "runtime/job/job.h"
@@ -131,7 +130,7 @@ static void probe(void)
     atomic_store_explicit(&e->live->iteration, count, memory_order_relaxed);
     if (holds)
         hold(e, count);
-    else if (count == restart_count() + 1) /* what was before is no iteration */
+    else if (count == part_probes_before() + 1) /* what was before is no iteration */
         count_on(e);
 }
 
@@ -176,7 +175,7 @@ int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MP
         return part_wrong("MPI_Probe_adapt", MPI_ERR_OTHER, "it was called between begin and commit");
     if (part_now() == PART_JOINER)
         join();
-    else if (part_now() == PART_MEMBER && world.state == WINDOW_NONE && restart_waits())
+    else if (part_now() == PART_MEMBER && world.state == WINDOW_NONE && part_awaits_data())
         return part_wrong(
             "MPI_Probe_adapt", MPI_ERR_OTHER,
             "the job goes on from a checkpoint, and epop_mpi_describe was not called, which brings the data");
@@ -186,7 +185,7 @@ int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MP
     *local_status = told(status_in_probe());
     if (info)
         *info = *pending_adaptation ? describe(&world.window) : MPI_INFO_NULL;
-    restart_tell_fault(info);
+    part_tell_fault(info);
     return MPI_SUCCESS;
 }
 
@@ -257,7 +256,7 @@ int epop_mpi_describe(void (*block)(void *data, epop_description_t *d), void *da
     if (!block)
         return part_wrong("epop_mpi_describe", MPI_ERR_ARG, "there is no block");
     if (part_now() != PART_UNDER_EPOP)
-        restart_describe(epop__job_elastic(), block, data, part_now() == PART_JOINER);
+        part_describe(epop__job_elastic(), block, data, part_now() == PART_JOINER);
     return MPI_SUCCESS;
 }
 

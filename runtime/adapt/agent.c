@@ -1,4 +1,4 @@
-/* The agent: see agent.h. */
+/* The thread that adapts in the place of a program with sessions alone. */
 #include "runtime/adapt/agent.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Leaving an executable's job: see leaving.h. */
+/* Leaving an executable's job: when, and what may not end the others then. */
 #include "runtime/adapt/leaving.h"
 
 #include <mpi.h>

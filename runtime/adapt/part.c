@@ -1,19 +1,22 @@
-/* An executable's part in its job, from its start to its end: see part.h. */
+/* An executable's part in its job, from its start to its end, and how it goes on from a checkpoint. */
 #include "runtime/adapt/part.h"
 
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "epop/mpi_adapt.h"
 #include "interpose/interpose.h"
-#include "runtime/adapt/command.h"
 #include "runtime/adapt/first_probe.h"
 #include "runtime/adapt/leaving.h"
-#include "runtime/adapt/restart.h"
+#include "runtime/base/array.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/say.h"
+#include "runtime/control/supervisor.h"
+#include "runtime/describe/program.h"
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/mpiexec.h"
 #include "runtime/hydra/pmi.h"
@@ -68,6 +71,90 @@ int part_wrong(const char *function, int class, const char *why)
     return class;
 }
 
+/* ---- This executable ---------------------------------------------------------------------------- */
+
+/* The command line as it was given, NULL at the end; kept for the process's life. NULL: it cannot be read. main's own
+ * argv is not at hand: its pointers may be NULL in MPI_Init_adapt, or have been changed. */
+static char **command_line(void)
+{
+    char *argument = NULL, **all = NULL;
+    size_t length = 0, room = 0, count = 0;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    while (file && getdelim(&argument, &length, 0, file) >= 0) {
+        if (array_reserve(&all, &room, count + 2, sizeof *all))
+            break;
+        all[count++] = argument;
+        all[count] = NULL;
+        argument = NULL;
+        length = 0;
+    }
+    free(argument);
+    if (file)
+        fclose(file);
+    if (!all)
+        say_line("MPI_Init_adapt: cannot read this process's command line in /proc/self/cmdline");
+    return all;
+}
+
+const char *part_program_path(char *text, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", text, size - 1);
+    text[length < 0 ? 0 : length] = 0;
+    return text;
+}
+
+const char *part_program_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* ---- Going on from a checkpoint ----------------------------------------------------------------- */
+
+static int64_t probes_before; /* the first one of this process */
+static bool data_is_missing, fault_is_told;
+
+/* In MPI_Init_adapt of a job that goes on: its first probe is that of the checkpoint. Local. */
+static void restart_begin(const struct elastic *e)
+{
+    probes_before = e->restarts(e->context)->iteration - 1;
+    data_is_missing = true;
+}
+
+int64_t part_probes_before(void)
+{
+    return probes_before;
+}
+
+void part_describe(const struct elastic *e, void (*block)(void *data, epop_description_t *d), void *data, bool joins)
+{
+    struct position unused;
+    describe_program.describe = block;
+    describe_program.data = data;
+    describe_program.whole = !joins && !data_is_missing;
+    if (data_is_missing)
+        e->restart(e->context, &unused);
+    data_is_missing = false;
+}
+
+bool part_awaits_data(void)
+{
+    return data_is_missing;
+}
+
+void part_tell_fault(MPI_Info *info)
+{
+    char times[16];
+    bool tells = !fault_is_told && info && supervisor_recoveries() && !epop__job_joins();
+    fault_is_told = true;
+    if (!tells)
+        return;
+    snprintf(times, sizeof times, "%d", supervisor_recoveries());
+    if (*info == MPI_INFO_NULL)
+        MPI_Info_create(info);
+    MPI_Info_set(*info, MPI_ADAPT_FAULT, times);
+}
+
 /* ---- Start and end ---------------------------------------------------------------- */
 
 /* How the coordinator sees an executable: one phase that goes on from the first probe to MPI_Finalize. */
@@ -75,7 +162,7 @@ static epop_program_t *description(const char *path)
 {
     static epop_element_t loop = {.type = EPOP_EP, .name = "main"};
     static epop_program_t program = {.size = 1, .elements = &loop, .abi_version = EPOP_ABI_VERSION, .finalizer = -1};
-    program.name = command_name(path);
+    program.name = part_program_name(path);
     return &program;
 }
 
@@ -111,7 +198,7 @@ static int others_status;
 
 static void (*session_ended)(int status);
 
-static bool left; /* and ends alone: its status is nobody's affair */
+static bool has_left; /* and ends alone: its status is nobody's affair */
 
 enum { EXIT_REFUSED = 2 }; /* of a restart, as epop does */
 
@@ -134,7 +221,7 @@ static void on_exit_of_main(int status)
                  status);
         epop__job_exits(text);
     }
-    if (part == PART_FINALIZED || left)
+    if (part == PART_FINALIZED || has_left)
         holders_end();
     if (!status && others_status)
         exit_with(others_status);
@@ -208,7 +295,7 @@ static void take_over(void)
 }
 
 /* What is wrong with the environment, or NULL. */
-static const char *unfit(void)
+static const char *what_is_unfit(void)
 {
     const char *text = first_probe_read();
     return text ? text : leaving_read();
@@ -234,7 +321,7 @@ int part_begin(int *argc, char ***argv, bool of_sessions, void (*ended)(int stat
     sessions = of_sessions;
     session_ended = ended;
     options.command = command_line();
-    options.path = command_path(path, sizeof path);
+    options.path = part_program_path(path, sizeof path);
     options.checkpoint.arguments = options.command;
     refuse_foreign();
     MPI_Initialized(&up);
@@ -243,7 +330,7 @@ int part_begin(int *argc, char ***argv, bool of_sessions, void (*ended)(int stat
     if (error)
         return error;
     epop__job_init(&options, &process, &processes);
-    if (!epop__job_all_loaded(unfit()))
+    if (!epop__job_all_loaded(what_is_unfit()))
         exit(EXIT_FAILURE);
     options.finish_timeout += leaving_seconds();
     options.backend = choose_backend();
@@ -332,8 +419,8 @@ void part_depart(void)
 {
     part = PART_LEFT;
     part_locate(-1, -1);
-    left = epop__job_leaves(0);
-    if (left) {
+    has_left = epop__job_leaves(0);
+    if (has_left) {
         epop__job_detach();
         leaving_begin();
     } else {

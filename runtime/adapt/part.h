@@ -7,8 +7,10 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/describe/describe.h"
 #include "runtime/job/elastic.h"
 
 enum part {
@@ -52,7 +54,28 @@ void part_locate(int rank, int size);
 /* The rank that was said so. Any thread. */
 int part_rank(void);
 
+/* What joining processes are started as: the file that runs, or "" if that is not known; text is where it is put. */
+const char *part_program_path(char *text, size_t size);
+
+/* The file's name without directories; part of path. */
+const char *part_program_name(const char *path);
+
 /* An error of that class, as the error handler of the world has it, with a line for people. Returns the class. */
 int part_wrong(const char *function, int class, const char *why);
+
+/* ---- Its data, and going on from a checkpoint: on the program's thread alone ---------------------- */
+
+/* The probes that were before the first one: 0 in a job that begins anew. */
+int64_t part_probes_before(void);
+
+/* Registers the block; and fills the data in, if it is not there. joins: it comes in the window. Collective over the
+ * world where it fills. */
+void part_describe(const struct elastic *e, void (*block)(void *data, epop_description_t *d), void *data, bool joins);
+/* Is the data missing? */
+bool part_awaits_data(void);
+
+/* In each probe, behind what else is in *info (NULL: nobody asks): in the first one of a process that was started again
+ * after a fault, how often that was. Where nothing else is in it, *info is made, and the caller's. */
+void part_tell_fault(MPI_Info *info);
 
 #endif

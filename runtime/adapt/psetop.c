@@ -6,11 +6,122 @@
 #include "epop/mpi_psets.h"
 #include "interpose/instead.h"
 #include "runtime/adapt/agent.h"
-#include "runtime/adapt/later.h"
 #include "runtime/adapt/question.h"
 #include "runtime/adapt/sessions.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/member/asks.h"
+#include "runtime/member/member.h"
 #include "runtime/psets/psets.h"
+#include "runtime/world/world.h"
+
+/* ---- Questions that the program does not wait for ----------------------------------------------- */
+
+/* An MPI request stands for each, and is complete when the answer has come. MPICH polls it wherever it is tested or
+ * waited for. */
+
+struct later {
+    void (*arrived)(void *context, const cJSON *answer);
+    void (*finished)(void *context);
+    bool there, complete; /* under the member's lock; and completed for MPI */
+    MPI_Request request;
+    char context[];
+};
+
+/* On the control thread, with the member's lock. */
+static void take_answer(void *context, const cJSON *answer)
+{
+    struct later *later = context;
+    later->arrived(later->context, answer);
+    later->there = true;
+}
+
+static int later_query(void *state, MPI_Status *status)
+{
+    (void)state;
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+/* A request may be freed before its answer has come: the answer then goes where it was to go all the same. */
+static int later_release(void *state)
+{
+    struct later *later = state;
+    pthread_mutex_lock(&world.member->lock);
+    bool there = later->there;
+    pthread_mutex_unlock(&world.member->lock);
+    if (there)
+        free(later);
+    return MPI_SUCCESS;
+}
+
+static int later_cancel(void *state, int complete)
+{
+    (void)state;
+    (void)complete;
+    return MPI_SUCCESS;
+}
+
+/* Who waits in MPI polls without a pause. */
+static bool later_is_there(struct later *later)
+{
+    struct timespec until = clock_in(CLOCK_MONOTONIC, 0.0001);
+    pthread_mutex_lock(&world.member->lock);
+    if (!later->there && !world.member->finish)
+        pthread_cond_clockwait(&world.member->changed, &world.member->lock, CLOCK_MONOTONIC, &until);
+    bool there = later->there || world.member->finish;
+    pthread_mutex_unlock(&world.member->lock);
+    return there;
+}
+
+static int later_poll(void *state, MPI_Status *status)
+{
+    struct later *later = state;
+    (void)status;
+    if (later->complete || !later_is_there(later))
+        return MPI_SUCCESS;
+    later->complete = true;
+    if (later->finished && later->there)
+        later->finished(later->context);
+    return MPI_Grequest_complete(later->request);
+}
+
+static int later_wait(int count, void **states, double timeout, MPI_Status *status)
+{
+    (void)timeout;
+    for (int i = 0; i < count; i++)
+        while (!((struct later *)states[i])->complete)
+            later_poll(states[i], status);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Asks (takes the message). arrived gets the answer, with a copy of context's `size` bytes, on the control thread; it
+ * must not block or call MPI. finished (NULL: nothing) is called with that copy in the thread that completes the
+ * request, and may. *request is the program's. MPI's error code, by the session's error handler.
+ */
+static int later_ask(MPI_Session session, const char *function, cJSON *message,
+                     void (*arrived)(void *context, const cJSON *answer), const void *context, size_t size,
+                     void (*finished)(void *context), MPI_Request *request)
+{
+    struct later *later = calloc(1, sizeof *later + size);
+    if (!later) {
+        cJSON_Delete(message);
+        return sessions_wrong(session, function, MPI_ERR_NO_MEM, "out of memory");
+    }
+    memcpy(later->context, context, size);
+    later->arrived = arrived;
+    later->finished = finished;
+    int error =
+        MPIX_Grequest_start(later_query, later_release, later_cancel, later_poll, later_wait, later, &later->request);
+    *request = later->request;
+    if (!error && member_ask_beside(world.member, message, take_answer, later))
+        return sessions_wrong(session, function, MPI_ERR_OTHER, "the job's control does not answer");
+    return error;
+}
 
 /* ---- Operations ----------------------------------------------------------------------- */
 
@@ -167,8 +278,8 @@ int epop__instead_MPI_Session_dyn_v2a_psetop_nb(MPI_Session session, int *op, ch
                    request);
 }
 
-static int look(MPI_Session session, const char *function, const char *coll_pset, const char *input_pset, int *type,
-                char ***output_psets, int *noutput, MPI_Request *request)
+static int psetop_look(MPI_Session session, const char *function, const char *coll_pset, const char *input_pset,
+                       int *type, char ***output_psets, int *noutput, MPI_Request *request)
 {
     int error = sessions_may_change(session, function);
     if (error)
@@ -185,15 +296,16 @@ static int look(MPI_Session session, const char *function, const char *coll_pset
 int epop__instead_MPI_Session_dyn_v2a_query_psetop(MPI_Session session, const char *coll_pset, const char *input_pset,
                                                    int *type, char ***output_psets, int *noutput)
 {
-    return look(session, "MPI_Session_dyn_v2a_query_psetop", coll_pset, input_pset, type, output_psets, noutput, NULL);
+    return psetop_look(session, "MPI_Session_dyn_v2a_query_psetop", coll_pset, input_pset, type, output_psets, noutput,
+                       NULL);
 }
 
 int epop__instead_MPI_Session_dyn_v2a_query_psetop_nb(MPI_Session session, const char *coll_pset,
                                                       const char *input_pset, int *type, char ***output_psets,
                                                       int *noutput, MPI_Request *request)
 {
-    return look(session, "MPI_Session_dyn_v2a_query_psetop_nb", coll_pset, input_pset, type, output_psets, noutput,
-                request);
+    return psetop_look(session, "MPI_Session_dyn_v2a_query_psetop_nb", coll_pset, input_pset, type, output_psets,
+                       noutput, request);
 }
 
 int epop__instead_MPI_Session_dyn_finalize_psetop(MPI_Session session, const char *pset_name)
@@ -307,8 +419,8 @@ static void give_data(void *context)
     lookup->answer = NULL;
 }
 
-static int get(MPI_Session session, const char *function, const char *coll_pset, const char *pset_name, char **keys,
-               int nkeys, int wait, MPI_Info *info_used, MPI_Request *request)
+static int psetop_get(MPI_Session session, const char *function, const char *coll_pset, const char *pset_name,
+                      char **keys, int nkeys, int wait, MPI_Info *info_used, MPI_Request *request)
 {
     struct error why;
     if (!sessions_has(session))
@@ -337,12 +449,13 @@ static int get(MPI_Session session, const char *function, const char *coll_pset,
 int epop__instead_MPI_Session_get_pset_data(MPI_Session session, const char *coll_pset, const char *pset_name,
                                             char **keys, int nkeys, int wait, MPI_Info *info_used)
 {
-    return get(session, "MPI_Session_get_pset_data", coll_pset, pset_name, keys, nkeys, wait, info_used, NULL);
+    return psetop_get(session, "MPI_Session_get_pset_data", coll_pset, pset_name, keys, nkeys, wait, info_used, NULL);
 }
 
 int epop__instead_MPI_Session_get_pset_data_nb(MPI_Session session, const char *coll_pset, const char *pset_name,
                                                char **keys, int nkeys, int wait, MPI_Info *info_used,
                                                MPI_Request *request)
 {
-    return get(session, "MPI_Session_get_pset_data_nb", coll_pset, pset_name, keys, nkeys, wait, info_used, request);
+    return psetop_get(session, "MPI_Session_get_pset_data_nb", coll_pset, pset_name, keys, nkeys, wait, info_used,
+                      request);
 }

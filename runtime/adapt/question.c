@@ -1,4 +1,4 @@
-/* Questions about process sets: see question.h. */
+/* Questions about process sets, and their answers. */
 #include "runtime/adapt/question.h"
 
 #include <stdatomic.h>

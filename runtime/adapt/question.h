@@ -1,4 +1,4 @@
-/* Questions to the coordinator about process sets, as the calls of sessions make them: see runtime/member/asks.h. */
+/* Questions to the coordinator about process sets, as the calls of sessions make them. */
 #ifndef EPOP_ADAPT_QUESTION_H
 #define EPOP_ADAPT_QUESTION_H
 

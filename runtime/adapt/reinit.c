@@ -1,4 +1,4 @@
-/* Re-initialization, and spawning beside the program: see epop/mpi_reinit.h. */
+/* Re-initialization, and spawning beside the program (epop/mpi_reinit.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "interpose/instead.h"
 #include "interpose/interpose.h"
 #include "runtime/adapt/agent.h"
-#include "runtime/adapt/command.h"
 #include "runtime/adapt/part.h"
 #include "runtime/adapt/question.h"
 #include "runtime/adapt/sessions.h"
@@ -128,7 +127,7 @@ static int spawns; /* calls of this process */
 static bool is_this_program(const char *command)
 {
     char text[4096];
-    return command && !strcmp(command_name(command), command_name(command_path(text, sizeof text)));
+    return command && !strcmp(part_program_name(command), part_program_name(part_program_path(text, sizeof text)));
 }
 
 static void tell(MPI_Info info, const cJSON *answer)
