@@ -1,6 +1,7 @@
 /*
  * A x = b by Gaussian elimination with partial pivoting, as an elastic program: one iteration is one block column, and
- * the number of ranks may change between any two. How it works is in docs/examples/gauss.md; the numbers are made in lu.c.
+ * the number of ranks may change between any two. docs/examples/gauss.md says how it works; the numbers are made in
+ * lu.c.
  *     mpiexec.mpich -n 2 epop gauss.so A.mtx [b.mtx] [--block NB] [--tolerance T] [--output x.npy] [--json]
  *     mpiexec.mpich -n 2 epop gauss.so --random N ...
  */

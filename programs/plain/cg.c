@@ -1,7 +1,7 @@
 /*
  * Conjugate gradients, as an MPI program that keeps the processes it was started with: a sparse matrix by blocks of
- * rows, a column map, a halo exchange. It solves for one right-hand side after the other. docs/guide/executables.md makes it
- * malleable, which is cg_adapt.c.
+ * rows, a column map, a halo exchange. It solves for one right-hand side after the other.
+ * docs/guide/executables.md makes it malleable, which is cg_adapt.c.
  *     mpiexec -n 2 ./cg [-g 64x64 | -g 16x16x16 | -f MATRIX.mtx] [-s SYSTEMS] [-t TOLERANCE] [-v]
  * The matrix is the Laplacian of a grid, or that of a Matrix Market file, symmetric and positive definite. -v prints
  * system, iteration, residual and number of processes of each iteration.

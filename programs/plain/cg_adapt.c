@@ -1,6 +1,6 @@
 /*
- * Conjugate gradients, as an MPI program that can be resized while it runs: what cg.c becomes. docs/guide/executables.md says
- * which lines differ, and why.
+ * Conjugate gradients, as an MPI program that can be resized while it runs: what cg.c becomes.
+ * docs/guide/executables.md says which lines differ, and why.
  *     mpiexec -n 2 ./cg_adapt [-g 64x64 | -g 16x16x16 | -f MATRIX.mtx] [-s SYSTEMS] [-t TOLERANCE] [-v]
  * The matrix is the Laplacian of a grid, or that of a Matrix Market file, symmetric and positive definite. -v prints
  * system, iteration, residual and number of processes of each iteration.        epopctl resize 4

@@ -1,7 +1,7 @@
 /*
- * This process's part in moving constant data ahead of the window (runtime/coordinator/adaptation.h says when): the ranks
- * list it where they hold, joining processes fill in values while they wait, and a thread of each moves it while the
- * program computes. In the window what came takes its place. One at a time, as there is one window.
+ * This process's part in moving constant data ahead of the window (runtime/coordinator/adaptation.h says when): the
+ * ranks list it where they hold, joining processes fill in values while they wait, and a thread of each moves it while
+ * the program computes. In the window what came takes its place. One at a time, as there is one window.
  */
 #ifndef EPOP_AHEAD_H
 #define EPOP_AHEAD_H

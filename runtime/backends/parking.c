@@ -9,8 +9,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/host.h"
 #include "runtime/base/json.h"
-#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/releases.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/member/member.h"
 #include "runtime/wire/messages.h"
 

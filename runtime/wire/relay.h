@@ -1,7 +1,8 @@
 /*
  * The one connection of a host to a job that is on another one. The first member there that attaches is its relay: it
  * takes the other members of its host in, at a name that only those find who know the token, hands them what they are
- * told, and the job what they say. What many of them say alike at a time goes as one line (docs/reference/control.md, Relays).
+ * told, and the job what they say. What many of them say alike at a time goes as one line (docs/reference/control.md,
+ * Relays).
  *
  * A relay that leaves the job, or its world, says so to the others before, and the first of them to attach again is the
  * next one: nothing is lost. When a relay dies they are lost with it; as it is a process of the world, or joins

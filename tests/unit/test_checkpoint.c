@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "runtime/base/json.h"
-#include "runtime/coordinator/coordinator.h"
 #include "runtime/coordinator/checkpoint.h"
+#include "runtime/coordinator/coordinator.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 

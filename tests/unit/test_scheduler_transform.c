@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "scheduler/workload/workload.h"
 #include "scheduler/workload/transform.h"
+#include "scheduler/workload/workload.h"
 
 #define JOBS  200
 #define NODES 64
