@@ -4,6 +4,7 @@
  * the record the same layout.
  */
 #include "scheduler/epoprm/command.h"
+#include "scheduler/simulated/schedule_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +19,6 @@
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
 #include "scheduler/journal/journal.h"
-#include "scheduler/simulated/metrics.h"
-#include "scheduler/simulated/recording.h"
-#include "scheduler/simulated/schedule.h"
 #include "scheduler/workload/workload.h"
 
 /* ---- Nodes -------------------------------------------------------------------------------------- */

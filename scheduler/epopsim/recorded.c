@@ -9,6 +9,7 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/json.h"
+#include "scheduler/simulated/schedule_json.h"
 #include "scheduler/workload/input.h"
 
 static int read_runs(struct recorded *recorded, const cJSON *runs, struct error *error)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/simulated/schedule_json.h"
+
 /* The item belongs to the object from now on, or is gone. */
 static bool attach(cJSON *object, const char *name, cJSON *item)
 {

@@ -1,4 +1,4 @@
-/* Who holds which node: see ledger.h. */
+/* Who holds which node, checked at each change and counted anew when asked for. */
 #include "scheduler/simulated/ledger.h"
 
 #include <inttypes.h>
@@ -31,8 +31,8 @@ static int wrong_holder(int64_t job, int node, int64_t holder, struct error *err
 }
 
 /* All are in the machine, ascending, and `expected` holds them. */
-static int check(const struct ledger *ledger, int64_t job, const int *nodes, int count, int64_t expected,
-                 struct error *error)
+static int check_nodes(const struct ledger *ledger, int64_t job, const int *nodes, int count, int64_t expected,
+                       struct error *error)
 {
     for (int i = 0; i < count; i++) {
         if (nodes[i] < 0 || nodes[i] >= ledger->nodes)
@@ -48,7 +48,7 @@ static int check(const struct ledger *ledger, int64_t job, const int *nodes, int
 
 int ledger_take(struct ledger *ledger, int64_t job, const int *nodes, int count, struct error *error)
 {
-    if (check(ledger, job, nodes, count, LEDGER_IDLE, error))
+    if (check_nodes(ledger, job, nodes, count, LEDGER_IDLE, error))
         return -1;
     for (int i = 0; i < count; i++)
         ledger->holders[nodes[i]] = job;
@@ -59,7 +59,7 @@ int ledger_take(struct ledger *ledger, int64_t job, const int *nodes, int count,
 
 int ledger_give(struct ledger *ledger, int64_t job, const int *nodes, int count, struct error *error)
 {
-    if (check(ledger, job, nodes, count, job, error))
+    if (check_nodes(ledger, job, nodes, count, job, error))
         return -1;
     for (int i = 0; i < count; i++)
         ledger->holders[nodes[i]] = LEDGER_IDLE;

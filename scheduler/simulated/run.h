@@ -1,15 +1,48 @@
-/* A simulation under way: what its parts share. Each part's functions are in a header of its own. */
+/* A simulation under way: its structure, which simulate.c and play.c share, and its events. */
 #ifndef SCHEDULER_SIMULATED_RUN_H
 #define SCHEDULER_SIMULATED_RUN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "scheduler/core/core.h"
-#include "scheduler/simulated/events.h"
 #include "scheduler/simulated/ledger.h"
 #include "scheduler/simulated/schedule.h"
 #include "scheduler/simulated/simulate.h"
+
+/* ---- Events ------------------------------------------------------------------------------------- */
+
+/*
+ * What will happen in a simulated run, by time: a binary heap. What happens at the same time comes in the order of the
+ * kinds, then of the jobs, then as it was added, so that a run depends on nothing else.
+ */
+
+enum event_kind {
+    EVENT_PHASE,   /* a job has done its phase: the next one, or the end */
+    EVENT_RESIZE,  /* the next step of a resize */
+    EVENT_MEASURE, /* enough iterations for a sample */
+    EVENT_NODE,    /* one fails, or returns */
+    EVENT_SUBMIT,
+    EVENT_PROMISE, /* a start that was promised is looked at */
+    EVENT_KINDS
+};
+
+struct event {
+    double time;
+    enum event_kind kind;
+    size_t index;   /* of the job, or of the fault */
+    unsigned stamp; /* one that is no longer the job's is of the past: the event does not happen */
+    unsigned long order;
+};
+
+struct events {
+    struct event *heap;
+    size_t count, room;
+    unsigned long added;
+};
+
+/* ---- Jobs --------------------------------------------------------------------------------------- */
 
 enum play_state { PLAY_AHEAD, PLAY_WAITS, PLAY_RUNS, PLAY_OVER };
 
@@ -54,6 +87,8 @@ struct play_id {
     size_t index;
 };
 
+/* ---- The run ------------------------------------------------------------------------------------ */
+
 struct run {
     const struct simulation *simulation;
     const struct workload *workload;
@@ -67,7 +102,7 @@ struct run {
     double now, wake;
     size_t running, waiting, over;
     bool news;            /* something happened that the policy is to see */
-    bool exact;           /* so far reservations must hold: see promise.h */
+    bool exact;           /* so far promised starts must hold */
     size_t compared;      /* decisions that were found in the recorded run */
     double node_seconds;  /* held */
     double joules, peak;  /* watts */
@@ -79,6 +114,16 @@ struct run {
     size_t first_waiting; /* no job before it waits */
 };
 
+/* 0, or -1: no memory. */
+int run_add_event(struct run *run, const struct event *event);
+
+/* The first, which stays; NULL: there is none. */
+const struct event *run_first_event(const struct run *run);
+void run_drop_event(struct run *run);
+
+void run_free_events(struct run *run);
+
+/* NULL: there is none. */
 struct play *run_find(const struct run *run, int64_t id);
 
 /* An event of this job; those of the same kind that were there do not happen. */

@@ -1,11 +1,7 @@
-/*
- * What happened in a simulated run, and the field's figures of it. This is what others see of it; recording.h fills it,
- * metrics.c sums it up, schedule_json.c and schedule_read.c write and read it.
- */
+/* What happened in a run, simulated or recorded from real jobs, and the field's figures of it. */
 #ifndef SCHEDULER_SIMULATED_SCHEDULE_H
 #define SCHEDULER_SIMULATED_SCHEDULE_H
 
-#include <cjson/cJSON.h>
 #include <epop/policy.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,19 +72,32 @@ struct schedule {
 
 void schedule_free(struct schedule *schedule);
 
+/* ---- Writing down what happens ------------------------------------------------------------------ */
+
+/* All return 0, or -1 when out of memory. */
+
+int record_decision(struct schedule *schedule, double time, const struct decision *decision);
+
+/* `text` is the schedule's from now on, also on failure. */
+int record_event(struct schedule *schedule, double time, char *text);
+
+/* What the job holds now; empty before its start. */
+const struct stay *record_held(const struct job_record *job);
+
+/* The job holds these nodes, too; or no longer these. Ascending. */
+int record_more(struct job_record *job, double time, const int *nodes, int count);
+int record_fewer(struct job_record *job, double time, const int *nodes, int count);
+/* Nothing any more. */
+void record_none(struct job_record *job, double time);
+
+/* ---- Figures ------------------------------------------------------------------------------------ */
+
 /* Of a job that is done: seconds from its submission to its (last) start; bounded slowdown. */
 double job_wait(const struct job_record *job);
 double job_slowdown(const struct job_record *job);
 
-/* One of the runs of schema/schedule.schema.json; NULL: no memory. The same run gives the same text: the CPU times of
- * the metrics are not in it. */
-cJSON *schedule_json(const struct schedule *schedule);
-
-/* Its metrics alone. */
-cJSON *metrics_json(const struct metrics *metrics);
-
-/* The policy, its options and the decisions of such a run, for struct simulation's `replay`; no jobs. -1: the line says
- * which member is missing or makes no sense. */
-int schedule_read(struct schedule *schedule, const cJSON *run, struct error *error);
+/* Of a run that is over: sums up struct metrics (formulas: docs/reference/simulator.md) of the jobs' records, and the
+ * node seconds that they held; what was counted on the way is there already. */
+int metrics_sum(struct schedule *schedule, const struct workload *workload, double node_seconds, struct error *error);
 
 #endif

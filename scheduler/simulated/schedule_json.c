@@ -1,9 +1,83 @@
-/* A run as JSON: see schedule.h and schema/schedule.schema.json. */
-#include <cjson/cJSON.h>
-#include <stdlib.h>
+/* A schedule as JSON, written and read: the runs of schema/schedule.schema.json. */
+#include "scheduler/simulated/schedule_json.h"
 
-#include "scheduler/simulated/node_text.h"
-#include "scheduler/simulated/schedule.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/array.h"
+#include "runtime/base/json.h"
+
+/* ---- Node numbers as text ----------------------------------------------------------------------- */
+
+enum { NUMBER_MAX = 1 << 24 }; /* no machine has more nodes */
+
+char *node_text(const int *nodes, int count)
+{
+    char *text = malloc((size_t)count * 12 + 1), *end = text;
+    if (!text)
+        return NULL;
+    *end = 0;
+    for (int i = 0, last; i < count; i = last + 1) {
+        for (last = i; last + 1 < count && nodes[last + 1] == nodes[last] + 1;)
+            last++;
+        end += sprintf(end, last > i ? "%s%d-%d" : "%s%d", i ? "," : "", nodes[i], nodes[last]);
+    }
+    return text;
+}
+
+static int read_number(const char **text, long *number)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return -1;
+    *number = strtol(*text, &end, 10);
+    *text = end;
+    return *number < NUMBER_MAX ? 0 : -1;
+}
+
+/* One number, or two with a hyphen. */
+static int read_range(const char **text, long *first, long *last)
+{
+    if (read_number(text, first))
+        return -1;
+    *last = *first;
+    if (**text != '-')
+        return 0;
+    ++*text;
+    return read_number(text, last) || *last < *first ? -1 : 0;
+}
+
+static int append_range(int **nodes, size_t *room, int *count, long first, long last)
+{
+    if (array_reserve(nodes, room, (size_t)(*count + last - first + 1), sizeof **nodes))
+        return -2;
+    while (first <= last)
+        (*nodes)[(*count)++] = (int)first++;
+    return 0;
+}
+
+int node_numbers(const char *text, int **nodes)
+{
+    size_t room = 0;
+    int count = 0, failed = 0;
+    long first, last = -1;
+    *nodes = NULL;
+    while (*text && !failed) {
+        long before = last;
+        failed =
+            read_range(&text, &first, &last) || first <= before ? -1 : append_range(nodes, &room, &count, first, last);
+        if (!failed && *text)
+            failed = *text++ == ',' && *text ? 0 : -1;
+    }
+    if (!failed)
+        return count;
+    free(*nodes);
+    *nodes = NULL;
+    return failed;
+}
+
+/* ---- Writing values ----------------------------------------------------------------------------- */
 
 static bool add_number(cJSON *object, const char *name, double number)
 {
@@ -16,7 +90,7 @@ static bool add_text(cJSON *object, const char *name, const char *text)
 }
 
 /* `item` belongs to the array or object from now on, or is gone. */
-static bool append(cJSON *array, cJSON *item)
+static bool append_item(cJSON *array, cJSON *item)
 {
     if (item && cJSON_AddItemToArray(array, item))
         return true;
@@ -24,7 +98,7 @@ static bool append(cJSON *array, cJSON *item)
     return false;
 }
 
-static bool attach(cJSON *object, const char *name, cJSON *item)
+static bool attach_item(cJSON *object, const char *name, cJSON *item)
 {
     if (item && cJSON_AddItemToObject(object, name, item))
         return true;
@@ -40,7 +114,7 @@ static bool add_nodes(cJSON *object, const int *nodes, int count)
     return added;
 }
 
-/* ---- Metrics ------------------------------------------------------------------------------ */
+/* ---- Writing metrics ---------------------------------------------------------------------------- */
 
 cJSON *metrics_json(const struct metrics *m)
 {
@@ -81,14 +155,14 @@ cJSON *metrics_json(const struct metrics *m)
     return NULL;
 }
 
-/* ---- Jobs --------------------------------------------------------------------------------- */
+/* ---- Writing jobs ------------------------------------------------------------------------------- */
 
 static cJSON *stay_json(const struct stay *stay)
 {
     cJSON *array = cJSON_CreateArray();
     char *text = node_text(stay->nodes, stay->count);
-    bool whole = array && text && append(array, cJSON_CreateNumber(stay->begin)) &&
-                 append(array, cJSON_CreateNumber(stay->end)) && append(array, cJSON_CreateString(text));
+    bool whole = array && text && append_item(array, cJSON_CreateNumber(stay->begin)) &&
+                 append_item(array, cJSON_CreateNumber(stay->end)) && append_item(array, cJSON_CreateString(text));
     free(text);
     if (whole)
         return array;
@@ -100,7 +174,7 @@ static bool add_stays(cJSON *object, const struct job_record *job)
 {
     cJSON *array = cJSON_AddArrayToObject(object, "stays");
     for (int i = 0; array && i < job->stay_count; i++)
-        if (!append(array, stay_json(&job->stays[i])))
+        if (!append_item(array, stay_json(&job->stays[i])))
             return false;
     return array;
 }
@@ -140,14 +214,14 @@ static cJSON *jobs_json(const struct schedule *schedule)
 {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; array && i < schedule->job_count; i++)
-        if (!append(array, job_json(&schedule->jobs[i]))) {
+        if (!append_item(array, job_json(&schedule->jobs[i]))) {
             cJSON_Delete(array);
             return NULL;
         }
     return array;
 }
 
-/* ---- Decisions, events -------------------------------------------------------------------- */
+/* ---- Writing decisions and events --------------------------------------------------------------- */
 
 static bool add_decision(cJSON *object, const struct decision_record *record)
 {
@@ -194,9 +268,108 @@ cJSON *schedule_json(const struct schedule *schedule)
     cJSON *object = cJSON_CreateObject();
     if (object && add_text(object, "policy", schedule->policy) &&
         add_text(object, "policy_options", schedule->options) &&
-        attach(object, "metrics", metrics_json(&schedule->metrics)) && attach(object, "jobs", jobs_json(schedule)) &&
-        attach(object, "decisions", decisions_json(schedule)) && attach(object, "events", events_json(schedule)))
+        attach_item(object, "metrics", metrics_json(&schedule->metrics)) &&
+        attach_item(object, "jobs", jobs_json(schedule)) &&
+        attach_item(object, "decisions", decisions_json(schedule)) &&
+        attach_item(object, "events", events_json(schedule)))
         return object;
     cJSON_Delete(object);
     return NULL;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------ */
+
+static int kind_named(const char *text, enum decision_kind *kind)
+{
+    static const char *const kinds[] = {"start", "resize", "reserve"};
+    for (int i = 0; text && i < 3; i++)
+        if (!strcmp(text, kinds[i]))
+            return *kind = (enum decision_kind)i, 0;
+    return -1;
+}
+
+static int read_figure(const cJSON *object, const char *name, double *value)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    if (!cJSON_IsNumber(item))
+        return -1;
+    *value = item->valuedouble;
+    return 0;
+}
+
+static const char *wrong_member(const cJSON *json, struct decision_record *record, const char **nodes)
+{
+    struct decision *decision = &record->decision;
+    double job, from, to;
+    *nodes = json_text(json, "nodes");
+    if (kind_named(json_text(json, "kind"), &decision->kind))
+        return "kind";
+    if (read_figure(json, "time", &record->time))
+        return "time";
+    if (read_figure(json, "job", &job))
+        return "job";
+    if (read_figure(json, "from", &from) || !(from >= 0 && from <= 1e9))
+        return "from";
+    if (read_figure(json, "to", &to) || !(to >= 0 && to <= 1e9))
+        return "to";
+    if (!*nodes)
+        return "nodes";
+    if (decision->kind == DECISION_RESERVE && read_figure(json, "at", &decision->time))
+        return "at";
+    decision->job = (int64_t)job;
+    decision->from = (int)from;
+    decision->to = (int)to;
+    return NULL;
+}
+
+static int add_decision_read(struct schedule *schedule, const cJSON *json, struct error *error)
+{
+    struct decision_record *record;
+    const char *wrong, *nodes;
+    int *numbers;
+    if (array_reserve(&schedule->decisions, &schedule->decision_room, schedule->decision_count + 1, sizeof *record))
+        return error_memory(error);
+    record = &schedule->decisions[schedule->decision_count];
+    *record = (struct decision_record){0};
+    wrong = wrong_member(json, record, &nodes);
+    int count = wrong ? 0 : node_numbers(nodes, &numbers);
+    if (count == -2)
+        return error_memory(error);
+    if (wrong || count < 0)
+        return error_set(error, ERROR_FAILED, "decision %zu has no %s that makes sense", schedule->decision_count + 1,
+                         wrong ? wrong : "nodes");
+    record->decision.nodes = numbers;
+    record->decision.count = count;
+    schedule->decision_count++;
+    return 0;
+}
+
+static int read_run(struct schedule *schedule, const cJSON *run, struct error *error)
+{
+    const char *policy = json_text(run, "policy"), *options = json_text(run, "policy_options");
+    const cJSON *decisions = cJSON_GetObjectItemCaseSensitive(run, "decisions"), *json;
+    if (!policy || !options || !cJSON_IsArray(decisions))
+        return error_set(error, ERROR_FAILED, "the run has no %s",
+                         !policy    ? "policy"
+                         : !options ? "policy_options"
+                                    : "decisions");
+    schedule->policy = strdup(policy);
+    schedule->options = strdup(options);
+    if (!schedule->policy || !schedule->options)
+        return error_memory(error);
+    cJSON_ArrayForEach(json, decisions)
+    {
+        if (add_decision_read(schedule, json, error))
+            return -1;
+    }
+    return 0;
+}
+
+int schedule_read(struct schedule *schedule, const cJSON *run, struct error *error)
+{
+    *schedule = (struct schedule){0};
+    if (!read_run(schedule, run, error))
+        return 0;
+    schedule_free(schedule);
+    return -1;
 }

@@ -1,4 +1,4 @@
-/* Faults, read line by line: see script.h. */
+/* Scripts of faults, read line by line. */
 #include "scheduler/simulated/script.h"
 
 #include <limits.h>
@@ -102,7 +102,7 @@ static int take_lines(struct reader *reader, struct input *input, struct error *
 }
 
 /* By time; of one moment, as they stand in the file. */
-static void sort(struct script *script)
+static void sort_nodes(struct script *script)
 {
     for (size_t i = 1; i < script->node_count; i++) {
         struct node_fault fault = script->nodes[i];
@@ -125,7 +125,7 @@ int script_read(struct script *script, const char *path, struct error *error)
     if (failed)
         script_free(script);
     else
-        sort(script);
+        sort_nodes(script);
     return failed;
 }
 

@@ -1,4 +1,4 @@
-/* A workload in virtual time: see simulate.h. */
+/* A run: its beginning, what happens in it, what the policy decides and what is held against it, and its end. */
 #include "scheduler/simulated/simulate.h"
 
 #include <inttypes.h>
@@ -6,20 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "scheduler/simulated/deciding.h"
-#include "scheduler/simulated/faults.h"
-#include "scheduler/simulated/measuring.h"
-#include "scheduler/simulated/metrics.h"
-#include "scheduler/simulated/promise.h"
-#include "scheduler/simulated/replay.h"
-#include "scheduler/simulated/resizing.h"
+#include "scheduler/simulated/play.h"
 #include "scheduler/simulated/run.h"
-#include "scheduler/simulated/running.h"
+#include "scheduler/simulated/schedule.h"
 
-enum { IDLE_ROUNDS_MAX = 1000, WAKES_MAX = 1000000, PROGRESS_EVERY = 256 };
+/* Decisions of one moment; decisions while nothing runs; wakes for nothing. More are refused. */
+enum { ROUNDS_MAX = 1000, IDLE_ROUNDS_MAX = 1000, WAKES_MAX = 1000000, PROGRESS_EVERY = 256 };
+static const double moved = 1e-6; /* seconds: less is no time */
 
-/* ---- The beginning ------------------------------------------------------------------------ */
+/* ---- The beginning ------------------------------------------------------------------------------ */
 
 static bool is_a_phase(const struct phase *phase, int most)
 {
@@ -109,37 +106,341 @@ static int name_schedule(struct run *run, struct error *error)
     return run->schedule->policy && run->schedule->options ? 0 : error_memory(error);
 }
 
-static int begin(struct run *run, struct error *error)
+static int expect_fault(struct run *run, const struct script *script, size_t index, struct error *error)
 {
-    if (name_schedule(run, error) || begin_jobs(run, error) || begin_core(run, error) || faults_begin(run, error))
+    struct event event = {.time = fmax(script->nodes[index].time, run->now), .kind = EVENT_NODE, .index = index};
+    int node = script->nodes[index].node;
+    if (node < 0 || node >= run->workload->nodes)
+        return error_set(error, ERROR_REFUSED, "the script: there is no node %d, the machine has 0 to %d", node,
+                         run->workload->nodes - 1);
+    return run_add_event(run, &event) ? error_memory(error) : 0;
+}
+
+/* All nodes and jobs of the script are there. Expects its events. */
+static int begin_faults(struct run *run, struct error *error)
+{
+    const struct script *script = run->simulation->script;
+    for (size_t i = 0; script && i < script->node_count; i++)
+        if (expect_fault(run, script, i, error))
+            return -1;
+    for (size_t i = 0; script && i < script->resize_count; i++)
+        if (!run_find(run, script->resizes[i].job))
+            return error_set(error, ERROR_REFUSED, "the script: there is no job %" PRId64, script->resizes[i].job);
+    return 0;
+}
+
+/* Whether promises can be held against the policy at all. */
+static bool promises_hold(const struct run *run)
+{
+    if (!run->simulation->exact || run->simulation->script)
+        return false;
+    for (const struct work *work = run->workload->works; work < run->workload->works + run->count; work++)
+        if (work->limit < work_seconds(work, work->wanted) * (1 - 1e-9) ||
+            (work->progress && run->simulation->noise > 0))
+            return false;
+    return true;
+}
+
+static int begin_run(struct run *run, struct error *error)
+{
+    if (name_schedule(run, error) || begin_jobs(run, error) || begin_core(run, error) || begin_faults(run, error))
         return -1;
-    run->exact = promise_exact(run);
+    run->exact = promises_hold(run);
     run->wake = INFINITY;
     run->round_began = run->now - 1;
     return 0;
 }
 
-/* ---- What happens ------------------------------------------------------------------------- */
+/* ---- Nodes that fail ---------------------------------------------------------------------------- */
 
-static int happen(struct run *run, const struct event *event, struct error *error)
+/*
+ * A job on a node that fails is requeued, and begins anew; one that was only to get the node goes on, and its resize
+ * is refused.
+ */
+
+static int lose_node(struct run *run, int node, struct error *error)
+{
+    int64_t holder = run->ledger.holders[node];
+    struct play *play = holder < 0 ? NULL : run_find(run, holder);
+    if (!play)
+        return 0;
+    if (play_awaits(play, node))
+        return play_resize_refuse(run, play, "a node of them fails", error);
+    return play_requeue(run, play, error);
+}
+
+/* EVENT_NODE: of the script's nodes, this one. A job on a node that fails is requeued, and begins anew; one that was
+ * only to get the node goes on, and its resize is refused. */
+static int change_node(struct run *run, size_t index, struct error *error)
+{
+    const struct node_fault *fault = &run->simulation->script->nodes[index];
+    bool was_up = run->ledger.holders[fault->node] != LEDGER_DOWN;
+    if (run_note(run, error, "node %d %s", fault->node, fault->up ? "returns" : "fails"))
+        return -1;
+    if (was_up == fault->up)
+        return 0;
+    if (!fault->up && lose_node(run, fault->node, error))
+        return -1;
+    if (fault->up)
+        ledger_return(&run->ledger, fault->node);
+    else
+        ledger_fail(&run->ledger, fault->node);
+    run->news = true;
+    return core_node(run->core, fault->node, fault->up, error);
+}
+
+/* ---- Starts that were promised ------------------------------------------------------------------ */
+
+/*
+ * With true limits no job that was started from behind may keep another from its first promise: when that time has
+ * come and the job waits, the idle nodes and those of jobs submitted later and started since the promise must be too
+ * few for it. This is checked as long as no limit is too short, what jobs say of their progress is right, no fault
+ * was injected, all jobs start as large as they wanted, and none is resized: else nobody can know when nodes become
+ * idle.
+ */
+
+/* Sums of times are rounded: as late as that is on time. */
+static double no_later_than(double time)
+{
+    return time + 1e-3 + 1e-9 * fabs(time);
+}
+
+/* A reservation. The first one of a job counts. */
+static int make_promise(struct run *run, struct play *play, const struct decision *decision, struct error *error)
+{
+    struct event event = {.time = no_later_than(fmax(decision->time, run->now)), .kind = EVENT_PROMISE};
+    event.index = (size_t)(play - run->plays);
+    play->reserved = decision->time;
+    if (play->promised)
+        return 0;
+    play->promised = true;
+    play->promise = decision->time;
+    play->promise_made = run->now;
+    play->promise_nodes = decision->to;
+    return run->exact && run_add_event(run, &event) ? error_memory(error) : 0;
+}
+
+/* Nodes that the jobs behind this one have taken since the promise. */
+static int nodes_taken_behind(const struct run *run, const struct play *play)
+{
+    int nodes = 0;
+    for (const struct play *other = play + 1; other < run->plays + run->count && other->state != PLAY_AHEAD; other++)
+        if (other->state == PLAY_RUNS && other->record->start >= play->promise_made)
+            nodes += other->nodes;
+    return nodes;
+}
+
+/* EVENT_PROMISE: the time of the first one is over. */
+static int check_promise(const struct run *run, const struct play *play, struct error *error)
+{
+    int behind;
+    if (!run->exact || play->state != PLAY_WAITS)
+        return 0;
+    behind = nodes_taken_behind(run, play);
+    if (run->ledger.idle + behind < play->promise_nodes)
+        return 0;
+    return error_set(error, ERROR_FAILED,
+                     "job %" PRId64 " was promised %d nodes for %.10g and waits, while %d are idle and jobs submitted "
+                     "later have got %d since: a backfilled job delays it",
+                     play->work->id, play->promise_nodes, play->promise, run->ledger.idle, behind);
+}
+
+/* ---- A recorded run comes again ----------------------------------------------------------------- */
+
+/* The same decisions at the same times. */
+
+static bool same_time(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 + 1e-12 * fabs(a);
+}
+
+static bool same_decision(const struct decision_record *a, const struct decision_record *b)
+{
+    const struct decision *x = &a->decision, *y = &b->decision;
+    return same_time(a->time, b->time) && x->kind == y->kind && x->job == y->job && x->from == y->from &&
+           x->to == y->to && x->count == y->count && (x->kind != DECISION_RESERVE || same_time(x->time, y->time)) &&
+           (!x->count || !memcmp(x->nodes, y->nodes, (size_t)x->count * sizeof *x->nodes));
+}
+
+static void describe_decision(char *text, size_t size, const struct decision_record *record)
+{
+    const struct decision *decision = &record->decision;
+    int used = snprintf(text, size, "at %.10g ", record->time);
+    text += used, size -= (size_t)used;
+    if (decision->kind == DECISION_RESIZE)
+        snprintf(text, size, "resize of job %" PRId64 " from %d to %d nodes", decision->job, decision->from,
+                 decision->to);
+    else if (decision->kind == DECISION_START)
+        snprintf(text, size, "start of job %" PRId64 " on %d nodes from node %d on", decision->job, decision->to,
+                 decision->count ? decision->nodes[0] : 0);
+    else
+        snprintf(text, size, "reservation of %d nodes at %.10g for job %" PRId64, decision->to, decision->time,
+                 decision->job);
+}
+
+/* The decision that was recorded last, against the recorded run. -1: the line names both. */
+static int compare_with_record(struct run *run, struct error *error)
+{
+    const struct schedule *recorded = run->simulation->replay;
+    const struct decision_record *is = &run->schedule->decisions[run->schedule->decision_count - 1];
+    size_t at = run->compared;
+    char text[200], other[200] = "nothing more";
+    if (!recorded)
+        return 0;
+    if (at < recorded->decision_count && same_decision(is, &recorded->decisions[at])) {
+        run->compared++;
+        return 0;
+    }
+    describe_decision(text, sizeof text, is);
+    if (at < recorded->decision_count)
+        describe_decision(other, sizeof other, &recorded->decisions[at]);
+    return error_set(error, ERROR_FAILED, "the replay differs in decision %zu: %s; recorded is %s%s", at + 1, text,
+                     other, strncmp(text, other, sizeof text) ? "" : " (on other nodes)");
+}
+
+/* The run is over: nothing that was recorded is missing. */
+static int check_record_is_over(const struct run *run, struct error *error)
+{
+    const struct schedule *recorded = run->simulation->replay;
+    char text[200];
+    if (!recorded || run->compared == recorded->decision_count)
+        return 0;
+    describe_decision(text, sizeof text, &recorded->decisions[run->compared]);
+    return error_set(error, ERROR_FAILED, "the replay ends after %zu decisions; recorded is then %s", run->compared,
+                     text);
+}
+
+/* ---- Decisions ---------------------------------------------------------------------------------- */
+
+/* The policy is asked by way of the core, and what it decides is carried out. */
+
+static double cpu_time(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int ask_policy(struct run *run, struct decisions *decisions, struct error *error)
+{
+    struct metrics *metrics = &run->schedule->metrics;
+    double began = cpu_time(), took;
+    if (core_decide(run->core, run->now, run->simulation->policy, decisions, error))
+        return -1;
+    took = cpu_time() - began;
+    metrics->decide_seconds += took;
+    metrics->decide_longest = fmax(metrics->decide_longest, took);
+    metrics->decides++;
+    return 0;
+}
+
+/* A policy that is never content, at one moment. */
+static int count_rounds(struct run *run, struct error *error)
+{
+    if (run->now > run->round_began + moved) {
+        run->round_began = run->now;
+        run->rounds = 0;
+    }
+    if (run->rounds++ < ROUNDS_MAX)
+        return 0;
+    return error_set(error, ERROR_FAILED, "the policy was asked %d times without time moving; it always wants more",
+                     ROUNDS_MAX);
+}
+
+/* Reservations are made anew at each decision: one is written down when its time is another. */
+static bool is_told(const struct play *play, const struct decision *decision)
+{
+    return decision->kind == DECISION_RESERVE && play->promised && fabs(play->reserved - decision->time) <= 1e-6;
+}
+
+static int carry_out(struct run *run, struct play *play, const struct decision *decision, struct error *error)
+{
+    switch (decision->kind) {
+    case DECISION_START:
+        run->exact &= decision->to == play->work->wanted;
+        return play_start(run, play, decision, error);
+    case DECISION_RESIZE:
+        run->exact = false;
+        return play_resize(run, play, decision, error);
+    case DECISION_RESERVE:
+        break;
+    }
+    return make_promise(run, play, decision, error);
+}
+
+static int take_decision(struct run *run, const struct decision *decision, struct error *error)
+{
+    struct play *play = run_find(run, decision->job);
+    if (!play)
+        return error_set(error, ERROR_FAILED, "the core decides on job %" PRId64 ", which there is not", decision->job);
+    if (is_told(play, decision))
+        return 0;
+    if (record_decision(run->schedule, run->now, decision))
+        return error_memory(error);
+    if (compare_with_record(run, error))
+        return -1;
+    run->unchecked += decision->count;
+    return carry_out(run, play, decision, error);
+}
+
+/* Jobs that this plan starts while one that was submitted earlier waits on. */
+static void count_backfilled(struct run *run, const struct decisions *decisions)
+{
+    while (run->first_waiting < run->count && run->plays[run->first_waiting].state != PLAY_WAITS &&
+           run->plays[run->first_waiting].state != PLAY_AHEAD)
+        run->first_waiting++;
+    for (int i = 0; i < decisions->count; i++)
+        if (decisions->items[i].kind == DECISION_START &&
+            run_find(run, decisions->items[i].job) > run->plays + run->first_waiting)
+            run->schedule->metrics.backfilled++;
+}
+
+static int compare_with_core(const struct run *run, struct error *error)
+{
+    const epop_policy_state_t *state = core_state(run->core, run->now);
+    if (!state)
+        return error_memory(error);
+    if (state->idle == run->ledger.idle && state->down == run->ledger.down)
+        return 0;
+    return error_set(error, ERROR_FAILED, "to the core %d nodes are idle and %d down, in truth %d and %d", state->idle,
+                     state->down, run->ledger.idle, run->ledger.down);
+}
+
+static int decide(struct run *run, struct error *error)
+{
+    struct decisions decisions;
+    run->news = false;
+    if (count_rounds(run, error) || ask_policy(run, &decisions, error))
+        return -1;
+    run->wake = decisions.wake;
+    for (int i = 0; i < decisions.count; i++)
+        if (take_decision(run, &decisions.items[i], error))
+            return -1;
+    count_backfilled(run, &decisions);
+    return compare_with_core(run, error);
+}
+
+/* ---- What happens ------------------------------------------------------------------------------- */
+
+static int happen_one(struct run *run, const struct event *event, struct error *error)
 {
     struct play *play = event->kind == EVENT_NODE ? NULL : &run->plays[event->index];
     switch (event->kind) {
     case EVENT_PHASE:
-        return running_phase(run, play, error);
+        return play_phase_done(run, play, error);
     case EVENT_RESIZE:
-        return resizing_event(run, play, error);
+        return play_resize_step(run, play, error);
     case EVENT_MEASURE:
-        return measuring_event(run, play, error);
+        return play_measure(run, play, error);
     case EVENT_SUBMIT:
-        return running_submit(run, play, error);
+        return play_submit(run, play, error);
     case EVENT_PROMISE:
-        return promise_event(run, play, error);
+        return check_promise(run, play, error);
     case EVENT_NODE:
     case EVENT_KINDS:
         break;
     }
-    return faults_event(run, event->index, error);
+    return change_node(run, event->index, error);
 }
 
 static bool is_past(const struct run *run, const struct event *event)
@@ -151,8 +452,8 @@ static bool is_past(const struct run *run, const struct event *event)
 static const struct event *next_event(struct run *run)
 {
     const struct event *event;
-    while ((event = events_first(&run->events)) && is_past(run, event))
-        events_drop(&run->events);
+    while ((event = run_first_event(run)) && is_past(run, event))
+        run_drop_event(run);
     return event;
 }
 
@@ -183,8 +484,8 @@ static int happen_all(struct run *run, struct error *error)
     const struct event *first;
     while ((first = next_event(run)) && first->time <= run->now) {
         struct event event = *first;
-        events_drop(&run->events);
-        if (happen(run, &event, error))
+        run_drop_event(run);
+        if (happen_one(run, &event, error))
             return -1;
         run->unchecked++;
     }
@@ -194,7 +495,7 @@ static int happen_all(struct run *run, struct error *error)
     return ledger_count(&run->ledger, error);
 }
 
-static int stuck(const struct run *run, struct error *error)
+static int say_stuck(const struct run *run, struct error *error)
 {
     double cap = run->workload->power_cap;
     char capped[60] = "";
@@ -218,7 +519,7 @@ static int next_time(struct run *run, double *time, struct error *error)
     bool due = event || run->running;
     run->idle_rounds = due ? 0 : run->idle_rounds + 1;
     if (!due && (isinf(run->wake) || run->idle_rounds > IDLE_ROUNDS_MAX))
-        return stuck(run, error);
+        return say_stuck(run, error);
     bool happens = event && event->time <= run->wake;
     run->wakes = happens ? 0 : run->wakes + 1;
     if (run->wakes > WAKES_MAX)
@@ -237,27 +538,27 @@ static void tell_progress(const struct run *run, long steps)
         run->simulation->progress(run->simulation->context, run->over, run->count, run->now);
 }
 
-static int play(struct run *run, struct error *error)
+static int play_on(struct run *run, struct error *error)
 {
     double time = run->now;
     for (long steps = 0; run->over < run->count; steps++) {
         if (next_time(run, &time, error) || move_to(run, time, error) || happen_all(run, error))
             return -1;
-        if ((run->news || run->wake <= run->now) && deciding(run, error))
+        if ((run->news || run->wake <= run->now) && decide(run, error))
             return -1;
         tell_progress(run, steps);
     }
     return ledger_count(&run->ledger, error);
 }
 
-/* ---- The end ------------------------------------------------------------------------------ */
+/* ---- The end ------------------------------------------------------------------------------------ */
 
-static int finish(struct run *run, struct error *error)
+static int finish_run(struct run *run, struct error *error)
 {
     bool known = run->workload->idle_watts > 0 || run->workload->busy_watts > 0;
     run->schedule->metrics.joules = known ? run->joules : 0;
     run->schedule->metrics.peak_watts = known ? run->peak : 0;
-    if (replay_end(run, error))
+    if (check_record_is_over(run, error))
         return -1;
     return metrics_sum(run->schedule, run->workload, run->node_seconds, error);
 }
@@ -265,11 +566,11 @@ static int finish(struct run *run, struct error *error)
 static void clean_up(struct run *run)
 {
     for (size_t i = 0; run->plays && i < run->count; i++)
-        resizing_drop(&run->plays[i]);
+        play_resize_drop(&run->plays[i]);
     if (run->core)
         core_destroy(run->core);
     ledger_free(&run->ledger);
-    events_free(&run->events);
+    run_free_events(run);
     free(run->plays);
     free(run->ids);
 }
@@ -280,7 +581,7 @@ int simulate(const struct simulation *simulation, struct schedule *schedule, str
     int failed;
     *schedule = (struct schedule){0};
     run.count = simulation->workload->count;
-    failed = begin(&run, error) || play(&run, error) || finish(&run, error);
+    failed = begin_run(&run, error) || play_on(&run, error) || finish_run(&run, error);
     if (failed) {
         if (strncmp(error->text, "policy ", strlen("policy ")))
             error_set(error, error->code, "policy %s at %.10g: %s", policy_called(simulation->policy), run.now,

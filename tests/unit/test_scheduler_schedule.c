@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "scheduler/simulated/node_text.h"
+#include "scheduler/simulated/schedule_json.h"
 
 static void expect_text(const int *nodes, int count, const char *expected)
 {

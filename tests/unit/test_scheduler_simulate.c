@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "scheduler/simulated/schedule_json.h"
+
 /* ---- By hand ------------------------------------------------------------------------------- */
 
 /* Job 2 waits for the whole machine; job 3 fits before it. */

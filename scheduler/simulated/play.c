@@ -1,0 +1,526 @@
+/* A job in virtual time: how far it is, what it asks for, what is measured of it, its resizes, its start and its end.
+ */
+#include "scheduler/simulated/play.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/hash.h"
+#include "scheduler/simulated/schedule.h"
+
+/* ---- How far a job is --------------------------------------------------------------------------- */
+
+/* Iterations of its present phase, at the pace of its present size. It stands still in a resize. */
+
+static const struct phase *phase_of(const struct play *play)
+{
+    return &play->work->phases[play->phase];
+}
+
+/* It goes on now, at its present size. */
+static int resume_iterations(struct run *run, struct play *play, struct error *error)
+{
+    const struct phase *phase = phase_of(play);
+    play->since = run->now;
+    play->pace = phase_iteration(phase, play->nodes);
+    return run_expect(run, play, EVENT_PHASE, run->now + (phase->iterations - play->done) * play->pace, error);
+}
+
+/* The first iteration of this phase begins now. */
+static int begin_iterations(struct run *run, struct play *play, int phase, struct error *error)
+{
+    play->phase = phase;
+    play->done = 0;
+    return resume_iterations(run, play, error);
+}
+
+/* Brings `done` up to now. */
+static void update_done(const struct run *run, struct play *play)
+{
+    double most = phase_of(play)->iterations;
+    if (play->resize.stage != RESIZE_STANDS)
+        play->done += (run->now - play->since) / play->pace;
+    if (play->done > most)
+        play->done = most;
+    play->since = run->now;
+}
+
+/* From now on it stands still. */
+static void pause_iterations(struct run *run, struct play *play)
+{
+    update_done(run, play);
+    run_forget(play, EVENT_PHASE);
+}
+
+static double left_of_phase(const struct play *play)
+{
+    return (phase_of(play)->iterations - play->done) * play->pace;
+}
+
+static double seconds_left(const struct play *play)
+{
+    double left = left_of_phase(play);
+    for (int i = play->phase + 1; i < play->work->phase_count; i++)
+        left += play->work->phases[i].iterations * phase_iteration(&play->work->phases[i], play->nodes);
+    return left;
+}
+
+/* Seconds from now to the begin of each phase, from the present one on, each longer than it is by this factor. */
+static void list_begins(const struct play *play, double factor, double *begins)
+{
+    double at = left_of_phase(play) * factor;
+    *begins++ = 0;
+    for (int i = play->phase + 1; i < play->work->phase_count; i++) {
+        *begins++ = at;
+        at += play->work->phases[i].iterations * phase_iteration(&play->work->phases[i], play->nodes) * factor;
+    }
+}
+
+/* ---- What an evolving job asks for -------------------------------------------------------------- */
+
+/*
+ * In a phase that does not accept as many nodes as it has, it asks for the most of them that the phase accepts; if it
+ * accepts no such few, for the fewest that it does. Meanwhile the job computes on what it has.
+ */
+
+/* Which size this phase needs, where it does not accept the present one; 0: none. */
+static int size_needed(const struct play *play)
+{
+    const struct phase *phase = phase_of(play);
+    int fits = phase_nodes(phase, play->nodes);
+    if (phase_accepts(phase, play->nodes))
+        return 0;
+    return fits != play->nodes ? fits : phase->range.count ? phase->range.sizes[0] : phase->range.min;
+}
+
+static int tell_asked(struct run *run, struct play *play, struct error *error)
+{
+    int asked = play->work->kind == EPOP_EVOLVING ? size_needed(play) : 0;
+    if (asked == play->asked || (asked && !epop_policy_accepts(&play->work->range, asked)))
+        return 0;
+    play->asked = asked;
+    run->news = true;
+    return core_asked(run->core, play->work->id, asked, error);
+}
+
+/* ---- What is measured --------------------------------------------------------------------------- */
+
+/*
+ * What is measured of a job that reports its progress is told to the core: after five iterations at a size, after
+ * ten, twenty, and so on, and at the end of the phase. Values have a seeded noise.
+ */
+
+static const double first_sample = 5; /* iterations */
+
+static int expect_sample(struct run *run, struct play *play, struct error *error)
+{
+    play->sample_at = play->measured_from + ldexp(first_sample, play->samples);
+    if (play->sample_at >= phase_of(play)->iterations)
+        return run_forget(play, EVENT_MEASURE), 0; /* its end comes before */
+    return run_expect(run, play, EVENT_MEASURE, run->now + (play->sample_at - play->done) * play->pace, error);
+}
+
+/* A phase, or a size, begins. */
+static int begin_measuring(struct run *run, struct play *play, struct error *error)
+{
+    play->measured_from = play->done;
+    play->samples = 0;
+    return play->work->progress ? expect_sample(run, play, error) : 0;
+}
+
+/* It does not compute for now. */
+static void stop_measuring(struct play *play)
+{
+    run_forget(play, EVENT_MEASURE);
+}
+
+/* Bits that depend on the seed, on what is measured and on nothing else: not on what other jobs do. */
+static uint64_t noise_bits(const struct run *run, const struct play *play, int which)
+{
+    int64_t key[] = {(int64_t)run->simulation->seed, play->work->id, play->phase, play->nodes, play->samples, which};
+    uint64_t hash = hash_bytes(HASH_BEGIN, key, sizeof key);
+    hash = (hash ^ hash >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 27) * UINT64_C(0x94d049bb133111eb);
+    return hash ^ hash >> 31;
+}
+
+static double uniform(uint64_t value)
+{
+    return ((double)(value >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */
+}
+
+/* A factor around 1, normally distributed; not so far off that a time would be negative. */
+static double noisy_factor(const struct run *run, const struct play *play, int which)
+{
+    double radius = sqrt(-2 * log(uniform(noise_bits(run, play, which)))),
+           turn = uniform(noise_bits(run, play, which + 1));
+    double factor = 1 + run->simulation->noise * radius * cos(8 * atan(1) * turn);
+    return factor < 0.01 ? 0.01 : factor;
+}
+
+static epop_policy_sample_t take_sample(const struct run *run, const struct play *play, double factor)
+{
+    const struct phase *phase = phase_of(play);
+    double mtct = speedup_mtct(&phase->speedup, phase_nodes(phase, play->nodes)),
+           spread = run->simulation->noise * mtct;
+    epop_policy_sample_t sample = {.phase = play->phase, .nodes = play->nodes};
+    sample.iterations = play->done - play->measured_from;
+    sample.seconds = play->pace * factor;
+    sample.mtct = mtct * noisy_factor(run, play, 2);
+    sample.trend = mtct * noisy_factor(run, play, 4);
+    sample.variance = spread * spread;
+    sample.lo = fmax(0, fmin(sample.mtct, mtct - 2 * spread));
+    sample.hi = fmax(sample.mtct, mtct + 2 * spread);
+    return sample;
+}
+
+/* When each phase begins, at this size. */
+static int tell_phases(struct run *run, const struct play *play, double factor, struct error *error)
+{
+    int ahead = play->work->phase_count - play->phase;
+    double *begins = malloc((size_t)ahead * sizeof *begins);
+    if (!begins)
+        return error_memory(error);
+    list_begins(play, factor, begins);
+    int failed = core_phase(run->core, run->now, play->work->id, play->phase, begins, error);
+    free(begins);
+    return failed;
+}
+
+static int tell_sample(struct run *run, struct play *play, struct error *error)
+{
+    double factor = noisy_factor(run, play, 0);
+    epop_policy_sample_t sample = take_sample(run, play, factor);
+    if (core_measured(run->core, play->work->id, &sample, error) ||
+        core_told(run->core, run->now, play->work->id, seconds_left(play) * factor, error))
+        return -1;
+    return play->work->phase_count > 1 ? tell_phases(run, play, factor, error) : 0;
+}
+
+int play_measure(struct run *run, struct play *play, struct error *error)
+{
+    update_done(run, play);
+    play->done = play->sample_at;
+    if (tell_sample(run, play, error))
+        return -1;
+    run->news |= !play->samples && play->work->kind >= EPOP_MALLEABLE;
+    play->samples++;
+    return expect_sample(run, play, error);
+}
+
+/* The phase ends: what it has come to. */
+static int end_measuring(struct run *run, struct play *play, struct error *error)
+{
+    run_forget(play, EVENT_MEASURE);
+    return play->work->progress && play->done - play->measured_from >= 1 ? tell_sample(run, play, error) : 0;
+}
+
+/* ---- Resizes ------------------------------------------------------------------------------------ */
+
+/*
+ * As the real thing does it: processes are started while the job computes on; then, in an elastic phase that accepts
+ * the size, it stands still; then it has the new size. A request that is ready in a rigid phase waits for the next
+ * elastic one. In a phase that does not accept the size it is refused.
+ */
+
+static int check_resize(const struct play *play, const struct decision *decision, struct error *error)
+{
+    const struct work *work = play->work;
+    int difference = decision->to - decision->from;
+    if (work->kind < EPOP_MALLEABLE || !epop_policy_accepts(&work->range, decision->to))
+        return error_set(error, ERROR_FAILED, "job %" PRId64 " is resized to %d nodes, which it does not accept",
+                         work->id, decision->to);
+    if (play->resize.stage != RESIZE_NONE || decision->from != play->nodes || abs(difference) != decision->count)
+        return error_set(error, ERROR_FAILED, "job %" PRId64 " is resized from %d nodes to %d by %d while it has %d%s",
+                         work->id, decision->from, decision->to, decision->count, play->nodes,
+                         play->resize.stage == RESIZE_NONE ? "" : " and is in a resize");
+    return 0;
+}
+
+/* The nodes that a growth gets are the job's from the decision on. */
+static int take_nodes(struct run *run, struct play *play, struct error *error)
+{
+    const struct play_resize *resize = &play->resize;
+    if (resize->to < play->nodes)
+        return 0;
+    if (ledger_take(&run->ledger, play->work->id, resize->nodes, resize->count, error))
+        return -1;
+    return record_more(play->record, run->now, resize->nodes, resize->count) ? error_memory(error) : 0;
+}
+
+static int give_nodes(struct run *run, struct play *play, struct error *error)
+{
+    const struct play_resize *resize = &play->resize;
+    if (ledger_give(&run->ledger, play->work->id, resize->nodes, resize->count, error))
+        return -1;
+    return record_fewer(play->record, run->now, resize->nodes, resize->count) ? error_memory(error) : 0;
+}
+
+int play_resize(struct run *run, struct play *play, const struct decision *decision, struct error *error)
+{
+    struct play_resize *resize = &play->resize;
+    size_t size = (size_t)decision->count * sizeof *resize->nodes;
+    if (check_resize(play, decision, error))
+        return -1;
+    if (!(resize->nodes = malloc(size)))
+        return error_memory(error);
+    memcpy(resize->nodes, decision->nodes, size);
+    resize->count = decision->count;
+    resize->to = decision->to;
+    resize->decided = run->now;
+    resize->number++;
+    resize->stage = RESIZE_PREPARES;
+    if (take_nodes(run, play, error))
+        return -1;
+    return run_expect(run, play, EVENT_RESIZE, run->now + run->simulation->latency, error);
+}
+
+bool play_awaits(const struct play *play, int node)
+{
+    const struct play_resize *resize = &play->resize;
+    if ((resize->stage != RESIZE_PREPARES && resize->stage != RESIZE_WAITS) || resize->to < play->nodes)
+        return false;
+    for (int i = 0; i < resize->count; i++)
+        if (resize->nodes[i] == node)
+            return true;
+    return false;
+}
+
+void play_resize_drop(struct play *play)
+{
+    free(play->resize.nodes);
+    play->resize.nodes = NULL;
+    play->resize.stage = RESIZE_NONE;
+    run_forget(play, EVENT_RESIZE);
+}
+
+int play_resize_refuse(struct run *run, struct play *play, const char *why, struct error *error)
+{
+    int to = play->resize.to;
+    if (to > play->nodes && give_nodes(run, play, error))
+        return -1;
+    play_resize_drop(play);
+    run->schedule->metrics.refused++;
+    run->news = true;
+    if (core_refused(run->core, run->now, play->work->id, error))
+        return -1;
+    return run_note(run, error, "resize of job %" PRId64 " to %d nodes is refused: %s", play->work->id, to, why);
+}
+
+static double stall_of(const struct run *run, const struct play *play)
+{
+    const struct core_costs *costs = &run->simulation->costs;
+    int from = play->nodes, to = play->resize.to;
+    return costs->base + costs->per_node * (from > to ? from : to) +
+           costs->per_byte * play->work->bytes / (from < to ? from : to);
+}
+
+static int stand_still(struct run *run, struct play *play, struct error *error)
+{
+    double stall = stall_of(run, play);
+    pause_iterations(run, play);
+    stop_measuring(play);
+    play->resize.stage = RESIZE_STANDS;
+    play->resize.stands = run->now;
+    return run_expect(run, play, EVENT_RESIZE, run->now + stall, error);
+}
+
+static bool is_in_the_script(const struct run *run, const struct play *play)
+{
+    const struct script *script = run->simulation->script;
+    for (size_t i = 0; script && i < script->resize_count; i++)
+        if (script->resizes[i].job == play->work->id && script->resizes[i].number == play->resize.number)
+            return true;
+    return false;
+}
+
+/* It is prepared, and an elastic phase can be interrupted between any two iterations. */
+static int pass_gate(struct run *run, struct play *play, struct error *error)
+{
+    const struct phase *phase = phase_of(play);
+    char why[200];
+    if (is_in_the_script(run, play))
+        return play_resize_refuse(run, play, "by the script", error);
+    if (!phase->elastic) {
+        play->resize.stage = RESIZE_WAITS;
+        return 0;
+    }
+    if (phase_accepts(phase, play->resize.to))
+        return stand_still(run, play, error);
+    snprintf(why, sizeof why, "its phase %s does not accept them", phase->name ? phase->name : "");
+    return play_resize_refuse(run, play, why, error);
+}
+
+static int commit_resize(struct run *run, struct play *play, struct error *error)
+{
+    struct play_resize *resize = &play->resize;
+    int from = play->nodes, to = resize->to;
+    double stall = run->now - resize->stands, latency = run->now - resize->decided;
+    if (!phase_accepts(phase_of(play), to))
+        return error_set(error, ERROR_FAILED, "job %" PRId64 " has got %d nodes, which its phase does not accept",
+                         play->work->id, to);
+    if (to < from && give_nodes(run, play, error))
+        return -1;
+    play_resize_drop(play);
+    play->nodes = to;
+    play->record->resizes++;
+    play->record->stalled += stall;
+    run->schedule->metrics.stalled += stall * (from > to ? from : to);
+    *(from < to ? &run->schedule->metrics.grown : &run->schedule->metrics.shrunk) += 1;
+    run->news = true;
+    if (core_committed(run->core, run->now, play->work->id, latency, stall, error))
+        return -1;
+    if (resume_iterations(run, play, error) || begin_measuring(run, play, error))
+        return -1;
+    return tell_asked(run, play, error);
+}
+
+int play_resize_step(struct run *run, struct play *play, struct error *error)
+{
+    return play->resize.stage == RESIZE_STANDS ? commit_resize(run, play, error) : pass_gate(run, play, error);
+}
+
+/* Another phase has begun. */
+static int resume_resize(struct run *run, struct play *play, struct error *error)
+{
+    return play->resize.stage == RESIZE_WAITS ? pass_gate(run, play, error) : 0;
+}
+
+/* ---- From its submission to its end ------------------------------------------------------------- */
+
+/* What a program tells ahead: of one phase only, there is nothing to tell. */
+static epop_policy_phase_t *phases_of(const struct work *work)
+{
+    epop_policy_phase_t *phases = calloc((size_t)work->phase_count, sizeof *phases);
+    for (int i = 0; phases && i < work->phase_count; i++) {
+        phases[i] = (epop_policy_phase_t){.name = work->phases[i].name, .elastic = work->phases[i].elastic};
+        phases[i].range = work->phases[i].range.max ? work->phases[i].range : work->range;
+    }
+    return phases;
+}
+
+static int submit_work(struct run *run, const struct work *work, struct error *error)
+{
+    struct core_job job = {.id = work->id, .name = work->name, .user = work->user, .kind = work->kind};
+    epop_policy_phase_t *phases = phases_of(work);
+    if (!phases)
+        return error_memory(error);
+    job.wanted = work->wanted;
+    job.range = work->range;
+    job.limit = work->limit;
+    job.bytes = work->bytes;
+    job.phases = phases;
+    job.phase_count = work->phase_count;
+    int failed = core_submit(run->core, run->now, &job, error);
+    free(phases);
+    return failed;
+}
+
+int play_submit(struct run *run, struct play *play, struct error *error)
+{
+    struct error refused = {0};
+    run->news = true;
+    if (!submit_work(run, play->work, &refused)) {
+        play->state = PLAY_WAITS;
+        run->waiting++;
+        return 0;
+    }
+    if (refused.code == ERROR_MEMORY)
+        return error_memory(error);
+    play->state = PLAY_OVER;
+    run->over++;
+    return run_note(run, error, "%s; it is never started", refused.text);
+}
+
+static int check_start(const struct play *play, const struct decision *decision, struct error *error)
+{
+    const struct work *work = play->work;
+    if (play->state != PLAY_WAITS)
+        return error_set(error, ERROR_FAILED, "job %" PRId64 " is started, and does not wait", work->id);
+    if (decision->to != decision->count || !epop_policy_accepts(&work->range, decision->to))
+        return error_set(error, ERROR_FAILED,
+                         "job %" PRId64 " is started at %d nodes (%d given), which it does not accept", work->id,
+                         decision->to, decision->count);
+    return 0;
+}
+
+static int begin_phase(struct run *run, struct play *play, int phase, struct error *error)
+{
+    if (begin_iterations(run, play, phase, error) || begin_measuring(run, play, error))
+        return -1;
+    return tell_asked(run, play, error);
+}
+
+int play_start(struct run *run, struct play *play, const struct decision *decision, struct error *error)
+{
+    if (check_start(play, decision, error) ||
+        ledger_take(&run->ledger, play->work->id, decision->nodes, decision->count, error))
+        return -1;
+    if (record_more(play->record, run->now, decision->nodes, decision->count))
+        return error_memory(error);
+    play->state = PLAY_RUNS;
+    play->nodes = decision->to;
+    play->record->start = run->now;
+    run->waiting--;
+    run->running++;
+    return begin_phase(run, play, 0, error);
+}
+
+/* It holds nothing any more. */
+static int stop_job(struct run *run, struct play *play, struct error *error)
+{
+    const struct stay *held = record_held(play->record);
+    play_resize_drop(play);
+    run_forget(play, EVENT_PHASE);
+    run_forget(play, EVENT_MEASURE);
+    if (ledger_give(&run->ledger, play->work->id, held->nodes, held->count, error))
+        return -1;
+    record_none(play->record, run->now);
+    play->nodes = play->asked = 0;
+    run->news = true;
+    run->running--;
+    return 0;
+}
+
+static int end_job(struct run *run, struct play *play, struct error *error)
+{
+    if (stop_job(run, play, error))
+        return -1;
+    play->state = PLAY_OVER;
+    play->record->end = run->now;
+    play->record->outcome = OUTCOME_DONE;
+    run->over++;
+    return core_ended(run->core, run->now, play->work->id, error);
+}
+
+int play_phase_done(struct run *run, struct play *play, struct error *error)
+{
+    int next = play->phase + 1;
+    play->done = phase_of(play)->iterations;
+    play->since = run->now;
+    if (end_measuring(run, play, error))
+        return -1;
+    if (next == play->work->phase_count)
+        return end_job(run, play, error);
+    run->news |= play->work->kind >= EPOP_MALLEABLE;
+    if (core_phase(run->core, run->now, play->work->id, next, NULL, error) || begin_phase(run, play, next, error))
+        return -1;
+    return resume_resize(run, play, error);
+}
+
+int play_requeue(struct run *run, struct play *play, struct error *error)
+{
+    if (stop_job(run, play, error))
+        return -1;
+    play->state = PLAY_WAITS;
+    play->record->start = -1;
+    play->record->requeues++;
+    run->schedule->metrics.requeues++;
+    run->waiting++;
+    if (core_requeued(run->core, run->now, play->work->id, error))
+        return -1;
+    return run_note(run, error, "job %" PRId64 " begins anew", play->work->id);
+}
