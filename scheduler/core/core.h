@@ -24,7 +24,7 @@ struct core *core_create(int nodes, const struct core_costs *costs, double power
 void core_destroy(struct core *core);
 void core_set_watts(struct core *core, int node, double idle, double busy);
 
-/* ---- What the site tells ------------------------------------------------------------------ */
+/* ---- What the site tells ------------------------------------------------------------------------ */
 /* Each returns 0, or -1 with the reason when that cannot be (no such job, not in that state, more nodes than there are
  * in the machine): then nothing has changed. */
 
@@ -81,7 +81,7 @@ int core_asked(struct core *core, int64_t job, int nodes, struct error *error);
 /* Down or up again. A job on a node that goes down is the site's to end or requeue, before it says this. */
 int core_node(struct core *core, int node, bool up, struct error *error);
 
-/* ---- What the core gives ------------------------------------------------------------------ */
+/* ---- What the core gives ------------------------------------------------------------------------ */
 
 enum decision_kind { DECISION_START, DECISION_RESIZE, DECISION_RESERVE };
 

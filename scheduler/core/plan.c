@@ -9,7 +9,7 @@
 #include "runtime/base/array.h"
 #include "scheduler/core/text.h"
 
-/* ---- A plan is filled ---------------------------------------------------------------------------- */
+/* ---- A plan is filled --------------------------------------------------------------------------- */
 
 void plan_begin(struct epop_plan *plan, const struct jobs *jobs, const epop_policy_state_t *state)
 {

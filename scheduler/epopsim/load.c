@@ -1,11 +1,13 @@
-/* Reading, defaults of each kind of input, and the options: see load.h. */
+/* The workload: read, with the defaults of its kind of input, changed as the options say, and described. */
 #include "scheduler/epopsim/load.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "scheduler/workload/input.h"
 #include "scheduler/workload/swf.h"
 #include "scheduler/workload/transform.h"
+#include "scheduler/workload/workload.h"
 #include "scheduler/workload/workload_json.h"
 
 /* A trace says nothing of these; see docs/reference/simulator.md. */
@@ -64,4 +66,176 @@ int load_workload(struct workload *workload, const struct options *options, stru
         return 0;
     workload_free(workload);
     return -1;
+}
+
+#define BAR_WIDTH 40
+#define CLASSES   48 /* of powers of two */
+
+/* ---- Histograms --------------------------------------------------------------------------------- */
+
+struct histogram {
+    const char *title;
+    size_t counts[CLASSES]; /* class i: from 2^i on, below 2^(i+1) */
+};
+
+static void count_value(struct histogram *histogram, double value)
+{
+    int place = value < 1 ? 0 : (int)log2(value);
+    histogram->counts[place < CLASSES ? place : CLASSES - 1]++;
+}
+
+static void draw_class(FILE *file, int place, size_t count, size_t most)
+{
+    int length = (int)((count * BAR_WIDTH + most - 1) / most);
+    fprintf(file, "  %9.0f to < %-9.0f %8zu ", place == 0 ? 0 : ldexp(1, place), ldexp(1, place + 1), count);
+    while (length-- > 0)
+        fputc('#', file);
+    fputc('\n', file);
+}
+
+/* From the first class that has something to the last. */
+static void draw_histogram(FILE *file, const struct histogram *histogram)
+{
+    int first = CLASSES, last = -1;
+    size_t most = 0;
+    for (int i = 0; i < CLASSES; i++)
+        if (histogram->counts[i] > 0) {
+            first = i < first ? i : first;
+            last = i;
+            most = histogram->counts[i] > most ? histogram->counts[i] : most;
+        }
+    fprintf(file, "%s\n", histogram->title);
+    for (int i = first; i <= last; i++)
+        draw_class(file, i, histogram->counts[i], most);
+}
+
+static void draw_all(FILE *file, const struct workload *workload)
+{
+    struct histogram sizes = {.title = "nodes wanted"}, times = {.title = "seconds at that size"};
+    struct histogram gaps = {.title = "seconds between submissions"};
+    for (size_t i = 0; i < workload->count; i++) {
+        const struct work *work = &workload->works[i];
+        count_value(&sizes, work->wanted);
+        count_value(&times, work_seconds(work, work->wanted));
+        if (i > 0)
+            count_value(&gaps, work->submit - work[-1].submit);
+    }
+    draw_histogram(file, &sizes);
+    draw_histogram(file, &times);
+    if (workload->count > 1)
+        draw_histogram(file, &gaps);
+}
+
+/* ---- Figures ------------------------------------------------------------------------------------ */
+
+static void describe_kinds(FILE *file, const struct workload *workload)
+{
+    static const char *const names[] = {"rigid", "moldable", "malleable", "evolving"};
+    size_t counts[4] = {0};
+    const char *comma = "kinds        ";
+    for (size_t i = 0; i < workload->count; i++)
+        counts[workload->works[i].kind]++;
+    for (int i = 0; i < 4; i++)
+        if (counts[i] > 0) {
+            fprintf(file, "%s%zu %s (%.0f %%)", comma, counts[i], names[i],
+                    100.0 * (double)counts[i] / (double)workload->count);
+            comma = ", ";
+        }
+    fputc('\n', file);
+}
+
+#define MOST_NAMES 12
+
+/* By name; nothing where there are many. */
+static void describe_names(FILE *file, const struct workload *workload)
+{
+    struct {
+        const char *name;
+        size_t count;
+    } names[MOST_NAMES];
+    size_t known = 0, at;
+    for (size_t i = 0; i < workload->count; i++) {
+        for (at = 0; at < known && strcmp(names[at].name, workload->works[i].name); at++)
+            ;
+        if (at == MOST_NAMES)
+            return;
+        if (at == known) {
+            names[known].name = workload->works[i].name;
+            names[known++].count = 0;
+        }
+        names[at].count++;
+    }
+    for (at = 0; at < known; at++)
+        fprintf(file, "%s%zu %s", at == 0 ? "names        " : ", ", names[at].count, names[at].name);
+    fputc('\n', file);
+}
+
+static void describe_ranges(FILE *file, const struct workload *workload)
+{
+    double least = 0, most = 0, bytes = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < workload->count; i++) {
+        const struct work *work = &workload->works[i];
+        if (work->kind == EPOP_RIGID)
+            continue;
+        count++;
+        least += (double)work->range.min / work->wanted;
+        most += (double)work->range.max / work->wanted;
+        bytes += work->bytes;
+    }
+    if (count > 0)
+        fprintf(file, "their sizes  %.2f to %.2f times the wanted one, %.3g GB to move, each in the mean\n",
+                least / (double)count, most / (double)count, bytes / (double)count / 1e9);
+}
+
+static void describe_limits(FILE *file, const struct workload *workload)
+{
+    double factor = 0;
+    for (size_t i = 0; i < workload->count; i++)
+        factor += workload->works[i].limit / work_seconds(&workload->works[i], workload->works[i].wanted);
+    if (limits_are_exact(workload))
+        fputs("limits       exact\n", file);
+    else
+        fprintf(file, "limits       %.2f times the true time in the mean\n", factor / (double)workload->count);
+}
+
+static void describe_machine(FILE *file, const struct workload *workload)
+{
+    fprintf(file, "machine      %d nodes", workload->nodes);
+    if (workload->busy_watts > 0)
+        fprintf(file, ", %g W idle and %g W busy each", workload->idle_watts, workload->busy_watts);
+    if (workload->power_cap > 0)
+        fprintf(file, ", at most %g W", workload->power_cap);
+    fputc('\n', file);
+}
+
+void load_describe_notes(FILE *file, const struct workload *workload)
+{
+    size_t length;
+    for (const char *line = workload->notes; *line; line += length + 1) {
+        length = strcspn(line, "\n");
+        fputs("note: ", file);
+        fwrite(line, 1, length, file);
+        fputc('\n', file);
+    }
+}
+
+void load_describe(FILE *file, const struct workload *workload, const struct options *options)
+{
+    const struct work *works = workload->works;
+    double span = works[workload->count - 1].submit - works[0].submit, load = workload_load(workload);
+    fprintf(file, "workload     %s\n", workload->name);
+    describe_machine(file, workload);
+    fprintf(file, "jobs         %zu, submitted in %.0f s (%.1f days)\n", workload->count, span, span / 86400);
+    if (isfinite(load))
+        fprintf(file, "load         %.3f of the machine is asked for in that time\n", load);
+    describe_kinds(file, workload);
+    describe_names(file, workload);
+    describe_ranges(file, workload);
+    describe_limits(file, workload);
+    fprintf(file, "resizes      %g s + %g s a node + %g s a byte, %g s after the decision\n", options->costs.base,
+            options->costs.per_node, options->costs.per_byte, options->latency);
+    fprintf(file, "seed         %llu\n", (unsigned long long)options->transform.seed);
+    load_describe_notes(file, workload);
+    draw_all(file, workload);
 }

@@ -2,17 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/epopsim/complain.h"
-#include "scheduler/epopsim/describe.h"
 #include "scheduler/epopsim/load.h"
 #include "scheduler/epopsim/options.h"
-#include "scheduler/epopsim/policies.h"
-#include "scheduler/epopsim/table.h"
+#include "scheduler/epopsim/output.h"
 #include "scheduler/epopsim/trials.h"
-#include "scheduler/epopsim/write.h"
 
 /* What has gone before is no success if it did not get there: `epopsim ... > /dev/full`. */
-static int finish(int status)
+static int finish_output(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
@@ -20,18 +16,18 @@ static int finish(int status)
     return status == EXIT_DONE ? EXIT_FAILED : status;
 }
 
-static int show(const struct trials *trials, const struct options *options, const struct workload *workload,
-                struct error *error)
+static int show_results(const struct trials *trials, const struct options *options, const struct workload *workload,
+                        struct error *error)
 {
     bool taken = options->output && !strcmp(options->output, "-");
-    if (options->output && write_json(options->output, trials_json(trials, options, workload), error))
+    if (options->output && output_write(options->output, output_schedules(trials, options, workload), error))
         return -1;
     if (options->json)
-        return write_json("-", trials_metrics_json(trials, options, workload), error);
+        return output_write("-", output_metrics(trials, options, workload), error);
     if (options->tsv && !taken)
-        table_tsv(stdout, trials);
+        output_tsv(stdout, trials);
     else if (!taken)
-        table_print(stdout, trials);
+        output_table(stdout, trials);
     return 0;
 }
 
@@ -46,28 +42,28 @@ static bool all_rigid(const struct workload *workload)
 static void say_before(const struct options *options, const struct workload *workload)
 {
     if (options->verbose)
-        describe(stderr, workload, options);
+        load_describe(stderr, workload, options);
     else if (!options->quiet)
-        describe_notes(stderr, workload);
+        load_describe_notes(stderr, workload);
     if (!options->quiet && options->transform.malleable < 0 && all_rigid(workload))
         fputs("note: all jobs are rigid: --malleable SHARE lets policies resize them\n", stderr);
 }
 
-static int run(struct options *options, const struct workload *workload)
+static int run_workload(struct options *options, const struct workload *workload)
 {
     struct trials trials;
     struct error error;
     size_t failed;
     if (options->describe) {
-        describe(stdout, workload, options);
+        load_describe(stdout, workload, options);
         return EXIT_DONE;
     }
     say_before(options, workload);
     if (trials_run(&trials, options, workload, &failed, &error))
-        return complain(EXIT_USAGE, &error);
+        return output_complain(EXIT_USAGE, &error);
     int status = failed ? EXIT_FAILED : EXIT_DONE;
-    if (trials.count > 0 && show(&trials, options, workload, &error))
-        status = complain(EXIT_FAILED, &error);
+    if (trials.count > 0 && show_results(&trials, options, workload, &error))
+        status = output_complain(EXIT_FAILED, &error);
     trials_free(&trials);
     return status;
 }
@@ -77,8 +73,8 @@ static int load_and_run(struct options *options)
     struct workload workload;
     struct error error;
     if (load_workload(&workload, options, &error))
-        return complain(EXIT_USAGE, &error);
-    int status = run(options, &workload);
+        return output_complain(EXIT_USAGE, &error);
+    int status = run_workload(options, &workload);
     workload_free(&workload);
     return status;
 }
@@ -89,15 +85,15 @@ int main(int argc, char **argv)
     struct error error;
     int status = EXIT_DONE;
     if (options_parse(&options, argc, argv, &error))
-        status = complain(EXIT_USAGE, &error);
+        status = output_complain(EXIT_USAGE, &error);
     else if (options.help)
         options_help(stdout);
     else if (options.version)
         printf("epopsim %s\n", EPOP_VERSION);
     else if (options.list_policies)
-        policies_list(stdout);
+        options_list_policies(stdout);
     else
         status = load_and_run(&options);
     options_free(&options);
-    return finish(status);
+    return finish_output(status);
 }

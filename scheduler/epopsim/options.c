@@ -1,4 +1,4 @@
-/* A row for each option: how it is read, and what --help says of it. */
+/* What the command line says: a row for each option, with how it is read and what --help says of it. */
 #include "scheduler/epopsim/options.h"
 
 #include <getopt.h>
@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 #include "scheduler/core/policy.h"
-#include "scheduler/epopsim/policies.h"
+#include "scheduler/policies/policies.h"
 
 /*
  * What a resize takes, as docs/internals/performance.md has it, on hosts of two cores. Stall: join, 16 -> 32 ranks, 39
@@ -24,12 +25,72 @@
 
 #define MOST_NODES 1000000
 
-/* ---- Options with a form of their own ------------------------------------------------------ */
+/* ---- Policies by their names -------------------------------------------------------------------- */
 
+int options_add_policy(struct options *options, char *word, struct error *error)
+{
+    if (!word || array_reserve(&options->policies, &options->policy_room, options->policy_count + 1,
+                               sizeof *options->policies)) {
+        free(word);
+        return error_memory(error);
+    }
+    options->policies[options->policy_count++] = word;
+    return 0;
+}
+
+/* NAME=VALUE; a path may have a '=' too, behind a '/'. */
+static int is_option(const char *word)
+{
+    size_t name = strcspn(word, "=,/");
+    return word[name] == '=';
+}
+
+/* One policy from here on, with the options behind it. */
+static size_t length_of(const char *text)
+{
+    size_t length = strcspn(text, ",");
+    while (text[length]) {
+        if (!is_option(text + length + 1))
+            break;
+        length += 1 + strcspn(text + length + 1, ",");
+    }
+    return length;
+}
+
+/* Appends the policies of "easy,ers,upper=0.2,./mine.so": what has no '=' begins one. */
 static int take_policy(struct options *options, const char *text, struct error *error)
 {
-    return policy_words(text, &options->policies, &options->policy_count, &options->policy_room, error);
+    const char *all = text;
+    for (;;) {
+        size_t length = length_of(text);
+        if (length == 0 || is_option(text))
+            return error_set(error, ERROR_REFUSED, "--policy: \"%s\" is not NAME[,OPTION=VALUE...][,NAME...]", all);
+        if (options_add_policy(options, strndup(text, length), error))
+            return -1;
+        if (!text[length])
+            return 0;
+        text += length + 1;
+    }
 }
+
+int options_take_all_policies(struct options *options, struct error *error)
+{
+    for (const epop_policy_t *const *policy = policies; *policy; policy++)
+        if (options_add_policy(options, strdup((*policy)->name), error))
+            return -1;
+    return 0;
+}
+
+void options_list_policies(FILE *file)
+{
+    for (const epop_policy_t *const *policy = policies; *policy; policy++) {
+        fprintf(file, "%-6s %s\n", (*policy)->name, (*policy)->summary);
+        for (const epop_policy_option_t *option = (*policy)->options; option && option->name; option++)
+            fprintf(file, "       %s=%s  %s\n", option->name, option->value, option->help);
+    }
+}
+
+/* ---- Options with a form of their own ----------------------------------------------------------- */
 
 /* Up to three numbers, none of them negative, with commas between them; how many there were, 0 for nonsense. */
 static int take_numbers(const char *text, double *numbers, int most)
@@ -85,7 +146,7 @@ static int take_seed(struct options *options, const char *text, struct error *er
     return error_set(error, ERROR_REFUSED, "--seed: \"%s\" is no whole number from 0 to 999999999999999", text);
 }
 
-/* ---- The table ----------------------------------------------------------------------------- */
+/* ---- The table ---------------------------------------------------------------------------------- */
 
 enum kind { FLAG, TEXT, NUMBER, WHOLE, OWN };
 
@@ -167,7 +228,7 @@ static const struct row {
 #define ROWS       (sizeof rows / sizeof *rows)
 #define FIRST_LONG 256
 
-/* ---- Help ---------------------------------------------------------------------------------- */
+/* ---- Help --------------------------------------------------------------------------------------- */
 
 static void help_of(FILE *file, const struct row *row)
 {
@@ -203,7 +264,7 @@ void options_help(FILE *file)
     fputs("\nExit status: 0 done, 1 a run failed or could not be written, 2 wrong usage or input.\n", file);
 }
 
-/* ---- Parsing ------------------------------------------------------------------------------- */
+/* ---- Parsing ------------------------------------------------------------------------------------ */
 
 static int take_number(const struct row *row, void *target, const char *text, struct error *error)
 {
@@ -220,7 +281,7 @@ static int take_number(const struct row *row, void *target, const char *text, st
     return 0;
 }
 
-static int take(struct options *options, const struct row *row, const char *text, struct error *error)
+static int take_value(struct options *options, const struct row *row, const char *text, struct error *error)
 {
     void *target = (char *)options + row->offset;
     switch (row->kind) {
@@ -248,7 +309,7 @@ static const struct row *find_row(int returned)
 }
 
 /* The word that getopt did not understand. */
-static int refuse(int returned, const char *word, struct error *error)
+static int refuse_word(int returned, const char *word, struct error *error)
 {
     if (returned == ':')
         return error_set(error, ERROR_REFUSED, "%s needs a value (see epopsim --help)", word);
@@ -256,7 +317,7 @@ static int refuse(int returned, const char *word, struct error *error)
 }
 
 /* Options that do not go together, and what is missing. */
-static int check(const struct options *options, struct error *error)
+static int check_together(const struct options *options, struct error *error)
 {
     double malleable = options->transform.malleable, moldable = options->transform.moldable;
     if (fmax(malleable, 0) + fmax(moldable, 0) > 1 + 1e-9)
@@ -277,7 +338,7 @@ static int take_workload(struct options *options, int count, char **words, struc
     if (count > 1)
         return error_set(error, ERROR_REFUSED, "one workload, and then \"%s\" (see epopsim --help)", words[1]);
     options->workload = count > 0 ? words[0] : NULL;
-    return check(options, error);
+    return check_together(options, error);
 }
 
 static void fill_known(struct option known[ROWS + 1])
@@ -311,8 +372,8 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
         if (returned == -1)
             return take_workload(options, argc - optind, argv + optind, error);
         if (!row)
-            return refuse(returned, word, error);
-        if (take(options, row, optarg, error))
+            return refuse_word(returned, word, error);
+        if (take_value(options, row, optarg, error))
             return -1;
     }
 }

@@ -1,4 +1,4 @@
-/* What the command line says: see options.c for the table of options. */
+/* What the command line says, and the policies that it names. */
 #ifndef SCHEDULER_EPOPSIM_OPTIONS_H
 #define SCHEDULER_EPOPSIM_OPTIONS_H
 
@@ -28,5 +28,12 @@ struct options {
 int options_parse(struct options *options, int argc, char **argv, struct error *error);
 void options_free(struct options *options);
 void options_help(FILE *file);
+
+/* One policy more, NAME[,OPTION=VALUE...], which becomes the options' own, also on failure; NULL: no memory. */
+int options_add_policy(struct options *options, char *word, struct error *error);
+/* Adds all that are built in. */
+int options_take_all_policies(struct options *options, struct error *error);
+/* All that are built in, with their options. */
+void options_list_policies(FILE *file);
 
 #endif

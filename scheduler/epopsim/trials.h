@@ -2,7 +2,6 @@
 #ifndef SCHEDULER_EPOPSIM_TRIALS_H
 #define SCHEDULER_EPOPSIM_TRIALS_H
 
-#include <cjson/cJSON.h>
 #include <stddef.h>
 
 #include "runtime/base/error.h"
@@ -26,12 +25,5 @@ struct trials {
 int trials_run(struct trials *trials, struct options *options, const struct workload *workload, size_t *failed,
                struct error *error);
 void trials_free(struct trials *trials);
-
-/* By schema/schedule.schema.json, and the metrics alone by schema/metrics.schema.json. NULL: no memory. */
-cJSON *trials_json(const struct trials *trials, const struct options *options, const struct workload *workload);
-cJSON *trials_metrics_json(const struct trials *trials, const struct options *options, const struct workload *workload);
-
-/* The metrics of one, with the policy's CPU time. */
-cJSON *trial_metrics(const struct trial *trial);
 
 #endif

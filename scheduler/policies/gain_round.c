@@ -127,7 +127,7 @@ static void weigh_users(struct gain_round *round)
     free(users);
 }
 
-/* ---- The beginning, and starts ------------------------------------------------------------------- */
+/* ---- The beginning, and starts ------------------------------------------------------------------ */
 
 #define EFFORT 250000
 
@@ -210,7 +210,7 @@ struct gain_job *gain_round_start(struct gain_round *round, const struct gain_jo
     return made;
 }
 
-/* ---- When nodes are free ------------------------------------------------------------------------- */
+/* ---- When nodes are free ------------------------------------------------------------------------ */
 
 static int by_time(const void *a, const void *b)
 {

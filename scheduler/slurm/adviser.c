@@ -30,7 +30,7 @@ static void say(struct adviser *adviser, const char *text)
     adviser_tell(adviser, &event);
 }
 
-/* ---- What Slurm says ---------------------------------------------------------------------- */
+/* ---- What Slurm says ---------------------------------------------------------------------------- */
 
 /* Those that have ended, and nobody is connected for. */
 static void forget_jobs(struct adviser *adviser)
@@ -84,7 +84,7 @@ static void on_news(evutil_socket_t fd, short what, void *context)
     adviser_wake(adviser);
 }
 
-/* ---- Deciding ----------------------------------------------------------------------------- */
+/* ---- Deciding ----------------------------------------------------------------------------------- */
 
 /* A view from before a job's nodes changed shows nodes that are not idle, or not yet. */
 static void on_again(evutil_socket_t fd, short what, void *context)
@@ -105,7 +105,7 @@ static void on_looks(evutil_socket_t fd, short what, void *context)
     asking_look(context);
 }
 
-/* ---- Connections, signals ----------------------------------------------------------------- */
+/* ---- Connections, signals ----------------------------------------------------------------------- */
 
 static void on_connection(void *context, int fd)
 {
@@ -119,7 +119,7 @@ static void on_signal(evutil_socket_t number, short what, void *context)
     adviser_over(context);
 }
 
-/* ---- Its life ----------------------------------------------------------------------------- */
+/* ---- Its life ----------------------------------------------------------------------------------- */
 
 /* One for each state directory. */
 static int lock(const char *directory, struct error *error)

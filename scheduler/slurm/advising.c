@@ -21,7 +21,7 @@ static int add_name(struct hostlist *list, int most, const char *name)
     return 0;
 }
 
-/* ---- Growing ------------------------------------------------------------------------------ */
+/* ---- Growing ------------------------------------------------------------------------------------ */
 
 /* Which idle nodes of the core nobody has in this plan: those of starts are Slurm's to give. */
 static void mark_used(const struct model *model, const struct decisions *decisions, bool *used)
@@ -66,7 +66,7 @@ static void grow(struct adviser *adviser, const struct model *model, const struc
     hostlist_free(&nodes);
 }
 
-/* ---- Shrinking ---------------------------------------------------------------------------- */
+/* ---- Shrinking ---------------------------------------------------------------------------------- */
 
 /* Never its own nodes; of companions the newest first. */
 static void shrink(struct adviser *adviser, const struct model *model, const struct decision *decision)
@@ -84,7 +84,7 @@ static void shrink(struct adviser *adviser, const struct model *model, const str
     hostlist_free(&nodes);
 }
 
-/* ---- A plan ------------------------------------------------------------------------------- */
+/* ---- A plan ------------------------------------------------------------------------------------- */
 
 static void carry_out(struct adviser *adviser, const struct model *model, const struct decision *decision, bool *used)
 {

@@ -18,7 +18,7 @@ static const double limits[] = {
     [ASK_STATUS] = 10, [ASK_MEASURE] = 10, [ASK_GROW] = 60, [ASK_SHRINK] = 120, [ASK_EARLIER] = 120};
 static const double on_its_way = 15;
 
-/* ---- Sending ------------------------------------------------------------------------------ */
+/* ---- Sending ------------------------------------------------------------------------------------ */
 
 /* Others than those of an adviser before. */
 static int64_t next_id(struct adviser *adviser)
@@ -143,7 +143,7 @@ void asking_look(struct adviser *adviser)
     wire_timer_set(adviser->looks, fmax(next, 0.05));
 }
 
-/* ---- Answers ------------------------------------------------------------------------------ */
+/* ---- Answers ------------------------------------------------------------------------------------ */
 
 static void take_status(struct adviser *adviser, struct advised *job, const cJSON *answer)
 {
@@ -214,7 +214,7 @@ static void take_answer(struct adviser *adviser, struct advised *job, int64_t id
     adviser_wake(adviser);
 }
 
-/* ---- Connections -------------------------------------------------------------------------- */
+/* ---- Connections -------------------------------------------------------------------------------- */
 
 static int64_t id_of(const cJSON *object)
 {

@@ -60,7 +60,7 @@ static int find_nodes(struct model *model, int machine)
     return 0;
 }
 
-/* ---- Jobs that run ------------------------------------------------------------------------ */
+/* ---- Jobs that run ------------------------------------------------------------------------------ */
 
 /* What is left to it of its nodes: a node that jobs share is the first one's. */
 static int take_nodes(struct model *model, const struct holding *holding, int *list)
@@ -220,7 +220,7 @@ static int adopt_all(struct model *model, struct error *error)
     return 0;
 }
 
-/* ---- Nodes that nobody can have, and jobs that wait --------------------------------------- */
+/* ---- Nodes that nobody can have, and jobs that wait --------------------------------------------- */
 
 static int close_nodes(struct model *model, struct error *error)
 {

@@ -190,7 +190,7 @@ static void on_late(evutil_socket_t fd, short what, void *context)
     lose(context);
 }
 
-/* ---- Those who come ----------------------------------------------------------------------- */
+/* ---- Those who come ----------------------------------------------------------------------------- */
 
 /* Ports do not count. */
 static bool is_same_host(const struct peer *one, const struct peer *other)

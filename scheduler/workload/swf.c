@@ -44,7 +44,7 @@ static int complain(const struct reader *reader, int field, const char *what)
                      names[field], what);
 }
 
-/* ---- The header ---------------------------------------------------------------------------- */
+/* ---- The header --------------------------------------------------------------------------------- */
 
 /* "; MaxProcs: 128": the number. Notes of the same header may have anything behind a key. */
 static int take_header(struct reader *reader, const char *line, const char *key, int *value)
@@ -93,7 +93,7 @@ static int settle_machine(struct reader *reader)
     return 0;
 }
 
-/* ---- A job --------------------------------------------------------------------------------- */
+/* ---- A job -------------------------------------------------------------------------------------- */
 
 static int read_field(struct reader *reader, char *word, int field, double *value)
 {
@@ -218,7 +218,7 @@ static int read_job(struct reader *reader, char *line)
     return can_run(reader, values) ? add_job(reader, values) : 0;
 }
 
-/* ---- The file ------------------------------------------------------------------------------ */
+/* ---- The file ----------------------------------------------------------------------------------- */
 
 static int read_line(struct reader *reader, char *line)
 {

@@ -7,7 +7,7 @@
 
 #include "scheduler/workload/workload.h"
 
-/* ---- Jobs and load ------------------------------------------------------------------------- */
+/* ---- Jobs and load ------------------------------------------------------------------------------ */
 
 /* The others make a workload of their own, which is freed. */
 static int keep_first(struct workload *workload, size_t count)
@@ -36,7 +36,7 @@ static int scale_load(struct workload *workload, double load, struct error *erro
     return 0;
 }
 
-/* ---- Kinds --------------------------------------------------------------------------------- */
+/* ---- Kinds -------------------------------------------------------------------------------------- */
 
 struct ticket {
     double number;
@@ -105,7 +105,7 @@ static int choose_kinds(struct workload *workload, const struct transform *how)
     return 0;
 }
 
-/* ---- Speedup, bytes, limits ---------------------------------------------------------------- */
+/* ---- Speedup, bytes, limits --------------------------------------------------------------------- */
 
 static int replace_speedup(struct work *work, const struct speedup_rule *rule)
 {
