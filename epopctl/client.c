@@ -1,15 +1,13 @@
-/* The one connection of this process: a request, its answer, and what is said when there is none. */
+/* The connection to a job: connecting, asking, waiting for its end, and what is said when there is no answer. */
 #include "epopctl/client.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "epopctl/command.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/link.h"
 #include "runtime/wire/loop.h"

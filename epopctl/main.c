@@ -1,10 +1,8 @@
 /* epopctl: looks at running EPOP jobs and tells them what to do. */
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "epopctl/client.h"

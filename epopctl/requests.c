@@ -1,4 +1,4 @@
-/* The commands that tell a job to do something: a request, and what is said of the answer. */
+/* The commands that tell a job to do something: they send a request, and print what the job answers. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* epopctl top, all jobs and how far they are, and watch, a line for everything that happens in one. */
+/* epopctl top and watch: how far all jobs are, and what happens in one job as it happens. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

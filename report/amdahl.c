@@ -1,4 +1,4 @@
-/* The normal equations of a line in x = 1 / n, and what to think of their answer. */
+/* Fits the line by its normal equations in x = 1 / n, and says in words how well it fits. */
 #include "report/amdahl.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Every call of Duktape that may fail is protected, as it would end the process otherwise. */
+/* Runs the JavaScript in Duktape. Every call that may fail is protected, as it would end the process otherwise. */
 #include "report/engine.h"
 
 #include <duktape.h>

@@ -1,4 +1,4 @@
-/* Points for the fits, out of a profile. */
+/* Fits Amdahl's law to what a profile measured: of the whole program, and of each element. */
 #include "report/fits.h"
 
 #include <stdlib.h>

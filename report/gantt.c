@@ -1,4 +1,7 @@
-/* The stays with the most node seconds are most of what the eye sees; the rest is painted into a coarse picture. */
+/*
+ * Chooses the stays with the most node seconds, which are most of what the eye sees, and paints the rest into a coarse
+ * picture.
+ */
 #include "report/gantt.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 #ifndef EPOP_REPORT_GANTT_H
 #define EPOP_REPORT_GANTT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "report/schedule.h"

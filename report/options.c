@@ -1,4 +1,4 @@
-/* Options by getopt_long, before or behind the files. */
+/* Parses the command line by getopt_long: options stand before or behind the files. */
 #include "report/options.h"
 
 #include <getopt.h>

@@ -1,4 +1,7 @@
-/* What the charts compute with is checked here; what they only show is looked at by those who show it. */
+/*
+ * Reads a schedule from JSON, and checks what the charts compute with. What they only show is looked at by those who
+ * show it.
+ */
 #include "report/schedule.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Intervals are kept as changes at their ends; these are sorted and summed up. */
+/* Sums up intervals over time: they are kept as changes at their ends, which are sorted, summed up and thinned. */
 #include "report/steps.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* Files are read and checked; each says itself what it is, and what is no schedule should be a profile. */
+/*
+ * Reads and checks the files, finds out whether they are a profile or a schedule, and makes the JSON that the charts
+ * show.
+ */
 #include "report/subject.h"
 
 #include <cjson/cJSON.h>
@@ -201,11 +204,11 @@ static cJSON *read_timeline(const char *path, const cJSON *profile, char *error,
     if (!path)
         return cJSON_CreateNull();
     cJSON *json = input_read(path, error, error_size), *timeline = NULL;
-    if (json && trace_read(&trace, json, profile, error, error_size) == 0) {
+    if (json && timeline_read_trace(&trace, json, profile, error, error_size) == 0) {
         timeline = timeline_of(&trace, cJSON_GetObjectItemCaseSensitive(json, "otherData"), profile);
         if (!timeline)
             snprintf(error, error_size, "does not fit into memory");
-        trace_free(&trace);
+        timeline_free_trace(&trace);
     }
     cJSON_Delete(json);
     return timeline;

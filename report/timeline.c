@@ -1,4 +1,4 @@
-/* The events that matter are picked in one pass and sorted; then each process is looked at, at so many moments. */
+/* Picks the events of a trace that matter, in one pass, and samples what each process did at so many moments. */
 #include "report/timeline.h"
 
 #include <math.h>
@@ -149,7 +149,7 @@ static int share_by_time(const void *left, const void *right)
     return compare_places(a->process, a->time, b->process, b->time);
 }
 
-int trace_read(struct trace *trace, const cJSON *json, const cJSON *profile, char *error, size_t error_size)
+int timeline_read_trace(struct trace *trace, const cJSON *json, const cJSON *profile, char *error, size_t error_size)
 {
     *trace = (struct trace){0};
     if (check_trace_kind(json, error, error_size) != 0 || check_run(json, profile, error, error_size) != 0)
@@ -159,13 +159,13 @@ int trace_read(struct trace *trace, const cJSON *json, const cJSON *profile, cha
     trace->slices = calloc(count + 1, sizeof *trace->slices);
     trace->shares = calloc(count + 1, sizeof *trace->shares);
     if (trace->slices == NULL || trace->shares == NULL) {
-        trace_free(trace);
+        timeline_free_trace(trace);
         return refuse_trace(error, error_size, "does not fit into memory");
     }
     cJSON_ArrayForEach(event, events)
     {
         if (pick_event(trace, event) != 0) {
-            trace_free(trace);
+            timeline_free_trace(trace);
             snprintf(error, error_size, "has an event that is not whole, /traceEvents/%zu", done);
             return -1;
         }
@@ -176,7 +176,7 @@ int trace_read(struct trace *trace, const cJSON *json, const cJSON *profile, cha
     return 0;
 }
 
-void trace_free(struct trace *trace)
+void timeline_free_trace(struct trace *trace)
 {
     free(trace->slices);
     free(trace->shares);

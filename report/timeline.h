@@ -29,8 +29,8 @@ struct trace {
 };
 
 /* 0, or the reason in error: the value is no trace, is not of the profile's run, or has events that are not whole. */
-int trace_read(struct trace *trace, const cJSON *json, const cJSON *profile, char *error, size_t error_size);
-void trace_free(struct trace *trace);
+int timeline_read_trace(struct trace *trace, const cJSON *json, const cJSON *profile, char *error, size_t error_size);
+void timeline_free_trace(struct trace *trace);
 
 /* Moments at which a process is looked at, over the job's duration, and processes that are. */
 #define TIMELINE_MOMENTS   600

@@ -1,4 +1,7 @@
-/* Large schedules are cut down here: a page shows the largest stays, the jobs that fared worst, and means over time. */
+/*
+ * Makes the JSON for the charts of a schedule. Large schedules are cut down: a page shows the largest stays, the jobs
+ * that fared worst, and means over time.
+ */
 #include "report/view.h"
 
 #include <math.h>

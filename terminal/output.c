@@ -1,4 +1,4 @@
-/* What programs print: tables for people, tab-separated lines for programs, JSON. */
+/* Prints tables, aligned for people and tab-separated for programs, and JSON. */
 #include "terminal/output.h"
 
 #include <limits.h>

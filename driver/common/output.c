@@ -1,4 +1,4 @@
-/* Writing a file whole, and the list of recoveries. */
+/* Writes the file of a driver's result as a whole, and adds the job's recoveries to a result. */
 #include "driver/common/output.h"
 
 #include <errno.h>

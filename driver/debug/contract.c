@@ -1,4 +1,7 @@
-/* Places, the line that names who breaks the contract, and roll calls. */
+/*
+ * What the checks of the debug driver share: where the program is, the line about a breach, and roll calls of all
+ * ranks.
+ */
 #include "driver/debug/contract.h"
 
 #include <pthread.h>

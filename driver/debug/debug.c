@@ -1,5 +1,4 @@
 /* The debug driver: checks that a program keeps to the contract, and stops it where the user asks. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "driver/common/builtin.h"

@@ -1,4 +1,4 @@
-/* The list of what is there, and the rules by which a block leaks. */
+/* The list of what the program has made of MPI and not freed, and the rules by which a block leaks. */
 #include "driver/debug/handles.h"
 
 #include <pthread.h>

@@ -6,8 +6,6 @@
 #ifndef DEBUG_HANDLES_H
 #define DEBUG_HANDLES_H
 
-#include <mpi.h>
-
 #include "driver/debug/contract.h"
 #include "interpose/interpose.h"
 

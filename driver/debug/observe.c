@@ -1,19 +1,19 @@
 /*
- * The observer reads the arguments of MPI's functions by the letters of their parameters. In MPICH handles are numbers,
- * and one that was freed is given out again, so the communicators of windows that are over are remembered here, too.
+ * Watches the program's MPI calls by the letters of their parameters: what they make and free, and who uses a
+ * communicator that is gone. In MPICH handles are numbers, and one that was freed is given out again, so the
+ * communicators of windows that are over are remembered.
  */
 #include "driver/debug/observe.h"
 
+#include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "driver/debug/handles.h"
 #include "epop/elastic.h"
 #include "runtime/base/array.h"
-#include "runtime/job/job.h"
 #include "runtime/world/world.h"
 
 _Static_assert(sizeof(MPI_Comm) == sizeof(int) && sizeof(MPI_Request) == sizeof(int), "handles are numbers");

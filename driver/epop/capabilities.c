@@ -1,4 +1,4 @@
-/* Each question is put in a launch of its own, with a time limit; behind it is what epop does in such a launch. */
+/* Finds out what the MPI library can do. Each question is tried in a launch of its own, with a time limit. */
 #include "driver/epop/capabilities.h"
 
 #include <cjson/cJSON.h>

@@ -1,4 +1,4 @@
-/* Finding, checking and calling drivers. */
+/* Opens the drivers of this run, hands them their options, and calls their hooks. */
 #include "driver/epop/drivers.h"
 
 #include <dlfcn.h>

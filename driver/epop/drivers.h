@@ -7,7 +7,6 @@
 #define DRIVER_DRIVERS_H
 
 #include <epop/driver.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "runtime/base/error.h"

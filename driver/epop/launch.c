@@ -1,9 +1,8 @@
-/* What launchers leave in the environment, and the relaunch. */
+/* Finds the launcher by what it leaves in the environment, and starts the command again under mpiexec. */
 #include "driver/epop/launch.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,7 +70,7 @@ static void exec_under(const char *launcher, char **argv)
     free(command);
 }
 
-void relaunch_under_mpiexec(char **argv, int quiet)
+void launch_again_under_mpiexec(char **argv, int quiet)
 {
     char launcher[PATH_MAX];
     const char *chosen = mpiexec_name();

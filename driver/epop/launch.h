@@ -24,6 +24,6 @@ const char *launch_self(char *path, size_t size, const char *given);
  * Replaces the process by the same command under `mpiexec -n 1`; returns only on failure, after a line on
  * stderr. The launcher is the one of the build, or EPOP_MPIEXEC of the environment.
  */
-void relaunch_under_mpiexec(char **argv, int quiet);
+void launch_again_under_mpiexec(char **argv, int quiet);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finding the file, calling get_program, and what is wrong with what it returned. */
+/* Loads a program: finds its file, opens it, calls get_program, and says what is wrong with the result. */
 #include "driver/epop/load.h"
 
 #include <dlfcn.h>

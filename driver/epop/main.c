@@ -58,7 +58,7 @@ static int walk_or_relaunch(const struct options *options, struct drivers *drive
     if (!launch_detect().launcher) {
         unload_program(program);
         drivers_close(drivers);
-        relaunch_under_mpiexec(options->job.command, options->job.quiet);
+        launch_again_under_mpiexec(options->job.command, options->job.quiet);
         return EXIT_USAGE;
     }
     return run_job(options, drivers, program, NULL);

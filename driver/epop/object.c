@@ -1,4 +1,7 @@
-/* What is in a shared object's file, the libraries that it needs, opening and closing it, and why it may stay. */
+/*
+ * Reads the files of shared objects, looks for a second MPI among the libraries that they need, and opens and closes
+ * them.
+ */
 #include "driver/epop/object.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,8 @@
-/* The things that are tried, each a function, and the answer. */
+/* Tries what the MPI library can do, each thing in a function of its own, and prints the answer. */
 #include "driver/epop/probe_mpi.h"
 
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* The outermost command: which hosts there are, what is started there, and when it is started again. */
+/* epop --recover: chooses hosts and ranks, starts the job under mpiexec, and starts it again after a fault. */
 #include "driver/epop/recover.h"
 
 #include <cjson/cJSON.h>
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "driver/epop/launch.h"

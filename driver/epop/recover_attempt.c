@@ -1,4 +1,7 @@
-/* What the job says to this process, and mpiexec as a child: together they tell when a start is over, and how. */
+/*
+ * One start of a job under epop --recover: listens to what the job says, watches mpiexec, and decides when and how it
+ * has ended.
+ */
 #include "driver/epop/recover_attempt.h"
 
 #include <arpa/inet.h>

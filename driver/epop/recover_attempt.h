@@ -9,7 +9,6 @@
 #include <cjson/cJSON.h>
 #include <event2/event.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 

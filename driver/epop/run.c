@@ -1,4 +1,4 @@
-/* A program alone, or the roles that a process takes in a job, and how both end. */
+/* Runs a program in this process: alone, or in the roles that a job gives it, one after the other. */
 #include "driver/epop/run.h"
 
 #include <malloc.h>

@@ -1,7 +1,7 @@
 /*
  * pthread_create as programs and their libraries (OpenMP) meet it: the executable comes before the C library. Each
- * thread gets a stack for signal handlers, so that the overflow of its own stack can be reported. A file of its own, as
- * it stands for a function of the C library that all others use.
+ * thread gets a stack for signal handlers, so that the overflow of its own stack can be reported. It is a file of its
+ * own because every other file uses what it defines.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Elements and their blocks, one after the other, and the probe between them. */
+/* Walks a program: its elements one after the other, their blocks, and the probes at which it is adapted. */
 #include "driver/epop/walk.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* The sums of one process, what adds to them, and the record that process 0 gets of them. */
+/*
+ * Measures one process for the profile: sums by element, world size and rank, the hooks that add to them, and the
+ * record that process 0 gets.
+ */
 #include "driver/profile/measure.h"
 
 #include <epop/elastic.h>

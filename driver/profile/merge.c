@@ -1,4 +1,7 @@
-/* Records are summed up by element and world size; what is said of adaptations joins what the coordinator knows. */
+/*
+ * Merges the records of all processes into the profile: times by element and world size, adaptations, checkpoints,
+ * efficiency.
+ */
 #include "driver/profile/merge.h"
 
 #include <math.h>

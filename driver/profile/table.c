@@ -1,4 +1,4 @@
-/* The profile in plain text: a grid of cells, and what goes into the cells. */
+/* Prints a profile as tables in plain text. */
 #include "driver/profile/table.h"
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
-/* The lanes of a buffer, and its times on the clock of process 0. */
+/*
+ * A process's trace buffer: dividing it into lanes, adding records, thinning full lanes, and converting its times to
+ * the clock of process 0.
+ */
 #include "driver/trace/buffer.h"
-
-#include <string.h>
 
 /* Where most happens most is kept. The rest of 16 parts. */
 static const int shares[TRACE_LANES] = {

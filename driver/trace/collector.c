@@ -1,4 +1,6 @@
-/* Process 0 starts the collector and has it write; the collector maps all buffers, thins them to the limit, and writes.
+/*
+ * The process that writes the trace file: how process 0 starts it and waits for it, and how it merges all buffers into
+ * the file.
  */
 #include "driver/trace/collector.h"
 

@@ -1,4 +1,7 @@
-/* The job's own track, the tracks of each process, and the arrows between them. */
+/*
+ * Turns trace records into events of the Chrome trace format: the job's track, the tracks of each process, and arrows
+ * for data that moved.
+ */
 #include "driver/trace/events.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* Buffers as text, their files, and the job as JSON. */
+/*
+ * Packs a trace buffer into text for the way to process 0, unpacks it there into a file, and writes down what the job
+ * knows of itself.
+ */
 #include "driver/trace/handover.h"
 
 #include <cjson/cJSON.h>

@@ -1,4 +1,4 @@
-/* Events as lines of JSON, in a file that is put in place when it is whole. */
+/* Writes the trace file: one event a line, no more bytes than the limit, put in place when it is complete. */
 #include "driver/trace/out.h"
 
 #include <errno.h>

@@ -1,11 +1,13 @@
-/* Recording: the buffer's file, slices and samples, and the calls of MPI. */
+/*
+ * Records what this process does in its trace buffer: slices, samples of the time in MPI, and MPI calls that take
+ * long.
+ */
 #include "driver/trace/recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

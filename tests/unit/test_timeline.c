@@ -58,10 +58,10 @@ static int setup(void **state)
     char error[200];
     files.profile = cJSON_Parse(profile_text);
     files.trace = cJSON_Parse(trace_text);
-    if (trace_read(&trace, files.trace, files.profile, error, sizeof error) != 0)
+    if (timeline_read_trace(&trace, files.trace, files.profile, error, sizeof error) != 0)
         return -1;
     files.timeline = timeline_of(&trace, cJSON_GetObjectItem(files.trace, "otherData"), files.profile);
-    trace_free(&trace);
+    timeline_free_trace(&trace);
     *state = &files;
     return files.timeline == NULL ? -1 : 0;
 }
@@ -149,7 +149,7 @@ static void refused(void **state)
         char error[200] = "";
         cJSON *json = cJSON_Parse(bad[i][0]);
         assert_non_null(json);
-        assert_int_equal(trace_read(&trace, json, files->profile, error, sizeof error), -1);
+        assert_int_equal(timeline_read_trace(&trace, json, files->profile, error, sizeof error), -1);
         if (strstr(error, bad[i][1]) == NULL)
             fail_msg("\"%s\" is not in \"%s\"", bad[i][1], error);
         cJSON_Delete(json);
