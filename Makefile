@@ -146,7 +146,7 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/%.o,hydra/hydra hydra/leftovers hydra/mpiexec hydra/pmi backends/port control/address control/rundir wire/line wire/loop wire/proof wire/socket checkpoint/memory_place) $(layer_obj) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/%.o,hydra/hydra hydra/leftovers hydra/mpiexec hydra/pmi backends/device control/address control/rundir wire/line wire/loop wire/proof wire/socket checkpoint/memory_place) $(layer_obj) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # Names the functions of a program that crashed; a process of its own, which epop starts.

@@ -17,7 +17,7 @@
 
 #include "driver/epop/launch.h"
 #include "driver/epop/probe_mpi.h"
-#include "runtime/backends/port.h"
+#include "runtime/backends/device.h"
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"

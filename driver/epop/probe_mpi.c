@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/backends/port.h"
+#include "runtime/backends/device.h"
 
 static int rank, size;
 

@@ -1,4 +1,4 @@
-/* The Slurm allocation that the job runs in: see allocation.h. */
+/* The Slurm allocation that the job runs in: its nodes and cores, and how launches reach them. */
 #include "runtime/backends/allocation.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Connecting and disconnecting: see connecting.h. */
+/* The calls of MPI that connect, merge and disconnect the processes of a window. */
 #include "runtime/backends/connecting.h"
 
 #include <mpi.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backends/port.h"
+#include "runtime/backends/device.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/hydra/pmi.h"

@@ -1,4 +1,5 @@
-/* In ch3:sock a port is "tag#0$port#44611$description#HOST$ifname#192.0.2.2$". See detour.h. */
+/* In ch3:sock a port is "tag#0$port#44611$description#HOST$ifname#192.0.2.2$": that of the detour is put in its place.
+ */
 #include "runtime/backends/detour.h"
 
 #include <arpa/inet.h>

@@ -1,9 +1,11 @@
-/* The device's name stands in the library's version. */
+/* What has to be known about the MPI library. Other rooms use it, and nothing else from here. */
 #include "runtime/backends/device.h"
 
 #include <mpi.h>
+#include <stdio.h>
 #include <string.h>
 
+/* The device's name stands in the library's version. */
 bool device_sleeps(void)
 {
     static _Atomic int answer; /* 0: not known yet */
@@ -14,4 +16,16 @@ bool device_sleeps(void)
         answer = strstr(version, "ch3:sock") ? 1 : -1;
     }
     return answer > 0;
+}
+
+int port_open(char port[PORT_MOST])
+{
+    char size[16];
+    MPI_Info info;
+    MPI_Info_create(&info);
+    snprintf(size, sizeof size, "%d", PORT_MOST);
+    MPI_Info_set(info, "port_name_size", size);
+    int result = MPI_Open_port(info, port);
+    MPI_Info_free(&info);
+    return result;
 }

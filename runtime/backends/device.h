@@ -1,11 +1,20 @@
-/* What has to be known about the device of the MPI library. */
-#ifndef EPOP_DEVICE_H
-#define EPOP_DEVICE_H
+/* What has to be known about the MPI library: its device, and the names of its ports. */
+#ifndef EPOP_BACKENDS_DEVICE_H
+#define EPOP_BACKENDS_DEVICE_H
 
 #include <stdbool.h>
 
 /* Do waiting processes sleep? Of MPICH's devices only that of sockets lets them; the others spin. Also before MPI_Init.
  */
 bool device_sleeps(void);
+
+/*
+ * The longest name of a port. MPI_MAX_PORT_NAME is 256 in MPICH, and what ch4:ucx puts into a name is 424 and more:
+ * MPICH takes the info key port_name_size for that (4.3 and later).
+ */
+#define PORT_MOST 4096
+
+/* MPI_Open_port, with space for any name. Returns MPI's error code. Local. */
+int port_open(char port[PORT_MOST]);
 
 #endif

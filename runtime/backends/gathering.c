@@ -1,4 +1,4 @@
-/* Bringing joiners together: see gathering.h. */
+/* Bringing joiners of one launch, and of several, together. */
 #include "runtime/backends/gathering.h"
 
 #include <stdlib.h>

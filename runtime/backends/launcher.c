@@ -1,19 +1,22 @@
-/* Starting joining processes in a launch of their own: see launcher.h. */
+/* Starting joining processes in a launch of their own: what they find there, the command, and its end. */
 #include "runtime/backends/launcher.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/backends/allocation.h"
-#include "runtime/backends/conditions.h"
 #include "runtime/backends/parking.h"
+#include "runtime/base/batch.h"
 #include "runtime/base/binding.h"
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
@@ -31,6 +34,161 @@
 #include "runtime/member/member.h"
 #include "runtime/wire/messages.h"
 
+/* ---- What joining processes are to find as the first ones did ------------------------------------- */
+
+/* Taken when the job starts, as a program may change its own later. */
+struct conditions {
+    char **environment; /* copies; without what belongs to this process's own launch */
+    size_t count;       /* of its variables */
+    char directory[PATH_MAX];
+    struct rlimit limits[RLIM_NLIMITS];
+};
+
+/* What belongs to this process's own launch, or its host, and would confuse the new one. */
+static bool is_launchers(const char *variable)
+{
+    static const char *const prefixes[] = {
+        "PMI_",       "PMIX_",          "HYDI_",     "MPI_LOCAL",       "MPIEXEC_", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=",
+        "EPOP_JOIN=", "EPOP_TETHERED=", "EPOP_STEP", SLURM_STEP_JOB "="};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (!strncmp(variable, prefixes[i], strlen(prefixes[i])))
+            return true;
+    return false;
+}
+
+static int take_environment(struct conditions *conditions)
+{
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    conditions->environment = calloc(count + 1, sizeof *conditions->environment);
+    conditions->count = 0;
+    for (size_t i = 0; conditions->environment && i < count; i++)
+        if (!is_launchers(environ[i]) && !(slurm_job() && allocation_owns(environ[i])) &&
+            !(conditions->environment[conditions->count++] = strdup(environ[i])))
+            return -1;
+    return conditions->environment ? 0 : -1;
+}
+
+/* Those of this process. 0, or -1 when out of memory. Before other threads of the program run. */
+static int conditions_take(struct conditions *conditions)
+{
+    for (int i = 0; i < (int)RLIM_NLIMITS; i++)
+        getrlimit((__rlimit_resource_t)i, &conditions->limits[i]);
+    if (!getcwd(conditions->directory, sizeof conditions->directory))
+        conditions->directory[0] =
+            0; /* it was removed, or cannot be seen: joiners start where the launcher puts them */
+    return take_environment(conditions);
+}
+
+/* For each joiner the control plane and, at most, MPI; for a launch its output, and what is used in between. */
+#define OF_A_JOINER 2
+#define OF_A_LAUNCH 8
+
+/* How many this process has; what it may have where it cannot look, since it has them all. */
+static rlim_t open_descriptors(rlim_t limit)
+{
+    rlim_t count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder)
+        return limit;
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count - 3; /* itself, . and .. */
+}
+
+/* Can this process open what so many joiners need of it? Without that MPI would end the job, in the midst of joining.
+ * 0, or -1 with one line of text. Local. */
+static int conditions_suffice(int joining, struct error *error)
+{
+    struct rlimit limit;
+    rlim_t needed = OF_A_JOINER * (rlim_t)joining + OF_A_LAUNCH;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    rlim_t used = limit.rlim_cur == RLIM_INFINITY ? 0 : open_descriptors(limit.rlim_cur);
+    if (used + needed <= limit.rlim_cur)
+        return 0;
+    return error_set(
+        error, ERROR_FAILED,
+        "rank 0's process may have %llu files and connections open, has %llu, and needs up to %llu more (ulimit -n)",
+        (unsigned long long)limit.rlim_cur, (unsigned long long)used, (unsigned long long)needed);
+}
+
+static const struct {
+    int resource;
+    const char *name;
+    bool hosts_own; /* its default depends on the host's memory: not worth a refusal */
+} known[] = {
+    {RLIMIT_CPU, "cpu", false},           {RLIMIT_FSIZE, "fsize", false},
+    {RLIMIT_DATA, "data", false},         {RLIMIT_STACK, "stack", false},
+    {RLIMIT_CORE, "core", false},         {RLIMIT_RSS, "rss", false},
+    {RLIMIT_NPROC, "nproc", true},        {RLIMIT_NOFILE, "nofile", false},
+    {RLIMIT_MEMLOCK, "memlock", true},    {RLIMIT_AS, "as", false},
+    {RLIMIT_LOCKS, "locks", false},       {RLIMIT_SIGPENDING, "sigpending", true},
+    {RLIMIT_MSGQUEUE, "msgqueue", false}, {RLIMIT_NICE, "nice", false},
+    {RLIMIT_RTPRIO, "rtprio", false},     {RLIMIT_RTTIME, "rttime", false},
+};
+#define KNOWN (sizeof known / sizeof known[0])
+
+/* As text: a JSON number does not hold all 64 bits. "-" is no limit. */
+static void add_value(cJSON *list, rlim_t value)
+{
+    char text[24] = "-";
+    if (value != RLIM_INFINITY)
+        snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    cJSON_AddItemToArray(list, cJSON_CreateString(text));
+}
+
+static rlim_t value_of(const cJSON *item)
+{
+    const char *text = cJSON_GetStringValue(item);
+    return text && text[0] != '-' ? (rlim_t)strtoull(text, NULL, 10) : RLIM_INFINITY;
+}
+
+/* The limits for the message to a joiner. */
+static cJSON *conditions_limits(const struct conditions *conditions)
+{
+    cJSON *limits = cJSON_CreateObject();
+    for (size_t i = 0; i < KNOWN; i++) {
+        cJSON *pair = cJSON_AddArrayToObject(limits, known[i].name);
+        add_value(pair, conditions->limits[known[i].resource].rlim_cur);
+        add_value(pair, conditions->limits[known[i].resource].rlim_max);
+    }
+    return limits;
+}
+
+/* The soft limit is what a program meets; a hard one that is lower here than there is kept. */
+static int set_limit(int resource, struct rlimit wanted)
+{
+    struct rlimit here;
+    if (!setrlimit((__rlimit_resource_t)resource, &wanted))
+        return 0;
+    if (getrlimit((__rlimit_resource_t)resource, &here))
+        return -1;
+    if (wanted.rlim_max < here.rlim_max)
+        here.rlim_max = wanted.rlim_max;
+    here.rlim_cur = wanted.rlim_cur < here.rlim_max ? wanted.rlim_cur : here.rlim_max;
+    return setrlimit((__rlimit_resource_t)resource, &here) || here.rlim_cur != wanted.rlim_cur ? -1 : 0;
+}
+
+/* In a joiner: sets the limits. 0, or -1 with one line of text when one cannot be had on this host. Local. */
+static int conditions_apply_limits(const cJSON *limits, struct error *error)
+{
+    for (size_t i = 0; i < KNOWN; i++) {
+        const cJSON *pair = cJSON_GetObjectItemCaseSensitive(limits, known[i].name);
+        if (cJSON_GetArraySize(pair) != 2)
+            continue;
+        struct rlimit wanted = {value_of(cJSON_GetArrayItem(pair, 0)), value_of(cJSON_GetArrayItem(pair, 1))};
+        if (!set_limit(known[i].resource, wanted) || known[i].hosts_own)
+            continue;
+        return error_set(error, ERROR_FAILED, "the resource limit '%s' of the running ranks cannot be had there: %s",
+                         known[i].name, strerror(errno));
+    }
+    return 0;
+}
+
+/* ---- The launches -------------------------------------------------------------------------------- */
+
 #define VARIABLE "EPOP_JOIN"
 #define GRACE    3.0 /* seconds that a launch which was called off may take to end by itself */
 #define LOOK     0.2 /* seconds between two looks at a launch that is not ready */
@@ -43,7 +201,7 @@ struct launch {
     int adaptation, first, count;
     bool off;       /* was told to end */
     bool own_fault; /* it was killed, or failed itself: its status is not that of its processes */
-    int insistence; /* how hard */
+    int insistence; /* how often it has been */
     int unsaid;     /* looks at one that failed, and has not said why */
     double due;     /* when to look after it, or to insist; monotonic */
     struct coordinator *coordinator;
@@ -150,7 +308,7 @@ static char *describe_joining(const struct launch *launch, cJSON *wake)
 
 /* mpiexec [-launcher ...] -n K [-hosts ...] EPOP ARGUMENTS...: strings that stay valid as long as the arguments here
  * do. */
-static char **command(char *count, char *self)
+static char **command_of(char *count, char *self)
 {
     size_t own = 0, n = 0;
     while (state.job.argv[own])
@@ -175,7 +333,7 @@ static char **command(char *count, char *self)
 
 /* Starts it with no input, and no descriptor of ours but the relay's. It stays in our process group, so that what ends
  * the job ends it too. */
-static int spawn(char **argv, char **environment, struct launch *launch)
+static int spawn_launch(char **argv, char **environment, struct launch *launch)
 {
     const struct spawn what = {
         .argv = argv,
@@ -188,7 +346,7 @@ static int spawn(char **argv, char **environment, struct launch *launch)
     return spawn_program(&what, &launch->pid);
 }
 
-static int run(struct launch *launch, cJSON *wake)
+static int run_launch(struct launch *launch, cJSON *wake)
 {
     char count[16], self[PATH_MAX] = "";
     if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) {
@@ -199,9 +357,9 @@ static int run(struct launch *launch, cJSON *wake)
     char *joining = describe_joining(launch, wake);
     char *step = state.allocation ? allocation_variable(launch->coordinator, state.hosts) : NULL;
     char **environment = step || !state.allocation ? with_variables(joining, step) : NULL;
-    char **argv = command(count, self);
+    char **argv = command_of(count, self);
     int error = joining && environment && argv ? relay_open(&launch->relay) : ENOMEM;
-    if (!error && (error = spawn(argv, environment, launch)))
+    if (!error && (error = spawn_launch(argv, environment, launch)))
         relay_close(&launch->relay);
     free(argv);
     free(environment);
@@ -212,7 +370,7 @@ static int run(struct launch *launch, cJSON *wake)
 
 /* ---- Watching it ---------------------------------------------------------------------- */
 
-static int reap(pid_t pid)
+static int reap_launch(pid_t pid)
 {
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -224,7 +382,7 @@ static void *wait_for_end(void *argument)
 {
     struct launch *launch = argument;
     bool troubled = relay_run(&launch->relay, launch->pid);
-    int status = reap(launch->pid);
+    int status = reap_launch(launch->pid);
     launch->own_fault = troubled || !WIFEXITED(status);
     leftovers_remove();
     status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -233,14 +391,14 @@ static void *wait_for_end(void *argument)
 }
 
 /* What nobody would watch is ended; its proxies end when it is gone. */
-static int watch(struct launch *launch)
+static int watch_launch(struct launch *launch)
 {
     relay_started(&launch->relay);
     int error = thread_start(NULL, wait_for_end, launch);
     if (!error)
         return 0;
     kill(launch->pid, SIGKILL);
-    reap(launch->pid);
+    reap_launch(launch->pid);
     relay_close(&launch->relay);
     return error;
 }
@@ -303,7 +461,7 @@ void launcher_event(struct coordinator *c, void *handle, int status)
 
 /* Hydra ends its processes at the second SIGINT. What is stopped, or ignores that, is ended by its number where it
  * runs on this host. */
-static void insist(struct coordinator *c, struct launch *launch)
+static void insist_on_end(struct coordinator *c, struct launch *launch)
 {
     launch->due = monotonic_seconds() + 0.2;
     if (launch->insistence++ < 2) {
@@ -341,7 +499,7 @@ double launcher_tick(struct coordinator *c)
     double now = monotonic_seconds(), wait = 3600;
     for (struct launch *l = state.launches; l; l = l->next) {
         if (now >= l->due && l->off)
-            insist(c, l);
+            insist_on_end(c, l);
         else if (now >= l->due)
             look_after(c, l);
         if (l->due - now < wait)
@@ -363,7 +521,7 @@ bool launcher_runs(int adaptation)
     return launch_of(adaptation);
 }
 
-static void end(struct coordinator *c, const struct adaptation *a, double grace)
+static void end_launch(struct coordinator *c, const struct adaptation *a, double grace)
 {
     struct launch *launch = launch_of(a->id);
     if (!launch)
@@ -371,20 +529,20 @@ static void end(struct coordinator *c, const struct adaptation *a, double grace)
     launch->off = true;
     launch->due = monotonic_seconds() + grace;
     if (!grace)
-        insist(c, launch);
+        insist_on_end(c, launch);
 }
 
 void launcher_cancel(struct coordinator *c, const struct adaptation *a)
 {
     for (int j = a->parked; j < a->joining; j++)
         processes_send(c, a->joiners[j], json_message(ORDER(call_off)));
-    end(c, a, GRACE);
+    end_launch(c, a, GRACE);
 }
 
 /* At once: old ranks stand still until the connect fails. */
 void launcher_kill(struct coordinator *c, const struct adaptation *a)
 {
-    end(c, a, 0);
+    end_launch(c, a, 0);
     struct launch *launch = launch_of(a->id);
     if (launch)
         launch->insistence = 2;
@@ -432,9 +590,9 @@ bool launcher_start(struct coordinator *c, const struct adaptation *a)
         .adaptation = a->id, .first = a->joiners[a->parked], .count = a->joining - a->parked, .coordinator = c};
     launch->next = state.launches;
     state.launches = launch;
-    int error = run(launch, parking_wake(c, a));
+    int error = run_launch(launch, parking_wake(c, a));
     if (!error)
-        error = watch(launch);
+        error = watch_launch(launch);
     if (error)
         events_post_backend(c, launch, -error);
     return true;

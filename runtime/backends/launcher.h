@@ -2,8 +2,8 @@
  * Starting joining processes in a launch of their own, on the coordinator's thread: `mpiexec -n K epop ...`, with the
  * job's own command line, and what a joiner has to know in EPOP_JOIN of its environment.
  */
-#ifndef EPOP_LAUNCHER_H
-#define EPOP_LAUNCHER_H
+#ifndef EPOP_BACKENDS_LAUNCHER_H
+#define EPOP_BACKENDS_LAUNCHER_H
 
 #include "runtime/base/error.h"
 #include "runtime/coordinator/adaptation.h"

@@ -1,4 +1,4 @@
-/* Processes that stand by under join: see parking.h. */
+/* Processes that stand by under join: choosing and waking them, and calling them off. */
 #include "runtime/backends/parking.h"
 
 #include <signal.h>

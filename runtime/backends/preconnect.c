@@ -1,6 +1,6 @@
 /*
  * Each task has a thread of its own. One that is given up, because its partner is gone, may never come back out of
- * MPI: then the others go on without it, and what it holds is lost. See preconnect.h.
+ * MPI: then the others go on without it, and what it holds is lost.
  */
 #include "runtime/backends/preconnect.h"
 
@@ -14,7 +14,6 @@
 #include "runtime/backends/connecting.h"
 #include "runtime/backends/detour.h"
 #include "runtime/backends/device.h"
-#include "runtime/backends/port.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"

@@ -1,22 +1,212 @@
-/* The spawn backend: see spawn.h. */
+/* The spawn backend, from the call of MPI_Comm_spawn, with or without a helper thread, to its hooks. */
 #include "runtime/backends/spawn.h"
 
+#include <errno.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/backends/connecting.h"
+#include "runtime/backends/device.h"
 #include "runtime/backends/gathering.h"
-#include "runtime/backends/port.h"
-#include "runtime/backends/spawner.h"
+#include "runtime/backends/launcher.h"
+#include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
+#include "runtime/base/thread.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
+
+/* ---- The call of MPI_Comm_spawn ----------------------------------------------------------------- */
+
+/*
+ * And what the new processes are told then. With a helper thread: tasks one after the other, each a thread that waits
+ * for the one before, so that nobody but the window waits for them.
+ */
+
+/* What the helper thread does next. */
+struct spawn_task {
+    bool drop; /* disconnect; else spawn */
+    bool keep;
+    MPI_Comm comm;
+    int adaptation, first, count;
+    pthread_t before;
+    bool has_before;
+};
+
+static struct {
+    struct launcher_job job;
+    char directory[MPI_MAX_INFO_VAL], self[4096];
+    MPI_Comm intercomm; /* the helper thread's; MPI_COMM_NULL: none */
+    pthread_t last;
+    bool has_last;
+} spawner = {.intercomm = MPI_COMM_NULL};
+
+/* Is what would be spawned there? 0, or -1 with the reason: the process manager does not tell. Local; any thread. */
+static int spawner_check(struct error *error)
+{
+    if (access(spawner.self, X_OK))
+        error_set(error, ERROR_FAILED, "%.120s cannot be started: %s", spawner.self, strerror(errno));
+    else if (spawner.directory[0] && access(spawner.directory, X_OK))
+        error_set(error, ERROR_FAILED, "the working directory %.120s: %s", spawner.directory, strerror(errno));
+    else
+        return 0;
+    return -1;
+}
+
+static char *describe_spawned(int adaptation, int first, const cJSON *plan)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "first", first);
+    cJSON_AddNumberToObject(json, "adaptation", adaptation);
+    cJSON_AddStringToObject(json, "uri", spawner.job.uri);
+    cJSON_AddStringToObject(json, "token", spawner.job.token);
+    if (plan)
+        cJSON_AddItemToObject(json, "plan", cJSON_Duplicate(plan, 1));
+    char *text = cJSON_PrintUnformatted(json);
+    cJSON_Delete(json);
+    return text;
+}
+
+static void broadcast(MPI_Comm intercomm, bool root, const char *text)
+{
+    int length = text ? (int)strlen(text) + 1 : 0, from = root ? MPI_ROOT : MPI_PROC_NULL;
+    MPI_Bcast(&length, 1, MPI_INT, from, intercomm);
+    MPI_Bcast((void *)text, length, MPI_CHAR, from, intercomm);
+}
+
+static MPI_Info spawn_info(void)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (spawner.directory[0])
+        MPI_Info_set(info, "wdir", spawner.directory);
+    return info;
+}
+
+static int call_spawn(MPI_Comm comm, int count, MPI_Comm *intercomm)
+{
+    MPI_Info info = spawn_info();
+    MPI_Errhandler of_program;
+    MPI_Comm_get_errhandler(comm, &of_program);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int result =
+        MPI_Comm_spawn(spawner.self, spawner.job.argv + 1, count, info, 0, comm, intercomm, MPI_ERRCODES_IGNORE);
+    MPI_Comm_set_errhandler(comm, of_program);
+    MPI_Errhandler_free(&of_program);
+    MPI_Info_free(&info);
+    return result;
+}
+
+/* Spawns `count` processes with numbers from `first` on. plan: for joiners that come in the window, else NULL.
+ * Collective over comm; its rank 0 is the root. MPI_COMM_NULL with one line of text if MPI could not. */
+static MPI_Comm spawner_spawn(MPI_Comm comm, int adaptation, int first, int count, const cJSON *plan,
+                              struct error *error)
+{
+    int rank;
+    MPI_Comm intercomm;
+    int result = call_spawn(comm, count, &intercomm);
+    if (result) {
+        char text[MPI_MAX_ERROR_STRING];
+        int class, length;
+        MPI_Error_class(result, &class);
+        MPI_Error_string(class, text, &length);
+        error_set(error, ERROR_FAILED, "MPI could not spawn the joining processes: %.100s", text);
+        return MPI_COMM_NULL;
+    }
+    MPI_Comm_rank(comm, &rank);
+    char *text = rank == 0 ? describe_spawned(adaptation, first, plan) : NULL;
+    broadcast(intercomm, rank == 0, text);
+    free(text);
+    return intercomm;
+}
+
+/* The other side: reads what the spawning ranks tell. The JSON is the caller's. Collective over the spawned. */
+static cJSON *spawner_listen(MPI_Comm parent)
+{
+    int length;
+    MPI_Bcast(&length, 1, MPI_INT, 0, parent);
+    char *text = calloc((size_t)length + 1, 1);
+    if (!text)
+        ending_abort("out of memory");
+    MPI_Bcast(text, length, MPI_CHAR, 0, parent);
+    cJSON *json = cJSON_Parse(text);
+    free(text);
+    return json;
+}
+
+/* ---- The helper thread ----------------------------------------------------------------- */
+
+static void tell_failure(int adaptation, const char *reason)
+{
+    cJSON *message = json_message(REPORT(unstarted));
+    cJSON_AddNumberToObject(message, "adaptation", adaptation);
+    cJSON_AddStringToObject(message, "failure", reason);
+    spawner.job.tell(message);
+    cJSON_Delete(message);
+}
+
+static void *perform(void *argument)
+{
+    struct spawn_task *task = argument;
+    struct error error = {0};
+    if (task->has_before)
+        pthread_join(task->before, NULL);
+    if (!task->drop) {
+        spawner.intercomm = spawner_spawn(task->comm, task->adaptation, task->first, task->count, NULL, &error);
+        if (spawner.intercomm == MPI_COMM_NULL)
+            tell_failure(task->adaptation, error.text);
+    }
+    if ((task->drop || !task->keep) && spawner.intercomm != MPI_COMM_NULL)
+        MPI_Comm_disconnect(&spawner.intercomm);
+    free(task);
+    return NULL;
+}
+
+static void enqueue(struct spawn_task task)
+{
+    struct spawn_task *copy = malloc(sizeof *copy);
+    if (!copy)
+        ending_abort("out of memory");
+    task.before = spawner.last;
+    task.has_before = spawner.has_last;
+    *copy = task;
+    if (thread_start(&spawner.last, perform, copy))
+        ending_abort("cannot start the thread that spawns processes");
+    spawner.has_last = true;
+}
+
+/* Has the helper thread spawn over comm. keep: the intercommunicator stays, for spawner_take or spawner_drop; else it
+ * is disconnected at once. The coordinator is told if MPI could not. Local; any thread, one at a time. */
+static void spawner_begin(MPI_Comm comm, int adaptation, int first, int count, bool keep)
+{
+    enqueue((struct spawn_task){.comm = comm, .adaptation = adaptation, .first = first, .count = count, .keep = keep});
+}
+
+/* The joining is off: has the helper thread disconnect. Local. */
+static void spawner_drop(void)
+{
+    enqueue((struct spawn_task){.drop = true});
+}
+
+/* Waits for the helper thread; the intercommunicator is the caller's then. */
+static MPI_Comm spawner_take(void)
+{
+    if (spawner.has_last)
+        pthread_join(spawner.last, NULL);
+    spawner.has_last = false;
+    MPI_Comm taken = spawner.intercomm;
+    spawner.intercomm = MPI_COMM_NULL;
+    return taken;
+}
+
+/* ---- The backend -------------------------------------------------------------------------------- */
 
 static struct {
     struct spawn_options options;
@@ -30,9 +220,14 @@ void spawn_init(const struct spawn_options *options)
     state.options = *options;
 }
 
+/* The present directory is that of the processes that will be spawned. */
 void spawn_set_job(const struct launcher_job *job)
 {
-    spawner_set_job(job);
+    spawner.job = *job;
+    if (!getcwd(spawner.directory, sizeof spawner.directory))
+        spawner.directory[0] = 0;
+    if (readlink("/proc/self/exe", spawner.self, sizeof spawner.self - 1) < 0)
+        snprintf(spawner.self, sizeof spawner.self, "%s", job->argv[0]);
 }
 
 /* ---- The coordinator's thread -------------------------------------------------------- */
@@ -180,7 +375,7 @@ static char *spawn_port(void)
 }
 
 /* All spawn: the intercommunicator is there, it has only to be merged. */
-static int merge(struct world *world, struct error *error)
+static int merge_spawned(struct world *world, struct error *error)
 {
     epop_window_t *w = &world->window;
     const struct plan *plan = world->plan;
@@ -235,7 +430,7 @@ static int exchange_port(struct world *world, char port[PORT_MOST], struct error
 }
 
 /* One spawns, the others connect. */
-static int meet(struct world *world, struct error *error)
+static int meet_spawned(struct world *world, struct error *error)
 {
     char port[PORT_MOST] = "";
     if (state.options.async) {
@@ -249,7 +444,7 @@ static int meet(struct world *world, struct error *error)
 }
 
 /* Could all joiners start? The first that could not tells why. */
-static int agree(struct world *world, struct error *error)
+static int agree_on_start(struct world *world, struct error *error)
 {
     epop_window_t *w = &world->window;
     char text[200] = "";
@@ -274,9 +469,9 @@ static int spawn_connect(struct world *world, struct error *error)
     epop_window_t *w = &world->window;
     if (!w->joining)
         MPI_Comm_dup(w->before, &w->all);
-    else if (state.options.single ? meet(world, error) : merge(world, error))
+    else if (state.options.single ? meet_spawned(world, error) : merge_spawned(world, error))
         return -1;
-    if (w->joining && agree(world, error))
+    if (w->joining && agree_on_start(world, error))
         return -1;
     if (w->staying)
         connecting_make_after(w);

@@ -3,13 +3,13 @@
  * alternatives of Martin-Alvarez, Aliaga, Castillo, Iserte, "Dynamic spawning of MPI processes applied to malleability"
  * (2023).
  */
-#ifndef EPOP_SPAWN_H
-#define EPOP_SPAWN_H
+#ifndef EPOP_BACKENDS_SPAWN_H
+#define EPOP_BACKENDS_SPAWN_H
 
 #include <stdbool.h>
 
-struct launcher_job;
 struct joining;
+struct launcher_job;
 
 struct spawn_options {
     bool baseline; /* all ranks are replaced by new processes; else the old ones stay, and new ones come to them (merge)
