@@ -4,12 +4,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -197,6 +199,7 @@ static int conditions_apply_limits(const cJSON *limits, struct error *error)
 /* One mpiexec that was started. */
 struct launch {
     pid_t pid;
+    int process;        /* a descriptor of it: its number may be another's when the thread that waits has reaped it */
     struct relay relay; /* of its output */
     int adaptation, first, count;
     bool off;       /* was told to end */
@@ -331,6 +334,21 @@ static char **command_of(char *count, char *self)
     return argv;
 }
 
+static int reap_launch(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* What nobody would watch: its proxies end when it is gone. */
+static void end_unwatched(const struct launch *launch)
+{
+    kill(launch->pid, SIGKILL);
+    reap_launch(launch->pid);
+}
+
 /* Starts it with no input, and no descriptor of ours but the relay's. It stays in our process group, so that what ends
  * the job ends it too. */
 static int spawn_launch(char **argv, char **environment, struct launch *launch)
@@ -343,7 +361,15 @@ static int spawn_launch(char **argv, char **environment, struct launch *launch)
         .out = launch->relay.out[1],
         .err = launch->relay.err[1],
     };
-    return spawn_program(&what, &launch->pid);
+    int error = spawn_program(&what, &launch->pid);
+    if (error)
+        return error;
+    launch->process = pidfd_open(launch->pid, 0);
+    if (launch->process >= 0)
+        return 0;
+    error = errno;
+    end_unwatched(launch);
+    return error;
 }
 
 static int run_launch(struct launch *launch, cJSON *wake)
@@ -370,14 +396,6 @@ static int run_launch(struct launch *launch, cJSON *wake)
 
 /* ---- Watching it ---------------------------------------------------------------------- */
 
-static int reap_launch(pid_t pid)
-{
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
-}
-
 static void *wait_for_end(void *argument)
 {
     struct launch *launch = argument;
@@ -390,15 +408,13 @@ static void *wait_for_end(void *argument)
     return NULL;
 }
 
-/* What nobody would watch is ended; its proxies end when it is gone. */
 static int watch_launch(struct launch *launch)
 {
     relay_started(&launch->relay);
     int error = thread_start(NULL, wait_for_end, launch);
     if (!error)
         return 0;
-    kill(launch->pid, SIGKILL);
-    reap_launch(launch->pid);
+    end_unwatched(launch);
     relay_close(&launch->relay);
     return error;
 }
@@ -454,6 +470,8 @@ void launcher_event(struct coordinator *c, void *handle, int status)
         if (was == PROCESS_RETURNING || was == PROCESS_STANDBY || (was == PROCESS_JOINING && !in_window))
             processes_gone(c, p);
     }
+    if (launch->process >= 0)
+        close(launch->process);
     free(launch);
 }
 
@@ -465,14 +483,20 @@ static void insist_on_end(struct coordinator *c, struct launch *launch)
 {
     launch->due = monotonic_seconds() + 0.2;
     if (launch->insistence++ < 2) {
-        kill(launch->pid, SIGINT);
+        pidfd_send_signal(launch->process, SIGINT, NULL, 0);
         return;
     }
     for (int p = launch->first; p < launch->first + launch->count; p++)
         if (parking_is_local(c, p) && processes_state(c, p) != PROCESS_GONE)
             kill(processes_pid(c, p), SIGKILL);
     if (launch->insistence > 10)
-        kill(launch->pid, SIGKILL);
+        pidfd_send_signal(launch->process, SIGKILL, NULL, 0);
+}
+
+static bool has_ended(const struct launch *launch)
+{
+    struct pollfd end = {.fd = launch->process, .events = POLLIN};
+    return launch->process < 0 || poll(&end, 1, 0) > 0;
 }
 
 /* Until the joiners are ready: has the launcher failed, and not noticed? */
@@ -485,7 +509,7 @@ static void look_after(struct coordinator *c, struct launch *launch)
     if (!a || a->id != launch->adaptation || a->state != ADAPTATION_PREPARING)
         return;
     launch->due = monotonic_seconds() + LOOK;
-    if (!hydra_failed(launch->pid, name, sizeof name, &status))
+    if (has_ended(launch) || !hydra_failed(launch->pid, name, sizeof name, &status))
         return;
     if (!relay_said(&launch->relay, name, said, sizeof said) && launch->unsaid++ < UNSAID)
         return; /* its last words may be on their way */
@@ -586,8 +610,11 @@ bool launcher_start(struct coordinator *c, const struct adaptation *a)
         fatal_memory(c);
         return true;
     }
-    *launch = (struct launch){
-        .adaptation = a->id, .first = a->joiners[a->parked], .count = a->joining - a->parked, .coordinator = c};
+    *launch = (struct launch){.adaptation = a->id,
+                              .first = a->joiners[a->parked],
+                              .count = a->joining - a->parked,
+                              .process = -1,
+                              .coordinator = c};
     launch->next = state.launches;
     state.launches = launch;
     int error = run_launch(launch, parking_wake(c, a));
