@@ -4,14 +4,11 @@ import json
 import pathlib
 import socket
 
-import jsonschema
-
 import job
 from joining import wait_until
+from schemas import validate
 
 ATTEND = job.BUILD / "lib/epop/attend"
-SCHEMA = json.loads((job.ROOT / "schema/attend.schema.json").read_text())
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 LIMIT = 60
 
 
@@ -33,10 +30,8 @@ class Connection:
         line = self._lines.readline()
         if not line:
             return None
-        value = json.loads(line)
-        VALIDATOR.validate(value)
-        self.seen.append(value)
-        return value
+        self.seen.append(validate("attend", json.loads(line)))
+        return self.seen[-1]
 
     def wait_for(self, matches):
         """The first line that it is said of, among those before, too."""
@@ -82,8 +77,7 @@ class Attended:
         self.output = self.directory / "output"
         launch = {"version": 1, "argv": [str(word) for word in command], "cwd": str(space.directory), "environment": space.environment(),
                   "output": str(self.output), "batch": "epoprm:17", **members}
-        VALIDATOR.validate(launch)
-        (self.directory / "launch.json").write_text(json.dumps(launch))
+        (self.directory / "launch.json").write_text(json.dumps(validate("attend", launch)))
         self.it = None
 
     def start(self, **how):
@@ -110,9 +104,7 @@ class Attended:
         return self.ended()
 
     def ended(self):
-        value = json.loads((self.directory / "ended.json").read_text())
-        VALIDATOR.validate(value)
-        return value
+        return validate("attend", json.loads((self.directory / "ended.json").read_text()))
 
     def guard(self):
         return json.loads((self.directory / "started").read_text())["pid"]

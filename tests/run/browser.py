@@ -80,8 +80,8 @@ class Browser:
     def _cdp(self, command, **parameters):
         return self._driver.execute_cdp_cmd(command, parameters)
 
-
-def axe():
-    """The source of axe-core, which the report's build has fetched."""
-    modules = subprocess.run([job.ROOT / "report/web/modules.sh"], capture_output=True, text=True, check=True, timeout=600)
-    return (pathlib.Path(modules.stdout.strip()) / "axe-core/axe.min.js").read_text()
+    def axe(self):
+        """What axe-core, which the report's build has fetched, finds on the page: its violations, and what passes."""
+        modules = subprocess.run([job.ROOT / "report/web/modules.sh"], capture_output=True, text=True, check=True, timeout=600)
+        self.run((pathlib.Path(modules.stdout.strip()) / "axe-core/axe.min.js").read_text())
+        return self.run_async("axe.run({ resultTypes: ['violations'] }).then(arguments[0])")

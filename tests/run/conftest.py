@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), *(str(HERE.parents[1] / folder) for folder in ("tests", "tests/slurm", "docs", "interpose"))]
+sys.dont_write_bytecode = True  # beside the modules in these folders
 
 import job  # noqa: E402
 

@@ -98,3 +98,25 @@ def twenty_resizes(space, end, *command):
     result = running.wait()
     assert result.status == 0 and result.err == "", result
     return result.out
+
+
+# ---- Sessions in several threads: tests/plain/psets_threads.c
+
+def compile_threads(directory, *more):
+    return compile_c(source("psets_threads"), directory / "psets_threads", *more, "-ldl", *LINKED)
+
+
+def two_threads_begin_one_job(space, program):
+    result = space.start([job.MPIEXEC, "-n", 2, program]).wait()
+    assert result.status == 0 and result.err == "", result
+    assert result.out == "first: 2 processes, sum of ranks 1\nsecond: 2 processes, sum of ranks 1\n", result
+
+
+def the_world_changes_while_a_communicator_is_made(space, program):
+    go_on = space.directory / "go-on"
+    running = start(space, program, go_on)
+    resize(space, 3)
+    go_on.touch()
+    result = running.wait()
+    assert result.status == 0 and result.err == "", result
+    assert result.out == "those of the start: 2 processes, sum of ranks 1\n", result

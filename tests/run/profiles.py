@@ -4,9 +4,8 @@ import copy
 import json
 
 import job
-import jsonschema
+import schemas
 
-SCHEMA = json.loads((job.ROOT / "schema/profile.schema.json").read_text())
 EXAMPLES = job.ROOT / "schema/examples/profile/valid"
 HOSTILE = '</script><script>document.title="broken"</script><img src=x onerror=alert(1)>'
 
@@ -17,8 +16,7 @@ def example(name="resized"):
 
 def checked(profile):
     """A profile that epop itself could have written."""
-    jsonschema.Draft202012Validator(SCHEMA).validate(profile)
-    return profile
+    return schemas.validate("profile", profile)
 
 
 def phases(profile):

@@ -4,10 +4,9 @@ import json
 import time
 
 import job
-import jsonschema
 import pytest
+from schemas import validate
 
-SCHEMA = json.loads((job.ROOT / "schema/profile.schema.json").read_text())
 UNEVEN = job.test_program("scenario_uneven")
 
 
@@ -17,8 +16,7 @@ def profiled(space, *more):
 
 def read(space):
     """The profile, checked."""
-    profile = json.loads((space.directory / "prof.json").read_text())
-    jsonschema.Draft202012Validator(SCHEMA).validate(profile)
+    profile = validate("profile", json.loads((space.directory / "prof.json").read_text()))
     check(profile)
     return profile
 

@@ -4,11 +4,10 @@ connect processes beside the program. Space.close looks for reports. Any other f
 import job
 import joining
 import pytest
-from executables import LINKED, compile_c, go_through
+from executables import LINKED, compile_c, compile_threads, go_through, the_world_changes_while_a_communicator_is_made, two_threads_begin_one_job
 from joins import JoinScenario
 from profiling import profiled, read
 from scenario import REFUSED, Switch
-from test_psets import compile_threads, the_world_changes_while_a_communicator_is_made, two_threads_begin_one_job
 
 pytestmark = joining.needed
 

@@ -7,6 +7,7 @@ import pathlib
 import time
 
 import job
+from schemas import validate
 
 DONE, REFUSED, USAGE, NO_JOB, TIMEOUT = range(5)
 
@@ -86,6 +87,16 @@ class Scenario:
         """Stops it; then as finish."""
         self.done("stop")
         return self.finish(**counts)
+
+
+def check_status(status):
+    """It is by the schema, and each rank is in one process; the status."""
+    validate("control", status, "status")
+    states = [process["state"] for process in status["processes"]]
+    ranks = sorted(process["rank"] for process in status["processes"] if process["rank"] >= 0)
+    assert ranks == list(range(status["size"])), status
+    assert len(states) == status["maximum"] and states.count("standby") == status["standby"], status
+    return status
 
 
 class Switch:

@@ -4,17 +4,15 @@ import json
 import random
 
 import job
-import jsonschema
 import profiles
+import schemas
 
-SCHEMA = json.loads((job.ROOT / "schema/schedule.schema.json").read_text())
-METRICS = SCHEMA["$defs"]["metrics"]["required"]
+METRICS = schemas.schema("schedule")["$defs"]["metrics"]["required"]
 
 
 def checked(schedule):
     """A schedule that epopsim itself could have written."""
-    jsonschema.Draft202012Validator(SCHEMA).validate(schedule)
-    return schedule
+    return schemas.validate("schedule", schedule)
 
 
 def nodes(*numbers):

@@ -2,15 +2,11 @@
 
 import json
 import pathlib
-import sys
 
 import job
 import joining
 import pytest
-
-sys.path.insert(0, str(job.ROOT / "tests/slurm"))
-
-from cluster import Cluster, Unavailable  # noqa: E402
+from cluster import Cluster, Unavailable
 
 needed = joining.needed  # without processes that join there is nothing that Slurm could give
 

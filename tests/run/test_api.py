@@ -5,13 +5,11 @@ import re
 import subprocess
 import sys
 
+import api
 import headers
 import job
 import pages
 import pytest
-
-sys.path.insert(0, str(job.ROOT / "docs"))
-import api  # noqa: E402
 
 PAGE = job.ROOT / "docs/reference/api.md"
 MAN = api.man_pages()

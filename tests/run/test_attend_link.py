@@ -13,8 +13,9 @@ import pytest
 
 import job
 import joining
-from attending import ATTEND, LIMIT, VALIDATOR
+from attending import ATTEND, LIMIT
 from joining import wait_until
+from schemas import validate
 
 TOOLS = all(shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") for name in ("munged", "munge", "unmunge"))
 pytestmark = [joining.needed, pytest.mark.skipif(not TOOLS, reason="no munge here (the packages munge and libmunge-dev)"),
@@ -99,7 +100,7 @@ class Adviser:
     def wait_for(self, matches):
         while not matches(line := self.read()):
             assert line, "closed"
-        VALIDATOR.validate(line)
+        validate("attend", line)
         return line
 
     def wait_attached(self, hello):

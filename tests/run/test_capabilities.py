@@ -2,13 +2,11 @@
 
 import json
 
-import jsonschema
 import pytest
 
 import job
 import joining
-
-SCHEMA = json.loads((job.ROOT / "schema/capabilities.schema.json").read_text())
+from schemas import validate
 
 
 @pytest.fixture(name="found", scope="module")
@@ -21,7 +19,7 @@ def fixture_found(tmp_path_factory):
 
 
 def test_json_is_by_schema(found):
-    jsonschema.Draft202012Validator(SCHEMA).validate(found)
+    validate("capabilities", found)
     assert found["library"].startswith("MPICH ") and found["threads"] in ("single", "funneled", "serialized", "multiple")
 
 

@@ -13,10 +13,10 @@ import h5py
 import job
 import numpy
 import pytest
-import test_schemas
 import traces
 from saving import SAVED, Held, end, run
 from scenario import Scenario, Switch, only_line, wait_until_all_are_here
+from schemas import validate
 
 ASKS = ["--driver", job.test_program("driver_asks")] # or only waits
 
@@ -222,7 +222,7 @@ def test_profile_and_trace(space, place):
                                  "--trace-output", trace], env=asks)
     (file,) = files(place)
     told = json.loads(profile.read_text())
-    test_schemas.validate("profile", told)
+    validate("profile", told)
     (made,) = told["checkpoints"]
     assert (made["number"], made["level"], made["path"], made["element"]) == (1, "file", str(place / file), "work")
     assert made["iteration"] > 10 and made["bytes"] > 97 * 8 and 0 < made["seconds"] <= made["stall"] < made["time"] <= told["duration"]

@@ -14,7 +14,7 @@ import jsonschema
 import numpy
 import pytest
 import saving
-import test_schemas
+from schemas import validate
 
 WRITER = job.BUILD / "tests/helpers/checkpoint_writer"
 
@@ -59,11 +59,11 @@ def test_h5dump_reads_it(state):
 
 def test_as_json_it_is_valid(state):
     told = checkpoints.require_sound(state)
-    test_schemas.validate("checkpoint", told)
+    validate("checkpoint", told)
     assert told["values"] == {"step": 4} and told["position"] == {"pc": 1, "visit": 1, "iteration": 3}
     assert [(d["name"], d["type"], d["extent"]) for d in told["datasets"]] == [("group/u", "float64", [32768])]
     with pytest.raises(jsonschema.ValidationError):
-        test_schemas.validate("checkpoint", dict(told, format=2))
+        validate("checkpoint", dict(told, format=2))
 
 
 def test_the_file_of_a_job_is_as_the_schema_says(space):
@@ -73,7 +73,7 @@ def test_the_file_of_a_job_is_as_the_schema_says(space):
     files = list((space.directory / "saved").iterdir())
     assert result.status == 0 and len(files) == 1, result
     told = checkpoints.require_sound(files[0])
-    test_schemas.validate("checkpoint", told)
+    validate("checkpoint", told)
     assert told["program"] == "saved" and told["arguments"] == ["ask=20", "steps=40"] and told["size"] == 2
     assert told["values"].keys() == {"shape"} and {"u", "k", "m"} <= {dataset["name"] for dataset in told["datasets"]}
 
@@ -95,7 +95,7 @@ def test_a_link_to_an_earlier_file(space, state):
     with h5py.File(later) as file, h5py.File(state) as earlier:
         assert (file["group/u"][...] == 3).all() and file["group/u"].shape == earlier["group/u"].shape
     told = checkpoints.as_json(later)
-    test_schemas.validate("checkpoint", told)
+    validate("checkpoint", told)
     checksum = checkpoints.as_json(state)["datasets"][0]["checksum"]
     assert told["datasets"] == [{"name": "group/u", "file": "state.h5", "checksum": checksum}]
     state.unlink()

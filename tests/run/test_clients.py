@@ -1,42 +1,10 @@
 """A client that stays attached, as a resource manager's: many requests at a time, for long, and what is left of it when
 it goes."""
 
-import json
 import os
-import subprocess
 
-import job
 from scenario import Scenario, resident_mb
-
-CLIENT = job.BUILD / "tests/helpers/client"
-
-
-class Client:
-    def __init__(self, it):
-        self.it = it.space.start([CLIENT, it.id], stdin=subprocess.PIPE)
-        self.count = self.seen = 0
-        self.ask(op="watch")
-
-    def send(self, **request):
-        """Its number."""
-        self.it.stdin.write(json.dumps(request) + "\n")
-        self.it.stdin.flush()
-        self.count += 1
-        return self.count
-
-    def answer(self, number, timeout=20):
-        match, _ = self.it.wait_for_line(rf"^{number} (\{{.*\}})$", timeout=timeout, start=self.seen)
-        return json.loads(match[1])
-
-    def ask(self, **request):
-        return self.answer(self.send(**request))
-
-    def event(self, name):
-        match, _ = self.it.wait_for_line(rf'^event (\{{"event":"{name}".*\}})$')
-        return json.loads(match[1])
-
-    def has_answered(self, number):
-        return any(line.startswith(f"{number} ") for line in self.it.out.splitlines())
+from wire import Client
 
 
 def test_requests_at_a_time(space):

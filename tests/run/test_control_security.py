@@ -369,9 +369,8 @@ PAGE = {block.marker: block.text for block in pages.blocks(job.ROOT / "docs/refe
 def test_sessions_of_the_page(space):
     listen_to_network(space)
     fake = FakeJob(space, resize={"ok": False, "code": "refused", "reason": "a resize is pending"})
-    schema = json.loads((job.ROOT / "schema/control.schema.json").read_text())
     with Connection(fake.address()) as connection:
-        hold_session(connection, PAGE["by hand"], schema)
+        hold_session(connection, PAGE["by hand"])
         assert connection.rest() == b""
     made = {}
     exec(PAGE["the proof"], made)
@@ -383,7 +382,7 @@ def test_sessions_of_the_page(space):
             text = text.replace(f"PROOF OF THE {end.upper()}", made["proof"](token, end, mine, connection.challenge, "tool", -1))
         first, rest = text.replace("CLIENT", mine).replace("SERVER", connection.challenge).split("\n", 1)
         assert json.loads(first[2:]) == {"op": "challenge", "challenge": connection.challenge}
-        hold_session(connection, rest, schema)
+        hold_session(connection, rest)
         assert connection.ask(op="status")["ok"]
     fake.end()
 

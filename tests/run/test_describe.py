@@ -7,9 +7,9 @@ import re
 import executables
 import job
 import joining
-import jsonschema
 import pytest
 from debugging import assert_named
+from schemas import validate
 
 DESCRIBED = job.test_program("described")
 
@@ -134,8 +134,7 @@ def test_a_constant_array_that_is_written_to(space, resize, fault, what):
 def test_traffic_by_array(space, options):
     """All that went is of some array: scratch does not move, and values are no redistribution. One is constant."""
     space.epop(*options, "--driver", "profile", "--output", "profile.json", "--start", "2", DESCRIBED, "resize=3", ranks=3, limit=90)
-    profile = json.loads((space.directory / "profile.json").read_text())
-    jsonschema.validate(profile, json.loads((job.ROOT / "schema/profile.schema.json").read_text()))
+    profile = validate("profile", json.loads((space.directory / "profile.json").read_text()))
     adaptation, = profile["adaptations"]
     arrays = adaptation["arrays"]
     assert [one["name"] for one in arrays] == ["u", "k", "m", "table", "grown"], arrays

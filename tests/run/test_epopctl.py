@@ -10,12 +10,11 @@ import subprocess
 import time
 
 import job
-import jsonschema
 import pytest
 from fake import STATUS, FakeJob, apart
+from schemas import validate
 from terminal import Terminal
 
-SCHEMA = json.loads((job.ROOT / "schema/control.schema.json").read_text())
 DONE, REFUSED, USAGE, NO_JOB, TIMEOUT = range(5)
 COMMANDS = ["list", "status", "resize", "pause", "resume", "stop", "cancel", "watch"]
 OK = {"ok": True, "code": "done"}
@@ -164,7 +163,7 @@ APART = "in another PID namespace"
 def test_job_in_another_pid_namespace(space):
     """Its number is another one's here, or nobody's."""
     near, far = FakeJob(space, "near-1"), FakeJob(space, "far-2", prefix=apart())
-    jsonschema.validate(far.address(), SCHEMA)
+    validate("control", far.address())
     assert far.address()["pid"] != far.pid and far.address()["namespace"] != near.address().get("namespace"), far.address()
     first = os.readlink("/proc/self/ns/pid") == "pid:[4026531836]"  # these tests may run in a container
     assert ("namespace" in near.address()) != first, near.address()
@@ -209,7 +208,7 @@ def test_address_file_is_private_and_goes_at_the_end(space):
     fake = FakeJob(space)
     assert fake.file.stat().st_mode & 0o777 == 0o600
     assert fake.directory.stat().st_mode & 0o777 == 0o700
-    jsonschema.validate(fake.address(), SCHEMA)
+    validate("control", fake.address())
     fake.end()
     assert not list(fake.directory.iterdir())
 
@@ -241,7 +240,7 @@ def test_resize_request(space, arguments, request_):
     assert result.status == DONE and result.out == "accepted: 1 -> 4\n", result
     assert fake.requests() == [{"op": "resize"} | request_]
     if request_ != {"size": 0}:
-        jsonschema.validate(fake.requests()[0], SCHEMA)
+        validate("control", fake.requests()[0])
     fake.end()
 
 

@@ -10,7 +10,7 @@ import job
 import pytest
 import ruling
 from terminal import Terminal
-from test_schemas import validate
+from schemas import validate
 
 EPOPRM = job.BUILD / "bin/epoprm"
 

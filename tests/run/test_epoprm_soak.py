@@ -3,16 +3,11 @@
 import random
 import shutil
 import sqlite3
-import sys
 
 import hosts
-import job
 import joining
 import pytest
-
-sys.path.insert(0, str(job.ROOT / "tests"))
-
-from soaking import invariants, under_epoprm  # noqa: E402
+from soaking import invariants, under_epoprm
 
 pytestmark = joining.needed
 

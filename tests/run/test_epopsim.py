@@ -7,8 +7,8 @@ import pty
 import signal
 
 import job
-import jsonschema
 import pytest
+from schemas import validate
 
 EPOPSIM = job.BUILD / "bin/epopsim"
 NASA = job.ROOT / "scheduler/examples/NASA-iPSC-1993-3.1-cln.swf.gz"
@@ -19,11 +19,6 @@ BAD = job.BUILD / "tests/policies/bad.so"
 
 def epopsim(space, *arguments, **how):
     return space.start([EPOPSIM, *arguments], **how).wait()
-
-
-def check(name, value):
-    schema = json.loads((job.ROOT / "schema" / f"{name}.schema.json").read_text())
-    jsonschema.Draft202012Validator(schema).validate(value)
 
 
 def refused(result, *words, status=2):
@@ -110,7 +105,7 @@ def test_the_schedule_is_by_its_schema(space):
     result = epopsim(space, "--jobs", "300", "--malleable", "0.5", "--load", "1.2", "--output", "out.json", NASA)
     assert result.status == 0, result
     value = json.loads((space.directory / "out.json").read_text())
-    check("schedule", value)
+    validate("schedule", value)
     assert value["machine"]["nodes"] == 128 and value["workload"]["jobs"] == 300
     assert value["options"]["load"] == 1.2 and value["options"]["malleable"] == 0.5
     assert any("no run time" in note for note in value["workload"]["notes"])
@@ -122,14 +117,14 @@ def test_the_schedule_is_by_its_schema(space):
 def test_the_schedule_instead_of_the_table(space):
     result = epopsim(space, "--policy", "easy", "-o", "-", PHASES)
     assert result.status == 0, result
-    check("schedule", json.loads(result.out))
+    validate("schedule", json.loads(result.out))
 
 
 def test_the_metrics_are_by_their_schema(space):
     result = epopsim(space, "--json", PHASES)
     assert result.status == 0, result
     value = json.loads(result.out)
-    check("metrics", value)
+    validate("metrics", value)
     assert value["options"]["load"] is None and value["options"]["limit_factor"] is None
     assert value["runs"][0]["policy"] == "easy" and value["runs"][0]["metrics"]["joules"] > 0
 
@@ -512,13 +507,13 @@ def test_the_workload_of_the_page_runs(space):
     page = (job.ROOT / "docs/reference/simulator.md").read_text()
     whole, part = [block.split("```")[0] for block in page.split("```json\n")[1:3]]
     value = json.loads(whole)
-    check("workload", value)
+    validate("workload", value)
     path = space.directory / "page.json"
     path.write_text(whole)
     assert epopsim(space, path).status == 0
     value.pop("jobs")
     value.update(json.loads("{" + part + "}"))
-    check("workload", value)
+    validate("workload", value)
     path.write_text(json.dumps(value))
     result = epopsim(space, "--policy", "easy", "--tsv", path)
     assert result.status == 0 and rows(result.out)[0]["done"] == "400", result

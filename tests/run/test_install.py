@@ -5,15 +5,12 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 
+import api
 import installed
 import job
 import joining
 import pytest
-
-sys.path.insert(0, str(job.ROOT / "docs"))
-import api  # noqa: E402
 
 PREFIX = "/opt/epop"
 FILES = [

@@ -1,13 +1,13 @@
 """The layer between programs and MPI: that no function is missed, that programs meet it, and its generator."""
 
-import importlib.util
 import re
 import shlex
 import subprocess
-import sys
 
+import generate
 import job
 import joining
+import prototypes
 import pytest
 
 MPICC = shlex.split((job.os.environ.get("MPICC") or "mpicc.mpich"))
@@ -22,20 +22,6 @@ LEFT_OUT = re.compile(r"MPI_T_|MPI_(Comm|Errhandler|File|Group|Info|Message|Op|R
 # The elastic calls, which MPI does not have.
 OWN = {name for header in ("mpi_adapt", "mpi_psets", "mpi_reinit")
        for name in re.findall(r"^int (MPIX?_\w+)\(", (job.ROOT / f"epop_api/epop/{header}.h").read_text(), flags=re.M)}
-
-
-def module(name):
-    """One of interpose/'s, without leaving bytecode beside it."""
-    sys.dont_write_bytecode = True
-    specification = importlib.util.spec_from_file_location(name, job.ROOT / "interpose" / f"{name}.py")
-    loaded = importlib.util.module_from_spec(specification)
-    sys.modules[name] = loaded
-    specification.loader.exec_module(loaded)
-    return loaded
-
-
-prototypes = module("prototypes")
-generate = module("generate")
 
 
 def output(*command):

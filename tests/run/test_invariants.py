@@ -3,14 +3,10 @@
 import pathlib
 import re
 import sqlite3
-import sys
 
 import job
 import pytest
-
-sys.path.insert(0, str(job.ROOT / "tests"))
-
-from soaking import invariants  # noqa: E402
+from soaking import invariants
 
 LAYOUT = job.ROOT / "scheduler/journal/store.c"
 

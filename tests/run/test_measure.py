@@ -9,20 +9,19 @@ import time
 
 import executables as plain
 import job
-import jsonschema
 import joining
 import pytest
 from joins import JoinScenario
 from scenario import DONE, REFUSED, USAGE, Scenario, Switch
+from schemas import validate
 
-DEFINITIONS = json.loads((job.ROOT / "schema/control.schema.json").read_text())["$defs"]
 loop = plain.loop
 SLEEP_US = 40000  # long beside what a busy machine adds
 NEW_ASKERS = (f"new-{number}" for number in itertools.count())
 
 
 def check(result):
-    jsonschema.Draft202012Validator({"$defs": DEFINITIONS, "$ref": "#/$defs/measure"}).validate(result)
+    validate("control", result, "measure")
     answered = [rank["rank"] for rank in result["memory"]]
     assert sorted(answered + result["missing"]) == list(range(result["size"])), result
     assert all(rank["bytes"] > 2**20 for rank in result["memory"]), result

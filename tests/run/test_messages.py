@@ -9,7 +9,7 @@ import job
 import pytest
 import messages
 from scenario import Scenario
-from test_clients import Client
+from wire import Client
 
 EXAMPLES = job.ROOT / "schema/examples/control"
 

@@ -5,9 +5,9 @@ import re
 
 import joining
 import pytest
-from scenario import Scenario, Switch
+from scenario import Scenario, Switch, check_status
 from executables import loop, resize, start, status  # noqa: F401
-from test_status import check, validate
+from schemas import validate
 
 
 def of_element(status, pc):
@@ -20,7 +20,7 @@ def sizes(space, rule, *arguments, **how):
 
 
 def wait_for_element(it, pc):
-    return check(it.wait_for_status(lambda status: status["element"] and status["element"]["pc"] == pc))
+    return check_status(it.wait_for_status(lambda status: status["element"] and status["element"]["pc"] == pc))
 
 
 # ---- Rules
@@ -28,7 +28,7 @@ def wait_for_element(it, pc):
 
 def test_a_function_as_a_list(space):
     it = Scenario(space, program="scenario_sizes", env={"EPOP_TEST_SIZES": "function"}, start=1, ranks=4)
-    rule = check(it.status())["sizes"]
+    rule = check_status(it.status())["sizes"]
     assert rule == {"kind": "function", "min": 0, "max": 0, "preferred": 0, "accepted": [1, 3], "listed": 4,
                     "text": "sizes chosen by the program's own function"}
     it.stop()
@@ -36,7 +36,7 @@ def test_a_function_as_a_list(space):
 
 def test_an_element_has_a_rule_of_its_own(space):
     it = sizes(space, "power of two second")
-    status = check(it.status())
+    status = check_status(it.status())
     assert status["sizes"]["accepted"] == [1, 2, 3, 4]
     rules = [element["sizes"] for element in status["elements"]]
     assert rules[:2] == [None, None] and rules[3] is None
@@ -62,7 +62,7 @@ def test_structure(space):
 
 def test_the_way_to_the_end(space):
     it = Scenario(space, "iterations=100000", "work=4000", program="progress", start=2, ranks=2)
-    status = check(it.wait_for_status(lambda status: "seconds" in (status["next"] or {})))
+    status = check_status(it.wait_for_status(lambda status: "seconds" in (status["next"] or {})))
     following, progress = status["next"], status["progress"]
     assert (following["pc"], following["type"], following["name"]) == (2, "END", "end")
     assert following["iterations"] == 100000 - progress["iteration"] and progress["pc"] == 1
@@ -78,7 +78,7 @@ def test_behind_a_branch_nothing_is_known(space):
     it = Scenario(space, "rounds=1000000000", program="scenario_phases", start=2, ranks=2)
     seen = {}
     while set(seen) != {1, 2}:
-        status = check(it.status())
+        status = check_status(it.status())
         if status["element"]:
             seen[status["element"]["pc"]] = status["next"]
         seen.pop(0, None)
@@ -97,13 +97,13 @@ def test_all_iterations_are_counted_by_size(space):
     for size in (4, 1, 2):
         it.resize(size)
     it.done("pause")
-    status = check(it.status())
+    status = check_status(it.status())
     speeds = of_element(status, 1)
     assert list(speeds) == sorted(speeds) and set(speeds) <= {1, 2, 4}
     assert sum(speeds.values()) == status["element"]["iteration"] > 0
     for adaptation, size in zip(status["adaptations"], (2, 4, 1)):
         assert adaptation["from"] == size
-    again = check(it.status())
+    again = check_status(it.status())
     assert again["elements"] == status["elements"], "time goes on in a pause"
     it.done("resume")
     it.done("stop", "--wait")
@@ -118,7 +118,7 @@ def test_all_iterations_are_counted_where_processes_come_and_go(space, backend):
         it.resize(size)
     it.done("pause")
     status = it.status()
-    validate("status", status)
+    validate("control", status, "status")
     speeds = of_element(status, 1)
     assert set(speeds) <= {1, 2, 3} and sum(speeds.values()) == status["element"]["iteration"] > 0
     assert {(cost["from"], cost["to"]) for cost in status["costs"]} == {(2, 3), (3, 1)}
@@ -132,7 +132,7 @@ def test_speedup(space):
     it = Scenario(space, "iterations=1000000000", "work=40000", program="progress", start=1, ranks=4)
     it.wait_for_status(lambda status: of_element(status, 1).get(1, 0) >= 10)
     it.resize(4)
-    status = check(it.wait_for_status(lambda status: of_element(status, 1).get(4, 0) >= 20))
+    status = check_status(it.wait_for_status(lambda status: of_element(status, 1).get(4, 0) >= 20))
     one, four = status["elements"][1]["speeds"]
     assert (one["size"], one["speedup"], four["size"]) == (1, 1, 4)
     assert one["rate"] == pytest.approx(one["iterations"] / one["seconds"]) and one["rate"] <= 25
@@ -145,7 +145,7 @@ def test_short_visits(space):
     it = Scenario(space, "rounds=1000000000", "skew=500", program="scenario_phases", start=2, ranks=3)
     it.resize(3)
     it.done("pause")
-    status = check(it.status())
+    status = check_status(it.status())
     place = status["element"]
     rounds = (place["visit"] - 1) // 3
     in_first, in_second = rounds, sum(1 + number % 3 for number in range(rounds))
@@ -162,7 +162,7 @@ def test_a_plain_executable(space, loop):
     resize(space, 2)
     assert space.epopctl("pause").status == 0
     told = status(space)
-    validate("status", told)
+    validate("control", told, "status")
     assert [(element["type"], element["name"]) for element in told["elements"]] == [("EP", "main")]
     assert (told["next"]["pc"], told["next"]["type"]) == (1, "END") and "iterations" not in told["next"]
     assert sum(of_element(told, 0).values()) == told["element"]["iteration"] - 1 > 0
@@ -175,10 +175,10 @@ def test_a_plain_executable(space, loop):
 
 def test_costs(space):
     it = Scenario(space, start=1, ranks=3)
-    assert check(it.status())["costs"] == []
+    assert check_status(it.status())["costs"] == []
     for size in (3, 1, 3):
         it.resize(size)
-    status = check(it.status())
+    status = check_status(it.status())
     costs = {(cost["from"], cost["to"]): cost for cost in status["costs"]}
     assert {change: cost["times"] for change, cost in costs.items()} == {(1, 3): 2, (3, 1): 1}
     for change, cost in costs.items():

@@ -7,11 +7,11 @@ import re
 import time
 
 import executables
+import generate
 import headers
 import job
 import pytest
 from scenario import wait_until_all_are_here
-from test_interpose import generate
 from traces import Trace
 
 ITEMS = job.test_program("items")

@@ -6,7 +6,7 @@ import time
 
 import job
 import pytest
-from scenario import DONE, REFUSED, Scenario, Switch, cpu_seconds, only_line
+from scenario import DONE, REFUSED, Scenario, Switch, cpu_seconds
 
 
 def iterations(directory):

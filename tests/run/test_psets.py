@@ -8,12 +8,13 @@ import shlex
 import signal
 import subprocess
 
-import jsonschema
 import pytest
 
 import job
 import joining
-from executables import LINKED, MPICC, compile_c, resize, source, start, status, wait_until_running
+from executables import (LINKED, MPICC, compile_c, compile_threads, resize, source, start, status, the_world_changes_while_a_communicator_is_made,
+                         two_threads_begin_one_job, wait_until_running)
+from schemas import validate
 
 SESSIONS = job.BUILD / "plain/sessions"
 
@@ -101,18 +102,8 @@ def threads(tmp_path_factory):
     return compile_threads(tmp_path_factory.mktemp("threads"))
 
 
-def compile_threads(directory, *more):
-    return compile_c(source("psets_threads"), directory / "psets_threads", *more, "-ldl", *LINKED)
-
-
 def test_two_threads_begin_one_job(space, threads):
     two_threads_begin_one_job(space, threads)
-
-
-def two_threads_begin_one_job(space, program):
-    result = space.start([job.MPIEXEC, "-n", 2, program]).wait()
-    assert result.status == 0 and result.err == "", result
-    assert result.out == "first: 2 processes, sum of ranks 1\nsecond: 2 processes, sum of ranks 1\n", result
 
 
 def test_the_thread_that_began_the_job_has_ended(space, threads):
@@ -132,16 +123,6 @@ def test_the_thread_that_began_the_job_has_ended(space, threads):
 def test_the_world_changes_while_a_communicator_is_made(space, threads):
     """It is made by those of the start, in the new one: nobody looks at the old one when that is gone."""
     the_world_changes_while_a_communicator_is_made(space, threads)
-
-
-def the_world_changes_while_a_communicator_is_made(space, program):
-    go_on = space.directory / "go-on"
-    running = start(space, program, go_on)
-    resize(space, 3)
-    go_on.touch()
-    result = running.wait()
-    assert result.status == 0 and result.err == "", result
-    assert result.out == "those of the start: 2 processes, sum of ranks 1\n", result
 
 
 # ---- Changes of one set
@@ -318,10 +299,8 @@ def test_sets_of_a_program_under_epop(space):
     assert sets(space)["mpi://app/ledger"]["processes"] == [0]
     resize(space, 2)
     found = sets(space)
-    schema = json.loads((job.ROOT / "schema/control.schema.json").read_text())
-    pset = {"$ref": "#/$defs/pset", "$defs": schema["$defs"]}
     for entry in found.values():
-        jsonschema.Draft202012Validator(pset).validate(entry)
+        validate("control", entry, "pset")
     assert found["mpi://app/ledger"]["processes"] == found["mpi://WORLD"]["processes"] == [0, 1], found
     assert found["mpi://rte/ledger/rc/1-add"]["processes"] == [1] and found["mpi://rte/ledger/rc/1-add"]["delta"], found
     table = space.epopctl("psets").out.splitlines()

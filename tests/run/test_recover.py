@@ -11,8 +11,8 @@ import time
 import executables
 import job
 import joining
-import jsonschema
 import pytest
+from schemas import validate
 
 DIED = r"epop: recovered \((\d+) of (\d+)\) on (\d+) ranks? from (.*); lost: (\d+) iterations?, ([\d.]+) s; " \
        r"it stood still for ([\d.]+) s \((.*)\)"
@@ -350,13 +350,6 @@ def test_an_executable_has_the_options_for_checkpoints(space, started, option, b
     assert space.epopctl("stop", "--wait").status == 0 and running.wait().status == 0
 
 
-def checked(path, name):
-    """What agrees with that schema."""
-    value = json.loads(path.read_text())
-    jsonschema.Draft202012Validator(json.loads((job.ROOT / f"schema/{name}.schema.json").read_text())).validate(value)
-    return value
-
-
 def test_profile_and_trace(space, started):
     """Those of the second start list what was before it."""
     outputs = ("--driver", "profile,trace", "--output", space.directory / "profile.json", "--trace-output", space.directory / "trace.json")
@@ -365,7 +358,7 @@ def test_profile_and_trace(space, started):
     os.kill(victims(space, "1")[0], signal.SIGKILL)
     assert "in memory" in recovered(space, running)
     result = running.wait()
-    profile, trace = (checked(space.directory / f"{name}.json", name) for name in ("profile", "trace"))
+    profile, trace = (validate(name, json.loads((space.directory / f"{name}.json").read_text())) for name in ("profile", "trace"))
     assert profile["recoveries"] == trace["otherData"]["recoveries"] and len(profile["recoveries"]) == 1
     it = profile["recoveries"][0]
     assert it["from"] == "memory" and it["time"] < profile["started"] < it["time"] + it["seconds"], profile

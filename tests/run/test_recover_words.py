@@ -16,11 +16,9 @@ import time
 
 import job
 import joining
-import jsonschema
 import pytest
+from schemas import validate
 
-SCHEMA = json.loads((job.ROOT / "schema/supervisor.schema.json").read_text())
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 RIGHT = "100 iterations, sum 4950"
 LIMIT = 30
 
@@ -267,8 +265,7 @@ class Supervisor:
         assert self.token not in text
         line = json.loads(text) if text else None
         if line:
-            VALIDATOR.validate(line)
-            self.lines.append(line)
+            self.lines.append(validate("supervisor", line))
         return line
 
     def accept(self, honest=True):
@@ -287,8 +284,7 @@ class Supervisor:
 
     @staticmethod
     def say(one, line):
-        VALIDATOR.validate(line)
-        one.sendall((json.dumps(line) + "\n").encode())
+        one.sendall((json.dumps(validate("supervisor", line)) + "\n").encode())
 
 
 RECOVERY = {"time": 1790000000, "reason": "a test", "from": "beginning", "number": 0, "size": 2, "iterations": 7, "lost": 0.5, "seconds": 0.25}

@@ -236,11 +236,10 @@ def by_hand(fake):
 
 
 def test_the_session_of_the_page(fake, by_hand):
-    schema = json.loads((job.ROOT / "schema/control.schema.json").read_text())
     lines = PAGE["by hand of a relay"].splitlines()
-    hold_session(by_hand, "\n".join(lines[:2]), schema)
+    hold_session(by_hand, "\n".join(lines[:2]))
     fake.tell('all {"op":"freeze","round":3}')
-    hold_session(by_hand, "\n".join(lines[2:]), schema)
+    hold_session(by_hand, "\n".join(lines[2:]))
     fake.sees('^message 66 {"op":"count","round":3,"count":17,"ended":false}$')
     fake.sees("^lost 66$")
     by_hand.send(op="bye")

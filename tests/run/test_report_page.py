@@ -1,7 +1,6 @@
 """The page of epop-report in a real browser: it draws, its tables have the figures, it asks for nothing, it is accessible."""
 
 import base64
-import csv
 import os
 import subprocess
 
@@ -9,56 +8,22 @@ import browser as browsers
 import job
 import profiles
 import pytest
+from reports import DRAWING, POINT, REPORT, SCHEMES, WIDTHS, check_accessible, check_charts, check_opens, check_tables, maker
 
-REPORT = job.BUILD / "bin/epop-report"
 DRAWN = ["world", "resizes", "phases", "functions", "scaling", "efficiency", "graph", "traffic", "timeline"]
 ALL = [*DRAWN[:6], "fit", *DRAWN[6:]]
-WIDTHS = [1000, 360]
-SCHEMES = ["light", "dark"]
 PROFILES = {
     "resized": profiles.example, "partial": lambda: profiles.example("partial"), "serial": lambda: profiles.example("serial"),
     "plain": profiles.without_resizes, "scaled": profiles.scaled, "large": profiles.large,
     "hostile": lambda: profiles.named(profiles.HOSTILE, profiles.HOSTILE),
     "foreign": lambda: profiles.named("W\u00e4rme \u6f22\u5b57 \U0001f525", "\u0440\u0435\u043b\u0430\u043a\u0441 & <b>"),
 }
-# Of one drawing: what it consists of, and whether any of it lies outside.
-DRAWING = """
-const place = document.getElementById("chart-" + arguments[0]), svg = place && place.querySelector("svg");
-if (!svg) return null;
-const frame = svg.getBoundingClientRect();
-const shapes = [...svg.querySelectorAll("path, rect, circle, polygon, polyline")].filter((it) => {
-    const box = it.getBoundingClientRect();
-    return box.width + box.height > 1 && (it.getAttribute("fill") || "none") + (it.getAttribute("stroke") || "none") != "nonenone";
-});
-const texts = [...svg.querySelectorAll("text")];
-const outside = texts.filter((it) => {
-    const box = it.getBoundingClientRect();
-    return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
-});
-return { width: frame.width, height: frame.height, shapes: shapes.length, texts: texts.map((it) => it.textContent),
-         outside: outside.map((it) => it.textContent), colours: [...new Set(shapes.map((it) => it.getAttribute("fill")))] };
-"""
-TABLE = """
-return [...document.querySelectorAll("#" + arguments[0] + " tbody tr")].map((row) => [...row.cells].map((cell) => {
-    const data = cell.querySelector("data");
-    return data ? data.value : cell.classList.contains("none") ? "" : cell.textContent;
-}));
-"""
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Makes the page of one of PROFILES, once."""
-    made = {}
-
-    def make(name):
-        if name not in made:
-            folder = tmp_path_factory.mktemp(name)
-            profile = profiles.write(folder, PROFILES[name]())
-            subprocess.run([REPORT, profile, "-o", folder / "report.html"], check=True, timeout=browsers.LIMIT)
-            made[name] = folder / "report.html"
-        return made[name]
-    return make
+    return maker(tmp_path_factory, lambda folder, name: profiles.write(folder, PROFILES[name]()))
 
 
 def drawn(browser):
@@ -72,17 +37,9 @@ def drawn(browser):
     *[(name, 360, "light") for name in PROFILES if name not in ("resized", "scaled")],
 ])
 def test_page(browser, page, name, width, scheme):
-    """No complaint, no request, no sideways scrolling, every chart there is drawn, with all its texts inside."""
-    browser.open(page(name), width, scheme)
-    assert browser.complaints() == []
-    assert [url for url in browser.requests() if url != page(name).as_uri()] == []
-    assert browser.run("return document.documentElement.scrollWidth") == width
-    assert int(browser.run("return document.documentElement.dataset.drawn")) == len(drawn(browser))
-    for chart in drawn(browser):
-        drawing = browser.run(DRAWING, chart)
-        assert drawing["shapes"] > 4 and len(drawing["texts"]) > 3 and drawing["height"] > 60, (chart, drawing)
+    check_opens(browser, page(name), width, scheme)
+    for chart, drawing in check_charts(browser, drawn(browser), least=5).items():
         assert width - 150 < drawing["width"] <= width, (chart, drawing["width"])
-        assert drawing["outside"] == [], chart
     assert len(browser.picture()) > 20000
 
 
@@ -129,14 +86,7 @@ def test_schemes_and_widths_change_the_drawings(browser, page):
 
 def test_a_tooltip_shows_a_name_as_text(browser, page):
     browser.open(page("hostile"))
-    browser.run("""
-        const bar = [...document.querySelectorAll("#chart-phases path")].find((it) => it.getAttribute("fill") == "#0072b2" &&
-            it.getBoundingClientRect().width > 50), box = bar.getBoundingClientRect();
-        for (const kind of ["mousemove", "mouseover"])
-            document.querySelector("#chart-phases svg").dispatchEvent(new MouseEvent(kind, { bubbles: true, view: window,
-                clientX: box.left + 20, clientY: box.top + 5 }));""")
-    shown = browser.run("return document.getElementById('chart-phases').textContent")
-    assert profiles.HOSTILE in shown and browser.complaints() == []
+    assert profiles.HOSTILE in browser.run(POINT, "phases", "#0072b2") and browser.complaints() == []
 
 
 def test_a_timeline_of_a_trace(browser, tmp_path):
@@ -177,16 +127,8 @@ def test_partial_is_said(browser, page):
 
 @pytest.mark.parametrize("name", ["resized", "scaled", "foreign", "hostile"])
 def test_tables_have_all_figures(browser, page, name):
-    """Those of --format csv, which other tests compare with the profile."""
-    browser.open(page(name))
-    folder = page(name).parent
-    subprocess.run([REPORT, folder / "prof.json", "--format", "csv", "-o", folder / "tables"], check=True, timeout=browsers.LIMIT)
+    check_tables(browser, page(name), page(name).parent / "prof.json", ALL)
     for chart in ALL:
-        with (folder / "tables" / f"{chart}.csv").open(newline="") as file:
-            _, *rows = csv.reader(file)
-        shown = browser.run(TABLE, chart)
-        assert shown == rows, chart
-        assert rows, chart
         assert len(browser.run("return document.querySelector('#' + arguments[0] + ' thead th[scope=col]') && "
                                "document.querySelector('#' + arguments[0] + ' caption').textContent", chart)) > 5
 
@@ -204,13 +146,8 @@ def test_long_tables_say_what_is_left_out(browser, page):
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", ["resized", "partial", "plain"])
 def test_accessible(browser, page, name, scheme):
-    """By axe-core's rules, with the tables opened; and what they do not know: a heading, a table and a label per chart."""
-    browser.open(page(name), 360, scheme)
-    browser.run("document.querySelectorAll('details').forEach((it) => { it.open = true; })")
-    browser.run(browsers.axe())
-    result = browser.run_async("axe.run({ resultTypes: ['violations'] }).then(arguments[0])")
-    assert [(it["id"], [node["html"][:120] for node in it["nodes"]]) for it in result["violations"]] == []
-    assert len(result["passes"]) > 15
+    """And what axe-core's rules do not know: a heading, a table and a label per chart."""
+    check_accessible(browser, page(name), scheme)
     for chart in drawn(browser):
         label = browser.run("return document.getElementById('chart-' + arguments[0]).getAttribute('aria-label')", chart)
         heading = browser.run("return document.querySelector('#' + arguments[0] + ' h2').textContent", chart)
@@ -232,9 +169,7 @@ def test_what_is_not_accessible_is_seen(browser, tmp_path):
     path.write_text("<!DOCTYPE html><html lang='en'><title>x</title><main><h1>x</h1><div role='img'></div>"
                     "<p style='color:#ccc;background:#fff'>pale</p></main>")
     browser.open(path)
-    browser.run(browsers.axe())
-    result = browser.run_async("axe.run().then(arguments[0])")
-    assert {"role-img-alt", "color-contrast"} <= {it["id"] for it in result["violations"]}
+    assert {"role-img-alt", "color-contrast"} <= {it["id"] for it in browser.axe()["violations"]}
 
 
 def test_pictures_differ(browser, page):

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import browser as browsers
@@ -11,10 +10,9 @@ import job
 import profiles
 import pytest
 import schedules
-from test_report import numbers, report, shapes, table
-from test_report_page import DRAWING, SCHEMES, TABLE, WIDTHS
+from reports import (DRAWING, POINT, SCHEMES, TABLE, WIDTHS, check_accessible, check_charts, check_drawings, check_opens, check_refused,
+                     check_tables, draw, maker, numbers, report, shapes, table)
 
-REPORT = job.BUILD / "bin/epop-report"
 DRAWN = ["gantt", "queue", "utilisation", "slowdown"]
 ALL = ["metrics", *DRAWN, "decisions"]
 SCHEDULES = {"small": schedules.small, "example": schedules.example, "single": schedules.single, "hostile": schedules.hostile, "many": schedules.many, "large": schedules.large}
@@ -80,10 +78,7 @@ BAD = {
 def test_bad_schedules(space, name):
     where, to, words = BAD[name]
     path = schedules.write(space.directory, changed(*where, to=to))
-    result = report(space, path, "-o", "out.html")
-    assert result.status == 2 and result.out == "" and words in result.err, result
-    assert result.err.count("\n") == 1 and str(path) in result.err, result
-    assert not (space.directory / "out.html").exists()
+    check_refused(space, path, words)
 
 
 # A page of these is as good as any; whether a record is whole is for the schema.
@@ -285,17 +280,7 @@ def test_the_sentence_on_slowdown_has_the_figures_of_all_jobs(space):
 
 @pytest.mark.parametrize("name", ["small", "example", "single", "hostile"])
 def test_drawings_are_whole(space, name):
-    path = schedules.write(space.directory, SCHEDULES[name]())
-    result = report(space, path, "--format", "svg", "-o", "out")
-    assert result.status == 0 and result.err == "", result
-    drawings = {drawing.stem: drawing for drawing in (space.directory / "out").glob("*.svg")}
-    assert sorted(drawings) == sorted(DRAWN)
-    for chart, drawing in drawings.items():
-        root = ElementTree.fromstring(drawing.read_bytes())
-        assert len(shapes(root, "path")) + len(shapes(root, "rect")) > 3 and len(shapes(root, "text")) > 3, chart
-        assert "NaN" not in drawing.read_text() and not re.search(r'(href|src)="(?!#)', drawing.read_text()), chart
-        picture = subprocess.run(["rsvg-convert", drawing], capture_output=True, timeout=60)
-        assert picture.returncode == 0 and len(picture.stdout) > 2000, (chart, picture.stderr)
+    check_drawings(draw(space, schedules.write(space.directory, SCHEDULES[name]())), DRAWN, least=4)
 
 
 def boxes(root):
@@ -329,42 +314,19 @@ def test_boxes_are_as_large_as_their_figures(space, small):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Makes the page of one of SCHEDULES, once."""
-    made = {}
-
-    def make(name):
-        if name not in made:
-            folder = tmp_path_factory.mktemp(name)
-            file = schedules.write(folder, SCHEDULES[name]())
-            subprocess.run([REPORT, file, "-o", folder / "report.html"], check=True, timeout=browsers.LIMIT)
-            made[name] = folder / "report.html"
-        return made[name]
-    return make
+    return maker(tmp_path_factory, lambda folder, name: schedules.write(folder, SCHEDULES[name]()))
 
 
 @pytest.mark.parametrize("name,width,scheme", [
     *[("small", width, scheme) for width in WIDTHS for scheme in SCHEMES], ("single", 360, "light"), ("hostile", 360, "light")])
 def test_page(browser, page, name, width, scheme):
-    """No complaint, no request, no sideways scrolling, every chart there is drawn, with all its texts inside."""
-    browser.open(page(name), width, scheme)
-    assert browser.complaints() == []
-    assert [url for url in browser.requests() if url != page(name).as_uri()] == []
-    assert browser.run("return document.documentElement.scrollWidth") == width
-    assert int(browser.run("return document.documentElement.dataset.drawn")) == len(DRAWN)
-    for chart in DRAWN:
-        drawing = browser.run(DRAWING, chart)
-        assert drawing["shapes"] > 2 and len(drawing["texts"]) > 3 and drawing["height"] > 60, (chart, drawing)
-        assert drawing["outside"] == [], chart
+    check_opens(browser, page(name), width, scheme)
+    check_charts(browser, DRAWN, least=3)
 
 
 @pytest.mark.parametrize("name", ["small", "hostile"])
 def test_tables_have_all_figures(browser, page, name):
-    browser.open(page(name))
-    folder = page(name).parent
-    subprocess.run([REPORT, folder / "schedule.json", "--format", "csv", "-o", folder / "tables"], check=True, timeout=browsers.LIMIT)
-    for chart in ALL:
-        with (folder / "tables" / f"{chart}.csv").open(newline="") as file:
-            _, *rows = csv.reader(file)
-        assert browser.run(TABLE, chart) == rows and rows, chart
+    check_tables(browser, page(name), page(name).parent / "schedule.json", ALL)
 
 
 def test_hostile_names_do_nothing(browser, page):
@@ -374,24 +336,13 @@ def test_hostile_names_do_nothing(browser, page):
     assert browser.run("return document.querySelectorAll('script').length") == 2
 
 
-def hover(browser, chart, fill):
-    """Points into the first large shape of that colour; what is written then."""
-    browser.run("""
-        const shape = [...document.querySelectorAll("#chart-" + arguments[0] + " path")].find((it) => it.getAttribute("fill") == arguments[1] &&
-            it.getBoundingClientRect().width > 50), box = shape.getBoundingClientRect();
-        for (const kind of ["mousemove", "mouseover"])
-            document.querySelector("#chart-" + arguments[0] + " svg").dispatchEvent(new MouseEvent(kind, { bubbles: true, view: window,
-                clientX: box.left + 20, clientY: box.top + 5 }));""", chart, fill)
-    return browser.run("return document.getElementById('chart-' + arguments[0]).textContent", chart)
-
-
 def test_a_box_tells_its_job_and_its_reason(browser, page):
     browser.open(page("small"))
-    shown = hover(browser, "gantt", "#00795a")  # job 2: the third colour
+    shown = browser.run(POINT, "gantt", "#00795a")  # job 2: the third colour
     assert "job 2: job 2" in shown and "rigid, 8 nodes: 0-7" in shown and "job 2 0 -> 8: start of stay 0" in shown, shown
     assert browser.complaints() == []
     browser.open(page("hostile"))
-    assert profiles.HOSTILE in hover(browser, "gantt", "#00795a") and browser.complaints() == []
+    assert profiles.HOSTILE in browser.run(POINT, "gantt", "#00795a") and browser.complaints() == []
 
 
 FILTER = """
@@ -450,11 +401,7 @@ def test_a_page_of_simulated_runs(space, browser):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_accessible(browser, page, scheme):
-    browser.open(page("small"), 360, scheme)
-    browser.run("document.querySelectorAll('details').forEach((it) => { it.open = true; })")
-    browser.run(browsers.axe())
-    result = browser.run_async("axe.run({ resultTypes: ['violations'] }).then(arguments[0])")
-    assert [(it["id"], [node["html"][:120] for node in it["nodes"]]) for it in result["violations"]] == []
+    check_accessible(browser, page("small"), scheme)
 
 
 def test_the_page_says_where_it_comes_from(browser, page):

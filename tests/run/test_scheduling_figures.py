@@ -4,12 +4,11 @@
 import json
 
 import job
-import jsonschema
 import pytest
+from schemas import validate
 
 EPOPSIM = job.BUILD / "bin/epopsim"
 EXAMPLES = job.ROOT / "scheduler/examples"
-SCHEMA = json.loads((job.ROOT / "schema/workload.schema.json").read_text())
 NODES, CORES, PERIOD = 32, 16, 60
 
 
@@ -59,7 +58,7 @@ def squares():
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.json")), ids=lambda path: path.name)
 def test_the_examples_agree_with_the_schema(path):
-    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(path.read_text()))
+    validate("workload", json.loads(path.read_text()))
 
 
 # ---- 14.7: Gauss and Cannon, both 4096 x 4096 ----

@@ -8,19 +8,12 @@ import job
 import jsonschema
 import pytest
 
+from schemas import schema, validate
+
 SCHEMAS = job.ROOT / "schema"
 EXAMPLES = SCHEMAS / "examples"
 BUILT = sorted(path for folder in ("programs", "examples")
                for path in (job.BUILD / "lib/epop" / folder).glob("*.so"))
-
-
-def schema_of(name):
-    return json.loads((SCHEMAS / (name + ".schema.json")).read_text())
-
-
-def validate(name, value):
-    schema = schema_of(name)
-    jsonschema.Draft202012Validator(schema).validate(value)
 
 
 def files(kind):
@@ -33,9 +26,9 @@ def names(path):
 
 @pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.schema.json")), ids=lambda path: path.name)
 def test_schema_is_one_and_has_examples(path):
-    schema = json.loads(path.read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    examples = EXAMPLES / path.name.removesuffix(".schema.json")
+    name = path.name.removesuffix(".schema.json")
+    jsonschema.Draft202012Validator.check_schema(schema(name))
+    examples = EXAMPLES / name
     assert list(examples.glob("valid/*.json")) and list(examples.glob("invalid/*.json"))
 
 
@@ -66,6 +59,6 @@ def test_program_serializes(space, path):
 def test_the_supervisors_header_names_what_its_schema_names():
     header = (job.ROOT / "runtime/control/supervisor.h").read_text()
     names = re.findall(r'^#define SUPERVISOR_\w+ +"([a-z]+)"', header, flags=re.M)
-    told = {op for line in schema_of("supervisor")["$defs"].values() for op in
+    told = {op for line in schema("supervisor")["$defs"].values() for op in
             [line.get("properties", {}).get("op", {}).get("const")] + line.get("properties", {}).get("op", {}).get("enum", []) if op}
     assert len(names) == len(set(names)) > 10 and set(names) == told

@@ -1,16 +1,12 @@
 """1,000 resizes of programs with loops of random shapes: tests/shapes.py, `make soak` for other seeds and more."""
 
 import concurrent.futures
-import sys
 
 import pytest
 
 import job
 import joining
-
-sys.path.insert(0, str(job.ROOT / "tests"))
-
-import shapes  # noqa: E402
+import shapes
 
 EACH, SHAPES, PARTS = 10, 100, 10
 AT_ONCE = 2 # they wait as much as they compute

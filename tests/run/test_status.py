@@ -6,30 +6,15 @@ import struct
 import time
 
 import job
-import jsonschema
-from scenario import DONE, NO_JOB, Scenario, Switch
-
-DEFINITIONS = json.loads((job.ROOT / "schema/control.schema.json").read_text())["$defs"]
-
-
-def validate(name, value):
-    jsonschema.Draft202012Validator({"$defs": DEFINITIONS, "$ref": f"#/$defs/{name}"}).validate(value)
-
-
-def check(status):
-    validate("status", status)
-    states = [process["state"] for process in status["processes"]]
-    ranks = sorted(process["rank"] for process in status["processes"] if process["rank"] >= 0)
-    assert ranks == list(range(status["size"])), status
-    assert len(states) == status["maximum"] and states.count("standby") == status["standby"], status
-    return status
+from scenario import DONE, NO_JOB, Scenario, Switch, check_status
+from schemas import validate
 
 
 def test_a_quiet_job(space):
     it = Scenario(space, start=2, ranks=3)
     begin = time.time()
     it.wait_until_here()
-    status = check(it.wait_for_status(lambda status: (status["element"] or {}).get("pc") == 1))
+    status = check_status(it.wait_for_status(lambda status: (status["element"] or {}).get("pc") == 1))
     expected = {"job": it.id, "program": "scenario", "state": "running", "size": 2, "standby": 1, "maximum": 3,
                 "backend": "pool", "adaptations": []}
     assert expected.items() <= status.items(), status
@@ -45,7 +30,7 @@ def test_iteration_and_progress_go_on(space):
     first = it.wait_for_status(lambda status: status["progress"])
     later = it.wait_for_status(lambda status: status["element"]["iteration"] > first["element"]["iteration"]
                                and status["progress"]["iteration"] > first["progress"]["iteration"])
-    assert check(later)["progress"]["bound"] == 0
+    assert check_status(later)["progress"]["bound"] == 0
     it.stop()
 
 
@@ -63,7 +48,7 @@ def test_progress_is_of_now(space):
     directory.mkdir()
     it = Scenario(space, f"state={directory}", start=1, ranks=1)
     for attempt in range(20):
-        told = check(it.status())["element"]
+        told = check_status(it.status())["element"]
         goal = (told["iteration"] if told else 0) + 30
         end = time.monotonic() + 20
         while iteration_in(directory, it.pid) < goal and time.monotonic() < end:
@@ -78,7 +63,7 @@ def test_progress_is_of_now(space):
 def test_progress_of_a_program_that_comes_to_no_probe(space):
     it = Scenario(space, "work=1500000", start=1, ranks=1)
     old = it.wait_for_status(lambda status: (status["progress"] or {}).get("age", 0) >= 1)
-    assert check(old)["progress"]["age"] < 60
+    assert check_status(old)["progress"]["age"] < 60
     rows = dict(line.split("\t") for line in it.done("status").splitlines() if line.count("\t") == 1)
     assert re.fullmatch(r"\d+(, [\d.]+ s ago)?", rows["progress"]), rows
     it.stop()
@@ -87,25 +72,25 @@ def test_progress_of_a_program_that_comes_to_no_probe(space):
 def test_states(space):
     slow = Switch(space, "slow").on()
     it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=3)
-    assert check(it.wait_for_state("running"))["standby"] == 2
+    assert check_status(it.wait_for_state("running"))["standby"] == 2
     it.done("resize", "3")
     it.it.wait_for_line("joining in process")
-    status = check(it.status())
+    status = check_status(it.status())
     assert status["state"] == "preparing" and status["size"] == 1
     assert [process["state"] for process in status["processes"]] == ["running", "joining", "joining"]
     adaptation, = status["adaptations"]
     assert {"id": 1, "from": 1, "to": 3, "state": "preparing", "by": "epopctl"}.items() <= adaptation.items()
     assert list(adaptation["times"]) == ["requested"]
     slow.off()
-    adaptation, = check(it.wait_for_status(lambda status: status["size"] == 3))["adaptations"]
+    adaptation, = check_status(it.wait_for_status(lambda status: status["size"] == 3))["adaptations"]
     assert adaptation["state"] == "committed" and adaptation["stall"] > 0 and adaptation["element"] == "work"
     times = list(adaptation["times"].values())
     assert list(adaptation["times"]) == ["requested", "prepared", "agreed", "committed"] and times == sorted(times)
     it.done("pause")
-    assert check(it.status())["state"] == "paused"
+    assert check_status(it.status())["state"] == "paused"
     it.done("resume")
     it.resize(1)
-    assert [a["state"] for a in check(it.wait_for_state("running"))["adaptations"]] == ["committed"] * 2
+    assert [a["state"] for a in check_status(it.wait_for_state("running"))["adaptations"]] == ["committed"] * 2
     it.stop()
 
 
@@ -115,7 +100,7 @@ def test_failed_and_withdrawn(space):
     it.refused("resize", "2", "--wait")
     fault.off()
     it.resize(2)
-    failed, committed = check(it.status())["adaptations"]
+    failed, committed = check_status(it.status())["adaptations"]
     assert failed["state"] == "failed" and "returned 47" in failed["reason"] and "committed" not in failed["times"]
     assert committed["state"] == "committed" and committed["id"] == 2
     it.stop()
@@ -170,7 +155,7 @@ def test_watch(space):
     assert result.status == DONE, result
     events = [json.loads(line) for line in result.out.splitlines()]
     for event in events:
-        validate("event", event)
+        validate("control", event, "event")
     while events[0]["event"] == "refused":  # by which it was seen that it hears something
         del events[0]
     assert [event["event"] for event in events] == [
@@ -195,7 +180,7 @@ def test_everything_at_once(space):
     it = Scenario(space, "rounds=100000", "skew=500", "every=20", "max=2", program="scenario_phases", start=1, ranks=2)
     watch = it.start_ctl("watch")
     for _ in range(15):
-        check(it.status())
+        check_status(it.status())
         assert it.id in listed(space)
     it.done("stop", "--wait")
     result = it.it.wait()

@@ -10,7 +10,7 @@ import pytest
 from fake import STATUS, FakeJob
 from scenario import DONE, Scenario
 from terminal import Terminal
-from test_schemas import validate
+from schemas import validate
 
 COLUMNS = ["JOB", "STATE", "SIZE", "DONE", "LEFT", "RATE", "MTCT", "TREND", "MEMORY", "RESIZE", "ELEMENT", "HOST",
            "UPTIME"]

@@ -6,17 +6,14 @@ import signal
 import time
 
 import job
-import jsonschema
 import joining
 from joins import JoinScenario
 from scenario import DONE, USAGE, Scenario, Switch
-
-DEFINITIONS = json.loads((job.ROOT / "schema/control.schema.json").read_text())["$defs"]
+from schemas import validate
 
 
 def where(it):
-    result = json.loads(it.done("where", "--json"))
-    jsonschema.Draft202012Validator({"$defs": DEFINITIONS, "$ref": "#/$defs/where"}).validate(result)
+    result = validate("control", json.loads(it.done("where", "--json")), "where")
     ranks = [process["rank"] for process in result["processes"] if process["rank"] >= 0]
     assert ranks == list(range(result["size"])), result
     return result["processes"]

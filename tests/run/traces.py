@@ -4,13 +4,10 @@ import collections
 import json
 import pathlib
 
-import jsonschema
-
-import job
+from schemas import validate
 
 JOB = 999999
 TRACK = 1000000
-SCHEMA = json.loads((job.ROOT / "schema/trace.schema.json").read_text())
 
 
 class Trace:
@@ -22,7 +19,7 @@ class Trace:
 
     def check(self):
         """By its schema, and by what no schema can say."""
-        jsonschema.Draft202012Validator(SCHEMA).validate(self.data)
+        validate("trace", self.data)
         self._check_tracks()
         self._check_nesting()
         self._check_flows()

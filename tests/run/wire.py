@@ -7,8 +7,10 @@ import json
 import os
 import secrets
 import socket
+import subprocess
 
-import jsonschema
+import job
+from schemas import validate
 
 
 def path_of(address):
@@ -103,13 +105,43 @@ def tool(address, **how):
     return connection
 
 
-def hold_session(connection, text, schema):
+def hold_session(connection, text):
     """Lines that begin with > are sent, those with < are what comes; ... is any rest."""
     for line in text.splitlines():
         if not line.endswith("..."):
-            jsonschema.validate({name: value for name, value in json.loads(line[2:]).items() if name != "id"}, schema)
+            validate("control", {name: value for name, value in json.loads(line[2:]).items() if name != "id"})
         if line[0] == ">":
             connection.socket.sendall(line[2:].encode() + b"\n")
         else:
             came = connection.file.readline().decode()
             assert came.startswith(line[2:].removesuffix("...")) and (line.endswith("...") or came == line[2:] + "\n")
+
+
+class Client:
+    """One that stays attached and has many requests at a time: tests/helpers/client.c."""
+
+    def __init__(self, it):
+        self.it = it.space.start([job.BUILD / "tests/helpers/client", it.id], stdin=subprocess.PIPE)
+        self.count = self.seen = 0
+        self.ask(op="watch")
+
+    def send(self, **request):
+        """Its number."""
+        self.it.stdin.write(json.dumps(request) + "\n")
+        self.it.stdin.flush()
+        self.count += 1
+        return self.count
+
+    def answer(self, number, timeout=20):
+        match, _ = self.it.wait_for_line(rf"^{number} (\{{.*\}})$", timeout=timeout, start=self.seen)
+        return json.loads(match[1])
+
+    def ask(self, **request):
+        return self.answer(self.send(**request))
+
+    def event(self, name):
+        match, _ = self.it.wait_for_line(rf'^event (\{{"event":"{name}".*\}})$')
+        return json.loads(match[1])
+
+    def has_answered(self, number):
+        return any(line.startswith(f"{number} ") for line in self.it.out.splitlines())
