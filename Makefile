@@ -308,7 +308,7 @@ $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 # cmocka 2 has other names for some of what cmocka 1 has, and says so.
 $(BUILD)/tests/unit/% $(BUILD)/tests/mpi/%: CFLAGS += -Wno-deprecated-declarations
 # What decides nothing, and talks to nobody.
-slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/advising.o %/asking.o %/commands.o %/state.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(munge_obj) $(sched_obj) $(wire_obj) $(base_obj)
+slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/asking.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(munge_obj) $(sched_obj) $(wire_obj) $(base_obj)
 $(BUILD)/tests/unit/test_slurm_% $(BUILD)/tests/helpers/slurm_queue: LDLIBS += $(shell pkg-config --libs zlib)
 $(filter $(BUILD)/tests/unit/test_slurm_%,$(units)): $(BUILD)/tests/unit/test_slurm_%: tests/unit/test_slurm_%.c $(slurm_parts)
 	$(announce)

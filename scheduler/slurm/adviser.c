@@ -1,6 +1,7 @@
-/* The adviser's life: see adviser.h. */
+/* The adviser: what Slurm says, decisions and how they become requests, what epoprm's commands ask, and its life. */
 #include "scheduler/slurm/adviser.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -16,18 +17,17 @@
 #include "scheduler/core/policy.h"
 #include "scheduler/daemon/server.h"
 #include "scheduler/policies/policies.h"
-#include "scheduler/slurm/advising.h"
 #include "scheduler/slurm/asking.h"
-#include "scheduler/slurm/commands.h"
-#include "scheduler/slurm/listening.h"
-#include "scheduler/slurm/state.h"
+#include "scheduler/slurm/model.h"
+#include "scheduler/slurm/peer.h"
+#include "scheduler/slurm/view.h"
 
 static const double rest = 5; /* seconds between decisions where nothing happens */
 
-static void say(struct adviser *adviser, const char *text)
+static void say_line(struct adviser *adviser, const char *text)
 {
     struct journal_event event = {.time = wall_seconds(), .at = -1, .kind = "daemon", .text = text};
-    adviser_tell(adviser, &event);
+    asking_tell(adviser, &event);
 }
 
 /* ---- What Slurm says ---------------------------------------------------------------------------- */
@@ -75,16 +75,162 @@ static void on_news(evutil_socket_t fd, short what, void *context)
     (void)fd, (void)what;
     if (adviser->away && !was_away) {
         snprintf(text, sizeof text, "Slurm does not answer, waiting for it: %.200s", why.text);
-        say(adviser, text);
+        say_line(adviser, text);
     } else if (was_away && !adviser->away) {
-        say(adviser, "Slurm answers again");
+        say_line(adviser, "Slurm answers again");
     }
     if (view)
         take_view(adviser, view);
-    adviser_wake(adviser);
+    asking_wake(adviser);
 }
 
-/* ---- Deciding ----------------------------------------------------------------------------------- */
+/* ---- Growing ------------------------------------------------------------------------------------ */
+
+static int add_name(struct hostlist *list, int most, const char *name)
+{
+    if (!list->names)
+        list->names = calloc((size_t)most, sizeof *list->names);
+    char *copy = list->names ? strdup(name) : NULL;
+    if (!copy)
+        return -1;
+    list->names[list->count++] = copy;
+    return 0;
+}
+
+/* Which idle nodes of the core nobody has in this plan: those of starts are Slurm's to give. */
+static void mark_used(const struct model *model, const struct decisions *decisions, bool *used)
+{
+    for (int i = 0; i < model->count; i++)
+        used[i] = model->taken[i];
+    for (int i = 0; i < decisions->count; i++) {
+        const struct decision *decision = &decisions->items[i];
+        bool takes =
+            decision->kind == DECISION_START || (decision->kind == DECISION_RESIZE && decision->to > decision->from);
+        for (int k = 0; takes && k < decision->count; k++)
+            used[decision->nodes[k]] = true;
+    }
+}
+
+/* The core's choice where the job may have it, else another one. */
+static int choose_node(const struct model *model, const struct slurm_job *job, int node, bool *used)
+{
+    if (model_may_take(model->input, job, model->node[node]))
+        return node;
+    for (int i = 0; i < model->count; i++)
+        if (!used[i] && model_may_take(model->input, job, model->node[i])) {
+            used[i] = true;
+            used[node] = false;
+            return i;
+        }
+    return -1;
+}
+
+static void grow_job(struct adviser *adviser, const struct model *model, const struct decision *decision, bool *used)
+{
+    const struct holding *holding = model_holding(model, decision->job);
+    struct hostlist nodes = {0};
+    for (int i = 0; i < decision->count; i++) {
+        int node = choose_node(model, holding->job, decision->nodes[i], used);
+        if (node >= 0 && add_name(&nodes, decision->count, adviser->view->nodes[model->node[node]].name))
+            break;
+    }
+    int to = decision->from + nodes.count, slots = holding->advised->told.slots;
+    if (nodes.count && told_accepts(&holding->advised->told, to * slots))
+        asking_resize(adviser, holding->advised, ASK_GROW, &nodes, decision->from, to, decision->reason);
+    hostlist_free(&nodes);
+}
+
+/* ---- Shrinking ---------------------------------------------------------------------------------- */
+
+/* Never its own nodes; of companions the newest first. */
+static void shrink_job(struct adviser *adviser, const struct model *model, const struct decision *decision)
+{
+    const struct holding *holding = model_holding(model, decision->job);
+    int count = decision->from - decision->to;
+    struct hostlist nodes = {0};
+    for (int i = holding->count - 1; i >= holding->own && nodes.count < count; i--) {
+        const char *name = adviser->view->nodes[holding->nodes[i]].name;
+        if (told_runs_on(&holding->advised->told, name) && add_name(&nodes, count, name))
+            break;
+    }
+    if (nodes.count == count)
+        asking_resize(adviser, holding->advised, ASK_SHRINK, &nodes, decision->from, decision->to, decision->reason);
+    hostlist_free(&nodes);
+}
+
+/* ---- Decisions ---------------------------------------------------------------------------------- */
+
+static void carry_out(struct adviser *adviser, const struct model *model, const struct decision *decision, bool *used)
+{
+    const struct holding *holding = model_holding(model, decision->job);
+    if (decision->kind == DECISION_RESERVE)
+        advised_promised(&adviser->table, decision->job, decision->time);
+    if (decision->kind != DECISION_RESIZE || !holding || !holding->advised || !advised_is_ready(holding->advised) ||
+        advised_is_busy(holding->advised))
+        return;
+    if (decision->to > decision->from)
+        grow_job(adviser, model, decision, used);
+    else
+        shrink_job(adviser, model, decision);
+}
+
+static void carry_out_all(struct adviser *adviser, const struct model *model, const struct decisions *decisions)
+{
+    bool *used = calloc((size_t)model->count + 1, sizeof *used);
+    if (!used)
+        return;
+    mark_used(model, decisions, used);
+    for (int i = 0; i < decisions->count; i++)
+        carry_out(adviser, model, &decisions->items[i], used);
+    free(used);
+}
+
+/* A policy that is wrong is wrong again: once is enough. */
+static void complain_of_policy(struct adviser *adviser, const struct error *error)
+{
+    if (!strncmp(adviser->policy_complaint, error->text, sizeof adviser->policy_complaint - 1))
+        return;
+    snprintf(adviser->policy_complaint, sizeof adviser->policy_complaint, "%.199s", error->text);
+    say_line(adviser, error->text);
+}
+
+static double decide_machine(struct adviser *adviser, const struct model_input *input, int machine)
+{
+    struct model model;
+    struct decisions decisions;
+    struct error error;
+    double wake = INFINITY;
+    if (model_build(&model, input, machine, &error)) {
+        complain_of_policy(adviser, &error);
+        return wake;
+    }
+    if (model.core && core_decide(model.core, input->wall, &adviser->policy, &decisions, &error)) {
+        complain_of_policy(adviser, &error);
+    } else if (model.core) {
+        carry_out_all(adviser, &model, &decisions);
+        wake = decisions.wake - input->wall;
+    }
+    model_free(&model);
+    return wake;
+}
+
+/* Seconds until it is to be asked again at the latest. */
+static double decide_machines(struct adviser *adviser)
+{
+    struct machines machines;
+    struct model_input input = {.view = adviser->view,
+                                .table = &adviser->table,
+                                .machines = &machines,
+                                .wall = wall_seconds(),
+                                .monotonic = monotonic_seconds()};
+    double wake = INFINITY;
+    if (machines_find(adviser->view, &machines))
+        return wake;
+    for (int i = 0; i < machines.count; i++)
+        wake = fmin(wake, decide_machine(adviser, &input, i));
+    machines_free(&machines);
+    return wake;
+}
 
 /* A view from before a job's nodes changed shows nodes that are not idle, or not yet. */
 static void on_again(evutil_socket_t fd, short what, void *context)
@@ -94,7 +240,7 @@ static void on_again(evutil_socket_t fd, short what, void *context)
     double wake = rest;
     adviser->stale = false;
     if (adviser->view && !adviser->away && adviser->view_asked >= adviser->changed)
-        wake = fmin(rest, fmax(ADVISER_APART, advising(adviser)));
+        wake = fmin(rest, fmax(ADVISER_APART, decide_machines(adviser)));
     if (!adviser->stale)
         wire_timer_set(adviser->again, wake);
 }
@@ -104,6 +250,190 @@ static void on_looks(evutil_socket_t fd, short what, void *context)
     (void)fd, (void)what;
     asking_look(context);
 }
+
+/* ---- What epoprm asks --------------------------------------------------------------------------- */
+
+static int refuse_submit(void *context, const struct submission *submission, int64_t *number, struct error *error)
+{
+    (void)context, (void)submission, (void)number;
+    return error_set(error, ERROR_REFUSED,
+                     "Slurm starts the jobs here: sbatch --comment epop:min=1,max=4, and epop inside");
+}
+
+static int refuse_cancel(void *context, int64_t job, bool *unknown, struct error *error)
+{
+    const struct adviser *adviser = context;
+    *unknown = adviser->view && !view_job(adviser->view, job);
+    if (*unknown)
+        return error_set(error, ERROR_REFUSED, "Slurm has no job %lld", (long long)job);
+    return error_set(error, ERROR_REFUSED, "jobs are Slurm's here: scancel %lld", (long long)job);
+}
+
+static int refuse_drain(void *context, const char *node, bool undo, bool *unknown, struct error *error)
+{
+    const struct adviser *adviser = context;
+    *unknown = adviser->view && view_node(adviser->view, node) < 0;
+    if (*unknown)
+        return error_set(error, ERROR_REFUSED, "Slurm has no node %s", node);
+    return error_set(error, ERROR_REFUSED, "nodes are Slurm's here: scontrol update NodeName=%s State=%s", node,
+                     undo ? "RESUME" : "DRAIN Reason=...");
+}
+
+/* The loop is left. */
+static void end_adviser(struct adviser *adviser)
+{
+    adviser->over = true;
+    wire_wake(adviser->base);
+}
+
+/* Jobs run on in any case. */
+static int stop_adviser(void *context, enum daemon_stop how, struct error *error)
+{
+    struct adviser *adviser = context;
+    (void)error;
+    if (how == DAEMON_STOP_JOBS)
+        return error_set(error, ERROR_REFUSED, "jobs are Slurm's here, and run on: stop without --jobs");
+    end_adviser(adviser);
+    return 0;
+}
+
+/* Names of jobs are their users' words. */
+static char *plain_text(const char *text)
+{
+    char *copy = strdup(text);
+    for (char *at = copy; at && *at; at++)
+        if (iscntrl((unsigned char)*at))
+            *at = '?';
+    return copy;
+}
+
+static char *names_held(const struct slurm_view *view, const struct holding *holding)
+{
+    size_t length = 1;
+    for (int i = 0; i < holding->count; i++)
+        length += strlen(view->nodes[holding->nodes[i]].name) + 1;
+    char *text = calloc(length, 1);
+    for (int i = 0; text && i < holding->count; i++) {
+        strcat(text, i ? "," : "");
+        strcat(text, view->nodes[holding->nodes[i]].name);
+    }
+    return text;
+}
+
+static const char *state_of(const struct slurm_job *job, const struct advised *advised)
+{
+    if (job->state == SLURM_JOB_WAITS)
+        return "waiting";
+    if (job->state == SLURM_JOB_ENDS)
+        return "ending";
+    return advised && advised_is_busy(advised) ? "adapting" : "running";
+}
+
+static const char *reason_of(const struct slurm_job *job, const struct advised *advised, bool malleable)
+{
+    if (job->state == SLURM_JOB_WAITS)
+        return job->reason;
+    if (advised && *advised->reason)
+        return advised->reason;
+    return malleable && !(advised && advised->peer) ? "not connected" : "";
+}
+
+static void tell_job(const struct adviser *adviser, const struct slurm_job *job,
+                     void (*each)(void *to, const struct daemon_job *job), void *to)
+{
+    struct holding holding;
+    if (holding_of(&holding, adviser->view, job, &adviser->table))
+        return;
+    const struct advised *advised = advised_find(&adviser->table, job->id);
+    char *name = plain_text(job->name), *hosts = names_held(adviser->view, &holding);
+    int slots = advised && advised->told.slots ? advised->told.slots : 1;
+    int min = holding.max ? holding.min : job->nodes, max = holding.max ? holding.max : job->nodes;
+    bool resizes = advised && (advised->ask.kind == ASK_GROW || advised->ask.kind == ASK_SHRINK);
+    double promised = advised_promise(&adviser->table, job->id);
+    struct daemon_job told = {
+        .number = job->id,
+        .name = name ? name : "",
+        .kind = holding.max ? "malleable" : "rigid",
+        .state = state_of(job, advised),
+        .reason = reason_of(job, advised, holding.max > 0),
+        .nodes_min = min,
+        .nodes_max = max,
+        .ranks_min = min * slots,
+        .ranks_max = max * slots,
+        .nodes = job->state == SLURM_JOB_WAITS ? 0
+                 : resizes                     ? advised->ask.from
+                                               : holding.count,
+        .target = job->state == SLURM_JOB_WAITS ? 0
+                  : resizes                     ? advised->ask.to
+                                                : holding.count,
+        .ranks = advised ? advised->told.ranks : 0,
+        .hosts = hosts ? hosts : "",
+        .submitted = job->submitted,
+        .started = job->started,
+        .limit = isfinite(job->limit) ? job->limit : -1,
+        .left = advised ? advised->told.left : -1,
+        .reserved = promised > 0 ? promised : -1,
+    };
+    each(to, &told);
+    free(name);
+    free(hosts);
+    holding_free(&holding);
+}
+
+static int by_number(const void *one, const void *other)
+{
+    const struct slurm_job *a = *(const struct slurm_job *const *)one, *b = *(const struct slurm_job *const *)other;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void list_jobs(void *context, void (*each)(void *to, const struct daemon_job *job), void *to)
+{
+    const struct adviser *adviser = context;
+    size_t count = adviser->view ? adviser->view->job_count : 0, shown = 0;
+    const struct slurm_job **sorted = calloc(count + 1, sizeof *sorted);
+    if (!sorted)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (!holding_is_companion(adviser->view, &adviser->view->jobs[i]))
+            sorted[shown++] = &adviser->view->jobs[i];
+    qsort(sorted, shown, sizeof *sorted, by_number);
+    for (size_t i = 0; i < shown; i++)
+        tell_job(adviser, sorted[i], each, to);
+    free(sorted);
+}
+
+/* The job that has the node by itself or by a companion; -1: none. */
+static int64_t job_on(const struct slurm_view *view, const char *node)
+{
+    for (size_t i = 0; i < view->job_count; i++) {
+        const struct slurm_job *job = &view->jobs[i];
+        for (int k = 0; job->state != SLURM_JOB_WAITS && k < job->hosts.count; k++)
+            if (!strcmp(job->hosts.names[k], node))
+                return holding_is_companion(view, job) ? view_companion_of(job->name) : job->id;
+    }
+    return -1;
+}
+
+static void list_nodes(void *context, void (*each)(void *to, const struct daemon_node *node), void *to)
+{
+    static const char *const words[] = {
+        [SLURM_NODE_IDLE] = "idle", [SLURM_NODE_BUSY] = "busy", [SLURM_NODE_DOWN] = "down"};
+    const struct adviser *adviser = context;
+    for (size_t i = 0; adviser->view && i < adviser->view->node_count; i++) {
+        const struct slurm_node *node = &adviser->view->nodes[i];
+        struct daemon_node told = {.name = node->name,
+                                   .host = node->name,
+                                   .state = words[node->state],
+                                   .reason = node->planned ? "Slurm keeps it for a job that waits" : "",
+                                   .slots = node->cpus,
+                                   .job = job_on(adviser->view, node->name),
+                                   .since = -1};
+        each(to, &told);
+    }
+}
+
+static const struct daemon_table commands_table = {refuse_submit, refuse_cancel, refuse_drain,
+                                                   stop_adviser,  list_jobs,     list_nodes};
 
 /* ---- Connections, signals ----------------------------------------------------------------------- */
 
@@ -116,13 +446,13 @@ static void on_connection(void *context, int fd)
 static void on_signal(evutil_socket_t number, short what, void *context)
 {
     (void)number, (void)what;
-    adviser_over(context);
+    end_adviser(context);
 }
 
 /* ---- Its life ----------------------------------------------------------------------------------- */
 
 /* One for each state directory. */
-static int lock(const char *directory, struct error *error)
+static int lock_directory(const char *directory, struct error *error)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/lock", directory);
@@ -136,8 +466,8 @@ static int lock(const char *directory, struct error *error)
                      directory);
 }
 
-static int serve(struct adviser *adviser, const struct slurm_options *options, void (*ready)(void *context),
-                 void *context, struct error *error)
+static int serve_requests(struct adviser *adviser, const struct slurm_options *options, void (*ready)(void *context),
+                          void *context, struct error *error)
 {
     struct server *server;
     char path[4096];
@@ -155,16 +485,16 @@ static int serve(struct adviser *adviser, const struct slurm_options *options, v
     return failed;
 }
 
-static int run(struct adviser *adviser, const struct slurm_options *options, void (*ready)(void *context),
-               void *context, struct error *error)
+static int run_adviser(struct adviser *adviser, const struct slurm_options *options, void (*ready)(void *context),
+                       void *context, struct error *error)
 {
     struct queue_reader reader;
-    struct listening listening;
+    struct peer_port listening;
     char text[900], memory[4096], journal[4096];
     snprintf(memory, sizeof memory, "%s/port", options->directory);
     snprintf(journal, sizeof journal, "%s/journal.db", options->directory);
-    if (journal_open(&adviser->journal, journal, error) || queue_reader_choose(&reader, options->reader, error) ||
-        listening_begin(&listening, options->port, options->address_file, memory, error))
+    if (journal_open(&adviser->journal, journal, error) || reading_choose(&reader, options->reader, error) ||
+        peer_port_open(&listening, options->port, options->address_file, memory, error))
         return -1;
     adviser->peers = wire_listener_new(adviser->base, listening.fd, on_connection, adviser);
     int failed = adviser->peers ? reading_begin(&adviser->reading, &reader, error) : error_memory(error);
@@ -172,17 +502,18 @@ static int run(struct adviser *adviser, const struct slurm_options *options, voi
         adviser->news = event_new(adviser->base, adviser->reading.news, EV_READ | EV_PERSIST, on_news, adviser);
         snprintf(text, sizeof text, "adviser at %s (%.300s), reading Slurm by %s, policy %s", listening.address,
                  listening.file, reader.name, policy_called(&adviser->policy));
-        say(adviser, text);
-        failed = !adviser->news || event_add(adviser->news, NULL) ? error_memory(error)
-                                                                  : serve(adviser, options, ready, context, error);
+        say_line(adviser, text);
+        failed = !adviser->news || event_add(adviser->news, NULL)
+                     ? error_memory(error)
+                     : serve_requests(adviser, options, ready, context, error);
         reading_end(&adviser->reading);
     }
     wire_listener_free(adviser->peers);
-    listening_end(&listening);
+    peer_port_close(&listening);
     return failed ? -1 : 0;
 }
 
-static int prepare(struct adviser *adviser, struct error *error)
+static int prepare_adviser(struct adviser *adviser, struct error *error)
 {
     struct event_base *base = wire_base_new();
     if (!base)
@@ -206,7 +537,7 @@ static int prepare(struct adviser *adviser, struct error *error)
     return 0;
 }
 
-static void clean(struct adviser *adviser)
+static void clean_up(struct adviser *adviser)
 {
     struct event *events[] = {adviser->again, adviser->looks, adviser->news, adviser->terminated, adviser->interrupted};
     advised_free(&adviser->table);
@@ -224,17 +555,17 @@ static void clean(struct adviser *adviser)
 int slurm_run(const struct slurm_options *options, void (*ready)(void *context), void *context, struct error *error)
 {
     static struct adviser adviser; /* its thread may outlive it */
-    int held = lock(options->directory, error);
+    int held = lock_directory(options->directory, error);
     if (held < 0)
         return -1;
-    int failed = prepare(&adviser, error) ||
+    int failed = prepare_adviser(&adviser, error) ||
                  policy_open(&adviser.policy, options->policy ? options->policy : "gain", policies, error);
     if (!failed) {
         policy_guard_install(POLICY_GUARD_BUSY, POLICY_GUARD_ALONE);
-        failed = run(&adviser, options, ready, context, error);
+        failed = run_adviser(&adviser, options, ready, context, error);
         policy_close(&adviser.policy);
     }
-    clean(&adviser);
+    clean_up(&adviser);
     close(held);
     return failed ? -1 : 0;
 }

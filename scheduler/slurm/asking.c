@@ -1,4 +1,4 @@
-/* Requests to jobs: see asking.h. */
+/* The adviser's conversation with jobs: requests, answers, connections. */
 #include "scheduler/slurm/asking.h"
 
 #include <inttypes.h>
@@ -11,14 +11,42 @@
 #include "runtime/base/json.h"
 #include "runtime/wire/loop.h"
 
+/* ---- Telling and waking ------------------------------------------------------------------------- */
+
+/* A disk that is full is no reason to advise nobody. */
+static void write_down(const struct adviser *adviser, const struct journal_event *event)
+{
+    struct error error;
+    if (adviser->journal && event->job)
+        journal_event_add(adviser->journal, event, &error);
+}
+
+void asking_tell(struct adviser *adviser, const struct journal_event *event)
+{
+    write_down(adviser, event);
+    if (event->job)
+        fprintf(stderr, "epoprm: job %" PRId64 ": %s: %s\n", event->job, event->kind, event->text);
+    else
+        fprintf(stderr, "epoprm: %s\n", event->text);
+    if (adviser->listener.tell)
+        adviser->listener.tell(adviser->listener.context, event);
+}
+
+void asking_wake(struct adviser *adviser)
+{
+    if (!adviser->stale)
+        wire_timer_set(adviser->again, ADVISER_APART);
+    adviser->stale = true;
+}
+
+/* ---- Sending ------------------------------------------------------------------------------------ */
+
 static const double look_every = 5, look_again = 0.5, keep = 60; /* seconds */
 
 /* How long each may take, and how long the attendant's answer that it did may be on its way. */
 static const double limits[] = {
     [ASK_STATUS] = 10, [ASK_MEASURE] = 10, [ASK_GROW] = 60, [ASK_SHRINK] = 120, [ASK_EARLIER] = 120};
 static const double on_its_way = 15;
-
-/* ---- Sending ------------------------------------------------------------------------------------ */
 
 /* Others than those of an adviser before. */
 static int64_t next_id(struct adviser *adviser)
@@ -50,7 +78,7 @@ static void send_forget(struct peer *peer, int64_t id)
 }
 
 /* "n3:2,n4:2", or without slots. */
-static char *names(const struct hostlist *nodes, int slots)
+static char *names_of(const struct hostlist *nodes, int slots)
 {
     size_t length = 1;
     for (int i = 0; i < nodes->count; i++)
@@ -66,7 +94,7 @@ static char *names(const struct hostlist *nodes, int slots)
 
 static void tell_step(struct adviser *adviser, const struct advised *job, const char *kind, const char *text)
 {
-    char *nodes = names(&job->ask.nodes, 0);
+    char *nodes = names_of(&job->ask.nodes, 0);
     struct journal_event event = {.time = wall_seconds(),
                                   .at = -1,
                                   .job = job->id,
@@ -76,7 +104,7 @@ static void tell_step(struct adviser *adviser, const struct advised *job, const 
                                   .from = job->ask.from,
                                   .to = job->ask.to,
                                   .nodes = nodes};
-    adviser_tell(adviser, &event);
+    asking_tell(adviser, &event);
     free(nodes);
 }
 
@@ -84,7 +112,7 @@ void asking_resize(struct adviser *adviser, struct advised *job, enum ask_kind k
                    int to, const char *reason)
 {
     cJSON *request = json_message("resize");
-    char *list = names(nodes, kind == ASK_GROW ? job->told.slots : 0);
+    char *list = names_of(nodes, kind == ASK_GROW ? job->told.slots : 0);
     ask_over(&job->ask);
     job->ask.nodes = *nodes;
     *nodes = (struct hostlist){0};
@@ -164,7 +192,7 @@ static void take_measure(struct advised *job, const cJSON *answer)
 }
 
 /* Longer each time. */
-static double patience(int refusals, double first)
+static double seconds_of_patience(int refusals, double first)
 {
     return fmin(300, first * pow(2, fmin(refusals, 10)));
 }
@@ -181,7 +209,8 @@ static void take_resize(struct adviser *adviser, struct advised *job, const cJSO
         tell_step(adviser, job, "committed", text);
     } else {
         snprintf(text, sizeof text, "%d -> %d nodes: %.180s", job->ask.from, job->ask.to, why ? why : "no reason");
-        *(grows ? &job->no_grow_until : &job->no_shrink_until) = now + patience(job->refusals++, grows ? 10 : 5);
+        *(grows ? &job->no_grow_until : &job->no_shrink_until) =
+            now + seconds_of_patience(job->refusals++, grows ? 10 : 5);
         tell_step(adviser, job, "refused", text);
     }
 }
@@ -211,7 +240,7 @@ static void take_answer(struct adviser *adviser, struct advised *job, int64_t id
         take_measure(job, answer);
     if (resized)
         resize_over(adviser, job);
-    adviser_wake(adviser);
+    asking_wake(adviser);
 }
 
 /* ---- Connections -------------------------------------------------------------------------------- */
@@ -256,7 +285,7 @@ static void take_event(struct adviser *adviser, struct advised *job, const char 
         job->attached = false;
     else if (of_job && (!strcmp(of_job, "committed") || !strcmp(of_job, "resumed")))
         job->look_at = 0; /* by itself, or by its user */
-    adviser_wake(adviser);
+    asking_wake(adviser);
 }
 
 void asking_line(void *context, struct peer *peer, const cJSON *line)
@@ -300,7 +329,7 @@ void asking_welcome(void *context, struct peer *peer)
     job->attached = false;
     struct journal_event event = {
         .time = wall_seconds(), .at = -1, .job = job->id, .kind = "running", .text = "connected"};
-    adviser_tell(adviser, &event);
+    asking_tell(adviser, &event);
 }
 
 void asking_gone(void *context, struct peer *peer)
@@ -311,5 +340,5 @@ void asking_gone(void *context, struct peer *peer)
         return;
     job->peer = NULL;
     job->attached = false;
-    adviser_wake(adviser);
+    asking_wake(adviser);
 }

@@ -1,10 +1,107 @@
-/* From Slurm to the core: see model.h. */
+/* From Slurm's view to the core's state: the nodes of each running job, then the core with all jobs and nodes. */
 #include "scheduler/slurm/model.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "scheduler/slurm/words.h"
+#include "runtime/base/array.h"
+#include "scheduler/slurm/view.h"
+
+/* ---- The nodes of a running job ----------------------------------------------------------------- */
+
+bool holding_is_companion(const struct slurm_view *view, const struct slurm_job *job)
+{
+    const struct slurm_job *main = view_job(view, view_companion_of(job->name));
+    return main && main != job && main->uid == job->uid && main->state != SLURM_JOB_WAITS;
+}
+
+static bool has_node(const struct holding *holding, int node)
+{
+    for (int i = 0; i < holding->count; i++)
+        if (holding->nodes[i] == node)
+            return true;
+    return false;
+}
+
+static int add_node(struct holding *holding, int node)
+{
+    if (node < 0 || has_node(holding, node))
+        return 0;
+    if (array_reserve(&holding->nodes, &holding->room, (size_t)holding->count + 1, sizeof *holding->nodes))
+        return -1;
+    holding->nodes[holding->count++] = node;
+    return 0;
+}
+
+static int add_hosts(struct holding *holding, const struct slurm_view *view, const struct hostlist *hosts)
+{
+    for (int i = 0; i < hosts->count; i++)
+        if (add_node(holding, view_node(view, hosts->names[i])))
+            return -1;
+    return 0;
+}
+
+/* One that has no ranks comes or goes by itself: its node is nobody's. */
+static bool companion_counts(const struct holding *holding, const struct slurm_job *companion)
+{
+    const struct advised *advised = holding->advised;
+    if (!advised || !advised_is_ready(advised) || advised_is_busy(advised))
+        return true;
+    for (int i = 0; i < companion->hosts.count; i++)
+        if (told_runs_on(&advised->told, companion->hosts.names[i]))
+            return true;
+    return false;
+}
+
+static int add_companions(struct holding *holding, const struct slurm_view *view)
+{
+    for (size_t i = 0; i < view->job_count; i++) {
+        const struct slurm_job *job = &view->jobs[i];
+        if (view_companion_of(job->name) != holding->job->id || job->uid != holding->job->uid)
+            continue;
+        holding->queued += job->state == SLURM_JOB_WAITS;
+        if (job->state == SLURM_JOB_RUNS && companion_counts(holding, job) && add_hosts(holding, view, &job->hosts))
+            return -1;
+    }
+    return 0;
+}
+
+/* Idle still to Slurm, or the companions' already: then they are in the list, and count as had. */
+static int add_wanted(struct holding *holding, const struct slurm_view *view)
+{
+    const struct hostlist *nodes = &holding->advised->ask.nodes;
+    int before = holding->count;
+    for (int i = 0; holding->advised->ask.kind == ASK_GROW && i < nodes->count; i++) {
+        int node = view_node(view, nodes->names[i]);
+        if (node >= 0 && view->nodes[node].state == SLURM_NODE_IDLE && add_node(holding, node))
+            return -1;
+    }
+    holding->wanted = holding->count - before;
+    return 0;
+}
+
+int holding_of(struct holding *holding, const struct slurm_view *view, const struct slurm_job *job,
+               const struct advised_table *table)
+{
+    *holding = (struct holding){.job = job};
+    int failed = add_hosts(holding, view, &job->hosts);
+    holding->own = holding->count;
+    if (!failed && job->state == SLURM_JOB_RUNS && view_range_of_comment(job->comment, &holding->min, &holding->max)) {
+        holding->advised = advised_find(table, job->id);
+        failed = add_companions(holding, view) || (holding->advised && add_wanted(holding, view));
+    }
+    if (failed)
+        holding_free(holding);
+    return failed ? -1 : 0;
+}
+
+void holding_free(struct holding *holding)
+{
+    free(holding->nodes);
+    *holding = (struct holding){0};
+}
+
+/* ---- What a job may take ------------------------------------------------------------------------ */
 
 #define LONG 86400.0 /* seconds: what a job without a limit is taken to need still */
 
@@ -25,7 +122,7 @@ static const struct slurm_partition *partition_of(const struct slurm_view *view,
 {
     const char *name = job->partition;
     for (size_t i = 0; i < view->job_count; i++)
-        if (words_companion(view->jobs[i].name) == job->id && view->jobs[i].uid == job->uid)
+        if (view_companion_of(view->jobs[i].name) == job->id && view->jobs[i].uid == job->uid)
             name = view->jobs[i].partition;
     return view_partition(view, name);
 }
@@ -140,8 +237,8 @@ struct running {
     epop_policy_phase_t phase; /* the present one is all that is told */
 };
 
-static void describe(const struct model *model, const struct holding *holding, int count, int *sizes,
-                     struct running *running)
+static void describe_running(const struct model *model, const struct holding *holding, int count, int *sizes,
+                             struct running *running)
 {
     bool ready = holding->advised && advised_is_ready(holding->advised);
     int found = ready ? sizes_of(model, holding, count, sizes) : 0;
@@ -176,7 +273,7 @@ static void set_place(const struct model *model, const struct holding *holding, 
         place->target = advised->ask.to;
 }
 
-static int adopt(struct model *model, const struct holding *holding, struct error *error)
+static int adopt_job(struct model *model, const struct holding *holding, struct error *error)
 {
     int *list = calloc(2 * (size_t)model->count + 2, sizeof *list), *sizes = list + model->count + 1;
     struct running running;
@@ -184,7 +281,7 @@ static int adopt(struct model *model, const struct holding *holding, struct erro
         return error_memory(error);
     int count = take_nodes(model, holding, list), failed = 0;
     if (count) {
-        describe(model, holding, count, sizes, &running);
+        describe_running(model, holding, count, sizes, &running);
         set_place(model, holding, count, list, &running.place);
         failed = core_submit(model->core, model->input->wall, &running.job, error) ||
                  core_adopt(model->core, model->input->wall, running.job.id, &running.place, error) ||
@@ -215,7 +312,7 @@ static int adopt_all(struct model *model, struct error *error)
 {
     for (int malleable = 1; malleable >= 0; malleable--)
         for (int i = 0; i < model->holding_count; i++)
-            if ((model->holdings[i].max > 0) == malleable && adopt(model, &model->holdings[i], error))
+            if ((model->holdings[i].max > 0) == malleable && adopt_job(model, &model->holdings[i], error))
                 return -1;
     return 0;
 }
@@ -234,12 +331,12 @@ static int close_nodes(struct model *model, struct error *error)
 static bool is_in_queue(const struct model *model, const struct slurm_job *job, int machine)
 {
     const struct model_input *input = model->input;
-    return job->waits && !words_companion(job->name) && job->nodes >= 1 && job->nodes <= model->count &&
+    return job->waits && !view_companion_of(job->name) && job->nodes >= 1 && job->nodes <= model->count &&
            machines_of_partition(input->machines, input->view, job->partition) == machine;
 }
 
 /* In Slurm's order, which need not be that of submission. */
-static int submit(struct model *model, const struct slurm_job *job, double *last, struct error *error)
+static int submit_job(struct model *model, const struct slurm_job *job, double *last, struct error *error)
 {
     struct core_job given = {.id = job->id,
                              .name = job->name,
@@ -254,12 +351,12 @@ static int submit(struct model *model, const struct slurm_job *job, double *last
     return core_submit(model->core, *last, &given, error);
 }
 
-static int submit_all(struct model *model, int machine, struct error *error)
+static int submit_queue(struct model *model, int machine, struct error *error)
 {
     const struct slurm_view *view = model->input->view;
     double last = 0;
     for (size_t i = 0; i < view->job_count; i++)
-        if (is_in_queue(model, &view->jobs[i], machine) && submit(model, &view->jobs[i], &last, error))
+        if (is_in_queue(model, &view->jobs[i], machine) && submit_job(model, &view->jobs[i], &last, error))
             return -1;
     return 0;
 }
@@ -274,7 +371,7 @@ int model_build(struct model *model, const struct model_input *input, int machin
     if (!model->count)
         return 0;
     model->core = core_create(model->count, &costs, 0);
-    if (!model->core || submit_all(model, machine, error) || find_holdings(model, error) || adopt_all(model, error) ||
+    if (!model->core || submit_queue(model, machine, error) || find_holdings(model, error) || adopt_all(model, error) ||
         close_nodes(model, error)) {
         int failed = model->core ? -1 : error_memory(error);
         model_free(model);

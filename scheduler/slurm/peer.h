@@ -1,14 +1,14 @@
 /*
- * A connection of a job's attendant. First both show who they are, by munge: the adviser its uid to the job, the job
- * its number, and its uid, which must own that job by Slurm's word. Then JSON lines go both ways.
+ * The adviser's connections with the attendants of jobs. First both show who they are, by munge: the adviser its uid to
+ * the job, the job its number, and its uid, which must own that job by Slurm's word. Then JSON lines go both ways.
  *
  *   job      {"attend":1,"job":17,"uid":1000,"nonce":"..."}
- *   adviser  {"adviser":1,"nonce":"...","credential":"..."}   of "epop-adviser NONCE-OF-JOB ADDRESS PORT" for that uid
- *   job      {"credential":"..."}                             of "epop-attend NONCE-OF-ADVISER 17" for the adviser's
- * uid adviser  {"welcome":true}, or at any point {"refused":"reason"}
+ *   adviser  {"adviser":1,"nonce":"...","credential":"..."}   of "epop-adviser NONCE-OF-JOB ADDRESS PORT", for that uid
+ *   job      {"credential":"..."}                             of "epop-attend NONCE-OF-ADVISER 17", for the adviser's
+ *   adviser  {"welcome":true}, or at any point {"refused":"reason"}
  *
  * ADDRESS and PORT are the adviser's end of this connection: what stands between the two could pass the words on, but
- * has another address. schema/adviser.schema.json
+ * has another address. schema/adviser.schema.json has these lines.
  */
 #ifndef SCHEDULER_SLURM_PEER_H
 #define SCHEDULER_SLURM_PEER_H
@@ -22,6 +22,23 @@
 
 #include "runtime/base/error.h"
 #include "runtime/wire/line.h"
+
+/* ---- The port and its file ---------------------------------------------------------------------- */
+
+/* Where jobs find the adviser: a port, and a file that names it. */
+struct peer_port {
+    int fd;            /* who listens there takes it over */
+    char address[320]; /* HOST:PORT, as the file has it */
+    char file[4096];
+};
+
+/* port 0: that of the last time, which the file `memory` has, if it is free; else any. file NULL: /etc/epop/adviser as
+ * root, else `adviser` in the user's shared run directory. -1: a line says why not. */
+int peer_port_open(struct peer_port *listening, int port, const char *file, const char *memory, struct error *error);
+/* The file goes, unless another adviser has written it meanwhile. */
+void peer_port_close(struct peer_port *listening);
+
+/* ---- Connections -------------------------------------------------------------------------------- */
 
 #define PEER_NONCE 33
 

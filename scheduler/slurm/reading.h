@@ -1,6 +1,6 @@
 /*
- * Slurm is read by a thread of its own, again and again, as slurmctld may take its time, or be away: the adviser goes
- * on meanwhile, with what was read last.
+ * Slurm is read by a thread of its own, again and again, as slurmctld may take its time, or be away. Meanwhile the
+ * adviser goes on with what was read last.
  */
 #ifndef SCHEDULER_SLURM_READING_H
 #define SCHEDULER_SLURM_READING_H
@@ -8,7 +8,35 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "scheduler/slurm/queue.h"
+#include "runtime/base/error.h"
+#include "scheduler/slurm/module.h"
+#include "scheduler/slurm/view.h"
+
+/* ---- What squeue and sinfo print ---------------------------------------------------------------- */
+
+/* In formats of ours, read back. The fields are parted by: */
+#define READING_FIELD "\x1f"
+
+/* The text is cut into its fields meanwhile. -1: a record is not as it should be; some may have been given. */
+int reading_parse_jobs(char *text, const char *mark, const struct slurm_sink *sink, void *to, struct error *error);
+int reading_parse_nodes(char *text, const struct slurm_sink *sink, void *to, struct error *error);
+
+/* ---- One reading -------------------------------------------------------------------------------- */
+
+/* By libslurm where its module is there, else by squeue and sinfo. */
+struct queue_reader {
+    const char *name;                  /* for the line at the start: "libslurm", "squeue" */
+    const struct slurm_module *module; /* NULL: by commands */
+};
+
+/* `how`: "libslurm", "squeue", or NULL: the best that is there. */
+int reading_choose(struct queue_reader *reader, const char *how, struct error *error);
+
+/* May take seconds while slurmctld is away. 0: `view` is all of it, the caller's to free; 1: nothing has changed since
+ * the last call, unless `again`; -1: Slurm does not answer. */
+int reading_once(const struct queue_reader *reader, bool again, struct slurm_view *view, struct error *error);
+
+/* ---- The thread --------------------------------------------------------------------------------- */
 
 struct reading {
     struct queue_reader reader;

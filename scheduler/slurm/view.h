@@ -1,4 +1,6 @@
-/* What Slurm has, at one moment: jobs that wait or hold nodes, nodes, partitions. Whoever read it, it looks the same.
+/*
+ * What Slurm has, at one moment: jobs that wait or hold nodes, nodes, partitions. It looks the same whether it was read
+ * by libslurm or by commands.
  */
 #ifndef SCHEDULER_SLURM_VIEW_H
 #define SCHEDULER_SLURM_VIEW_H
@@ -8,8 +10,30 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "scheduler/slurm/hostlist.h"
+#include "runtime/base/error.h"
 #include "scheduler/slurm/module.h"
+
+/* ---- Lists of nodes ----------------------------------------------------------------------------- */
+
+/* As Slurm writes them: "n[1-3,07],login". */
+struct hostlist {
+    char **names;
+    int count;
+};
+
+/* In the order of the text. -1: it is none, or names more than a machine has; then `list` is empty. */
+int hostlist_expand(const char *text, struct hostlist *list, struct error *error);
+void hostlist_free(struct hostlist *list);
+
+/* ---- Comments and names of jobs ----------------------------------------------------------------- */
+
+/* "epop:min=1,max=4", as a word of the comment: nodes. Nothing else is malleable. */
+bool view_range_of_comment(const char *comment, int *min, int *max);
+
+/* "epop-17" is a companion of job 17; 0: it is none. */
+int64_t view_companion_of(const char *name);
+
+/* ---- The view ----------------------------------------------------------------------------------- */
 
 struct slurm_job {
     int64_t id;
@@ -61,5 +85,21 @@ void view_free(struct slurm_view *view);
 const struct slurm_job *view_job(const struct slurm_view *view, int64_t id);
 const struct slurm_partition *view_partition(const struct slurm_view *view, const char *name);
 int view_node(const struct slurm_view *view, const char *name);
+
+/* ---- Machines ----------------------------------------------------------------------------------- */
+
+/* Nodes that jobs can share: partitions that have nodes in common make one machine, and each machine is decided by
+ * itself. */
+struct machines {
+    int *of; /* of each node of the view: which machine it is of */
+    int count;
+};
+
+/* -1: no memory. */
+int machines_find(const struct slurm_view *view, struct machines *machines);
+void machines_free(struct machines *machines);
+
+/* -1: no node, or none that is known. */
+int machines_of_partition(const struct machines *machines, const struct slurm_view *view, const char *partition);
 
 #endif

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "scheduler/slurm/queue.h"
+#include "scheduler/slurm/reading.h"
 
 static void show_job(const struct slurm_job *job)
 {
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     struct queue_reader reader;
     struct slurm_view view;
     struct error error;
-    if (argc != 2 || queue_reader_choose(&reader, argv[1], &error) || queue_reader_read(&reader, true, &view, &error)) {
+    if (argc != 2 || reading_choose(&reader, argv[1], &error) || reading_once(&reader, true, &view, &error)) {
         fprintf(stderr, "slurm_queue: %s\n", argc == 2 ? error.text : "libslurm or squeue?");
         return 1;
     }

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "scheduler/slurm/model.h"
-#include "scheduler/slurm/text.h"
+#include "scheduler/slurm/reading.h"
 
-#define F    TEXT_FIELD
+#define F    READING_FIELD
 #define ROW  F "m" F
 #define TAIL F "" F "main" F "9" F "10:00" F "100" F "110" F
 
@@ -45,8 +45,9 @@ static struct peer peer;
 static void read_text(const char *text, int jobs_too)
 {
     char *copy = strdup(text);
-    assert_int_equal(
-        jobs_too ? text_jobs(copy, "m", &view_sink, &view, &error) : text_nodes(copy, &view_sink, &view, &error), 0);
+    assert_int_equal(jobs_too ? reading_parse_jobs(copy, "m", &view_sink, &view, &error)
+                              : reading_parse_nodes(copy, &view_sink, &view, &error),
+                     0);
     free(copy);
 }
 

@@ -9,13 +9,10 @@
 
 #include <cmocka.h>
 
-#include "scheduler/slurm/hostlist.h"
-#include "scheduler/slurm/machine.h"
-#include "scheduler/slurm/text.h"
+#include "scheduler/slurm/reading.h"
 #include "scheduler/slurm/view.h"
-#include "scheduler/slurm/words.h"
 
-#define F    TEXT_FIELD
+#define F    READING_FIELD
 #define MARK "8f2c"
 #define ROW  F MARK F
 
@@ -80,10 +77,10 @@ static void read_view(struct slurm_view *view, const char *jobs, const char *nod
     struct error error = {0};
     char *text = strdup(nodes);
     *view = (struct slurm_view){0};
-    assert_int_equal(text_nodes(text, &view_sink, view, &error), 0);
+    assert_int_equal(reading_parse_nodes(text, &view_sink, view, &error), 0);
     free(text);
     text = strdup(jobs);
-    assert_int_equal(text_jobs(text, MARK, &view_sink, view, &error), 0);
+    assert_int_equal(reading_parse_jobs(text, MARK, &view_sink, view, &error), 0);
     free(text);
     assert_int_equal(view_finish(view, &error), 0);
 }
@@ -169,10 +166,10 @@ static void test_lines_that_are_cut_off(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         char *text = strdup(jobs[i]);
-        assert_int_equal(text_jobs(text, MARK, &view_sink, &view, &error), -1);
+        assert_int_equal(reading_parse_jobs(text, MARK, &view_sink, &view, &error), -1);
         free(text);
         text = strdup(nodes[i]);
-        assert_int_equal(text_nodes(text, &view_sink, &view, &error), -1);
+        assert_int_equal(reading_parse_nodes(text, &view_sink, &view, &error), -1);
         free(text);
     }
     view_free(&view);
@@ -182,18 +179,18 @@ static void test_words(void **state)
 {
     int min = 0, max = 0;
     (void)state;
-    assert_true(words_range("epop:min=1,max=4", &min, &max) && min == 1 && max == 4);
-    assert_true(words_range("my job epop:min=2,max=16 thanks", &min, &max) && min == 2 && max == 16);
-    assert_false(words_range("", &min, &max));
-    assert_false(words_range("epop:min=0,max=4", &min, &max));
-    assert_false(words_range("epop:min=4,max=1", &min, &max));
-    assert_false(words_range("xepop:min=1,max=4", &min, &max));
-    assert_false(words_range("epop:min=1,max=4x", &min, &max));
-    assert_int_equal(words_companion("epop-17"), 17);
-    assert_int_equal(words_companion("epop-"), 0);
-    assert_int_equal(words_companion("epop-17a"), 0);
-    assert_int_equal(words_companion("epop--1"), 0);
-    assert_int_equal(words_companion("solve"), 0);
+    assert_true(view_range_of_comment("epop:min=1,max=4", &min, &max) && min == 1 && max == 4);
+    assert_true(view_range_of_comment("my job epop:min=2,max=16 thanks", &min, &max) && min == 2 && max == 16);
+    assert_false(view_range_of_comment("", &min, &max));
+    assert_false(view_range_of_comment("epop:min=0,max=4", &min, &max));
+    assert_false(view_range_of_comment("epop:min=4,max=1", &min, &max));
+    assert_false(view_range_of_comment("xepop:min=1,max=4", &min, &max));
+    assert_false(view_range_of_comment("epop:min=1,max=4x", &min, &max));
+    assert_int_equal(view_companion_of("epop-17"), 17);
+    assert_int_equal(view_companion_of("epop-"), 0);
+    assert_int_equal(view_companion_of("epop-17a"), 0);
+    assert_int_equal(view_companion_of("epop--1"), 0);
+    assert_int_equal(view_companion_of("solve"), 0);
 }
 
 int main(void)
