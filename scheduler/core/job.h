@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/base/error.h"
 #include "scheduler/core/core.h"
 
 /* ---- One job ------------------------------------------------------------------------------------ */

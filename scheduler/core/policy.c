@@ -48,7 +48,7 @@ static const struct {
 #define CRASHES (sizeof crashes / sizeof *crashes)
 
 /* Not the policy's: it comes again when this returns, with its usual effect. */
-static void pass_on(int number)
+static void raise_again(int number)
 {
     signal(number, SIG_DFL);
     raise(number);
@@ -57,7 +57,7 @@ static void pass_on(int number)
 static void on_crash(int number)
 {
     if (!guard.inside) {
-        pass_on(number);
+        raise_again(number);
         return;
     }
     for (size_t i = 0; i < CRASHES; i++) {

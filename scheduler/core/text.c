@@ -39,7 +39,7 @@ const char *kind_text(epop_policy_kind_t kind)
 }
 
 /* The length without a character that was cut in two. */
-static size_t whole(const char *text, size_t length)
+static size_t whole_length(const char *text, size_t length)
 {
     size_t begin = length;
     while (begin > 0 && length - begin < 4 && ((unsigned char)text[begin - 1] & 0xc0) == 0x80)
@@ -87,6 +87,6 @@ void reason_text(char *text, size_t size, const char *format, va_list arguments)
 {
     if (vsnprintf(text, size, format, arguments) < 0)
         text[0] = '\0';
-    text[whole(text, strlen(text))] = '\0';
+    text[whole_length(text, strlen(text))] = '\0';
     line_text(text);
 }

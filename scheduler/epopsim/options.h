@@ -3,7 +3,6 @@
 #define SCHEDULER_EPOPSIM_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "runtime/base/error.h"

@@ -258,7 +258,7 @@ static const struct column {
 
 #define COLUMNS (sizeof columns / sizeof *columns)
 
-static double figure(const struct metrics *metrics, size_t offset, bool whole)
+static double figure_of(const struct metrics *metrics, size_t offset, bool whole)
 {
     const char *at = (const char *)metrics + offset;
     return whole ? *(const int *)at : *(const double *)at;
@@ -271,8 +271,8 @@ static bool needs_watts(const struct column *column)
 
 static void write_cell(char *text, const struct column *column, const struct trials *trials, size_t row)
 {
-    double value = figure(&trials->trials[row].schedule.metrics, column->offset, column->whole);
-    double first = figure(&trials->trials[0].schedule.metrics, column->offset, column->whole);
+    double value = figure_of(&trials->trials[row].schedule.metrics, column->offset, column->whole);
+    double first = figure_of(&trials->trials[0].schedule.metrics, column->offset, column->whole);
     int length = snprintf(text, CELL, "%.*f", column->digits, value * column->scale);
     if (row > 0 && column->ratio && first > 0 && length > 0 && length < CELL)
         snprintf(text + length, CELL - (size_t)length, " (%.2f)", value / first);

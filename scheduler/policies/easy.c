@@ -5,7 +5,6 @@
  * D. Lifka, "The ANL/IBM SP scheduling system", 1995; A. Mu'alem and D. Feitelson, "Utilization, predictability,
  * workloads, and user runtime estimates in scheduling the IBM SP2 with backfilling", 2001.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "scheduler/policies/policies.h"
@@ -73,7 +72,7 @@ static struct shadow find_shadow(const epop_policy_job_t *head, int idle, struct
 }
 
 /* Starts it if that does not delay the head. */
-static void backfill(epop_plan_t *plan, double now, const epop_policy_job_t *job, struct shadow *shadow)
+static void backfill_behind(epop_plan_t *plan, double now, const epop_policy_job_t *job, struct shadow *shadow)
 {
     int idle = epop_plan_idle(plan);
     long long head = (long long)shadow->head->id;
@@ -91,14 +90,14 @@ static void backfill(epop_plan_t *plan, double now, const epop_policy_job_t *job
     }
 }
 
-static void reserve(epop_plan_t *plan, const struct shadow *shadow)
+static void reserve_head(epop_plan_t *plan, const struct shadow *shadow)
 {
     const epop_policy_job_t *head = shadow->head;
     epop_plan_reserve(plan, head, head->wanted, shadow->time, "first in the queue: %d of its %d nodes are idle",
                       epop_plan_idle(plan), head->wanted);
 }
 
-static void decide(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+static void easy_decide(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
 {
     size_t most = (size_t)state->running_count + (size_t)state->waiting_count + 1;
     struct release *releases = malloc(most * sizeof *releases);
@@ -107,9 +106,9 @@ static void decide(const void *settings, const epop_policy_state_t *state, epop_
     (void)settings;
     if (first < state->waiting_count) {
         struct shadow shadow = find_shadow(state->waiting[first], epop_plan_idle(plan), releases, count);
-        reserve(plan, &shadow);
+        reserve_head(plan, &shadow);
         for (int i = first + 1; i < state->waiting_count && epop_plan_idle(plan) > 0; i++)
-            backfill(plan, state->now, state->waiting[i], &shadow);
+            backfill_behind(plan, state->now, state->waiting[i], &shadow);
     }
     free(releases);
 }
@@ -118,4 +117,4 @@ const epop_policy_t policy_easy = {.abi_version = EPOP_POLICY_ABI_VERSION,
                                    .struct_size = sizeof policy_easy,
                                    .name = "easy",
                                    .summary = "first come first served with EASY backfilling; every job is rigid",
-                                   .decide = decide};
+                                   .decide = easy_decide};

@@ -2,9 +2,7 @@
 #ifndef SCHEDULER_SIMULATED_SCHEDULE_H
 #define SCHEDULER_SIMULATED_SCHEDULE_H
 
-#include <epop/policy.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "runtime/base/error.h"
 #include "scheduler/core/core.h"

@@ -406,7 +406,7 @@ static int compare_with_core(const struct run *run, struct error *error)
                      state->down, run->ledger.idle, run->ledger.down);
 }
 
-static int decide(struct run *run, struct error *error)
+static int decide_now(struct run *run, struct error *error)
 {
     struct decisions decisions;
     run->news = false;
@@ -544,7 +544,7 @@ static int play_on(struct run *run, struct error *error)
     for (long steps = 0; run->over < run->count; steps++) {
         if (next_time(run, &time, error) || move_to(run, time, error) || happen_all(run, error))
             return -1;
-        if ((run->news || run->wake <= run->now) && decide(run, error))
+        if ((run->news || run->wake <= run->now) && decide_now(run, error))
             return -1;
         tell_progress(run, steps);
     }

@@ -147,7 +147,7 @@ static bool is_late(const struct advised *job, double now)
 }
 
 /* A connection that has lost an answer is worth nothing; the attendant makes another. */
-static void give_up(struct advised *job)
+static void give_up_job(struct advised *job)
 {
     peer_close(job->peer);
     job->peer = NULL;
@@ -160,7 +160,7 @@ void asking_look(struct adviser *adviser)
     double now = monotonic_seconds(), next = look_every;
     for (struct advised *job = adviser->table.first; job; job = job->next) {
         if (job->peer && is_late(job, now))
-            give_up(job);
+            give_up_job(job);
         if (!job->peer || !job->attached)
             continue;
         if (job->ask.kind == ASK_NOTHING && now >= job->look_at)

@@ -313,7 +313,7 @@ static bool is_same_host(const struct peer *one, const struct peer *other)
                    sizeof(struct in_addr));
 }
 
-static void make_room(const struct peer *coming)
+static void drop_oldest(const struct peer *coming)
 {
     struct peer *oldest = TAILQ_FIRST(&strangers), *other;
     TAILQ_FOREACH(other, &strangers, at)
@@ -337,7 +337,7 @@ void peer_open(const struct peer_owner *owner, int fd)
     peer->owner = owner;
     getpeername(fd, (struct sockaddr *)&peer->from, &length);
     wire_socket_tune(fd);
-    make_room(peer);
+    drop_oldest(peer);
     if (!(peer->line = wire_line_new(owner->base, fd, &small, &ops, peer))) {
         event_free(peer->late);
         free(peer);

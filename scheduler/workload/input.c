@@ -11,7 +11,7 @@
 #define MOST_BYTES ((size_t)1 << 31)
 #define CHUNK      ((size_t)1 << 18)
 
-static int refuse(const struct input *input, gzFile file, struct error *error)
+static int refuse_input(const struct input *input, gzFile file, struct error *error)
 {
     int code = Z_OK;
     const char *why = gzerror(file, &code);
@@ -22,7 +22,7 @@ static int refuse(const struct input *input, gzFile file, struct error *error)
     return error_set(error, ERROR_FAILED, "%s: cannot be read: %s", input->name, why);
 }
 
-static int make_room(struct input *input, size_t *room, struct error *error)
+static int enlarge_text(struct input *input, size_t *room, struct error *error)
 {
     if (input->size + CHUNK + 1 <= *room)
         return 0;
@@ -38,17 +38,17 @@ static int make_room(struct input *input, size_t *room, struct error *error)
 }
 
 /* That a file was cut off zlib tells with its last bytes; with a further read it may have forgotten that. */
-static int read_all(struct input *input, gzFile file, struct error *error)
+static int read_text(struct input *input, gzFile file, struct error *error)
 {
     size_t room = 0;
     int got = 1, code = Z_OK;
     while (got > 0) {
-        if (make_room(input, &room, error))
+        if (enlarge_text(input, &room, error))
             return -1;
         got = gzread(file, input->text + input->size, (unsigned)CHUNK);
         gzerror(file, &code);
         if (got < 0 || code == Z_BUF_ERROR)
-            return refuse(input, file, error);
+            return refuse_input(input, file, error);
         if (got > 0)
             input->size += (size_t)got;
         input->text[input->size] = 0;
@@ -70,7 +70,7 @@ int input_read(struct input *input, const char *path, struct error *error)
         return -1;
     }
     gzbuffer(file, (unsigned)CHUNK);
-    int failed = read_all(input, file, error);
+    int failed = read_text(input, file, error);
     gzclose(file);
     if (failed)
         input_free(input);

@@ -12,7 +12,7 @@ struct json_place json_place_in(const struct json_place *in, const char *key)
 }
 
 /* Appends; what does not fit is cut off. */
-static void add(char *text, size_t size, const char *format, ...)
+static void append_text(char *text, size_t size, const char *format, ...)
 {
     size_t used = strlen(text);
     va_list arguments;
@@ -24,14 +24,14 @@ static void add(char *text, size_t size, const char *format, ...)
 static void add_path(const struct json_place *place, char *text, size_t size)
 {
     if (!place->in) {
-        add(text, size, "%s", place->key);
+        append_text(text, size, "%s", place->key);
         return;
     }
     add_path(place->in, text, size);
     if (place->key)
-        add(text, size, "%s%s", place->in->in ? "." : ": ", place->key);
+        append_text(text, size, "%s%s", place->in->in ? "." : ": ", place->key);
     else
-        add(text, size, "[%d]", place->index);
+        append_text(text, size, "[%d]", place->index);
 }
 
 int json_place_error(const struct json_place *place, struct error *error, const char *format, ...)
@@ -49,7 +49,7 @@ static int unknown_key(const struct json_place *place, const char *key, const ch
 {
     char known[600] = "";
     for (int i = 0; keys[i]; i++)
-        add(known, sizeof known, "%s%s", i ? ", " : "", keys[i]);
+        append_text(known, sizeof known, "%s%s", i ? ", " : "", keys[i]);
     return json_place_error(place, error, "unknown key \"%.60s\"; there are %s", key, known);
 }
 
@@ -76,7 +76,7 @@ int json_place_array(const struct json_place *place, struct error *error)
     return cJSON_GetArraySize(place->item) > 0 ? 0 : json_place_error(place, error, "is empty");
 }
 
-static int missing(const struct json_place *place, bool required, struct error *error)
+static int say_missing(const struct json_place *place, bool required, struct error *error)
 {
     return required ? json_place_error(place, error, "is missing") : 0;
 }
@@ -86,7 +86,7 @@ int json_place_number(const struct json_place *in, const char *key, bool require
 {
     struct json_place place = json_place_in(in, key);
     if (!place.item)
-        return missing(&place, required, error);
+        return say_missing(&place, required, error);
     if (!cJSON_IsNumber(place.item))
         return json_place_error(&place, error, "is no number");
     double number = place.item->valuedouble;
@@ -116,7 +116,7 @@ int json_place_text(const struct json_place *in, const char *key, bool required,
 {
     struct json_place place = json_place_in(in, key);
     if (!place.item)
-        return missing(&place, required, error);
+        return say_missing(&place, required, error);
     if (!cJSON_IsString(place.item) || !place.item->valuestring[0])
         return json_place_error(&place, error, "is no text, or empty");
     *value = place.item->valuestring;
@@ -136,7 +136,7 @@ int json_place_word(const struct json_place *in, const char *key, bool required,
             *value = i;
             return 0;
         }
-        add(known, sizeof known, "%s%s", i ? ", " : "", words[i]);
+        append_text(known, sizeof known, "%s%s", i ? ", " : "", words[i]);
     }
     return word ? json_place_error(&place, error, "is \"%.60s\"; there are %s", word, known) : 0;
 }

@@ -169,7 +169,7 @@ static int take_figure(struct speedup_rule *rule, const struct model *model, con
     return -1;
 }
 
-static unsigned needed(const struct model *model)
+static unsigned figures_needed(const struct model *model)
 {
     unsigned all = 0;
     for (size_t i = 0; i < FIGURES; i++)
@@ -187,7 +187,7 @@ static int take_figures(struct speedup_rule *rule, const struct model *model, co
         seen |= 1u << figure;
         text += 1 + strcspn(text + 1, ",");
     }
-    return seen == needed(model) ? 0 : -1;
+    return seen == figures_needed(model) ? 0 : -1;
 }
 
 int speedup_rule_parse(struct speedup_rule *rule, const char *text, struct error *error)

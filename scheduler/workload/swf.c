@@ -38,7 +38,7 @@ struct reader {
     struct error *error;
 };
 
-static int complain(const struct reader *reader, int field, const char *what)
+static int refuse_field(const struct reader *reader, int field, const char *what)
 {
     return error_set(reader->error, ERROR_REFUSED, "%s:%d: field %d (%s) %s", reader->file, reader->line, field + 1,
                      names[field], what);
@@ -103,7 +103,7 @@ static int read_field(struct reader *reader, char *word, int field, double *valu
     if (end != word && !*end && isfinite(*value))
         return 0;
     snprintf(text, sizeof text, "is \"%.60s\", which is no number: correct the line, or take it out", word);
-    return complain(reader, field, text);
+    return refuse_field(reader, field, text);
 }
 
 static int read_fields(struct reader *reader, char *line, double values[FIELDS])
@@ -118,7 +118,7 @@ static int read_fields(struct reader *reader, char *line, double values[FIELDS])
             return -1;
     }
     if (count < FIELDS)
-        return complain(reader, count, "is missing: a line has 18 fields, -1 where one is not known");
+        return refuse_field(reader, count, "is missing: a line has 18 fields, -1 where one is not known");
     return 0;
 }
 
@@ -126,18 +126,18 @@ static int check_id(struct reader *reader, double id)
 {
     if (id >= 0 && id <= 1e15 && id == floor(id))
         return 0;
-    return complain(reader, ID, "is no whole number from 0 on: number the jobs");
+    return refuse_field(reader, ID, "is no whole number from 0 on: number the jobs");
 }
 
 static int check_submit(struct reader *reader, double submit)
 {
     char text[200];
     if (submit < 0)
-        return complain(reader, SUBMIT, "is negative: it counts seconds from the trace's beginning");
+        return refuse_field(reader, SUBMIT, "is negative: it counts seconds from the trace's beginning");
     if (submit < reader->last) {
         snprintf(text, sizeof text, "is %g, before line %d's %g: sort the jobs by it (sort -s -n -k2,2)", submit,
                  reader->last_line, reader->last);
-        return complain(reader, SUBMIT, text);
+        return refuse_field(reader, SUBMIT, text);
     }
     reader->last = submit;
     reader->last_line = reader->line;
@@ -151,13 +151,13 @@ static int check_size(struct reader *reader, int field, double size)
     if (size == floor(size) && size <= most)
         return 0;
     if (size != floor(size))
-        return complain(reader, field, "is no whole number");
+        return refuse_field(reader, field, "is no whole number");
     if (reader->asked)
         snprintf(text, sizeof text, "is %.0f, and the machine has %d: give --nodes %.0f or more, or leave it out", size,
                  most, size);
     else
         snprintf(text, sizeof text, "is %.0f, and the machine has %d: correct it, or give --nodes", size, most);
-    return complain(reader, field, text);
+    return refuse_field(reader, field, text);
 }
 
 /* -1 is what is not known; any other negative number is a mistake in the trace. */
@@ -170,7 +170,7 @@ static int check_known(struct reader *reader, const double *values)
         if (value >= 0 || value == -1)
             continue;
         snprintf(text, sizeof text, "is %g, below 0: correct it, or write -1 if it is not known", value);
-        return complain(reader, fields[i], text);
+        return refuse_field(reader, fields[i], text);
     }
     return 0;
 }

@@ -63,8 +63,8 @@ static void give_range(struct work *work, const struct workload *workload, const
     work_set_range(work, min, max);
 }
 
-static void make(struct work *work, epop_policy_kind_t kind, const struct workload *workload,
-                 const struct transform *how)
+static void make_kind(struct work *work, epop_policy_kind_t kind, const struct workload *workload,
+                      const struct transform *how)
 {
     if (kind == EPOP_RIGID)
         work_set_range(work, work->wanted, work->wanted);
@@ -100,7 +100,7 @@ static int choose_kinds(struct workload *workload, const struct transform *how)
     qsort(tickets, count, sizeof *tickets, by_number);
     size_t malleable = share_of(how->malleable, count), moldable = share_of(how->moldable, count);
     for (size_t i = 0; i < count; i++)
-        make(tickets[i].work, kind_at(i, malleable, moldable), workload, how);
+        make_kind(tickets[i].work, kind_at(i, malleable, moldable), workload, how);
     free(tickets);
     return 0;
 }
