@@ -62,7 +62,7 @@ munge_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/munge/*.c))
 modules  := $(foreach header,munge.h slurm/slurm.h,$(if $(wildcard $(addsuffix /$(header),/usr/include /usr/local/include)),$(LIB)/epop/$(basename $(notdir $(header))).so))
 # HDF5 for checkpoints, where it is. The one without MPI: one process calls it, and it does not meet the one that a program has.
 hdf5_name := $(firstword $(foreach name,hdf5-serial hdf5,$(shell pkg-config --exists $(name) && echo $(name))))
-hdf5_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/checkpoint/hdf5/*.c)) $(patsubst %,$(OBJ)/runtime/%.o,checkpoint/checksum checkpoint/head base/error)
+hdf5_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/checkpoint/hdf5/*.c)) $(patsubst %,$(OBJ)/runtime/%.o,checkpoint/format base/error)
 modules  += $(if $(hdf5_name),$(LIB)/epop/hdf5.so)
 slurm_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/slurm/*.c))
 hosts_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/hosts/*.c))

@@ -136,7 +136,7 @@ static double behind(void)
     struct error error;
     struct store_listener listener = {.written = tell};
     struct checkpoint_head what = head();
-    require(store_file.create_behind(path, MPI_COMM_WORLD, &what, &file, &error), &error);
+    require(store_file.create_async(path, MPI_COMM_WORLD, &what, &file, &error), &error);
     write_arrays(file);
     require(store_file.start(file, &listener, &error), &error);
     double went_on = MPI_Wtime();

@@ -1,14 +1,13 @@
 /*
- * Checkpoints in the memory of the nodes: each rank's part lies in shared memory files of its host, and a copy of it on
- * that of a partner, as SCR and FTI have it (their partner level): it survives the death of every process of the job,
- * and of one host. Where all ranks are on one host there is no partner. Two generations: the older one goes when the
- * newer one is complete on all hosts.
+ * The store in memory: each rank's part of a checkpoint lies in shared memory files of its host, and a copy of it on
+ * the host of a partner, as SCR and FTI do it (their partner level). So it survives the death of every process of
+ * the job, and of one host. Where all ranks are on one host there is no partner. There are two generations: the
+ * older one goes when the newer one is complete on all hosts.
  */
 #ifndef EPOP_CHECKPOINT_MEMORY_H
 #define EPOP_CHECKPOINT_MEMORY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "runtime/checkpoint/store.h"
 

@@ -1,7 +1,7 @@
 /*
- * Parts of checkpoints in a directory of this host's memory, by their names. NUMBER-RANK-SIZE is the part of a rank of
- * a checkpoint, a directory with a file for each slab, and the head; with .part behind it while it is being written.
- * Knows no MPI. All local.
+ * Parts of checkpoints in a directory of this host's memory. NUMBER-RANK-SIZE is the part of a rank of a checkpoint,
+ * a directory with a file for each slab, and the head; while it is being written its name ends with .part. Knows no
+ * MPI. All local.
  */
 #ifndef EPOP_CHECKPOINT_MEMORY_PART_H
 #define EPOP_CHECKPOINT_MEMORY_PART_H
@@ -11,8 +11,12 @@
 #include <stdint.h>
 
 #include "runtime/base/error.h"
+#include "runtime/checkpoint/format.h"
+#include "runtime/describe/describe.h"
 
 #define MEMORY_PATH 512
+
+/* ---- Directories and files ---------------------------------------------------------------------- */
 
 struct memory_part {
     int number, rank, size;
@@ -31,7 +35,7 @@ void memory_part_unmap(const void *map, int64_t bytes);
 /* The head: any bytes. */
 int memory_part_write_head(const char *directory, const struct memory_part *part, const char *bytes, size_t size,
                            struct error *error);
-/* From malloc(), with a 0 behind; NULL with text. */
+/* From malloc(), followed by a 0; NULL with text. */
 char *memory_part_read_head(const char *directory, const struct memory_part *part, size_t *size, struct error *error);
 
 /* Gives it its name. 0, or -1 with text. */
@@ -43,5 +47,44 @@ void memory_part_abandon(const char *directory, const struct memory_part *part);
 int memory_parts_list(const char *directory, struct memory_part **parts);
 /* Removes all, complete or not, of other checkpoints than that one. */
 void memory_parts_remove_others(const char *directory, int number);
+
+/* ---- What is in a part -------------------------------------------------------------------------- */
+
+/* The head of a part has the head of the checkpoint, and which slabs the part has, as bytes. */
+
+/* A slab of one rank's part. */
+struct memory_slab {
+    char name[sizeof((struct slab *)0)->name];
+    int dims;
+    int64_t extent[SLAB_DIMS];
+    int64_t bytes; /* of an element */
+    int64_t first, count;
+    uint64_t checksum; /* of this part of it */
+};
+
+struct memory_table {
+    struct memory_slab *slabs;
+    size_t room;
+    int count;
+};
+
+/* 0, or -1: out of memory. */
+int memory_table_add(struct memory_table *table, const struct memory_slab *slab);
+void memory_table_free(struct memory_table *table);
+
+/* What memory_slab.checksum is of these bytes of it. */
+uint64_t memory_slab_checksum(const struct memory_slab *slab, const void *bytes);
+
+/* From malloc(), with a checksum at the end; NULL: out of memory. */
+char *memory_head_pack(const struct checkpoint_head *head, const struct memory_table *table, size_t *size);
+/* Takes that checksum off. 0, or -1: it is of other bytes. */
+int memory_head_verify(const char *bytes, size_t *size);
+/* The opposite of packing, without the checksum; head and table are empty before. head: NULL where only the table is
+ * wanted, which the first of the bytes have, up to a 0. 0, or -1 with text. */
+int memory_head_unpack(const char *bytes, size_t size, struct checkpoint_head *head, struct memory_table *table,
+                       struct error *error);
+
+/* Is a complete part, with its head and all slabs, what was written? 0, or -1 with text. */
+int memory_head_check_part(const char *directory, const struct memory_part *part, struct error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Directories in memory: see memory_place.h. */
+/* Directories in memory: made, held, and removed when nobody holds them. */
 #include "runtime/checkpoint/memory_place.h"
 
 #include <dirent.h>
@@ -46,7 +46,7 @@ static int open_lock(const char *path)
 }
 
 /* One who sweeps may have it for a moment, and remove it: then it is another file. */
-static bool lock(int fd, const char *path)
+static bool lock_place(int fd, const char *path)
 {
     char file[600];
     struct stat ours, present;
@@ -60,7 +60,7 @@ int memory_place_hold(const char *path, struct error *error)
         if (control_rundir_make(path, error))
             return -1;
         int fd = open_lock(path);
-        if (fd >= 0 && lock(fd, path))
+        if (fd >= 0 && lock_place(fd, path))
             return fd;
         if (fd >= 0)
             close(fd);
@@ -75,7 +75,7 @@ void memory_place_remove(const char *path)
 }
 
 /* Is it one of this user's, by its name? Whose supervisor is, or was, on this host? */
-static bool is_ours(const char *name, bool *here)
+static bool is_place_of_this_user(const char *name, bool *here)
 {
     char host[HOST_OWN_MAX];
     long user;
@@ -110,7 +110,7 @@ void memory_place_sweep(void)
     bool here;
     DIR *entries = opendir(MEMORY);
     while (entries && (entry = readdir(entries)))
-        if (is_ours(entry->d_name, &here))
+        if (is_place_of_this_user(entry->d_name, &here))
             sweep_one(entry->d_name, here);
     if (entries)
         closedir(entries);

@@ -1,8 +1,9 @@
 /*
  * The directory in each host's memory that a job under `epop --recover` has for its checkpoints:
- * /dev/shm/epop-UID-KEY-HOST, where HOST is the supervisor's, which holds a lock in it there, as the job's processes do
- * on every host. What nobody holds is left over: on the supervisor's host at once, on others when nothing has
- * come into it for an hour, as there is a time between two starts of a job. Knows no MPI. All local.
+ * /dev/shm/epop-UID-KEY-HOST, where HOST is the supervisor's. The supervisor holds a lock in it there, as the job's
+ * processes do on every host. A directory that nobody holds is left over: it is removed on the supervisor's host at
+ * once, on others when nothing has come into it for an hour, as there is a time between two starts of a job. Knows
+ * no MPI. All local.
  */
 #ifndef EPOP_CHECKPOINT_MEMORY_PLACE_H
 #define EPOP_CHECKPOINT_MEMORY_PLACE_H

@@ -1,4 +1,4 @@
-/* Whose checkpoint it is: see owner.h. */
+/* Who a checkpoint is of: what its head says, and what differs from the program that runs here. */
 #include "runtime/checkpoint/owner.h"
 
 #include <cjson/cJSON.h>
@@ -11,7 +11,7 @@
 
 #define DESCRIBED "described"
 
-/* ---- Making one ------------------------------------------------------------------------ */
+/* ---- Making one --------------------------------------------------------------------------------- */
 
 char *owner_arguments(char *const *argv)
 {
@@ -51,7 +51,7 @@ int owner_describe(struct checkpoint_head *head, const char *name, const char *k
     return 0;
 }
 
-/* ---- Comparing: the program ------------------------------------------------------------- */
+/* ---- Comparing: the program --------------------------------------------------------------------- */
 
 static int other_arguments(const cJSON *there, const cJSON *here, const char *path, struct error *error)
 {
@@ -113,12 +113,12 @@ struct trees {
     cJSON *structure, *arguments;
 };
 
-static struct trees parse(const struct checkpoint_head *head)
+static struct trees parse_trees(const struct checkpoint_head *head)
 {
     return (struct trees){cJSON_Parse(head->structure), cJSON_Parse(head->arguments)};
 }
 
-static void drop(struct trees *trees)
+static void drop_trees(struct trees *trees)
 {
     cJSON_Delete(trees->structure);
     cJSON_Delete(trees->arguments);
@@ -144,7 +144,7 @@ int owner_compare(const struct checkpoint_head *there, const struct checkpoint_h
     if (strcmp(there->program, here->program))
         return error_set(error, ERROR_REFUSED, "%s: it is a checkpoint of the program '%.200s', not of '%.200s'", path,
                          there->program, here->program);
-    struct trees a = parse(there), b = parse(here);
+    struct trees a = parse_trees(there), b = parse_trees(here);
     int result = !a.structure || !cJSON_IsArray(a.arguments)
                      ? error_set(error, ERROR_REFUSED, "%s: it does not say which program it is of", path)
                      : 0;
@@ -154,14 +154,14 @@ int owner_compare(const struct checkpoint_head *there, const struct checkpoint_h
         result = other_arguments(a.arguments, b.arguments, path, error);
     if (!result)
         result = other_position(b.structure, &there->at, path, error);
-    drop(&a);
-    drop(&b);
+    drop_trees(&a);
+    drop_trees(&b);
     return result;
 }
 
-/* ---- Comparing: what is described ---------------------------------------------------------- */
+/* ---- Comparing: what is described --------------------------------------------------------------- */
 
-static const char *kind_of(const cJSON *list, const char *name)
+static const char *described_kind(const cJSON *list, const char *name)
 {
     const cJSON *entry;
     cJSON_ArrayForEach(entry, list) if (json_text(entry, "name") &&
@@ -176,7 +176,7 @@ static const cJSON *first_other(const cJSON *list, const cJSON *other)
     cJSON_ArrayForEach(entry, list)
     {
         const char *name = json_text(entry, "name"), *kind = json_text(entry, "kind");
-        const char *same = name ? kind_of(other, name) : NULL;
+        const char *same = name ? described_kind(other, name) : NULL;
         if (!same || !kind || strcmp(same, kind))
             return entry;
     }
@@ -189,7 +189,7 @@ static int other_described(const cJSON *there, const cJSON *here, const char *pa
     const char *name = json_text(more ? more : missing, "name");
     if (!name)
         return 0;
-    const char *kind = json_text(more ? more : missing, "kind"), *other = kind_of(more ? there : here, name);
+    const char *kind = json_text(more ? more : missing, "kind"), *other = described_kind(more ? there : here, name);
     if (other)
         return error_set(error, ERROR_REFUSED, "%s: '%.200s' is described as %s here, %s in the file", path, name,
                          more ? kind : other, more ? other : kind);
@@ -202,10 +202,10 @@ static int other_described(const cJSON *there, const cJSON *here, const char *pa
 int owner_compare_described(const struct checkpoint_head *there, const struct checkpoint_head *here, const char *path,
                             struct error *error)
 {
-    struct trees a = parse(there), b = parse(here);
+    struct trees a = parse_trees(there), b = parse_trees(here);
     int result = other_described(cJSON_GetObjectItemCaseSensitive(a.structure, DESCRIBED),
                                  cJSON_GetObjectItemCaseSensitive(b.structure, DESCRIBED), path, error);
-    drop(&a);
-    drop(&b);
+    drop_trees(&a);
+    drop_trees(&b);
     return result;
 }

@@ -1,15 +1,15 @@
 /*
- * Does a checkpoint belong to what is to go on from it? Its head has the program's name, structure and arguments; in
- * the structure's JSON also stands what was described. Knows no MPI. All local.
+ * Does a checkpoint belong to the program that is to go on from it? Its head has the program's name, structure and
+ * arguments; the JSON of the structure also says what was described. Knows no MPI. All local.
  */
 #ifndef EPOP_CHECKPOINT_OWNER_H
 #define EPOP_CHECKPOINT_OWNER_H
 
 #include "epop/program.h"
 #include "runtime/base/error.h"
-#include "runtime/checkpoint/head.h"
+#include "runtime/checkpoint/format.h"
 
-/* The arguments behind the program's own name, as a JSON array; from malloc(), NULL: out of memory. */
+/* The arguments after the program's own name, as a JSON array; from malloc(), NULL: out of memory. */
 char *owner_arguments(char *const *argv);
 
 /* The name, structure and arguments of what runs here; freed by checkpoint_head_free. program: NULL for an executable,

@@ -17,12 +17,11 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/thread.h"
+#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/files.h"
+#include "runtime/checkpoint/hdf5.h"
 #include "runtime/checkpoint/memory.h"
-#include "runtime/checkpoint/module.h"
 #include "runtime/checkpoint/owner.h"
-#include "runtime/checkpoint/restart.h"
-#include "runtime/checkpoint/take.h"
 #include "runtime/describe/program.h"
 #include "runtime/job/state.h"
 #include "runtime/job/supervised.h"
@@ -304,7 +303,7 @@ bool checkpoints_possible(enum save_level level, struct error *why)
     if (level == SAVE_MEMORY && !supervised_memory())
         error_set(why, ERROR_REFUSED, "--checkpoint-memory goes with epop --recover, which would start the job again");
     else
-        return level != SAVE_FILE || checkpoint_module(why);
+        return level != SAVE_FILE || hdf5_load(why);
     return false;
 }
 
@@ -320,7 +319,7 @@ static struct {
     pthread_cond_t over;
     bool on, complete;
     const struct store_table *store;
-    struct checkpoint_behind behind;
+    struct checkpoint_async behind;
     int number;
     uint64_t count; /* of the probe at which it was made */
 } storing = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
@@ -332,7 +331,7 @@ static void written(void *context, const struct error *error)
 }
 
 /* One is about to be made: what checkpoint_take wants. It stays ours. On the program's thread, as the next. */
-static struct checkpoint_behind *storing_begin(const struct store_table *store, int number)
+static struct checkpoint_async *storing_begin(const struct store_table *store, int number)
 {
     pthread_mutex_lock(&storing.lock);
     while (storing.on) /* the one before is ended, which the coordinator has just been told */
@@ -341,7 +340,7 @@ static struct checkpoint_behind *storing_begin(const struct store_table *store, 
     storing.store = store;
     storing.number = number;
     storing.count = ceiling_count(&job.member.ceiling);
-    storing.behind = (struct checkpoint_behind){.listener = {written, NULL}};
+    storing.behind = (struct checkpoint_async){.listener = {written, NULL}};
     pthread_mutex_unlock(&storing.lock);
     return &storing.behind;
 }
@@ -410,7 +409,7 @@ static int take_checkpoint(const struct save_order *order, const struct position
     if (owner_make(program, checkpoints.own.program, checkpoints.options.arguments, &head))
         return error_memory(error);
     const char *path = order->level == SAVE_MEMORY ? supervised_memory() : order->path;
-    struct checkpoint_behind *behind = order->behind ? storing_begin(stores[order->level], order->number) : NULL;
+    struct checkpoint_async *behind = order->behind ? storing_begin(stores[order->level], order->number) : NULL;
     int result =
         checkpoint_take(stores[order->level], world.comm, path, order->base, &data, behind, &head, taken, error);
     if (behind && result)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "runtime/base/error.h"
-#include "runtime/checkpoint/take.h"
+#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/job/job.h"
 #include "runtime/member/plan.h"

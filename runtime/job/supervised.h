@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "runtime/base/error.h"
-#include "runtime/checkpoint/head.h"
+#include "runtime/checkpoint/format.h"
 #include "runtime/member/member.h"
 
 /* ---- Going on after a fault ----------------------------------------------------------------------- */

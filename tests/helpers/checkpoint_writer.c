@@ -82,7 +82,7 @@ static int write_one(const char *path, int number, bool behind, struct error *er
     struct slab slab = part(elements);
     for (int64_t i = 0; i < slab.count; i++)
         data[i] = number;
-    if ((behind ? store_file.create_behind : store_file.create)(path, MPI_COMM_WORLD, &head, &file, error) ||
+    if ((behind ? store_file.create_async : store_file.create)(path, MPI_COMM_WORLD, &head, &file, error) ||
         store_file.write(file, &slab, error))
         return -1;
     return behind ? end_behind(file, error) : store_file.commit(file, error);

@@ -273,14 +273,14 @@ static void tell(void *context, const struct error *failed)
     sem_post(&told);
 }
 
-static void write_behind(int version, bool complete)
+static void write_async(int version, bool complete)
 {
     void *file;
     bool written = false;
     struct checkpoint_head head = head_of(version);
     struct store_listener listener = {tell, &written};
     sem_init(&told, 0, 0);
-    REQUIRE(!store->create_behind(path, comm, &head, &file, &error));
+    REQUIRE(!store->create_async(path, comm, &head, &file, &error));
     write_slabs(file, 99, version);
     REQUIRE(!store->start(file, &listener, &error));
     sem_wait(&told);
@@ -291,11 +291,11 @@ static void write_behind(int version, bool complete)
     MPI_Barrier(comm);
 }
 
-static void test_behind(void)
+static void test_async(void)
 {
-    write_behind(50, true);
+    write_async(50, true);
     read_file(4, 50);
-    write_behind(51, false); /* the one before stays */
+    write_async(51, false); /* the one before stays */
     read_file(5, 50);
     REQUIRE(files_there() == 1);
     MPI_Barrier(comm);
@@ -513,7 +513,7 @@ int main(int argc, char **argv)
     make_directory();
     test_sizes();
     among_first(INT_MAX);
-    test_behind();
+    test_async();
     test_links();
     test_refused();
     test_refused_readings();

@@ -1,4 +1,4 @@
-/* The driver: see driver.h. Otherwise as HDF5's own for POSIX. */
+/* A driver of HDF5 that remembers failures; otherwise it does as HDF5's own one for POSIX. */
 #include "runtime/checkpoint/hdf5/driver.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static struct driven *driven(const H5FD_t *file)
     return (struct driven *)file;
 }
 
-static void keep(struct driven *file, int trouble)
+static void keep_trouble(struct driven *file, int trouble)
 {
     if (file->trouble)
         return;
@@ -57,7 +57,7 @@ static herr_t close_driven(H5FD_t *file)
     return 0;
 }
 
-static herr_t query(const H5FD_t *file, unsigned long *flags)
+static herr_t query_features(const H5FD_t *file, unsigned long *flags)
 {
     (void)file;
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA |
@@ -115,7 +115,7 @@ static herr_t write_driven(H5FD_t *file, H5FD_mem_t type, hid_t how, haddr_t at,
     while (bytes && !own->trouble) {
         ssize_t written = pwrite(own->fd, from, bytes, (off_t)at);
         if (written < 0 && errno != EINTR)
-            keep(own, errno);
+            keep_trouble(own, errno);
         written = written < 0 ? 0 : written;
         from += written;
         at += (haddr_t)written;
@@ -132,7 +132,7 @@ static herr_t truncate_driven(H5FD_t *file, hid_t how, hbool_t closing)
     if (own->end == own->allocated)
         return 0;
     if (!own->trouble && ftruncate(own->fd, (off_t)own->allocated))
-        keep(own, errno);
+        keep_trouble(own, errno);
     own->end = own->allocated;
     return 0;
 }
@@ -146,7 +146,7 @@ static const H5FD_class_t driver = {
     .fc_degree = H5F_CLOSE_STRONG,
     .open = open_driven,
     .close = close_driven,
-    .query = query,
+    .query = query_features,
     .get_eoa = get_allocated,
     .set_eoa = set_allocated,
     .get_eof = get_end,
@@ -165,7 +165,8 @@ int driver_choose(hid_t access)
     return registered < 0 || H5Pset_driver(access, registered, NULL) < 0 ? -1 : 0;
 }
 
-static struct driven *behind(hid_t file)
+/* The driver's own part of a file. */
+static struct driven *driver_of_file(hid_t file)
 {
     void *handle = NULL;
     return H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0 ? NULL : handle;
@@ -173,7 +174,7 @@ static struct driven *behind(hid_t file)
 
 void driver_watch(hid_t file, int *trouble)
 {
-    struct driven *own = behind(file);
+    struct driven *own = driver_of_file(file);
     if (own)
         own->told = trouble;
     *trouble = own ? own->trouble : EIO;
@@ -181,7 +182,7 @@ void driver_watch(hid_t file, int *trouble)
 
 void driver_stop(hid_t file)
 {
-    struct driven *own = behind(file);
+    struct driven *own = driver_of_file(file);
     if (own)
-        keep(own, ECANCELED);
+        keep_trouble(own, ECANCELED);
 }

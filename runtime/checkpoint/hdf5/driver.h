@@ -1,5 +1,5 @@
 /*
- * How HDF5 writes a file here: what fails is remembered, and HDF5 does not learn of it. A file that HDF5 could not
+ * HDF5's way to the file: what fails is remembered, and HDF5 does not learn of it. For a file that it could not
  * write it cannot close either, and would come back to it, freed, until the process dies of that.
  */
 #ifndef EPOP_CHECKPOINT_HDF5_DRIVER_H

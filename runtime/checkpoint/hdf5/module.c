@@ -1,6 +1,6 @@
-/* The table of lib/epop/hdf5.so: each function with HDF5's own messages off. */
-#include "runtime/checkpoint/hdf5/errors.h"
+/* The table of lib/epop/hdf5.so. HDF5 prints nothing of its own while one of these functions runs. */
 #include "runtime/checkpoint/hdf5/read.h"
+#include "runtime/checkpoint/hdf5/structure.h"
 #include "runtime/checkpoint/hdf5/write.h"
 
 #include <epop/visibility.h>
@@ -11,40 +11,40 @@
     errors_restore(&before);                                                                                           \
     return result
 
-static int create(const char *path, const struct checkpoint_head *head, void **file, struct error *error)
+static int module_create(const char *path, const struct checkpoint_head *head, void **file, struct error *error)
 {
     QUIETLY(write_create(path, head, file, error));
 }
 
-static int add(void *file, struct layout_dataset *dataset, const struct layout_type *type, struct error *error)
+static int module_add(void *file, struct layout_dataset *dataset, const struct layout_type *type, struct error *error)
 {
     QUIETLY(write_add(file, dataset, type, error));
 }
 
-static int seal(void *file, const struct layout_dataset *dataset, struct error *error)
+static int module_seal(void *file, const struct layout_dataset *dataset, struct error *error)
 {
     QUIETLY(write_seal(file, dataset, error));
 }
 
-static int link_earlier(void *file, const struct layout_dataset *dataset, struct error *error)
+static int module_link(void *file, const struct layout_dataset *dataset, struct error *error)
 {
     QUIETLY(write_link(file, dataset, error));
 }
 
-static int close_file(void *file, struct error *error)
+static int module_close(void *file, struct error *error)
 {
     QUIETLY(write_close(file, error));
 }
 
-static void discard(void *file)
+static void module_discard(void *file)
 {
     struct errors_before before = errors_hold();
     write_discard(file);
     errors_restore(&before);
 }
 
-static int read_file(const char *path, struct checkpoint_head *head, struct layout_dataset **datasets, int *count,
-                     struct error *error)
+static int module_read(const char *path, struct checkpoint_head *head, struct layout_dataset **datasets, int *count,
+                       struct error *error)
 {
     QUIETLY(read_structure(path, head, datasets, count, error));
 }
@@ -52,11 +52,11 @@ static int read_file(const char *path, struct checkpoint_head *head, struct layo
 EPOP_EXPORT extern const struct hdf5_module hdf5_module;
 const struct hdf5_module hdf5_module = {
     .version = HDF5_MODULE_VERSION,
-    .create = create,
-    .add = add,
-    .seal = seal,
-    .link = link_earlier,
-    .close = close_file,
-    .discard = discard,
-    .read = read_file,
+    .create = module_create,
+    .add = module_add,
+    .seal = module_seal,
+    .link = module_link,
+    .close = module_close,
+    .discard = module_discard,
+    .read = module_read,
 };

@@ -1,4 +1,4 @@
-/* Reads what a file has but data: its head, and where each dataset is, also those that are linked. */
+/* Reads what a file has besides data: its head, and where each dataset is, also those that are linked. */
 #include "runtime/checkpoint/hdf5/read.h"
 
 #include <errno.h>
@@ -10,9 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/checkpoint/hdf5/attributes.h"
-#include "runtime/checkpoint/hdf5/errors.h"
-#include "runtime/checkpoint/hdf5/head.h"
 #include "runtime/checkpoint/hdf5/structure.h"
 
 #define LINKS_MOST 100000
@@ -32,12 +29,12 @@ static int64_t file_bytes(const char *path)
     return stat(path, &status) ? 0 : (int64_t)status.st_size;
 }
 
-static int damaged(struct reading *reading, const char *name, const char *what)
+static int say_damaged(struct reading *reading, const char *name, const char *what)
 {
     return error_set(reading->error, ERROR_REFUSED, "is damaged: '%s' %s", name, what);
 }
 
-static struct layout_dataset *append(struct reading *reading, const char *name)
+static struct layout_dataset *append_found(struct reading *reading, const char *name)
 {
     struct layout_dataset *more = realloc(reading->datasets, ((size_t)reading->count + 1) * sizeof *more);
     if (!more) {
@@ -71,7 +68,7 @@ static int64_t get_size(hid_t dataset)
 }
 
 /* Bytes of a dataset; -1: there is no such number. */
-static int64_t bytes_of(const struct layout_dataset *found)
+static int64_t found_bytes(const struct layout_dataset *found)
 {
     int64_t bytes = found->size;
     for (int i = 0; i < found->dims; i++) {
@@ -81,7 +78,7 @@ static int64_t bytes_of(const struct layout_dataset *found)
     return bytes;
 }
 
-static int describe(struct reading *reading, hid_t dataset, struct layout_dataset *found)
+static int describe_found(struct reading *reading, hid_t dataset, struct layout_dataset *found)
 {
     char *word = NULL;
     haddr_t offset = H5Dget_offset(dataset);
@@ -89,31 +86,31 @@ static int describe(struct reading *reading, hid_t dataset, struct layout_datase
     if (get_extent(dataset, found) || found->size <= 0 || attributes_get_text(dataset, "type", &word) ||
         attributes_get(dataset, "checksum", H5T_NATIVE_UINT64, &found->checksum)) {
         free(word);
-        return damaged(reading, found->name, "has no shape, type or checksum that were written with it");
+        return say_damaged(reading, found->name, "has no shape, type or checksum that were written with it");
     }
     snprintf(found->type, sizeof found->type, "%s", word);
     free(word);
-    int64_t bytes = bytes_of(found);
+    int64_t bytes = found_bytes(found);
     found->offset = offset == HADDR_UNDEF ? 0 : (int64_t)offset;
     if (bytes < 0 || (bytes && (offset == HADDR_UNDEF || found->offset > reading->bytes - bytes)))
-        return damaged(reading, found->name, "reaches beyond the end of the file");
+        return say_damaged(reading, found->name, "reaches beyond the end of the file");
     return 0;
 }
 
 static int add_dataset(struct reading *reading, const char *name)
 {
-    struct layout_dataset *found = append(reading, name);
+    struct layout_dataset *found = append_found(reading, name);
     hid_t dataset = found ? H5Dopen2(reading->file, name, H5P_DEFAULT) : -1;
     if (!found)
         return -1;
     if (dataset < 0)
-        return damaged(reading, name, "cannot be opened");
-    int result = describe(reading, dataset, found);
+        return say_damaged(reading, name, "cannot be opened");
+    int result = describe_found(reading, dataset, found);
     H5Dclose(dataset);
     return result;
 }
 
-static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *data)
+static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, void *data)
 {
     struct reading *reading = data;
     if (++reading->links > LINKS_MOST || strlen(name) >= LAYOUT_NAME)
@@ -122,7 +119,7 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
         return 0;
     hid_t object = H5Oopen(group, name, H5P_DEFAULT);
     if (object < 0)
-        return damaged(reading, name, "cannot be opened");
+        return say_damaged(reading, name, "cannot be opened");
     H5I_type_t type = H5Iget_type(object);
     H5Oclose(object);
     return type == H5I_DATASET ? add_dataset(reading, name) : 0;
@@ -155,7 +152,7 @@ static hid_t open_file(const char *path, struct error *error)
     return file;
 }
 
-/* ---- Links ---------------------------------------------------------------- */
+/* ---- Links -------------------------------------------------------------------------------------- */
 
 static int read_rows(hid_t attribute, struct linked **rows, int *count)
 {
@@ -179,7 +176,7 @@ static int get_links(struct reading *reading, struct linked **rows, int *count)
     int result = attribute < 0 ? -1 : read_rows(attribute, rows, count);
     if (attribute >= 0)
         H5Aclose(attribute);
-    return result ? damaged(reading, "linked", "cannot be read") : 0;
+    return result ? say_damaged(reading, "linked", "cannot be read") : 0;
 }
 
 /* The file that a link names, in the same directory. */
@@ -225,21 +222,21 @@ static int add_all_linked(struct reading *reading)
     int count, result = get_links(reading, &rows, &count);
     for (int i = 0; !result && i < count; i++) {
         rows[i].name[LAYOUT_NAME - 1] = rows[i].file[LAYOUT_NAME - 1] = '\0';
-        result = strchr(rows[i].file, '/') ? damaged(reading, "linked", "names another directory")
+        result = strchr(rows[i].file, '/') ? say_damaged(reading, "linked", "names another directory")
                                            : add_linked(reading, &rows[i]);
     }
     free(rows);
     return result;
 }
 
-/* ---- All ------------------------------------------------------------------ */
+/* ---- All ---------------------------------------------------------------------------------------- */
 
-static int read_all(struct reading *reading, struct checkpoint_head *head)
+static int read_head_and_datasets(struct reading *reading, struct checkpoint_head *head)
 {
     if (head_get(reading->file, head, reading->error))
         return -1;
     reading->error->code = ERROR_NONE;
-    herr_t visited = H5Lvisit(reading->file, H5_INDEX_NAME, H5_ITER_INC, visit, reading);
+    herr_t visited = H5Lvisit(reading->file, H5_INDEX_NAME, H5_ITER_INC, visit_link, reading);
     if (visited < 0 && reading->error->code == ERROR_NONE)
         errors_tell(reading->error, "is damaged");
     if (visited >= 0 && !add_all_linked(reading))
@@ -254,7 +251,7 @@ int read_structure(const char *path, struct checkpoint_head *head, struct layout
     struct reading reading = {.path = path, .file = open_file(path, error), .bytes = file_bytes(path), .error = error};
     if (reading.file < 0)
         return -1;
-    int result = read_all(&reading, head);
+    int result = read_head_and_datasets(&reading, head);
     H5Fclose(reading.file);
     if (result)
         free(reading.datasets);

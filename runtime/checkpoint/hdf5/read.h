@@ -1,4 +1,4 @@
-/* Reading: the function of struct hdf5_module, which has what it promises. */
+/* Reading a file: the function of struct hdf5_module, which says what it promises. */
 #ifndef EPOP_CHECKPOINT_HDF5_READ_H
 #define EPOP_CHECKPOINT_HDF5_READ_H
 

@@ -1,6 +1,6 @@
 /*
- * Makes the structure of a file. Each dataset is one stretch of it, which is laid out when the dataset is made, so that
- * others can write there without HDF5; and HDF5 writes nothing there.
+ * Makes the structure of a file. Each dataset is one stretch of the file, which is laid out when the dataset is
+ * made, so that others can write there without HDF5; HDF5 itself writes nothing there.
  */
 #include "runtime/checkpoint/hdf5/write.h"
 
@@ -8,12 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/checkpoint/hdf5/attributes.h"
 #include "runtime/checkpoint/hdf5/driver.h"
-#include "runtime/checkpoint/hdf5/errors.h"
-#include "runtime/checkpoint/hdf5/head.h"
 #include "runtime/checkpoint/hdf5/structure.h"
-#include "runtime/checkpoint/hdf5/types.h"
 
 #define PAGE 4096 /* where larger datasets begin: pages that two ranks write are few */
 
@@ -24,18 +20,8 @@ struct writing {
     int links;
 };
 
-hid_t linked_type(void)
-{
-    hid_t text = types_text(LAYOUT_NAME), type = H5Tcreate(H5T_COMPOUND, sizeof(struct linked));
-    H5Tinsert(type, "name", HOFFSET(struct linked, name), text);
-    H5Tinsert(type, "file", HOFFSET(struct linked, file), text);
-    H5Tinsert(type, "checksum", HOFFSET(struct linked, checksum), H5T_NATIVE_UINT64);
-    H5Tclose(text);
-    return type;
-}
-
 /* Version 1.8 of the format has checksums of its own structure. No file stays open because an object of it does. */
-static hid_t make_file(const char *path)
+static hid_t make_new_file(const char *path)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
@@ -48,7 +34,7 @@ static hid_t make_file(const char *path)
     return file;
 }
 
-static void let_go(struct writing *writing)
+static void free_new_file(struct writing *writing)
 {
     free(writing->linked);
     free(writing);
@@ -59,7 +45,7 @@ void write_discard(void *file)
     struct writing *writing = file;
     driver_stop(writing->file);
     H5Fclose(writing->file);
-    let_go(writing);
+    free_new_file(writing);
 }
 
 int write_create(const char *path, const struct checkpoint_head *head, void **file, struct error *error)
@@ -67,7 +53,7 @@ int write_create(const char *path, const struct checkpoint_head *head, void **fi
     struct writing *writing = calloc(1, sizeof *writing);
     if (!writing)
         return error_memory(error);
-    writing->file = make_file(path);
+    writing->file = make_new_file(path);
     if (writing->file >= 0)
         driver_watch(writing->file, &writing->trouble);
     if (writing->file >= 0 && !head_put(writing->file, head)) {
@@ -78,7 +64,7 @@ int write_create(const char *path, const struct checkpoint_head *head, void **fi
     if (writing->file >= 0)
         write_discard(writing);
     else
-        let_go(writing);
+        free_new_file(writing);
     return -1;
 }
 
@@ -125,7 +111,7 @@ int write_seal(void *file, const struct layout_dataset *dataset, struct error *e
     return result ? errors_tell(error, "the checksum cannot be written") : 0;
 }
 
-static int remember(struct writing *writing, const struct layout_dataset *dataset)
+static int remember_link(struct writing *writing, const struct layout_dataset *dataset)
 {
     struct linked *more = realloc(writing->linked, ((size_t)writing->links + 1) * sizeof *more);
     if (!more)
@@ -141,7 +127,7 @@ static int remember(struct writing *writing, const struct layout_dataset *datase
 int write_link(void *file, const struct layout_dataset *dataset, struct error *error)
 {
     struct writing *writing = file;
-    if (remember(writing, dataset))
+    if (remember_link(writing, dataset))
         return error_memory(error);
     hid_t links = H5Pcreate(H5P_LINK_CREATE);
     H5Pset_create_intermediate_group(links, true);
@@ -168,6 +154,6 @@ int write_close(void *file, struct error *error)
         errors_tell(error, "its structure cannot be written");
     else if (trouble)
         error_set(error, ERROR_FAILED, "%s", strerror(trouble));
-    let_go(writing);
+    free_new_file(writing);
     return failed || trouble ? -1 : 0;
 }

@@ -1,4 +1,4 @@
-/* Writing: the functions of struct hdf5_module, which has what they promise. */
+/* Writing a file: the functions of struct hdf5_module, which says what they promise. */
 #ifndef EPOP_CHECKPOINT_HDF5_WRITE_H
 #define EPOP_CHECKPOINT_HDF5_WRITE_H
 

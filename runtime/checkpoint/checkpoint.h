@@ -1,7 +1,9 @@
-/* Making a checkpoint, and filling a program's data from one. Both are collective over comm, of which they use a copy
- * of their own: the program's messages do not meet theirs. */
-#ifndef EPOP_CHECKPOINT_TAKE_H
-#define EPOP_CHECKPOINT_TAKE_H
+/*
+ * Making a checkpoint of a program's data, and filling the data from one. Both are collective over comm, of which
+ * they use a copy of their own: the program's messages do not meet theirs.
+ */
+#ifndef EPOP_CHECKPOINT_CHECKPOINT_H
+#define EPOP_CHECKPOINT_CHECKPOINT_H
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -23,9 +25,9 @@ struct checkpoint_taken {
     bool linked;   /* something is in an earlier file */
 };
 
-/* Where it is written behind the program's back: who is told, and the file, on which the store's settle is to be called
- * then. */
-struct checkpoint_behind {
+/* For a checkpoint that is written asynchronously: who is told, and the file, on which the store's settle is to be
+ * called then. */
+struct checkpoint_async {
     struct store_listener listener;
     void *file;
 };
@@ -33,16 +35,16 @@ struct checkpoint_behind {
 /*
  * Saves all of it at path, and sets head->values. base: an earlier file of the same directory which has the constant
  * arrays as they are, or "". *taken: what this rank has written. One slab at a time is in memory besides the data; with
- * behind, which may be NULL, a copy of all that is written, until it is. 0, or -1 with the same text on all ranks; then
+ * async, which may be NULL, a copy of all that is written, until it is. 0, or -1 with the same text on all ranks; then
  * nothing is left of it.
  */
 int checkpoint_take(const struct store_table *store, MPI_Comm comm, const char *path, const char *base,
-                    const struct checkpoint_data *data, struct checkpoint_behind *behind, struct checkpoint_head *head,
+                    const struct checkpoint_data *data, struct checkpoint_async *async, struct checkpoint_head *head,
                     struct checkpoint_taken *taken, struct error *error);
 
 /*
  * The opposite: values first, then the arrays, which are allocated. `here` says what runs. 0, or -1 with the same text
- * on all ranks; then the data is in no order.
+ * on all ranks; then the data is in no defined state.
  */
 int checkpoint_load(const struct store_table *store, MPI_Comm comm, const char *path,
                     const struct checkpoint_data *data, const struct checkpoint_head *here, struct error *error);

@@ -1,5 +1,5 @@
-/* Names of files: see place.h. */
-#include "runtime/checkpoint/place.h"
+/* Files under a temporary name, with a lock, until they are complete. */
+#include "runtime/checkpoint/file_place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ static void own_ending(char ending[ENDING_MAX])
     snprintf(ending, ENDING_MAX, "@%s" SUFFIX, host);
 }
 
-int place_name(struct place *place, const char *path, struct error *error)
+int file_place_name(struct file_place *place, const char *path, struct error *error)
 {
     char ending[ENDING_MAX];
     own_ending(ending);
@@ -43,13 +43,13 @@ static int directory_length(const char *path)
     return slash ? (int)(slash + 1 - path) : 0;
 }
 
-int place_beside(const char *path, const char *name, char other[PATH_MAX])
+int file_place_beside(const char *path, const char *name, char other[PATH_MAX])
 {
     int length = snprintf(other, PATH_MAX, "%.*s%s", directory_length(path), path, name);
     return length < PATH_MAX && !strchr(name, '/') ? 0 : -1;
 }
 
-static int open_directory(const struct place *place)
+static int open_its_directory(const struct file_place *place)
 {
     char directory[PATH_MAX];
     int length = directory_length(place->path);
@@ -57,9 +57,9 @@ static int open_directory(const struct place *place)
     return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* ---- What is left of others ------------------------------------------------- */
+/* ---- What is left of others --------------------------------------------------------------------- */
 
-static bool ends_with(const char *name, const char *ending)
+static bool has_ending(const char *name, const char *ending)
 {
     size_t length = strlen(name), end = strlen(ending);
     return length > end && !strcmp(name + length - end, ending);
@@ -76,15 +76,15 @@ static void remove_if_left(int directory, const char *name)
     close(fd);
 }
 
-static void sweep(const struct place *place)
+static void sweep_directory(const struct file_place *place)
 {
     struct dirent *entry;
     char ending[ENDING_MAX];
-    int fd = open_directory(place);
+    int fd = open_its_directory(place);
     own_ending(ending);
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     while (directory && (entry = readdir(directory)))
-        if (ends_with(entry->d_name, ending))
+        if (has_ending(entry->d_name, ending))
             remove_if_left(fd, entry->d_name);
     if (directory)
         closedir(directory);
@@ -92,16 +92,16 @@ static void sweep(const struct place *place)
         close(fd);
 }
 
-/* ---- One's own -------------------------------------------------------------- */
+/* ---- One's own ---------------------------------------------------------------------------------- */
 
 /* Another's sweep may have removed it before it was locked. */
-static bool is_there(int fd, const char *path)
+static bool is_still_there(int fd, const char *path)
 {
     struct stat own, there;
     return !fstat(fd, &own) && !stat(path, &there) && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
-static int take(struct place *place, struct error *error)
+static int take_lock(struct file_place *place, struct error *error)
 {
     int fd = open(place->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
@@ -119,37 +119,37 @@ static int take(struct place *place, struct error *error)
     return 0;
 }
 
-int place_make(struct place *place, struct error *error)
+int file_place_make(struct file_place *place, struct error *error)
 {
     struct stat status;
     if (!stat(place->path, &status) && S_ISDIR(status.st_mode))
         return error_set(error, ERROR_REFUSED, "that is a directory");
-    sweep(place);
+    sweep_directory(place);
     do {
         if (place->lock >= 0)
             close(place->lock);
         place->lock = -1;
-        if (take(place, error))
+        if (take_lock(place, error))
             return -1;
-    } while (!is_there(place->lock, place->part));
+    } while (!is_still_there(place->lock, place->part));
     return 0;
 }
 
 /* Some file systems cannot do it, and say so. */
-static int sync_directory(const struct place *place)
+static int sync_directory(const struct file_place *place)
 {
-    int fd = open_directory(place);
+    int fd = open_its_directory(place);
     int result = fd < 0 ? -1 : fsync(fd);
     if (fd >= 0)
         close(fd);
     return result && errno != EINVAL ? -1 : 0;
 }
 
-int place_settle(struct place *place, struct error *error)
+int file_place_settle(struct file_place *place, struct error *error)
 {
     if (rename(place->part, place->path)) {
         error_set(error, ERROR_FAILED, "%s", strerror(errno));
-        place_remove(place);
+        file_place_remove(place);
         return -1;
     }
     close(place->lock);
@@ -157,7 +157,7 @@ int place_settle(struct place *place, struct error *error)
     return sync_directory(place) ? error_set(error, ERROR_FAILED, "its directory: %s", strerror(errno)) : 0;
 }
 
-void place_remove(struct place *place)
+void file_place_remove(struct file_place *place)
 {
     if (place->lock < 0)
         return;

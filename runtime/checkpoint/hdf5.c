@@ -1,5 +1,5 @@
-/* Finds lib/epop/hdf5.so beside the library that this code is part of, or beside the executable: see module.h. */
-#include "runtime/checkpoint/module.h"
+/* Finds and loads lib/epop/hdf5.so, beside the library that this code is part of, or beside the executable. */
+#include "runtime/checkpoint/hdf5.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 /* From lib/libepop.so; from tests/mpi/NAME, bench/NAME, which have the library in themselves. */
 static const char *const places[] = {"epop/hdf5.so", "../lib/epop/hdf5.so", "../../lib/epop/hdf5.so"};
 
-static bool look_beside(const char *file, char path[PATH_MAX])
+static bool look_beside_file(const char *file, char path[PATH_MAX])
 {
     const char *slash = strrchr(file, '/');
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
@@ -21,23 +21,23 @@ static bool look_beside(const char *file, char path[PATH_MAX])
     return false;
 }
 
-static bool find(char path[PATH_MAX])
+static bool find_module(char path[PATH_MAX])
 {
     char own[PATH_MAX / 2];
     Dl_info info;
-    if (dladdr(places, &info) && look_beside(info.dli_fname, path))
+    if (dladdr(places, &info) && look_beside_file(info.dli_fname, path))
         return true;
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     if (length <= 0)
         return false;
     own[length] = '\0';
-    return look_beside(own, path);
+    return look_beside_file(own, path);
 }
 
-static const struct hdf5_module *load(struct error *error)
+static const struct hdf5_module *load_module(struct error *error)
 {
     char path[PATH_MAX];
-    if (!find(path)) {
+    if (!find_module(path)) {
         error_set(error, ERROR_FAILED,
                   "this EPOP was built without HDF5 (lib/epop/hdf5.so is missing): install libhdf5-dev, or what "
                   "it is called here, and build again");
@@ -54,10 +54,10 @@ static const struct hdf5_module *load(struct error *error)
     return found && found->version == HDF5_MODULE_VERSION ? found : NULL;
 }
 
-const struct hdf5_module *checkpoint_module(struct error *error)
+const struct hdf5_module *hdf5_load(struct error *error)
 {
     static const struct hdf5_module *loaded;
     if (!loaded)
-        loaded = load(error);
+        loaded = load_module(error);
     return loaded;
 }
