@@ -166,7 +166,7 @@ $(LIB)/epop/companion: driver/helpers/companion.sh
 	$(announce)
 	$(Q)install $< $@
 # Ends what a process that was killed left running.
-$(LIB)/epop/orphans: $(OBJ)/driver/helpers/orphans.o $(patsubst %,$(OBJ)/runtime/hydra/%.o,holders orphans hydra) $(base_obj)
+$(LIB)/epop/orphans: $(OBJ)/driver/helpers/orphans.o $(patsubst %,$(OBJ)/runtime/hydra/%.o,holders hydra) $(base_obj)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -ldl -pthread -lm -o $@
 # epopctl is no MPI process: it takes the control plane's objects without the runtime.

@@ -1,7 +1,7 @@
 /*
  * orphans WHAT: waits for the end of the process that has the other end of its standard input. One that ends well says
  * so; what any other left running, and would keep the job from ending, is ended here. EPOP starts it
- * (runtime/hydra/orphans.c); WHAT is how that process's output is recognised (runtime/hydra/holders.h).
+ * (runtime/hydra/holders.c); WHAT is how that process's output is recognised (runtime/hydra/holders.h).
  */
 #include <poll.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Where the server listens. */
+/* Where the server listens. A file of its own, as epop listens there too, and links nothing else of the service. */
 #ifndef EPOP_CONTROL_ADDRESS_H
 #define EPOP_CONTROL_ADDRESS_H
 

@@ -1,4 +1,4 @@
-/* Reading another process's clock: see clock_offset.h. */
+/* Reading another process's clock: the quickest of several answers counts. */
 #include "runtime/control/clock_offset.h"
 
 #include <pthread.h>

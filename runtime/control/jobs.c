@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,10 @@
 #include <unistd.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/batch.h"
+#include "runtime/base/error.h"
 #include "runtime/base/json.h"
 #include "runtime/control/rundir.h"
-#include "runtime/control/workdir.h"
 
 #define FILE_MAX (256 * 1024)
 
@@ -44,7 +46,7 @@ static int copy_text(char *to, size_t size, const cJSON *object, const char *nam
 }
 
 /* By where it is and where we are: may its process number be looked up? */
-static void locate(struct control_job *job, const cJSON *json)
+static void locate_job(struct control_job *job, const cJSON *json)
 {
     char host[256] = "localhost", namespace[CONTROL_NAMESPACE_MAX];
     const char *its = json_text(json, "namespace");
@@ -69,7 +71,7 @@ static int parse_job(const char *text, struct control_job *job)
         copy_text(job->batch, sizeof job->batch, json, "batch");
         job->pid = (long)json_number(json, "pid", 0);
         job->start_time = strtoull(start, NULL, 10);
-        locate(job, json);
+        locate_job(job, json);
         result = job->pid > 0 ? 0 : -1;
     }
     cJSON_Delete(json);
@@ -124,7 +126,7 @@ static int by_id(const void *a, const void *b)
     return strcmp(((const struct control_job *)a)->id, ((const struct control_job *)b)->id);
 }
 
-static size_t scan(const char *path, struct control_job **jobs, size_t *room, size_t count)
+static size_t scan_directory(const char *path, struct control_job **jobs, size_t *room, size_t count)
 {
     DIR *directory = opendir(path);
     struct control_job job;
@@ -147,7 +149,7 @@ int control_jobs(struct control_job **jobs)
     size_t count = 0, room = 0;
     *jobs = NULL;
     for (int i = 0; i < directories; i++)
-        count = scan(paths[i], jobs, &room, count);
+        count = scan_directory(paths[i], jobs, &room, count);
     if (count > 1)
         qsort(*jobs, count, sizeof **jobs, by_id);
     return (int)count;
@@ -162,4 +164,106 @@ bool control_job_listed(const struct control_job *job)
         listed |= !strcmp(jobs[i].id, job->id) && !strcmp(jobs[i].token, job->token);
     free(jobs);
     return listed;
+}
+
+/* ---- Writing one -------------------------------------------------------------------------------- */
+
+/* It holds the token, so it is its owner's alone. */
+
+/* `job` with what this layer knows. The caller deletes it. */
+static cJSON *complete_file(const char *id, const cJSON *job, const char *uri, const char *token)
+{
+    cJSON *file = cJSON_Duplicate(job, 1);
+    char host[256] = "localhost", start[32], namespace[CONTROL_NAMESPACE_MAX];
+    if (!file)
+        file = cJSON_CreateObject();
+    gethostname(host, sizeof host - 1);
+    snprintf(start, sizeof start, "%llu", control_process_start(getpid()));
+    static const char *const ours[] = {"version",    "job",  "uri",       "token", "pid",
+                                       "start_time", "host", "namespace", "batch"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(file, ours[i]);
+    cJSON_AddNumberToObject(file, "version", 1);
+    cJSON_AddStringToObject(file, "job", id);
+    cJSON_AddStringToObject(file, "uri", uri);
+    cJSON_AddStringToObject(file, "token", token);
+    cJSON_AddNumberToObject(file, "pid", (double)getpid());
+    cJSON_AddStringToObject(file, "start_time", start);
+    cJSON_AddStringToObject(file, "host", host);
+    control_namespace(namespace);
+    if (namespace[0])
+        cJSON_AddStringToObject(file, "namespace", namespace);
+    if (batch_job())
+        cJSON_AddStringToObject(file, "batch", batch_job());
+    return file;
+}
+
+static int write_all(int fd, const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        ssize_t wrote = write(fd, text, left);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return -1;
+        text += wrote;
+        left -= (size_t)wrote;
+    }
+    return 0;
+}
+
+/* Under a temporary name first, so that nobody ever reads half a file. */
+static int write_file(const char *path, const char *text)
+{
+    char temporary[600];
+    snprintf(temporary, sizeof temporary, "%s.%ld~", path, (long)getpid());
+    unlink(temporary);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return -1;
+    int result = write_all(fd, text);
+    if (close(fd) || result != 0 || rename(temporary, path)) {
+        int saved = errno;
+        unlink(temporary);
+        errno = saved;
+        return -1;
+    }
+    return 0;
+}
+
+/* The id becomes a file name. */
+static bool usable_id(const char *id)
+{
+    return id[0] && id[0] != '.' && strlen(id) < 128 && !strchr(id, '/');
+}
+
+/* What jobs that were killed on this host have left: on another one nobody can know that they are gone. */
+static void remove_stale(void)
+{
+    struct control_job *jobs;
+    control_jobs(&jobs);
+    free(jobs);
+}
+
+int control_jobfile_write(const char *id, const cJSON *job, const char *uri, const char *token, char *path,
+                          size_t path_size, struct error *error)
+{
+    char directory[256];
+    if (!usable_id(id)) {
+        return error_set(error, ERROR_FAILED, "the job id \"%s\" cannot be a file name", id);
+    }
+    if (batch_job())
+        remove_stale();
+    if (control_rundir_jobs(directory, sizeof directory, error))
+        return -1;
+    snprintf(path, path_size, "%s/%s.json", directory, id);
+    cJSON *file = complete_file(id, job, uri, token);
+    char *text = cJSON_Print(file);
+    cJSON_Delete(file);
+    int result = text ? write_file(path, text) : -1;
+    if (result != 0)
+        error_set(error, ERROR_FAILED, "cannot write %s: %s", path, strerror(errno));
+    free(text);
+    return result;
 }

@@ -1,8 +1,12 @@
-/* The jobs of this user, by their address files. */
+/* The address files of jobs: finding jobs by them, and writing one. */
 #ifndef EPOP_CONTROL_JOBS_H
 #define EPOP_CONTROL_JOBS_H
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "runtime/base/error.h"
 
 struct control_job {
     char id[128], uri[512], token[65], host[256], program[256];
@@ -24,5 +28,10 @@ bool control_job_alive(const struct control_job *job);
 /* Whether its address file is still there: a job that ends removes it before it stops answering, and its process may
  * live on for a while. */
 bool control_job_listed(const struct control_job *job);
+
+/* Writes ID.json, with `job` as content and what is needed to find it; its path for the removal into path. 0, or -1
+ * with text. */
+int control_jobfile_write(const char *id, const cJSON *job, const char *uri, const char *token, char *path,
+                          size_t path_size, struct error *error);
 
 #endif

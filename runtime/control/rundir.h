@@ -1,4 +1,4 @@
-/* The directory of address files. */
+/* The directories of a user for EPOP: for address files and sockets, and for files of jobs. */
 #ifndef EPOP_CONTROL_RUNDIR_H
 #define EPOP_CONTROL_RUNDIR_H
 
@@ -6,10 +6,8 @@
 
 #include "runtime/base/error.h"
 
-/* The user's directory for EPOP, made if missing. 0, or -1 with text when it is not ours alone. */
-int control_rundir(char *path, size_t size, struct error *error);
-/* Where the address file goes: as above, but for a job of a batch system the directory that its hosts share, where that
- * can be had. */
+/* Where the address file goes: the user's directory for EPOP, made if missing, but for a job of a batch system the
+ * directory that its hosts share, where that can be had. 0, or -1 with text when it is not ours alone. */
 int control_rundir_jobs(char *path, size_t size, struct error *error);
 /* Makes the directory if it is missing and checks that it is ours alone. 0, or -1 with text. */
 int control_rundir_make(const char *path, struct error *error);
@@ -35,5 +33,9 @@ void control_namespace(char text[CONTROL_NAMESPACE_MAX]);
 /* The same as the end of a file's name whose name has a process number: "", or a dot and a few letters. */
 #define CONTROL_NAMESPACE_MARK_MAX 16
 void control_namespace_mark(char text[CONTROL_NAMESPACE_MARK_MAX]);
+
+/* Removes this entry of the user's directory, if it is a directory for files of a job (control_directory), of this
+ * host, and nobody uses it. */
+void control_directory_sweep(const char *base, const char *name);
 
 #endif

@@ -1,4 +1,6 @@
-/* A job's processes and its control plane: see control.h. */
+/* A job's processes and its control plane: the server in process 0, and what the others do with it. */
+#include "runtime/control/control.h"
+
 #include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -9,8 +11,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/address.h"
-#include "runtime/control/control.h"
-#include "runtime/control/jobfile.h"
+#include "runtime/control/jobs.h"
 #include "runtime/control/rundir.h"
 #include "runtime/wire/attach.h"
 #include "runtime/wire/loop.h"
@@ -35,13 +36,13 @@ static void set_server(struct wire_server *server)
 }
 
 /* NULL: there is none, which is to be left, too. */
-static struct wire_server *enter(void)
+static struct wire_server *take_server(void)
 {
     pthread_rwlock_rdlock(&serving);
     return job.server;
 }
 
-static void leave(void)
+static void release_server(void)
 {
     pthread_rwlock_unlock(&serving);
 }
@@ -70,52 +71,52 @@ int control_serve(const struct wire_server_ops *ops, void *context, char uri[CON
 
 int control_send(int process, const cJSON *message)
 {
-    struct wire_server *server = enter();
+    struct wire_server *server = take_server();
     int failed = server ? wire_server_send(server, process, message) : -1;
-    leave();
+    release_server();
     return failed;
 }
 
 void control_send_all(const int *processes, size_t count, const cJSON *message)
 {
-    struct wire_server *server = enter();
+    struct wire_server *server = take_server();
     if (server)
         wire_server_send_all(server, processes, count, message);
-    leave();
+    release_server();
 }
 
 int control_members(void)
 {
-    struct wire_server *server = enter();
+    struct wire_server *server = take_server();
     int count = server ? wire_server_members(server) : 0;
-    leave();
+    release_server();
     return count;
 }
 
 void control_dismiss(const cJSON *message, int timeout_ms)
 {
-    struct wire_server *server = enter();
+    struct wire_server *server = take_server();
     if (server) {
         wire_server_send(server, CONTROL_ALL, message);
         wire_server_drain(server, false, timeout_ms);
     }
-    leave();
+    release_server();
 }
 
 void control_publish(const cJSON *event)
 {
-    struct wire_server *server = enter();
+    struct wire_server *server = take_server();
     if (server)
         wire_server_publish(server, event);
-    leave();
+    release_server();
 }
 
 void control_answer(struct wire_request *handle, const cJSON *answer)
 {
-    struct wire_server *server = enter();
+    struct wire_server *server = take_server();
     if (server)
         wire_server_answer(server, handle, answer);
-    leave();
+    release_server();
 }
 
 int control_advertise(const char *job_id, const cJSON *about, struct error *error)
@@ -141,17 +142,17 @@ void control_unadvertise(void)
 
 void control_tell_end(void)
 {
-    struct wire_server *server = enter();
+    struct wire_server *server = take_server();
     if (server)
         wire_server_tell_end(server);
-    leave();
+    release_server();
 }
 
 /* Until all have gone it is there for them. */
 void control_unserve(int timeout_ms)
 {
-    struct wire_server *server = enter();
-    leave();
+    struct wire_server *server = take_server();
+    release_server();
     if (!server)
         return;
     control_unadvertise();
@@ -250,7 +251,7 @@ static void on_depart(evutil_socket_t fd, short what, void *context)
     wire_timer_set(member.aside, member.all ? GRACE_MS / 1e3 : 0);
 }
 
-static void *run(void *unused)
+static void *run_service(void *unused)
 {
     event_base_loop(member.base, EVLOOP_NO_EXIT_ON_EMPTY);
     return unused;
@@ -296,7 +297,7 @@ static int attach(const char *uri, const char *token, int process, int timeout_m
     wire_wait(member.base, &member.over, -1); /* the link's own limit */
     if (!member.attached)
         *error = member.why;
-    else if (thread_start(&member.thread, run, NULL))
+    else if (thread_start(&member.thread, run_service, NULL))
         error_set(error, ERROR_FAILED, "cannot attach to the job: no thread");
     else
         return 0;

@@ -1,4 +1,4 @@
-/* The job's side of the supervisor: see supervisor.h. */
+/* The job's side of its supervisor, `epop --recover`. */
 #include "runtime/control/supervisor.h"
 
 #include <errno.h>

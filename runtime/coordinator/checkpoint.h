@@ -13,7 +13,6 @@
 
 #include "runtime/base/timers.h"
 #include "runtime/member/plan.h"
-#include "runtime/member/save.h"
 #include "runtime/wire/messages.h"
 
 struct coordinator;

@@ -1,23 +1,29 @@
-/* Processes that the program left running: see holders.h. */
+/* Processes that the program left running: which they are, and ending them, here or by a helper. */
 #include "runtime/hydra/holders.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/child.h"
 #include "runtime/base/ending.h"
+#include "runtime/base/paths.h"
+#include "runtime/base/thread.h"
 #include "runtime/hydra/hydra.h"
-#include "runtime/hydra/orphans.h"
 
 #define ANCESTORS_MAX 64
 #define MOMENT_MS     200  /* for one that is about to end */
@@ -86,7 +92,7 @@ static bool is_holder(pid_t pid)
 /* The owner, the proxy, whom to spare, and the device and number of each own pipe. */
 #define WHAT "%ld %ld %ld %lu:%lu %lu:%lu"
 
-static void describe(char *text, size_t size)
+static void describe_pipes(char *text, size_t size)
 {
     snprintf(text, size, WHAT, (long)owner, (long)proxy, (long)atomic_load(&spared), (unsigned long)pipes[0].st_dev,
              (unsigned long)pipes[0].st_ino, (unsigned long)pipes[1].st_dev, (unsigned long)pipes[1].st_ino);
@@ -107,6 +113,74 @@ pid_t holders_adopt(const char *text)
         pipes[i].st_ino = numbers[2 * i + 1];
     }
     return owner;
+}
+
+/* ---- The helper --------------------------------------------------------------------------------- */
+
+/*
+ * A process that is killed cannot end what it left running, and Hydra waits for that. So from the first fork() on a
+ * helper program (driver/helpers/orphans.c) waits for the end of this process, and does it in its place.
+ */
+
+static char helper[PATH_MAX];
+static pid_t self;
+static int lifeline = -1; /* the helper reads from its other end */
+
+/* It becomes nobody's child at once: the program may wait for all of its own, and should not see this one. */
+static int spawn_helper(int lifeline_end)
+{
+    char text[256], *const argv[] = {helper, text, NULL}, *const environment[] = {NULL};
+    const struct spawn what = {.argv = argv,
+                               .environment = environment,
+                               .in = lifeline_end,
+                               .out = SPAWN_NOTHING,
+                               .err = SPAWN_NOTHING,
+                               .session = true};
+    sigset_t before;
+    pid_t pid;
+    describe_pipes(text, sizeof text);
+    thread_mask_signals(&before);
+    int error = spawn_program(&what, &pid);
+    if (!error)
+        waitpid(pid, NULL, 0);
+    thread_unmask_signals(&before);
+    return error;
+}
+
+/* In a process that forked: its child is there, and does not have the lifeline. A child's own children are not looked
+ * after. */
+static void start_helper(void)
+{
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    int ends[2];
+    if (getpid() != self || atomic_flag_test_and_set(&begun) ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return;
+    lifeline = ends[1];
+    child_without(&lifeline);
+    if (spawn_helper(ends[0])) {
+        close(lifeline);
+        lifeline = -1;
+    }
+    close(ends[0]);
+}
+
+/* `describe` makes the helper's argument, when it is started. Before the program runs; once. */
+static void helper_begin(void)
+{
+    self = getpid();
+    if (!helper_find("orphans", helper, sizeof helper))
+        pthread_atfork(NULL, start_helper, NULL);
+}
+
+/* This process ends well: the helper goes home. Local. */
+static void helper_end(void)
+{
+    if (lifeline < 0)
+        return;
+    send(lifeline, "", 1, MSG_NOSIGNAL);
+    close(lifeline);
+    lifeline = -1;
 }
 
 /* ---- The beginning ------------------------------------------------------------------------- */
@@ -145,13 +219,13 @@ void holders_begin(void)
         return;
     hide_copies();
     if (pipes[0].st_ino || pipes[1].st_ino)
-        orphans_begin(describe);
+        helper_begin();
 }
 
 /* ---- All of them --------------------------------------------------------------------------- */
 
 /* Calls this for each; how many there are. */
-static int each(void (*done)(pid_t pid))
+static int for_each(void (*done)(pid_t pid))
 {
     int count = 0;
     DIR *processes = opendir("/proc");
@@ -169,7 +243,7 @@ static int each(void (*done)(pid_t pid))
 
 static int wait_ms; /* for one in a row */
 
-static void await(pid_t pid)
+static void await_end(pid_t pid)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
     if (end.fd < 0)
@@ -178,7 +252,7 @@ static void await(pid_t pid)
     close(end.fd);
 }
 
-static void tell(pid_t pid)
+static void tell_to_end(pid_t pid)
 {
     char path[64], name[64] = "?", text[200];
     snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
@@ -202,16 +276,16 @@ static void end_at_once(pid_t pid)
 static void end_each(void)
 {
     wait_ms = MOMENT_MS;
-    if (!each(await) || !each(tell))
+    if (!for_each(await_end) || !for_each(tell_to_end))
         return;
     wait_ms = PATIENCE_MS;
-    if (each(await) && each(end_at_once))
-        each(await);
+    if (for_each(await_end) && for_each(end_at_once))
+        for_each(await_end);
 }
 
 void holders_end(void)
 {
     if (proxy && (pipes[0].st_ino || pipes[1].st_ino))
         end_each();
-    orphans_end();
+    helper_end();
 }

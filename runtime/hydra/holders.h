@@ -2,13 +2,13 @@
  * Processes that the program started and left running. Hydra waits at the end of a job until nobody has the standard
  * output or error of its processes open any more, and no signal then ends that; so this process ends such ones first.
  */
-#ifndef EPOP_HOLDERS_H
-#define EPOP_HOLDERS_H
+#ifndef EPOP_HYDRA_HOLDERS_H
+#define EPOP_HYDRA_HOLDERS_H
 
 #include <sys/types.h>
 
 /* Looks which pipes lead to Hydra, before the program can redirect them. What holds them when this process is killed is
- * ended by a helper (orphans.h). */
+ * ended by a helper program. */
 void holders_begin(void);
 
 /* For that helper: from here on this process stands for the one that WHAT describes. That one's number, or -1. */

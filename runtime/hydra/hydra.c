@@ -1,4 +1,4 @@
-/* How this process's launch was made: see hydra.h. */
+/* What the process tree and command lines under /proc say of this process's launch. */
 #include "runtime/hydra/hydra.h"
 
 #include <poll.h>

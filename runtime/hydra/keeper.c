@@ -1,4 +1,4 @@
-/* The keeper: see keeper.h. */
+/* The keeper: a fork that stays, and carries messages between the process and its launcher. */
 #include "runtime/hydra/keeper.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Removing what MPICH left: see leftovers.h. */
+/* Removing what killed processes of MPICH left in shared memory. */
 #include "runtime/hydra/leftovers.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* The search for mpiexec: see mpiexec.h. */
+/* The search for mpiexec, and launchers that are none. */
 #include "runtime/hydra/mpiexec.h"
 
 #include <stdio.h>

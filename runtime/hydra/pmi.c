@@ -1,4 +1,4 @@
-/* Leaving Hydra without MPI_Finalize: see pmi.h. */
+/* Leaving Hydra without MPI_Finalize, over the connection of PMI-1. */
 #include "runtime/hydra/pmi.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Passing on what launchers and joining processes print: see relay.h. */
+/* Passing on what launchers and joining processes print, without what Hydra itself says. */
 #include "runtime/hydra/relay.h"
 
 #include <errno.h>

@@ -12,7 +12,6 @@
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/job/job.h"
 #include "runtime/member/plan.h"
-#include "runtime/member/save.h"
 #include "runtime/wire/messages.h"
 
 #define STORING_LIMIT 1800 /* seconds that a process, or the end of the job, waits for the disk */

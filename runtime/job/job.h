@@ -159,7 +159,7 @@ int epop__job_finalize(void);
 /* With the debug driver, before the job starts: roll calls are held, as *options says (it stays the caller's). */
 EPOP_PRIVATE void epop__job_call_rolls(const struct rollcall_options *options);
 
-/* A roll call (runtime/member/rollcall.h). Nothing happens in a program that runs alone. The program's thread. */
+/* A roll call (runtime/member/member.h). Nothing happens in a program that runs alone. The program's thread. */
 EPOP_PRIVATE void epop__job_rollcall(const struct claim *claim);
 
 /* This process breaks the contract, as one line of text says: the job ends with it. With rollcall_options.warns

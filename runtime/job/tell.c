@@ -15,7 +15,7 @@
 #include "runtime/job/job.h"
 #include "runtime/job/state.h"
 #include "runtime/job/supervised.h"
-#include "runtime/member/rollcall.h"
+#include "runtime/member/member.h"
 #include "runtime/records/records.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/world.h"

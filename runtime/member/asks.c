@@ -1,4 +1,4 @@
-/* Asking the coordinator: see asks.h. */
+/* Asking the coordinator: questions that wait for their answers. */
 #include "runtime/member/asks.h"
 
 #include <stdlib.h>

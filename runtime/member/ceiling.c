@@ -1,4 +1,4 @@
-/* The rare side of the probe: see ceiling.h. */
+/* The rare side of the probe, which another thread is on. */
 #include "runtime/member/ceiling.h"
 
 #include <linux/membarrier.h>

@@ -1,4 +1,4 @@
-/* One process's side of the agreement: see member.h, and docs/internals/architecture.md for the protocol. */
+/* One process's side of the agreement (docs/internals/architecture.md has the protocol). */
 #include "runtime/member/member.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ void member_destroy(struct member *member)
     pthread_mutex_destroy(&member->lock);
 }
 
-static void tell(struct member *member, cJSON *message)
+static void member_tell(struct member *member, cJSON *message)
 {
     if (message && member->tell)
         member->tell(member->context, message);
@@ -63,7 +63,7 @@ static void on_freeze(struct member *member, const struct order_freeze *order)
     cJSON_AddNumberToObject(answer, "round", order->round);
     cJSON_AddNumberToObject(answer, "count", (double)count);
     cJSON_AddBoolToObject(answer, "ended", ended);
-    tell(member, answer);
+    member_tell(member, answer);
 }
 
 static void on_target(struct member *member, const struct order_target *order)
@@ -97,7 +97,7 @@ static void tell_failed(struct member *member, const char *text)
 {
     cJSON *message = json_message(REPORT(failed));
     cJSON_AddStringToObject(message, "text", text);
-    tell(member, message);
+    member_tell(member, message);
 }
 
 static void on_decide(struct member *member, const struct order_decide *order)
@@ -138,7 +138,7 @@ static void on_position(struct member *member)
     cJSON *answer = json_message(REPORT(position));
     position_to_json(&at, answer);
     tally_tell(&member->live.tally, &member->live.iteration, answer);
-    tell(member, answer);
+    member_tell(member, answer);
 }
 
 /* In words, for people. */
@@ -161,7 +161,7 @@ static void on_locate(struct member *member, const struct order_locate *order)
     position_to_json(&at, answer);
     if (member->describe)
         member->describe(answer);
-    tell(member, answer);
+    member_tell(member, answer);
 }
 
 static void on_waits(struct member *member, const struct order_waits *order)
@@ -171,17 +171,17 @@ static void on_waits(struct member *member, const struct order_waits *order)
     cJSON_AddNumberToObject(answer, "count", (double)ceiling_count(&member->ceiling));
     if (member->waits)
         member->waits(answer);
-    tell(member, answer);
+    member_tell(member, answer);
 }
 
 static void on_ping(struct member *member)
 {
-    tell(member, json_message(REPORT(pong)));
+    member_tell(member, json_message(REPORT(pong)));
 }
 
 static void on_alive(struct member *member)
 {
-    tell(member, json_message(REPORT(alive)));
+    member_tell(member, json_message(REPORT(alive)));
 }
 
 /* Comes only where all hold. */
@@ -352,7 +352,7 @@ void member_understand(struct member *member, const struct message_row *rows, si
 }
 
 /* The rank could not take part, and would wait for ever for what it was told. */
-static void refuse(struct member *member, const struct message *message, const struct error *why)
+static void member_refuse(struct member *member, const struct message *message, const struct error *why)
 {
     if (message->id == order_decide_id || message->id == order_save_id)
         tell_failed(member, why->text);
@@ -365,7 +365,7 @@ void member_receive(struct member *member, const cJSON *json)
     struct message message;
     struct error why;
     if (!message_decode(&message, KIND_ORDER, json, &why)) {
-        refuse(member, &message, &why);
+        member_refuse(member, &message, &why);
     } else if (own_rows[message.id].take) {
         take_own(member, &own_rows[message.id], message.is);
     } else if (!take_other(member, &message)) {
@@ -401,7 +401,7 @@ void member_listed(struct member *member, int adaptation, const struct position 
         cJSON_AddStringToObject(message, "hash", hash);
         position_to_json(at, message);
     }
-    tell(member, message);
+    member_tell(member, message);
 }
 
 void member_ahead(struct member *member, int adaptation, const struct error *failure, int64_t bytes)
@@ -414,7 +414,7 @@ void member_ahead(struct member *member, int adaptation, const struct error *fai
         cJSON_AddTrueToObject(message, "unreachable");
     if (!failure)
         cJSON_AddNumberToObject(message, "bytes", (double)bytes);
-    tell(member, message);
+    member_tell(member, message);
 }
 
 /* ---- The program's thread ----------------------------------------------- */
@@ -517,7 +517,7 @@ static void report_at(struct member *member, uint64_t count, const struct positi
     cJSON_AddNumberToObject(message, "needs", needs);
     cJSON_AddNumberToObject(message, "held", monotonic_seconds() - member->held);
     pthread_mutex_unlock(&member->lock);
-    tell(member, message);
+    member_tell(member, message);
     pthread_mutex_lock(&member->lock);
 }
 
@@ -581,7 +581,7 @@ void member_end(struct member *member)
     pthread_mutex_lock(&member->lock);
     member->ended = true;
     pthread_mutex_unlock(&member->lock);
-    tell(member, json_message(REPORT(ended)));
+    member_tell(member, json_message(REPORT(ended)));
     pthread_mutex_lock(&member->lock);
     while (!member->finish)
         member_wait_poking(member, &waits);
@@ -613,7 +613,7 @@ bool member_meet(struct member *member, int adaptation, const cJSON *ports, stru
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (ports)
         cJSON_AddItemToObject(message, "ports", cJSON_Duplicate(ports, 1));
-    tell(member, message);
+    member_tell(member, message);
     pthread_mutex_lock(&member->lock);
     while (!member->cancelled && !member->finish && !member->meeting.is)
         pthread_cond_wait(&member->changed, &member->lock);
@@ -631,7 +631,7 @@ void member_ready(struct member *member, int adaptation, const char *failure, co
         cJSON_AddStringToObject(message, "port", port);
     if (failure)
         cJSON_AddStringToObject(message, "failure", failure);
-    tell(member, message);
+    member_tell(member, message);
 }
 
 bool member_await_window(struct member *member)
@@ -657,7 +657,7 @@ void member_linked(struct member *member, int adaptation)
 {
     cJSON *message = json_message(REPORT(linked));
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
-    tell(member, message);
+    member_tell(member, message);
 }
 
 void member_connected(struct member *member, int adaptation, const char *failure)
@@ -666,7 +666,7 @@ void member_connected(struct member *member, int adaptation, const char *failure
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     if (failure)
         cJSON_AddStringToObject(message, "failure", failure);
-    tell(member, message);
+    member_tell(member, message);
 }
 
 void member_committed(struct member *member, int adaptation, double stall, int64_t bytes)
@@ -675,7 +675,7 @@ void member_committed(struct member *member, int adaptation, double stall, int64
     cJSON_AddNumberToObject(message, "adaptation", adaptation);
     cJSON_AddNumberToObject(message, "stall", stall);
     cJSON_AddNumberToObject(message, "bytes", (double)bytes);
-    tell(member, message);
+    member_tell(member, message);
 }
 
 void member_saved(struct member *member, const struct saved *saved)
@@ -687,7 +687,7 @@ void member_saved(struct member *member, const struct saved *saved)
         cJSON_AddTrueToObject(message, "linked");
     if (saved->failure)
         cJSON_AddStringToObject(message, "failure", saved->failure);
-    tell(member, message);
+    member_tell(member, message);
 }
 
 static void tell_of_copy(struct member *member, cJSON *message, int number, const char *failure)
@@ -695,7 +695,7 @@ static void tell_of_copy(struct member *member, cJSON *message, int number, cons
     cJSON_AddNumberToObject(message, "number", number);
     if (failure)
         cJSON_AddStringToObject(message, "failure", failure);
-    tell(member, message);
+    member_tell(member, message);
 }
 
 void member_stored(struct member *member, int number, const char *failure)
@@ -720,7 +720,7 @@ void member_parked(struct member *member, bool reusable)
     pthread_mutex_unlock(&member->lock);
     cJSON *message = json_message(REPORT(parked));
     cJSON_AddBoolToObject(message, "reusable", reusable);
-    tell(member, message);
+    member_tell(member, message);
 }
 
 void member_report_progress(struct member *member, const epop_progress_t *progress, double mpi_seconds)
@@ -735,20 +735,69 @@ void member_report_progress(struct member *member, const epop_progress_t *progre
         cJSON_AddNumberToObject(message, "mpi_seconds", mpi_seconds);
         cJSON_AddNumberToObject(message, "clock", monotonic_seconds());
     }
-    tell(member, message);
+    member_tell(member, message);
 }
 
 void member_stretch(struct member *member, const struct stretch_log *log, int from)
 {
-    tell(member, stretch_log_to_json(log, from));
+    member_tell(member, stretch_log_to_json(log, from));
 }
 
 void member_hosts(struct member *member)
 {
-    tell(member, json_message(REPORT(hosts)));
+    member_tell(member, json_message(REPORT(hosts)));
 }
 
 void member_gone(struct member *member)
 {
-    tell(member, json_message(REPORT(gone)));
+    member_tell(member, json_message(REPORT(gone)));
+}
+
+/* ---- Roll calls --------------------------------------------------------------------------------- */
+
+#define ROLLCALL_PATIENCE 1.0   /* seconds for those that are late */
+#define ROLLCALL_LEAD     10000 /* claims that a rank may be ahead */
+
+static cJSON *claim_json(const struct claim *claim)
+{
+    char address[32];
+    cJSON *message = json_message(REPORT(claim));
+    position_to_json(&claim->at, message);
+    cJSON_AddBoolToObject(message, "window", claim->window);
+    cJSON_AddBoolToObject(message, "begins", claim->begins);
+    cJSON_AddStringToObject(message, "words", claim->words);
+    if (claim->block) {
+        snprintf(address, sizeof address, "%p", claim->block);
+        cJSON_AddStringToObject(message, "block", address);
+    }
+    return message;
+}
+
+/* Does this rank still wait for the others? Not when it had gone on without them before. With the lock held. */
+static bool waits_for_claims(const struct member *member, bool behind, double until)
+{
+    int64_t lead = member->called - member->passed;
+    if (lead <= 0)
+        return false;
+    return member->stopped || lead > ROLLCALL_LEAD || (!behind && monotonic_seconds() < until);
+}
+
+void member_rollcall(struct member *member, const struct claim *claim)
+{
+    int pokes = 0;
+    pthread_mutex_lock(&member->lock);
+    bool behind = member->called > member->passed;
+    member->called++;
+    pthread_mutex_unlock(&member->lock);
+    cJSON *message = claim_json(claim);
+    member->tell(member->context, message);
+    cJSON_Delete(message);
+    pthread_mutex_lock(&member->lock);
+    double until = monotonic_seconds() + ROLLCALL_PATIENCE;
+    while (waits_for_claims(member, behind, until)) {
+        member_wait_poking(member, &pokes);
+        if (member->stopped)
+            until = monotonic_seconds() + ROLLCALL_PATIENCE;
+    }
+    pthread_mutex_unlock(&member->lock);
 }

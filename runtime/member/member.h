@@ -3,8 +3,8 @@
  * coordinator arrive on the control thread (member_receive) and lower or raise the ceiling.
  * No MPI here: how messages travel and how MPI is kept moving is handed in.
  */
-#ifndef EPOP_MEMBER_H
-#define EPOP_MEMBER_H
+#ifndef EPOP_MEMBER_MEMBER_H
+#define EPOP_MEMBER_MEMBER_H
 
 #include <pthread.h>
 
@@ -12,8 +12,8 @@
 #include "runtime/base/error.h"
 #include "runtime/member/asks.h"
 #include "runtime/member/ceiling.h"
+#include "runtime/member/claim.h"
 #include "runtime/member/plan.h"
-#include "runtime/member/save.h"
 #include "runtime/member/stretch.h"
 #include "runtime/member/tally.h"
 #include "runtime/wire/messages.h"
@@ -89,7 +89,7 @@ struct member {
     struct asks asks; /* what was asked of the coordinator (asks.h) */
     int off;          /* the last adaptation that was called off, where process sets are told of it */
 
-    /* roll calls (rollcall.h) */
+    /* roll calls */
     int64_t called, passed; /* claims made, and those that all have made */
     bool stopped;           /* some rank is stopped */
 
@@ -207,5 +207,12 @@ void member_wake(struct member *member, bool *flag);
  * ranks that poke more often on few cores take the time from those that are waited for. *waits starts at 0.
  */
 void member_wait_poking(struct member *member, int *waits);
+
+/*
+ * A roll call: says the claim and waits until all ranks have said the same; if others are late for longer than a
+ * second, it goes on, and the claims are compared when they are there: a program in which a rank needs what another
+ * sends two iterations later must not come to a standstill. While the ranks are stopped it waits. The program's thread.
+ */
+void member_rollcall(struct member *member, const struct claim *claim);
 
 #endif

@@ -1,4 +1,4 @@
-/* The sums of what is measured: see meter.h. */
+/* The sums of what is measured, which one thread makes and another reads. */
 #include "runtime/member/meter.h"
 
 #include <time.h>

@@ -1,6 +1,7 @@
-/* Making a plan of an adaptation, and its JSON form: see plan.h. */
+/* Making a plan of an adaptation; its JSON form, and that of the order to make a checkpoint. */
 #include "runtime/member/plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,4 +128,35 @@ struct plan *plan_of(const struct shape_plan *said)
         plan->staying += plan->new_ranks[r] >= 0;
     plan->port = said->port ? strdup(said->port) : NULL;
     return plan;
+}
+
+/* ---- The order to make a checkpoint ------------------------------------------------------------- */
+
+static const char *const level_names[SAVE_LEVELS] = {[SAVE_FILE] = "file", [SAVE_MEMORY] = "memory"};
+
+const char *save_level_name(enum save_level level)
+{
+    return level_names[level];
+}
+
+cJSON *save_order_to_json(const struct save_order *order)
+{
+    cJSON *json = json_message(ORDER(save));
+    cJSON_AddNumberToObject(json, "number", order->number);
+    cJSON_AddNumberToObject(json, "restarts", order->restarts);
+    cJSON_AddStringToObject(json, "level", level_names[order->level]);
+    cJSON_AddBoolToObject(json, "behind", order->behind);
+    cJSON_AddStringToObject(json, "path", order->path);
+    cJSON_AddStringToObject(json, "base", order->base);
+    return json;
+}
+
+void save_order_read(struct save_order *order, const struct order_save *said)
+{
+    *order = (struct save_order){.level = (enum save_level)said->level,
+                                 .number = said->number,
+                                 .restarts = said->restarts,
+                                 .behind = said->behind};
+    snprintf(order->path, sizeof order->path, "%s", said->path);
+    snprintf(order->base, sizeof order->base, "%s", said->base);
 }

@@ -1,4 +1,4 @@
-/* Mean, variance, least, most and trend of MTCT: see spread.h. */
+/* Mean, variance, least, most and trend of MTCT. */
 #include "runtime/member/spread.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Stretches as messages: see stretch.h. */
+/* Stretches: a log of a process's first probes, and its form as a message. */
 #include "runtime/member/stretch.h"
 
 #include <inttypes.h>

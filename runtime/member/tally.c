@@ -1,4 +1,4 @@
-/* Iterations and their time: see tally.h. */
+/* Iterations and their time, by element. */
 #include "runtime/member/tally.h"
 
 #include <stdlib.h>
