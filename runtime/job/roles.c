@@ -178,8 +178,7 @@ static int come_down(void)
         snprintf(note, sizeof note, "note: %s did not come to the end, and was ended with the job", stuck);
         ending_end(note, status);
     }
-    world_request = NULL;
-    world_request_checkpoint = NULL;
+    world_serve(NULL);
     if (job.member.process == 0)
         leftovers_remove(); /* mpiexec may have ended before its processes */
     if (status || !launcher_status())

@@ -358,6 +358,9 @@ static void count_on(void)
     atomic_store(&job.member.ceiling.count, (uint64_t)checkpoints_position()->iteration - 1);
 }
 
+static const struct world_services services = {
+    .request = job_request, .request_checkpoint = job_request_checkpoint, .connected = job_connected};
+
 int epop__job_start(const struct job_options *options, const epop_program_t *program)
 {
     struct error error = {0};
@@ -365,9 +368,7 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     holders_begin();
     pmi_only_here();
     job.first_role = true;
-    world_request = job_request;
-    world_request_checkpoint = job_request_checkpoint;
-    world_connected = job_connected;
+    world_serve(&services);
     world.hidden = options->sessions;
     interpose_life.abort = job_abort;
     if (program) /* one that could not be loaded says so later */

@@ -2,7 +2,7 @@
 #ifndef EPOP_JOB_WALK_H
 #define EPOP_JOB_WALK_H
 
-/* The hook of runtime/world/world.h: the window's processes are connected. */
+/* For struct world_services: the window's processes are connected. */
 void job_connected(void);
 
 #endif

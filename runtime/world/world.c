@@ -1,4 +1,4 @@
-/* The present world and the window: see world.h and epop/elastic.h. */
+/* The present world, the window of an adaptation, and the calls of epop/elastic.h about them. */
 #include "runtime/world/world.h"
 
 #include <stdio.h>
@@ -12,12 +12,18 @@
 #include "runtime/world/backend.h"
 
 struct world world = {.launch = MPI_COMM_NULL, .comm = MPI_COMM_NULL, .rank = -1};
-int (*world_request)(const epop_request_t *request);
-int (*world_request_checkpoint)(void);
-static void nobody_listens(void)
+static const struct world_services *services;
+
+void world_serve(const struct world_services *by_job)
 {
+    services = by_job;
 }
-void (*world_connected)(void) = nobody_listens;
+
+void world_connected(void)
+{
+    if (services)
+        services->connected();
+}
 
 void world_set(MPI_Comm comm, epop_status_t status)
 {
@@ -197,7 +203,8 @@ int epop_request(const epop_request_t *request)
         return EPOP_ERR_ARGUMENT;
     if (!request->size && !request->release_count && !request->release_hosts)
         return EPOP_ERR_ARGUMENT;
-    return world_request ? world_request(request) : EPOP_ERR_STATE;
+    const struct world_services *present = services; /* the job may be ending in another thread */
+    return present ? present->request(request) : EPOP_ERR_STATE;
 }
 
 int epop_request_resize(int size)
@@ -208,5 +215,6 @@ int epop_request_resize(int size)
 
 int epop_request_checkpoint(void)
 {
-    return world_request_checkpoint ? world_request_checkpoint() : EPOP_ERR_STATE;
+    const struct world_services *present = services;
+    return present ? present->request_checkpoint() : EPOP_ERR_STATE;
 }

@@ -60,18 +60,25 @@ struct window_watch {
 /* NULL: nobody. */
 EPOP_API void epop__watch_window(const struct window_watch *watch);
 
-/* Set by the job. For backends: the processes are connected, and from here on nothing can be taken back. */
-extern void (*world_connected)(void);
+/* What the job does for the world and for the calls of epop/elastic.h. None may be NULL. */
+struct world_services {
+    /* epop_request: takes a request, which was checked, to the coordinator. EPOP_OK, or an error code. Any thread. */
+    int (*request)(const epop_request_t *request);
+    /* epop_request_checkpoint: likewise. */
+    int (*request_checkpoint)(void);
+    /* A backend has connected the window's processes: the coordinator hears so. The program's thread. */
+    void (*connected)(void);
+};
+/* At the start of the job; NULL: it has ended, or there is none, and requests are refused. They stay the caller's. */
+void world_serve(const struct world_services *services);
+
+/* For backends: the processes are connected, and from here on nothing can be taken back. */
+void world_connected(void);
 
 /* The window's communicators are made; begin may be called. */
 int world_offer_window(struct plan *plan, int process, struct error *error);
 
 /* After the adapt block: 0, or -1 with text if it forgot begin or commit. */
 int world_close_window(struct error *error);
-
-/* Set by the job: how epop_request reaches the coordinator. NULL: the job cannot resize. */
-extern int (*world_request)(const epop_request_t *request);
-/* Likewise epop_request_checkpoint. */
-extern int (*world_request_checkpoint)(void);
 
 #endif
