@@ -1,4 +1,4 @@
-/* One journey of constant data at a time: see ahead.h. */
+/* Constant data that moves ahead of the window: one journey at a time, its thread, and the end of it. */
 #include "runtime/ahead/ahead.h"
 
 #include <pthread.h>
@@ -65,7 +65,7 @@ static struct journey *journey_new(int adaptation)
 }
 
 /* Off: it is freed here, or by its thread. With the lock held. */
-static void call_off(struct journey *j)
+static void call_off_journey(struct journey *j)
 {
     state.journey = NULL;
     if (!j->runs) {
@@ -81,7 +81,7 @@ static void call_off(struct journey *j)
 static void call_off_present(void)
 {
     if (state.journey)
-        call_off(state.journey);
+        call_off_journey(state.journey);
 }
 
 static void cannot_come(int adaptation, const char *reason)
@@ -93,7 +93,7 @@ static void cannot_come(int adaptation, const char *reason)
 
 /* ---- Listing and filling: the program's thread ----------------------------------------------- */
 
-static int list(struct journey *j, struct error *error)
+static int list_constants(struct journey *j, struct error *error)
 {
     struct carriage *c = &j->carriage;
     const struct describe_program *p = &describe_program;
@@ -106,11 +106,11 @@ static int list(struct journey *j, struct error *error)
 }
 
 /* A description that has a fault has it in the window, too, where it is said. */
-static void begin(int adaptation, const struct position *at)
+static void begin_journey(int adaptation, const struct position *at)
 {
     struct error unheard;
     struct journey *j = journey_new(adaptation);
-    if (j && at && list(j, &unheard)) {
+    if (j && at && list_constants(j, &unheard)) {
         journey_free(j);
         j = NULL;
     }
@@ -159,7 +159,7 @@ static void fill_journey(struct journey *j)
     pthread_cond_broadcast(&state.changed);
 }
 
-static void fill(int adaptation)
+static void fill_if_asked(int adaptation)
 {
     pthread_mutex_lock(&state.lock);
     struct journey *j = state.journey;
@@ -168,13 +168,13 @@ static void fill(int adaptation)
     pthread_mutex_unlock(&state.lock);
 }
 
-static void run_errand(void *context, enum errand errand, int adaptation, const struct position *at)
+static void run_ahead_errand(void *context, enum errand errand, int adaptation, const struct position *at)
 {
     (void)context;
     if (errand == ERRAND_LIST)
-        begin(adaptation, at);
+        begin_journey(adaptation, at);
     else
-        fill(adaptation);
+        fill_if_asked(adaptation);
 }
 
 /* ---- The thread --------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static int await_filling(void *context, struct error *error)
     return filled ? 0 : error_set(error, ERROR_FAILED, "%s", j->error.text);
 }
 
-static void *travel(void *argument)
+static void *run_journey(void *argument)
 {
     struct journey *j = argument;
     struct error error = {0};
@@ -247,7 +247,7 @@ static int set_out(struct journey *j, const struct order_ahead *order)
     if (read_places(c, order))
         return -1;
     j->runs = true;
-    if (thread_start(NULL, travel, j)) {
+    if (thread_start(NULL, run_journey, j)) {
         j->runs = false;
         return -1;
     }
@@ -264,13 +264,13 @@ static void on_ahead(void *context, const struct order_ahead *order)
     bool mine = j && j->carriage.adaptation == adaptation && !j->runs && !j->plan;
     bool failed = !mine || set_out(j, order);
     if (failed && mine)
-        call_off(j);
+        call_off_journey(j);
     pthread_mutex_unlock(&state.lock);
     if (failed)
         cannot_come(adaptation, "this process cannot take part");
 }
 
-static void on_off(void *context, const struct order_ahead_off *order)
+static void on_ahead_off(void *context, const struct order_ahead_off *order)
 {
     (void)context;
     pthread_mutex_lock(&state.lock);
@@ -280,7 +280,7 @@ static void on_off(void *context, const struct order_ahead_off *order)
 }
 
 TAKES(order, ahead, on_ahead)
-TAKES(order, ahead_off, on_off)
+TAKES(order, ahead_off, on_ahead_off)
 
 static const struct message_row messages[] = {
     {order_ahead_id, order_ahead_taken},
@@ -334,7 +334,7 @@ void ahead_window(const struct plan *plan)
 }
 
 /* A program may describe other data as well, under the same names. */
-static bool is_here(describe_block *block, const void *data)
+static bool is_all_here(describe_block *block, const void *data)
 {
     pthread_mutex_lock(&state.lock);
     bool here =
@@ -343,7 +343,7 @@ static bool is_here(describe_block *block, const void *data)
     return here;
 }
 
-static void hand_over(epop_description_t *d)
+static void hand_over_present(epop_description_t *d)
 {
     pthread_mutex_lock(&state.lock);
     cargo_hand_over(state.journey->carriage.cargo, d);
@@ -377,7 +377,7 @@ void ahead_init(struct member *member, const char *uri)
 {
     state.member = member;
     state.uri = uri;
-    member->run_errand = run_errand;
+    member->run_errand = run_ahead_errand;
     member_understand(member, messages, sizeof messages / sizeof *messages, NULL);
-    describe_ahead = (struct describe_ahead){is_here, hand_over};
+    describe_ahead = (struct describe_ahead){is_all_here, hand_over_present};
 }

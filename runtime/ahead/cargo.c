@@ -1,4 +1,4 @@
-/* What moves ahead: see cargo.h. */
+/* Which constant data can move ahead, where it goes, and how it takes its place in the window. */
 #include "runtime/ahead/cargo.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static uint64_t hash_item(uint64_t hash, const struct cargo_item *item)
     return hash;
 }
 
-static void add(struct cargo *cargo, struct described *entry, const redist_element *element, bool here)
+static void add_item(struct cargo *cargo, struct described *entry, const redist_element *element, bool here)
 {
     struct cargo_item *item = &cargo->items[cargo->count++];
     *item = (struct cargo_item){.entry = entry, .element = *element, .before = here ? *entry->local : NULL};
@@ -51,7 +51,7 @@ struct cargo *cargo_list(enum describe_mode mode, void (*block)(void *, epop_des
     }
     for (int i = 0; i < d->count; i++)
         if (can_go(&d->entries[i], &element))
-            add(cargo, &d->entries[i], &element, mode == DESCRIBE_LIST);
+            add_item(cargo, &d->entries[i], &element, mode == DESCRIBE_LIST);
     return cargo;
 fail:
     cargo_free(cargo);
@@ -89,14 +89,14 @@ static int64_t elements_after(const struct cargo_item *item)
     return item->route.copies ? item->route.copies : redist_plan_local(&item->route.plan, REDIST_AFTER);
 }
 
-static bool stays(const struct cargo_item *item, const epop_window_t *window)
+static bool item_stays(const struct cargo_item *item, const epop_window_t *window)
 {
     if (window->old_rank < 0 || window->new_rank < 0)
         return false;
     return item->route.copies || redist_plan_in_place(&item->route.plan);
 }
 
-static redist_fault check(const struct cargo_item *item)
+static redist_fault check_item(const struct cargo_item *item)
 {
     const redist_plan *plan = &item->route.plan;
     if (item->route.copies)
@@ -107,11 +107,11 @@ static redist_fault check(const struct cargo_item *item)
     return missing ? REDIST_NO_BLOCK : fault;
 }
 
-static int prepare(struct cargo_item *item, const epop_window_t *window, struct error *error)
+static int prepare_item(struct cargo_item *item, const epop_window_t *window, struct error *error)
 {
-    if (check(item) != REDIST_FINE)
+    if (check_item(item) != REDIST_FINE)
         return error_set(error, ERROR_FAILED, "'%s' cannot be moved", item->entry->name);
-    item->stays = stays(item, window);
+    item->stays = item_stays(item, window);
     if (item->stays || window->new_rank < 0)
         return 0;
     if (redist_new_block(&item->element, elements_after(item), &item->after) != REDIST_FINE)
@@ -126,7 +126,7 @@ int cargo_route(struct cargo *cargo, epop_window_t *window, int me, struct error
     for (int i = 0; i < cargo->count; i++) {
         struct cargo_item *item = &cargo->items[i];
         item->entry->kind->route(item->entry, window, &item->route);
-        if (prepare(item, window, error))
+        if (prepare_item(item, window, error))
             return -1;
     }
     return 0;
@@ -134,7 +134,7 @@ int cargo_route(struct cargo *cargo, epop_window_t *window, int me, struct error
 
 /* ---- In the window -------------------------------------------------------------------- */
 
-static struct cargo_item *find(struct cargo *cargo, const struct described *entry)
+static struct cargo_item *find_item(struct cargo *cargo, const struct described *entry)
 {
     for (int i = 0; i < cargo->count; i++)
         if (!strcmp(cargo->items[i].entry->name, entry->name))
@@ -152,7 +152,7 @@ static bool is_as_it_was(const struct cargo_item *item, const struct described *
            !memcmp(terms.value, item->terms.value, (size_t)terms.count * sizeof *terms.value);
 }
 
-static int64_t received(const struct cargo_item *item, const epop_window_t *window, int me)
+static int64_t received_bytes(const struct cargo_item *item, const epop_window_t *window, int me)
 {
     int64_t elements = 0;
     for (int from = 0; from < window->old_size; from++)
@@ -165,11 +165,11 @@ void cargo_hand_over(struct cargo *cargo, epop_description_t *d)
 {
     for (int i = 0; i < d->count; i++) {
         struct described *entry = &d->entries[i];
-        struct cargo_item *item = find(cargo, entry);
+        struct cargo_item *item = find_item(cargo, entry);
         if (!item || item->handed_over || !is_as_it_was(item, entry))
             continue;
         entry->ahead = item->handed_over = true;
-        entry->ahead_bytes = received(item, cargo->window, cargo->me);
+        entry->ahead_bytes = received_bytes(item, cargo->window, cargo->me);
         if (item->stays)
             continue;
         item->old = *entry->local; /* freed when the ranks compute again */

@@ -1,6 +1,6 @@
 /*
  * The constant data of a description that can move ahead of the window: this rank's old blocks, which the program reads
- * meanwhile, and new ones beside them, which take their place in the window.
+ * meanwhile, and new blocks beside them, which take the place of the old ones in the window.
  */
 #ifndef EPOP_AHEAD_CARGO_H
 #define EPOP_AHEAD_CARGO_H

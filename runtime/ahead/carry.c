@@ -1,19 +1,224 @@
 /*
- * One loop over all sockets, none of which blocks. A stream has no frames: both ends know the plan, so that the
- * elements of all arrays simply follow each other. They are taken in chunks, sent and received where they lie if they
- * lie together, else through a buffer.
+ * Carrying: one loop over all sockets, none of which blocks. A stream has no frames: both ends know the plan, so the
+ * elements of all arrays simply follow each other. They are taken in chunks, sent and received where they lie if
+ * they lie together, else through a buffer.
  */
 #include "runtime/ahead/carry.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "runtime/ahead/pace.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/random.h"
+#include "runtime/wire/link.h"
+
+/* ---- Places ------------------------------------------------------------------------------------- */
+
+/* What a process says first that comes to another. */
+struct place_hello {
+    char magic[8];
+    char secret[PLACE_SECRET];
+    uint64_t cargo; /* hash of what it brings: the same on all */
+    uint32_t adaptation, from;
+};
+
+static const char magic[8] = {'e', 'p', 'o', 'p', 'd', 'a', 't', 'a'};
+
+/* The way to the control plane is one that the other processes have as well, so what leads there has the address. A
+ * datagram socket finds it without a word to anybody. A job whose control plane is on no network is on one host. */
+static int place_own_address(const char *uri, struct sockaddr_in *own)
+{
+    struct wire_target target;
+    struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons(9)};
+    socklen_t size = sizeof *own;
+    if (wire_target_of(uri, &target))
+        return -1;
+    server.sin_addr.s_addr = target.networked ? target.address.sin_addr.s_addr : htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    bool found = !connect(fd, (struct sockaddr *)&server, sizeof server) && !getsockname(fd, (void *)own, &size);
+    close(fd);
+    own->sin_port = 0;
+    return found ? 0 : -1;
+}
+
+int place_open(struct place *place, const char *uri)
+{
+    socklen_t size = sizeof place->address;
+    *place = (struct place){.fd = -1};
+    if (place_own_address(uri, &place->address) || random_hex(place->secret, PLACE_SECRET / 2))
+        return -1;
+    place->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (place->fd >= 0 && !bind(place->fd, (struct sockaddr *)&place->address, sizeof place->address) &&
+        !listen(place->fd, SOMAXCONN) && !getsockname(place->fd, (void *)&place->address, &size))
+        return 0;
+    place_close(place);
+    return -1;
+}
+
+void place_close(struct place *place)
+{
+    if (place->fd >= 0)
+        close(place->fd);
+    place->fd = -1;
+}
+
+cJSON *place_to_json(const struct place *place)
+{
+    char address[INET_ADDRSTRLEN] = "";
+    cJSON *json = cJSON_CreateObject();
+    inet_ntop(AF_INET, &place->address.sin_addr, address, sizeof address);
+    cJSON_AddStringToObject(json, "address", address);
+    cJSON_AddNumberToObject(json, "port", ntohs(place->address.sin_port));
+    cJSON_AddStringToObject(json, "secret", place->secret);
+    return json;
+}
+
+int place_of(struct place *place, const struct shape_ahead_place *said)
+{
+    *place = (struct place){.fd = -1, .address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)said->port)}};
+    snprintf(place->secret, sizeof place->secret, "%s", said->secret);
+    return inet_pton(AF_INET, said->address, &place->address.sin_addr) == 1 ? 0 : -1;
+}
+
+static int tuned_socket(int fd)
+{
+    int one = 1;
+    if (fd >= 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return fd;
+}
+
+/* Sockets that do not block, or -1: one on its way to that place; one that has come, if one has. Local. */
+static int place_go(const struct place *place)
+{
+    int fd = tuned_socket(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (fd < 0)
+        return -1;
+    if (!connect(fd, (const struct sockaddr *)&place->address, sizeof place->address) || errno == EINPROGRESS)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* The way there did not open in that time: -1, with text that says what to look for. */
+static int place_unreachable(const struct place *place, int seconds, struct error *error)
+{
+    char address[INET_ADDRSTRLEN] = "";
+    inet_ntop(AF_INET, &place->address.sin_addr, address, sizeof address);
+    return error_set(error, ERROR_TIMEOUT, "no connection to %s, port %d, within %d s; is there a firewall?", address,
+                     ntohs(place->address.sin_port), seconds);
+}
+
+static int place_accept(const struct place *place)
+{
+    return tuned_socket(accept4(place->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+static struct place_hello place_hello(const struct place *place, int adaptation, int from, uint64_t cargo)
+{
+    struct place_hello hello = {.cargo = cargo, .adaptation = (uint32_t)adaptation, .from = (uint32_t)from};
+    memcpy(hello.magic, magic, sizeof magic);
+    memcpy(hello.secret, place->secret, sizeof hello.secret);
+    return hello;
+}
+
+/* Does it mean this place, and that adaptation? */
+static int place_knows(const struct place *place, int adaptation, const struct place_hello *hello)
+{
+    return !memcmp(hello->magic, magic, sizeof magic) && !memcmp(hello->secret, place->secret, sizeof hello->secret) &&
+           hello->adaptation == (uint32_t)adaptation;
+}
+
+/* ---- The pace ----------------------------------------------------------------------------------- */
+
+/*
+ * How much of a core the thread takes: all of one that nobody else wants, else a tenth, by resting in between. It has
+ * the priority of the program's threads: with less, it would hardly run at all beside ranks that spin.
+ *
+ * Does somebody else want the core? Then to give it up takes long, or the kernel has taken it away: one look after each
+ * slice of work tells.
+ */
+
+struct pace {
+    int64_t looked_at; /* the thread's time then, ns */
+    int64_t worked;    /* since the last rest, ns of the thread's time */
+    long preemptions;
+};
+
+#define SLICE       1000000 /* ns of work from look to look */
+#define WANTED      50000   /* ns: longer than it takes to come back at once */
+#define REST        9       /* of the work: a tenth of the time is worked */
+#define MOST_WORKED 4000000 /* ns that are made up for, of what was done while nobody wanted the core */
+
+static int64_t thread_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static long thread_preemptions(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+}
+
+/* A short slice (from Linux 6.12 on) has it run soon when something has come, and not when the others are through with
+ * their own. */
+static void ask_for_short_slices(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attributes = {.size = sizeof attributes, .runtime = 100000};
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+/* On the thread itself. */
+static void pace_begin(struct pace *pace)
+{
+    ask_for_short_slices();
+    *pace = (struct pace){.looked_at = thread_ns(), .preemptions = thread_preemptions()};
+}
+
+/* To be called again and again, at least each millisecond of work. For how long the thread is to rest now: ns, or 0. */
+static int64_t pace_rest(struct pace *pace)
+{
+    int64_t now = thread_ns();
+    if (now - pace->looked_at < SLICE)
+        return 0;
+    int64_t begin = monotonic_ns(), worked = pace->worked + now - pace->looked_at;
+    sched_yield();
+    int64_t end = monotonic_ns(), rest = 0;
+    long taken = thread_preemptions();
+    if (end - begin > WANTED || taken != pace->preemptions) {
+        rest = REST * worked - (end - begin);
+        worked = 0;
+    }
+    pace->preemptions = taken;
+    pace->looked_at = now;
+    pace->worked = worked < MOST_WORKED ? worked : MOST_WORKED;
+    return rest > 0 ? rest : 0;
+}
+
+/* ---- Carrying ----------------------------------------------------------------------------------- */
 
 #define CHUNK      (256 << 10) /* bytes */
 #define SILENCE_MS 30000
@@ -53,7 +258,7 @@ struct carrying {
     bool own_begun;
 };
 
-/* ---- Stages -------------------------------------------------------------------------------- */
+/* ---- Carrying: stages of a connection ----------------------------------------------------------- */
 
 static bool is_unknown(const struct flow *f)
 {
@@ -66,7 +271,7 @@ static bool brings_values(const struct carrying *s, const struct flow *f)
     return from == 0 && to >= s->c->window->old_size;
 }
 
-static void set(struct flow *f, void *at, size_t bytes)
+static void set_bytes(struct flow *f, void *at, size_t bytes)
 {
     f->at = at;
     f->have = (int64_t)bytes;
@@ -90,7 +295,7 @@ static void take_copy(struct flow *f, const struct cargo_item *item)
 {
     int64_t count = chunk_elements(&item->element, item->route.copies - f->copied);
     char *block = f->sends ? (char *)item->before : item->after;
-    set(f, block + f->copied * item->element.size, (size_t)(count * item->element.size));
+    set_bytes(f, block + f->copied * item->element.size, (size_t)(count * item->element.size));
     f->copied += count;
 }
 
@@ -103,12 +308,13 @@ static int take_elements(struct flow *f, const struct cargo_item *item)
     f->chunk = f->stream;
     int64_t at = redist_stream_skip(&f->stream, count, side);
     if (at >= 0) {
-        set(f, (f->sends ? (char *)item->before : (char *)item->after) + at * item->element.extent, (size_t)bytes);
+        set_bytes(f, (f->sends ? (char *)item->before : (char *)item->after) + at * item->element.extent,
+                  (size_t)bytes);
         return 0;
     }
     if (make_buffer(f, bytes))
         return -1;
-    set(f, f->buffer, (size_t)bytes);
+    set_bytes(f, f->buffer, (size_t)bytes);
     f->packed = f->sends ? 0 : count;
     while (f->sends && count > 0 && redist_stream_take(&f->chunk, count, &piece)) {
         count -= piece.length * piece.times;
@@ -118,7 +324,7 @@ static int take_elements(struct flow *f, const struct cargo_item *item)
 }
 
 /* What has come into the buffer, to where it belongs. */
-static void unpack(struct flow *f, const struct cargo_item *item)
+static void unpack_buffer(struct flow *f, const struct cargo_item *item)
 {
     int64_t position = 0, bytes = f->packed * item->element.size;
     redist_piece piece;
@@ -162,7 +368,7 @@ static int next_chunk(struct carrying *s, struct flow *f)
     return 0;
 }
 
-/* Behind the hello and the values: the cargo, as soon as it is known. */
+/* After the hello and the values: the cargo, as soon as it is known. */
 static int begin_cargo(struct carrying *s, struct flow *f)
 {
     f->stage = CARGO;
@@ -185,19 +391,19 @@ static bool knows_secret(const struct carrying *s, const struct flow *f)
     return place_knows(&s->c->place, s->c->adaptation, &f->hello) && f->hello.from < (uint32_t)s->c->size;
 }
 
-static int welcome(struct carrying *s, struct flow *f, struct error *error)
+static int welcome_flow(struct carrying *s, struct flow *f, struct error *error)
 {
     f->peer = (int)f->hello.from;
     s->awaited--;
     return s->loaded ? check_hash(s, f, error) : 0;
 }
 
-static int go_on_behind_hello(struct carrying *s, struct flow *f)
+static int go_on_after_hello(struct carrying *s, struct flow *f)
 {
     if (brings_values(s, f)) {
         f->value_bytes = s->c->value_bytes;
         f->stage = LENGTH;
-        set(f, &f->value_bytes, sizeof f->value_bytes);
+        set_bytes(f, &f->value_bytes, sizeof f->value_bytes);
         return 0;
     }
     f->stage = CARGO;
@@ -211,14 +417,14 @@ static int make_values(struct carrying *s, struct flow *f)
         s->c->values = malloc(f->value_bytes ? f->value_bytes : 1);
     }
     f->stage = VALUES;
-    set(f, s->c->values, s->c->value_bytes);
+    set_bytes(f, s->c->values, s->c->value_bytes);
     return s->c->values ? 0 : -1;
 }
 
-static int load(struct carrying *s, struct error *error);
+static int load_cargo(struct carrying *s, struct error *error);
 
 /* All bytes of the stage have gone, or come. 0, or -1 with text. */
-static int advance(struct carrying *s, struct flow *f, struct error *error)
+static int advance_flow(struct carrying *s, struct flow *f, struct error *error)
 {
     int result = 0;
     while (!result && f->have == 0 && f->stage != OVER) {
@@ -226,27 +432,27 @@ static int advance(struct carrying *s, struct flow *f, struct error *error)
             f->stranger = true;
             return 0;
         }
-        if (f->stage == HELLO && !f->sends && welcome(s, f, error))
+        if (f->stage == HELLO && !f->sends && welcome_flow(s, f, error))
             return -1;
         if (f->stage == HELLO)
-            result = go_on_behind_hello(s, f);
+            result = go_on_after_hello(s, f);
         else if (f->stage == LENGTH)
             result = make_values(s, f);
-        else if (f->stage == VALUES && !s->loaded && load(s, error))
+        else if (f->stage == VALUES && !s->loaded && load_cargo(s, error))
             return -1;
         else if (f->stage == VALUES)
             result = begin_cargo(s, f);
         else if (!s->loaded)
             return 0;
         else if (f->packed)
-            unpack(f, &s->c->cargo->items[f->item]);
+            unpack_buffer(f, &s->c->cargo->items[f->item]);
         else
             result = next_chunk(s, f);
     }
     return result ? error_memory(error) : 0;
 }
 
-/* ---- Flows ------------------------------------------------------------------------------------ */
+/* ---- Carrying: connections ---------------------------------------------------------------------- */
 
 static struct flow *add_flow(struct carrying *s, int fd, bool sends)
 {
@@ -256,11 +462,11 @@ static struct flow *add_flow(struct carrying *s, int fd, bool sends)
     struct flow *f = &s->flows[i];
     s->count += i == s->count;
     *f = (struct flow){.fd = fd, .peer = -1, .sends = sends, .since = monotonic_ns(), .stage = HELLO};
-    set(f, &f->hello, sizeof f->hello);
+    set_bytes(f, &f->hello, sizeof f->hello);
     return f;
 }
 
-static int go_to(struct carrying *s, int peer, struct error *error)
+static int go_to_peer(struct carrying *s, int peer, struct error *error)
 {
     int fd = place_go(&s->c->places[peer]);
     if (fd < 0)
@@ -278,7 +484,7 @@ static bool has_something_for(const struct carrying *s, int from, int to)
 }
 
 /* The cargo is known: who comes, and who is to be gone to. */
-static int load(struct carrying *s, struct error *error)
+static int load_cargo(struct carrying *s, struct error *error)
 {
     struct carriage *c = s->c;
     if (!c->cargo && c->fill(c->context, error))
@@ -290,7 +496,7 @@ static int load(struct carrying *s, struct error *error)
         s->awaited += has_something_for(s, rank, c->me);
     for (int i = 0; i < c->size; i++) {
         int peer = (c->me + i) % c->size; /* not all to the same one at first */
-        if (has_something_for(s, c->me, peer) && go_to(s, peer, error))
+        if (has_something_for(s, c->me, peer) && go_to_peer(s, peer, error))
             return -1;
     }
     for (int i = 0; i < s->count; i++) {
@@ -306,7 +512,7 @@ static int load(struct carrying *s, struct error *error)
 }
 
 /* Its place is free: flows do not move, as they point into themselves. */
-static void drop(struct flow *f)
+static void drop_flow(struct flow *f)
 {
     close(f->fd);
     *f = (struct flow){.fd = -1, .stage = OVER};
@@ -316,12 +522,12 @@ static void drop_strangers(struct carrying *s)
 {
     for (int i = 0; i < s->count; i++)
         if (s->flows[i].stranger)
-            drop(&s->flows[i]);
+            drop_flow(&s->flows[i]);
 }
 
 /* Where there is no room any more somebody goes who has said nothing yet: who is awaited has said all within moments,
  * and is never one of so many. Flows that are to be opened from here have room of their own. */
-static void accept_one(struct carrying *s)
+static void accept_flow(struct carrying *s)
 {
     int fd = place_accept(&s->c->place), come = 0;
     struct flow *silent = NULL;
@@ -333,14 +539,14 @@ static void accept_one(struct carrying *s)
         silent = is_unknown(f) && !silent ? f : silent;
     }
     if (come >= s->c->size + STRANGERS && silent)
-        drop(silent);
+        drop_flow(silent);
     add_flow(s, fd, false);
 }
 
-/* ---- The loop ----------------------------------------------------------------------------------- */
+/* ---- Carrying: the loop ------------------------------------------------------------------------- */
 
 /* One chunk at most. */
-static int pass(struct carrying *s, struct flow *f, struct error *error)
+static int pass_chunk(struct carrying *s, struct flow *f, struct error *error)
 {
     ssize_t done =
         f->sends ? send(f->fd, f->at, (size_t)f->have, MSG_NOSIGNAL) : recv(f->fd, f->at, (size_t)f->have, 0);
@@ -357,11 +563,11 @@ static int pass(struct carrying *s, struct flow *f, struct error *error)
     s->heard = is_unknown(f) ? s->heard : monotonic_ns();
     if (!f->sends && f->stage == CARGO)
         s->c->received += done;
-    return f->have ? 0 : advance(s, f, error);
+    return f->have ? 0 : advance_flow(s, f, error);
 }
 
 /* A part of what this rank keeps, which an old one alone does. False: there is no more. */
-static bool copy_own(struct carrying *s)
+static bool copy_own_part(struct carrying *s)
 {
     struct cargo *cargo = s->c->cargo;
     redist_piece piece;
@@ -384,7 +590,7 @@ static bool copy_own(struct carrying *s)
     return false;
 }
 
-static bool is_over(const struct carrying *s)
+static bool carrying_is_over(const struct carrying *s)
 {
     if (!s->loaded || s->awaited > 0)
         return false;
@@ -439,7 +645,7 @@ static int check_time(const struct carrying *s, struct error *error)
 }
 
 /* Between slices of work, as the pace asks for it. Ends when it is off. */
-static void rest(struct carrying *s)
+static void rest_a_while(struct carrying *s)
 {
     int64_t left = s->c->urgent ? 0 : pace_rest(&s->pace);
     struct timespec time = {.tv_nsec = left < 1000000000 ? left : 999999999};
@@ -447,35 +653,35 @@ static void rest(struct carrying *s)
         ppoll(s->polls, 1, &time, NULL);
 }
 
-static int run(struct carrying *s, struct error *error)
+static int run_carrying(struct carrying *s, struct error *error)
 {
     bool copies = s->loaded;
     int wait = 0;
     s->heard = monotonic_ns();
     pace_begin(&s->pace);
-    while (copies || !is_over(s)) {
+    while (copies || !carrying_is_over(s)) {
         int count = fill_polls(s);
         poll(s->polls, (nfds_t)count, copies ? 0 : wait);
         if (s->c->off)
             return error_set(error, ERROR_FAILED, "it is off");
-        copies = copies && copy_own(s);
+        copies = copies && copy_own_part(s);
         s->heard = copies ? monotonic_ns() : s->heard;
         for (int i = 2; i < count; i++)
-            if (s->polls[i].revents && s->flows[i - 2].have > 0 && pass(s, &s->flows[i - 2], error))
+            if (s->polls[i].revents && s->flows[i - 2].have > 0 && pass_chunk(s, &s->flows[i - 2], error))
                 return -1;
         drop_strangers(s);
         if (s->polls[1].revents)
-            accept_one(s);
-        wait = check_time(s, error); /* behind what came, also while this process was stopped */
+            accept_flow(s);
+        wait = check_time(s, error); /* after what came, also while this process was stopped */
         if (wait < 0)
             return -1;
-        rest(s);
+        rest_a_while(s);
     }
     return 0;
 }
 
 /* A copy that a child of the program has must not keep it open. */
-static void end(struct carrying *s, bool failed)
+static void end_carrying(struct carrying *s, bool failed)
 {
     for (int i = 0; i < s->count; i++) {
         if (s->flows[i].fd < 0)
@@ -496,9 +702,9 @@ int carry(struct carriage *c, struct error *error)
     s.polls = calloc((size_t)s.most + 2, sizeof *s.polls);
     int result = s.flows && s.polls ? 0 : error_memory(error);
     if (!result && c->cargo)
-        result = load(&s, error);
+        result = load_cargo(&s, error);
     if (!result)
-        result = run(&s, error);
-    end(&s, result != 0);
+        result = run_carrying(&s, error);
+    end_carrying(&s, result != 0);
     return result;
 }
