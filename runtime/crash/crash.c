@@ -1,4 +1,7 @@
-/* From the signal to the report: see crash.h. Only what is safe in a signal handler, but for the thread at the end. */
+/*
+ * From the signal to the report. Only what is safe in a signal handler, except for the thread that delivers the
+ * report.
+ */
 #include "runtime/crash/crash.h"
 
 #include <dlfcn.h>
@@ -6,6 +9,8 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -15,7 +20,7 @@
 #include "runtime/base/ending.h"
 #include "runtime/base/host.h"
 #include "runtime/base/thread.h"
-#include "runtime/crash/code.h"
+#include "runtime/crash/text.h"
 #include "runtime/crash/trace.h"
 #include "runtime/records/records.h"
 
@@ -39,7 +44,52 @@ static struct {
     struct crash_text text;
 } crash;
 
-/* ---- The report ------------------------------------------------------------------ */
+/* ---- Programs that come and go ------------------------------------------------------------------ */
+
+#define UNLOADED_MAX 8 /* programs that are remembered */
+
+static struct {
+    _Atomic(const char *) doing; /* NULL: no program is being loaded */
+    const char *path;
+    atomic_bool second;
+} loading;
+
+/* A ring: a thread that the last program left crashes soon, or has done so. */
+static struct {
+    _Atomic uintptr_t begin, end;
+    char path[512];
+} unloaded[UNLOADED_MAX];
+
+/* Adds "while the program was loaded, in get_program of FILE: " or the like. False: none is. */
+static bool code_add_loading(struct crash_text *text)
+{
+    const char *doing = atomic_load(&loading.doing);
+    if (!doing)
+        return false;
+    text_add(text, "while the program was loaded, ");
+    text_add(text, doing);
+    text_add(text, " ");
+    text_add(text, loading.path);
+    text_add(text, ": ");
+    return true;
+}
+
+/* The file of the program that was at that address, if there was one; else NULL. */
+static const char *code_unloaded(uintptr_t address)
+{
+    for (int i = 0; i < UNLOADED_MAX; i++)
+        if (address >= atomic_load(&unloaded[i].begin) && address < atomic_load(&unloaded[i].end))
+            return unloaded[i].path;
+    return NULL;
+}
+
+/* Before the job can settle on one report: is another process of the launch the first to print its own? */
+static bool code_comes_second(void)
+{
+    return atomic_load(&loading.doing) && atomic_load(&loading.second);
+}
+
+/* ---- The report --------------------------------------------------------------------------------- */
 
 static void add_element(struct crash_text *text, const epop_program_t *program, int pc)
 {
@@ -169,7 +219,7 @@ static void save_records(void)
     epop__records_fail(crash.text.bytes);
 }
 
-/* ---- The end of the process --------------------------------------------------------- */
+/* ---- The end of the process --------------------------------------------------------------------- */
 
 static void __attribute__((noreturn)) end_by(int number)
 {
@@ -182,7 +232,7 @@ static void __attribute__((noreturn)) end_by(int number)
     ending_quit(128 + number);
 }
 
-static void nap(void)
+static void nap_10_ms(void)
 {
     struct timespec ten_ms = {.tv_nsec = 10 * 1000 * 1000};
     nanosleep(&ten_ms, NULL);
@@ -191,7 +241,7 @@ static void nap(void)
 static int wait_delivered(void)
 {
     for (int ms = 0; ms < DELIVER_MS && !atomic_load(&crash.delivered); ms += 10)
-        nap();
+        nap_10_ms();
     return atomic_load(&crash.delivered);
 }
 
@@ -202,7 +252,7 @@ static bool wants_core(void)
 }
 
 /* The others print the report and end this process; if not, it does so itself. */
-static void hand_over(int number)
+static void hand_over_report(int number)
 {
     if (crash.deliver)
         sem_post(&crash.ready);
@@ -210,17 +260,17 @@ static void hand_over(int number)
         for (int ms = 0; ms < ENDED_MS; ms += 10) {
             if (atomic_load(&crash.dump))
                 end_by(number);
-            nap();
+            nap_10_ms();
         }
     if (code_comes_second())
         for (int ms = 0; ms < FIRST_MS; ms += 10)
-            nap();
+            nap_10_ms();
     write_report();
     save_records();
     end_by(number);
 }
 
-/* ---- The handler ------------------------------------------------------------------------ */
+/* ---- The handler -------------------------------------------------------------------------------- */
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
@@ -236,7 +286,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     add_signal(&crash.text, number, info, context);
     trace_add(&crash.text, context);
     text_end_line(&crash.text);
-    hand_over(number);
+    hand_over_report(number);
 }
 
 static void *deliver_main(void *unused)
@@ -252,7 +302,7 @@ void crash_dump(void)
     atomic_store(&crash.dump, true);
 }
 
-/* ---- Installing ---------------------------------------------------------------------------- */
+/* ---- Installing --------------------------------------------------------------------------------- */
 
 /* UCX, which Debian's MPICH uses, has handlers of its own that print a trace on each rank and end the process. */
 static void silence_ucx(void)
@@ -278,7 +328,7 @@ static bool is_fortrans(const struct sigaction *action)
 }
 
 /* For each signal whose handler may be replaced. */
-static void handle(bool (*may)(const struct sigaction *present))
+static void replace_handlers(bool (*may)(const struct sigaction *present))
 {
     struct sigaction present, ours = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigemptyset(&ours.sa_mask);
@@ -289,17 +339,18 @@ static void handle(bool (*may)(const struct sigaction *present))
 
 void crash_insist(void)
 {
-    handle(is_fortrans);
+    replace_handlers(is_fortrans);
 }
 
-void crash_prepare(void)
+/* The handlers alone, before there is a job: the process prints its own report. Local. */
+static void crash_prepare(void)
 {
     crash.program_thread = (pid_t)syscall(SYS_gettid);
     gethostname(crash.host, sizeof crash.host - 1);
     trace_prepare();
     epop__crash_stack();
     silence_ucx();
-    handle(is_default);
+    replace_handlers(is_default);
 }
 
 void crash_install(const struct live_position *live, int process, crash_deliver_fn deliver)
@@ -309,4 +360,39 @@ void crash_install(const struct live_position *live, int process, crash_deliver_
     crash.deliver = deliver && thread_start(NULL, deliver_main, NULL) == 0 ? deliver : NULL;
     crash.live = live;
     crash_prepare();
+}
+
+/* ---- Programs that come and go: told by who loads them ------------------------------------------ */
+
+void epop__crash_loading(const char *doing, const char *path, bool first)
+{
+    static bool prepared;
+    if (!prepared)
+        crash_prepare();
+    prepared = true;
+    loading.path = path;
+    atomic_store(&loading.second, !first);
+    atomic_store(&loading.doing, doing);
+}
+
+void epop__crash_loaded(void)
+{
+    atomic_store(&loading.doing, NULL);
+}
+
+void epop__crash_unloading(uintptr_t begin, uintptr_t end, const char *path)
+{
+    static unsigned count;
+    unsigned slot = count++ % UNLOADED_MAX;
+    atomic_store(&unloaded[slot].end, 0);
+    snprintf(unloaded[slot].path, sizeof unloaded[slot].path, "%s", path);
+    atomic_store(&unloaded[slot].begin, begin);
+    atomic_store(&unloaded[slot].end, end);
+}
+
+void epop__crash_still_loaded(uintptr_t begin)
+{
+    for (int i = 0; i < UNLOADED_MAX; i++)
+        if (atomic_load(&unloaded[i].begin) == begin)
+            atomic_store(&unloaded[i].end, 0);
 }

@@ -3,8 +3,8 @@
  * in the program it happened and through which functions, and are handed to the job, which prints the first one and
  * ends all processes. A process that cannot hand it over prints it itself.
  */
-#ifndef EPOP_CRASH_H
-#define EPOP_CRASH_H
+#ifndef EPOP_CRASH_CRASH_H
+#define EPOP_CRASH_CRASH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,9 +26,6 @@ void crash_install(const struct live_position *live, int process, crash_deliver_
 
 /* From here on also where the runtime library of Fortran has handlers, which end the process by the signal. Local. */
 void crash_insist(void);
-
-/* The handlers alone, before there is a job: the process prints its own report. Local. */
-void crash_prepare(void);
 
 /*
  * The program is being loaded from now on: a report says so, with what is `doing` just now ("in get_program of") and

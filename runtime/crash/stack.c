@@ -1,4 +1,7 @@
-/* A stack of its own for a thread's signal handlers: see crash.h. */
+/*
+ * A stack for the signal handlers of a thread. It is a file of its own because who starts threads calls it, and
+ * nothing else of a crash.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -10,16 +13,16 @@
 
 static pthread_key_t stack_key;
 
-static void release(void *stack)
+static void release_stack(void *stack)
 {
     const stack_t none = {.ss_flags = SS_DISABLE};
     sigaltstack(&none, NULL);
     munmap(stack, STACK_SIZE);
 }
 
-static void make_key(void)
+static void make_stack_key(void)
 {
-    pthread_key_create(&stack_key, release);
+    pthread_key_create(&stack_key, release_stack);
 }
 
 void epop__crash_stack(void)
@@ -31,7 +34,7 @@ void epop__crash_stack(void)
     ours.ss_sp = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (ours.ss_sp == MAP_FAILED)
         return;
-    pthread_once(&once, make_key);
+    pthread_once(&once, make_stack_key);
     pthread_setspecific(stack_key, ours.ss_sp);
     sigaltstack(&ours, NULL);
 }

@@ -32,7 +32,7 @@ void trace_prepare(void)
     helper_find("backtrace", helper, sizeof helper);
 }
 
-/* ---- Unwinding ---------------------------------------------------------------------- */
+/* ---- Unwinding ---------------------------------------------------------------------------------- */
 
 struct registers {
     uintptr_t counter, stack;
@@ -83,7 +83,7 @@ static int unwind_from(uintptr_t counter, int to)
 }
 
 /* From a call to where there is no code one gets no further, but from its caller. */
-static int unwind(void *context)
+static int unwind_stack(void *context)
 {
     uintptr_t counter = registers_of(context).counter;
     int count = counter ? unwind_from(counter, 0) : 0;
@@ -104,7 +104,7 @@ void trace_give_up(void)
 }
 
 /* A stack that was written over can lead anywhere. */
-static int collect(void *context)
+static int collect_frames(void *context)
 {
     if (sigsetjmp(way_out, 1) != 0) {
         unwinding = 0;
@@ -112,12 +112,12 @@ static int collect(void *context)
         return 1;
     }
     unwinding = 1;
-    int count = unwind(context);
+    int count = unwind_stack(context);
     unwinding = 0;
     return count;
 }
 
-/* ---- The helper --------------------------------------------------------------------- */
+/* ---- The helper --------------------------------------------------------------------------------- */
 
 static void become_helper(int in, int out, char *pid)
 {
@@ -134,7 +134,7 @@ static void become_helper(int in, int out, char *pid)
 }
 
 /* Reads to the end; the alarm that the helper runs under sees to that there is one. */
-static void read_all(struct crash_text *text, int in)
+static void read_answer(struct crash_text *text, int in)
 {
     size_t room;
     ssize_t got = 1;
@@ -163,7 +163,7 @@ static bool ask_helper(struct crash_text *text, int count)
         become_helper(questions[0], answers[1], pid.bytes);
     close(answers[1]);
     if (child > 0) {
-        read_all(text, answers[0]);
+        read_answer(text, answers[0]);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
     }
@@ -183,7 +183,7 @@ static void add_addresses(struct crash_text *text, int count)
 
 void trace_add(struct crash_text *text, void *context)
 {
-    int count = collect(context);
+    int count = collect_frames(context);
     if (!ask_helper(text, count))
         add_addresses(text, count);
 }

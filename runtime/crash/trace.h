@@ -1,4 +1,4 @@
-/* The functions that a crashed thread was in. What is called here is safe in a signal handler. */
+/* The functions that a crashed thread was in. What is called in a handler is safe there. */
 #ifndef EPOP_CRASH_TRACE_H
 #define EPOP_CRASH_TRACE_H
 
@@ -7,7 +7,8 @@
 /* Loads what unwinding needs, and finds the helper that turns addresses into names. Not in a handler. */
 void trace_prepare(void);
 
-/* Adds a line for each function, innermost first, from the context that the handler was given. Within three seconds. */
+/* In a handler. Adds a line for each function, innermost first, from the context that the handler was given. Within
+ * three seconds. */
 void trace_add(struct crash_text *text, void *context);
 
 /* A crash while trace_add was looking at the stack: gives up there, and does not return. Does nothing otherwise. */
