@@ -1,19 +1,25 @@
-/* The records of this process, and their way to process 0: see records.h. */
+/*
+ * Records of drivers: what this process hands over, and the thread in process 0 that has all of them collected and
+ * written.
+ */
 #include "runtime/records/records.h"
-#include "runtime/base/thread.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/control.h"
-#include "runtime/records/recorder.h"
+#include "runtime/member/member.h"
 #include "runtime/records/store.h"
 #include "runtime/wire/messages.h"
 
@@ -31,12 +37,33 @@ void epop__records_use(const struct records_user *user)
     records.user = user->count ? user : NULL;
 }
 
-const struct records_user *records_user(void)
+/* ---- The recorder: in process 0 ----------------------------------------------------------------- */
+
+#define COLLECT_WAITS   100  /* for all processes to answer, of 10 ms each */
+#define FAIL_TIMEOUT_MS 2000 /* for collecting and writing */
+
+static struct {
+    _Atomic bool runs;
+    _Atomic bool finish, fail, done; /* done: it has written for the last time */
+    bool unwritten;                  /* or has tried to, and could not */
+    const char *stopped_by;
+    char reason[600];
+    pthread_t thread;
+    sem_t wake;
+    epop_job_t job;
+    double due[RECORDS_MAX]; /* the next checkpoint of each driver, monotonic; 0: never */
+
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    int round, answers;
+} recorder = {.lock = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER};
+
+static bool recorder_runs(void)
 {
-    return records.user;
+    return atomic_load(&recorder.runs);
 }
 
-/* ---- Out ------------------------------------------------------------------------------ */
+/* ---- What this process has found ---------------------------------------------------------------- */
 
 /* The end of a part: not in the middle of a character. */
 static size_t part_length(const char *text, size_t left)
@@ -61,7 +88,7 @@ static void send_part(int which, bool last, int part, int parts, const char *tex
     free(copy);
 }
 
-static void send_text(int which, bool last, const char *text)
+static void send_record(int which, bool last, const char *text)
 {
     size_t length = strlen(text), at = 0;
     int parts = 0, part = 0;
@@ -79,13 +106,13 @@ static void send_text(int which, bool last, const char *text)
 }
 
 /* With the lock held. */
-static void give(int which, bool last)
+static void give_record(int which, bool last)
 {
     char *text = records.user->record(which, last);
     if (text && recorder_runs()) {
         store_put(which, 0, last, text);
     } else if (text) {
-        send_text(which, last, text);
+        send_record(which, last, text);
         free(text);
     }
 }
@@ -96,20 +123,205 @@ void epop__records_hand_over(void)
         return;
     pthread_mutex_lock(&records.lock);
     for (int which = 0; which < records.user->count; which++)
-        give(which, true);
+        give_record(which, true);
     pthread_mutex_unlock(&records.lock);
 }
 
-bool records_give_present(int which)
+/* Has this process's records by now handed over. False: they are being handed over, without an end. */
+static bool records_give_present(int which)
 {
     if (thread_lock_within(&records.lock, 1))
         return false; /* whoever holds it hands over the last records, which are better, or is dead */
-    give(which, false);
+    give_record(which, false);
     pthread_mutex_unlock(&records.lock);
     return true;
 }
 
-/* ---- Messages --------------------------------------------------------------------------- */
+/* ---- The recorder: collecting ------------------------------------------------------------------- */
+
+/* A process has answered the question of that round. */
+static void recorder_answered(int round)
+{
+    pthread_mutex_lock(&recorder.lock);
+    recorder.answers += round == recorder.round;
+    pthread_cond_signal(&recorder.answered);
+    pthread_mutex_unlock(&recorder.lock);
+}
+
+/* Asks all other processes; the number that can answer. */
+static int ask_for_records(const bool *wanted)
+{
+    cJSON *message = json_message(ORDER(record));
+    cJSON *which = cJSON_AddArrayToObject(message, "which");
+    for (int i = 0; i < records.user->count; i++)
+        if (wanted[i])
+            cJSON_AddItemToArray(which, cJSON_CreateNumber(i));
+    pthread_mutex_lock(&recorder.lock);
+    recorder.answers = 0;
+    cJSON_AddNumberToObject(message, "round", ++recorder.round);
+    pthread_mutex_unlock(&recorder.lock);
+    int members = control_members();
+    if (members)
+        control_send(CONTROL_ALL, message);
+    cJSON_Delete(message);
+    return members;
+}
+
+/* A second in short waits: after a moment in which the whole machine stood still, or its clock was set, there is still
+ * time for answers that have arrived meanwhile. */
+static void await_answers(int members)
+{
+    pthread_mutex_lock(&recorder.lock);
+    for (int waits = 0; recorder.answers < members && waits < COLLECT_WAITS;) {
+        struct timespec until = clock_in(CLOCK_MONOTONIC, 0.01);
+        waits += pthread_cond_clockwait(&recorder.answered, &recorder.lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT;
+    }
+    pthread_mutex_unlock(&recorder.lock);
+}
+
+/* What all processes have by now. Those that do not answer in time are left as they were known last. */
+static void collect_records(const bool *wanted)
+{
+    int members = ask_for_records(wanted);
+    for (int i = 0; i < records.user->count; i++)
+        if (wanted[i])
+            records_give_present(i);
+    await_answers(members);
+}
+
+static void write_records(const bool *wanted, epop_job_end_t end, const char *reason)
+{
+    recorder.unwritten = false;
+    for (int i = 0; i < records.user->count; i++) {
+        if (!wanted[i])
+            continue;
+        epop_job_t job = recorder.job;
+        job.now = wall_seconds();
+        job.end = end;
+        job.reason = reason;
+        store_fill(i, &job);
+        recorder.unwritten |= records.user->write(i, &job) != 0;
+        store_release(&job);
+    }
+}
+
+/* ---- The recorder: when it writes --------------------------------------------------------------- */
+
+/* Checkpoints that are due; seconds until the next one. */
+static double write_checkpoints(void)
+{
+    bool wanted[RECORDS_MAX] = {false}, any = false;
+    double now = monotonic_seconds(), next = 3600;
+    for (int i = 0; i < records.user->count; i++) {
+        wanted[i] = recorder.due[i] > 0 && recorder.due[i] <= now;
+        any |= wanted[i];
+    }
+    if (any) {
+        collect_records(wanted);
+        if (!recorder.fail && !recorder.finish)
+            write_records(wanted, EPOP_JOB_RUNNING, NULL);
+    }
+    now = monotonic_seconds();
+    for (int i = 0; i < records.user->count; i++) {
+        if (wanted[i])
+            recorder.due[i] = now + records.user->checkpoint(i);
+        if (recorder.due[i] > 0 && recorder.due[i] - now < next)
+            next = recorder.due[i] - now;
+    }
+    return next;
+}
+
+static void write_the_last(void)
+{
+    static const bool all[RECORDS_MAX] = {true, true, true, true, true, true, true, true};
+    if (recorder.fail) {
+        collect_records(all);
+        write_records(all, EPOP_JOB_FAILED, recorder.reason);
+    } else if (recorder.stopped_by) {
+        write_records(all, EPOP_JOB_STOPPED, recorder.stopped_by);
+    } else {
+        write_records(all, EPOP_JOB_ENDED, NULL);
+    }
+}
+
+static void tell_written(void)
+{
+    cJSON *message = json_message(ORDER(written));
+    if (control_members())
+        control_send(CONTROL_ALL, message);
+    cJSON_Delete(message);
+}
+
+static void *recorder_main(void *unused)
+{
+    while (!recorder.fail && !recorder.finish) {
+        struct timespec until = clock_in(CLOCK_MONOTONIC, write_checkpoints());
+        while (!recorder.fail && !recorder.finish && sem_clockwait(&recorder.wake, CLOCK_MONOTONIC, &until) &&
+               errno == EINTR)
+            ;
+    }
+    write_the_last();
+    recorder.done = true;
+    if (recorder.fail)
+        tell_written();
+    return unused;
+}
+
+/* ---- The recorder: its begin and end ------------------------------------------------------------ */
+
+/* Has it collect and write, once, marked with the reason. */
+static void recorder_fail(const char *reason)
+{
+    static atomic_flag failed = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&failed))
+        return; /* the first reason counts */
+    strncpy(recorder.reason, reason, sizeof recorder.reason - 1);
+    recorder.fail = true;
+    sem_post(&recorder.wake);
+}
+
+/* Waits until that is done, 2 s at most. */
+static void recorder_wait(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (int ms = 0; ms < FAIL_TIMEOUT_MS && !recorder.done; ms++)
+        nanosleep(&pause, NULL);
+}
+
+void epop__records_begin(const struct records_job *job)
+{
+    const struct records_user *user = records.user;
+    if (!user)
+        return;
+    recorder.job = (epop_job_t){.id = strdup(job->id),
+                                .path = strdup(job->path),
+                                .backend = job->backend,
+                                .size = job->size,
+                                .quiet = user->quiet,
+                                .started = wall_seconds()};
+    for (int i = 0; i < user->count; i++) {
+        double apart = user->checkpoint(i);
+        recorder.due[i] = apart > 0 ? monotonic_seconds() + apart : 0;
+    }
+    sem_init(&recorder.wake, 0, 0);
+    recorder.runs = recorder.job.id && recorder.job.path && !thread_start(&recorder.thread, recorder_main, NULL);
+}
+
+int epop__records_finish(const char *stopped_by)
+{
+    if (!recorder_runs())
+        return 0;
+    recorder.stopped_by = stopped_by;
+    recorder.finish = true;
+    sem_post(&recorder.wake);
+    pthread_join(recorder.thread, NULL);
+    recorder.runs = false;
+    free((char *)recorder.job.id);
+    free((char *)recorder.job.path);
+    return recorder.unwritten ? -1 : 0;
+}
+
+/* ---- Messages ----------------------------------------------------------------------------------- */
 
 void records_take_part(int process, const struct report_record *report)
 {
@@ -161,7 +373,7 @@ void records_note_checkpoint(const epop_checkpoint_t *checkpoint)
         store_note_checkpoint(checkpoint);
 }
 
-/* ---- Failures ----------------------------------------------------------------------------- */
+/* ---- Failures ----------------------------------------------------------------------------------- */
 
 /* Has process 0 write. -1: it cannot be reached. */
 static int ask_to_write(const char *reason)

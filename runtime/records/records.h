@@ -6,8 +6,8 @@
  * its own, the recorder, writes at the end. On a failure, and for checkpoints, it first asks all processes for what
  * they have by now; their control threads answer, as the program's may hang. It waits a second for them at most.
  */
-#ifndef EPOP_RECORDS_H
-#define EPOP_RECORDS_H
+#ifndef EPOP_RECORDS_RECORDS_H
+#define EPOP_RECORDS_RECORDS_H
 
 #include <stdbool.h>
 
@@ -32,7 +32,7 @@ struct records_job {
     int size;
 };
 
-/* ---- In every process ------------------------------------------------------------------ */
+/* ---- In every process --------------------------------------------------------------------------- */
 
 /* Before the job starts. The structure stays the caller's, and is kept. Without it all else here does nothing. */
 EPOP_PRIVATE void epop__records_use(const struct records_user *user);
@@ -47,7 +47,7 @@ EPOP_PRIVATE void epop__records_hand_over(void);
  */
 EPOP_PRIVATE void epop__records_fail(const char *reason);
 
-/* ---- In process 0 ---------------------------------------------------------------------- */
+/* ---- In process 0 ------------------------------------------------------------------------------- */
 
 /* The job starts; copies what is in *job. */
 EPOP_PRIVATE void epop__records_begin(const struct records_job *job);
@@ -56,7 +56,7 @@ EPOP_PRIVATE void epop__records_begin(const struct records_job *job);
  * or -1: a driver could not write its result. */
 EPOP_PRIVATE int epop__records_finish(const char *stopped_by);
 
-/* ---- For the control plane --------------------------------------------------------------- */
+/* ---- For the control plane ---------------------------------------------------------------------- */
 
 /* Messages of a process, on the control thread of process 0: a part of its records; that it has sent all; that the job
  * fails. Where nobody records they are ignored, as are those below. */
