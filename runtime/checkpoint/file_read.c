@@ -27,6 +27,8 @@ int catalog_read(struct catalog *catalog, const char *path, struct error *error)
 
 /* ---- The catalog, from rank 0 to all ------------------------------------------------------------ */
 
+/* The ranks of a job are of one kind: structures go as they are. */
+
 #define TEXTS 3
 
 struct lengths {

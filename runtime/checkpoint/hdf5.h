@@ -14,7 +14,7 @@
 /* All return 0, or -1 with text, which does not name the file. */
 struct hdf5_module {
     unsigned version;
-    /* Into the file of that path, which is there. */
+    /* In place of the file of that path. */
     int (*create)(const char *path, const struct checkpoint_head *head, void **file, struct error *error);
     /* Sets dataset->offset. */
     int (*add)(void *file, struct layout_dataset *dataset, const struct layout_type *type, struct error *error);

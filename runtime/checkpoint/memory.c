@@ -29,6 +29,7 @@ struct memory_sends {
 #define TAG   1
 #define CHUNK (INT64_C(1) << 30) /* MPI counts by int */
 
+/* Room for so many messages more, each way counted, of so many bytes in all. 0, or -1: out of memory. */
 static int memory_sends_room(struct memory_sends *sends, int64_t messages, int64_t bytes)
 {
     int64_t wanted = sends->count + messages + bytes / CHUNK;

@@ -46,6 +46,9 @@ static struct {
 
 /* ---- Programs that come and go ------------------------------------------------------------------ */
 
+/* What the faulting code is, where the position in the program does not say it: of a program that is being loaded, or
+ * of one that is unloaded by now. Written by the program's thread, read in the handler. */
+
 #define UNLOADED_MAX 8 /* programs that are remembered */
 
 static struct {

@@ -58,6 +58,7 @@ static struct {
     int round, answers;
 } recorder = {.lock = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER};
 
+/* Is it in this process? Async-signal-safe, as recorder_fail and recorder_wait are. */
 static bool recorder_runs(void)
 {
     return atomic_load(&recorder.runs);

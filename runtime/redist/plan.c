@@ -11,6 +11,8 @@
 
 /* ---- Lists of single elements ------------------------------------------------------------------- */
 
+/* Elements are grouped by rank in two passes over a rank per element: counted, then put in their places. */
+
 /* starts[rank + 1] has the count of `rank`; it becomes where the next group starts. */
 static void starts_of_groups(int64_t *starts, int ranks)
 {
