@@ -1,10 +1,8 @@
 """Executables with the elastic MPI calls: compiling, starting and resizing them, for the tests of several files."""
 
-import json
 import re
 import shlex
 import subprocess
-import time
 
 import job
 import pytest
@@ -48,23 +46,8 @@ def loop(tmp_path_factory):
 
 def start(space, *command, ranks=2, **how):
     running = space.start([job.MPIEXEC, "-n", ranks, *command], **how)
-    wait_until_running(space, running)
+    space.wait_until_running(running)
     return running
-
-
-def wait_until_running(space, running):
-    end = time.monotonic() + 30
-    while space.epopctl("status", "--json").status != 0 or status(space)["state"] != "running":
-        assert time.monotonic() < end and running.running(), running.wait(1)
-
-
-def status(space):
-    return json.loads(space.epopctl("status", "--json").out)
-
-
-def resize(space, size, *arguments):
-    result = space.epopctl("resize", size, "--wait", *arguments)
-    assert result.status == 0, result
 
 
 def go_through(space, command, sizes, env=None):
@@ -72,8 +55,8 @@ def go_through(space, command, sizes, env=None):
     end = space.directory / "end"
     running = start(space, command[0], end, *command[1:], env=env)
     for size in sizes:
-        resize(space, size)
-        assert status(space)["size"] == size
+        space.resize(size)
+        assert space.status()["size"] == size
     end.touch()
     result = running.wait()
     assert result.status == 0 and "WRONG" not in result.out and result.err == "", result
@@ -92,8 +75,8 @@ def twenty_resizes(space, end, *command):
     """What it prints when it was told to end after twenty of them."""
     running = start(space, *command, env={"EPOP_LEAVE": "commit"}, limit=100)
     for size in TWENTY:
-        resize(space, size)
-        assert status(space)["size"] == size, running.wait(1)
+        space.resize(size)
+        assert space.status()["size"] == size, running.wait(1)
     end.touch()
     result = running.wait()
     assert result.status == 0 and result.err == "", result
@@ -115,7 +98,7 @@ def two_threads_begin_one_job(space, program):
 def the_world_changes_while_a_communicator_is_made(space, program):
     go_on = space.directory / "go-on"
     running = start(space, program, go_on)
-    resize(space, 3)
+    space.resize(3)
     go_on.touch()
     result = running.wait()
     assert result.status == 0 and result.err == "", result

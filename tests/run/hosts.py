@@ -22,6 +22,25 @@ class Unavailable(Exception):
     """Namespaces cannot be made here; why."""
 
 
+class At(job.Asks):
+    """One of the hosts, and the job that epopctl finds there."""
+
+    def __init__(self, net, name):
+        self.net, self.name = net, name
+
+    def epopctl(self, *words, **how):
+        return self.net.epopctl(self.name, *words, **how)
+
+    def by_rank(self):
+        return by_rank(self.status())
+
+
+def by_rank(status):
+    """The hosts of ranks 0, 1, ..."""
+    ranks = sorted((process["rank"], process["host"]) for process in status["processes"])
+    return [host for rank, host in ranks if rank >= 0]
+
+
 class Hosts:
     """Hosts of these names, which reach each other. clocks: {name: seconds that its monotonic clock is ahead}."""
 
@@ -53,6 +72,10 @@ class Hosts:
 
     def epopctl(self, name, *arguments, limit=30):
         return self.start(name, [job.BUILD / "bin/epopctl", *arguments], limit=limit).wait()
+
+    def at(self, name):
+        """That one, and a job there."""
+        return At(self, name)
 
     def cut(self, name, silently=False):
         """Pulls its cable. Silently: the host thinks that it reaches the first one, and waits for answers."""

@@ -5,6 +5,7 @@ still carries it is ended, and that something was left fails the test.
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -205,7 +206,47 @@ class Job:
                            "".join(self._lines["err"])))
 
 
-class Space:
+class Asks:
+    """Has epopctl(), and the one job that it finds is asked and told."""
+
+    def status(self):
+        """None: no job answers."""
+        result = self.epopctl("status", "--json")
+        return json.loads(result.out) if result.status == 0 else None
+
+    def wait_for_status(self, condition, limit=30, running=None):
+        """The first status that meets the condition; running: what must not end meanwhile."""
+        end = time.monotonic() + limit
+        while True:
+            result = self.epopctl("status", "--json")
+            if result.status == 0 and condition(json.loads(result.out)):
+                return json.loads(result.out)
+            assert not running or running.running(), running.wait(1)
+            assert time.monotonic() < end, f"not in time: {result}"
+
+    def wait_until_running(self, running=None):
+        return self.wait_for_status(lambda status: status["state"] == "running", running=running)
+
+    def wait_until_all_are_here(self):
+        """All processes have attached."""
+        return self.wait_for_status(lambda status: all(process["pid"] for process in status["processes"]))
+
+    def resize(self, *words, status=0):
+        """Waits for its outcome, which is that one."""
+        result = self.epopctl("resize", "--wait", *words)
+        assert result.status == status, result
+        return result
+
+    def stop(self, running, status=0):
+        """Stops the job of that command; the Result, which has that status."""
+        stopped = self.epopctl("stop", "--wait")
+        assert stopped.status == 0, stopped
+        result = running.wait()
+        assert result.status == status, result
+        return result
+
+
+class Space(Asks):
     """What one test starts: a private runtime directory, a marker, and the processes."""
 
     def __init__(self, directory):

@@ -1,6 +1,5 @@
 """What the tests of the backends that start processes share."""
 
-import json
 import os
 import select
 import subprocess
@@ -8,6 +7,7 @@ import time
 
 import pytest
 
+import hosts
 import job
 import sanitizers
 
@@ -74,31 +74,23 @@ def wait_for_end_of(pid, limit=30):
 def start(space, *arguments, backend=JOIN, ranks=2, options=(), env=None, limit=120):
     running = space.start_epop(*backend, *options, job.program("ledger"), *arguments, ranks=ranks,
                                limit=limit, env=env)
-    wait_for_status(space, lambda status: status["state"] == "running")
+    space.wait_until_running()
     return running
 
 
-def wait_for_status(space, condition, limit=30):
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        result = space.epopctl("status", "--json")
-        if result.status == 0 and condition(json.loads(result.out)):
-            return json.loads(result.out)
-    raise AssertionError(f"not in time: {result}")
+def start_at(host, *options, launch=None, ranks=2, env=None, by_environment=False):
+    """On that host (hosts.At), or on those of the launch, by a launcher that Hydra hears of on its command line or from the environment."""
+    launcher = ["-launcher", "ssh", "-launcher-exec", hosts.START]
+    if by_environment:
+        launcher, env = [], {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": hosts.START, **(env or {})}
+    running = host.net.start(host.name, [job.MPIEXEC, *launcher, "-hosts", ",".join(launch or [host.name]), "-n", ranks,
+                                         job.BUILD / "bin/epop", *JOIN, *options, job.program("ledger"), *ENDLESS], env=env, limit=120)
+    host.wait_until_running()
+    return running
 
 
-def resize(space, to, *arguments, status=0):
-    result = space.epopctl("resize", to, "--wait", *arguments)
-    assert result.status == status, result
-    return result
-
-
-def processes(space):
-    return json.loads(space.epopctl("status", "--json").out)["processes"]
-
-
-def end(space, running, status=0):
-    space.epopctl("stop", "--wait")
-    result = running.wait()
-    assert result.status == status, result
+def end(asks, running):
+    """asks: a Space, or hosts.At."""
+    result = asks.stop(running)
+    assert "right in" in result.out, result
     return result

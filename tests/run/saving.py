@@ -4,7 +4,6 @@ import json
 import re
 
 import job
-from scenario import wait_until_all_are_here
 
 SAVED = job.test_program("saved")
 
@@ -35,7 +34,7 @@ class Held:
         self.arguments = [f"until={self.switch}", *arguments]
         self.it = space.start_epop("--backend", "pool", "--checkpoint-dir", place, *options, SAVED, *self.arguments, ranks=ranks, **how)
         self.it.wait_for_line("start: ")
-        wait_until_all_are_here(space)
+        space.wait_until_all_are_here()
 
     def ctl(self, *words, status=0):
         result = self.space.epopctl(*words)

@@ -117,19 +117,6 @@ class Switch:
         return str(self.path)
 
 
-# ---- Programs that are no scenarios
-
-
-def wait_until_all_are_here(space):
-    """Until the only job of the space answers, and all its processes have attached."""
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        result = space.epopctl("status", "--json")
-        if result.status == DONE and all(process["pid"] for process in json.loads(result.out)["processes"]):
-            return
-    raise AssertionError("the job does not answer")
-
-
 # ---- Looking at processes
 
 

@@ -34,8 +34,7 @@ def test_double_phase(space):
     it = space.start_epop("--start", "1", job.program("double_phase"), "1", "100000000", "500", ranks=3)
     id = wait_for_job(space, it, "double_phase")
     for size in (3, 2, 1, 2):
-        result = space.epopctl("resize", id, str(size), "--wait")
-        assert result.status == 0, result
+        space.resize(id, size)
     assert space.epopctl("stop", id, "--wait").status == 0
     result = it.wait()
     assert result.status == 0 and not result.err, result

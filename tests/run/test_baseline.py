@@ -9,7 +9,7 @@ import pytest
 
 import job
 import joining
-from joining import BASELINE, ENDLESS, SINGLE, each_replacing, end, processes, resize, start, wait_for_status
+from joining import BASELINE, ENDLESS, SINGLE, each_replacing, end, start
 from scenario import Scenario, Switch, cpu_seconds, only_line
 
 pytestmark = joining.needed
@@ -73,10 +73,10 @@ def test_the_host_sleeps(space):
 
 def test_status_is_of_the_present_rank_0(space):
     running = start(space, *ENDLESS, backend=BASELINE)
-    resize(space, 3)
-    first = wait_for_status(space, lambda status: status["element"] and status["progress"])
+    space.resize(3)
+    first = space.wait_for_status(lambda status: status["element"] and status["progress"])
     assert first["element"]["name"] == "ledger" and first["state"] == "running"
-    wait_for_status(space, lambda status: status["element"]["iteration"] > first["element"]["iteration"] + 10 and
+    space.wait_for_status(lambda status: status["element"]["iteration"] > first["element"]["iteration"] + 10 and
                     status["progress"]["iteration"] > first["progress"]["iteration"] + 10)
     end(space, running)
 
@@ -84,10 +84,10 @@ def test_status_is_of_the_present_rank_0(space):
 def test_status_while_rank_0_is_stopped(space):
     """It does not say where it is; the others are told of anyway."""
     running = start(space, *ENDLESS, backend=BASELINE)
-    resize(space, 3)
-    zero = next(process["pid"] for process in processes(space) if process["rank"] == 0)
+    space.resize(3)
+    zero = next(process["pid"] for process in space.status()["processes"] if process["rank"] == 0)
     job.send_signal(zero, signal.SIGSTOP)
-    assert len(processes(space)) == 4
+    assert len(space.status()["processes"]) == 4
     os.kill(zero, signal.SIGCONT)
     end(space, running)
 
@@ -106,7 +106,7 @@ def test_pause_and_resume(space):
 def test_sigterm(space):
     """The launcher passes it on to all processes; the finalizer runs on the ranks."""
     running = start(space, *ENDLESS, backend=BASELINE)
-    resize(space, 3)
+    space.resize(3)
     running.signal(signal.SIGTERM)
     result = running.wait()
     assert result.status == 0 and re.search("elements right in .* 1 resizes, 3 ranks at the end", result.out), result
@@ -156,8 +156,8 @@ def test_block_that_fails_on_a_new_rank(space, backend, fault, status):
 @pytest.mark.parametrize("who", ["host", "rank 0", "rank 1"])
 def test_process_that_is_killed(space, who):
     running = start(space, *ENDLESS, backend=BASELINE)
-    resize(space, 3)
-    pids = {"host" if process["rank"] < 0 else f"rank {process['rank']}": process["pid"] for process in processes(space)}
+    space.resize(3)
+    pids = {"host" if process["rank"] < 0 else f"rank {process['rank']}": process["pid"] for process in space.status()["processes"]}
     os.kill(pids[who], signal.SIGKILL)
     result = running.wait(10)
     assert result.failed, result

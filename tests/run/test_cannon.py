@@ -6,7 +6,6 @@ import json
 import os
 import random
 import struct
-import time
 
 import job
 import pytest
@@ -231,14 +230,8 @@ def write_problem(space):
 
 def wait_until_computing(space, it):
     """Until the job is in the multiplication and has done some of it."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end and it.running():
-        result = space.epopctl("status", "--json")
-        if result.status == 0:
-            status = json.loads(result.out)
-            if (status["element"] or {}).get("name") == "multiply" and status["element"]["iteration"] > 0:
-                return
-    raise AssertionError(f"not computing: {it.wait(1)}")
+    space.wait_for_status(lambda status: status["element"] and status["element"]["name"] == "multiply" and status["element"]["iteration"] > 0,
+                          limit=60, running=it)
 
 
 @pytest.mark.parametrize("start, sizes", [(4, [1, 4]), (1, [4, 1])])
@@ -251,8 +244,7 @@ def test_resizes_in_the_middle(space, start, sizes):
                             limit=120)
     wait_until_computing(space, it)
     for size in sizes:
-        result = space.epopctl("resize", str(size), "--wait")
-        assert result.status == 0, result
+        space.resize(size)
     space.go_on()
     result = it.wait()
     assert result.status == 0, result

@@ -1,10 +1,8 @@
 """Conjugate gradients, rigid (programs/plain/cg.c) and malleable (cg_adapt.c), and what docs/guide/executables.md says of the two."""
 
 import difflib
-import json
 import re
 import subprocess
-import time
 
 import job
 import joining
@@ -58,19 +56,8 @@ def differ(one, other):
 
 def start(space, *arguments, binary=MALLEABLE, ranks=2, **how):
     running = space.start([job.MPIEXEC, "-n", ranks, binary, *arguments], **how)
-    end = time.monotonic() + 30
-    while space.epopctl("status", "--json").status != 0 or status(space)["state"] != "running":
-        assert time.monotonic() < end and running.running(), running.wait(1)
+    space.wait_until_running(running)
     return running
-
-
-def status(space):
-    return json.loads(space.epopctl("status", "--json").out)
-
-
-def resize(space, size):
-    result = space.epopctl("resize", size, "--wait")
-    assert result.status == 0, result
 
 
 # ---- What the two compute ------------------------------------------------------------------------
@@ -113,10 +100,9 @@ def test_20_resizes_while_it_iterates(space, rigid):
     sizes = [3, 1, 2, 4, 3, 2, 1, 4, 2, 1] * 2
     running = start(space, *EASY, "-s", 100000000, "-v", limit=120)
     for size in sizes:
-        resize(space, size)
-    assert space.epopctl("stop", "--wait").status == 0
-    resized = running.wait()
-    assert resized.status == 0 and resized.err == "", resized
+        space.resize(size)
+    resized = space.stop(running)
+    assert resized.err == "", resized
     worlds = [ranks for _, ranks in history(resized.out).values()]
     seen = [now for before, now in zip(worlds, worlds[1:]) if now != before]
     assert seen == sizes
@@ -133,9 +119,9 @@ def test_resized_it_comes_to_its_end(space, rigid, sizes, count):
     for ranks in sizes:
         assert space.epopctl("pause").status == 0
         assert space.epopctl("resize", ranks).status == 0
-        joining.wait_for_status(space, lambda it: it["adaptations"][-1]["state"] == "prepared")
+        space.wait_for_status(lambda it: it["adaptations"][-1]["state"] == "prepared")
         assert space.epopctl("resume").status == 0
-        joining.wait_for_status(space, lambda it, ranks=ranks: it["size"] == ranks)
+        space.wait_for_status(lambda it, ranks=ranks: it["size"] == ranks)
     result = running.wait()
     assert result.status == 0 and result.err == "" and len(systems(result.out)) == count, result
     assert result.out.splitlines()[-1].endswith(f", {sizes[-1]} processes"), result
@@ -195,7 +181,7 @@ def test_a_fault_is_told_as_the_page_says(space, printed):
     assert f"| `{printed}`" in PAGE.read_text()
     running = space.start([job.MPIEXEC, "-n", 2, wrong(space, *changes), "-g", "24x24", "-s", 100000000])
     if size is not None:
-        joining.wait_for_status(space, lambda it: it["state"] == "running")
+        space.wait_until_running()
         space.epopctl("resize", size, "--wait")
     result = running.wait()
     assert result.status != 0 and re.search(re.escape(printed).replace(r"\.\.\.", ".*"), errors(space).read_text()), result
@@ -222,10 +208,10 @@ def test_a_process_that_left_goes_on(space):
     running = start(space, *EASY, "-s", 100000000, binary=wrong(
         space, ("        if (status == MPI_ADAPT_STATUS_LEAVING)\n            break;\n", ""),
         ("    if (status == MPI_ADAPT_STATUS_LEAVING)\n        return;\n", "")))
-    resize(space, 1)
+    space.resize(1)
     joining.wait_until(lambda: "used MPI_COMM_WORLD" in errors(space).read_text())
     assert names(errors(space).read_text()), errors(space).read_text()
-    assert space.epopctl("stop", "--wait").status == 0 and running.wait().status == 0
+    space.stop(running)
 
 
 def test_the_end_without_mpi_finalize(space):
@@ -237,7 +223,7 @@ def test_the_end_without_mpi_finalize(space):
 def test_columns_that_are_not_unmapped_compute_something_else(space, rigid):
     """And nobody says so: the tests above would find it."""
     running = start(space, *EASY, "-s", 100000000, "-v", binary=wrong(space, ("        unmap_columns(s);\n", "        (void)unmap_columns;\n")))
-    resize(space, 1)
+    space.resize(1)
     before = len(history(running.out))
     joining.wait_until(lambda: len(history(running.out)) > before + 500)
     assert space.epopctl("stop", "--wait").status == 0

@@ -15,7 +15,7 @@ import numpy
 import pytest
 import traces
 from saving import SAVED, Held, end, run
-from scenario import Scenario, Switch, only_line, wait_until_all_are_here
+from scenario import Scenario, Switch, only_line
 from schemas import validate
 
 ASKS = ["--driver", job.test_program("driver_asks")] # or only waits
@@ -107,13 +107,13 @@ def test_every_and_keep(space, place):
 def test_keep_without_constant_arrays(space, place):
     """Behind each complete one there are as many as are to stay, and no more; so it is at the end."""
     it = space.start_epop("--backend", "pool", "--checkpoint-dir", place, "--checkpoint-keep", "2", job.program("five"), 1000, 1000000, ranks=2)
-    wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     for number in range(1, 6):
         assert space.epopctl("checkpoint", "--wait").status == 0
         left = [f"-{left:04}.h5" for left in range(max(1, number - 1), number + 1)]
         assert [name[-8:] for name in files(place)] == left, number
-    assert space.epopctl("stop", "--wait").status == 0
-    assert it.wait().status == 0 and len(files(place)) == 2
+    space.stop(it)
+    assert len(files(place)) == 2
 
 
 def test_constant_arrays_are_linked(space, place):

@@ -10,7 +10,7 @@ import job
 import pytest
 from joining import wait_until
 from saving import SAVED, Held, end, run, waits_for_file
-from scenario import Switch, only_line, wait_until_all_are_here
+from scenario import Switch, only_line
 
 
 class Slow(Held):
@@ -62,7 +62,7 @@ def save_at_20(space, name, *options):
     hold = Switch(space, "hold").on()
     it = space.start_epop("--backend", "pool", "--checkpoint-dir", space.directory / name, *options, SAVED, f"hold={hold}", ranks=2)
     it.wait_for_line("held")
-    wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     assert space.epopctl("checkpoint").status == 0
     hold.off()
     result = it.wait()
@@ -166,11 +166,9 @@ def test_a_disk_that_stays_full(space, ranks, kib):
     for size in 1, ranks:
         for _ in range(5):
             _, start = it.wait_for_line(IS_FULL, stream="err", start=start)
-        result = space.epopctl("resize", "--wait", size)
-        assert result.status == 0, result
+        space.resize(size)
     _, start = it.wait_for_line(IS_FULL, stream="err", start=start)
-    assert space.epopctl("stop", "--wait").status == 0
-    assert it.wait().status == 0
+    space.stop(it)
 
 
 def test_the_variable(space):

@@ -43,7 +43,7 @@ def test_a_child_is_left(space, how, backend):
 @pytest.mark.parametrize("end", ["stop", "SIGTERM", "SIGTERM twice"])
 def test_it_is_stopped(space, end, backend):
     running = start(space, ENDLESS, "setsid", "fork", backend=backend)
-    joining.wait_for_status(space, lambda status: status["state"] == "running")
+    space.wait_until_running()
     begin = time.monotonic()
     if end == "stop":
         assert space.epopctl("stop").status == 0
@@ -64,9 +64,9 @@ def test_it_is_stopped(space, end, backend):
 def test_a_process_with_a_child_is_killed(space, how, rank, backend):
     """The child has copies of no connection that would keep its death from being noticed, and does not keep the job either."""
     running = start(space, ENDLESS, *how.split(), backend=backend)
-    joining.wait_for_status(space, lambda status: all(it["pid"] for it in status["processes"]))
+    space.wait_for_status(lambda status: all(it["pid"] for it in status["processes"]))
     begin = time.monotonic()
-    os.kill(joining.processes(space)[rank]["pid"], signal.SIGKILL)
+    os.kill(space.status()["processes"][rank]["pid"], signal.SIGKILL)
     result = running.wait()
     assert result.status != 0 and space.in_time(time.monotonic() - begin, LIMIT), result
     assert space._wait_gone(20) == []
@@ -75,8 +75,8 @@ def test_a_process_with_a_child_is_killed(space, how, rank, backend):
 @joining.needed
 def test_processes_with_children_come_and_go(space):
     running = start(space, ENDLESS, "fork", backend="join")
-    joining.resize(space, 4)
-    joining.resize(space, 1)
+    space.resize(4)
+    space.resize(1)
     begin = time.monotonic()
     assert space.epopctl("stop").status == 0
     check_end(space, running, begin, notes=4)

@@ -32,17 +32,15 @@ def of(lines, word):
     return [value for value in values if not value.startswith(LAUNCHERS)]
 
 
-def grow(space, command, by, folder, ranks=1, epopctl=None, arguments=()):
+def grow(space, command, by, folder, ranks=1, asks=None, arguments=()):
     """Starts the job by a command that gets mpiexec's words, and has it grow; (first processes, joiners)."""
     folder.mkdir()
     running = command([job.BUILD / "bin/epop", "--backend", "join", job.test_program("conditions"), folder, "a b", ""])
     first = files(folder, "new", ranks)
-    result = (epopctl or space.epopctl)("resize", f"+{by}", "--wait", *arguments)
-    assert result.status == 0, result
+    asks = asks or space
+    asks.resize(f"+{by}", *arguments)
     joined = files(folder, "joining", by)
-    (epopctl or space.epopctl)("stop", "--wait")
-    result = running.wait()
-    assert result.status == 0, result
+    asks.stop(running)
     return first, joined
 
 
@@ -88,7 +86,7 @@ def test_same_conditions_on_another_host(space, tmp_path):
         return net.start("n1", [job.MPIEXEC, "-launcher", "ssh", "-launcher-exec", hosts.START, "-hosts", "n1", "-n", "1",
                                 *words])
     (first,), (joined,) = grow(space, command, 1, tmp_path / "found", arguments=("--hosts", "n2"),
-                               epopctl=lambda *words: net.epopctl("n1", *words))
+                               asks=net.at("n1"))
     assert_same(first, joined)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import job
 import joining
-from executables import LINKED, MPICC, resize, status, wait_until_running
+from executables import LINKED, MPICC
 
 pytestmark = joining.needed
 
@@ -49,7 +49,7 @@ class Ring:
         if interface == "blocks":
             command += [job.BUILD / "bin/epop", "--backend", "join"]
         self.running = space.start([*command, built[interface], self.end], limit=120)
-        wait_until_running(space, self.running)
+        space.wait_until_running(self.running)
 
     def hold(self):
         """No change is accepted from here on."""
@@ -65,15 +65,15 @@ class Ring:
             assert self.space.epopctl("resume").status == 0
 
     def resize(self, size, *arguments):
-        resize(self.space, size, *arguments)
-        assert status(self.space)["size"] == size
+        self.space.resize(size, *arguments)
+        assert self.space.status()["size"] == size
 
     def cancel(self):
         """While processes are being connected it is too late."""
         joining.wait_until(lambda: self.space.epopctl("cancel").status == 0)
 
     def wait_for(self, condition):
-        return joining.wait_for_status(self.space, condition)
+        return self.space.wait_for_status(condition)
 
     def finish(self, size):
         self.end.touch()
@@ -102,10 +102,10 @@ def test_grow_and_shrink(space, built, interface):
 def test_both_at_once(space, built, interface):
     """A process is replaced, and then another one by two."""
     ring = Ring(space, built, interface, 3)
-    before = {process["pid"] for process in status(space)["processes"]}
+    before = {process["pid"] for process in space.status()["processes"]}
     ring.resize(3, "--release-ranks", "1")
     ring.resize(4, "--release-ranks", "1")
-    after = {process["pid"] for process in status(space)["processes"] if process["rank"] >= 0}
+    after = {process["pid"] for process in space.status()["processes"] if process["rank"] >= 0}
     assert len(after) == 4 and len(after & before) == 1, (before, after)
     ring.finish(4)
 
@@ -145,7 +145,7 @@ def test_a_new_process_ends_before_it_is_ready(space, built, interface, way):
     fault.touch()
     for _ in range(2):
         failed = space.epopctl("resize", 3, "--wait")
-        assert failed.status == 1 and status(space)["size"] == 2, failed
+        assert failed.status == 1 and space.status()["size"] == 2, failed
     fault.unlink()
     ring.resize(3)
     ring.end.touch()
@@ -174,7 +174,7 @@ def test_a_process_of_the_job_dies(space, built, interface, rank):
     """Nobody can do without it: the job ends, with a status that is not 0, and nothing of it is left."""
     ring = Ring(space, built, interface, 2)
     ring.resize(3)
-    pids = {process["rank"]: process["pid"] for process in status(space)["processes"]}
+    pids = {process["rank"]: process["pid"] for process in space.status()["processes"]}
     os.kill(pids[rank], signal.SIGKILL)
     result = ring.running.wait()
     assert result.status != 0 and "right at the end" not in result.out, result

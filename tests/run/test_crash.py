@@ -11,7 +11,7 @@ import job
 import joining
 from joins import JoinScenario
 from scenario import DONE, Scenario
-from executables import LINKED, compile_c, resize, source, start
+from executables import LINKED, compile_c, source, start
 
 LIMIT = 5  # seconds, from the crash to the end
 
@@ -277,7 +277,7 @@ def test_executable(space, executable):
 def test_executable_in_a_later_world(space, executable):
     go = space.directory / "go"
     running = start(space, executable, go, "none", "crash", ranks=3)
-    resize(space, 2)
+    space.resize(2)
     go.touch()
     running.wait_for_line(r"iteration \d+, rank 1 of 2: SIGSEGV ", stream="err")
     assert running.wait().status != 0
@@ -298,4 +298,4 @@ def test_executable_that_has_not_joined(space, executable):
     running = start(space, executable, space.directory / "go", ranks=2)
     assert space.epopctl("resize", 3, "--wait").status != DONE
     running.wait_for_line("iteration 0, process 2, which has not joined yet: SIGSEGV ", stream="err")
-    assert space.epopctl("stop", "--wait").status == DONE and running.wait().status == 0
+    space.stop(running)

@@ -1,7 +1,6 @@
 """Nothing is left of many resizes: EPOP_TEST_CYCLES of them, 2 -> 8 -> 2, a few if that is not set."""
 
 import contextlib
-import json
 import os
 import pathlib
 import re
@@ -91,8 +90,7 @@ def cycle_keeps(space):
 
 def cycle(space, seen):
     for size in (8, 2):
-        result = space.epopctl("resize", size, "--wait")
-        assert result.status == 0, result
+        space.resize(size)
         seen |= segments(space)
 
 
@@ -101,10 +99,7 @@ def test_nothing_is_left(space, tmp_path):
     scratch.mkdir()
     running = space.start_epop("--backend", "join", "--no-pmix", job.program("ledger"), *joining.ENDLESS, ranks=2, limit=3600,
                                env={"TMPDIR": scratch})
-    end = time.monotonic() + 20
-    while space.epopctl("status").status and time.monotonic() < end:
-        pass
-    status = json.loads(space.epopctl("status", "--json").out)
+    status = space.wait_for_status(lambda status: True)
     zero = [process["pid"] for process in status["processes"] if process["rank"] == 0][0]
     at_first = len(space.processes())
     seen = segments(space)
@@ -117,6 +112,5 @@ def test_nothing_is_left(space, tmp_path):
         cycle(space, seen)
     assert grown(before, space, zero, scratch, seen) == {}
     assert memory(zero) - resident < 2048 + cycle_keeps(space) * CYCLES  # KiB
-    space.epopctl("stop", "--wait")
-    result = running.wait(30)
-    assert result.status == 0 and f"{2 * CYCLES + 6} resizes" in result.out, result
+    result = space.stop(running)
+    assert f"{2 * CYCLES + 6} resizes" in result.out, result

@@ -257,16 +257,10 @@ LARGE = {
 }
 
 
-def status_of(space):
-    result = space.epopctl("status", "--json")
-    assert result.status == 0, result
-    return json.loads(result.out)
-
-
 def wait_until_prepared(space):
     """What is constant is listed in a probe, so the ranks go on step by step."""
     end = time.monotonic() + 20
-    while status_of(space)["adaptations"][-1]["state"] == "preparing":
+    while space.status()["adaptations"][-1]["state"] == "preparing":
         assert time.monotonic() < end
         assert space.epopctl("step").status == 0
 
@@ -280,7 +274,7 @@ def test_examples_run_clean_through_resizes(space, name):
     wait_until_prepared(space)
     for _ in range(10):
         assert space.epopctl("step").status == 0
-        if status_of(space)["size"] == 4:
+        if space.status()["size"] == 4:
             break
     for command in (["resize", "1"], ["continue"]):
         result = space.epopctl(*command)

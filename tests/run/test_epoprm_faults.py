@@ -25,7 +25,7 @@ def named(space, *words):
 
 def rank_0(space):
     """The process of the only job's, as the job says."""
-    return next(one["pid"] for one in joining.processes(space) if one["rank"] == 0)
+    return next(one["pid"] for one in space.status()["processes"] if one["rank"] == 0)
 
 
 def endless(daemon):

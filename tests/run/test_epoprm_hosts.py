@@ -1,6 +1,5 @@
 """epoprm on several hosts: jobs grow onto named ones and leave them; one dies, and comes back."""
 
-import json
 import os
 
 import pytest
@@ -18,9 +17,8 @@ fixture_net, fixture_daemon = ruling.on_hosts("n1", "n2", "n3")
 def wait_ranks(net, expected):
     """Until the hosts of the only job's ranks are these, in their order."""
     def ranks():
-        places = net.epopctl("n1", "status", "--json")
-        processes = json.loads(places.out)["processes"] if places.status == 0 else []
-        return [one["host"] for one in sorted(processes, key=lambda one: one["rank"]) if one["rank"] >= 0]
+        status = net.at("n1").status()
+        return hosts.by_rank(status) if status else []
     ruling.wait_for(lambda: ranks() == expected, why=lambda: f"{ranks()}, not {expected}")
 
 

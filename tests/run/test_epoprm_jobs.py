@@ -1,7 +1,6 @@
 """epoprm, and jobs that hang in the middle of a resize, call it off, or die there: their nodes are free when nothing runs
 on them, and nobody waits for ever."""
 
-import json
 import os
 import signal
 
@@ -15,8 +14,8 @@ fixture_net, fixture_daemon = ruling.on_hosts("n1", "n2")
 
 
 def processes(net):
-    status = net.epopctl("n1", "status", "--json")
-    return json.loads(status.out)["processes"] if status.status == 0 else []
+    status = net.at("n1").status()
+    return status["processes"] if status else []
 
 
 def joiners(net):

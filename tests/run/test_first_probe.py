@@ -6,7 +6,7 @@ import time
 import job
 import joining
 import pytest
-from executables import LINKED, compile_c, resize, source, start, status
+from executables import LINKED, compile_c, source, start
 
 LATEST = 5 # seconds in which ranks that wait for each other are called off, or go on
 
@@ -18,9 +18,8 @@ def loops(tmp_path_factory):
 
 def stopped(space, running, size):
     """All processes are stopped at the same probe, in the same iteration."""
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == 0 and result.err == "" and "WRONG" not in result.out, result
+    result = space.stop(running)
+    assert result.err == "" and "WRONG" not in result.out, result
     ends = re.findall(r"ends in iteration (\d+)\n", result.out)
     assert len(ends) == size and len(set(ends)) == 1, result
     return result
@@ -36,7 +35,7 @@ def test_it_is_found(space, loops, shape, where):
     """The second resize is asked at once: nothing is settled then."""
     running = start(space, loops, shape, where, space.directory / "end")
     for size in (3, 4):
-        resize(space, size)
+        space.resize(size)
     stopped(space, running, 4)
 
 
@@ -50,7 +49,7 @@ def test_it_is_said(space, loops, how, where, what, misleading):
     """Where nothing is communicated, and the time says the contrary."""
     call, env = ([what], {}) if how == "call" else ([], {"EPOP_FIRST_PROBE": what})
     running = start(space, loops, "silent", where, space.directory / "end", misleading, *call, env=env)
-    resize(space, 3)
+    space.resize(3)
     stopped(space, running, 3)
 
 
@@ -58,7 +57,7 @@ def test_it_is_said(space, loops, how, where, what, misleading):
 def test_the_call_is_stronger(space, loops):
     running = start(space, loops, "silent", "start", space.directory / "end", "slow", "repeats",
                     env={"EPOP_FIRST_PROBE": "counts"})
-    resize(space, 3)
+    space.resize(3)
     stopped(space, running, 3)
 
 
@@ -76,7 +75,7 @@ def test_a_bad_value(space, loops):
 def test_a_wrong_guess_is_put_right(space, loops, where, misleading):
     """By the time, as nothing is communicated at first; then the ranks wait for each other."""
     running = start(space, loops, "quiet", where, space.directory / "end", misleading)
-    resize(space, 3)
+    space.resize(3)
     stopped(space, running, 3)
 
 
@@ -97,9 +96,9 @@ def test_probes_by_the_clock(space, loops, shape):
     running = start(space, loops, shape, "end", end)
     called_off(space, "resize", 1, "--wait")
     called_off(space, "pause")
-    assert status(space)["state"] == "running"
+    assert space.status()["state"] == "running"
     assert "epopctl stop --force ends the job" in called_off(space, "stop").err
-    assert status(space)["state"] == "running"
+    assert space.status()["state"] == "running"
     end.touch()
     result = running.wait()
     ends = re.findall(r"ends in iteration (\d+)\n", result.out)

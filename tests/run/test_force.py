@@ -34,7 +34,7 @@ class Hanging:
             self.it.wait_for_line("init new rank 0 of")
         self.places = self.wait_until(lambda places: len(places) == first and all(map(self.is_there, places)))
         if first < size:
-            assert space.epopctl("resize", size, "--wait").status == DONE
+            space.resize(size)
             self.places = self.wait_until(lambda places: len(places) == size and all(map(self.is_there, places)))
 
     def is_there(self, place):
@@ -42,7 +42,7 @@ class Hanging:
         return place["pid"] and (self.in_init or (place["element"] or {}).get("iteration", 0) > 0)
 
     def wait_for_state(self, state):
-        joining.wait_for_status(self.space, lambda status: status["state"] == state)
+        self.space.wait_for_status(lambda status: status["state"] == state)
 
     def where(self):
         result = self.space.epopctl("where", "--json", "--timeout", "2")

@@ -159,9 +159,9 @@ def test_a_resized_program_computes_what_a_rigid_one_does(space, backend):
     """At whatever step it was stopped."""
     options = ["--start", 1] if backend == "pool" else []
     running = space.start_epop("--backend", backend, *options, job.program("heat_fortran"), 1000, 100000000, ranks=2)
-    joining.wait_for_status(space, lambda it: it["state"] == "running")
+    space.wait_until_running()
     for size in (2, 1, 2) if backend == "pool" else (1, 3, 2):
-        joining.resize(space, size)
+        space.resize(size)
     assert space.epopctl("stop", "--wait").status == 0
     heat, steps = heat_of(running.wait())
     plain, _ = heat_of(space.epop(job.program("heat_fortran"), 1000, steps, ranks=1))
@@ -179,19 +179,17 @@ def test_described_data(space, described, backend):
     """Resized, saved, and restarted; the program looks at each element in each step, and the matrix has its sum at the end."""
     options = ["--backend", backend, *(["--start", 2] if backend == "pool" else [])]
     running = space.start_epop(*options, described, 1000000000, ranks=4 if backend == "pool" else 2)
-    joining.wait_for_status(space, lambda it: it["state"] == "running")
+    space.wait_until_running()
     for size in (4, 1, 3):
-        joining.resize(space, size)
+        space.resize(size)
     saved = space.epopctl("checkpoint", "--wait")
     assert saved.status == 0, saved
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == 0 and result.err == "" and result.out == "matrix 27, ranks 3\n", result
+    result = space.stop(running)
+    assert result.err == "" and result.out == "matrix 27, ranks 3\n", result
     running = space.start_epop("--restart", space.directory, described, 1000000000, ranks=2)
-    joining.wait_for_status(space, lambda it: it["state"] == "running")
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == 0 and result.err == "" and result.out == "matrix 27, ranks 2\n", result
+    space.wait_until_running()
+    result = space.stop(running)
+    assert result.err == "" and result.out == "matrix 27, ranks 2\n", result
 
 
 def test_calls_of_mpi_f08_are_observed(space):

@@ -6,11 +6,9 @@ import os
 import pathlib
 import random
 import struct
-import time
 
 import job
 import pytest
-from joining import wait_for_status
 
 GAUSS = job.example("gauss")
 DATA = pathlib.Path(os.environ.get("EPOP_TEST_DATA", job.ROOT / "../shared/data"))
@@ -211,16 +209,8 @@ def expect_refused(space, arguments, reason, ranks=2):
 
 def wait_until_eliminating(space, it):
     """Asks the job where it is until the elimination has begun and all processes have come."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end and it.running():
-        result = space.epopctl("status", "--json")
-        if result.status != 0:
-            continue
-        status = json.loads(result.out)
-        element = status["element"] or {"name": None}
-        if element["name"] == "eliminate" and all(process["pid"] for process in status["processes"]):
-            return
-    raise AssertionError(f"not eliminating: {it.wait(1)}")
+    space.wait_for_status(lambda status: status["element"] and status["element"]["name"] == "eliminate" and
+                          all(process["pid"] for process in status["processes"]), limit=60, running=it)
 
 
 @pytest.mark.parametrize("start, sizes", [(2, [1, 2]), (1, [3, 2]), (1, [2, 3, 1])])
@@ -233,8 +223,7 @@ def test_resizes_in_the_middle(space, start, sizes):
     it = space.start_slowly("--start", str(start), GAUSS, *problem, "--output", moved, "--json", ranks=ranks, limit=120)
     wait_until_eliminating(space, it)
     for size in sizes:
-        result = space.epopctl("resize", str(size), "--wait")
-        assert result.status == 0, result
+        space.resize(size)
     space.go_on()
     result = it.wait()
     assert result.status == 0, result
@@ -252,7 +241,7 @@ def test_singular_after_a_resize_is_still_found(space):
                           ranks=2, limit=120)
     it.wait_for_line("epop: stopped before ", stream="err", timeout=60)  # it holds there until the resize is prepared
     waiting = space.start_epopctl("resize", "2", "--wait")
-    wait_for_status(space, lambda status: status["adaptations"] and status["adaptations"][0]["state"] == "prepared")
+    space.wait_for_status(lambda status: status["adaptations"] and status["adaptations"][0]["state"] == "prepared")
     assert space.epopctl("continue").status == 0
     assert waiting.wait().status == 0
     result = it.wait()

@@ -3,7 +3,6 @@
 What join and all ways of spawn have in common is tested with each; the faults that only join survives, with it."""
 
 import contextlib
-import json
 import os
 import re
 import signal
@@ -12,7 +11,7 @@ import pytest
 
 import job
 import joining
-from joining import ENDLESS, SPAWN, each_backend, each_merging, end, processes, resize, start, wait_for_status
+from joining import ENDLESS, SPAWN, each_backend, each_merging, end, start
 
 pytestmark = joining.needed
 
@@ -21,8 +20,8 @@ pytestmark = joining.needed
 def test_grow_and_shrink(space, backend):
     running = start(space, *ENDLESS, backend=backend)
     for size in (4, 2, 6, 1, 3, 2):
-        resize(space, size)
-        assert json.loads(space.epopctl("status", "--json").out)["size"] == size
+        space.resize(size)
+        assert space.status()["size"] == size
     assert re.search("right in .* 6 resizes, 2 ranks", end(space, running).out)
 
 
@@ -30,28 +29,28 @@ def test_grow_and_shrink(space, backend):
 def test_leavers_end_while_the_job_computes(space, backend):
     """The first launch, a middle one, and the last one: whoever leaves is gone, with its launcher."""
     running = start(space, *ENDLESS, backend=backend)
-    resize(space, 4)
-    resize(space, 6)
-    before = processes(space)
+    space.resize(4)
+    space.resize(6)
+    before = space.status()["processes"]
     by_rank = {process["rank"]: process["pid"] for process in before}
-    resize(space, 4, "--release-ranks", "2,3")
+    space.resize(4, "--release-ranks", "2,3")
     for rank in (2, 3):
         joining.wait_for_end_of(by_rank[rank])
-    assert {process["pid"] for process in processes(space)} == {by_rank[r] for r in (0, 1, 4, 5)}
-    resize(space, 3, "--release-ranks", "1")
+    assert {process["pid"] for process in space.status()["processes"]} == {by_rank[r] for r in (0, 1, 4, 5)}
+    space.resize(3, "--release-ranks", "1")
     joining.wait_for_end_of(by_rank[1])
-    resize(space, 1)
-    assert [process["pid"] for process in processes(space)] == [by_rank[0]]
-    resize(space, 3)
+    space.resize(1)
+    assert [process["pid"] for process in space.status()["processes"]] == [by_rank[0]]
+    space.resize(3)
     end(space, running)
 
 
 @each_merging
 def test_migrate(space, backend):
     running = start(space, *ENDLESS, backend=backend)
-    before = {process["pid"] for process in processes(space)}
-    resize(space, 2, "--release-ranks", "1")
-    after = {process["pid"] for process in processes(space)}
+    before = {process["pid"] for process in space.status()["processes"]}
+    space.resize(2, "--release-ranks", "1")
+    after = {process["pid"] for process in space.status()["processes"]}
     assert len(before & after) == 1 and len(after) == 2
     end(space, running)
 
@@ -59,7 +58,7 @@ def test_migrate(space, backend):
 @each_backend
 def test_joiners_write_into_the_jobs_output(space, backend):
     running = start(space, *ENDLESS, backend=backend, options=("--verbose",))
-    resize(space, 3)
+    space.resize(3)
     running.wait_for_line("committed 2 -> 3", stream="err")
     end(space, running)
 
@@ -98,9 +97,9 @@ def test_launcher_that_fails(space, faulty, tmp_path):
     running = start(space, *ENDLESS, env={"EPOP_MPIEXEC": str(script)})
     if faulty:
         (tmp_path / "broken").touch()
-        assert "status 7" in resize(space, 4, status=1).err
+        assert "status 7" in space.resize(4, status=1).err
         (tmp_path / "broken").unlink()
-    resize(space, 4)
+    space.resize(4)
     end(space, running)
 
 
@@ -111,19 +110,19 @@ def test_no_thread_for_a_launcher(space, tmp_path):
     script.chmod(0o755)
     running = start(space, *ENDLESS, env={"LD_PRELOAD": job.test_program("preload_thread"), "EPOP_TEST_NO_THREADS": none,
                                           "EPOP_MPIEXEC": script})
-    rank0 = processes(space)[0]["pid"]
+    rank0 = space.status()["processes"][0]["pid"]
     before = children(rank0)
     none.touch()
-    assert "could not be started: Resource temporarily unavailable" in resize(space, 4, status=1).err
+    assert "could not be started: Resource temporarily unavailable" in space.resize(4, status=1).err
     joining.wait_until(lambda: children(rank0) <= before)
     none.unlink()
-    resize(space, 4)
+    space.resize(4)
     end(space, running)
 
 
 def test_launcher_that_is_missing(space):
     running = start(space, *ENDLESS, env={"EPOP_MPIEXEC": "/nowhere/mpiexec"})
-    assert "launcher" in resize(space, 4, status=1).err
+    assert "launcher" in space.resize(4, status=1).err
     end(space, running)
 
 
@@ -141,7 +140,7 @@ def test_init_of_a_joiner_fails(space, backend, fault):
 
 def test_spawn_does_not_choose_hosts(space):
     running = start(space, *ENDLESS, backend=SPAWN)
-    assert "join" in resize(space, 4, "--hosts", "localhost", status=1).err
+    assert "join" in space.resize(4, "--hosts", "localhost", status=1).err
     end(space, running)
 
 
@@ -151,21 +150,21 @@ def test_joiner_that_dies_or_stops_while_it_is_ready(space, number):
     running = start(space, *ENDLESS)
     assert space.epopctl("pause").status == 0
     waiting = space.start_epopctl("resize", "4", "--wait", "--timeout", "40")
-    status = wait_for_status(space, lambda s: s["adaptations"] and s["adaptations"][-1]["state"] == "prepared")
+    status = space.wait_for_status(lambda s: s["adaptations"] and s["adaptations"][-1]["state"] == "prepared")
     joiner = [process["pid"] for process in status["processes"] if process["state"] == "joining"][-1]
     job.send_signal(joiner, number)
     assert space.epopctl("resume").status == 0
     result = waiting.wait()
     assert result.status in (1, 4), result
-    resize(space, 4)
+    space.resize(4)
     end(space, running)
 
 
 @each_backend
 def test_rank_that_dies_ends_all_launches(space, backend):
     running = start(space, *ENDLESS, backend=backend)
-    resize(space, 4)
-    victim = [process["pid"] for process in processes(space) if process["rank"] == 3][0]
+    space.resize(4)
+    victim = [process["pid"] for process in space.status()["processes"] if process["rank"] == 3][0]
     os.kill(victim, signal.SIGKILL)
     result = running.wait(10)
     assert result.failed, result
@@ -174,8 +173,8 @@ def test_rank_that_dies_ends_all_launches(space, backend):
 @each_backend
 def test_first_launcher_killed(space, backend):
     running = start(space, *ENDLESS, backend=backend)
-    resize(space, 4)
-    pids = [process["pid"] for process in processes(space)]
+    space.resize(4)
+    pids = [process["pid"] for process in space.status()["processes"]]
     os.kill(running.pid, signal.SIGKILL)
     for pid in pids:
         joining.wait_for_end_of(pid)
@@ -184,14 +183,14 @@ def test_first_launcher_killed(space, backend):
 @each_backend
 def test_nothing_is_left_of_many_cycles(space, backend):
     running = start(space, *ENDLESS, backend=backend, options=("--no-pmix",))
-    zero = processes(space)[0]["pid"]
-    resize(space, 4), resize(space, 2)
-    left = len(processes(space))
+    zero = space.status()["processes"][0]["pid"]
+    space.resize(4), space.resize(2)
+    left = len(space.status()["processes"])
     descriptors = len(os.listdir(f"/proc/{zero}/fd"))
     for _ in range(int(os.environ.get("EPOP_TEST_CYCLES", "8"))):
-        resize(space, 4)
-        resize(space, 2)
-    assert len(processes(space)) == left
+        space.resize(4)
+        space.resize(2)
+    assert len(space.status()["processes"]) == left
     joining.wait_until(lambda: not launchers(space))
     joining.wait_until(lambda: len(os.listdir(f"/proc/{zero}/fd")) <= descriptors + 1)
     end(space, running)

@@ -1,12 +1,10 @@
 """Described data that is not dealt out evenly: particles, sparse rows by cuts, and what a partition owns."""
 
-import json
 import re
 
 import job
 import joining
 import pytest
-from scenario import wait_until_all_are_here
 
 PARTICLES = job.program("particles")
 MESH = job.test_program("described_mesh")
@@ -16,14 +14,13 @@ ENDLESS = "100000000"  # iterations, until it is stopped
 def resized(space, *command, sizes, options=()):
     """Starts on one rank of three, goes through the sizes, and stops."""
     running = space.start_epop("--start", "1", *options, *command, ranks=3, limit=60)
-    wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     return gone_through(space, running, sizes)
 
 
 def gone_through(space, running, sizes):
     for size in sizes:
-        result = space.epopctl("resize", str(size), "--wait")
-        assert result.status == 0, result
+        space.resize(size)
     assert space.epopctl("stop").status == 0
     result = running.wait()
     assert result.status == 0 and result.err == "", result
@@ -50,17 +47,17 @@ def test_under_the_debug_driver(space, command):
 @pytest.mark.parametrize("command", [(PARTICLES, "500", ENDLESS), (MESH, "100", ENDLESS)], ids=["particles", "mesh"])
 def test_with_processes_that_join(space, command):
     running = space.start_epop(*joining.JOIN, "--driver", "debug", *command, ranks=1, limit=60)
-    joining.wait_for_status(space, lambda status: status["state"] == "running")
+    space.wait_until_running()
     assert " right " in gone_through(space, running, (3, 2, 1, 2))
 
 
 def test_what_is_constant_arrives_ahead_of_the_window_or_in_it(space):
     """Rows, what lies by cuts or on a partition, and blocks with ghosts move in the window, and a plain vector ahead."""
     running = space.start_epop("--start", "1", MESH, "1000", ENDLESS, "constant", ranks=4, limit=60)
-    wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     for size in (3, 4, 1, 2):
-        assert space.epopctl("resize", str(size), "--wait").status == 0
-        done = json.loads(space.epopctl("status", "--json").out)["adaptations"][-1]
+        space.resize(size)
+        done = space.status()["adaptations"][-1]
         assert 0 < done["ahead"] <= 8 * 1000 and done["bytes"] > 0, done
     assert space.epopctl("stop").status == 0
     result = running.wait()

@@ -9,7 +9,7 @@ import job
 import joining
 import pytest
 
-from executables import LINKED, compile_c, compile_cxx, resize, source, start, status, wait_until_running
+from executables import LINKED, compile_c, compile_cxx, source, start
 
 CRASHED = "note: that was a process that had left the job, which goes on"
 
@@ -37,7 +37,7 @@ def leave_cxx(directory):
 
 
 def pids(space):
-    return {process["pid"] for process in status(space)["processes"]}
+    return {process["pid"] for process in space.status()["processes"]}
 
 
 def runs(pid):
@@ -59,7 +59,7 @@ def one_leaves(space, end, action):
     """The world is one process smaller; the pid of that one."""
     before = pids(space)
     pathlib.Path(f"{end}.action").write_text(action)
-    resize(space, len(before) - 1)
+    space.resize(len(before) - 1)
     (gone,) = before - pids(space)
     return gone
 
@@ -72,7 +72,7 @@ def all_leave(space, running, end, actions):
         if says:
             running.wait_for_line(says, stream="err", start=line)
         wait_until_gone(gone)
-        assert status(space)["state"] == "running"
+        assert space.status()["state"] == "running"
 
 
 def go_through(space, binary, actions, env=None):
@@ -81,7 +81,7 @@ def go_through(space, binary, actions, env=None):
     running = start(space, binary, end, ranks=ranks, env=env)
     all_leave(space, running, end, actions)
     if joining.WORKS:
-        resize(space, ranks)
+        space.resize(ranks)
         all_leave(space, running, end, actions)
     end.touch()
     result = running.wait()
@@ -112,7 +112,7 @@ def test_one_that_does_not_end_is_ended_after_the_job(space, leave):
     running = start(space, leave, end, ranks=2, env={"EPOP_LEAVE_SECONDS": 0.5})
     hanging = [one_leaves(space, end, "hang")]
     if joining.WORKS:
-        resize(space, 3)
+        space.resize(3)
         hanging.append(one_leaves(space, end, "hang"))
     assert all(runs(pid) for pid in hanging)
     end.touch()
@@ -128,15 +128,14 @@ def test_one_that_does_not_end_when_the_job_is_stopped(space, leave):
     end = space.directory / "end"
     running = start(space, leave, end, ranks=2, env={"EPOP_LEAVE_SECONDS": 0})
     one_leaves(space, end, "hang")
-    assert space.epopctl("stop", "--wait").status == 0
-    assert running.wait().status == 0
+    space.stop(running)
 
 
 def test_one_that_does_not_end_when_the_job_fails(space, leave):
     end = space.directory / "end"
     running = start(space, leave, end, ranks=3, env={"EPOP_LEAVE_SECONDS": 0})
     one_leaves(space, end, "hang")
-    os.kill(next(process["pid"] for process in status(space)["processes"] if process["rank"] == 1), 9)
+    os.kill(next(process["pid"] for process in space.status()["processes"] if process["rank"] == 1), 9)
     assert running.wait(20).status != 0
 
 
@@ -180,9 +179,9 @@ def test_a_wrong_variable(space, leave, variable, value, says, ranks):
 def test_under_epop_it_is_the_walk_that_leaves(space):
     running = space.start_epop("--backend", "pool", job.test_program("leaves"), space.directory / "end", ranks=2,
                                env={"EPOP_LEAVE": "commit"})
-    wait_until_running(space, running)
-    resize(space, 1)
-    resize(space, 2)
+    space.wait_until_running(running)
+    space.resize(1)
+    space.resize(2)
     (space.directory / "end").touch()
     result = running.wait()
     assert result.status == 0 and result.err == "" and result.out.count("commit returned") == 1, result

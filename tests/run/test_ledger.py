@@ -4,8 +4,6 @@ import re
 
 import job
 import pytest
-from joining import wait_for_status
-from scenario import wait_until_all_are_here
 
 LEDGER = job.program("ledger")
 DISTS = ["block", "cyclic", "block-cyclic"]
@@ -36,11 +34,10 @@ def test_without_resizes(space, dist):
 @pytest.mark.parametrize("dist, skew", zip(DISTS, [0, 2000, 500]))
 def test_resizes_from_outside(space, dist, skew):
     it = ledger(space, "elements=1001", ENDLESS, "work=1000", f"skew={skew}", f"dist={dist}", start=2, ranks=4)
-    wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     sizes = [4, 1, 3, 2]
     for size in sizes:
-        result = space.epopctl("resize", str(size), "--wait")
-        assert result.status == 0, result
+        space.resize(size)
     assert space.epopctl("stop").status == 0
     assert finish(it, 1001) == (len(sizes), sizes[-1])
 
@@ -48,7 +45,7 @@ def test_resizes_from_outside(space, dist, skew):
 @pytest.mark.parametrize("elements", [0, 1, 3, 5000])
 def test_resizes_by_itself(space, elements):
     it = ledger(space, f"elements={elements}", ENDLESS, "work=1000", "skew=500", "resize=30", "max=4", start=1, ranks=4)
-    wait_for_status(space, lambda status: sum(one["state"] == "committed" for one in status["adaptations"]) >= 5)
+    space.wait_for_status(lambda status: sum(one["state"] == "committed" for one in status["adaptations"]) >= 5)
     assert space.epopctl("stop").status == 0
     assert finish(it, elements)[0] >= 5
 
@@ -71,9 +68,9 @@ def test_double_phase_resized(space):
     for size in (3, 2):
         _, seen = it.wait_for_line("epop: stopped before ", stream="err", start=seen)
         assert space.epopctl("resize", size).status == 0
-        wait_for_status(space, lambda status: status["adaptations"][-1]["state"] == "prepared")
+        space.wait_for_status(lambda status: status["adaptations"][-1]["state"] == "prepared")
         assert space.epopctl("continue").status == 0
-        wait_for_status(space, lambda status: status["size"] == size)
+        space.wait_for_status(lambda status: status["size"] == size)
     it.wait_for_line("epop: stopped before ", stream="err", start=seen)
     for command in (["break", "first", "--remove"], ["continue"]):
         assert space.epopctl(*command).status == 0

@@ -276,7 +276,7 @@ def test_an_executable_that_grows(space, loop):
     end = space.directory / "end"
     running = plain.start(space, loop, end)
     measure_plain(space)
-    plain.resize(space, 3)
+    space.resize(3)
     deadline = time.monotonic() + 30
     while not (has(result := measure_plain(space), 3, pc=0) and at(result, 3, pc=0)["ranks"] == 3):
         assert time.monotonic() < deadline, result

@@ -6,8 +6,7 @@ import job
 import joining
 import pytest
 
-from executables import (LIB, LINKED, PRELOADED, compile_c, compile_cxx, go_through, loop, mpi_libraries,  # noqa: F401
-                         resize, source, start, status, wait_until_running)
+from executables import LIB, LINKED, PRELOADED, compile_c, compile_cxx, go_through, loop, mpi_libraries, source, start  # noqa: F401
 
 HEAT = job.BUILD / "plain/heat_adapt"
 
@@ -43,9 +42,9 @@ def test_preloaded(space):
 def test_others_leave_than_the_last(space, loop):
     end = space.directory / "end"
     running = start(space, loop, end, "start", ranks=3)
-    resize(space, 2, "--release-ranks", "1")
-    resize(space, 3)
-    resize(space, 3, "--release-ranks", "1")
+    space.resize(2, "--release-ranks", "1")
+    space.resize(3)
+    space.resize(3, "--release-ranks", "1")
     end.touch()
     result = running.wait()
     assert result.status == 0 and "right at the end, 3 processes" in result.out, result
@@ -58,9 +57,9 @@ def test_a_resized_example_computes_what_a_plain_one_does(space):
     for ranks in (3, 1, 2): # while it stands still, so that it does not end before, however fast it is
         assert space.epopctl("pause").status == 0
         assert space.epopctl("resize", ranks).status == 0
-        joining.wait_for_status(space, lambda it: it["adaptations"][-1]["state"] == "prepared")
+        space.wait_for_status(lambda it: it["adaptations"][-1]["state"] == "prepared")
         assert space.epopctl("resume").status == 0
-        joining.wait_for_status(space, lambda it, ranks=ranks: it["size"] == ranks)
+        space.wait_for_status(lambda it, ranks=ranks: it["size"] == ranks)
     resized, plain = running.wait(), space.start([job.MPIEXEC, "-n", 1, HEAT, *rod]).wait()
     assert resized.status == plain.status == 0, (resized, plain)
     numbers = [re.match(r"(heat [\d.]+, spread [\d.]+ after 150000 steps), (\d) processes\n$", result.out)
@@ -78,9 +77,9 @@ def test_a_joining_process_aborts_before_it_is_connected(space, loop):
     abort.touch()
     for _ in range(times):
         refused = space.epopctl("resize", 3, "--wait")
-        assert refused.status == 1 and status(space)["size"] == 2, refused
+        assert refused.status == 1 and space.status()["size"] == 2, refused
     abort.unlink()
-    resize(space, 3)
+    space.resize(3)
     end.touch()
     result = running.wait()
     assert result.status == 0 and result.out == "aborts (out)\n" * times + "right at the end, 3 processes\n", result
@@ -95,9 +94,9 @@ def test_status_of_a_process_that_left_is_its_own(space, loop, left_with, variab
     """One of the first launch, and one that joined; they return it from main, or call exit() without MPI_Finalize."""
     end = space.directory / "end"
     running = start(space, loop, end, "start", env={variable: left_with})
-    resize(space, 1)
-    resize(space, 3)
-    resize(space, 2)
+    space.resize(1)
+    space.resize(3)
+    space.resize(2)
     end.touch()
     result = running.wait()
     assert result.status == 0 and "right at the end, 2 processes" in result.out and result.err == "", result
@@ -108,8 +107,8 @@ def test_status_of_a_process_that_left_is_its_own(space, loop, left_with, variab
 def test_status_of_a_joined_process_of_the_last_world_is_the_jobs(space, loop, end_with):
     end = space.directory / "end"
     running = start(space, loop, end, "start", env={"END_WITH": end_with})
-    resize(space, 4)
-    resize(space, 3)
+    space.resize(4)
+    space.resize(3)
     end.touch()
     result = running.wait()
     assert result.status == end_with and "right at the end, 3 processes" in result.out, result
@@ -133,10 +132,10 @@ def test_shrink(space, loop):
     """By every MPI library under Hydra: leaving processes end for real while the other goes on."""
     end = space.directory / "end"
     running = start(space, loop, end)
-    pids = [process["pid"] for process in status(space)["processes"]]
-    resize(space, 1)
+    pids = [process["pid"] for process in space.status()["processes"]]
+    space.resize(1)
     running.wait_for_line("a process returns from main")
-    assert [process["pid"] for process in status(space)["processes"]] == pids[:1]
+    assert [process["pid"] for process in space.status()["processes"]] == pids[:1]
     end.touch()
     result = running.wait()
     assert result.status == 0 and "right at the end, 1 processes" in result.out and "WRONG" not in result.out, result
@@ -147,7 +146,7 @@ def test_status_after_a_shrink(space, loop, variable):
     """A process of the first launch left: as without a status."""
     end = space.directory / "end"
     running = start(space, loop, end, env={variable: 3})
-    resize(space, 1)
+    space.resize(1)
     end.touch()
     result = running.wait()
     assert result.status == 0 and "right at the end, 1 processes" in result.out and result.err == "", result
@@ -179,9 +178,8 @@ def test_growth_is_refused_with_the_reason(space, loop):
 
 def test_stop(space, loop):
     running = start(space, loop, space.directory / "end")
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == 0 and result.out == result.err == "", result
+    result = space.stop(running)
+    assert result.out == result.err == "", result
 
 
 def test_nothing_is_asked_of_it(space, loop):
@@ -237,12 +235,11 @@ def test_program_under_epop(space, backend):
     """Rank 1 leaves and joins again; MPI_Finalize of the program is not that of the process."""
     options = ["--start", "1"] if backend == "pool" else []
     running = space.start_epop("--backend", backend, *options, job.program("elastic_mpi"), 100000000, ranks=2)
-    wait_until_running(space, running)
+    space.wait_until_running(running)
     for size in (2, 1, 2) if backend == "pool" else (1, 2):
-        resize(space, size)
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == 0 and re.fullmatch(r"\d+ turns, at the end on 2 ranks\n", result.out), result
+        space.resize(size)
+    result = space.stop(running)
+    assert re.fullmatch(r"\d+ turns, at the end on 2 ranks\n", result.out), result
 
 
 def test_program_under_epop_that_is_left_alone(space):

@@ -18,8 +18,8 @@ def go_through(space, csr, ranks, sizes):
     end = space.directory / "end"
     running = adapt.start(space, csr, end, ranks=ranks)
     for size in sizes:
-        adapt.resize(space, size)
-        made = adapt.status(space)
+        space.resize(size)
+        made = space.status()
         assert made["size"] == size and made["adaptations"][-1]["bytes"] > 0, made
     end.touch()
     result = running.wait()

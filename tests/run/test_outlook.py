@@ -6,7 +6,7 @@ import re
 import joining
 import pytest
 from scenario import Scenario, Switch, check_status
-from executables import loop, resize, start, status  # noqa: F401
+from executables import loop, start  # noqa: F401
 from schemas import validate
 
 
@@ -159,9 +159,9 @@ def test_short_visits(space):
 def test_a_plain_executable(space, loop):
     """Its structure is not known: it is one phase, and an iteration goes from probe to probe."""
     it = start(space, loop, space.directory / "end", ranks=3)
-    resize(space, 2)
+    space.resize(2)
     assert space.epopctl("pause").status == 0
-    told = status(space)
+    told = space.status()
     validate("control", told, "status")
     assert [(element["type"], element["name"]) for element in told["elements"]] == [("EP", "main")]
     assert (told["next"]["pc"], told["next"]["type"]) == (1, "END") and "iterations" not in told["next"]

@@ -6,12 +6,10 @@ import json
 import re
 import time
 
-import executables
 import generate
 import headers
 import job
 import pytest
-from scenario import wait_until_all_are_here
 from traces import Trace
 
 ITEMS = job.test_program("items")
@@ -61,8 +59,8 @@ def test_each_is_told(name):
 
 def start(space, *arguments, options=(), ranks=2):
     running = space.start_epop("--backend", "pool", *options, ITEMS, space.directory / "end", *arguments, ranks=ranks)
-    executables.wait_until_running(space, running)
-    wait_until_all_are_here(space)
+    space.wait_until_running(running)
+    space.wait_until_all_are_here()
     return running
 
 

@@ -7,7 +7,6 @@ import time
 import executables
 import job
 import pytest
-from scenario import wait_until_all_are_here
 
 PACKED = job.test_program("packed")
 ITSELF = {"EPOP_TEST_PACKED": "itself"}
@@ -17,8 +16,8 @@ NOTE = "epop: note: described items 'atoms' is empty in this checkpoint, and was
 def start(space, *arguments, options=(), ranks=4, **how):
     running = space.start_epop("--backend", "pool", "--checkpoint-dir", space.directory, *options, PACKED, space.directory / "end",
                                *arguments, ranks=ranks, **how)
-    executables.wait_until_running(space, running)
-    wait_until_all_are_here(space)
+    space.wait_until_running(running)
+    space.wait_until_all_are_here()
     return running
 
 
@@ -55,11 +54,11 @@ def test_resized_saved_and_restarted(space, options):
 def test_saved_in_memory(space):
     """The process of rank 1 dies; from the copy in memory all goes on."""
     running = space.start_epop("--recover", 1, "-n", 2, "--checkpoint-memory", "0.1", PACKED, space.directory / "end")
-    executables.wait_until_running(space, running)
+    space.wait_until_running(running)
     end = time.monotonic() + 30
-    while "checkpoint" not in executables.status(space):
+    while "checkpoint" not in space.status():
         assert running.running() and time.monotonic() < end, running.wait(1)
-    pid = next(one["pid"] for one in executables.status(space)["processes"] if one["rank"] == 1)
+    pid = next(one["pid"] for one in space.status()["processes"] if one["rank"] == 1)
     job.send_signal(pid, signal.SIGKILL)
     running.wait_for_line(r"epop: recovered \(1 of 1\) on 2 ranks from checkpoint \d+ in memory", stream="err")
     (space.directory / "end").touch()
@@ -104,7 +103,7 @@ def test_executable(space, tmp_path):
     places = {"EPOP_CHECKPOINT_DIR": space.directory}
     running = executables.start(space, binary, space.directory / "end", ranks=3, env=places)
     ctl(space, "checkpoint", "--wait")
-    executables.resize(space, 2)
+    space.resize(2)
     ctl(space, "checkpoint", "--wait")
     end(space, running, 2)
     for file in files(space):

@@ -141,9 +141,7 @@ def test_parked_processes_cost_nothing(space):
                                f"elements={elements}", ranks=2)
     it = Parking.__new__(Parking)
     it.space, it.it = space, running
-    end = time.monotonic() + 20
-    while space.epopctl("status").status and time.monotonic() < end:
-        pass
+    space.wait_for_status(lambda status: True)
     it.ctl = lambda command, *arguments, **how: space.epopctl(command, *arguments, **how)
     it.resize(4)
     busy = {it.rank_pid(rank): resident(it.rank_pid(rank)) for rank in (1, 2, 3)}
@@ -156,7 +154,7 @@ def test_parked_processes_cost_nothing(space):
     before = {pid: stat_seconds(pid) for pid in parked}
     time.sleep(2)
     assert all(stat_seconds(pid) - before[pid] <= 0.03 for pid in parked)
-    assert space.epopctl("stop", "--wait").status == 0 and running.wait().status == 0
+    space.stop(running)
 
 
 def test_many_cycles(space):

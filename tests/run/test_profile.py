@@ -11,7 +11,7 @@ import time
 import job
 import pytest
 from profiling import UNEVEN, check_measured, element, iterations, partial, parts, profiled, read, wait_for_checkpoint, world
-from scenario import Scenario, Switch, wait_until_all_are_here
+from scenario import Scenario, Switch
 
 # ---- Sums
 
@@ -131,9 +131,9 @@ def test_bytes(space):
     """That they are the least is checked in every profile."""
     it = space.start_epop("--start", "1", *profiled(space), job.program("ledger"), "elements=1000", "iterations=1000000",
                           "dist=block", ranks=3)
-    wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     for size in (2, 3, 1):
-        assert space.epopctl("resize", str(size), "--wait").status == 0
+        space.resize(size)
     assert space.epopctl("stop").status == 0 and it.wait().status == 0
     first, _, last = read(space)["adaptations"]
     assert first["traffic"] == [{"from": 0, "to": 1, "bytes": 500 * 8}]
@@ -154,10 +154,10 @@ def test_the_least_bytes(space, dist):
     """Counted here element by element: those whose process is another one afterwards."""
     it = space.start_epop("--start", "1", *profiled(space), job.program("ledger"), "elements=1000", "iterations=1000000",
                           f"dist={dist}", ranks=4)
-    wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     sizes = [1, 3, 2, 4]
     for size in sizes[1:]:
-        assert space.epopctl("resize", str(size), "--wait").status == 0
+        space.resize(size)
     assert space.epopctl("stop").status == 0 and it.wait().status == 0
     profile = read(space)
     process = {part: number for number, played in parts(profile).items() for part in played}  # {(rank, size): process}

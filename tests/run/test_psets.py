@@ -12,8 +12,7 @@ import pytest
 
 import job
 import joining
-from executables import (LINKED, MPICC, compile_c, compile_threads, resize, source, start, status, the_world_changes_while_a_communicator_is_made,
-                         two_threads_begin_one_job, wait_until_running)
+from executables import LINKED, MPICC, compile_c, compile_threads, source, start, the_world_changes_while_a_communicator_is_made, two_threads_begin_one_job
 from schemas import validate
 
 SESSIONS = job.BUILD / "plain/sessions"
@@ -81,10 +80,9 @@ def test_a_job_that_never_changes(space):
 def test_the_example_is_resized_and_stopped(space):
     running = start(space, SESSIONS, 100000000, 10000, limit=100)
     for size in (4, 1, 3):
-        resize(space, size)
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == 0 and result.err == "", result
+        space.resize(size)
+    result = space.stop(running)
+    assert result.err == "", result
 
 
 def test_exit_with_a_session(space, calls):
@@ -143,9 +141,9 @@ def test_one_set_changes_and_the_other_is_not_asked(space):
     running.wait_for_line("moving 2")
     running.wait_for_line("still 2")
     moving = "mpi://app/psets_bound/moving"
-    assert space.epopctl("resize", "+1", "--pset", moving, "--wait").status == 0
+    space.resize("+1", "--pset", moving)
     running.wait_for_line("moving 3")
-    assert space.epopctl("resize", 1, "--pset", moving, "--wait").status == 0
+    space.resize(1, "--pset", moving)
     running.wait_for_line("moving 1")
     found = sets(space)
     assert found[moving]["processes"] == [2] and (found[moving]["version"], found[moving]["epoch"]) == (2, 2), found
@@ -169,7 +167,7 @@ def test_both_sets_accept_what_takes_processes_of_both(space):
     running = start(space, binary, end, "both", ranks=4)
     running.wait_for_line("moving 2")
     running.wait_for_line("still 2")
-    resize(space, 2, "--release-ranks", "1,3")
+    space.resize(2, "--release-ranks", "1,3")
     running.wait_for_line("moving 1")
     running.wait_for_line("still 1")
     end.touch()
@@ -239,7 +237,7 @@ def test_resize_me_when_you_want(space, edges):
     few = space.epopctl("resize", 1)
     assert few.status == 1 and "takes 2 processes or more in mpi://WORLD, not 1 (mpi_num_procs_min)" in few.err, few
     for size in (3, 2):
-        resize(space, size)
+        space.resize(size)
         running.wait_for_line(f"{size} processes")
     end.touch()
     result = running.wait()
@@ -259,7 +257,7 @@ def a_process_keeps_its_session(space, edges):
     running.wait_for_line("2 processes")
 
     def pids(key, value):
-        return [process["pid"] for process in status(space)["processes"] if process[key] == value]
+        return [process["pid"] for process in space.status()["processes"] if process[key] == value]
 
     joining.wait_until(lambda: pids("state", "leaving"))  # a rank may say that it has come through before the job knows
     return running, pids("state", "leaving")[0], pids("rank", 0)[0]
@@ -295,9 +293,9 @@ def test_stopped_while_a_taken_process_keeps_its_session(space, edges, how):
 def test_sets_of_a_program_under_epop(space):
     """They know nothing of sets: the runtime cares for all of theirs."""
     running = space.start_epop("--backend", "pool", "--start", 1, job.program("ledger"), *joining.ENDLESS, ranks=2)
-    wait_until_running(space, running)
+    space.wait_until_running(running)
     assert sets(space)["mpi://app/ledger"]["processes"] == [0]
-    resize(space, 2)
+    space.resize(2)
     found = sets(space)
     for entry in found.values():
         validate("control", entry, "pset")
@@ -306,8 +304,7 @@ def test_sets_of_a_program_under_epop(space):
     table = space.epopctl("psets").out.splitlines()
     assert table[0].split("\t") == ["SET", "SIZE", "VERSION", "EPOCH", "ACTIVE", "PROCESSES"], table
     assert "mpi://app/ledger\t2\t1\t0\tno\t0,1" in table, table
-    assert space.epopctl("stop", "--wait").status == 0
-    assert running.wait().status == 0
+    space.stop(running)
 
 
 def test_a_program_under_epop_does_not_change_by_a_session(space):

@@ -10,7 +10,7 @@ import time
 
 import job
 import pytest
-from scenario import Scenario, Switch, wait_until_all_are_here
+from scenario import Scenario, Switch
 
 DRIVER = job.test_program("driver_records")
 
@@ -121,9 +121,9 @@ def test_bytes_are_those_that_had_to_move(space):
     elements, sizes = 1000, [1, 2, 3, 1]
     it = space.start_epop("--start", "1", *options(space), job.program("ledger"), f"elements={elements}",
                           "iterations=1000000", "dist=block", ranks=3)
-    wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     for size in sizes[1:]:
-        assert space.epopctl("resize", str(size), "--wait").status == 0
+        space.resize(size)
     assert space.epopctl("stop").status == 0 and it.wait().status == 0
     moved = Written(space).moved()
     assert list(moved) == [1, 2, 3]

@@ -166,21 +166,10 @@ def memory_of(space):
     return None
 
 
-def status_of(space):
-    result = space.epopctl("status", "--json")
-    return json.loads(result.out) if result.status == 0 else {}
-
-
-def await_running(space, running):
-    await_that(running, lambda: status_of(space).get("state") == "running")
-
-
 def await_saved(space, running):
     """All ranks have their part of a checkpoint, which is not of the beginning."""
-    def is_saved():
-        saved = status_of(space).get("checkpoint", {})
-        return saved.get("level") == "memory" and saved["iteration"] > 0
-    await_that(running, is_saved)
+    space.wait_for_status(lambda status: status.get("checkpoint", {}).get("level") == "memory" and status["checkpoint"]["iteration"] > 0,
+                          running=running)
 
 
 def await_part(space, running):
@@ -191,9 +180,8 @@ def await_part(space, running):
 def recovered(space, running):
     """What it goes on from after its only fault; then it is stopped."""
     match, _ = running.wait_for_line(DIED, stream="err")
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == 0 and len(recoveries(result)) == 1, result
+    result = space.stop(running)
+    assert len(recoveries(result)) == 1, result
     return match[4]
 
 
@@ -240,7 +228,7 @@ def test_memory_is_damaged(space, started, damage, file):
 def test_a_file_is_newer(space, started):
     """The one that was made in memory is older than the one in the file."""
     running = five(started, 1000, MANY, memory="1000", directory=space.directory)
-    await_running(space, running)
+    space.wait_until_running(running)
     assert space.epopctl("checkpoint", "--wait").status == 0
     os.kill(victims(space, "1")[0], signal.SIGKILL)
     assert recovered(space, running) == "checkpoint 1 in a file"
@@ -249,16 +237,15 @@ def test_a_file_is_newer(space, started):
 def test_other_runs_of_the_program_do_not_count(space, started):
     """A file that was there before belongs to another run."""
     before = five(started, 1000, MANY, memory=None, directory=space.directory)
-    await_running(space, before)
+    space.wait_until_running(before)
     assert space.epopctl("checkpoint", "--wait").status == 0 and space.epopctl("stop", "--wait").status == 0
     assert before.wait().status == 0
     running = five(started, 1000, MANY, memory=None, directory=space.directory)
-    await_running(space, running)
+    space.wait_until_running(running)
     os.kill(victims(space, "1")[0], signal.SIGKILL)
     match, _ = running.wait_for_line(DIED, stream="err")
     assert match[4] == "the beginning", match[0]
-    assert space.epopctl("stop", "--wait").status == 0
-    assert running.wait().status == 0
+    space.stop(running)
 
 
 def test_memory_without_a_supervisor(space):
@@ -329,7 +316,7 @@ def test_an_executable(space, started, memory):
     if memory:
         await_saved(space, running)
     else:
-        await_running(space, running)
+        space.wait_until_running(running)
     os.kill(named(space, "fault", PMI_RANK=1)[0], signal.SIGKILL)
     result = running.wait()
     told = sorted(re.findall(r"rank (\d): fault (\d) before step (\d+)", result.out))
@@ -343,11 +330,11 @@ def test_an_executable_has_the_options_for_checkpoints(space, started, option, b
     """Which epop hands on, as mpiexec starts it without epop."""
     saved = space.directory / "saved"
     running = started("1000", "1000000000", program=job.BUILD / "plain/heat_adapt", options=(option, "--checkpoint-dir", saved))
-    await_running(space, running)
+    space.wait_until_running(running)
     assert space.epopctl("checkpoint", "--wait").status == 0
-    told = json.loads(space.epopctl("status", "--json").out)["checkpoint"]
+    told = space.status()["checkpoint"]
     assert told.get("behind") is behind and pathlib.Path(told["path"]).parent == saved, told
-    assert space.epopctl("stop", "--wait").status == 0 and running.wait().status == 0
+    space.stop(running)
 
 
 def test_profile_and_trace(space, started):

@@ -19,16 +19,6 @@ DIED = r"epop: recovered \((\d+) of (\d+)\) on (\d+) ranks? from (.*); lost: (\d
 FIVE = job.program("five")
 
 
-def await_status(ctl, running, condition):
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        result = ctl("status", "--json")
-        if result.status == 0 and condition(json.loads(result.out)):
-            return json.loads(result.out)
-        assert running.running(), running.wait()
-    raise AssertionError(f"not in time: {result}")
-
-
 def is_saved(status):
     return status.get("checkpoint", {}).get("level") == "memory"
 
@@ -44,18 +34,18 @@ def test_five(space):
     steps = [5000, 1000000]
     running = space.start_epop("--recover", 2, "--checkpoint-memory", "0.2", "--checkpoint-dir", space.directory, "-n", 2, FIVE,
                                *steps, limit=100)
-    await_status(space.epopctl, running, lambda status: status["state"] == "running")
-    assert space.epopctl("resize", "4", "--wait").status == 0
-    assert space.epopctl("resize", "3", "--wait").status == 0
-    last = await_status(space.epopctl, running, lambda status: is_saved(status) and status["size"] == 3)
+    space.wait_until_running(running)
+    space.resize(4)
+    space.resize(3)
+    last = space.wait_for_status(lambda status: is_saved(status) and status["size"] == 3, running=running)
     assert "recoveries" not in last, last
     os.kill(of_rank(last, 2)["pid"], signal.SIGKILL)
     match, _ = running.wait_for_line(DIED, stream="err")
     assert "in memory" in match[4] and space.in_time(float(match[7]), 2), match[0]
-    status = await_status(space.epopctl, running, lambda status: status["state"] == "running" and "recoveries" in status)
+    status = space.wait_for_status(lambda status: status["state"] == "running" and "recoveries" in status, running=running)
     assert status["recoveries"][0]["from"] == "memory" and status["recoveries"][0]["size"] == 2, status
     assert re.search(r"^recovered\s+from memory \d+, \d+ iterations lost", space.epopctl("status").out, flags=re.M)
-    assert space.epopctl("resize", "1", "--wait").status == 0
+    space.resize(1)
     saved = space.epopctl("checkpoint", "--wait", "--json")
     assert saved.status == 0, saved
     step = json.loads(saved.out)["checkpoint"]["iteration"]  # the status may tell of a later one, in memory
@@ -65,10 +55,9 @@ def test_five(space):
     assert result.status == 0 and [size for size, _ in worlds] == [2, 4, 3, 2, 1], result  # each step looks for all before it
     assert worlds[0] == (2, 0) and worlds[1][1] <= worlds[2][1] and 0 < worlds[3][1] <= worlds[4][1] <= step, result
     again = space.start_epop("--restart", space.directory, FIVE, *steps, ranks=3)
-    await_status(space.epopctl, again, lambda status: status["state"] == "running")
-    assert space.epopctl("stop", "--wait").status == 0
-    result = again.wait()
-    assert result.status == 0 and re.search(r"five: from step (\d+) on 3 ranks", result.err)[1] == str(step), result
+    space.wait_until_running(again)
+    result = space.stop(again)
+    assert re.search(r"five: from step (\d+) on 3 ranks", result.err)[1] == str(step), result
 
 
 # ---- Hosts
@@ -90,7 +79,7 @@ def left_in_memory(net, name):
 def test_a_host_loses_its_power(space, net, where, lost, ranks):
     running = start(net, where)
     first = where.split(":")[0]
-    await_status(lambda *words: net.epopctl(first, *words), running, is_saved)
+    net.at(first).wait_for_status(is_saved, running=running)
     off = time.monotonic()
     net.power_off(lost)
     match, _ = running.wait_for_line(DIED, stream="err", timeout=40)

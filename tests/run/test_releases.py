@@ -23,7 +23,7 @@ REFUSED = 1
 NODES = ["n1", "n2", "n3", "n4"]
 
 
-class Net:
+class Net(job.Asks):
     """The ledger on four hosts, of which the first has its first launch."""
 
     def __init__(self, space):
@@ -36,7 +36,7 @@ class Net:
         words = command or [job.BUILD / "bin/epop", "--backend", "join", *options,
                             *(program or [job.program("ledger"), *joining.ENDLESS])]
         self.running = self.net.start("n1", [job.MPIEXEC, *launcher, *words], env=env, limit=120)
-        self.wait_for(lambda status: status["state"] == "running")
+        self.wait_until_running(self.running)
         return self
 
     def start_sizes(self, rule, *arguments, ranks=1):
@@ -46,55 +46,34 @@ class Net:
                    env={"EPOP_TEST_SIZES": rule})
         return first
 
-    def ctl(self, *words):
+    def epopctl(self, *words):
         return self.net.epopctl("n1", *words)
 
     def ask(self, *words):
         return self.net.start("n1", [job.BUILD / "bin/epopctl", *words], limit=60)
 
     def answer(self, *words, status=0):
-        result = self.ctl("resize", *words, "--json")
+        result = self.epopctl("resize", *words, "--json")
         assert result.status == status, result
         return json.loads(result.out)
 
-    def status(self):
-        result = self.ctl("status", "--json")
-        return json.loads(result.out) if result.status == 0 else None
-
-    def wait_for(self, condition, limit=30):
-        found = []
-
-        def look():
-            status = self.status()
-            if status and condition(status):
-                found.append(status)
-            return found
-        joining.wait_until(look, limit)
-        return found[0]
-
     def wait_for_hosts(self, *names):
-        return self.wait_for(lambda status: hosts_by_rank(status) == list(names) and status["state"] == "running")
+        return self.wait_for_status(lambda status: hosts.by_rank(status) == list(names) and status["state"] == "running")
 
     def wait_for_queued(self, count):
-        return self.wait_for(lambda status: status.get("queued") == count)
+        return self.wait_for_status(lambda status: status.get("queued") == count)
 
     def grow(self, *names):
         for name in names:
-            assert self.ctl("resize", "+1", "--hosts", name, "--wait").status == 0
+            self.resize("+1", "--hosts", name)
 
     def pids(self, host):
         return [process["pid"] for process in self.status()["processes"] if process["host"] == host]
 
     def end(self):
-        self.ctl("stop", "--wait")
-        result = self.running.wait()
-        assert result.status == 0 and "WRONG" not in result.out + result.err, result
+        result = self.stop(self.running)
+        assert "WRONG" not in result.out + result.err, result
         return result
-
-
-def hosts_by_rank(status):
-    ranks = sorted((process["rank"], process["host"]) for process in status["processes"])
-    return [host for rank, host in ranks if rank >= 0]
 
 
 def runs(pid):
@@ -119,19 +98,19 @@ def fixture_net(space):
 def test_releases_of_three_hosts_become_two_adaptations(net):
     """The first is pending in a pause; the two behind it are one."""
     net.start().grow("n2", "n3", "n4")
-    assert net.ctl("pause").status == 0
+    assert net.epopctl("pause").status == 0
     first = net.ask("resize", "--release", "n3", "--wait", "--json")
-    net.wait_for(lambda status: status["adaptations"][-1]["id"] == 4)
+    net.wait_for_status(lambda status: status["adaptations"][-1]["id"] == 4)
     second = net.answer("--release", "n2")
     assert second["code"] == "accepted" and second["queued"] and "adaptation 4" in second["note"], second
     third = net.ask("resize", "--release-ranks", "3", "--wait=vacated", "--json")
-    refused = net.ctl("resize", "+1")
+    refused = net.epopctl("resize", "+1")
     assert refused.status == REFUSED and "is pending" in refused.err, refused
     again = net.ask("resize", "--release", "n3", "--wait", "--json")
     net.wait_for_queued(3)
-    assert net.ctl("cancel").status == 0 and first.wait().status == REFUSED
-    net.wait_for(lambda status: status["adaptations"][-1]["id"] == 5)
-    assert net.ctl("resume").status == 0
+    assert net.epopctl("cancel").status == 0 and first.wait().status == REFUSED
+    net.wait_for_status(lambda status: status["adaptations"][-1]["id"] == 5)
+    assert net.epopctl("resume").status == 0
     ended = [it.wait() for it in (third, again)]
     assert not any(it.status for it in ended), ended
     results = [json.loads(it.out) for it in ended]
@@ -146,12 +125,12 @@ def test_releases_of_three_hosts_become_two_adaptations(net):
 def test_what_is_queued_is_refused_like_any(net):
     """Rank 0's host, a host without ranks, a rank that there is not."""
     net.start().grow("n2")
-    assert net.ctl("pause").status == 0 and net.ctl("resize", "--release", "n2").status == 0
+    assert net.epopctl("pause").status == 0 and net.epopctl("resize", "--release", "n2").status == 0
     for words, reason in ((("--release", "n1"), "rank 0 cannot leave"), (("--release", "n4"), "no rank runs on n4"),
                           (("--release-ranks", "0"), "rank 0 cannot leave"), (("--release-ranks", "7"), "no rank 7")):
-        result = net.ctl("resize", *words)
+        result = net.epopctl("resize", *words)
         assert result.status == REFUSED and reason in result.err, result
-    net.ctl("resume")
+    net.epopctl("resume")
     net.wait_for_hosts("n1")
     net.end()
 
@@ -159,14 +138,14 @@ def test_what_is_queued_is_refused_like_any(net):
 def test_a_host_that_has_left_meanwhile(net):
     """Asked for twice: the second one is done, with a note."""
     net.start().grow("n2", "n3")
-    assert net.ctl("pause").status == 0
+    assert net.epopctl("pause").status == 0
     first = net.ask("resize", "--release", "n2", "--wait", "--json")
-    net.wait_for(lambda status: status["adaptations"][-1]["id"] == 3)
+    net.wait_for_status(lambda status: status["adaptations"][-1]["id"] == 3)
     second = net.ask("resize", "--release", "n2", "--wait=vacated", "--json")
     gone = net.ask("resize", "--release", "n3", "--wait", "--json")
     net.wait_for_queued(2)
     gone.kill()
-    net.ctl("resume")
+    net.epopctl("resume")
     assert first.wait().status == 0
     answer = json.loads(second.wait().out)
     assert answer["code"] == "done" and "no rank is there any more" in answer["note"] and answer["vacated"], answer
@@ -176,9 +155,9 @@ def test_a_host_that_has_left_meanwhile(net):
 
 def test_stop_while_releases_wait(net):
     net.start().grow("n2", "n3")
-    assert net.ctl("pause").status == 0
+    assert net.epopctl("pause").status == 0
     first = net.ask("resize", "--release", "n2", "--wait")
-    net.wait_for(lambda status: status["adaptations"][-1]["id"] == 3)
+    net.wait_for_status(lambda status: status["adaptations"][-1]["id"] == 3)
     second = net.ask("resize", "--release", "n3", "--wait")
     net.wait_for_queued(1)
     net.end()
@@ -195,7 +174,7 @@ def test_the_host_of_a_growth_is_released(net):
     net.start("--prepare-timeout", "100").grow("n2")
     net.net.cut("n3", silently=True)
     growth = net.ask("resize", "+1", "--hosts", "n3", "--wait")
-    net.wait_for(lambda status: status["adaptations"][-1]["id"] == 2)
+    net.wait_for_status(lambda status: status["adaptations"][-1]["id"] == 2)
     queued = net.answer("--release", "n2")
     assert queued["queued"], queued
     answer = net.answer("--release", "n3", "--wait")
@@ -212,14 +191,14 @@ def test_the_host_of_a_growth_is_released(net):
 def test_a_prepared_growth_is_called_off(net):
     """In a pause, with its joiners waiting."""
     net.start()
-    assert net.ctl("pause").status == 0
+    assert net.epopctl("pause").status == 0
     growth = net.ask("resize", "+1", "--hosts", "n2", "--wait")
-    net.wait_for(lambda status: status["adaptations"] and status["adaptations"][-1]["state"] == "prepared")
+    net.wait_for_status(lambda status: status["adaptations"] and status["adaptations"][-1]["state"] == "prepared")
     joiners = net.pids("n2")
     answer = net.answer("--release", "n2", "--wait=vacated")
     assert answer["code"] == "done" and answer["vacated"] and joiners and not any(map(runs, joiners)), answer
     assert growth.wait().status == REFUSED
-    net.ctl("resume")
+    net.epopctl("resume")
     net.grow("n2")
     net.end()
 
@@ -234,10 +213,10 @@ def test_vacated(net):
 
     def watches():
         """What happens before it is connected it does not hear of."""
-        assert net.ctl("pause").status == 0 and net.ctl("resume").status == 0
+        assert net.epopctl("pause").status == 0 and net.epopctl("resume").status == 0
         return watch.out
     joining.wait_until(watches, 30)
-    assert net.ctl("resize", "+2", "--hosts", "n2,n3", "--wait").status == 0
+    net.resize("+2", "--hosts", "n2,n3")
     pids = net.pids("n2") + net.pids("n3")
     answer = net.answer("--release", "n2,n3", "--wait=vacated")
     assert len(pids) == 2 and answer["vacated"] and not any(map(runs, pids)), answer
@@ -281,7 +260,7 @@ def told(net, host):
 def test_sigterm_in_a_joined_process(net):
     """All joined ranks of its host leave, the job goes on, and what is told twice is told once."""
     net.start()
-    assert net.ctl("resize", "+2", "--hosts", "n2", "--wait").status == 0
+    net.resize("+2", "--hosts", "n2")
     net.grow("n3")
     pids = net.pids("n2")
     for _ in range(2):
@@ -303,10 +282,10 @@ def test_sigterm_in_a_rigid_phase(net):
     first = net.start_sizes("rigid second", f"second-while={second}")
     net.grow("n2")
     first.off()
-    net.wait_for(in_phase("second"))
+    net.wait_for_status(in_phase("second"))
     told(net, "n2")
     net.running.wait_for_line("n2 was told to end", stream="err")
-    assert hosts_by_rank(net.wait_for(in_phase("second"))) == ["n1", "n2"]
+    assert hosts.by_rank(net.wait_for_status(in_phase("second"))) == ["n1", "n2"]
     second.off()
     net.wait_for_hosts("n1")
     net.end()
@@ -316,14 +295,14 @@ def test_sigterm_where_the_phase_needs_the_rank(net):
     """One line says so; the next phase lets it go. Other resizes work meanwhile."""
     first = net.start_sizes("two first", ranks=2)
     net.grow("n2")
-    assert net.ctl("resize", "--release-ranks", "1", "--wait").status == 0
+    net.resize("--release-ranks", "1")
     told(net, "n2")
     net.running.wait_for_line("cannot leave yet: the program accepts neither 1 ranks", stream="err")
-    assert hosts_by_rank(net.status()) == ["n1", "n2"]
+    assert hosts.by_rank(net.status()) == ["n1", "n2"]
     net.grow("n3")
     net.wait_for_hosts("n1", "n3")
     first.off()
-    net.wait_for(in_phase("second"))
+    net.wait_for_status(in_phase("second"))
     told(net, "n3")
     net.wait_for_hosts("n1")
     result = net.end()
@@ -333,7 +312,7 @@ def test_sigterm_where_the_phase_needs_the_rank(net):
 def test_sigterm_where_more_have_to_leave(net):
     """Down to the next size that the phase accepts."""
     net.start_sizes("odd first")
-    assert net.ctl("resize", "+2", "--hosts", "n2,n3", "--wait").status == 0
+    net.resize("+2", "--hosts", "n2,n3")
     told(net, "n2")
     net.wait_for_hosts("n1")
     net.end()
@@ -345,7 +324,7 @@ def test_a_handler_of_the_program_stays(net):
     told(net, "n2")
     net.running.wait_for_line("its own handler")
     net.grow("n3")
-    assert hosts_by_rank(net.status()) == ["n1", "n2", "n3"]
+    assert hosts.by_rank(net.status()) == ["n1", "n2", "n3"]
     assert "told to end" not in net.end().err
 
 
@@ -354,7 +333,7 @@ def test_sigterm_in_an_executable(net, tmp_path):
     end = net.space.directory / "end"
     binary = compile_c(source("adapt_loop"), tmp_path / "loop", *LINKED)
     net.start(command=[binary, end], env={"EPOP_LEAVE": "commit"})
-    assert net.ctl("resize", "+2", "--hosts", "n2,n3", "--wait").status == 0
+    net.resize("+2", "--hosts", "n2,n3")
     pids = net.pids("n2")
     told(net, "n2")
     net.wait_for_hosts("n1", "n3")
@@ -370,12 +349,12 @@ def test_sigterm_in_an_executable(net, tmp_path):
 def test_sigterm_in_a_pause_and_behind_a_growth(net, times):
     """The growth onto another host comes first."""
     net.start().grow("n2")
-    assert net.ctl("pause").status == 0
+    assert net.epopctl("pause").status == 0
     growth = net.ask("resize", "+1", "--hosts", "n3", "--wait")
-    net.wait_for(lambda status: status["adaptations"][-1]["state"] == "prepared")
+    net.wait_for_status(lambda status: status["adaptations"][-1]["state"] == "prepared")
     for _ in range(times):
         told(net, "n2")
-    net.ctl("resume")
+    net.epopctl("resume")
     assert growth.wait().status == 0
     net.wait_for_hosts("n1", "n3")
     net.end()
@@ -384,16 +363,16 @@ def test_sigterm_in_a_pause_and_behind_a_growth(net, times):
 def test_sigterm_in_a_joiner(net):
     """Its growth is called off."""
     net.start()
-    assert net.ctl("pause").status == 0
+    assert net.epopctl("pause").status == 0
     growth = net.ask("resize", "+1", "--hosts", "n2", "--wait")
-    net.wait_for(lambda status: status["adaptations"] and status["adaptations"][-1]["state"] == "prepared")
+    net.wait_for_status(lambda status: status["adaptations"] and status["adaptations"][-1]["state"] == "prepared")
     pids = net.pids("n2")
     told(net, "n2")
     result = growth.wait()
     assert result.status == REFUSED and "n2, where processes were to join, was told to end" in result.err, result
     for pid in pids:
         joining.wait_for_end_of(pid)
-    net.ctl("resume")
+    net.epopctl("resume")
     net.grow("n2")
     net.end()
 
@@ -401,8 +380,8 @@ def test_sigterm_in_a_joiner(net):
 def test_sigterm_where_processes_stand_by(net):
     """They end, and so do those that are ranks there; the host can be taken again."""
     net.start("--leave", "park")
-    assert net.ctl("resize", "+2", "--hosts", "n2", "--wait").status == 0
-    assert net.ctl("resize", "--release-ranks", "2", "--wait").status == 0
+    net.resize("+2", "--hosts", "n2")
+    net.resize("--release-ranks", "2")
     pids = net.pids("n2")
     told(net, "n2")
     for pid in pids:
@@ -416,9 +395,9 @@ def test_sigterm_where_processes_stand_by(net):
 def test_a_dead_process_among_queued_releases(net):
     """It is a rank until it has left: that ends the job, with its name, as always."""
     net.start().grow("n2", "n3")
-    assert net.ctl("pause").status == 0
+    assert net.epopctl("pause").status == 0
     first = net.ask("resize", "--release", "n2", "--wait")
-    net.wait_for(lambda status: status["adaptations"][-1]["id"] == 3)
+    net.wait_for_status(lambda status: status["adaptations"][-1]["id"] == 3)
     second = net.ask("resize", "--release", "n3", "--wait")
     net.wait_for_queued(1)
     os.kill(net.pids("n3")[0], signal.SIGKILL)

@@ -12,7 +12,6 @@ import xml.etree.ElementTree as ElementTree
 import job
 import profiles
 import pytest
-import scenario
 from reports import REPORT, check_drawings, check_refused, draw, numbers, report, shapes, table
 
 DRAWN = ["world", "resizes", "phases", "functions", "scaling", "efficiency", "graph", "traffic", "timeline"]
@@ -357,7 +356,7 @@ def measure(space, name):
     it = space.start_epop("--start", "1", "--driver", "profile,trace", "--output", "prof.json", "--trace-output", "trace.json",
                           *JOBS[name], ranks=2)
     if name == "ledger":
-        scenario.wait_until_all_are_here(space)
+        space.wait_until_all_are_here()
         for command in (["resize", "2", "--wait"], ["resize", "1", "--wait"], ["resize", "2", "--wait"], ["stop"]):
             result = space.epopctl(*command)
             assert result.status == 0, result

@@ -7,7 +7,7 @@ import pytest
 
 import job
 import joining
-from joining import ENDLESS, each_spawning, end, resize, start, wait_for_status
+from joining import ENDLESS, each_spawning, end, start
 from scenario import Switch
 
 pytestmark = joining.needed
@@ -16,12 +16,12 @@ pytestmark = joining.needed
 def check_unhurt(space, running):
     """At its old size, and the next resizes work: one that the first ranks make, and one that those after them make.
     Joiners that were called off are on their way out for a moment."""
-    status = wait_for_status(space, lambda status: status["state"] == "running" and status["size"] == 2 and all(
+    status = space.wait_for_status(lambda status: status["state"] == "running" and status["size"] == 2 and all(
         process["state"] == "running" for process in status["processes"]))
     iteration = status["element"]["iteration"]
-    wait_for_status(space, lambda status: status["element"]["iteration"] > iteration)
-    resize(space, 4)
-    resize(space, 2)
+    space.wait_for_status(lambda status: status["element"]["iteration"] > iteration)
+    space.resize(4)
+    space.resize(2)
     assert "elements right in" in end(space, running).out
 
 
@@ -34,7 +34,7 @@ def test_spawn_returns_an_error(space, backend, faulty):
     if faulty:
         fault.on()
         for size in (3, 4):
-            assert "could not spawn the joining processes" in resize(space, size, status=1).err
+            assert "could not spawn the joining processes" in space.resize(size, status=1).err
         fault.off()
     check_unhurt(space, running)
 
@@ -45,11 +45,11 @@ def test_spawn_fails_when_all_have_been_replaced_or_joined(space, backend):
     fault = Switch(space, "fault")
     running = start(space, *ENDLESS, backend=backend, env={"EPOP_TEST_SPAWN_FAILS": fault,
                                                            "LD_PRELOAD": job.test_program("preload_spawn")})
-    resize(space, 3)
+    space.resize(3)
     fault.on()
-    assert "could not spawn" in resize(space, 4, status=1).err
+    assert "could not spawn" in space.resize(4, status=1).err
     fault.off()
-    resize(space, 4)
+    space.resize(4)
     end(space, running)
 
 
@@ -58,9 +58,9 @@ def test_program_is_missing(space, backend):
     path, away = space.directory / "ledger.so", space.directory / "away.so"
     shutil.copy(job.program("ledger"), path)
     running = space.start_epop(*backend, path, *ENDLESS, ranks=2)
-    wait_for_status(space, lambda status: status["state"] == "running")
+    space.wait_until_running()
     path.rename(away)
-    assert "ledger.so" in resize(space, 4, status=1).err
+    assert "ledger.so" in space.resize(4, status=1).err
     away.rename(path)
     check_unhurt(space, running)
 
@@ -72,9 +72,9 @@ def test_epop_is_missing(space, backend):
     shutil.copy(job.BUILD / "bin/epop", epop)
     running = space.start_epop(*backend, job.program("ledger"), *ENDLESS, ranks=2, epop=epop,
                                env={"LD_LIBRARY_PATH": job.BUILD / "lib"})
-    wait_for_status(space, lambda status: status["state"] == "running")
+    space.wait_until_running()
     epop.rename(away)
-    assert "epop cannot be started: No such file" in resize(space, 4, status=1).err
+    assert "epop cannot be started: No such file" in space.resize(4, status=1).err
     away.rename(epop)
     check_unhurt(space, running)
 
@@ -99,16 +99,16 @@ def test_spawn_hangs(space, backend):
 def test_spawn_hangs_beside_the_ranks(space, backend):
     """They go on, and at the end what may come is not waited for longer than is said."""
     running = start_to_hang(space, backend)
-    assert "not ready in time" in resize(space, 4, status=4).err
-    iteration = wait_for_status(space, lambda status: status["size"] == 2)["element"]["iteration"]
-    wait_for_status(space, lambda status: status["element"]["iteration"] > iteration)
+    assert "not ready in time" in space.resize(4, status=4).err
+    iteration = space.wait_for_status(lambda status: status["size"] == 2)["element"]["iteration"]
+    space.wait_for_status(lambda status: status["element"]["iteration"] > iteration)
     assert "elements right in" in end(space, running).out
 
 
 def slots(space, backend, number):
     running = space.start([job.MPIEXEC, "-usize", str(number), "-n", "2", job.BUILD / "bin/epop", *backend,
                            job.program("ledger"), *ENDLESS])
-    wait_for_status(space, lambda status: status["state"] == "running")
+    space.wait_until_running()
     return running
 
 
@@ -116,8 +116,8 @@ def slots(space, backend, number):
 def test_slots(space, backend, needed):
     """Baseline needs old and new ones at a time."""
     running = slots(space, backend, needed - 1)
-    assert "not enough slots" in resize(space, 4, status=1).err
-    resize(space, 3)
+    assert "not enough slots" in space.resize(4, status=1).err
+    space.resize(3)
     end(space, running)
 
 

@@ -6,7 +6,6 @@ import re
 import job
 import joining
 import pytest
-from scenario import wait_until_all_are_here
 
 STENCIL = job.program("stencil")
 ENDLESS = "100000"  # until it is stopped
@@ -22,14 +21,13 @@ def finish(it, side):
 
 def resize_at_random(space, *options, side, resizes, ranks=4):
     it = space.start_epop("--start", "2", *options, STENCIL, str(side), ENDLESS, "1000", ranks=ranks)
-    wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     size, seed = 2, random.randrange(1 << 31)
     print(f"seed {seed}")
     picks = random.Random(seed)
     for _ in range(resizes):
         size = picks.choice([other for other in (1, 2, 3, 4) if other != size])
-        result = space.epopctl("resize", str(size), "--wait")
-        assert result.status == 0, result
+        space.resize(size)
     assert space.epopctl("stop").status == 0
     return finish(it, side)
 
@@ -62,7 +60,7 @@ def test_restart_at_another_size(space, before, after):
     for options, command, ranks in ((["--checkpoint-dir", saved], ["checkpoint", "--wait"], before),
                                     (["--restart", saved], ["stop"], after)):
         it = space.start_epop(*options, STENCIL, "10", ENDLESS, "1000", ranks=ranks)
-        wait_until_all_are_here(space)
+        space.wait_until_all_are_here()
         result = space.epopctl(*command)
         assert result.status == 0, result
         if ranks == before:

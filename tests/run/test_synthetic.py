@@ -5,7 +5,6 @@ import time
 
 import job
 import pytest
-from joining import wait_for_status
 
 SYNTHETIC = job.program("synthetic")
 END = r"synthetic: (-?\d+) of (\d+) iterations, (\d+) of (\d+) elements right, (\d+) resizes, (\d+) ranks at the end\n"
@@ -32,10 +31,9 @@ def test_takes_the_time_that_it_is_told(space, speedup, ranks, seconds):
 def test_loses_nothing_when_resized(space):
     it = space.start_epop("--start", "1", SYNTHETIC, "mib=2", "phase=a", "iterations=3", "seconds=0.01", "phase=b",
                           "iterations=100000000", "seconds=0.01", "speedup=amdahl:0.1", "mtct=0.2", ranks=3)
-    wait_for_status(space, lambda status: status.get("progress", {}).get("bound") == 100000000)
+    space.wait_for_status(lambda status: status.get("progress", {}).get("bound") == 100000000)
     for size in ("3", "1", "2"):
-        result = space.epopctl("resize", size, "--wait")
-        assert result.status == 0, result
+        space.resize(size)
     assert space.epopctl("stop").status == 0
     done, asked, right, elements, resizes, ranks = figures(it.wait())
     assert 3 <= done < asked and right == elements == 262144 and (resizes, ranks) == (3, 2)
@@ -43,9 +41,9 @@ def test_loses_nothing_when_resized(space):
 
 def test_a_phase_has_a_range(space):
     it = space.start_epop("--start", "1", SYNTHETIC, "phase=a", "iterations=100000000", "seconds=0.01", "max=2", ranks=3)
-    wait_for_status(space, lambda status: status.get("progress", {}).get("bound") == 100000000)
-    assert space.epopctl("resize", "3", "--wait").status == 0
-    wait_for_status(space, lambda status: status["size"] == 2)
+    space.wait_for_status(lambda status: status.get("progress", {}).get("bound") == 100000000)
+    space.resize(3)
+    space.wait_for_status(lambda status: status["size"] == 2)
     assert space.epopctl("stop").status == 0
     assert figures(it.wait())[4:] == [1, 2]
 

@@ -86,11 +86,10 @@ def test_who_sent_how_much_to_whom(space):
     """The ledger's elements, by the redistribution itself: 6000 of 4 bytes in blocks."""
     running = space.start_epop(*TRACE, "--backend", "pool", "--start", 2, job.program("ledger"), "iterations=100000000",
                                "work=200", "elements=6000", ranks=3)
-    wait_for_job(space)
-    assert space.epopctl("resize", "3", "--wait").status == 0
-    assert space.epopctl("resize", "1", "--wait").status == 0
-    assert space.epopctl("stop", "--wait").status == 0
-    assert running.wait().status == 0
+    space.wait_until_running()
+    space.resize(3)
+    space.resize(1)
+    space.stop(running)
     trace = trace_of(space)
     arrows = {(event["args"]["adaptation"], event["args"]["from"], event["args"]["to"]): event["args"]["bytes"]
               for event in trace.of("s")}
@@ -103,14 +102,6 @@ def test_who_sent_how_much_to_whom(space):
             assert move["args"][direction] == {
                 f"process {event['args'][there]}": event["args"]["bytes"] for event in trace.of("s")
                 if event["args"]["adaptation"] == move["args"]["adaptation"] and event["args"][here] == move["pid"]}
-
-
-def wait_for_job(space):
-    for _ in range(1000):
-        result = space.epopctl("status", "--json")
-        if result.status == 0 and '"running"' in result.out:
-            return
-    raise AssertionError(result)
 
 
 def test_elements_and_iterations(space):
@@ -276,8 +267,8 @@ def spawned(space, backend, *options):
     """Resized along the route; how it ended."""
     running = joining.start(space, *joining.ENDLESS, backend=backend, options=options)
     for size in ROUTE[1:]:
-        joining.resize(space, size)
-    joining.wait_for_status(space, lambda status: status["element"]["iteration"] > 0)
+        space.resize(size)
+    space.wait_for_status(lambda status: status["element"]["iteration"] > 0)
     assert space.epopctl("stop", "--wait").status == 0
     return running.wait()
 

@@ -5,30 +5,30 @@ import pytest
 import hosts
 import joining
 import traces
-from test_hosts import end, resize, start
+from joining import end, start_at
 
 pytestmark = joining.needed
 AHEAD = 1000  # seconds
 
 
-@pytest.fixture(name="net", params=["one clock", "ahead", "behind"])
-def fixture_net(request, space):
+@pytest.fixture(name="host", params=["one clock", "ahead", "behind"])
+def fixture_host(request, space):
     """A second host whose monotonic clock is like that of the first, or far from it."""
     clocks = {"ahead": {"n2": AHEAD}, "behind": {"n1": AHEAD}}.get(request.param)
     try:
-        it = hosts.Hosts(space, ["n1", "n2"], clocks)
+        it = hosts.Hosts(space, ["n1", "n2"], clocks).at("n1")
     except hosts.Unavailable as why:
         pytest.skip(f"no namespaces here: {why}")
     it.offset = {"ahead": -AHEAD, "behind": AHEAD}.get(request.param, 0)
     return it
 
 
-def traced(net, *arguments):
-    return start(net, "--driver", "trace", "--trace-output", "t.json", "--trace-mpi", "0", *arguments)
+def traced(host, *arguments):
+    return start_at(host, "--driver", "trace", "--trace-output", "t.json", "--trace-mpi", "0", *arguments)
 
 
-def trace_of(net):
-    return traces.Trace(net.space.directory / "t.json").check()
+def trace_of(host):
+    return traces.Trace(host.net.space.directory / "t.json").check()
 
 
 def check_clock(process, offset):
@@ -39,18 +39,18 @@ def check_clock(process, offset):
     assert len(process["clock"]) == (1 if offset == 0 else 2)
 
 
-def test_a_job_that_grows_onto_another_host_and_comes_back(net):
-    running = traced(net)
-    resize(net, "4", "--hosts", "n2")
-    resize(net, "2", "--release", "n2")
-    resize(net, "3", "--hosts", "n2")
-    end(net, running)
-    trace = trace_of(net)
+def test_a_job_that_grows_onto_another_host_and_comes_back(host):
+    running = traced(host)
+    host.resize("4", "--hosts", "n2")
+    host.resize("2", "--release", "n2")
+    host.resize("3", "--hosts", "n2")
+    end(host, running)
+    trace = trace_of(host)
     by_host = {process["process"]: process["host"] for process in trace.about["processes"]}
     assert by_host == {0: "n1", 1: "n1", 2: "n2", 3: "n2", 4: "n2"} and trace.world_sizes() == [2, 4, 2, 3]
-    for number, host in by_host.items():
+    for number, name in by_host.items():
         process = trace.process(number)
-        check_clock(process, net.offset if host == "n2" else 0)
+        check_clock(process, host.offset if name == "n2" else 0)
         assert process["finished"] and trace.slices("iteration", pid=number) and trace.slices("mpi", pid=number)
     check_windows(trace)
 

@@ -10,7 +10,6 @@ import pytest
 import job
 import joining
 import joins
-import scenario
 
 SERIAL, WINDOW = job.program("serial"), job.test_program("scenario_window")
 OPTION = {"profile": "--output", "trace": "--trace-output"}
@@ -50,14 +49,12 @@ def start(space, driver, *arguments, backend, ranks):
     running = space.start_epop("--backend", backend, "--start", "2", "--no-pmix", *options(driver, where / "r.json"), WINDOW, "work=500",
                                *arguments, ranks=ranks, epop=noting(space))
     running.wait_for_line("init new rank 0 of") # by then drivers have begun
-    scenario.wait_until_all_are_here(space)
+    space.wait_until_all_are_here()
     return running, where
 
 
 def ends(space, running, gone):
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == (1 if gone else 0), result
+    result = space.stop(running, status=1 if gone else 0)
     if gone:
         assert len(complaints(result)) == 1 and "No such file" in result.err and "r.json" in result.err, result
     else:
@@ -70,7 +67,7 @@ def ends(space, running, gone):
 def test_every_rank_ends_with_status_1(space, driver, gone):
     """Those of the world, one that stands by, and one that has left."""
     running, where = start(space, driver, backend="pool", ranks=3)
-    assert space.epopctl("resize", "1", "--wait").status == 0
+    space.resize(1)
     if gone:
         shutil.rmtree(where)
     ends(space, running, gone)
@@ -89,7 +86,7 @@ def test_launches_that_joined_end_with_it(space, driver, gone):
         running, where = start(space, driver, backend="join", ranks=2)
     finally:
         del os.environ["EPOP_MPIEXEC"]
-    assert space.epopctl("resize", "4", "--wait").status == 0
+    space.resize(4)
     if gone:
         shutil.rmtree(where)
     ends(space, running, gone)
@@ -109,10 +106,9 @@ def test_a_full_device(space, ranks):
 def test_checkpoints_that_cannot_be_written_are_told_once(space):
     running = space.start_epop(*options("profile", "/dev/full"), "--checkpoint", "0.02", WINDOW, "work=500", ranks=2)
     running.wait_for_line("/dev/full cannot be written", stream="err")
-    scenario.wait_until_all_are_here(space)
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == 1 and len(complaints(result)) == 2, result
+    space.wait_until_all_are_here()
+    result = space.stop(running, status=1)
+    assert len(complaints(result)) == 2, result
 
 
 @pytest.mark.parametrize("limit", [6, None])
@@ -133,9 +129,8 @@ def test_a_trace_whose_writer_was_killed(space):
     collector = [pid for pid in space.processes() if b"--collect-trace" in open(f"/proc/{pid}/cmdline", "rb").read()]
     assert len(collector) == 1
     os.kill(collector[0], signal.SIGKILL)
-    assert space.epopctl("stop", "--wait").status == 0
-    result = running.wait()
-    assert result.status == 1 and noted(space) == ["1\n"] * 2, result
+    result = space.stop(running, status=1)
+    assert noted(space) == ["1\n"] * 2, result
     assert complaints(result) == ["epop: trace: the process that writes it was killed: there is no trace"]
     assert not list((space.directory / space.runtime / "epop").iterdir())
 
