@@ -5,7 +5,6 @@ import pathlib
 import socket
 
 import job
-from joining import wait_until
 from schemas import validate
 
 ATTEND = job.BUILD / "lib/epop/attend"
@@ -85,12 +84,12 @@ class Attended:
         return self
 
     def connect(self):
-        wait_until((self.directory / "socket").exists, LIMIT)
+        job.wait_for((self.directory / "socket").exists, LIMIT)
         return Connection(self.directory)
 
     def hear_end(self):
         """How it ended, as it is told; who comes when the attendant has gone, which it does in time, has the file."""
-        wait_until(lambda: (self.directory / "socket").exists() or not self.it.running(), LIMIT)
+        job.wait_for(lambda: (self.directory / "socket").exists() or not self.it.running(), LIMIT)
         try:
             connection = Connection(self.directory)
         except OSError:

@@ -66,11 +66,7 @@ def is_stopped(pid):
 
 def wait_until_still(pid):
     """After SIGSTOP, which the kernel carries out at each thread's next turn, not at once."""
-    end = time.monotonic() + 10
-    while not thread_states(pid) <= STILL:
-        if time.monotonic() > end:
-            raise TimeLimit(f"process {pid} goes on 10 s after SIGSTOP")
-        time.sleep(0.001)
+    wait_for(lambda: thread_states(pid) <= STILL, 10, pause=0.001, why=lambda: f"process {pid} goes on 10 s after SIGSTOP")
 
 
 def parent(pid):
@@ -92,6 +88,18 @@ def send_signal(pid, number):
 
 class TimeLimit(AssertionError):
     """A process did not do in time what the test waited for."""
+
+
+def wait_for(look, limit=20, meets=bool, running=None, why=None, pause=0.01):
+    """What look() gives as soon as it meets the condition. running: what must not end meanwhile; why(): what is said when it does not
+    come in time, instead of what was seen last; pause: 0 where what is waited for does not last."""
+    end = time.monotonic() + limit
+    while not meets(seen := look()):
+        assert not running or running.running(), running.wait(1)
+        if time.monotonic() > end:
+            raise TimeLimit(f"not in time: {why() if why else seen}")
+        time.sleep(pause)
+    return seen
 
 
 class Result:
@@ -216,13 +224,9 @@ class Asks:
 
     def wait_for_status(self, condition, limit=30, running=None):
         """The first status that meets the condition; running: what must not end meanwhile."""
-        end = time.monotonic() + limit
-        while True:
-            result = self.epopctl("status", "--json")
-            if result.status == 0 and condition(json.loads(result.out)):
-                return json.loads(result.out)
-            assert not running or running.running(), running.wait(1)
-            assert time.monotonic() < end, f"not in time: {result}"
+        answer = wait_for(lambda: self.epopctl("status", "--json"), limit,
+                          lambda answer: answer.status == 0 and condition(json.loads(answer.out)), running, pause=0)
+        return json.loads(answer.out)
 
     def wait_until_running(self, running=None):
         return self.wait_for_status(lambda status: status["state"] == "running", running=running)

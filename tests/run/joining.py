@@ -3,7 +3,6 @@
 import os
 import select
 import subprocess
-import time
 
 import pytest
 
@@ -47,14 +46,6 @@ def _can_join():
 
 WORKS, _why = _can_join()
 needed = pytest.mark.skipif(not WORKS, reason=f"no join here: {_why.strip()}")
-
-
-def wait_until(condition, limit=20):
-    """For what comes by itself, and nobody tells of."""
-    end = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < end, "not in time"
-        time.sleep(0.01)
 
 
 def wait_for_end_of(pid, limit=30):

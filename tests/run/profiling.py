@@ -1,7 +1,6 @@
 """What the tests of the profile driver share: its options, and a profile that agrees with its schema and with itself."""
 
 import json
-import time
 
 import job
 import pytest
@@ -88,9 +87,4 @@ def parts(profile):
 
 def wait_for_checkpoint(space, condition):
     """Until the file, which is partial, meets the condition."""
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        if (space.directory / "prof.json").exists() and condition(partial(space)):
-            return
-        time.sleep(0.01)
-    raise AssertionError("no such checkpoint in time")
+    job.wait_for(lambda: (space.directory / "prof.json").exists() and condition(partial(space)), 30)

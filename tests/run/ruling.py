@@ -7,7 +7,6 @@ import pathlib
 import signal
 import socket
 import sqlite3
-import time
 
 import pytest
 
@@ -19,13 +18,8 @@ STEPS = ["decided", "asked", "prepared", "agreed", "committed", "settled"]
 LIMIT = 60  # seconds for anything that is waited for
 
 
-def wait_for(what, limit=LIMIT, why="not in time"):
-    """What this function returns, as soon as it is true."""
-    end = time.monotonic() + limit
-    while not (result := what()):
-        assert time.monotonic() < end, why() if callable(why) else why
-        time.sleep(0.02)
-    return result
+def wait_for(what, why=None):
+    return job.wait_for(what, LIMIT, why=why)
 
 
 class Daemon:

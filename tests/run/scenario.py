@@ -4,7 +4,6 @@ the same user at the same time."""
 import json
 import os
 import pathlib
-import time
 
 import job
 from schemas import validate
@@ -49,14 +48,9 @@ class Scenario:
     def status(self):
         return json.loads(self.done("status", "--json"))
 
-    def wait_for_status(self, condition, timeout=20):
+    def wait_for_status(self, condition, limit=20):
         """The first status that meets the condition."""
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
-            status = self.status()
-            if condition(status):
-                return status
-        raise AssertionError(f"not in time; {status}")
+        return job.wait_for(self.status, limit, condition, pause=0)
 
     def wait_for_state(self, state):
         return self.wait_for_status(lambda status: status["state"] == state)

@@ -105,7 +105,7 @@ class Still:
     def begin(self, size=4):
         """A resize whose data is on its way."""
         waiting = self.it.start_ctl("resize", str(size), "--wait")
-        joining.wait_until(self.tried.exists)
+        job.wait_for(self.tried.exists)
         assert last(self.it)["state"] == "preparing"
         return waiting
 
@@ -126,7 +126,7 @@ class Prepared:
         still = Still(space, f"hold={self.hold}", *arguments, start=3, options=options)
         self.it, self.waiting = still.it, still.begin()
         self.hold.on()
-        joining.wait_until(pathlib.Path(f"{self.hold}.held").exists)
+        job.wait_for(pathlib.Path(f"{self.hold}.held").exists)
         still.still.off()
         self.it.wait_for_status(lambda status: status["adaptations"][-1]["state"] == "prepared")
 

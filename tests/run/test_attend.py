@@ -249,7 +249,7 @@ def test_a_rank_that_hangs_is_forced(attended, space):
     connection = it.connect()
     connection.attached()
     go.touch()
-    joining.wait_until(lambda: it.output.read_text().count("hangs: ") == 2, LIMIT)
+    job.wait_for(lambda: it.output.read_text().count("hangs: ") == 2, LIMIT)
     connection.say({"id": 1, "do": "end", "grace": 0.5})
     assert connection.ended()["status"]
     it.end()
@@ -279,9 +279,9 @@ def test_an_executable_that_goes_on(attended, space):
 def test_signals_where_there_is_no_control_plane(attended):
     it = attended("/bin/sh", "-c", "trap 'echo told' TERM; echo ready; while :; do sleep 0.05; done").start()
     connection = it.connect()
-    joining.wait_until(lambda: "ready" in it.output.read_text(), LIMIT)
+    job.wait_for(lambda: "ready" in it.output.read_text(), LIMIT)
     connection.say({"id": 1, "do": "end", "grace": 1000})
-    joining.wait_until(lambda: "told" in it.output.read_text(), LIMIT)
+    job.wait_for(lambda: "told" in it.output.read_text(), LIMIT)
     connection.say({"id": 2, "do": "end", "grace": 0.5})
     assert connection.ended()["signal"] == signal.SIGKILL
     it.end()
@@ -322,7 +322,7 @@ def test_a_host_that_cannot_be_reached(space, attended, program):
 def test_a_rigid_mpi_program_ends(attended):
     it = attended(job.MPIEXEC, "-n", 2, "sleep", "1000").start()
     connection = it.connect()
-    joining.wait_until(lambda: len(named(it.others(), "sleep")) == 2, LIMIT)
+    job.wait_for(lambda: len(named(it.others(), "sleep")) == 2, LIMIT)
     connection.say({"id": 1, "do": "end", "grace": 20})
     connection.ended()
     assert not it.others()
@@ -341,10 +341,10 @@ def heard(it):
 def lost(it):
     """The next attendant of the directory ends what is left, and says so to who comes."""
     it.start()
-    joining.wait_until(lambda: heard(it) or not it.it.running(), LIMIT)
+    job.wait_for(lambda: heard(it) or not it.it.running(), LIMIT)
     ended = it.end()
     assert ended["lost"] and ended["status"] is None and not it.others()
-    joining.wait_until(lambda: not it.space.processes(), LIMIT)
+    job.wait_for(lambda: not it.space.processes(), LIMIT)
 
 
 @pytest.mark.parametrize("who", ["attendant", "attendant and guard"])
@@ -372,7 +372,7 @@ def test_nobody_starts_it_again(attended):
     it, _ = ledger(attended)
     os.kill(it.it.pid, signal.SIGKILL)
     it.it.wait(LIMIT)
-    joining.wait_until(lambda: not it.space.processes(), LIMIT)
+    job.wait_for(lambda: not it.space.processes(), LIMIT)
     assert it.ended()["lost"]
 
 
@@ -395,4 +395,4 @@ def test_it_outlives_who_started_it(attended, space):
     assert connection.answer(1)["code"] == "refused"
     connection.say({"id": 2, "do": "end", "grace": 1})
     assert connection.ended()["signal"] == signal.SIGTERM
-    joining.wait_until(lambda: not space.processes(), LIMIT)
+    job.wait_for(lambda: not space.processes(), LIMIT)

@@ -14,7 +14,6 @@ import pytest
 import job
 import joining
 from attending import ATTEND, LIMIT
-from joining import wait_until
 from schemas import validate
 
 TOOLS = all(shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") for name in ("munged", "munge", "unmunge"))
@@ -40,7 +39,7 @@ def fixture_munged():
                f"--pid-file={place}/pid", f"--log-file={place}/log", f"--seed-file={place}/seed"]
     with open(place / "said", "w", encoding="utf-8") as said, \
             subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True) as process:
-        wait_until(lambda: process.poll() is not None or (place / "socket").exists() and takes(place / "socket"), LIMIT)
+        job.wait_for(lambda: process.poll() is not None or (place / "socket").exists() and takes(place / "socket"), LIMIT)
         assert process.poll() is None, (place / "said").read_text()
         yield place / "socket"
         process.kill()
@@ -128,7 +127,7 @@ def fixture_adviser(munged):
 def start_job(space):
     running = space.start_epop(job.program("ledger"), *joining.ENDLESS, ranks=2)
     directory = pathlib.Path(space.runtime) / "epop"
-    wait_until(lambda: list(directory.glob("*.json")), LIMIT)
+    job.wait_for(lambda: list(directory.glob("*.json")), LIMIT)
     return running, next(directory.glob("*.json"))
 
 

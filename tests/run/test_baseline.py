@@ -66,7 +66,7 @@ def test_the_host_sleeps(space):
     it.resize(1)
     pids = [it.pid, ranks(it.status())[0]]
     before = [cpu_seconds(pid) for pid in pids]
-    joining.wait_until(lambda: cpu_seconds(pids[1]) - before[1] > 0.5)
+    job.wait_for(lambda: cpu_seconds(pids[1]) - before[1] > 0.5)
     assert cpu_seconds(pids[0]) - before[0] <= 0.05
     it.stop(ranks=1, windows=1)
 

@@ -209,7 +209,7 @@ def test_a_process_that_left_goes_on(space):
         space, ("        if (status == MPI_ADAPT_STATUS_LEAVING)\n            break;\n", ""),
         ("    if (status == MPI_ADAPT_STATUS_LEAVING)\n        return;\n", "")))
     space.resize(1)
-    joining.wait_until(lambda: "used MPI_COMM_WORLD" in errors(space).read_text())
+    job.wait_for(lambda: "used MPI_COMM_WORLD" in errors(space).read_text())
     assert names(errors(space).read_text()), errors(space).read_text()
     space.stop(running)
 
@@ -225,7 +225,7 @@ def test_columns_that_are_not_unmapped_compute_something_else(space, rigid):
     running = start(space, *EASY, "-s", 100000000, "-v", binary=wrong(space, ("        unmap_columns(s);\n", "        (void)unmap_columns;\n")))
     space.resize(1)
     before = len(history(running.out))
-    joining.wait_until(lambda: len(history(running.out)) > before + 500)
+    job.wait_for(lambda: len(history(running.out)) > before + 500)
     assert space.epopctl("stop", "--wait").status == 0
     out = running.wait().out
     reached = max(system for system, _ in history(out))  # which may be the one that the resize fell into: it never converges

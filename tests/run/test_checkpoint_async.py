@@ -8,7 +8,6 @@ import subprocess
 import checkpoints
 import job
 import pytest
-from joining import wait_until
 from saving import SAVED, Held, end, run, waits_for_file
 from scenario import Switch, only_line
 
@@ -141,7 +140,7 @@ def test_a_full_disk(space):
     text = "-0002.h5' cannot be written: No space left on device"
     assert it.ctl("checkpoint", "--wait", status=1).endswith(text)
     assert it.status()["checkpoint"] == first
-    wait_until(lambda: [name[-8:] for name in it.files()] == ["-0001.h5"])  # the ranks tidy up when they pass
+    job.wait_for(lambda: [name[-8:] for name in it.files()] == ["-0001.h5"])  # the ranks tidy up when they pass
     full.off()
     assert it.ctl("checkpoint", "--wait").split("\t")[0].endswith("-0002.h5")
     result = it.let_go()

@@ -94,7 +94,7 @@ def names(space):
 def test_what_does_not_hinder_stays(space, how):
     result = space.epop(PROGRAM, 10, *how.split(), ranks=2, limit=60)
     assert result.status == 0 and result.err == "", result
-    joining.wait_until(lambda: names(space) == ["sleep", "sleep"]) # each was epop until its exec
+    job.wait_for(lambda: names(space) == ["sleep", "sleep"]) # each was epop until its exec
     space.kill_left()
 
 

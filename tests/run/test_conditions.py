@@ -1,7 +1,6 @@
 """Processes that join find what the first ones did: arguments, directory, environment, limits; and cores of their own."""
 
 import os
-import time
 
 import pytest
 
@@ -16,14 +15,11 @@ CORES = sorted(os.sched_getaffinity(0))
 LAUNCHERS = ("PMI_", "HYDI_", "MPI_LOCAL", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=", "PMIX_OUTPUT_STDERR_FD=")
 
 
-def files(folder, status, count, limit=20):
+def files(folder, status, count):
     """What `count` processes of that status wrote, as lists of lines."""
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        found = [path for path in sorted(folder.glob(f"{status}.*")) if path.suffix != ".part"]
-        if len(found) >= count:
-            return [path.read_text().splitlines() for path in found]
-    raise AssertionError(f"fewer than {count} came: {sorted(folder.iterdir())}")
+    found = job.wait_for(lambda: [path for path in sorted(folder.glob(f"{status}.*")) if path.suffix != ".part"],
+                         meets=lambda found: len(found) >= count, why=lambda: sorted(folder.iterdir()))
+    return [path.read_text().splitlines() for path in found]
 
 
 def of(lines, word):

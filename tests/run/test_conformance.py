@@ -70,7 +70,7 @@ class Ring:
 
     def cancel(self):
         """While processes are being connected it is too late."""
-        joining.wait_until(lambda: self.space.epopctl("cancel").status == 0)
+        job.wait_for(lambda: self.space.epopctl("cancel").status == 0)
 
     def wait_for(self, condition):
         return self.space.wait_for_status(condition)
@@ -187,7 +187,7 @@ def test_states(space, built, interface):
     """Each change is announced, pending where processes come, and then finalized or aborted."""
     ring = Ring(space, built, interface, 2)
     watch = space.start_epopctl("watch", "--json")
-    joining.wait_until(lambda: space.epopctl("resize", 0).status == 1 and watch.out) # it sees what is refused
+    job.wait_for(lambda: space.epopctl("resize", 0).status == 1 and watch.out) # it sees what is refused
     ring.resize(3)
     ring.resize(2)
     ring.hold()

@@ -71,10 +71,7 @@ def test_requests_that_are_never_answered(space):
         client.close()
     for _ in range(5):
         assert space.epopctl("status").status == DONE
-    end = time.monotonic() + 20
-    while fake.process.out.count("abandoned\n") < 4 * 32 and time.monotonic() < end:
-        time.sleep(0.01)
-    assert fake.process.out.count("abandoned\n") == 4 * 32
+    job.wait_for(lambda: fake.process.out.count("abandoned\n"), meets=lambda count: count == 4 * 32)
     member.stdin.close()
     member.wait()
     fake.end()

@@ -105,7 +105,7 @@ def test_nothing_is_left(space, tmp_path):
     seen = segments(space)
     for _ in range(3):
         cycle(space, seen)
-    joining.wait_until(lambda: len(space.processes()) == at_first)
+    job.wait_for(lambda: len(space.processes()) == at_first)
     before = used(space, zero, scratch, seen)
     resident = memory(zero)
     for _ in range(CYCLES):

@@ -164,9 +164,7 @@ def start_on_a_silent_host(space):
     (folder / "ssh").chmod(0o755)
     it.launcher.spoil(f"PATH={folder}:$PATH; export PATH")
     waiting = it.start_ctl("resize", "+1", "--hosts", "silent.invalid", "--wait")
-    end = time.monotonic() + 20
-    while not here.exists() and time.monotonic() < end and waiting.running():
-        time.sleep(0.01)
+    job.wait_for(here.exists, running=waiting)
     return it, int(here.read_text()), waiting
 
 

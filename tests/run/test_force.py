@@ -49,11 +49,7 @@ class Hanging:
         return json.loads(result.out)["processes"] if result.status == DONE else []
 
     def wait_until(self, condition):
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
-            if condition(places := self.where()):
-                return places
-        raise AssertionError(f"not in time; {places}\n{self.it.out}{self.it.err}")
+        return job.wait_for(self.where, 30, condition)
 
     def hang(self):
         """From here on nothing moves."""

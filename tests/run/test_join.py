@@ -114,7 +114,7 @@ def test_no_thread_for_a_launcher(space, tmp_path):
     before = children(rank0)
     none.touch()
     assert "could not be started: Resource temporarily unavailable" in space.resize(4, status=1).err
-    joining.wait_until(lambda: children(rank0) <= before)
+    job.wait_for(lambda: children(rank0) <= before)
     none.unlink()
     space.resize(4)
     end(space, running)
@@ -191,6 +191,6 @@ def test_nothing_is_left_of_many_cycles(space, backend):
         space.resize(4)
         space.resize(2)
     assert len(space.status()["processes"]) == left
-    joining.wait_until(lambda: not launchers(space))
-    joining.wait_until(lambda: len(os.listdir(f"/proc/{zero}/fd")) <= descriptors + 1)
+    job.wait_for(lambda: not launchers(space))
+    job.wait_for(lambda: len(os.listdir(f"/proc/{zero}/fd")) <= descriptors + 1)
     end(space, running)

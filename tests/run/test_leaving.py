@@ -3,7 +3,6 @@
 import os
 import pathlib
 import re
-import time
 
 import job
 import joining
@@ -49,10 +48,7 @@ def runs(pid):
 
 
 def wait_until_gone(pid):
-    end = time.monotonic() + 20
-    while runs(pid):
-        assert time.monotonic() < end, f"process {pid} has not ended"
-        time.sleep(0.01)
+    job.wait_for(lambda: not runs(pid), why=lambda: f"process {pid} has not ended")
 
 
 def one_leaves(space, end, action):

@@ -38,15 +38,9 @@ def since_it_began(it):
     return measure(it, asker=next(NEW_ASKERS))
 
 
-def wait_for(it, condition, timeout=30):
+def wait_for(it, condition):
     """The first answer that meets the condition, of all that was measured so far."""
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        result = since_it_began(it)
-        if condition(result):
-            return result
-        time.sleep(0.02)
-    raise AssertionError(f"not in time: {result}")
+    return job.wait_for(lambda: since_it_began(it), 30, condition)
 
 
 def at(result, size, pc=1):
@@ -262,9 +256,7 @@ def measure_plain(space):
 def test_an_executable(space, loop):
     end = space.directory / "end"
     running = plain.start(space, loop, end)
-    deadline = time.monotonic() + 30
-    while not has(measure_plain(space), 2, iterations=3, pc=0):
-        assert time.monotonic() < deadline, measure_plain(space)
+    job.wait_for(lambda: measure_plain(space), 30, lambda result: has(result, 2, iterations=3, pc=0))
     element = at(measure_plain(space), 2, pc=0)
     assert element["ranks"] == 2 and 0 <= element["mpi_seconds"] <= element["loop_seconds"]
     end.touch()
@@ -277,9 +269,7 @@ def test_an_executable_that_grows(space, loop):
     running = plain.start(space, loop, end)
     measure_plain(space)
     space.resize(3)
-    deadline = time.monotonic() + 30
-    while not (has(result := measure_plain(space), 3, pc=0) and at(result, 3, pc=0)["ranks"] == 3):
-        assert time.monotonic() < deadline, result
+    job.wait_for(lambda: measure_plain(space), 30, lambda result: has(result, 3, pc=0) and at(result, 3, pc=0)["ranks"] == 3)
     end.touch()
     assert running.wait().status == 0
 

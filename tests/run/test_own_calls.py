@@ -4,7 +4,6 @@
 import itertools
 import json
 import re
-import time
 
 import generate
 import headers
@@ -80,13 +79,12 @@ def ctl(space, *words):
 def test_measured(space):
     """Rank 0 waits for the last one, which sleeps, in there most of the time."""
     running = start(space, 40000)
-    element, ends = None, time.monotonic() + 30
-    for number in itertools.count():
-        assert time.monotonic() < ends, element
-        found = json.loads(ctl(space, "measure", "--json", "--asker", f"new-{number}"))["elements"]
-        element = next((one for one in found if one["pc"] == 1), None)
-        if element and element["iterations"] >= 8:
-            break
+    askers = itertools.count()
+
+    def measured():
+        found = json.loads(ctl(space, "measure", "--json", "--asker", f"new-{next(askers)}"))["elements"]
+        return next((one for one in found if one["pc"] == 1), None)
+    element = job.wait_for(measured, 30, lambda element: element and element["iterations"] >= 8)
     share = element["mpi_seconds"] / element["loop_seconds"]
     assert 0.25 < share <= 1, element
     end(space, running)
@@ -96,10 +94,8 @@ def test_where_a_rank_waits(space):
     hold = space.directory / "hold"
     hold.touch()
     running = start(space, 0, hold)
-    where, ends = {}, time.monotonic() + 30
-    while "mpi" not in where.get(0, {}):
-        assert time.monotonic() < ends, where
-        where = {rank["rank"]: rank for rank in json.loads(ctl(space, "where", "--json"))["processes"]}
+    where = job.wait_for(lambda: {rank["rank"]: rank for rank in json.loads(ctl(space, "where", "--json"))["processes"]}, 30,
+                         lambda where: "mpi" in where.get(0, {}))
     assert where[0]["mpi"] == "epop_items_exchange" and "mpi" not in where[1], where
     hold.unlink()
     end(space, running)

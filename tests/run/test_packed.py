@@ -2,7 +2,6 @@
 that packs in its windows alone."""
 
 import signal
-import time
 
 import executables
 import job
@@ -55,10 +54,8 @@ def test_saved_in_memory(space):
     """The process of rank 1 dies; from the copy in memory all goes on."""
     running = space.start_epop("--recover", 1, "-n", 2, "--checkpoint-memory", "0.1", PACKED, space.directory / "end")
     space.wait_until_running(running)
-    end = time.monotonic() + 30
-    while "checkpoint" not in space.status():
-        assert running.running() and time.monotonic() < end, running.wait(1)
-    pid = next(one["pid"] for one in space.status()["processes"] if one["rank"] == 1)
+    status = space.wait_for_status(lambda status: "checkpoint" in status, running=running)
+    pid = next(one["pid"] for one in status["processes"] if one["rank"] == 1)
     job.send_signal(pid, signal.SIGKILL)
     running.wait_for_line(r"epop: recovered \(1 of 1\) on 2 ranks from checkpoint \d+ in memory", stream="err")
     (space.directory / "end").touch()

@@ -7,7 +7,6 @@ import pathlib
 import shutil
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -150,18 +149,11 @@ def fixture_browser():
     it.close()
 
 
-def wait_for(browser, script, limit=60):
-    end = time.monotonic() + limit
-    while not (value := browser.run(script)):
-        assert time.monotonic() < end, browser.complaints()
-        time.sleep(0.1)
-    return value
-
-
 def test_the_pages_show_it(site, browser, trace):
     browser.visit(site)
-    tracks = wait_for(browser, "return window.globals && globals.state && Object.keys(globals.state.tracks).length > 3 &&"
-                               " Object.values(globals.state.tracks).map((it) => it.name + '/' + it.kind)")
+    names = "return window.globals && globals.state && Object.keys(globals.state.tracks).length > 3 &&" \
+            " Object.values(globals.state.tracks).map((it) => it.name + '/' + it.kind)"
+    tracks = job.wait_for(lambda: browser.run(names), 60, why=browser.complaints)
     for number in trace.processes():
         assert f"program {number}/ChromeSliceTrack" in tracks, tracks
         assert f"rank {number + traces.TRACK}/ChromeSliceTrack" in tracks, tracks

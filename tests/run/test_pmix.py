@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import job
 import pages
@@ -26,17 +25,6 @@ CAME_OR_COMMITTED, WENT, SET_DEFINED, SET_DELETED, JOB_END = -3071, -201, -55, -
 def version():
     command = ["pkg-config", "--modversion", "pmix"]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(".")[0])
-
-
-def wait_for(what, timeout=20):
-    """Its first value that is one."""
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        value = what()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError("not in time")
 
 
 def gateways(space):
@@ -104,7 +92,7 @@ class Gateway:
             pids = gateways(self.space)
             uri = address(self.directory)
             return uri if pids and f"epop-gateway-{pids[0]}." in uri else None
-        self.uri = wait_for(read)
+        self.uri = job.wait_for(read)
         return self.uri
 
     def tool(self, **how):
@@ -240,10 +228,10 @@ def test_a_set_is_a_namespace(gateway):
     assert tool.ask(f"control @{second}.* pause")[0] == NOT_SUPPORTED
     assert tool.ask(f"control @{second}.* signal={int(signal.SIGSTOP)}")[0] == SUCCESS
     first, last = (it["pid"] for it in gateway.job.status()["processes"] if it["rank"] >= 0)
-    wait_for(lambda: job.is_stopped(last))
+    job.wait_for(lambda: job.is_stopped(last))
     assert not job.is_stopped(first)
     assert tool.ask(f"control @{second}.* signal={int(signal.SIGCONT)}")[0] == SUCCESS
-    wait_for(lambda: not job.is_stopped(last))
+    job.wait_for(lambda: not job.is_stopped(last))
     tool.end()
 
 
@@ -288,7 +276,7 @@ def test_by_names_of_hosts(space):
     fake = FakeJob(space, resize={"ok": True, "code": "done", "adaptation": 7, "size": 5,
                                   "joined": [{"rank": 4, "host": "n3"}]})
     space.start([GATEWAY, fake.file]).wait()
-    uri = wait_for(lambda: address(fake.directory / (fake.name + ".pmix")))
+    uri = job.wait_for(lambda: address(fake.directory / (fake.name + ".pmix")))
     tool = Tool(space, uri).attached()
     code, text = tool.ask("allocate extend node_names=n3,n4")
     assert code == SUCCESS and 'pmix.alloc.id="7"' in text and 'pmix.alloc.nlist="n3"' in text, text
@@ -322,9 +310,9 @@ def test_a_signal(gateway):
     tool, name = gateway.tool(), gateway.job.id
     pid = next(process["pid"] for process in gateway.job.status()["processes"] if process["process"] == 1)
     assert tool.ask(f"control @{name}.1 signal={int(signal.SIGSTOP)}")[0] == SUCCESS
-    wait_for(lambda: job.is_stopped(pid))
+    job.wait_for(lambda: job.is_stopped(pid))
     assert tool.ask(f"control @{name}.1 signal={int(signal.SIGCONT)}")[0] == SUCCESS
-    wait_for(lambda: not job.is_stopped(pid))
+    job.wait_for(lambda: not job.is_stopped(pid))
     assert tool.ask(f"control @{name}.77 signal=18")[0] == NOT_SUPPORTED
     tool.end()
 
@@ -413,16 +401,16 @@ def test_it_dies_and_comes_back(gateway):
     for _ in range(3):
         [pid] = gateways(gateway.space)
         os.kill(pid, signal.SIGKILL)
-        wait_for(lambda: gateways(gateway.space) not in ([], [pid]))
+        job.wait_for(lambda: gateways(gateway.space) not in ([], [pid]))
         gateway.uri_again()
         tool = gateway.tool()
         assert tool.ask("query job_size") == (SUCCESS, "pmix.job.size=2")
         tool.end()
     [pid] = gateways(gateway.space)
     os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: not gateways(gateway.space))
+    job.wait_for(lambda: not gateways(gateway.space))
     with pytest.raises(AssertionError):
-        wait_for(lambda: gateways(gateway.space), timeout=3)
+        job.wait_for(lambda: gateways(gateway.space), limit=3)
     gateway.job.resize(3)
     gateway.job.stop(ranks=3, windows=1)
 
@@ -435,7 +423,7 @@ def test_it_ends_with_the_job(gateway, end):
         os.kill(gateway.job.pid, signal.SIGKILL)
         gateway.job.it.wait()
     directory = gateway.directory.resolve() if gateway.directory.exists() else None
-    wait_for(lambda: not [pid for pid in gateway.space.processes() if "pmix-gateway" in gateway.space.command_line(pid)])
+    job.wait_for(lambda: not [pid for pid in gateway.space.processes() if "pmix-gateway" in gateway.space.command_line(pid)])
     assert not gateway.directory.is_symlink() and not (directory and directory.exists())
 
 

@@ -1,6 +1,5 @@
 """The communicators of a window are made before the ranks stand still; one that does not come to pass leaves none."""
 
-import time
 
 import job
 import joining
@@ -31,10 +30,7 @@ class Counting(Scenario):
 
     def wait_for_free(self, count, limit=10):
         """What is called off is freed by another thread."""
-        end, free = time.monotonic() + limit, self.free()
-        while free != count and time.monotonic() < end:
-            free = self.free()
-        assert free == count, f"{count - free} communicators are missing"
+        job.wait_for(self.free, limit, lambda free: free == count)
 
     def call_off(self, size):
         """A resize that is prepared while the job is paused, and then cancelled. Returns when all ranks know that."""

@@ -231,7 +231,7 @@ def test_resize_me_when_you_want(space, edges):
     """A size that others choose, within what the program takes; it is found when it is chosen, and not before."""
     end = space.directory / "end"
     running = start(space, edges, "offer", end)
-    joining.wait_until(lambda: "3" == sets(space)["mpi://WORLD"]["sched"].get("mpi_ps_sched_num_procs_max"))
+    job.wait_for(lambda: "3" == sets(space)["mpi://WORLD"]["sched"].get("mpi_ps_sched_num_procs_max"))
     many = space.epopctl("resize", 4)
     assert many.status == 1 and "takes 3 processes or fewer in mpi://WORLD, not 4 (mpi_num_procs_max)" in many.err, many
     few = space.epopctl("resize", 1)
@@ -259,7 +259,7 @@ def a_process_keeps_its_session(space, edges):
     def pids(key, value):
         return [process["pid"] for process in space.status()["processes"] if process[key] == value]
 
-    joining.wait_until(lambda: pids("state", "leaving"))  # a rank may say that it has come through before the job knows
+    job.wait_for(lambda: pids("state", "leaving"))  # a rank may say that it has come through before the job knows
     return running, pids("state", "leaving")[0], pids("rank", 0)[0]
 
 
@@ -269,7 +269,7 @@ def test_told_to_end_while_a_taken_process_keeps_its_session(space, edges, twice
     running, taken, first = a_process_keeps_its_session(space, edges)
     os.kill(first, signal.SIGTERM)
     line = rf"process 2 \(pid {taken} on \S+\), which a change takes, has not finalized its sessions"
-    joining.wait_until(lambda: re.search(rf"told to stop \(SIGTERM\): {line}; without that the job ends in 10 s\n", running.err))
+    job.wait_for(lambda: re.search(rf"told to stop \(SIGTERM\): {line}; without that the job ends in 10 s\n", running.err))
     if twice:
         os.kill(first, signal.SIGTERM)
     result = running.wait()

@@ -48,16 +48,9 @@ class Written:
         return found
 
 
-def wait_for_checkpoint(space, condition, timeout=30):
+def wait_for_checkpoint(space, condition):
     """The first checkpoint that meets the condition."""
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        if (space.directory / "records").exists():
-            written = Written(space)
-            if condition(written):
-                return written
-        time.sleep(0.01)
-    raise AssertionError("no such checkpoint in time")
+    return job.wait_for(lambda: (space.directory / "records").exists() and Written(space), 30, lambda written: written and condition(written))
 
 
 # ---- Jobs that end well

@@ -27,21 +27,12 @@ def fixture_started(space):
 
     def start(*arguments, times=2, ranks=2, program=job.test_program("dies"), options=(), **how):
         running = space.start_epop("--recover", times, "-n", ranks, *options, program, *arguments, limit=60, **how)
-        await_that(running, lambda: named(space, "mpiexec.hydra") or not running.running())
+        job.wait_for(lambda: named(space, "mpiexec.hydra") or not running.running(), 30, running=running, pause=0)
         places.add(memory_of(space))
         return running
     yield start
     left = [path for path in places if path and path.exists()]
     assert not left, left
-
-
-def await_that(running, condition, limit=30):
-    """What the condition gives as soon as it is true."""
-    end = time.monotonic() + limit
-    while not (found := condition()):
-        assert running.running(), running.wait()
-        assert time.monotonic() < end, f"not in time\n{running.out}\n{running.err}"
-    return found
 
 
 def recoveries(result):
@@ -106,7 +97,7 @@ def test_killed(space, started, what):
 def test_killed_before_it_has_begun(space, started, what):
     """As soon as there is such a process."""
     running = started("iterations=20")
-    for pid in await_that(running, lambda: victims(space, what)):
+    for pid in job.wait_for(lambda: victims(space, what), 30, running=running, pause=0):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     result = running.wait()
@@ -134,7 +125,7 @@ def test_killed_while_it_is_started_again(space, started):
     await_init(running)
     first = victims(space, "mpiexec")
     os.kill(first[0], signal.SIGKILL)
-    second = await_that(running, lambda: [pid for pid in victims(space, "mpiexec") if pid not in first])
+    second = job.wait_for(lambda: [pid for pid in victims(space, "mpiexec") if pid not in first], 30, running=running, pause=0)
     with contextlib.suppress(ProcessLookupError):
         os.kill(second[0], signal.SIGKILL)
     running.wait_for_line(r"epop: recovered \([23] of 3\)", stream="err")
@@ -174,7 +165,7 @@ def await_saved(space, running):
 
 def await_part(space, running):
     """Rank 1 is writing its part of a checkpoint."""
-    await_that(running, lambda: (place := memory_of(space)) and list(place.glob("[0-9]*-1-2.part")))
+    job.wait_for(lambda: (place := memory_of(space)) and list(place.glob("[0-9]*-1-2.part")), 30, running=running, pause=0)
 
 
 def recovered(space, running):

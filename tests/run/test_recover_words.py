@@ -12,7 +12,6 @@ import socket
 import stat
 import sys
 import textwrap
-import time
 
 import job
 import joining
@@ -339,16 +338,11 @@ def test_the_sockets_of_a_supervisor_that_was_killed(space):
     """Go when somebody looks for jobs."""
     running = space.start_epop("--recover", 2, "-n", 1, job.test_program("dies"), "iterations=1000000", limit=60)
     directory = pathlib.Path(space.runtime) / "epop"
-    end = time.monotonic() + LIMIT
-    while not (found := [path for path in directory.glob("wire.*") if re.search(r"\.\d+\.\d+\.1$", path.name)]):
-        assert time.monotonic() < end and running.running()
-        time.sleep(0.01)
+    found = job.wait_for(lambda: [path for path in directory.glob("wire.*") if re.search(r"\.\d+\.\d+\.1$", path.name)], LIMIT, running=running)
     running.wait_for_line("init new rank 0")
     running.signal(9)
     running.wait()
-    while space.processes():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    job.wait_for(lambda: not space.processes(), LIMIT)
     with contextlib.suppress(FileNotFoundError):
         space.epopctl("list")
     assert not found[0].exists()

@@ -14,7 +14,6 @@ import job
 import pages
 import pytest
 from fake import as_other_user, needs_other_user, start_member
-from joining import wait_until
 from wire import Connection, hold_session
 
 LIMIT = 20
@@ -77,7 +76,7 @@ def ask(fake, process, number, op="question"):
 def await_answers(fake, processes, count):
     """Each has said so much, each once, and in the order of the questions."""
     wanted = list(range(count))
-    wait_until(lambda: all(len(heard_of(fake, process)) >= count for process in processes), LIMIT)
+    job.wait_for(lambda: all(len(heard_of(fake, process)) >= count for process in processes), LIMIT)
     for process in processes:
         assert [answer["n"] for answer in heard_of(fake, process)] == wanted, process
 
@@ -116,7 +115,7 @@ def test_how_long_they_have_held_is_the_longest(space, fake):
     fake.tell('all {"op":"other"}')
     for process in (2, 3, 4, 5):
         fake.tell(f'send {process} {{"op":"arrived","count":{process // 4},"held":0.{process}}}')
-    wait_until(lambda: all(len(heard_of(fake, process)) == 2 for process in (2, 3, 4, 5)), LIMIT)
+    job.wait_for(lambda: all(len(heard_of(fake, process)) == 2 for process in (2, 3, 4, 5)), LIMIT)
     last = {process: heard_of(fake, process)[1] for process in (2, 3, 4, 5)}
     assert [last[process]["count"] for process in (2, 3, 4, 5)] == [0, 0, 1, 1]
     assert all(last[process]["held"] >= process / 10 for process in last), last
@@ -129,7 +128,7 @@ def test_the_relay_goes_and_nothing_is_lost(space, fake, how):
     """Until one is left, each time while questions and answers are under way."""
     away, asked = members(space, fake, 5), 0
     while len(away) > 1:
-        wait_until(lambda: len(relays(fake, away)) == 1, LIMIT)
+        job.wait_for(lambda: len(relays(fake, away)) == 1, LIMIT)
         [relay] = relays(fake, away)
         gone = away.pop(relay)
         for turn in range(60):

@@ -215,7 +215,7 @@ def test_vacated(net):
         """What happens before it is connected it does not hear of."""
         assert net.epopctl("pause").status == 0 and net.epopctl("resume").status == 0
         return watch.out
-    joining.wait_until(watches, 30)
+    job.wait_for(watches, 30)
     net.resize("+2", "--hosts", "n2,n3")
     pids = net.pids("n2") + net.pids("n3")
     answer = net.answer("--release", "n2,n3", "--wait=vacated")

@@ -107,7 +107,7 @@ def at_the_gate(space, function, rank, size):
     pid = it.rank_pid(rank)
     switch.on()
     waiting = it.start_ctl("resize", size, "--wait")
-    joining.wait_until(lambda: job.is_stopped(pid))
+    job.wait_for(lambda: job.is_stopped(pid))
     switch.off()
     return it, waiting, pid
 
@@ -154,7 +154,7 @@ def in_the_window(space, who):
     it.wait_for_adaptation("window")
     status = it.status()["processes"]
     pid = status[int(who)]["pid"]
-    joining.wait_until(lambda: job.is_stopped(pid))
+    job.wait_for(lambda: job.is_stopped(pid))
     return it, waiting, pid
 
 
@@ -204,7 +204,7 @@ def check_ends(space, it, pid):
     result = it.it.wait()
     assert result.status != 0 and f"pid {pid} on " in result.err and "was told to stop" in result.err, result
     assert space.in_time(time.monotonic() - begin, LIMIT), result
-    joining.wait_until(lambda: not space.processes())
+    job.wait_for(lambda: not space.processes())
 
 
 @pytest.mark.parametrize("how", ["epopctl", "SIGTERM"])

@@ -260,7 +260,7 @@ def test_killed_joiners_leave_nothing_in_shared_memory(space):
             fails(it, "joining process")
             path = left.read_text()
             assert path.startswith("/dev/shm/mpich_shar_tmp"), path
-            joining.wait_until(lambda path=path: not os.path.exists(path))
+            job.wait_for(lambda path=path: not os.path.exists(path))
             left.unlink()
         assert os.path.exists(others.name)
         it.launcher.repair()

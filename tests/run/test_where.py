@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 
 import job
 import joining
@@ -19,13 +18,8 @@ def where(it):
     return result["processes"]
 
 
-def wait_for(it, condition, timeout=20):
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        places = where(it)
-        if condition(places):
-            return places
-    raise AssertionError(f"not in time: {places}")
+def wait_for(it, condition):
+    return job.wait_for(lambda: where(it), meets=condition)
 
 
 def deadlock(space, how, *arguments, ranks=2, options=(), limit=60):
