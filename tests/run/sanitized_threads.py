@@ -5,7 +5,7 @@ import job
 import joining
 import pytest
 from executables import LINKED, compile_c, compile_threads, go_through, the_world_changes_while_a_communicator_is_made, two_threads_begin_one_job
-from joins import JoinScenario
+from joining import JoinScenario
 from profiling import profiled, read
 from scenario import REFUSED, Switch
 

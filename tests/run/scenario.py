@@ -135,3 +135,9 @@ def only_line(text, *parts):
     for part in parts:
         assert part in lines[0], f"'{part}' is not in: {lines[0]}"
     return lines[0]
+
+
+def assert_named(result, *parts):
+    """The job failed, with one line of epop that has all these parts."""
+    assert result.status == 1, result
+    only_line(result.err, *parts)

@@ -10,7 +10,7 @@ import socket
 import job
 import joining
 import pytest
-from joins import JoinScenario
+from joining import JoinScenario
 from scenario import DONE, REFUSED, TIMEOUT, Scenario, Switch
 
 N = 800

@@ -11,7 +11,7 @@ import job
 import joining
 from attending import ATTEND, LIMIT, Attended, Connection, named
 from executables import LINKED, compile_c, source
-from joins import JoinScenario
+from joining import JoinScenario
 
 pytestmark = joining.needed
 LEDGER = job.program("ledger")

@@ -9,7 +9,7 @@ import pytest
 
 import job
 import joining
-from joins import JoinScenario
+from joining import JoinScenario
 from scenario import DONE, Scenario
 from executables import LINKED, compile_c, source, start
 

@@ -6,10 +6,18 @@ import time
 
 import job
 import pytest
-from debugging import assert_clean, assert_named, run
-from scenario import Scenario
+from scenario import Scenario, assert_named
 
 SAME = "it must be the same on every rank"
+
+
+def run(space, name, *arguments, ranks=3, options=(), **how):
+    """A program of tests/programs/ under the debug driver, to its end."""
+    return space.epop("--driver", "debug", *options, job.test_program(name), *arguments, ranks=ranks, **how)
+
+
+def assert_clean(result):
+    assert result.status == 0 and result.err == "", result
 
 
 # ---- Ranks that go different ways

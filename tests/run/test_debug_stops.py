@@ -7,8 +7,7 @@ import time
 
 import job
 import pytest
-from joining import needed
-from joins import JoinScenario
+from joining import JoinScenario, needed
 from scenario import DONE, REFUSED, Scenario, Switch, cpu_seconds
 
 DEBUG = ["--driver", "debug"]

@@ -8,7 +8,7 @@ import executables
 import job
 import joining
 import pytest
-from debugging import assert_named
+from scenario import assert_named
 from schemas import validate
 
 DESCRIBED = job.test_program("described")

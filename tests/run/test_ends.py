@@ -10,7 +10,7 @@ import pytest
 
 import job
 import joining
-from joins import JoinScenario
+from joining import JoinScenario
 from scenario import DONE, REFUSED, Switch
 
 pytestmark = joining.needed

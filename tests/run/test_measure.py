@@ -11,7 +11,7 @@ import executables as plain
 import job
 import joining
 import pytest
-from joins import JoinScenario
+from joining import JoinScenario
 from scenario import DONE, REFUSED, USAGE, Scenario, Switch
 from schemas import validate
 

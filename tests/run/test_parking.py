@@ -11,7 +11,7 @@ import pytest
 
 import job
 import joining
-from joins import JoinScenario
+from joining import JoinScenario
 from scenario import REFUSED, TIMEOUT, Switch
 
 pytestmark = joining.needed

@@ -13,7 +13,7 @@ import hosts
 import job
 import joining
 from executables import LINKED, compile_c, source
-from joins import JoinScenario
+from joining import JoinScenario
 from scenario import Scenario, Switch
 
 pytestmark = joining.needed

@@ -5,8 +5,7 @@ import os
 import re
 import signal
 
-from companions import RANGE, companions, companions_of, rigid, wait_for_end, wait_for_hosts, waiting
-from slurm import cluster, elastic, needed  # noqa: F401
+from slurm import RANGE, cluster, companions, companions_of, elastic, needed, rigid, wait_for_end, wait_for_hosts, waiting  # noqa: F401
 
 pytestmark = needed
 

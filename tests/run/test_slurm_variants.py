@@ -1,8 +1,7 @@
 """Companions through the kinds of Slurm that there are: one comes, gives way, returns, ends with the job."""
 
 import pytest
-from companions import RANGE, companions, companions_of, rigid, wait_for_end, wait_for_hosts, waiting
-from slurm import Elastic, made, needed
+from slurm import RANGE, Elastic, companions, companions_of, made, needed, rigid, wait_for_end, wait_for_hosts, waiting
 
 pytestmark = needed
 LEASE = ("PreemptType=preempt/none", "PreemptMode=OFF", "PartitionName=elastic Nodes=n1 State=DOWN",

@@ -8,7 +8,6 @@ import pytest
 
 import job
 import joining
-import joins
 import scenario
 import traces
 
@@ -244,7 +243,7 @@ def test_a_valid_file_from_the_beginning(space):
 @joining.needed
 def test_processes_that_come_and_go(space):
     """Under join those that leave end: nobody takes over their number, and what they did is there."""
-    running = joins.JoinScenario(space, "work=500", options=TRACE)
+    running = joining.JoinScenario(space, "work=500", options=TRACE)
     for size in (4, 1, 2):
         running.resize(size)
     running.done("stop")

@@ -14,7 +14,7 @@ import pytest
 
 import job
 import joining
-from joins import JoinScenario
+from joining import JoinScenario
 from scenario import DONE, REFUSED, TIMEOUT, Switch
 
 pytestmark = joining.needed

@@ -9,7 +9,6 @@ import pytest
 
 import job
 import joining
-import joins
 
 SERIAL, WINDOW = job.program("serial"), job.test_program("scenario_window")
 OPTION = {"profile": "--output", "trace": "--trace-output"}
@@ -79,7 +78,7 @@ def test_every_rank_ends_with_status_1(space, driver, gone):
 @each_driver
 @pytest.mark.parametrize("gone", [True, False])
 def test_launches_that_joined_end_with_it(space, driver, gone):
-    launcher = joins.Launcher(space)
+    launcher = joining.Launcher(space)
     launcher.spoil(f'{job.MPIEXEC} "$@"; status=$?; echo $status >{space.directory}/launch; exit $status')
     os.environ["EPOP_MPIEXEC"] = str(launcher.script)
     try:

@@ -6,7 +6,7 @@ import signal
 
 import job
 import joining
-from joins import JoinScenario
+from joining import JoinScenario
 from scenario import DONE, USAGE, Scenario, Switch
 from schemas import validate
 
