@@ -155,7 +155,7 @@ class Hosts(Local):
     name = "hosts"
 
     def __init__(self, policy):
-        sys.path.insert(0, str(ROOT / "tests/run"))
+        sys.path.insert(0, str(ROOT / "tests/run/helpers"))
         import hosts  # not needed by the other sites
         import job
         nodes = [f"n{number + 1}" for number in range(workloads.NODES)]

@@ -17,6 +17,7 @@ logs=${TEST_LOGS:-$BUILD/test-logs}
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0 unsteady=''
 stages=()
+declare -A named=()            # what TEST_STAGES may have
 declare -A running=() begun=() # by the number of the process
 at_once=${TEST_AT_ONCE:-3}     # while one waits others compute
 alone='sock\\ (mpich|build)'   # what the others of `sock` need
@@ -25,8 +26,19 @@ if ! [[ $at_once =~ ^[1-9][0-9]?$ ]]; then
     exit 2
 fi
 
+# The file of tests of that name, in REPLY: in the folder of any subject.
+find_test() { # NAME
+    local found=(tests/run/*/"test_$1.py")
+    REPLY=${found[0]}
+    [ ${#found[@]} -eq 1 ] && [ -f "$REPLY" ] || {
+        echo "tests/all.sh: which file is test_$1.py? ${found[*]}" >&2
+        exit 2
+    }
+}
+
 # stage NAME SECONDS COMMAND...   The limit is for what hangs: a busy machine is ten times as slow as a quiet one.
 stage() {
+    named[${1%% *}]=yes named[${1// /:}]=yes
     case " ${TEST_STAGES:-${1%% *}} " in *" ${1%% *} "* | *" ${1// /:} "*) stages+=("$(printf '%q ' "$@")") ;; esac
 }
 
@@ -115,7 +127,7 @@ sanitized() {
 sanitized_job() {
     local tree=$BUILD/sanitized
     sanitized_tree "$tree"/{bin/epop{,ctl,sim,rm},lib/epop/attend,tests/programs/scenario_window.so} || return 1
-    EPOP_BUILD=$tree "$PYTHON" -m pytest -q -x -p no:cacheprovider tests/run/sanitized_job.py
+    EPOP_BUILD=$tree "$PYTHON" -m pytest -q -x -p no:cacheprovider tests/run/sanitized/sanitized_job.py
 }
 
 # ThreadSanitizer does not know fences, and says so: they order the probe and the ceiling, which are atomic, too.
@@ -131,7 +143,7 @@ threads() {
         TSAN_OPTIONS=report_thread_leaks=0 timeout 300 "$tree/tests/unit/test_$test" || return 1
     done
     EPOP_BUILD=$tree MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
-        "$PYTHON" -m pytest -q -x -p no:cacheprovider tests/run/sanitized_threads.py tests/run/test_relays.py
+        "$PYTHON" -m pytest -q -x -p no:cacheprovider tests/run/sanitized/sanitized_threads.py tests/run/control/test_relays.py
 }
 
 # Each clang-format has its own idea of the same rules; ours is that of Debian 12.
@@ -174,7 +186,7 @@ for test in "$BUILD"/tests/mpi/test_*; do
     case $test in *.d) continue ;; esac
     [ -x "$test" ] && stage "mpi ${test##*/test_}" 600 bash -c "mpi_test 4 ${test##*/}"
 done
-for test in tests/run/test_*.py; do
+for test in tests/run/*/test_*.py; do
     name=${test##*/test_}
     case ${name%.py} in
     checkpoint | checkpoint_file | restart_programs) workers=3 ;; # they wait more than they compute
@@ -208,15 +220,22 @@ on_sock='
     restart_programs slurm_adviser
 '
 for test in $on_sock; do
+    find_test "$test"
     case $test in
     stopped) workers=4 ;; # its tests do nothing but wait for time limits
     children | ends | epoprm_hosts | epoprm_recovery | first_probe | join | mpi_adapt | parking | recover_hosts | releases | spawn_faults | transactions | restart_programs | where) workers=3 ;; # they wait more than they compute
     *) workers=0 ;;
     esac
     stage "sock $test" 1800 env EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
-        "$PYTHON" -m pytest -q -x -n $workers -p no:cacheprovider "tests/run/test_$test.py"
+        "$PYTHON" -m pytest -q -x -n $workers -p no:cacheprovider "$REPLY"
 done
 
+for name in ${TEST_STAGES:-}; do
+    [ -n "${named[$name]:-}" ] || {
+        echo "tests/all.sh: TEST_STAGES: there is no stage '$name'" >&2
+        exit 2
+    }
+done
 run_stages
 
 [ -z "$unsteady" ] || printf 'unsteady, to be looked into: %s\n' "$unsteady"

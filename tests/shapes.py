@@ -23,7 +23,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "run"))
+sys.path.insert(0, str(HERE / "run/helpers"))
 
 import job  # noqa: E402
 

@@ -24,7 +24,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "run")]
+sys.path[:0] = [str(HERE), str(HERE / "run/helpers")]
 
 from soaking import faults, growth  # noqa: E402
 from soaking.run import PROGRAMS, Failed  # noqa: E402

@@ -15,7 +15,7 @@ import signal
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "run")]
+sys.path[:0] = [str(HERE), str(HERE / "run/helpers")]
 
 from soaking import under_epoprm, under_slurm  # noqa: E402
 

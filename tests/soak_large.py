@@ -19,7 +19,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "run")]
+sys.path[:0] = [str(HERE), str(HERE / "run/helpers")]
 
 import job  # noqa: E402
 from soaking.run import Failed  # noqa: E402

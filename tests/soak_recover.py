@@ -24,7 +24,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "run")]
+sys.path[:0] = [str(HERE), str(HERE / "run/helpers")]
 
 import hosts  # noqa: E402
 import job  # noqa: E402

@@ -1,4 +1,4 @@
-/* Prints the rows of runtime/wire/messages.def as JSON, for tests/run/messages.py. */
+/* Prints the rows of runtime/wire/messages.def as JSON, for tests/run/helpers/messages.py. */
 #include <cjson/cJSON.h>
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # As start.sh, and like ssh in what it knows: when the host was switched off silently while the command ran there
-# (tests/run/hosts.py), nobody says so, and it waits on.
+# (tests/run/helpers/hosts.py), nobody says so, and it waits on.
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
 "$(dirname "$0")/start.sh" "$@"

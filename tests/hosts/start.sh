@@ -1,5 +1,5 @@
 #!/bin/bash
-# Hydra's launcher for the hosts of tests/run/hosts.py, called as ssh would be: [-OPTION...] HOST WORD... Like ssh it
+# Hydra's launcher for the hosts of tests/run/helpers/hosts.py, called as ssh would be: [-OPTION...] HOST WORD... Like ssh it
 # starts in another directory, under other limits, with nothing of the caller's environment but the mark that the tests
 # find processes by, and none of the caller's descriptors: a proxy that has mpiexec's own listening socket would connect to
 # that, and wait for ever, where mpiexec has died.

@@ -1,4 +1,4 @@
-"""Fixtures of the process-level tests."""
+"""Fixtures of the tests in the folders here, each of which is a subject, and where they find their helpers and the tree's own modules."""
 
 import pathlib
 import sys
@@ -6,7 +6,7 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), *(str(HERE.parents[1] / folder) for folder in ("tests", "tests/slurm", "docs", "interpose"))]
+sys.path[:0] = [str(HERE.parents[1] / folder) for folder in ("tests/run/helpers", "tests", "tests/slurm", "docs", "interpose")]
 sys.dont_write_bytecode = True  # beside the modules in these folders
 
 import job  # noqa: E402

@@ -3,7 +3,7 @@
 
     tests/slurm/cluster.py [--nodes N] [--select cons_tres|linear] [--accounting] [--defaults] [--conf LINE]...
 
-brings one up by hand, says how to get onto its hosts, and ends it at Ctrl-C. For tests see tests/run/slurm.py. A host has a
+brings one up by hand, says how to get onto its hosts, and ends it at Ctrl-C. For tests see tests/run/helpers/slurm.py. A host has a
 name, an address, processes, a /tmp and a /dev/shm of its own; homes, the EPOP tree and its MPICH are the same on all. Nothing
 outside of the namespaces is changed, and all ends with the process that made it, however that ends. Needs root.
 """

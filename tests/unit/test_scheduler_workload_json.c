@@ -1,4 +1,4 @@
-/* JSON workloads: what they become, and what is drawn. What is refused is in tests/run/test_epopsim.py. */
+/* JSON workloads: what they become, and what is drawn. What is refused is in tests/run/scheduler/test_epopsim.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import job
+import pytest
 
 ALL, RUN = job.ROOT / "tests/all.sh", job.ROOT / "tests/platforms/run"
 
@@ -36,5 +37,11 @@ def test_a_stage_that_cannot_be_run_is_skipped(tmp_path):
 
 
 def test_a_stage_is_named_by_all_its_words(tmp_path):
-    done = without_namespaces(tmp_path, ALL, TEST_STAGES="run:deps none:such", TEST_LOGS=str(tmp_path / "logs"))
+    done = without_namespaces(tmp_path, ALL, TEST_STAGES="run:deps", TEST_LOGS=str(tmp_path / "logs"))
     assert [line.split()[:3] for line in done.stdout.splitlines()] == [["ok", "run", "deps"], ["1", "passed,", "0"]], done
+
+
+@pytest.mark.parametrize("name", ["none:such", "run:dep", "run:deps.py"])
+def test_a_stage_that_there_is_not_is_an_error(tmp_path, name):
+    done = without_namespaces(tmp_path, ALL, TEST_STAGES=f"run:deps {name}", TEST_LOGS=str(tmp_path / "logs"))
+    assert done.returncode == 2 and done.stdout == "" and done.stderr == f"tests/all.sh: TEST_STAGES: there is no stage '{name}'\n", done

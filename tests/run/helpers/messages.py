@@ -2,7 +2,7 @@
 describes requests and messages, and the tables of requests and events in docs/reference/control.md. Tests compare; to write
 both anew:
 
-    make build/tests/helpers/wire_table && /usr/bin/python3 tests/run/messages.py
+    make build/tests/helpers/wire_table && /usr/bin/python3 tests/run/helpers/messages.py
 """
 
 import json

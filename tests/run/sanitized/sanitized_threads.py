@@ -1,5 +1,5 @@
 """Whole jobs of a build with ThreadSanitizer, for the threads of the control plane, of the records and of those that
-connect processes beside the program. Space.close looks for reports. Any other file of this folder runs like this, too."""
+connect processes beside the program. Space.close looks for reports. Any file of the other folders runs like this, too."""
 
 import job
 import joining

@@ -1,5 +1,5 @@
 """Whole jobs of a build with the address and undefined-behaviour sanitizers, for what the coordinator, the pool and the
-control plane do in them; a simulation, and a daemon of epoprm. Space.close looks for reports. Any other file of this folder runs like this, too."""
+control plane do in them; a simulation, and a daemon of epoprm. Space.close looks for reports. Any file of the other folders runs like this, too."""
 
 import signal
 

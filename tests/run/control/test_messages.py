@@ -69,7 +69,7 @@ OUT_OF_PLACE = [
 
 
 def test_the_schema_is_that_of_the_table():
-    """Names, kinds, ranges, words, what has to be there: tests/run/messages.py writes it anew."""
+    """Names, kinds, ranges, words, what has to be there: tests/run/helpers/messages.py writes it anew."""
     assert json.loads(messages.SCHEMA.read_text()) == json.loads(messages.schema_text())
 
 

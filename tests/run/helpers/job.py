@@ -20,7 +20,7 @@ import uuid
 
 import sanitizers
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich")
 MARKER = "EPOP_TEST_SPACE"
