@@ -17,7 +17,7 @@ directory=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$directory"' EXIT
 program=$directory/capabilities
-"$mpicc" -I"$here/.." "$here/capabilities.c" "$here"/../{driver/epop/probe_mpi,runtime/backends/port}.c -o "$program"
+"$mpicc" -I"$here/.." "$here/capabilities.c" "$here"/../{driver/epop/probe_mpi,runtime/backends/device}.c -o "$program"
 
 show() {
     printf '%-10s %s\n' "$1" "$2"
