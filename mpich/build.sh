@@ -33,7 +33,7 @@ install_tree() {
 # What programs count on: the soname of the distribution's MPICH, and that they compile and start.
 check() {
     readelf -d "$prefix/lib/libmpich.so" | grep -F 'soname: [libmpich.so.12]'
-    "$prefix/bin/mpicc" -I"$here/.." "$here/capabilities.c" "$here"/../{driver/epop/probe_mpi,runtime/backends/port}.c -o "$work/capabilities"
+    "$prefix/bin/mpicc" -I"$here/.." "$here/capabilities.c" "$here"/../{driver/epop/probe_mpi,runtime/backends/device}.c -o "$work/capabilities"
     timeout 60 "$prefix/bin/mpiexec" -n 2 "$work/capabilities" version
     ! recipe_has fortran || check_language mpif90 f90 '      use mpi; call mpi_init(i); call mpi_finalize(i); end'
     ! recipe_has c++ || check_language mpicxx cc '#include <mpi.h>
