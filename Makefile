@@ -46,18 +46,15 @@ CMOCKA   := $(shell pkg-config --cflags --libs cmocka 2>/dev/null)
 
 lib_src  := $(wildcard epop_api/*.c runtime/*/*.c interpose/*.c)
 epop_src := $(filter-out driver/helpers/%,$(wildcard driver/*/*.c))
-ctl_src  := $(wildcard epopctl/*.c terminal/*.c)
-base_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/base/*.c))
-wire_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c))
+ctl_src  := $(wildcard epopctl/*.c)
+# Rooms that several programs take from, each as an archive: a program gets what it calls of them.
+room = $(patsubst %,$(BUILD)/rooms/%.a,$(1))
+rooms := runtime/base runtime/wire runtime/control runtime/hydra scheduler/daemon scheduler/journal scheduler/munge terminal
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
 sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,scheduler/%/*.c,core policies workload simulated)))
 sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
-term_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard terminal/*.c))
-journal_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/journal/*.c))
-daemon_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/daemon/*.c))
-munge_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/munge/*.c))
 # Modules of what a site may have, each built where its library's header is.
 modules  := $(foreach header,munge.h slurm/slurm.h,$(if $(wildcard $(addsuffix /$(header),/usr/include /usr/local/include)),$(LIB)/epop/$(basename $(notdir $(header))).so))
 # HDF5 for checkpoints, where it is. The one without MPI: one process calls it, and it does not meet the one that a program has.
@@ -114,6 +111,13 @@ $(OBJ)/%.o: %.c
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
+define room_rule
+$$(BUILD)/rooms/$(1).a: $$(patsubst %.c,$$(OBJ)/%.o,$$(wildcard $(1)/*.c))
+	$$(announce)
+	$$(Q)rm -f $$@ && ar rcs $$@ $$^
+endef
+$(foreach name,$(rooms),$(eval $(call room_rule,$(name))))
+
 # Between programs and MPI: wrappers of every MPI function, generated from the mpi.h in use.
 GENERATED := $(BUILD)/interpose
 $(addprefix $(GENERATED)/,functions.h names.c wrappers.c pmpi.h) &: interpose/generate.py interpose/prototypes.py $(if $(DEVICE),| $(MPICC))
@@ -146,9 +150,9 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(base_obj) $(patsubst %,$(OBJ)/runtime/%.o,hydra/hydra hydra/leftovers hydra/mpiexec hydra/pmi backends/device control/address control/rundir wire/line wire/loop wire/proof wire/socket checkpoint/memory_place) $(layer_obj) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(layer_obj) $(patsubst %,$(OBJ)/runtime/%.o,backends/device checkpoint/memory_place) $(call room,runtime/hydra runtime/control runtime/wire runtime/base) $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
+	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o %.a,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # Names the functions of a program that crashed; a process of its own, which epop starts.
 $(LIB)/epop/backtrace: $(OBJ)/driver/helpers/backtrace.o
 	$(announce)
@@ -166,11 +170,11 @@ $(LIB)/epop/companion: driver/helpers/companion.sh
 	$(announce)
 	$(Q)install $< $@
 # Ends what a process that was killed left running.
-$(LIB)/epop/orphans: $(OBJ)/driver/helpers/orphans.o $(patsubst %,$(OBJ)/runtime/hydra/%.o,holders hydra) $(base_obj)
+$(LIB)/epop/orphans: $(OBJ)/driver/helpers/orphans.o $(call room,runtime/hydra runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -ldl -pthread -lm -o $@
-# epopctl is no MPI process: it takes the control plane's objects without the runtime.
-$(BIN)/epopctl: $(ctl_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c runtime/control/*.c))
+# epopctl is no MPI process: it has the control plane without the rest of the runtime.
+$(BIN)/epopctl: $(ctl_obj) $(call room,terminal runtime/control runtime/wire runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
@@ -178,7 +182,7 @@ $(BIN)/epopctl: $(ctl_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runt
 $(OBJ)/scheduler/%.o: scheduler/%.c
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
-$(BIN)/epopsim: $(sim_obj) $(sched_obj) $(base_obj)
+$(BIN)/epopsim: $(sim_obj) $(sched_obj) $(call room,runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread -o $@
 $(filter-out %/hdf5.so,$(modules)): $(LIB)/epop/%.so: $(OBJ)/scheduler/modules/%.o
@@ -188,19 +192,19 @@ $(OBJ)/runtime/checkpoint/hdf5/%.o: CPPFLAGS += $(shell pkg-config --cflags $(hd
 $(LIB)/epop/hdf5.so: $(hdf5_obj)
 	$(announce)
 	$(Q)$(CC) -shared $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs-only-L --libs-only-l $(hdf5_name)) -o $@
-# One beside each job. As epopctl it has the control plane's objects without the runtime.
-$(LIB)/epop/attend: $(attend_obj) $(munge_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c runtime/control/*.c) runtime/hydra/leftovers.c runtime/hydra/hydra.c)
+# One beside each job.
+$(LIB)/epop/attend: $(attend_obj) $(call room,scheduler/munge runtime/hydra runtime/control runtime/wire runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LDLIBS) -o $@
 # One beside each job, too: a client of the wire, and a PMIx server.
 $(OBJ)/gateway/%.o: gateway/%.c
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(shell pkg-config --cflags pmix) $(CFLAGS) -c $< -o $@
-$(LIB)/epop/pmix-gateway: $(gateway_obj) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c runtime/control/*.c))
+$(LIB)/epop/pmix-gateway: $(gateway_obj) $(call room,runtime/control runtime/wire runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs pmix) $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
-$(BIN)/epoprm: $(rm_obj) $(patsubst %,$(OBJ)/runtime/hydra/%.o,hydra mpiexec) $(hosts_obj) $(slurm_obj) $(daemon_obj) $(munge_obj) $(journal_obj) $(term_obj) $(sched_obj) $(wire_obj) $(base_obj)
+$(BIN)/epoprm: $(rm_obj) $(hosts_obj) $(slurm_obj) $(sched_obj) $(call room,scheduler/daemon scheduler/journal scheduler/munge terminal runtime/hydra runtime/wire runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(LDLIBS) $(shell pkg-config --libs zlib sqlite3) -o $@
 
@@ -287,20 +291,20 @@ $(BUILD)/tests/unit/test_steps: report/steps.c
 $(BUILD)/tests/unit/test_gantt: report/gantt.c report/schedule.c
 # The driver's objects are no part of the library.
 $(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj)) $(OBJ)/interpose/layer/redirect.o
-$(BUILD)/tests/unit/test_journal: $(journal_obj)
+$(BUILD)/tests/unit/test_journal: $(call room,scheduler/journal)
 $(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>/dev/null)
-$(BUILD)/tests/unit/test_epoprm_server: $(daemon_obj)
+$(BUILD)/tests/unit/test_epoprm_server: $(call room,scheduler/daemon)
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/%.o,trace/buffer trace/handover trace/out common/output)
 $(BUILD)/tests/unit/test_handles: $(OBJ)/driver/debug/handles.o
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) $(filter-out %/libepop.a,$(filter %.a,$^)) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
 $(BUILD)/tests/unit/test_scheduler_policy: | $(testpolicies) $(policies)
 # By name, as make 4.4 takes the general rule where their objects are yet to be made.
-$(filter $(BUILD)/tests/unit/test_scheduler_%,$(units)): $(BUILD)/tests/unit/test_scheduler_%: tests/unit/test_scheduler_%.c $(sched_obj) $(base_obj)
+$(filter $(BUILD)/tests/unit/test_scheduler_%,$(units)): $(BUILD)/tests/unit/test_scheduler_%: tests/unit/test_scheduler_%.c $(sched_obj) $(call room,runtime/base)
 	$(announce)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread $(CMOCKA)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o %.a,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread $(CMOCKA)
 $(BUILD)/tests/mpi/test_interpose: $(OBJ)/interpose/wrappers.o
 $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 	$(announce)
@@ -308,14 +312,14 @@ $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 # cmocka 2 has other names for some of what cmocka 1 has, and says so.
 $(BUILD)/tests/unit/% $(BUILD)/tests/mpi/%: CFLAGS += -Wno-deprecated-declarations
 # What decides nothing, and talks to nobody.
-slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/asking.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(munge_obj) $(sched_obj) $(wire_obj) $(base_obj)
+slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/asking.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(sched_obj) $(call room,scheduler/munge runtime/wire runtime/base)
 $(BUILD)/tests/unit/test_slurm_% $(BUILD)/tests/helpers/slurm_queue: LDLIBS += $(shell pkg-config --libs zlib)
 $(filter $(BUILD)/tests/unit/test_slurm_%,$(units)): $(BUILD)/tests/unit/test_slurm_%: tests/unit/test_slurm_%.c $(slurm_parts)
 	$(announce)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(LDLIBS) $(CMOCKA)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o %.a,$^) -o $@ $(LDLIBS) $(CMOCKA)
 $(BUILD)/tests/helpers/slurm_queue: tests/helpers/slurm_queue.c $(slurm_parts)
 	$(announce)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o %.a,$^) -o $@ $(LDLIBS)
 $(BUILD)/tests/helpers/pmix_tool: tests/helpers/pmix_tool.c
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(shell pkg-config --cflags pmix) $(CFLAGS) $(LDFLAGS) $< -o $@ $(shell pkg-config --libs pmix) -pthread
@@ -351,10 +355,10 @@ $(BUILD)/bench/constants.so: bench/programs/constants.c $(wildcard epop_api/epop
 $(BUILD)/bench/loop_plain: bench/programs/loop.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -DPLAIN $< -o $@ $(LIB)/libepop.a $(LDLIBS)
-$(BUILD)/bench/scheduler: bench/scheduler.c $(sched_obj) $(base_obj)
+$(BUILD)/bench/scheduler: bench/scheduler.c $(sched_obj) $(call room,runtime/base)
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
-$(BUILD)/bench/ask: bench/ask.c $(filter-out %/main.o,$(ctl_obj)) $(base_obj) $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/wire/*.c runtime/control/*.c))
+$(BUILD)/bench/ask: bench/ask.c $(filter-out %/main.o,$(ctl_obj)) $(call room,terminal runtime/control runtime/wire runtime/base)
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(LDLIBS)
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
