@@ -88,6 +88,12 @@ void control_job_place(const struct control_job *job, char text[CONTROL_PLACE_MA
     snprintf(text, CONTROL_PLACE_MAX, "%.255s%s", job->host, job->apart ? ", in another PID namespace" : "");
 }
 
+/* A supervisor has the number of its job's start there, which is shorter than the mark of a namespace. */
+static bool is_number_of_start(const char *text)
+{
+    return *text == '.' && strlen(text) < 9 && text[1 + strspn(text + 1, "0123456789")] == '\0';
+}
+
 /* "wire.HOST.PID.START", the socket that a killed job leaves behind; with the mark of its namespace. */
 static void remove_leftover(int directory, const char *name)
 {
@@ -98,8 +104,11 @@ static void remove_leftover(int directory, const char *name)
     gethostname(here, sizeof here - 1);
     control_namespace_mark(mark);
     int length = snprintf(prefix, sizeof prefix, "wire.%.40s.", here);
-    if (!strncmp(name, prefix, (size_t)length) && sscanf(name + length, "%ld.%llu%n", &pid, &start, &read) == 2 &&
-        !strcmp(name + length + read, mark) && control_process_start(pid) != start)
+    if (strncmp(name, prefix, (size_t)length) || sscanf(name + length, "%ld.%llu%n", &pid, &start, &read) != 2 ||
+        strncmp(name + length + read, mark, strlen(mark)))
+        return;
+    const char *rest = name + length + read + strlen(mark);
+    if ((!*rest || is_number_of_start(rest)) && control_process_start(pid) != start)
         unlinkat(directory, name, 0);
 }
 

@@ -281,6 +281,12 @@ class Supervisor:
         self.say(one, answer)
         return one, lines, line
 
+    def accept_start(self):
+        """Of who says that it is there, before MPI comes up, and nothing else."""
+        one, lines, line = self.accept()
+        assert line["op"] == "starts" and not self.read(lines), line
+        one.close()
+
     @staticmethod
     def say(one, line):
         one.sendall((json.dumps(validate("supervisor", line)) + "\n").encode())
@@ -295,6 +301,7 @@ def test_what_a_job_says(space, network):
     """All of it is by the schema, and over a network the token does not travel."""
     supervisor = Supervisor(space, network)
     running = space.start_epop(job.test_program("dies"), ranks=2, env=supervisor.environment, limit=60)
+    supervisor.accept_start()
     one, lines, line = supervisor.accept()
     assert line["op"] == "begins" and line["host"] == socket.gethostname()
     while (line := supervisor.read(lines))["op"] != "runs":
@@ -316,6 +323,7 @@ def test_what_a_job_says(space, network):
 def test_how_it_ends_badly(space, network):
     supervisor = Supervisor(space, network)
     running = space.start_epop(job.test_program("dies"), "how=exit", "rank=1", ranks=2, env={**supervisor.environment, "EPOP_RECOVERIES": None}, limit=60)
+    supervisor.accept_start()
     one, _, _ = supervisor.accept()
     end, _, line = supervisor.accept()
     assert line["op"] in ("failed", "fault") and line["status"] != 0 and line["text"], line
