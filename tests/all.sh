@@ -209,17 +209,25 @@ if [ "${CI:-}" = true ]; then
     stage "platform trixie" 1500 bash -c 'platform "$@"' platform trixie unit mpi $(printf 'run:%s ' $on_platform)
 fi
 
-# Those that take longest and mostly wait come first, so that others compute meanwhile.
 stage threads 1800 bash -c threads
-on_sock='
-    slurm_companions slurm_variants slurm_runtime soak
-    crash where join parking baseline spawn_faults hosts releases conditions cycles transactions ends public_shapes
-    conformance psets reinit capabilities interpose mpi_adapt mpi_redist describe ahead kinds stencil shapes leaving first_probe cg fortran ledger resize profile_backends profile
-    outlook records unwritten trace trace_hosts debug debug_stops preconnect stopped children signals measure force
-    recover_hosts attend attend_link epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_recovery epoprm_soak
-    restart_programs slurm_adviser
-'
-for test in $on_sock; do
+# Those that take longest and mostly wait come first, so that others compute meanwhile.
+on_sock=(
+    # Jobs in a real Slurm gain and lose nodes.
+    slurm_companions slurm_variants slurm_runtime slurm_adviser
+    # The backends that start processes, and what becomes of those.
+    soak join spawn_faults baseline parking hosts releases conditions cycles transactions preconnect trace_hosts profile_backends recover_hosts
+    # Jobs of epoprm grow and shrink.
+    epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_recovery epoprm_soak attend attend_link
+    # What happens in a launch of its own, too: ends, crashes, hangs, children, words with a supervisor.
+    ends crash stopped faults force children recover_words where debug_stops measure outlook trace unwritten capabilities interpose
+    # Executables grow by new processes alone.
+    shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg fortran
+    # Data moves to processes that join, also ahead of the window.
+    ahead describe kinds stencil restart_programs
+    # No test of these needs it, but here --backend auto is join, and the pool connects joining ranks ahead, as those that wait sleep.
+    resize ledger profile records debug signals
+)
+for test in "${on_sock[@]}"; do
     find_test "$test"
     case $test in
     stopped) workers=4 ;; # its tests do nothing but wait for time limits
