@@ -51,10 +51,12 @@ int main(int argc, char **argv)
     if (argc > 2)
         points = atol(argv[2]);
 
-    /* A process that was added finds itself in the delta process set, and confirms the change. */
+    /* A process that was added finds itself in the delta process set, and confirms the change. One that is here from
+     * the start may find itself there, too, where a change wants to take it already: that is accepted later, as any
+     * other. */
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     MPI_Session_get_res_change(session, &rc_type, delta_pset, &incl, &rc_status, NULL);
-    if (rc_type != MPI_RC_NULL && incl)
+    if (rc_type != MPI_RC_NULL && rc_type != MPI_RC_SUB && incl)
         MPI_Session_confirm_res_change(session, MPI_INFO_NULL, delta_pset, main_pset);
     make_comm(session, main_pset, &comm, &rank, &size);
     MPI_Bcast(&step, 1, MPI_LONG, root, comm);

@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     ring_file = argc > 1 ? argv[1] : "end";
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     MPI_Session_get_res_change(session, &type, delta, &incl, &status, NULL);
-    if (type != MPI_RC_NULL && incl) {
+    if (type != MPI_RC_NULL && type != MPI_RC_SUB && incl) { /* not one that a change wants to take already */
         ring_joins();
         joined = 1;
         MPI_Session_confirm_res_change(session, MPI_INFO_NULL, delta, main_pset);

@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     MPI_Comm all = MPI_COMM_NULL, comm;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     MPI_Session_get_res_change(session, &type, delta, &incl, &status, NULL);
-    if (type != MPI_RC_NULL && incl) {
+    if (type != MPI_RC_NULL && type != MPI_RC_SUB && incl) { /* not one that a change wants to take already */
         MPI_Session_confirm_res_change(session, MPI_INFO_NULL, delta, set);
         comm = make(set, "moving");
     } else {
