@@ -357,10 +357,10 @@ $(BUILD)/bench/loop_plain: bench/programs/loop.c $(LIB)/libepop.a
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -DPLAIN $< -o $@ $(LIB)/libepop.a $(LDLIBS)
 $(BUILD)/bench/scheduler: bench/scheduler.c $(sched_obj) $(call room,runtime/base)
 	$(announce)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o %.a,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
 $(BUILD)/bench/ask: bench/ask.c $(filter-out %/main.o,$(ctl_obj)) $(call room,terminal runtime/control runtime/wire runtime/base)
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(LDLIBS)
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o %.a,$^) -o $@ $(LDLIBS)
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
@@ -440,15 +440,14 @@ MAN3 := $(BUILD)/share/man/man3
 $(MAN3)/epop_h.3: docs/api.py $(wildcard epop_api/epop/*.h) docs/man/epop.1
 	$(announce)
 	$(Q)rm -rf $(MAN3) && $(PYTHON) -B docs/api.py $(MAN3)
-# The pages as a site, where there is Python-Markdown and mandoc.
+# The pages as a site. It is installed where there is what makes it, which is looked for then, and not in each make.
 HTML := $(BUILD)/html
 site_pages := $(wildcard README.md CONTRIBUTING.md docs/*/*.md docs/*/*/*.md docs/man/*.1 docs/pictures/*)
 $(HTML)/index.html: docs/site.py $(site_pages) $(MAN3)/epop_h.3
 	$(announce)
 	$(Q)$(PYTHON) -B docs/site.py $(HTML) $(MAN3)
 html: $(HTML)/index.html
-site := $(if $(shell command -v mandoc >/dev/null && $(PYTHON) -c 'import markdown' 2>/dev/null && echo yes),$(HTML)/index.html)
-install: all $(site) $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
+install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/cmake/EPOP" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/man/man3" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
@@ -467,7 +466,8 @@ install: all $(site) $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(ad
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"
 	install -m 644 scheduler/examples/*.json "$(root)/share/epop/workloads"
 	for file in $(documents); do install -D -m 644 $$file "$(root)/share/doc/epop/$$file" || exit 1; done
-	$(if $(site),rm -rf "$(root)/share/doc/epop/html" && cp -R $(HTML) "$(root)/share/doc/epop/html")
+	if command -v mandoc >/dev/null && $(PYTHON) -c 'import markdown' 2>/dev/null; then \
+	    $(MAKE) --no-print-directory html && rm -rf "$(root)/share/doc/epop/html" && cp -R $(HTML) "$(root)/share/doc/epop/html"; fi
 	for file in $(completions); do install -D -m 644 $(BUILD)/$$file "$(root)/$$file" || exit 1; done
 	ln -sfn ../../../man/man1 "$(root)/share/doc/epop/docs/man"
 	ln -sfn ../../epop/schema "$(root)/share/doc/epop/schema"
