@@ -69,12 +69,11 @@ static bool all_have_ended(const struct coordinator *c)
     return ended == c->processes.size;
 }
 
-/* A checkpoint that is still being written is waited for. A process that is not attached yet would not hear of the end,
- * and find nobody to attach to. */
+/* A process that is not attached yet would not hear of the end, and find nobody to attach to. */
 static bool may_finish(struct coordinator *c)
 {
     struct ending *e = &c->ending;
-    if (behind_holds_end(c))
+    if (!all_have_ended(c))
         return false;
     if (!e->begun)
         timers_set(&c->timers, &e->limit, c->config.finish_timeout);
@@ -194,16 +193,19 @@ static void wait_for_all(struct coordinator *c)
     drain(c);
 }
 
-/* When no part has a reason to wait: the next agreement, or the end. */
+/* When no part has a reason to wait: the end, for which a checkpoint is waited for that is still being written, or the
+ * next agreement. */
 static void advance(struct coordinator *c)
 {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i]->advance && !parts[i]->advance(c))
             return;
-    if (!all_have_ended(c))
-        agreement_advance(c);
-    else if (may_finish(c))
+    if (all_have_ended(c) && behind_holds_end(c))
+        return;
+    if (may_finish(c))
         finish(c);
+    else
+        agreement_advance(c);
 }
 
 static void *coordinator_main(void *argument)
