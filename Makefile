@@ -447,6 +447,8 @@ $(HTML)/index.html: docs/site.py $(site_pages) $(MAN3)/epop_h.3
 	$(announce)
 	$(Q)$(PYTHON) -B docs/site.py $(HTML) $(MAN3)
 html: $(HTML)/index.html
+# Several stages of tests install at once, and each would make it.
+tests: $(HTML)/index.html $(MAN3)/epop_h.3
 install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix $(BUILD)/,epop.pc epop_mpi.pc EPOPConfig.cmake EPOPConfigVersion.cmake)
 	install -d "$(root)/bin" "$(root)/include/epop" "$(root)/lib/pkgconfig" "$(root)/lib/cmake/EPOP" "$(root)/lib/epop/programs" \
 	    "$(root)/lib/epop/examples" "$(root)/share/man/man1" "$(root)/share/man/man3" "$(root)/share/epop/schema" "$(root)/share/epop/workloads"
