@@ -44,7 +44,7 @@ dpkg -r epop-doc libepop-dev epop >/dev/null
 
 @pytest.fixture(name="packages", scope="module")
 def fixture_packages(tmp_path_factory):
-    """Of this checkout, as it is."""
+    """Of the last commit of this checkout."""
     if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
         pytest.skip("packages are installed by root, in namespaces of its own")
     folder = tmp_path_factory.mktemp("packages")
