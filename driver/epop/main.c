@@ -64,11 +64,11 @@ static int walk_or_relaunch(const struct options *options, struct drivers *drive
     return run_job(options, drivers, program, NULL);
 }
 
-/* Before any library of the program starts threads. */
+/* Before the program is loaded, which is done in the process that is kept. */
 static void keep_if_it_parks(const struct options *options)
 {
     if (epop__backend_parks(options->job.backend, options->job.leave))
-        epop__job_keep();
+        epop__job_keep(options->job.command);
 }
 
 /* Under a launcher the processes have to agree on who says it, except where none of them needs MPI. */

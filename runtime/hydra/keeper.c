@@ -2,9 +2,12 @@
 #include "runtime/hydra/keeper.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -96,60 +99,98 @@ static void keep(pid_t process, int inside, int ends)
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-/* In the process: what it takes for the launcher is the keeper. */
-static void go_on(pid_t keeper, int outside, const sigset_t *signals)
+/* ---- Who is kept ------------------------------------------------------------------------------- */
+
+#define KEPT "EPOP_KEPT" /* its environment: the descriptor of what it shares with its keeper */
+
+struct ends {
+    int inside, outside; /* the process's connection: the keeper's end, and its own */
+    int deaths;          /* where the keeper reads of its end */
+    int shared;
+};
+
+static bool share(int fd)
 {
-    if (dup2(outside, pmi_connection()) < 0)
-        _exit(1);
+    void *page = mmap(NULL, sizeof *expendable_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    expendable_ = page == MAP_FAILED ? NULL : page;
+    return expendable_;
+}
+
+/* In the process that was started behind a keeper: true. */
+static bool is_kept(void)
+{
+    const char *text = getenv(KEPT);
+    int fd = text ? atoi(text) : -1;
+    if (fd <= STDERR_FILENO || !share(fd))
+        return false;
+    close(fd);
+    unsetenv(KEPT);
+    return true;
+}
+
+/* In the child: what the process takes for the launcher is the keeper. It begins anew, as a library of MPI's may have
+ * threads since it was loaded, and a fork has a lock for ever that one of them held. */
+static void begin_anew(pid_t keeper, int outside, const sigset_t *signals, const char *path, char **argv)
+    __attribute__((noreturn));
+static void begin_anew(pid_t keeper, int outside, const sigset_t *signals, const char *path, char **argv)
+{
+    static const char failed[] = "epop: cannot execute itself behind a keeper\n";
     sigprocmask(SIG_SETMASK, signals, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != keeper) /* it was killed before that */
+    if (dup2(outside, pmi_connection()) >= 0 && getppid() == keeper) /* it may be killed before that */
+        execv(path, argv);
+    if (write(STDERR_FILENO, failed, sizeof failed - 1) < 0)
         _exit(1);
+    _exit(1);
 }
 
-/* pair: the process's connection; returns where its end is told. -1: not to be had. */
-static int prepare(int pair[2], sigset_t *before)
+/* False: not to be had. */
+static bool prepare(struct ends *ends, const sigset_t *child)
 {
-    sigset_t child;
-    void *page = mmap(NULL, sizeof *expendable_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return -1;
-    expendable_ = page;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, before);
-    int ends = signalfd(-1, &child, SFD_CLOEXEC);
-    if (ends >= 0 && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-        return ends;
-    close(ends);
-    return -1;
+    char text[16];
+    int pair[2];
+    ends->shared = memfd_create("epop-keeper", 0);
+    ends->deaths = signalfd(-1, child, SFD_CLOEXEC);
+    ends->inside = ends->outside = -1;
+    if (ends->deaths < 0 || ends->shared < 0 || ftruncate(ends->shared, sizeof *expendable_) || !share(ends->shared) ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return false;
+    ends->inside = pair[0];
+    ends->outside = pair[1];
+    snprintf(text, sizeof text, "%d", ends->shared);
+    return !setenv(KEPT, text, 1);
 }
 
-static void do_without(const sigset_t *before)
+static void do_without(const struct ends *ends, const sigset_t *before)
 {
     if (expendable_)
         munmap(expendable_, sizeof *expendable_);
     expendable_ = NULL;
+    unsetenv(KEPT);
     sigprocmask(SIG_SETMASK, before, NULL);
+    close(ends->inside);
+    close(ends->outside);
+    close(ends->deaths);
+    close(ends->shared);
 }
 
-void keeper_start(void)
+void keeper_start(char **argv)
 {
+    char path[PATH_MAX] = "";
     pid_t keeper = getpid();
-    int pair[2] = {-1, -1};
-    sigset_t before;
-    sigprocmask(SIG_SETMASK, NULL, &before);
-    int ends = prepare(pair, &before);
-    pid_t process = ends < 0 ? -1 : fork();
-    if (process > 0 && !close(pair[1]))
-        keep(process, pair[0], ends);
+    struct ends ends;
+    sigset_t child, before;
+    if (is_kept() || readlink("/proc/self/exe", path, sizeof path - 1) < 0)
+        return;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &before);
+    pid_t process = prepare(&ends, &child) ? _Fork() : -1;
     if (!process)
-        go_on(keeper, pair[1], &before);
-    else
-        do_without(&before);
-    close(pair[0]);
-    close(pair[1]);
-    close(ends);
+        begin_anew(keeper, ends.outside, &before, path, argv);
+    if (process > 0 && !close(ends.outside))
+        keep(process, ends.inside, ends.deaths);
+    do_without(&ends, &before);
 }
 
 void keeper_expendable(bool expendable)

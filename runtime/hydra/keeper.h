@@ -8,9 +8,10 @@
 
 #include <stdbool.h>
 
-/* Returns in a new process, which goes on as this one; this one becomes its keeper and does not return. Before MPI, and
- * before there are other threads. Where there is no memory for that: returns in this process, without a keeper. */
-void keeper_start(void);
+/* This process becomes a keeper and does not return; what it keeps is its executable, started once more with the
+ * arguments `argv`, in which this returns at once. Before MPI. Where there is no memory for that: returns in this
+ * process, without a keeper. */
+void keeper_start(char **argv);
 
 /* From here on, does the job do without this process if it is killed? At first it does not. Any thread; does nothing
  * without a keeper. */

@@ -64,9 +64,9 @@ enum job_role {
     JOB_OVER   /* the program has ended everywhere */
 };
 
-/* Processes may park in launches of which others run on: gives this one a keeper (runtime/hydra/keeper.h). Before
- * there are other threads. Local. */
-EPOP_PRIVATE void epop__job_keep(void);
+/* Processes may park in launches of which others run on: gives this one a keeper (runtime/hydra/keeper.h), behind
+ * which it begins once more, by that command line. Before MPI. Local. */
+EPOP_PRIVATE void epop__job_keep(char **command);
 
 /* Initializes MPI with what threads the job needs, its own threads taking no signals; MPI's error code. Collective. */
 int job_init_mpi(const struct job_options *options, int *argc, char ***argv);

@@ -111,10 +111,10 @@ int epop__job_leaves(int reusable)
     return (world.backend->flags & BACKEND_ENDS) && !((world.backend->flags & BACKEND_PARKS) && parks);
 }
 
-void epop__job_keep(void)
+void epop__job_keep(char **command)
 {
     if (pmi_can_leave())
-        keeper_start();
+        keeper_start(command);
 }
 
 int epop__job_hosts(void)

@@ -355,6 +355,14 @@ def test_a_keeper_stays_when_its_process_is_stopped_for_a_while(space):
     it.stop(ranks=1, windows=2)
 
 
+def test_a_library_has_threads_as_soon_as_it_is_loaded(space):
+    """As UCX has on Debian 13: what they held when a process got its keeper was held for ever, and MPI_Init never came back."""
+    it = Parking(space, env={"LD_PRELOAD": job.test_program("preload_held")})
+    it.resize(4)
+    it.resize(1)
+    it.stop(ranks=1, windows=2)
+
+
 def test_a_keeper_is_killed(space):
     """Its process goes with it."""
     it = Parking(space)
