@@ -504,11 +504,11 @@ void member_wake(struct member *member, bool *flag)
     pthread_mutex_unlock(&member->lock);
 }
 
-/* "I am at the target": with the lock held, once per probe. */
-static void report_at(struct member *member, uint64_t count, const struct position *at, int needs)
+/* "I am at the target": with the lock held, once per probe. True if it let the lock go meanwhile. */
+static bool report_at(struct member *member, uint64_t count, const struct position *at, int needs)
 {
     if (member->reported == count)
-        return;
+        return false;
     member->reported = count;
     cJSON *message = json_message(REPORT(arrived));
     cJSON_AddNumberToObject(message, "count", (double)count);
@@ -519,6 +519,7 @@ static void report_at(struct member *member, uint64_t count, const struct positi
     pthread_mutex_unlock(&member->lock);
     member_tell(member, message);
     pthread_mutex_lock(&member->lock);
+    return true;
 }
 
 /* True when the decision for probe `count` is there; takes it. */
@@ -563,8 +564,8 @@ enum action member_hold(struct member *member, const struct position *at, int ne
         bool at_target = member->target && count >= member->target;
         if (!member->frozen && !at_target && !needs)
             break;
-        if (!member->frozen)
-            report_at(member, count, at, needs);
+        if (!member->frozen && report_at(member, count, at, needs))
+            continue; /* an order may have come */
         if (!member->decided)
             member_wait_poking(member, &waits);
     }
