@@ -468,8 +468,9 @@ install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix 
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"
 	install -m 644 scheduler/examples/*.json "$(root)/share/epop/workloads"
 	for file in $(documents); do install -D -m 644 $$file "$(root)/share/doc/epop/$$file" || exit 1; done
-	if command -v mandoc >/dev/null && $(PYTHON) -c 'import markdown' 2>/dev/null; then \
-	    $(MAKE) --no-print-directory html && rm -rf "$(root)/share/doc/epop/html" && cp -R $(HTML) "$(root)/share/doc/epop/html"; fi
+	! command -v mandoc >/dev/null || ! $(PYTHON) -c 'import markdown' 2>/dev/null || $(MAKE) --no-print-directory html
+	rm -rf "$(root)/share/doc/epop/html"
+	[ ! -f $(HTML)/index.html ] || cp -R $(HTML) "$(root)/share/doc/epop/html"
 	for file in $(completions); do install -D -m 644 $(BUILD)/$$file "$(root)/$$file" || exit 1; done
 	ln -sfn ../../../man/man1 "$(root)/share/doc/epop/docs/man"
 	ln -sfn ../../epop/schema "$(root)/share/doc/epop/schema"
