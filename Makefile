@@ -150,7 +150,7 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(layer_obj) $(patsubst %,$(OBJ)/runtime/%.o,backends/device checkpoint/memory_place) $(call room,runtime/hydra runtime/control runtime/wire runtime/base) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(layer_obj) $(patsubst %,$(OBJ)/runtime/%.o,backends/device checkpoint/memory_place) $(call room,terminal runtime/hydra runtime/control runtime/wire runtime/base) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o %.a,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # Names the functions of a program that crashed; a process of its own, which epop starts.
@@ -182,7 +182,7 @@ $(BIN)/epopctl: $(ctl_obj) $(call room,terminal runtime/control runtime/wire run
 $(OBJ)/scheduler/%.o: scheduler/%.c
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
-$(BIN)/epopsim: $(sim_obj) $(sched_obj) $(call room,runtime/base)
+$(BIN)/epopsim: $(sim_obj) $(sched_obj) $(call room,terminal runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread -o $@
 $(filter-out %/hdf5.so,$(modules)): $(LIB)/epop/%.so: $(OBJ)/scheduler/modules/%.o
@@ -219,9 +219,9 @@ $(OBJ)/report/assets.o: report/assets.S $(BUNDLE)/report.js
 $(OBJ)/report/%.o: report/%.c
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
-$(BIN)/epop-report: $(report_obj)
+$(BIN)/epop-report: $(report_obj) $(call room,terminal runtime/base)
 	$(announce)
-	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -lduktape -lm -o $@
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -lduktape -lm -pthread -o $@
 
 # A program is one source file, an example a folder; both see only the public headers.
 plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(SANITIZE) $(LDFLAGS)
@@ -282,19 +282,19 @@ $(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
 $(BUILD)/tests/unit/test_mtx: examples/gauss/mtx.c
 $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
-$(BUILD)/tests/unit/test_profile: $(patsubst %,$(OBJ)/driver/%.o,profile/merge common/output)
+$(BUILD)/tests/unit/test_profile: $(patsubst %,$(OBJ)/driver/%.o,profile/merge common/output) $(call room,terminal)
 $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
-$(BUILD)/tests/unit/test_fit: terminal/output.c
+$(BUILD)/tests/unit/test_fit $(BUILD)/tests/unit/test_options: $(call room,terminal)
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c
 $(BUILD)/tests/unit/test_timeline: report/timeline.c
 $(BUILD)/tests/unit/test_steps: report/steps.c
 $(BUILD)/tests/unit/test_gantt: report/gantt.c report/schedule.c
 # The driver's objects are no part of the library.
-$(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj)) $(OBJ)/interpose/layer/redirect.o
+$(BUILD)/tests/unit/test_walk: $(filter-out $(OBJ)/driver/epop/main.o,$(epop_obj)) $(OBJ)/interpose/layer/redirect.o $(call room,terminal)
 $(BUILD)/tests/unit/test_journal: $(call room,scheduler/journal)
 $(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>/dev/null)
 $(BUILD)/tests/unit/test_epoprm_server: $(call room,scheduler/daemon)
-$(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/%.o,trace/buffer trace/handover trace/out common/output)
+$(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/%.o,trace/buffer trace/handover trace/out common/output) $(call room,terminal)
 $(BUILD)/tests/unit/test_handles: $(OBJ)/driver/debug/handles.o
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a

@@ -1,7 +1,6 @@
-/* The connection to a job: connecting, asking, waiting for its end, and what is said when there is no answer. */
+/* The connection to a job: connecting, asking, and waiting for its end. */
 #include "epopctl/client.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,19 +12,6 @@
 #include "runtime/wire/loop.h"
 #include "runtime/wire/messages.h"
 #include "terminal/output.h"
-
-/* ---- What goes wrong ---------------------------------------------------------------------------- */
-
-void ctl_complain(const char *format, ...)
-{
-    va_list arguments;
-    fflush(stdout);
-    fputs("epopctl: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-}
 
 /* ---- The connection ----------------------------------------------------------------------------- */
 
@@ -96,13 +82,13 @@ int ctl_connect(const struct control_job *job, ctl_event_fn event, void *context
     client.context = context;
     client.job = job;
     if (attach_to_job(job, timeout_ms))
-        return CTL_DONE;
+        return COMMAND_DONE;
     bool listed = control_job_listed(job);
     if (!client.quiet && listed)
-        ctl_complain("%s on %s: %s", job->id, job->host, client.why.text);
+        term_complain("%s on %s: %s", job->id, job->host, client.why.text);
     else if (!client.quiet)
-        ctl_complain("%s: the job has ended", job->id);
-    return listed && client.why.code == ERROR_TIMEOUT ? CTL_TIMEOUT : CTL_NO_JOB;
+        term_complain("%s: the job has ended", job->id);
+    return listed && client.why.code == ERROR_TIMEOUT ? COMMAND_TIMEOUT : COMMAND_NO_JOB;
 }
 
 int ctl_connect_quietly(const struct control_job *job, int timeout_ms)
@@ -146,10 +132,10 @@ static void complain_late(const cJSON *request, int timeout_ms)
     const cJSON *status = cJSON_GetObjectItem(answer, "job");
     describe_last_resize(status, resize);
     if (status)
-        ctl_complain("no answer within %g s; the job is %s, with %d ranks%s", timeout_ms / 1e3,
-                     term_text(status, "state", "?"), json_int(status, "size", 0), resize);
+        term_complain("no answer within %g s; the job is %s, with %d ranks%s", timeout_ms / 1e3,
+                      term_text(status, "state", "?"), json_int(status, "size", 0), resize);
     else
-        ctl_complain("no answer within %g s; nor does the job say how it is", timeout_ms / 1e3);
+        term_complain("no answer within %g s; nor does the job say how it is", timeout_ms / 1e3);
     cJSON_Delete(answer);
     cJSON_Delete(question);
 }
@@ -182,10 +168,10 @@ static void await_answer_or_end(void)
 
 static void complain_of_no_answer(const cJSON *request, int timeout_ms, int code)
 {
-    if (code == CTL_TIMEOUT)
+    if (code == COMMAND_TIMEOUT)
         complain_late(request, timeout_ms);
     else
-        ctl_complain("the job has ended");
+        term_complain("the job has ended");
 }
 
 cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code)
@@ -200,7 +186,9 @@ cJSON *ctl_ask(const cJSON *request, int timeout_ms, int *code)
         await_answer_or_end();
     if (client.answer)
         return client.answer;
-    *code = client.why.code == ERROR_TIMEOUT ? CTL_TIMEOUT : client.why.code == ERROR_MEMORY ? CTL_REFUSED : CTL_NO_JOB;
+    *code = client.why.code == ERROR_TIMEOUT  ? COMMAND_TIMEOUT
+            : client.why.code == ERROR_MEMORY ? COMMAND_REFUSED
+                                              : COMMAND_NO_JOB;
     if (!client.quiet)
         complain_of_no_answer(request, timeout_ms, *code);
     return NULL;
@@ -222,7 +210,7 @@ int ctl_wait_end(int timeout_ms)
 cJSON *ctl_ask_job(const struct control_job *job, const cJSON *request, int timeout_ms, int *code)
 {
     *code = ctl_connect(job, NULL, NULL, timeout_ms);
-    if (*code != CTL_DONE)
+    if (*code != COMMAND_DONE)
         return NULL;
     cJSON *answer = ctl_ask(request, timeout_ms, code);
     ctl_disconnect();
@@ -233,8 +221,8 @@ int ctl_code_of(const cJSON *answer)
 {
     const char *code = term_text(answer, "code", "");
     if (json_true(answer, "ok"))
-        return CTL_DONE;
+        return COMMAND_DONE;
     if (!strcmp(code, "timeout"))
-        return CTL_TIMEOUT;
-    return !strcmp(code, "ended") ? CTL_NO_JOB : CTL_REFUSED;
+        return COMMAND_TIMEOUT;
+    return !strcmp(code, "ended") ? COMMAND_NO_JOB : COMMAND_REFUSED;
 }

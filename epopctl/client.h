@@ -1,4 +1,4 @@
-/* Asking a job: a connection to one job at a time, and saying what goes wrong. */
+/* Asking a job: a connection to one job at a time. */
 #ifndef EPOP_CTL_CLIENT_H
 #define EPOP_CTL_CLIENT_H
 
@@ -6,12 +6,9 @@
 
 #include "runtime/control/jobs.h"
 
-/* One line on stderr, "epopctl: ...". */
-void ctl_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 typedef void (*ctl_event_fn)(void *context, const cJSON *event);
 
-/* Attaches. CTL_DONE, or another exit code after one line on stderr. `event` may be NULL; it is called while
+/* Attaches. COMMAND_DONE, or another exit code after one line on stderr. `event` may be NULL; it is called while
  * something is waited for. */
 int ctl_connect(const struct control_job *job, ctl_event_fn event, void *context, int timeout_ms);
 /* The same without events, and without a line where it fails. */

@@ -251,10 +251,10 @@ static bool ask_to_end(const struct forcing *f)
 {
     cJSON *request = force_request(), *answer = NULL;
     int code = ctl_connect_quietly(f->job, (int)(f->pace * ATTACH_MS));
-    bool connected = code == CTL_DONE;
+    bool connected = code == COMMAND_DONE;
     if (connected)
         answer = ctl_ask_quietly(request, (int)(f->pace * ANSWER_MS), &code);
-    bool taken = json_true(answer, "ok") || (connected && code == CTL_NO_JOB);
+    bool taken = json_true(answer, "ok") || (connected && code == COMMAND_NO_JOB);
     cJSON_Delete(answer);
     cJSON_Delete(request);
     return taken;
@@ -301,7 +301,7 @@ static bool end_here(struct forcing *f)
     return (ask_to_end(f) && ends_itself(f)) || is_gone_within(f, 0) || end_by_signals(f);
 }
 
-static int conclude_force(const struct ctl_arguments *arguments, const char *reason, const char *note)
+static int conclude_force(const struct options *arguments, const char *reason, const char *note)
 {
     cJSON *answer = cJSON_CreateObject();
     cJSON_AddBoolToObject(answer, "ok", !reason);
@@ -311,14 +311,14 @@ static int conclude_force(const struct ctl_arguments *arguments, const char *rea
     if (arguments->json)
         term_print_json(answer);
     else if (reason)
-        ctl_complain("%s", reason);
+        term_complain("%s", reason);
     else
         printf("ended%s%s\n", note ? "; " : "", note ? note : "");
     cJSON_Delete(answer);
-    return reason ? CTL_TIMEOUT : CTL_DONE;
+    return reason ? COMMAND_TIMEOUT : COMMAND_DONE;
 }
 
-static int force_here(const struct ctl_arguments *arguments, struct forcing *f)
+static int force_here(const struct options *arguments, struct forcing *f)
 {
     char reason[300];
     bool ended = end_here(f);
@@ -332,7 +332,7 @@ static int force_here(const struct ctl_arguments *arguments, struct forcing *f)
 }
 
 /* Its processes cannot be looked at. */
-static int force_elsewhere(const struct ctl_arguments *arguments, struct forcing *f)
+static int force_elsewhere(const struct options *arguments, struct forcing *f)
 {
     char reason[600], place[CONTROL_PLACE_MAX];
     if (ask_to_end(f) && !ctl_wait_end((int)((f->deadline - monotonic_seconds()) * 1e3)))
@@ -343,13 +343,13 @@ static int force_elsewhere(const struct ctl_arguments *arguments, struct forcing
     return conclude_force(arguments, reason, NULL);
 }
 
-int ctl_force(const struct ctl_arguments *arguments)
+int ctl_force(const struct options *arguments)
 {
     struct control_job job;
     double seconds = arguments->timeout_ms / 1e3;
     struct forcing f = {.job = &job, .deadline = monotonic_seconds() + seconds, .pace = fmin(1, seconds / USUAL)};
     int code = ctl_job_select(arguments->job, &job);
-    if (code != CTL_DONE)
+    if (code != COMMAND_DONE)
         return code;
     code = job.here ? force_here(arguments, &f) : force_elsewhere(arguments, &f);
     control_job_listed(&job); /* its address file goes with it */

@@ -105,26 +105,26 @@ static void complain_of_many(const char *name, const struct control_job *jobs, i
     for (int i = 0; i < count && used < sizeof text - 160; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " %s", jobs[i].id);
     if (!name)
-        ctl_complain("which job?%s", text);
+        term_complain("which job?%s", text);
     else
-        ctl_complain("\"%s\" may be any of%s", name, text);
+        term_complain("\"%s\" may be any of%s", name, text);
 }
 
 int ctl_job_select(const char *name, struct control_job *job)
 {
     struct control_job *jobs;
-    int count = control_jobs(&jobs), matches = matching_jobs(jobs, count, name), code = CTL_DONE;
+    int count = control_jobs(&jobs), matches = matching_jobs(jobs, count, name), code = COMMAND_DONE;
     if (matches == 1) {
         *job = jobs[0];
     } else if (matches > 1) {
         complain_of_many(name, jobs, matches);
-        code = CTL_USAGE;
+        code = COMMAND_USAGE;
     } else {
         if (!name)
-            ctl_complain("no job is running (of this user, on this host)");
+            term_complain("no job is running (of this user, on this host)");
         else
-            ctl_complain("there is no job \"%s\" (see epopctl list)", name);
-        code = CTL_NO_JOB;
+            term_complain("there is no job \"%s\" (see epopctl list)", name);
+        code = COMMAND_NO_JOB;
     }
     free(jobs);
     return code;
@@ -248,7 +248,7 @@ int ctl_ask_all(struct control_job **all, cJSON ***answers, double keep)
     if (round.base && questions && statuses)
         ask_all_at_once(&round, jobs, questions, count);
     else
-        ctl_complain("out of memory");
+        term_complain("out of memory");
     for (int i = 0; questions && statuses && i < count; i++) {
         if (!questions[i].status && !control_job_alive(&jobs[i]))
             continue; /* it ended while it was asked */
@@ -303,7 +303,7 @@ static void print_jobs(const struct control_job *jobs, cJSON **statuses, int cou
     cJSON_Delete(array);
 }
 
-int ctl_list(const struct ctl_arguments *arguments)
+int ctl_list(const struct options *arguments)
 {
     struct control_job *jobs;
     cJSON **statuses;
@@ -314,5 +314,5 @@ int ctl_list(const struct ctl_arguments *arguments)
         print_jobs(jobs, statuses, count, arguments->json);
     free(jobs);
     free(statuses);
-    return count < 0 ? CTL_REFUSED : CTL_DONE;
+    return count < 0 ? COMMAND_REFUSED : COMMAND_DONE;
 }

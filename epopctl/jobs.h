@@ -7,7 +7,7 @@
 #include "runtime/control/jobs.h"
 
 /* The job that `name` means: its id or a unique beginning of that, or its batch system's job ("slurm:17"); NULL: that
- * of the batch job that we are in, else the only one. CTL_DONE, or another exit code after one line on stderr. */
+ * of the batch job that we are in, else the only one. COMMAND_DONE, or another exit code after one line on stderr. */
 int ctl_job_select(const char *name, struct control_job *job);
 
 /* Asks all jobs at a time. With `keep` > 0 each measures for so many seconds more, and what it has measured since this

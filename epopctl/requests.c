@@ -21,13 +21,13 @@
 /* ---- epopctl pause, resume, cancel and note ----------------------------------------------------- */
 
 /* What to say of an answer that is not the expected one, and its exit code. */
-static int conclude_request(const cJSON *answer, const struct ctl_arguments *arguments, const char *done)
+static int conclude_request(const cJSON *answer, const struct options *arguments, const char *done)
 {
     int code = ctl_code_of(answer);
     if (arguments->json)
         term_print_json(answer);
-    else if (code != CTL_DONE)
-        ctl_complain("%s", term_text(answer, "reason", "refused, without a reason"));
+    else if (code != COMMAND_DONE)
+        term_complain("%s", term_text(answer, "reason", "refused, without a reason"));
     else if (cJSON_HasObjectItem(answer, "element"))
         printf("%s at %s, iteration %.0f\n", done, term_text(answer, "element", "?"),
                json_number(answer, "iteration", 0));
@@ -37,16 +37,16 @@ static int conclude_request(const cJSON *answer, const struct ctl_arguments *arg
 }
 
 /* Takes the request. NULL with the exit code in *code. */
-static cJSON *ask_selected_job(const struct ctl_arguments *arguments, cJSON *request, int *code)
+static cJSON *ask_selected_job(const struct options *arguments, cJSON *request, int *code)
 {
     struct control_job job;
     *code = ctl_job_select(arguments->job, &job);
-    cJSON *answer = *code == CTL_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, code) : NULL;
+    cJSON *answer = *code == COMMAND_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, code) : NULL;
     cJSON_Delete(request);
     return answer;
 }
 
-static int ask_simply(const struct ctl_arguments *arguments, cJSON *request, const char *done)
+static int ask_simply(const struct options *arguments, cJSON *request, const char *done)
 {
     int code;
     cJSON *answer = ask_selected_job(arguments, request, &code);
@@ -56,27 +56,27 @@ static int ask_simply(const struct ctl_arguments *arguments, cJSON *request, con
     return code;
 }
 
-static int ask_bare(const struct ctl_arguments *arguments, const char *op, const char *done)
+static int ask_bare(const struct options *arguments, const char *op, const char *done)
 {
     return ask_simply(arguments, json_message(op), done);
 }
 
-int ctl_pause(const struct ctl_arguments *arguments)
+int ctl_pause(const struct options *arguments)
 {
     return ask_bare(arguments, REQUEST(pause), "paused");
 }
 
-int ctl_resume(const struct ctl_arguments *arguments)
+int ctl_resume(const struct options *arguments)
 {
     return ask_bare(arguments, REQUEST(resume), "resumed");
 }
 
-int ctl_cancel(const struct ctl_arguments *arguments)
+int ctl_cancel(const struct options *arguments)
 {
     return ask_bare(arguments, REQUEST(cancel), "cancelled");
 }
 
-int ctl_note(const struct ctl_arguments *arguments)
+int ctl_note(const struct options *arguments)
 {
     cJSON *request = json_message(REQUEST(note));
     cJSON_AddStringToObject(request, "text", arguments->text);
@@ -115,29 +115,29 @@ static int submit_companions(const char *job, const char *count, int ranks, cons
                                .out = STDOUT_FILENO,
                                .err = STDERR_FILENO};
     if (tree_path("lib/epop/companion", helper, sizeof helper) || spawn_program(&what, &pid)) {
-        ctl_complain("resize: lib/epop/companion cannot be started");
-        return CTL_REFUSED;
+        term_complain("resize: lib/epop/companion cannot be started");
+        return COMMAND_REFUSED;
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CTL_DONE : CTL_REFUSED;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? COMMAND_DONE : COMMAND_REFUSED;
 }
 
-static int queue_companions(const struct ctl_arguments *arguments)
+static int queue_companions(const struct options *arguments)
 {
     struct control_job job;
     long count = arguments->size && arguments->size[0] == '+' ? strtol(arguments->size + 1, NULL, 10) : 0;
-    int code = CTL_USAGE;
+    int code = COMMAND_USAGE;
     if (count < 1 || count > MANY || arguments->hosts || arguments->release || arguments->release_ranks ||
         arguments->slurm_job || arguments->wait || arguments->json) {
-        ctl_complain("resize: --companions goes with +N alone, the one-node jobs to be queued");
+        term_complain("resize: --companions goes with +N alone, the one-node jobs to be queued");
         return code;
     }
-    if ((code = ctl_job_select(arguments->job, &job)) != CTL_DONE)
+    if ((code = ctl_job_select(arguments->job, &job)) != COMMAND_DONE)
         return code;
     if (strncmp(job.batch, "slurm:", 6)) {
-        ctl_complain("resize: %s is not in Slurm, so it has no companions", job.id);
-        return CTL_REFUSED;
+        term_complain("resize: %s is not in Slurm, so it has no companions", job.id);
+        return COMMAND_REFUSED;
     }
     cJSON *request = json_message(REQUEST(status));
     cJSON *status = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
@@ -158,7 +158,7 @@ static int add_wanted_size(cJSON *request, const char *text)
     errno = 0;
     long number = strtol(text, &end, 10);
     if (*end || errno != 0 || number < INT_MIN || number > INT_MAX) {
-        ctl_complain("resize: %s is out of range", text);
+        term_complain("resize: %s is out of range", text);
         return -1;
     }
     cJSON_AddNumberToObject(request, text[0] == '+' || text[0] == '-' ? "delta" : "size", (double)number);
@@ -175,7 +175,7 @@ static int add_released_ranks(cJSON *request, const char *text)
         errno = 0;
         long rank = strtol(at, &end, 10);
         if (end == at || (*end != ',' && *end) || errno != 0 || rank < 0 || rank > INT_MAX) {
-            ctl_complain("resize: --release-ranks: \"%s\" is no list of ranks, as 3,5", text);
+            term_complain("resize: --release-ranks: \"%s\" is no list of ranks, as 3,5", text);
             return -1;
         }
         cJSON_AddItemToArray(ranks, cJSON_CreateNumber((double)rank));
@@ -209,7 +209,7 @@ static int add_slurm_jobs(cJSON *request, const char *text)
         size_t length = strcspn(at, "=,");
         int number = at[length] == '=' ? slurm_number(at + length + 1) : 0;
         if (!number || !length || length >= sizeof host) {
-            ctl_complain(
+            term_complain(
                 "resize: --slurm-job: \"%s\" is neither a job's number, as 17, nor hosts with theirs, as n2=17,n3=18",
                 text);
             return -1;
@@ -221,7 +221,7 @@ static int add_slurm_jobs(cJSON *request, const char *text)
 }
 
 /* NULL after one line on stderr. */
-static cJSON *resize_request(const struct ctl_arguments *arguments)
+static cJSON *resize_request(const struct options *arguments)
 {
     cJSON *request = json_message(REQUEST(resize));
     if (arguments->vacated)
@@ -255,23 +255,23 @@ static void describe_resize(const cJSON *answer, char text[400])
     snprintf(text, 400, "%s: %s%s%.200s%s", verb, change, !note[0] ? "" : "; ", note, left);
 }
 
-int ctl_resize(const struct ctl_arguments *arguments)
+int ctl_resize(const struct options *arguments)
 {
     if (arguments->companions)
         return queue_companions(arguments);
     cJSON *request = resize_request(arguments), *answer = NULL;
     char text[400];
     struct control_job job;
-    int code = CTL_USAGE;
+    int code = COMMAND_USAGE;
     if (request)
         code = ctl_job_select(arguments->job, &job);
-    if (request && code == CTL_DONE)
+    if (request && code == COMMAND_DONE)
         answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
     if (answer) {
         describe_resize(answer, text);
         code = conclude_request(answer, arguments, text);
-    } else if (code == CTL_TIMEOUT) {
-        ctl_complain("the resize may still happen: epopctl cancel withdraws it");
+    } else if (code == COMMAND_TIMEOUT) {
+        term_complain("the resize may still happen: epopctl cancel withdraws it");
     }
     cJSON_Delete(answer);
     cJSON_Delete(request);
@@ -297,7 +297,7 @@ static int wait_gone(const struct control_job *job, int timeout_ms)
 }
 
 /* "stopping; it waits for rank 1 in MPI_Recv for 12 s ..." */
-static int conclude_stop(const cJSON *answer, const struct ctl_arguments *arguments)
+static int conclude_stop(const cJSON *answer, const struct options *arguments)
 {
     char text[1200];
     const char *note = term_text(answer, "note", "");
@@ -313,12 +313,11 @@ static void note_finished_event(void *context, const cJSON *event)
 }
 
 /* What happens is told before it is asked to stop. */
-static cJSON *ask_to_stop(const struct ctl_arguments *arguments, const struct control_job *job, bool *finished,
-                          int *code)
+static cJSON *ask_to_stop(const struct options *arguments, const struct control_job *job, bool *finished, int *code)
 {
     cJSON *watch = json_message(REQUEST(watch)), *stop = json_message(REQUEST(stop)), *answer = NULL;
     *code = ctl_connect(job, note_finished_event, finished, arguments->timeout_ms);
-    if (*code == CTL_DONE && (answer = ctl_ask(watch, arguments->timeout_ms, code))) {
+    if (*code == COMMAND_DONE && (answer = ctl_ask(watch, arguments->timeout_ms, code))) {
         cJSON_Delete(answer);
         answer = ctl_ask(stop, arguments->timeout_ms, code);
     }
@@ -334,11 +333,11 @@ static int conclude_end(const struct control_job *job, bool finished)
     if (finished)
         puts("stopped");
     else
-        ctl_complain("%s was told to stop, and died before it had: its output says why", job->id);
-    return finished ? CTL_DONE : CTL_REFUSED;
+        term_complain("%s was told to stop, and died before it had: its output says why", job->id);
+    return finished ? COMMAND_DONE : COMMAND_REFUSED;
 }
 
-static int stop_and_wait(const struct ctl_arguments *arguments, const struct control_job *job)
+static int stop_and_wait(const struct options *arguments, const struct control_job *job)
 {
     bool finished = false;
     int code;
@@ -347,15 +346,15 @@ static int stop_and_wait(const struct ctl_arguments *arguments, const struct con
         return code;
     const char *note = json_text(answer, "note");
     code = ctl_code_of(answer);
-    if (code == CTL_DONE && note)
-        ctl_complain("%s", note);
-    if (code == CTL_REFUSED || code == CTL_TIMEOUT) {
+    if (code == COMMAND_DONE && note)
+        term_complain("%s", note);
+    if (code == COMMAND_REFUSED || code == COMMAND_TIMEOUT) {
         code = conclude_request(answer, arguments, "");
         ctl_disconnect();
     } else if (wait_gone(job, arguments->timeout_ms)) {
-        ctl_complain("%s is still there after %g s; epopctl stop --force ends it at once", job->id,
-                     arguments->timeout_ms / 1e3);
-        code = CTL_TIMEOUT;
+        term_complain("%s is still there after %g s; epopctl stop --force ends it at once", job->id,
+                      arguments->timeout_ms / 1e3);
+        code = COMMAND_TIMEOUT;
     } else {
         code = conclude_end(job, finished);
     }
@@ -363,7 +362,7 @@ static int stop_and_wait(const struct ctl_arguments *arguments, const struct con
     return code;
 }
 
-static int stop_only(const struct ctl_arguments *arguments)
+static int stop_only(const struct options *arguments)
 {
     int code;
     cJSON *answer = ask_selected_job(arguments, json_message(REQUEST(stop)), &code);
@@ -373,7 +372,7 @@ static int stop_only(const struct ctl_arguments *arguments)
     return code;
 }
 
-int ctl_stop(const struct ctl_arguments *arguments)
+int ctl_stop(const struct options *arguments)
 {
     struct control_job job;
     int code;
@@ -381,7 +380,7 @@ int ctl_stop(const struct ctl_arguments *arguments)
         return ctl_force(arguments);
     if (!arguments->wait)
         return stop_only(arguments);
-    if ((code = ctl_job_select(arguments->job, &job)) != CTL_DONE)
+    if ((code = ctl_job_select(arguments->job, &job)) != COMMAND_DONE)
         return code;
     return stop_and_wait(arguments, &job);
 }
@@ -412,15 +411,15 @@ static void print_done(const cJSON *answer, const char *done)
 }
 
 /* Takes the request. */
-static int ask_debugged_job(const struct ctl_arguments *arguments, cJSON *request, const char *done)
+static int ask_debugged_job(const struct options *arguments, cJSON *request, const char *done)
 {
     struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
-    cJSON *answer = code == CTL_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, &code) : NULL;
-    if (answer && (code = ctl_code_of(answer)) == CTL_DONE && !arguments->json)
+    cJSON *answer = code == COMMAND_DONE ? ctl_ask_job(&job, request, arguments->timeout_ms, &code) : NULL;
+    if (answer && (code = ctl_code_of(answer)) == COMMAND_DONE && !arguments->json)
         print_done(answer, done);
     else if (answer && !arguments->json)
-        ctl_complain("%s", term_text(answer, "reason", "refused, without a reason"));
+        term_complain("%s", term_text(answer, "reason", "refused, without a reason"));
     else if (answer)
         term_print_json(answer);
     cJSON_Delete(answer);
@@ -428,7 +427,7 @@ static int ask_debugged_job(const struct ctl_arguments *arguments, cJSON *reques
     return code;
 }
 
-int ctl_break(const struct ctl_arguments *arguments)
+int ctl_break(const struct options *arguments)
 {
     cJSON *request = json_message(REQUEST(break));
     cJSON_AddStringToObject(request, "at", arguments->breakpoint);
@@ -439,12 +438,12 @@ int ctl_break(const struct ctl_arguments *arguments)
     return ask_debugged_job(arguments, request, arguments->remove ? "removed" : "set");
 }
 
-int ctl_step(const struct ctl_arguments *arguments)
+int ctl_step(const struct options *arguments)
 {
     return ask_debugged_job(arguments, json_message(REQUEST(step)), "going on");
 }
 
-int ctl_continue(const struct ctl_arguments *arguments)
+int ctl_continue(const struct options *arguments)
 {
     return ask_debugged_job(arguments, json_message(REQUEST(continue)), "going on");
 }
@@ -469,13 +468,13 @@ static void print_checkpoint_for_programs(const cJSON *made)
            json_number(made, "iteration", 0));
 }
 
-static void print_checkpoint_answer(const cJSON *answer, const struct ctl_arguments *arguments)
+static void print_checkpoint_answer(const cJSON *answer, const struct options *arguments)
 {
     const cJSON *made = cJSON_GetObjectItem(answer, "checkpoint");
     if (arguments->json)
         term_print_json(answer);
     else if (!json_true(answer, "ok"))
-        ctl_complain("%s", term_text(answer, "reason", "refused, without a reason"));
+        term_complain("%s", term_text(answer, "reason", "refused, without a reason"));
     else if (!made)
         puts("accepted");
     else if (term_for_people())
@@ -484,11 +483,11 @@ static void print_checkpoint_answer(const cJSON *answer, const struct ctl_argume
         print_checkpoint_for_programs(made);
 }
 
-int ctl_checkpoint(const struct ctl_arguments *arguments)
+int ctl_checkpoint(const struct options *arguments)
 {
     struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
-    if (code != CTL_DONE)
+    if (code != COMMAND_DONE)
         return code;
     cJSON *request = json_message(REQUEST(checkpoint));
     if (arguments->wait)
@@ -498,8 +497,8 @@ int ctl_checkpoint(const struct ctl_arguments *arguments)
     if (answer) {
         print_checkpoint_answer(answer, arguments);
         code = ctl_code_of(answer);
-    } else if (code == CTL_TIMEOUT) {
-        ctl_complain("the checkpoint may still be made: epopctl watch shows it");
+    } else if (code == COMMAND_TIMEOUT) {
+        term_complain("the checkpoint may still be made: epopctl watch shows it");
     }
     cJSON_Delete(answer);
     return code;

@@ -15,26 +15,23 @@
 
 struct ctl_view {
     const char *op; /* the request */
-    /* Puts more into the request; NULL: there is no more. The exit code of a wrong argument. */
-    int (*complete)(cJSON *request, const struct ctl_arguments *arguments);
+    /* Puts more into the request; NULL: there is no more. */
+    void (*complete)(cJSON *request, const struct options *arguments);
     const char *member;               /* of the answer: what is shown */
     const char *none;                 /* said when it is not there, and the answer has no reason */
     void (*print)(const cJSON *what); /* without --json */
 };
 
 /* The exit code of the command. */
-static int ask_and_show(const struct ctl_arguments *arguments, const struct ctl_view *view)
+static int ask_and_show(const struct options *arguments, const struct ctl_view *view)
 {
     struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
-    if (code != CTL_DONE)
+    if (code != COMMAND_DONE)
         return code;
     cJSON *request = json_message(view->op);
-    code = view->complete ? view->complete(request, arguments) : CTL_DONE;
-    if (code != CTL_DONE) {
-        cJSON_Delete(request);
-        return code;
-    }
+    if (view->complete)
+        view->complete(request, arguments);
     cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
     const cJSON *what = cJSON_GetObjectItem(answer, view->member);
     cJSON_Delete(request);
@@ -43,8 +40,8 @@ static int ask_and_show(const struct ctl_arguments *arguments, const struct ctl_
     } else if (what) {
         view->print(what);
     } else if (answer) {
-        ctl_complain("%s", term_text(answer, "reason", view->none));
-        code = CTL_REFUSED;
+        term_complain("%s", term_text(answer, "reason", view->none));
+        code = COMMAND_REFUSED;
     }
     cJSON_Delete(answer);
     return code;
@@ -256,7 +253,7 @@ static void print_status(const cJSON *status)
     print_adaptations(cJSON_GetObjectItem(status, "adaptations"));
 }
 
-int ctl_status(const struct ctl_arguments *arguments)
+int ctl_status(const struct options *arguments)
 {
     static const struct ctl_view view = {
         .op = REQUEST(status), .member = "job", .none = "the job gave no status", .print = print_status};
@@ -312,7 +309,7 @@ static void print_where(const cJSON *where)
     term_table_print(table);
 }
 
-int ctl_where(const struct ctl_arguments *arguments)
+int ctl_where(const struct options *arguments)
 {
     static const struct ctl_view view = {
         .op = REQUEST(where), .member = "where", .none = "the job gave no answer", .print = print_where};
@@ -360,14 +357,13 @@ static void print_sets(const cJSON *sets)
     term_table_print(table);
 }
 
-static int complete_psets(cJSON *request, const struct ctl_arguments *arguments)
+static void complete_psets(cJSON *request, const struct options *arguments)
 {
     (void)arguments;
     cJSON_AddStringToObject(request, "about", "all");
-    return CTL_DONE;
 }
 
-int ctl_psets(const struct ctl_arguments *arguments)
+int ctl_psets(const struct options *arguments)
 {
     static const struct ctl_view view = {.op = REQUEST(psets),
                                          .complete = complete_psets,
@@ -380,20 +376,13 @@ int ctl_psets(const struct ctl_arguments *arguments)
 /* ---- epopctl measure: what the phases of a job spend in MPI ------------------------------------- */
 
 /* Those who ask from one terminal, or one session without any, are one asker. */
-static int complete_measure(cJSON *request, const struct ctl_arguments *arguments)
+static void complete_measure(cJSON *request, const struct options *arguments)
 {
-    char session[32], *end;
+    char session[32];
     snprintf(session, sizeof session, "epopctl-%ld", (long)getsid(0));
     cJSON_AddStringToObject(request, "asker", arguments->asker ? arguments->asker : session);
-    if (!arguments->keep)
-        return CTL_DONE;
-    double keep = decimal_read(arguments->keep, &end);
-    if (end == arguments->keep || *end || !(keep >= 0 && keep <= 3600)) {
-        ctl_complain("--keep: \"%s\" is no number of seconds from 0 to 3600", arguments->keep);
-        return CTL_USAGE;
-    }
-    cJSON_AddNumberToObject(request, "keep", keep);
-    return CTL_DONE;
+    if (arguments->keep >= 0)
+        cJSON_AddNumberToObject(request, "keep", arguments->keep);
 }
 
 static const char *measure_figure(const cJSON *object, const char *name, const char *format, char text[32])
@@ -461,7 +450,7 @@ static void print_measure(const cJSON *measure)
     print_ranks(measure);
 }
 
-int ctl_measure(const struct ctl_arguments *arguments)
+int ctl_measure(const struct options *arguments)
 {
     static const struct ctl_view view = {.op = REQUEST(measure),
                                          .complete = complete_measure,

@@ -251,11 +251,11 @@ static int show_top(bool json, bool again)
     else if (count >= 0)
         print_top_table(jobs, statuses, count);
     free_statuses(jobs, statuses, count);
-    return count < 0 ? CTL_REFUSED : CTL_DONE;
+    return count < 0 ? COMMAND_REFUSED : COMMAND_DONE;
 }
 
 /* Until Ctrl-C. */
-int ctl_top(const struct ctl_arguments *arguments)
+int ctl_top(const struct options *arguments)
 {
     bool again = term_for_people() && !arguments->once && !arguments->json;
     int code;
@@ -264,7 +264,7 @@ int ctl_top(const struct ctl_arguments *arguments)
         fflush(stdout);
         if (again)
             pause_for_a_period();
-    } while (again && code == CTL_DONE);
+    } while (again && code == COMMAND_DONE);
     return code;
 }
 
@@ -383,7 +383,7 @@ static void clear_live(const struct watch *watch)
 /* Asks again and again until the job has ended. */
 static void follow_job(int timeout_ms)
 {
-    int code = CTL_DONE;
+    int code = COMMAND_DONE;
     do {
         cJSON *request = json_message(REQUEST(status));
         cJSON *answer = ctl_ask_quietly(request, timeout_ms, &code);
@@ -415,14 +415,14 @@ static void on_watched_event(void *context, const cJSON *event)
         ctl_end();
 }
 
-int ctl_watch(const struct ctl_arguments *arguments)
+int ctl_watch(const struct options *arguments)
 {
     struct watch watch = {.json = arguments->json, .people = term_for_people() && !arguments->json, .adaptation = -1};
     struct control_job job;
     int code = ctl_job_select(arguments->job, &job);
-    if (code == CTL_DONE)
+    if (code == COMMAND_DONE)
         code = ctl_connect(&job, on_watched_event, &watch, arguments->timeout_ms);
-    if (code != CTL_DONE)
+    if (code != COMMAND_DONE)
         return code;
     cJSON *request = json_message(REQUEST(watch));
     cJSON *answer = ctl_ask(request, arguments->timeout_ms, &code);
@@ -433,11 +433,11 @@ int ctl_watch(const struct ctl_arguments *arguments)
     if (watching)
         ctl_wait_end(-1);
     else if (answer)
-        code = CTL_REFUSED;
+        code = COMMAND_REFUSED;
     cJSON_Delete(answer);
     ctl_disconnect();
     clear_live(&watch);
-    if (code == CTL_DONE && watch.people && !ferror(stdout))
+    if (code == COMMAND_DONE && watch.people && !ferror(stdout))
         puts("the job has ended");
     return code;
 }

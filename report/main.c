@@ -7,81 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "report/engine.h"
 #include "report/options.h"
 #include "report/subject.h"
+#include "terminal/output.h"
 
 /* ---- Writing ------------------------------------------------------------------------------------ */
-
-/* A regular file is written beside its place and then put there; a device or a pipe is written to as it is. */
-
-static int write_to_stream(FILE *file, const char *text)
-{
-    errno = 0;
-    if (fputs(text, file) >= 0 && fflush(file) == 0)
-        return 0;
-    return errno ? errno : EIO;
-}
-
-static int write_and_close(FILE *file, const char *text)
-{
-    if (file == NULL)
-        return errno;
-    int failed = write_to_stream(file, text);
-    if (fclose(file) != 0 && !failed)
-        failed = errno;
-    return failed;
-}
-
-/* As permissions are for files that programs make. */
-static mode_t usual_mode(void)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-static int write_beside(const char *path, const char *text)
-{
-    char *beside;
-    if (asprintf(&beside, "%s.XXXXXX", path) < 0)
-        return ENOMEM;
-    int fd = mkstemp(beside);
-    int failed = fd < 0 ? errno : 0;
-    if (!failed) {
-        failed = fchmod(fd, usual_mode()) == 0 ? 0 : errno;
-        int unwritten = write_and_close(fdopen(fd, "w"), text);
-        failed = failed ? failed : unwritten;
-        if (!failed && rename(beside, path) != 0)
-            failed = errno;
-        if (failed)
-            unlink(beside);
-    }
-    free(beside);
-    return failed;
-}
-
-/* A symbolic link stays one: what it points to is replaced. */
-static int write_target(const char *path, const char *text)
-{
-    char *target = realpath(path, NULL);
-    int failed = write_beside(target ? target : path, text);
-    free(target);
-    return failed;
-}
-
-/* Writes the text; "-" is the standard output. 0, or an errno. A file that was there is replaced. */
-static int write_output(const char *path, const char *text)
-{
-    struct stat status;
-    if (strcmp(path, "-") == 0)
-        return write_to_stream(stdout, text);
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return write_and_close(fopen(path, "we"), text);
-    return write_target(path, text);
-}
 
 static int make_folder(const char *path)
 {
@@ -101,19 +33,19 @@ enum { DONE, FAILED, REFUSED };
 
 static int say_failure(const char *what, const char *why)
 {
-    fprintf(stderr, "epop-report: %s: %s\n", what, why);
+    term_complain("%s: %s", what, why);
     return FAILED;
 }
 
 static int refuse_file(const char *path, const char *why)
 {
-    fprintf(stderr, "epop-report: %s %s\n", strcmp(path, "-") == 0 ? "the standard input" : path, why);
+    term_complain("%s %s", strcmp(path, "-") == 0 ? "the standard input" : path, why);
     return REFUSED;
 }
 
 static int write_text(const char *path, const char *text)
 {
-    int failed = write_output(path, text);
+    int failed = term_write(path, text, "");
     return failed ? say_failure(strcmp(path, "-") == 0 ? "the standard output" : path, strerror(failed)) : DONE;
 }
 
@@ -209,7 +141,7 @@ int main(int argc, char **argv)
     enum options_result result = options_parse(&options, argc, argv);
     if (result == OPTIONS_DONE)
         return fflush(stdout) == 0 ? DONE : say_failure("the standard output", "cannot write");
-    if (result == OPTIONS_WRONG)
+    if (result == OPTIONS_REFUSED)
         return REFUSED;
     struct engine *engine = engine_start(error, sizeof error);
     if (engine == NULL)

@@ -1,15 +1,105 @@
-/* Prints tables, aligned for people and tab-separated for programs, and JSON. */
+/* Lines on stderr, files that are written as a whole, tables, aligned for people and tab-separated for programs, JSON.
+ */
 #include "terminal/output.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/array.h"
 #include "runtime/base/json.h"
+
+/* ---- What is wrong ------------------------------------------------------------------------------ */
+
+void term_complain(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    fflush(stdout);
+    for (int i = 0; i < length; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            text[i] = '?';
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, length < 0 ? format : text);
+    if (length >= 0)
+        free(text);
+}
+
+int term_finish(int status)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return status;
+    term_complain("cannot write to the standard output");
+    return status ? status : 1;
+}
+
+/* ---- Files -------------------------------------------------------------------------------------- */
+
+static int write_to(FILE *file, const char *text, const char *end)
+{
+    errno = 0;
+    if (fputs(text, file) >= 0 && fputs(end, file) >= 0 && fflush(file) == 0)
+        return 0;
+    return errno ? errno : EIO;
+}
+
+static int write_and_close(FILE *file, const char *text, const char *end)
+{
+    if (!file)
+        return errno;
+    int failed = write_to(file, text, end);
+    if (fclose(file) && !failed)
+        failed = errno;
+    return failed;
+}
+
+int term_open_beside(const char *path, char *name)
+{
+    if (snprintf(name, PATH_MAX, "%s.XXXXXX", path) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int file = mkostemp(name, O_CLOEXEC);
+    mode_t mask = umask(0);
+    umask(mask);
+    if (file >= 0)
+        fchmod(file, 0666 & ~mask);
+    return file;
+}
+
+static int write_beside(const char *path, const char *text, const char *end)
+{
+    char name[PATH_MAX];
+    int file = term_open_beside(path, name);
+    if (file < 0)
+        return errno;
+    int failed = write_and_close(fdopen(file, "w"), text, end);
+    if (!failed && rename(name, path))
+        failed = errno;
+    if (failed)
+        unlink(name);
+    return failed;
+}
+
+int term_write(const char *path, const char *text, const char *end)
+{
+    char target[PATH_MAX];
+    struct stat status;
+    if (!strcmp(path, "-"))
+        return write_to(stdout, text, end);
+    if (!stat(path, &status) && !S_ISREG(status.st_mode))
+        return write_and_close(fopen(path, "we"), text, end);
+    return write_beside(realpath(path, target) ? target : path, text, end);
+}
 
 /* ---- Columns that fit --------------------------------------------------------------------------- */
 

@@ -5,6 +5,21 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
+/* One line on stderr: the program's name, ": ", the text by printf's rules, with ? for what moves a terminal's cursor.
+ * What was printed before comes first. */
+void term_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What was printed must have got there: `epopctl list > /dev/full` has not done its work. The exit status, which is 1
+ * then where it was 0. */
+int term_finish(int status);
+
+/* Writes the text and what it ends with, "" or "\n". A regular file is written beside its place and put there when it
+ * is whole; what a symbolic link points to is replaced; a device or a pipe is written to as it is; "-" is the standard
+ * output. 0, or an errno. */
+int term_write(const char *path, const char *text, const char *end);
+/* A new file beside that path, as permissions are for files that programs make; `name`, of PATH_MAX bytes, is what it
+ * is called. Its descriptor, or -1 with errno. */
+int term_open_beside(const char *path, char *name);
+
 /* A table: aligned for people, tab-separated when stdout is no terminal. Cells are copied. */
 struct term_table;
 struct term_table *term_table_new(int columns, const char *const *titles);

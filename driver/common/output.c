@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "terminal/output.h"
 
 static int cannot_be_written(const char *path, const char *why, struct error *error)
 {
@@ -29,25 +30,12 @@ static bool is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/* The new file stands beside the old one until it is whole. */
-static int open_beside(const char *path, char name[PATH_MAX])
-{
-    if (snprintf(name, PATH_MAX, "%s.XXXXXX", path) >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    int file = mkstemp(name);
-    mode_t mask = umask(0);
-    umask(mask);
-    if (file >= 0)
-        fchmod(file, 0666 & ~mask);
-    return file;
-}
-
 int output_check(const char *path, struct error *error)
 {
     char real[PATH_MAX], name[PATH_MAX];
     struct stat status;
+    if (!strcmp(path, "-"))
+        return 0;
     path = target_of_link(path, real);
     if (!path[0])
         return cannot_be_written("''", "it has no name", error);
@@ -55,7 +43,7 @@ int output_check(const char *path, struct error *error)
         return cannot_be_written(path, strerror(EISDIR), error);
     if (is_special(path))
         return access(path, W_OK) ? cannot_be_written(path, strerror(errno), error) : 0;
-    int file = open_beside(path, name);
+    int file = term_open_beside(path, name);
     if (file < 0)
         return cannot_be_written(path, strerror(errno), error);
     close(file);
@@ -63,31 +51,10 @@ int output_check(const char *path, struct error *error)
     return 0;
 }
 
-static bool put_line(FILE *stream, const char *text)
-{
-    bool done = fputs(text, stream) >= 0 && fputc('\n', stream) == '\n' && fflush(stream) == 0;
-    int why = errno;
-    if (fclose(stream))
-        return false;
-    errno = why;
-    return done;
-}
-
 int output_write(const char *path, const char *text, struct error *error)
 {
-    char real[PATH_MAX], name[PATH_MAX] = "";
-    path = target_of_link(path, real);
-    bool special = is_special(path);
-    int file = special ? -1 : open_beside(path, name);
-    FILE *stream = special ? fopen(path, "w") : file < 0 ? NULL : fdopen(file, "w");
-    if (!stream)
-        return cannot_be_written(path, strerror(errno), error);
-    if (put_line(stream, text) && (special || rename(name, path) == 0))
-        return 0;
-    cannot_be_written(path, strerror(errno), error);
-    if (name[0])
-        unlink(name);
-    return -1;
+    int failed = term_write(path, text, "\n");
+    return failed ? cannot_be_written(path, strerror(failed), error) : 0;
 }
 
 /* ---- Recoveries --------------------------------------------------------------------------------- */

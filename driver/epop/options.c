@@ -1,244 +1,96 @@
 /*
- * The table of epop's options, and parsing in one pass: a driver's options are known from --driver on, so that they
- * come after it. The program's own arguments begin with its name and are left alone.
+ * The table of epop's options, to which a driver's are added at --driver, so that they come after it. The program's own
+ * arguments begin with its name and are left alone.
  */
 #include "driver/epop/options.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <mpi.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "driver/epop/capabilities.h"
 #include "driver/epop/launch.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
 
-/* ---- A row of the table of options, and the value of one ---------------------------------------- */
-
-/*
- * One row of the table of options: what it is called, what kind of value it takes, and where that goes. Most options
- * are such a row and nothing else.
- */
-
-struct parse;
-
-/* What the option takes, and the type of its target. */
-enum option_kind {
-    OPTION_FLAG,    /* nothing; bool */
-    OPTION_RANKS,   /* a number from 1 on; int */
-    OPTION_COUNT,   /* a number from 1 on; int */
-    OPTION_SECONDS, /* from 0 on, perhaps with s, m or h behind; double */
-    OPTION_CHOICE,  /* the first of two words, which is false, or the second; bool */
-    OPTION_TEXT,    /* anything; const char *, which points into the process's arguments */
-    OPTION_ACTION,  /* anything: `act` is called with it */
-};
-
-struct option_row {
-    const char *name;     /* without the dashes */
-    const char *argument; /* for --help; NULL: takes none */
-    const char *help;
-    enum option_kind kind;
-    size_t target; /* the distance of its value from the begin of the structure that is filled in */
-    char letter;   /* short form; 0: has none */
-    const char *words[2];
-    const char *goes_with; /* another option, without which this one is refused */
-    int (*act)(struct parse *parse, const char *value, struct error *error);
-};
-
-static int set_count(const struct option_row *row, int *count, const char *value, struct error *error)
-{
-    char *end;
-    errno = 0;
-    long number = strtol(value, &end, 10);
-    if (end == value || *end || errno || number < 1 || number > INT_MAX)
-        return error_set(error, ERROR_FAILED, "--%s wants a number from 1 on, not '%s'", row->name, value);
-    *count = (int)number;
-    return 0;
-}
-
-static int set_ranks(const struct option_row *row, int *ranks, const char *value, struct error *error)
-{
-    char *end;
-    errno = 0;
-    long number = strtol(value, &end, 10);
-    if (end == value || *end || errno || number < 1 || number > INT_MAX)
-        return error_set(error, ERROR_FAILED, "--%s wants a number of ranks from 1 on, not '%s'", row->name, value);
-    *ranks = (int)number;
-    return 0;
-}
-
-static int set_seconds(const struct option_row *row, double *seconds, const char *value, struct error *error)
-{
-    if (duration_read(value, seconds))
-        return error_set(error, ERROR_FAILED, "--%s wants a time, as 30, 30s, 10m or 1h, not '%s'", row->name, value);
-    return 0;
-}
-
-static int set_choice(const struct option_row *row, bool *second, const char *value, struct error *error)
-{
-    *second = !strcmp(value, row->words[1]);
-    if (*second || !strcmp(value, row->words[0]))
-        return 0;
-    return error_set(error, ERROR_FAILED, "--%s wants %s or %s, not '%s'", row->name, row->words[0], row->words[1],
-                     value);
-}
-
-/* Sets the option's value in the structure at `options`; no action. 0, or -1 with one line of text. */
-static int option_set(const struct option_row *row, void *options, const char *value, struct error *error)
-{
-    void *target = (char *)options + row->target;
-    switch (row->kind) {
-    case OPTION_FLAG:
-        *(bool *)target = true;
-        return 0;
-    case OPTION_RANKS:
-        return set_ranks(row, target, value, error);
-    case OPTION_COUNT:
-        return set_count(row, target, value, error);
-    case OPTION_SECONDS:
-        return set_seconds(row, target, value, error);
-    case OPTION_CHOICE:
-        return set_choice(row, target, value, error);
-    case OPTION_TEXT:
-        *(const char **)target = value;
-        return 0;
-    case OPTION_ACTION:
-        break;
-    }
-    return error_set(error, ERROR_FAILED, "--%s has no value", row->name);
-}
-
-/* Has it a value other than 0, false or NULL? */
-static bool option_is_set(const struct option_row *row, const void *options)
-{
-    const void *target = (const char *)options + row->target;
-    switch (row->kind) {
-    case OPTION_FLAG:
-    case OPTION_CHOICE:
-        return *(const bool *)target;
-    case OPTION_RANKS:
-    case OPTION_COUNT:
-        return *(const int *)target != 0;
-    case OPTION_SECONDS:
-        return *(const double *)target > 0;
-    case OPTION_TEXT:
-        return *(const char *const *)target;
-    case OPTION_ACTION:
-        break;
-    }
-    return false;
-}
-
 /* ---- The table ---------------------------------------------------------------------------------- */
 
-/* A kind with its target, whose type must be that of the kind. */
-#define TARGET(type, member)                                                                                           \
-    (offsetof(struct options, member) + 0 * sizeof(char[_Generic(((struct options *)0)->member, type : 1)]))
-#define TO(of_kind, type, member) .kind = (of_kind), .target = TARGET(type, member)
-#define FLAG(member)              TO(OPTION_FLAG, bool, member)
-#define RANKS(member)             TO(OPTION_RANKS, int, member)
-#define COUNT(member)             TO(OPTION_COUNT, int, member)
-#define SECONDS(member)           TO(OPTION_SECONDS, double, member)
-#define TEXT(member)              TO(OPTION_TEXT, const char *, member)
-#define CHOICE(member, no, yes)   TO(OPTION_CHOICE, bool, member), .words = {no, yes}
-#define ACTION(function)          .kind = OPTION_ACTION, .act = (function)
+static int take_drivers(const struct option_row *row, struct options *options, const char *names, struct error *error);
 
-static int open_drivers(struct parse *parse, const char *names, struct error *error);
-
-/* An option is a line here, and one in docs/man/epop.1. */
-static const struct option_row own_options[] = {
-    {"start", "N", "start on N ranks of the launch, the others stand by (all)", RANKS(job.start)},
-    {"max", "N", "most ranks that a resize may ask for, where processes are started (256)", RANKS(job.maximum)},
-    {"backend", "auto|join|pool|spawn", "how processes come and go (auto)", TEXT(job.backend)},
+static const struct option_row own_rows[] = {
+    {"start", "N", "start on N ranks of the launch, the others stand by (all)", OPT_COUNT(job.start)},
+    {"max", "N", "most ranks that a resize may ask for, where processes are started (256)", OPT_COUNT(job.maximum)},
+    {"backend", "auto|join|pool|spawn", "how processes come and go (auto)", OPT_TEXT(job.backend)},
     {"leave", "exit|park|auto", "processes that leave end, or stand by to join again (as the backend does)",
-     TEXT(job.leave)},
+     OPT_TEXT(job.leave)},
     {"spawn-method", "merge|baseline", "with --backend spawn: old ranks stay, or all are replaced (merge)",
-     CHOICE(job.spawn.baseline, "merge", "baseline")},
+     OPT_CHOICE(job.spawn.method)},
     {"spawn-strategy", "plain|single", "with --backend spawn: all ranks spawn, or rank 0 does (plain)",
-     CHOICE(job.spawn.single, "plain", "single")},
+     OPT_CHOICE(job.spawn.strategy)},
     {"spawn-async", NULL, "with --backend spawn: a helper thread spawns while the ranks compute",
-     FLAG(job.spawn.async)},
+     OPT_FLAG(job.spawn.async)},
     {"no-ahead", NULL, "connect joining ranks only when the others stand still; MPI then needs no threads",
-     FLAG(job.no_ahead)},
+     OPT_FLAG(job.no_ahead)},
     {"no-ahead-data", NULL, "move described data that is constant only when all ranks stand still",
-     FLAG(job.no_ahead_data)},
+     OPT_FLAG(job.no_ahead_data)},
     {"ahead-limit", "SECONDS", "how long a resize is put off for that (3); then the ranks wait for the rest",
-     SECONDS(job.ahead_limit)},
-    {"no-pmix", NULL, "without the gateway that answers tools of PMIx", FLAG(job.no_pmix)},
-    {"driver", "NAME,...", "what walks the program: see Drivers (run)", ACTION(open_drivers)},
-    {"elastic", "MIN-MAX", "in Slurm: how many nodes the job may have, for those who give it more", TEXT(job.elastic)},
-    {"companions", NULL, "in Slurm: queue one-node jobs for the nodes that are missing to MAX", FLAG(job.companions),
-     .goes_with = "elastic"},
-    {"prepare-timeout", "SECONDS", "how long joining ranks may take to get ready (60)", SECONDS(job.prepare_timeout)},
-    {"min-interval", "SECONDS", "least time between two adaptations (0)", SECONDS(job.min_interval)},
-    {"finish-timeout", "SECONDS", "how long the end of the job may take (10)", SECONDS(job.finish_timeout)},
+     OPT_SECONDS(job.ahead_limit)},
+    {"no-pmix", NULL, "without the gateway that answers tools of PMIx", OPT_FLAG(job.no_pmix)},
+    {"driver", "NAME,...", "what walks the program: see Drivers (run)", OPT_OWN(take_drivers)},
+    {"elastic", "MIN-MAX", "in Slurm: how many nodes the job may have, for those who give it more",
+     OPT_TEXT(job.elastic)},
+    {"companions", NULL, "in Slurm: queue one-node jobs for the nodes that are missing to MAX",
+     OPT_FLAG(job.companions), .goes_with = "elastic"},
+    {"prepare-timeout", "SECONDS", "how long joining ranks may take to get ready (60)",
+     OPT_SECONDS(job.prepare_timeout)},
+    {"min-interval", "SECONDS", "least time between two adaptations (0)", OPT_SECONDS(job.min_interval)},
+    {"finish-timeout", "SECONDS", "how long the end of the job may take (10)", OPT_SECONDS(job.finish_timeout)},
     {"recover", "TIMES", "start mpiexec, and the job again when it dies by a fault, so often at most",
-     RANKS(recover.times)},
-    {"ranks", "N", "with --recover: how many processes mpiexec starts (1)", RANKS(recover.ranks), .letter = 'n',
+     OPT_COUNT(recover.times)},
+    {"ranks", "N", "with --recover: how many processes mpiexec starts (1)", OPT_COUNT(recover.ranks), .letter = 'n',
      .goes_with = "recover"},
-    {"hosts", "LIST", "with --recover: where, as n1:4,n2:4; what is more than N are spare", TEXT(recover.hosts),
+    {"hosts", "LIST", "with --recover: where, as n1:4,n2:4; what is more than N are spare", OPT_TEXT(recover.hosts),
      .goes_with = "recover"},
-    {"launcher", "NAME", "with --recover: as mpiexec's", TEXT(recover.launcher), .goes_with = "recover"},
-    {"launcher-exec", "FILE", "with --recover: as mpiexec's", TEXT(recover.launcher_exec), .goes_with = "recover"},
+    {"launcher", "NAME", "with --recover: as mpiexec's", OPT_TEXT(recover.launcher), .goes_with = "recover"},
+    {"launcher-exec", "FILE", "with --recover: as mpiexec's", OPT_TEXT(recover.launcher_exec), .goes_with = "recover"},
     {"watchdog", "SECONDS", "say where all ranks are when none comes to its next iteration for so long",
-     SECONDS(job.watchdog)},
-    {"watchdog-abort", NULL, "with --watchdog: end the job then", FLAG(job.watchdog_abort), .goes_with = "watchdog"},
+     OPT_SECONDS(job.watchdog)},
+    {"watchdog-abort", NULL, "with --watchdog: end the job then", OPT_FLAG(job.watchdog_abort),
+     .goes_with = "watchdog"},
     {"checkpoint-every", "TIME", "save the program's described data again and again, as 10m",
-     SECONDS(job.checkpoint.every)},
+     OPT_SECONDS(job.checkpoint.every)},
     {"checkpoint-memory", "TIME", "with --recover: save it again and again in the memory of the hosts, as 30s",
-     SECONDS(job.checkpoint.memory)},
-    {"checkpoint-dir", "DIR", "where checkpoints are written (here)", TEXT(job.checkpoint.directory)},
-    {"checkpoint-keep", "N", "how many complete checkpoints stay, the newest ones (all)", COUNT(job.checkpoint.keep)},
+     OPT_SECONDS(job.checkpoint.memory)},
+    {"checkpoint-dir", "DIR", "where checkpoints are written (here)", OPT_TEXT(job.checkpoint.directory)},
+    {"checkpoint-keep", "N", "how many complete checkpoints stay, the newest ones (all)",
+     OPT_COUNT(job.checkpoint.keep)},
     {"checkpoint-async", NULL, "write checkpoints while the ranks go on: these wait for a copy in memory only",
-     FLAG(job.checkpoint.behind)},
+     OPT_FLAG(job.checkpoint.behind)},
     {"restart", "FILE", "go on from that checkpoint, or from the newest one in a directory",
-     TEXT(job.checkpoint.restart)},
-    {"quiet", NULL, "print no notes, only errors", FLAG(job.quiet), .letter = 'q'},
-    {"verbose", NULL, "print each resize, pause and stop as it happens", FLAG(job.verbose), .letter = 'v'},
-    {"capabilities", NULL, "try what the MPI library can do, and which backend that gives", FLAG(capabilities)},
-    {"json", NULL, "with --capabilities: as JSON", FLAG(json), .goes_with = "capabilities"},
-    {"version", NULL, "print the version, and of which MPI", FLAG(version)},
-    {"help", NULL, "print this", FLAG(help), .letter = 'h'},
+     OPT_TEXT(job.checkpoint.restart)},
+    {"quiet", NULL, "print no notes, only errors", OPT_FLAG(job.quiet), .letter = 'q'},
+    {"verbose", NULL, "print each resize, pause and stop as it happens", OPT_FLAG(job.verbose), .letter = 'v'},
+    {"capabilities", NULL, "try what the MPI library can do, and which backend that gives", OPT_FLAG(capabilities)},
+    {"json", NULL, "with --capabilities: as JSON", OPT_FLAG(json), .goes_with = "capabilities"},
+    {"version", NULL, "print the version, and of which MPI", OPT_FLAG(version)},
+    {"help", NULL, "print this", OPT_FLAG(help), .letter = 'h'},
+    {0},
 };
-#define OWN_COUNT (int)(sizeof own_options / sizeof *own_options)
-#define TABLE_MAX 128
-#define BEGIN     "+:" /* getopt: stop at the program; tell a missing argument from an unknown option */
 
-/* What getopt_long returns for an option: this and the row's number, or this alone for one of a driver. */
-enum { OF_TABLE = 256, OF_DRIVER = 1024 };
+enum { OWN_COUNT = sizeof own_rows / sizeof *own_rows - 1 };
 
-struct parse {
-    struct options *options;
-    struct drivers *drivers;
-    struct option table[TABLE_MAX];             /* getopt's: own options, then those of the drivers */
-    char letters[sizeof BEGIN + 2 * OWN_COUNT]; /* getopt's too */
-};
+static const struct option_table own_table = {.rows = own_rows, .column = 34};
 
 /* ---- --help and --version ----------------------------------------------------------------------- */
 
-static void print_option(const struct option_row *option)
-{
-    char left[64], letter[8] = "    ";
-    if (option->letter)
-        snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    snprintf(left, sizeof left, "%s--%s %s", letter, option->name, option->argument ? option->argument : "");
-    printf("  %-30s %s\n", left, option->help);
-}
-
-static void help_print(const struct option_row *options, int count, const struct drivers *drivers)
+static void help_print(const struct drivers *drivers)
 {
     printf("Usage: epop [options] PROGRAM.so [arguments of the program]\n"
            "       mpiexec -n N epop [options] PROGRAM.so [arguments of the program]\n\n"
            "Runs an EPOP program, whose number of processes can change while it runs. A program that does not use MPI\n"
            "needs no mpiexec; PROGRAM may also be the bare name of an installed program or example.\n\nOptions:\n");
-    for (int i = 0; i < count; i++)
-        print_option(&options[i]);
+    options_print(stdout, &own_table);
     putchar('\n');
     drivers_help(drivers, stdout);
     printf("\nExamples:\n"
@@ -274,182 +126,103 @@ static void version_print(void)
            MPICH_VERSION);
 }
 
-/* ---- Parsing ------------------------------------------------------------------------------------ */
+/* ---- Options of drivers ------------------------------------------------------------------------- */
 
-/* One line on stderr, from one process of the launch. Returns the exit status. */
-static int __attribute__((format(printf, 1, 2))) usage_error(const char *format, ...)
+/* A driver's are known from --driver on, behind epop's own. */
+static struct {
+    struct drivers *drivers;
+    struct option_row rows[OPTIONS_MAX + 1];
+    int count;
+} all;
+
+static bool is_known(const char *name)
 {
-    if (launch_speaks()) {
-        char text[1024];
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(text, sizeof text, format, arguments);
-        va_end(arguments);
-        say_line("%s (see epop --help)", text);
-    }
-    return EXIT_USAGE;
+    for (int i = 0; i < all.count; i++)
+        if (!strcmp(all.rows[i].name, name))
+            return true;
+    return false;
 }
 
-static int find_in_table(const struct option *table, const char *name)
+static int take_for_driver(const struct option_row *row, struct options *options, const char *value,
+                           struct error *error)
 {
-    for (int i = 0; table[i].name; i++) {
-        if (!strcmp(table[i].name, name))
-            return 1;
+    (void)options;
+    return drivers_option(all.drivers, row->name, value, error);
+}
+
+static int add_driver_options(const epop_driver_t *driver, struct error *error)
+{
+    for (const epop_driver_option_t *option = driver->options; option && option->name; option++) {
+        if (is_known(option->name))
+            return error_set(error, ERROR_REFUSED, "the driver '%s' has an option --%s, which is epop's own",
+                             driver->name, option->name);
+        if (all.count == OPTIONS_MAX)
+            return error_set(error, ERROR_REFUSED, "the drivers have too many options");
+        all.rows[all.count++] = (struct option_row){option->name, option->argument, "", OPT_OWN(take_for_driver)};
     }
     return 0;
 }
 
-/* Adds the options of one driver to getopt's table. */
-static int add_driver_options(struct parse *parse, const epop_driver_t *driver, int *count)
+static int take_drivers(const struct option_row *row, struct options *options, const char *names, struct error *error)
 {
-    for (const epop_driver_option_t *option = driver->options; option && option->name; option++) {
-        if (find_in_table(parse->table, option->name))
-            return usage_error("the driver '%s' has an option --%s, which is epop's own", driver->name, option->name);
-        if (*count == TABLE_MAX - 1)
-            return usage_error("the drivers have too many options");
-        parse->table[(*count)++] = (struct option){option->name, !!option->argument, NULL, OF_DRIVER};
-    }
-    return OPTIONS_GO_ON;
+    (void)row;
+    (void)options;
+    int before = all.drivers->count;
+    if (drivers_open(all.drivers, names, error))
+        return -1;
+    for (int i = before; i < all.drivers->count; i++)
+        if (add_driver_options(&all.drivers->slots[i].table, error))
+            return -1;
+    return 0;
 }
 
-static int fill_table(struct parse *parse)
+/* ---- Parsing ------------------------------------------------------------------------------------ */
+
+/* One line on stderr, from one process of the launch. Returns the exit status. */
+static int usage_error(const char *text)
 {
-    int count = 0, status = OPTIONS_GO_ON;
-    size_t letters = strlen(BEGIN);
-    memset(parse->table, 0, sizeof parse->table);
-    memset(parse->letters, 0, sizeof parse->letters);
-    memcpy(parse->letters, BEGIN, letters);
-    for (; count < OWN_COUNT; count++) {
-        const struct option_row *row = &own_options[count];
-        parse->table[count] = (struct option){row->name, !!row->argument, NULL, OF_TABLE + count};
-        if (row->letter)
-            parse->letters[letters++] = row->letter;
-        if (row->letter && row->argument)
-            parse->letters[letters++] = ':';
-    }
-    for (int i = 0; i < parse->drivers->count && status == OPTIONS_GO_ON; i++)
-        status = add_driver_options(parse, &parse->drivers->slots[i].table, &count);
-    return status;
+    if (launch_speaks())
+        say_line("%s (see epop --help)", text);
+    return EXIT_USAGE;
 }
 
-static int open_drivers(struct parse *parse, const char *names, struct error *error)
+static int print_about(const struct options *options)
 {
-    return drivers_open(parse->drivers, names, error);
-}
-
-/* What getopt could not make sense of; `word` is the argument that it was looking at. */
-static int refuse_word(int problem, const char *word)
-{
-    if (problem == ':')
-        return usage_error("%s wants an argument", word);
-    return usage_error("unknown option %s; options of a driver come after --driver", word);
-}
-
-/* Of what getopt returned: a row's number or its letter; NULL: neither. */
-static const struct option_row *find_row(int returned)
-{
-    if (returned >= OF_TABLE && returned < OF_TABLE + OWN_COUNT)
-        return &own_options[returned - OF_TABLE];
-    for (int i = 0; i < OWN_COUNT; i++)
-        if (own_options[i].letter == returned)
-            return &own_options[i];
-    return NULL;
-}
-
-static int apply_own(struct parse *parse, const struct option_row *row)
-{
-    struct error error = {0};
-    int result = row->act ? row->act(parse, optarg, &error) : option_set(row, parse->options, optarg, &error);
-    if (result)
-        return usage_error("%s", error.text);
-    return row->act ? fill_table(parse) : OPTIONS_GO_ON; /* there may be options of another driver now */
-}
-
-static int apply_drivers(struct parse *parse, const char *name)
-{
-    struct error error = {0};
-    if (drivers_option(parse->drivers, name, optarg, &error) != 0)
-        return usage_error("%s", error.text);
-    return OPTIONS_GO_ON;
-}
-
-static int parse_options(struct parse *parse, int argc, char **argv)
-{
-    int status = fill_table(parse);
-    opterr = 0;
-    optind = 1;
-    while (status == OPTIONS_GO_ON) {
-        int index = -1;
-        const char *word = optind < argc ? argv[optind] : "";
-        int returned = getopt_long(argc, argv, parse->letters, parse->table, &index);
-        const struct option_row *row = find_row(returned);
-        if (returned == -1)
-            break;
-        if (returned == OF_DRIVER)
-            status = apply_drivers(parse, parse->table[index].name);
-        else
-            status = row ? apply_own(parse, row) : refuse_word(returned, word);
-    }
-    return status;
-}
-
-static const struct option_row *find_own(const char *name)
-{
-    const struct option_row *row = own_options;
-    while (strcmp(row->name, name))
-        row++;
-    return row;
-}
-
-/* Options that mean nothing without another one. */
-static int check_pairs(const struct options *options)
-{
-    for (const struct option_row *row = own_options; row < own_options + OWN_COUNT; row++) {
-        const struct option_row *other = row->goes_with ? find_own(row->goes_with) : NULL;
-        if (other && option_is_set(row, options) && !option_is_set(other, options))
-            return usage_error("--%s goes with --%s%s%s", row->name, other->name, other->argument ? " " : "",
-                               other->argument ? other->argument : "");
-    }
-    return OPTIONS_GO_ON;
-}
-
-static int print_about(const struct parse *parse)
-{
-    if (parse->options->help && launch_speaks())
-        help_print(own_options, OWN_COUNT, parse->drivers);
+    if (options->help && launch_speaks())
+        help_print(all.drivers);
     else if (launch_speaks())
         version_print();
     return EXIT_DONE;
 }
 
 /* What is printed instead of running a program, and the program that is missing or not. */
-static int finish_parsing(const struct parse *parse, int argc, char **argv)
+static int finish_parsing(struct options *options, int argc, char **argv)
 {
-    struct options *options = parse->options;
     if (options->help || options->version)
-        return print_about(parse);
-    int status = check_pairs(options);
-    if (status != OPTIONS_GO_ON)
-        return status;
+        return print_about(options);
     if (options->capabilities)
         return capabilities_print(options->json) ? EXIT_USAGE : EXIT_DONE;
-    if (optind >= argc)
+    if (argc < 1)
         return usage_error("no program: name a shared object");
-    options->program = argv[optind];
-    options->argc = argc - optind;
-    options->argv = argv + optind;
-    options->job.checkpoint.arguments = argv + optind;
+    options->program = argv[0];
+    options->argc = argc;
+    options->argv = argv;
+    options->job.checkpoint.arguments = argv;
     return OPTIONS_GO_ON;
 }
 
 int options_parse(int argc, char **argv, struct options *options, struct drivers *drivers)
 {
-    struct parse parse = {.options = options, .drivers = drivers};
+    static const struct option_table table = {
+        .rows = all.rows, .ends_at_word = true, .hint = "; options of a driver come after --driver"};
     struct error error = {0};
     memset(drivers, 0, sizeof *drivers);
+    all.drivers = drivers;
+    all.count = OWN_COUNT;
+    memcpy(all.rows, own_rows, sizeof own_rows);
     *options = (struct options){.job = {JOB_OPTIONS_USUAL, .finish_timeout = 10, .command = argv}};
-    int status = parse_options(&parse, argc, argv);
-    if (status == OPTIONS_GO_ON && drivers->count == 0 && drivers_open(drivers, "run", &error) != 0)
-        status = usage_error("%s", error.text);
-    return status == OPTIONS_GO_ON ? finish_parsing(&parse, argc, argv) : status;
+    int first = options_read(&table, argc, argv, options, &error);
+    if (first < 0 || (drivers->count == 0 && drivers_open(drivers, "run", &error)))
+        return usage_error(error.text);
+    return finish_parsing(options, argc - first, argv + first);
 }

@@ -10,6 +10,7 @@
 #include "driver/epop/drivers.h"
 #include "driver/epop/recover.h"
 #include "runtime/job/job.h"
+#include "terminal/options.h"
 
 /* Exit statuses of epop. */
 enum {

@@ -215,6 +215,11 @@ static struct {
     int slots;       /* for processes of the job (mpiexec -usize); 0: no limit */
 } state = {.parent = MPI_COMM_NULL, .helper = MPI_COMM_NULL};
 
+static bool is_single(void)
+{
+    return state.options.strategy == SPAWN_SINGLE;
+}
+
 void spawn_init(const struct spawn_options *options)
 {
     state.options = *options;
@@ -265,7 +270,7 @@ static int spawn_choose(struct coordinator *c, struct adaptation *a, const char 
 /* Those whose helper threads spawn. */
 static void tell_helpers(struct coordinator *c, cJSON *message)
 {
-    if (state.options.single)
+    if (is_single())
         processes_send(c, processes_of_rank(c, 0), message);
     else
         processes_send_world(c, message);
@@ -296,7 +301,7 @@ static bool spawn_late(void)
 
 static bool spawn_replaces(void)
 {
-    return state.options.baseline;
+    return state.options.method == SPAWN_BASELINE;
 }
 
 /* ---- The control thread of each rank ---------------------------------------------------- */
@@ -304,13 +309,13 @@ static bool spawn_replaces(void)
 static void on_spawn(void *context, const struct order_spawn *order)
 {
     (void)context;
-    spawner_begin(state.helper, order->adaptation, order->first, order->count, !state.options.single);
+    spawner_begin(state.helper, order->adaptation, order->first, order->count, !is_single());
 }
 
 static void on_spawn_off(void *context, const struct order_spawn_off *order)
 {
     (void)context, (void)order;
-    if (!state.options.single)
+    if (!is_single())
         spawner_drop();
 }
 
@@ -340,7 +345,7 @@ static void renew_helper(MPI_Comm world)
     if (state.helper != MPI_COMM_NULL)
         MPI_Comm_disconnect(&state.helper);
     if (state.options.async && world != MPI_COMM_NULL)
-        MPI_Comm_dup(state.options.single ? MPI_COMM_SELF : world, &state.helper);
+        MPI_Comm_dup(is_single() ? MPI_COMM_SELF : world, &state.helper);
 }
 
 static void count_slots(void)
@@ -371,7 +376,7 @@ static MPI_Comm spawn_joiners_world(struct world *world, const struct gathering 
 /* Joiners that come before the window tell their port to the coordinator; late ones tell it to the ranks. */
 static char *spawn_port(void)
 {
-    return state.options.single && state.options.async ? connecting_port(0) : NULL;
+    return is_single() && state.options.async ? connecting_port(0) : NULL;
 }
 
 /* All spawn: the intercommunicator is there, it has only to be merged. */
@@ -469,7 +474,7 @@ static int spawn_connect(struct world *world, struct error *error)
     epop_window_t *w = &world->window;
     if (!w->joining)
         MPI_Comm_dup(w->before, &w->all);
-    else if (state.options.single ? meet_spawned(world, error) : merge_spawned(world, error))
+    else if (is_single() ? meet_spawned(world, error) : merge_spawned(world, error))
         return -1;
     if (w->joining && agree_on_start(world, error))
         return -1;
@@ -507,7 +512,7 @@ bool spawn_joining(struct joining *joining)
     snprintf(joining->token, sizeof joining->token, "%s", json_text(json, "token"));
     joining->plan = cJSON_DetachItemFromObjectCaseSensitive(json, "plan");
     cJSON_Delete(json);
-    if (state.options.single && state.options.async)
+    if (is_single() && state.options.async)
         MPI_Comm_disconnect(&state.parent);
     return true;
 }

@@ -11,11 +11,20 @@
 struct joining;
 struct launcher_job;
 
+enum spawn_method {
+    SPAWN_MERGE,   /* the old ranks stay, and new processes come to them */
+    SPAWN_BASELINE /* all ranks are replaced by new processes */
+};
+
+enum spawn_strategy {
+    SPAWN_PLAIN, /* all ranks spawn together */
+    SPAWN_SINGLE /* rank 0 spawns alone, and the others connect to a port */
+};
+
 struct spawn_options {
-    bool baseline; /* all ranks are replaced by new processes; else the old ones stay, and new ones come to them (merge)
-                    */
-    bool single;   /* rank 0 spawns alone and the others connect to a port; else all spawn together */
-    bool async;    /* a helper thread spawns while the ranks compute; needs MPI_THREAD_MULTIPLE */
+    enum spawn_method method;
+    enum spawn_strategy strategy;
+    bool async; /* a helper thread spawns while the ranks compute; needs MPI_THREAD_MULTIPLE */
 };
 
 /* Before the backend is used. The strings stay the caller's. */

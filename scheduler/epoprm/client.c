@@ -12,6 +12,7 @@
 #include "runtime/wire/loop.h"
 #include "runtime/wire/socket.h"
 #include "scheduler/epoprm/command.h"
+#include "terminal/output.h"
 
 static const double usual = 30; /* seconds */
 enum { AGAIN_MS = 20 };
@@ -74,16 +75,16 @@ struct client *client_connect(double seconds, bool quiet, int *code)
 {
     char path[RM_PATH_MAX];
     struct error error;
-    *code = RM_USAGE;
+    *code = COMMAND_USAGE;
     if (rm_file(path, "socket", &error)) {
-        rm_complain("%s", error.text);
+        term_complain("%s", error.text);
         return NULL;
     }
     int fd = reach_daemon(path);
     struct client *client = fd >= 0 ? talk_over(fd, seconds) : NULL;
-    *code = client ? RM_DONE : RM_NO_JOB;
+    *code = client ? COMMAND_DONE : COMMAND_NO_JOB;
     if (!client && !quiet)
-        rm_complain("no daemon answers at %s: epoprm start begins one", path);
+        term_complain("no daemon answers at %s: epoprm start begins one", path);
     return client;
 }
 
@@ -114,8 +115,8 @@ static int code_of_answer(const cJSON *answer)
 {
     const char *code = json_text(answer, "code");
     if (code && !strcmp(code, "unknown"))
-        return RM_NO_JOB;
-    return code && !strcmp(code, "usage") ? RM_USAGE : RM_REFUSED;
+        return COMMAND_NO_JOB;
+    return code && !strcmp(code, "usage") ? COMMAND_USAGE : COMMAND_REFUSED;
 }
 
 /* False: there is no daemon any more. */
@@ -149,12 +150,12 @@ cJSON *client_ask(struct client *client, const cJSON *request, int *code)
 {
     bool gone;
     cJSON *answer = ask_until_heard(client, request, &gone);
-    *code = answer ? RM_DONE : gone ? RM_REFUSED : RM_TIMEOUT;
+    *code = answer ? COMMAND_DONE : gone ? COMMAND_REFUSED : COMMAND_TIMEOUT;
     if (!answer)
-        rm_complain(gone ? "the daemon went away: its log says why" : "the daemon does not answer");
+        term_complain(gone ? "the daemon went away: its log says why" : "the daemon does not answer");
     if (!answer || json_true(answer, "ok"))
         return answer;
-    rm_complain("%s", json_text(answer, "reason") ? json_text(answer, "reason") : "refused");
+    term_complain("%s", json_text(answer, "reason") ? json_text(answer, "reason") : "refused");
     *code = code_of_answer(answer);
     cJSON_Delete(answer);
     return NULL;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,19 +14,9 @@
 #include "runtime/base/json.h"
 #include "runtime/base/paths.h"
 #include "scheduler/journal/journal.h"
+#include "terminal/output.h"
 
 /* ---- What they say, and how they read a number -------------------------------------------------- */
-
-void rm_complain(const char *format, ...)
-{
-    va_list arguments;
-    fflush(stdout);
-    fputs("epoprm: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-}
 
 int rm_job_number(const char *text, int64_t *number)
 {
@@ -35,7 +24,7 @@ int rm_job_number(const char *text, int64_t *number)
     *number = strtoll(text, NULL, 10);
     if (length && strspn(text, "0123456789") == length && length < 16 && *number > 0)
         return 0;
-    rm_complain("\"%s\" is no job's number (see epoprm queue)", text);
+    term_complain("\"%s\" is no job's number (see epoprm queue)", text);
     return -1;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The commands of epoprm: their arguments, the exit codes that all of them have, and what they share: lines on stderr,
- * texts, and where the daemon of this user has its state.
+ * The commands of epoprm, what they get from the command line, and what they share: texts, and where the daemon of this
+ * user has its state.
  */
 #ifndef SCHEDULER_EPOPRM_COMMAND_H
 #define SCHEDULER_EPOPRM_COMMAND_H
@@ -11,16 +11,14 @@
 #include <stdint.h>
 
 #include "runtime/base/error.h"
+#include "terminal/commands.h"
 
 struct journal;
 
-/* As epopctl's. */
-enum { RM_DONE = 0, RM_REFUSED = 1, RM_USAGE = 2, RM_NO_JOB = 3, RM_TIMEOUT = 4 };
-
-struct rm_arguments {
+struct options {
     char **words; /* that are no options; for submit the program and its arguments; end with NULL */
     int count;
-    bool json, help;
+    bool json;
     bool all;                                                             /* queue */
     bool undo;                                                            /* drain */
     bool foreground;                                                      /* start */
@@ -33,49 +31,27 @@ struct rm_arguments {
     const char *format;                                                   /* report */
 };
 
-/* Which options a command takes. */
-enum {
-    RM_TAKES_JSON = 1,
-    RM_TAKES_ALL = 2,
-    RM_TAKES_UNDO = 4,
-    RM_TAKES_START = 8,
-    RM_TAKES_SUBMIT = 16,
-    RM_TAKES_STOP = 32,
-    RM_TAKES_OUTPUT = 64,
-    RM_TAKES_FORMAT = 128,
-};
-
-struct rm_command {
-    const char *name, *synopsis, *summary, *details;
-    int takes;
-    int least, most; /* words; most: -1: any number, and options end at the first */
-    int (*run)(const struct rm_arguments *arguments);
-};
-
 /* ---- What each does ------------------------------------------------------------------------------ */
 
 /* start.c */
-int rm_start(const struct rm_arguments *arguments);
-int rm_stop(const struct rm_arguments *arguments);
+int rm_start(const struct options *arguments);
+int rm_stop(const struct options *arguments);
 
 /* submit.c */
-int rm_submit(const struct rm_arguments *arguments);
-int rm_cancel(const struct rm_arguments *arguments);
-int rm_drain(const struct rm_arguments *arguments);
+int rm_submit(const struct options *arguments);
+int rm_cancel(const struct options *arguments);
+int rm_drain(const struct options *arguments);
 
 /* show.c */
-int rm_queue(const struct rm_arguments *arguments);
-int rm_nodes(const struct rm_arguments *arguments);
-int rm_why(const struct rm_arguments *arguments);
-int rm_watch(const struct rm_arguments *arguments);
+int rm_queue(const struct options *arguments);
+int rm_nodes(const struct options *arguments);
+int rm_why(const struct options *arguments);
+int rm_watch(const struct options *arguments);
 
 /* report.c */
-int rm_report(const struct rm_arguments *arguments);
+int rm_report(const struct options *arguments);
 
 /* ---- What they share ----------------------------------------------------------------------------- */
-
-/* One line on stderr, "epoprm: ...". */
-void rm_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A job's number: 0, or -1 after a line. */
 int rm_job_number(const char *text, int64_t *number);

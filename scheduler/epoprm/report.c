@@ -20,6 +20,7 @@
 #include "runtime/base/clock.h"
 #include "scheduler/journal/journal.h"
 #include "scheduler/workload/workload.h"
+#include "terminal/output.h"
 
 /* ---- Nodes -------------------------------------------------------------------------------------- */
 
@@ -340,16 +341,12 @@ static cJSON *make_record(struct journal *journal, struct error *error)
 
 static int write_record(const cJSON *record, const char *path)
 {
-    bool here = !strcmp(path, "-");
     char *text = cJSON_PrintUnformatted(record);
-    FILE *file = here ? stdout : fopen(path, "we");
-    int failed = !text || !file || fputs(text, file) < 0 || fputc('\n', file) == EOF || fflush(file);
+    int failed = text ? term_write(path, text, "\n") : ENOMEM;
     if (failed)
-        rm_complain("report: %s: cannot be written: %s", path, strerror(errno));
-    if (file && !here)
-        fclose(file);
+        term_complain("report: %s: cannot be written: %s", path, strerror(failed));
     free(text);
-    return failed ? RM_REFUSED : RM_DONE;
+    return failed ? COMMAND_REFUSED : COMMAND_DONE;
 }
 
 static int run_program(char *program, char *input, char *output)
@@ -359,12 +356,12 @@ static int run_program(char *program, char *input, char *output)
     pid_t pid;
     int status, failed = spawn_program(&what, &pid);
     if (failed) {
-        rm_complain("report: %s: %s", program, strerror(failed));
-        return RM_REFUSED;
+        term_complain("report: %s: %s", program, strerror(failed));
+        return COMMAND_REFUSED;
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? RM_DONE : RM_REFUSED;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? COMMAND_DONE : COMMAND_REFUSED;
 }
 
 static int make_page(const cJSON *record, const char *output)
@@ -372,13 +369,14 @@ static int make_page(const cJSON *record, const char *output)
     char input[] = "/tmp/epoprm-XXXXXX.json", *program = rm_beside("bin/epop-report");
     char *page = strdup(output);
     int file = program && page ? mkstemps(input, 5) : -1;
-    int code = file >= 0 ? write_record(record, input) : RM_REFUSED;
+    int code = file >= 0 ? write_record(record, input) : COMMAND_REFUSED;
     if (!program)
-        rm_complain("report: epop-report is not here: it was left out of the build (REPORT=no); --format json has the "
-                    "record that it wants");
+        term_complain(
+            "report: epop-report is not here: it was left out of the build (REPORT=no); --format json has the "
+            "record that it wants");
     else if (file < 0)
-        rm_complain("report: %s: %s", input, strerror(errno));
-    if (code == RM_DONE)
+        term_complain("report: %s: %s", input, strerror(errno));
+    if (code == COMMAND_DONE)
         code = run_program(program, input, page);
     if (file >= 0) {
         close(file);
@@ -389,24 +387,24 @@ static int make_page(const cJSON *record, const char *output)
     return code;
 }
 
-int rm_report(const struct rm_arguments *arguments)
+int rm_report(const struct options *arguments)
 {
     bool json = arguments->format && !strcmp(arguments->format, "json");
     struct journal *journal;
     struct error error;
     if (!arguments->output || (arguments->format && !json && strcmp(arguments->format, "html"))) {
-        rm_complain(arguments->output ? "report: --format: html or json" : "report: where to? -o FILE");
-        return RM_USAGE;
+        term_complain(arguments->output ? "report: --format: html or json" : "report: where to? -o FILE");
+        return COMMAND_USAGE;
     }
     if (rm_journal(&journal, &error)) {
-        rm_complain("report: %s", error.text);
-        return RM_NO_JOB;
+        term_complain("report: %s", error.text);
+        return COMMAND_NO_JOB;
     }
     cJSON *record = make_record(journal, &error);
     journal_close(journal);
     if (!record)
-        rm_complain("report: %s", error.text);
-    int code = !record ? RM_REFUSED
+        term_complain("report: %s", error.text);
+    int code = !record ? COMMAND_REFUSED
                : json  ? write_record(record, arguments->output)
                        : make_page(record, arguments->output);
     cJSON_Delete(record);

@@ -183,7 +183,7 @@ static int put_before(cJSON **jobs, struct journal *journal, bool all, struct er
     return 0;
 }
 
-static int show_queue(cJSON **jobs, const struct rm_arguments *arguments, bool daemon)
+static int show_queue(cJSON **jobs, const struct options *arguments, bool daemon)
 {
     struct journal *journal;
     struct error error;
@@ -194,17 +194,17 @@ static int show_queue(cJSON **jobs, const struct rm_arguments *arguments, bool d
         failed = put_before(jobs, journal, !daemon, &error);
     journal_close(journal);
     if (failed && arguments->all) {
-        rm_complain("%s", error.text);
-        return RM_NO_JOB;
+        term_complain("%s", error.text);
+        return COMMAND_NO_JOB;
     }
     if (arguments->json)
         term_print_json(*jobs);
     else
         print_jobs(*jobs);
-    return RM_DONE;
+    return COMMAND_DONE;
 }
 
-int rm_queue(const struct rm_arguments *arguments)
+int rm_queue(const struct options *arguments)
 {
     int code;
     struct client *daemon = client_connect(30, arguments->all, &code);
@@ -234,7 +234,7 @@ static void add_node(struct term_table *table, const cJSON *node)
                                            term_text(node, "state", ""), job, since, term_text(node, "reason", "")});
 }
 
-int rm_nodes(const struct rm_arguments *arguments)
+int rm_nodes(const struct options *arguments)
 {
     int code;
     cJSON *answer = client_request(json_message("nodes"), &code);
@@ -320,13 +320,13 @@ static int explain(struct journal *journal, int64_t number, bool json, struct er
     cJSON *now = jobs && !(known && cJSON_HasObjectItem(known, "ended")) ? present_job((double)number) : NULL;
     cJSON *events = known || now ? past_events(journal, number, LAST, error) : NULL;
     cJSON *job = now ? now : cJSON_Duplicate(known, true);
-    int code = RM_DONE;
+    int code = COMMAND_DONE;
     if (jobs && !known && !now) {
-        rm_complain("why: there is no job %lld", (long long)number);
-        code = RM_NO_JOB;
+        term_complain("why: there is no job %lld", (long long)number);
+        code = COMMAND_NO_JOB;
     } else if (!events) {
-        rm_complain("why: %s", error->text);
-        code = RM_REFUSED;
+        term_complain("why: %s", error->text);
+        code = COMMAND_REFUSED;
     } else {
         show_job(job, events, json);
     }
@@ -336,16 +336,16 @@ static int explain(struct journal *journal, int64_t number, bool json, struct er
     return code;
 }
 
-int rm_why(const struct rm_arguments *arguments)
+int rm_why(const struct options *arguments)
 {
     struct journal *journal;
     struct error error;
     int64_t number;
     if (rm_job_number(arguments->words[0], &number))
-        return RM_USAGE;
+        return COMMAND_USAGE;
     if (rm_journal(&journal, &error)) {
-        rm_complain("why: %s", error.text);
-        return RM_NO_JOB;
+        term_complain("why: %s", error.text);
+        return COMMAND_NO_JOB;
     }
     int code = explain(journal, number, arguments->json, &error);
     journal_close(journal);
@@ -387,7 +387,7 @@ static void print_json_line(const cJSON *event)
     free(text);
 }
 
-int rm_watch(const struct rm_arguments *arguments)
+int rm_watch(const struct options *arguments)
 {
     int code;
     struct client *daemon = client_connect(0, false, &code);

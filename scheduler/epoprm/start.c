@@ -14,6 +14,7 @@
 #include "scheduler/hosts/hosts.h"
 #include "scheduler/journal/journal.h"
 #include "scheduler/slurm/adviser.h"
+#include "terminal/output.h"
 
 /* ---- How the daemon before was started, which the next one goes by where nothing else is said ---- */
 
@@ -133,9 +134,9 @@ static int run_here(const struct site *site)
 {
     struct error error;
     if (!live_there(site, say_ready_here, NULL, &error))
-        return RM_DONE;
-    rm_complain("%s", error.text);
-    return RM_REFUSED;
+        return COMMAND_DONE;
+    term_complain("%s", error.text);
+    return COMMAND_REFUSED;
 }
 
 static int open_log(const char *directory)
@@ -155,7 +156,7 @@ static void detach_from_caller(int log)
     dup2(log >= 0 ? log : nothing, STDERR_FILENO);
     close(nothing);
     if (chdir("/"))
-        rm_complain("/: %s", strerror(errno));
+        term_complain("/: %s", strerror(errno));
 }
 
 /* What it cannot do before it takes requests is told to who started it, later failures to the log. */
@@ -166,11 +167,11 @@ static void be_the_daemon(const struct site *site, int told)
     int failed = live_there(site, say_ready, &told, &error);
     if (failed && told >= 0) {
         size_t length = strlen(error.text);
-        _exit(write(told, error.text, length) == (ssize_t)length ? RM_REFUSED : RM_USAGE);
+        _exit(write(told, error.text, length) == (ssize_t)length ? COMMAND_REFUSED : COMMAND_USAGE);
     }
     if (failed)
-        rm_complain("%s", error.text);
-    _exit(failed ? RM_REFUSED : RM_DONE);
+        term_complain("%s", error.text);
+    _exit(failed ? COMMAND_REFUSED : COMMAND_DONE);
 }
 
 /* "r" when it is ready; else a line, or nothing if it died. */
@@ -184,18 +185,18 @@ static int hear_beginning(int from, pid_t pid)
         else if (errno != EINTR)
             break;
     if (!strcmp(text, "r"))
-        return RM_DONE;
+        return COMMAND_DONE;
     waitpid(pid, NULL, 0);
-    rm_complain("start: %s", used ? text : "the daemon died; its log may say why");
-    return RM_REFUSED;
+    term_complain("start: %s", used ? text : "the daemon died; its log may say why");
+    return COMMAND_REFUSED;
 }
 
 static int run_behind(const struct site *site)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) {
-        rm_complain("start: %s", strerror(errno));
-        return RM_REFUSED;
+        term_complain("start: %s", strerror(errno));
+        return COMMAND_REFUSED;
     }
     pid_t pid = fork();
     if (pid == 0) {
@@ -203,9 +204,9 @@ static int run_behind(const struct site *site)
         be_the_daemon(site, ends[1]);
     }
     close(ends[1]);
-    int code = pid > 0 ? hear_beginning(ends[0], pid) : RM_REFUSED;
+    int code = pid > 0 ? hear_beginning(ends[0], pid) : COMMAND_REFUSED;
     if (pid < 0)
-        rm_complain("start: %s", strerror(errno));
+        term_complain("start: %s", strerror(errno));
     close(ends[0]);
     return code ? code : show_nodes(site);
 }
@@ -214,21 +215,21 @@ static int run_behind(const struct site *site)
 
 enum { MOST_LOCAL = 4096 };
 
-static bool is_slurm(const struct rm_arguments *arguments)
+static bool is_slurm(const struct options *arguments)
 {
     return arguments->site && !strcmp(arguments->site, "slurm");
 }
 
-static int check_arguments(const struct rm_arguments *arguments)
+static int check_arguments(const struct options *arguments)
 {
     if (arguments->hosts && arguments->local)
-        rm_complain("start: --hosts or --local, not both");
+        term_complain("start: --hosts or --local, not both");
     else if (arguments->site && strcmp(arguments->site, "hosts") && !is_slurm(arguments))
-        rm_complain("start: --site: \"%s\" is none: hosts or slurm", arguments->site);
+        term_complain("start: --site: \"%s\" is none: hosts or slurm", arguments->site);
     else if (is_slurm(arguments) && (arguments->hosts || arguments->local || arguments->launcher))
-        rm_complain("start: --site slurm: the nodes are Slurm's, and who starts processes there");
+        term_complain("start: --site slurm: the nodes are Slurm's, and who starts processes there");
     else if (!is_slurm(arguments) && (arguments->port || arguments->address_file || arguments->reader))
-        rm_complain("start: --port, --address-file and --reader are of --site slurm");
+        term_complain("start: --port, --address-file and --reader are of --site slurm");
     else
         return 0;
     return -1;
@@ -241,12 +242,12 @@ static int take_local(const char *text, int *local)
     *local = number > 0 && number <= MOST_LOCAL ? (int)number : 0;
     if (end != text && !*end && *local)
         return 0;
-    rm_complain("start: --local: \"%s\" is no number of nodes from 1 to %d", text, MOST_LOCAL);
+    term_complain("start: --local: \"%s\" is no number of nodes from 1 to %d", text, MOST_LOCAL);
     return -1;
 }
 
 /* A policy's file is found from where the command was given: the daemon is elsewhere. To be freed. */
-static char *policy_of(const struct rm_arguments *arguments)
+static char *policy_of(const struct options *arguments)
 {
     const char *policy = arguments->policy;
     char cwd[RM_PATH_MAX], *whole = NULL;
@@ -259,7 +260,7 @@ static char *policy_of(const struct rm_arguments *arguments)
 }
 
 /* What is not given is as it was before. */
-static int options_of(struct hosts_options *options, const struct rm_arguments *arguments, struct before *before)
+static int options_of(struct hosts_options *options, const struct options *arguments, struct before *before)
 {
     options->hosts = arguments->hosts;
     if (arguments->local && take_local(arguments->local, &options->local))
@@ -283,40 +284,40 @@ static int take_port(const char *text, int *port)
     *port = (int)number;
     if (end != text && !*end && number > 0 && number < 65536)
         return 0;
-    rm_complain("start: --port: \"%s\" is no number from 1 to 65535", text);
+    term_complain("start: --port: \"%s\" is no number from 1 to 65535", text);
     return -1;
 }
 
 /* Files are found from where the command was given: the daemon is elsewhere. */
-static int slurm_options_of(struct slurm_options *options, const struct rm_arguments *arguments, const char *directory)
+static int slurm_options_of(struct slurm_options *options, const struct options *arguments, const char *directory)
 {
     *options = (struct slurm_options){.directory = directory,
                                       .policy = options->policy,
                                       .address_file = arguments->address_file,
                                       .reader = arguments->reader};
     if (arguments->address_file && *arguments->address_file != '/') {
-        rm_complain("start: --address-file: \"%s\" does not begin with /", arguments->address_file);
+        term_complain("start: --address-file: \"%s\" does not begin with /", arguments->address_file);
         return -1;
     }
     return arguments->port ? take_port(arguments->port, &options->port) : 0;
 }
 
-int rm_start(const struct rm_arguments *arguments)
+int rm_start(const struct options *arguments)
 {
     char directory[RM_PATH_MAX];
     struct error error;
     struct before before;
     if (check_arguments(arguments))
-        return RM_USAGE;
+        return COMMAND_USAGE;
     if (rm_directory(directory, &error) || rm_make_directory(directory, &error) || read_before(&before, &error)) {
-        rm_complain("start: %s", error.text);
-        return RM_REFUSED;
+        term_complain("start: %s", error.text);
+        return COMMAND_REFUSED;
     }
     char *policy = policy_of(arguments);
     struct site site = {.hosts = {.directory = directory, .policy = policy}, .slurm = {.policy = policy}};
     int wrong = is_slurm(arguments) ? slurm_options_of(&site.slurm, arguments, directory)
                                     : options_of(&site.hosts, arguments, &before);
-    int code = wrong ? RM_USAGE : arguments->foreground ? run_here(&site) : run_behind(&site);
+    int code = wrong ? COMMAND_USAGE : arguments->foreground ? run_here(&site) : run_behind(&site);
     free_before(&before);
     free(policy);
     return code;
@@ -326,12 +327,12 @@ int rm_start(const struct rm_arguments *arguments)
 
 static const double stop_limit = 120; /* seconds for jobs to end */
 
-int rm_stop(const struct rm_arguments *arguments)
+int rm_stop(const struct options *arguments)
 {
     int code;
     if (arguments->jobs && arguments->leave) {
-        rm_complain("stop: --jobs or --leave, not both");
-        return RM_USAGE;
+        term_complain("stop: --jobs or --leave, not both");
+        return COMMAND_USAGE;
     }
     struct client *daemon = client_connect(stop_limit, false, &code);
     bool ended = false;
@@ -343,8 +344,8 @@ int rm_stop(const struct rm_arguments *arguments)
     if (answer)
         cJSON_Delete(client_next(daemon, &ended));
     if (answer && !ended) {
-        rm_complain("stop: the daemon has not ended after %.0f s", stop_limit);
-        code = RM_TIMEOUT;
+        term_complain("stop: the daemon has not ended after %.0f s", stop_limit);
+        code = COMMAND_TIMEOUT;
     }
     cJSON_Delete(answer);
     cJSON_Delete(request);

@@ -14,6 +14,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "scheduler/epoprm/client.h"
+#include "terminal/output.h"
 
 extern char **environ;
 
@@ -62,12 +63,12 @@ static int check_file(const char *name, int mode)
     if (is_file(name, mode))
         return 0;
     if (stat(name, &status))
-        rm_complain("submit: %s: %s", name, strerror(errno));
+        term_complain("submit: %s: %s", name, strerror(errno));
     else if (!S_ISREG(status.st_mode))
-        rm_complain("submit: %s: is no file", name);
+        term_complain("submit: %s: is no file", name);
     else
-        rm_complain("submit: %s: cannot be %s: chmod +%c it", name, mode == X_OK ? "executed" : "read",
-                    mode == X_OK ? 'x' : 'r');
+        term_complain("submit: %s: cannot be %s: chmod +%c it", name, mode == X_OK ? "executed" : "read",
+                      mode == X_OK ? 'x' : 'r');
     return -1;
 }
 
@@ -81,7 +82,7 @@ static int check_program(const char *name)
         return check_file(name, X_OK);
     if (*name && in_path(name))
         return 0;
-    rm_complain("submit: %s: there is no such command (a program here is ./%s)", name, name);
+    term_complain("submit: %s: there is no such command (a program here is ./%s)", name, name);
     return -1;
 }
 
@@ -98,7 +99,7 @@ static int take_range(cJSON *request, const char *option, const char *text)
     if (!text)
         return 0;
     if (!right || *end || least < 1 || most < least || most > 1000000) {
-        rm_complain("submit: --%s: \"%s\" is neither N nor MIN-MAX", option, text);
+        term_complain("submit: --%s: \"%s\" is neither N nor MIN-MAX", option, text);
         return -1;
     }
     const double pair[] = {(double)least, (double)most};
@@ -116,7 +117,7 @@ static int take_time(cJSON *request, const char *text)
     if (!text)
         return 0;
     if (end == text || !unit || (*end && end[1]) || !(limit > 0 && limit < 1e9)) {
-        rm_complain("submit: --time: \"%s\" is no time: 90, 90s, 10m, 2h or 1d", text);
+        term_complain("submit: --time: \"%s\" is no time: 90, 90s, 10m, 2h or 1d", text);
         return -1;
     }
     cJSON_AddNumberToObject(request, "limit", limit * seconds[unit - units]);
@@ -157,18 +158,18 @@ static int check_output(char *path)
         wrong = errno;
     *name = kept;
     if (wrong)
-        rm_complain("submit: -o: %s: cannot be written: %s", path, strerror(wrong));
-    return wrong ? RM_REFUSED : RM_DONE;
+        term_complain("submit: -o: %s: cannot be written: %s", path, strerror(wrong));
+    return wrong ? COMMAND_REFUSED : COMMAND_DONE;
 }
 
 static int add_output(cJSON *request, const char *output, const char *cwd)
 {
     char *path = NULL;
     if (!output)
-        return RM_DONE;
+        return COMMAND_DONE;
     if (!*output || asprintf(&path, "%s%s%s", output[0] == '/' ? "" : cwd, output[0] == '/' ? "" : "/", output) < 0) {
-        rm_complain("submit: -o: \"%s\" is no file", output);
-        return RM_USAGE;
+        term_complain("submit: -o: \"%s\" is no file", output);
+        return COMMAND_USAGE;
     }
     int code = check_output(path);
     cJSON_AddStringToObject(request, "output", path);
@@ -176,12 +177,12 @@ static int add_output(cJSON *request, const char *output, const char *cwd)
     return code;
 }
 
-static int add_words(cJSON *request, const struct rm_arguments *arguments)
+static int add_words(cJSON *request, const struct options *arguments)
 {
     char cwd[4096];
     if (!getcwd(cwd, sizeof cwd)) {
-        rm_complain("submit: the present directory: %s", strerror(errno));
-        return RM_REFUSED;
+        term_complain("submit: the present directory: %s", strerror(errno));
+        return COMMAND_REFUSED;
     }
     cJSON_AddStringToObject(request, "cwd", cwd);
     cJSON_AddItemToObject(request, "argv",
@@ -193,23 +194,23 @@ static int add_words(cJSON *request, const struct rm_arguments *arguments)
     return add_output(request, arguments->output, cwd);
 }
 
-static int complete_request(cJSON *request, const struct rm_arguments *arguments)
+static int complete_request(cJSON *request, const struct options *arguments)
 {
     const char *ranks = arguments->ranks || arguments->nodes ? arguments->ranks : "1";
     if (take_range(request, "ranks", ranks) || take_range(request, "nodes", arguments->nodes) ||
         take_time(request, arguments->time))
-        return RM_USAGE;
+        return COMMAND_USAGE;
     if (check_program(arguments->words[0]))
-        return RM_REFUSED;
+        return COMMAND_REFUSED;
     add_environment(request);
     return add_words(request, arguments);
 }
 
-int rm_submit(const struct rm_arguments *arguments)
+int rm_submit(const struct options *arguments)
 {
     cJSON *request = json_message("submit");
     int code = complete_request(request, arguments);
-    if (code != RM_DONE) {
+    if (code != COMMAND_DONE) {
         cJSON_Delete(request);
         return code;
     }
@@ -229,7 +230,7 @@ static int cancel_job(const char *word)
     int64_t job;
     int code;
     if (rm_job_number(word, &job))
-        return RM_USAGE;
+        return COMMAND_USAGE;
     cJSON *request = json_message("cancel");
     cJSON_AddNumberToObject(request, "job", (double)job);
     cJSON_Delete(client_request(request, &code));
@@ -237,9 +238,9 @@ static int cancel_job(const char *word)
 }
 
 /* The others are cancelled, too, when one cannot be. */
-int rm_cancel(const struct rm_arguments *arguments)
+int rm_cancel(const struct options *arguments)
 {
-    int code = RM_DONE;
+    int code = COMMAND_DONE;
     for (int i = 0; i < arguments->count; i++) {
         int one = cancel_job(arguments->words[i]);
         code = code ? code : one;
@@ -247,7 +248,7 @@ int rm_cancel(const struct rm_arguments *arguments)
     return code;
 }
 
-int rm_drain(const struct rm_arguments *arguments)
+int rm_drain(const struct options *arguments)
 {
     int code;
     cJSON *request = json_message("drain");

@@ -6,15 +6,7 @@
 #include "scheduler/epopsim/options.h"
 #include "scheduler/epopsim/output.h"
 #include "scheduler/epopsim/trials.h"
-
-/* What has gone before is no success if it did not get there: `epopsim ... > /dev/full`. */
-static int finish_output(int status)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    fputs("epopsim: cannot write to the standard output\n", stderr);
-    return status == EXIT_DONE ? EXIT_FAILED : status;
-}
+#include "terminal/output.h"
 
 static int show_results(const struct trials *trials, const struct options *options, const struct workload *workload,
                         struct error *error)
@@ -84,16 +76,18 @@ int main(int argc, char **argv)
     struct options options;
     struct error error;
     int status = EXIT_DONE;
-    if (options_parse(&options, argc, argv, &error))
-        status = output_complain(EXIT_USAGE, &error);
-    else if (options.help)
+    if (options_parse(&options, argc, argv, &error)) {
+        term_complain("%s (see epopsim --help)", error.text);
+        status = EXIT_USAGE;
+    } else if (options.help) {
         options_help(stdout);
-    else if (options.version)
+    } else if (options.version) {
         printf("epopsim %s\n", EPOP_VERSION);
-    else if (options.list_policies)
+    } else if (options.list_policies) {
         options_list_policies(stdout);
-    else
+    } else {
         status = load_and_run(&options);
+    }
     options_free(&options);
-    return finish_output(status);
+    return term_finish(status);
 }

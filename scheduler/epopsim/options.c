@@ -1,10 +1,8 @@
 /* What the command line says: a row for each option, with how it is read and what --help says of it. */
 #include "scheduler/epopsim/options.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +56,9 @@ static size_t length_of(const char *text)
 }
 
 /* Appends the policies of "easy,ers,upper=0.2,./mine.so": what has no '=' begins one. */
-static int take_policy(struct options *options, const char *text, struct error *error)
+static int take_policy(const struct option_row *row, struct options *options, const char *text, struct error *error)
 {
+    (void)row;
     const char *all = text;
     for (;;) {
         size_t length = length_of(text);
@@ -107,8 +106,9 @@ static int take_numbers(const char *text, double *numbers, int most)
     return 0;
 }
 
-static int take_cost(struct options *options, const char *text, struct error *error)
+static int take_cost(const struct option_row *row, struct options *options, const char *text, struct error *error)
 {
+    (void)row;
     double numbers[3] = {0};
     if (take_numbers(text, numbers, 3) == 0)
         return error_set(error, ERROR_REFUSED,
@@ -117,8 +117,9 @@ static int take_cost(struct options *options, const char *text, struct error *er
     return 0;
 }
 
-static int take_watts(struct options *options, const char *text, struct error *error)
+static int take_watts(const struct option_row *row, struct options *options, const char *text, struct error *error)
 {
+    (void)row;
     double numbers[2];
     if (take_numbers(text, numbers, 2) != 2 || numbers[1] < numbers[0])
         return error_set(error, ERROR_REFUSED,
@@ -128,16 +129,18 @@ static int take_watts(struct options *options, const char *text, struct error *e
     return 0;
 }
 
-static int take_speedup(struct options *options, const char *text, struct error *error)
+static int take_speedup(const struct option_row *row, struct options *options, const char *text, struct error *error)
 {
+    (void)row;
     struct error why;
     if (speedup_rule_parse(&options->transform.speedup, text, &why))
         return error_set(error, ERROR_REFUSED, "--speedup: %s", why.text);
     return 0;
 }
 
-static int take_seed(struct options *options, const char *text, struct error *error)
+static int take_seed(const struct option_row *row, struct options *options, const char *text, struct error *error)
 {
+    (void)row;
     char *end;
     options->transform.seed = strtoull(text, &end, 10);
     options->seeded = true;
@@ -148,101 +151,63 @@ static int take_seed(struct options *options, const char *text, struct error *er
 
 /* ---- The table ---------------------------------------------------------------------------------- */
 
-enum kind { FLAG, TEXT, NUMBER, WHOLE, OWN };
-
-static const struct row {
-    const char *name;
-    int letter; /* 0: none */
-    enum kind kind;
-    const char *argument, *help;
-    size_t offset;      /* of a member of struct options */
-    double least, most; /* NUMBER (a double) and WHOLE (an int) */
-    int (*take)(struct options *options, const char *text, struct error *error);
-    const char *group; /* its first option: a headline of the help */
-} rows[] = {
-#define AT(member) offsetof(struct options, member)
-    {"policy", 0, OWN, "POLICY,...",
+static const struct option_row rows[] = {
+    {"policy", "POLICY,...",
      "NAME or ./MINE.so, each with [,OPTION=VALUE...]; several, by commas or\nby repeating it, are shown side by side "
      "(all that are built in)",
-     0, 0, 0, take_policy, "What decides:"},
-    {"patience", 0, NUMBER, "SECONDS", "of CPU time that a policy may take for a decision (10)", AT(patience), 0.01,
-     1e6, NULL, NULL},
-    {"list-policies", 0, FLAG, NULL, "list them with their options, and do no more", AT(list_policies), 0, 0, NULL,
-     NULL},
-    {"nodes", 0, WHOLE, "N", "of the machine (as the workload says)", AT(nodes), 1, MOST_NODES, NULL,
-     "What the workload is:"},
-    {"jobs", 0, WHOLE, "N", "the first N jobs only (all)", AT(transform.jobs), 1, INT_MAX, NULL, NULL},
-    {"load", 0, NUMBER, "LOAD",
+     OPT_OWN(take_policy), .group = "What decides:"},
+    {"patience", "SECONDS", "of CPU time that a policy may take for a decision (10)", OPT_NUMBER(patience, 0.01, 1e6)},
+    {"list-policies", NULL, "list them with their options, and do no more", OPT_FLAG(list_policies)},
+    {"nodes", "N", "of the machine (as the workload says)", OPT_WHOLE(nodes, 1, MOST_NODES),
+     .group = "What the workload is:"},
+    {"jobs", "N", "the first N jobs only (all)", OPT_WHOLE(transform.jobs, 1, INT_MAX)},
+    {"load", "LOAD",
      "scale the times between submissions until the jobs ask for that share\nof the machine, as 0.9 (as they are)",
-     AT(transform.load), 1e-6, 1000, NULL, NULL},
-    {"malleable", 0, NUMBER, "SHARE",
+     OPT_NUMBER(transform.load, 1e-6, 1000)},
+    {"malleable", "SHARE",
      "make that share of the jobs malleable, drawn by the seed, the others rigid\n(kinds as the workload has them; "
      "those of a trace are rigid)",
-     AT(transform.malleable), 0, 1, NULL, NULL},
-    {"moldable", 0, NUMBER, "SHARE", "make that share of the jobs moldable (kinds as they are)", AT(transform.moldable),
-     0, 1, NULL, NULL},
-    {"min-share", 0, NUMBER, "FACTOR",
+     OPT_NUMBER(transform.malleable, 0, 1)},
+    {"moldable", "SHARE", "make that share of the jobs moldable (kinds as they are)",
+     OPT_NUMBER(transform.moldable, 0, 1)},
+    {"min-share", "FACTOR",
      "least size of jobs that become malleable or moldable, as a factor of\nthe wanted one (0.25)",
-     AT(transform.min_share), 0, 1, NULL, NULL},
-    {"max-share", 0, NUMBER, "FACTOR", "their largest size, within the machine (2)", AT(transform.max_share), 1, 1e6,
-     NULL, NULL},
-    {"speedup", 0, OWN, "MODEL",
+     OPT_NUMBER(transform.min_share, 0, 1)},
+    {"max-share", "FACTOR", "their largest size, within the machine (2)", OPT_NUMBER(transform.max_share, 1, 1e6)},
+    {"speedup", "MODEL",
      "of all jobs: linear, amdahl:serial=S or downey:A=N,sigma=S, where A=2w\nis twice the wanted nodes; run times at "
      "the wanted nodes stay\n(traces: downey:A=2w,sigma=0.5; JSON: as it says)",
-     0, 0, 0, take_speedup, NULL},
-    {"bytes-per-node", 0, NUMBER, "BYTES",
-     "that a resize moves, times the wanted nodes (traces: 1e9; JSON: as it\nsays)", AT(transform.bytes_per_node), 0,
-     1e15, NULL, NULL},
-    {"limit-factor", 0, NUMBER, "FACTOR",
+     OPT_OWN(take_speedup)},
+    {"bytes-per-node", "BYTES", "that a resize moves, times the wanted nodes (traces: 1e9; JSON: as it\nsays)",
+     OPT_NUMBER(transform.bytes_per_node, 0, 1e15)},
+    {"limit-factor", "FACTOR",
      "users' limits are the true times, multiplied by a factor from 1 to this\n(as the workload has them)",
-     AT(transform.limit_factor), 1, 1e6, NULL, NULL},
-    {"seed", 0, OWN, "N", "of all that is drawn (1)", 0, 0, 0, take_seed, NULL},
-    {"resize-cost", 0, OWN, "BASE[,NODE[,BYTE]]",
+     OPT_NUMBER(transform.limit_factor, 1, 1e6)},
+    {"seed", "N", "of all that is drawn (1)", OPT_OWN(take_seed)},
+    {"resize-cost", "BASE[,NODE[,BYTE]]",
      "seconds that a resize makes a job stand still: in all, for each node of\nthe larger size, and for each byte over "
      "the nodes of the smaller one\n(0.003,0.0012,3.3e-10: as measured)",
-     0, 0, 0, take_cost, "How it runs:"},
-    {"latency", 0, NUMBER, "SECONDS", "from a decision to the resize, while the job computes (0.445: as measured)",
-     AT(latency), 0, 1e9, NULL, NULL},
-    {"noise", 0, NUMBER, "SHARE", "of what is measured, as 0.05 (0)", AT(noise), 0, 1, NULL, NULL},
-    {"watts", 0, OWN, "IDLE,BUSY", "of a node", 0, 0, 0, take_watts, NULL},
-    {"power-cap", 0, NUMBER, "WATTS", "of all nodes; a note says which policies do not keep it (none)", AT(power_cap),
-     0, 1e15, NULL, NULL},
-    {"script", 0, TEXT, "FILE", "nodes that fail and resizes that are refused, one a line", AT(script), 0, 0, NULL,
-     NULL},
-    {"replay", 0, TEXT, "FILE", "a recorded run (--output): the same decisions must come again", AT(replay), 0, 0, NULL,
-     NULL},
-    {"output", 'o', TEXT, "FILE",
-     "write the schedules as JSON, all decisions with their reasons; -: the\nstandard output", AT(output), 0, 0, NULL,
-     "What it shows:"},
-    {"json", 0, FLAG, NULL, "the metrics as JSON instead of the table", AT(json), 0, 0, NULL, NULL},
-    {"tsv", 0, FLAG, NULL, "the metrics with tabs between them", AT(tsv), 0, 0, NULL, NULL},
-    {"describe", 0, FLAG, NULL, "show what the workload is after all options, and run nothing", AT(describe), 0, 0,
-     NULL, NULL},
-    {"verbose", 'v', FLAG, NULL, "show that before the runs", AT(verbose), 0, 0, NULL, NULL},
-    {"quiet", 'q', FLAG, NULL, "no notes, no progress", AT(quiet), 0, 0, NULL, NULL},
-    {"help", 'h', FLAG, NULL, "print this", AT(help), 0, 0, NULL, NULL},
-    {"version", 0, FLAG, NULL, "print the version", AT(version), 0, 0, NULL, NULL},
-#undef AT
+     OPT_OWN(take_cost), .group = "How it runs:"},
+    {"latency", "SECONDS", "from a decision to the resize, while the job computes (0.445: as measured)",
+     OPT_NUMBER(latency, 0, 1e9)},
+    {"noise", "SHARE", "of what is measured, as 0.05 (0)", OPT_NUMBER(noise, 0, 1)},
+    {"watts", "IDLE,BUSY", "of a node", OPT_OWN(take_watts)},
+    {"power-cap", "WATTS", "of all nodes; a note says which policies do not keep it (none)",
+     OPT_NUMBER(power_cap, 0, 1e15)},
+    {"script", "FILE", "nodes that fail and resizes that are refused, one a line", OPT_TEXT(script)},
+    {"replay", "FILE", "a recorded run (--output): the same decisions must come again", OPT_TEXT(replay)},
+    {"output", "FILE", "write the schedules as JSON, all decisions with their reasons; -: the\nstandard output",
+     OPT_TEXT(output), .letter = 'o', .group = "What it shows:"},
+    {"json", NULL, "the metrics as JSON instead of the table", OPT_FLAG(json)},
+    {"tsv", NULL, "the metrics with tabs between them", OPT_FLAG(tsv)},
+    {"describe", NULL, "show what the workload is after all options, and run nothing", OPT_FLAG(describe)},
+    {"verbose", NULL, "show that before the runs", OPT_FLAG(verbose), .letter = 'v'},
+    {"quiet", NULL, "no notes, no progress", OPT_FLAG(quiet), .letter = 'q'},
+    {"version", NULL, "print the version", OPT_FLAG(version)},
+    {0},
 };
 
-#define ROWS       (sizeof rows / sizeof *rows)
-#define FIRST_LONG 256
-
-/* ---- Help --------------------------------------------------------------------------------------- */
-
-static void help_of(FILE *file, const struct row *row)
-{
-    char left[60];
-    snprintf(left, sizeof left, "%s%c%s--%s%s%s", row->letter ? "-" : "", row->letter ? row->letter : ' ',
-             row->letter ? ", " : "", row->name, row->argument ? " " : "", row->argument ? row->argument : "");
-    fprintf(file, "  %-31s ", left + (row->letter ? 0 : 1));
-    for (const char *text = row->help; *text; text++) {
-        fputc(*text, file);
-        if (*text == '\n')
-            fprintf(file, "%34s", "");
-    }
-    fputc('\n', file);
-}
+static const struct option_table table = {.rows = rows, .column = 34};
 
 void options_help(FILE *file)
 {
@@ -251,11 +216,7 @@ void options_help(FILE *file)
           "WORKLOAD: a trace in the Standard Workload Format, or JSON; either may be compressed by gzip; - is the\n"
           "standard input.\n",
           file);
-    for (const struct row *row = rows; row < rows + ROWS; row++) {
-        if (row->group)
-            fprintf(file, "\n%s\n", row->group);
-        help_of(file, row);
-    }
+    options_print(file, &table);
     fputs("\nExamples:\n"
           "  epopsim --load 0.9 --malleable 0.5 trace.swf.gz                  all policies side by side\n"
           "  epopsim --malleable 0.5 --policy easy,gain -o s.json trace.swf   two, and all that they decide\n"
@@ -265,56 +226,6 @@ void options_help(FILE *file)
 }
 
 /* ---- Parsing ------------------------------------------------------------------------------------ */
-
-static int take_number(const struct row *row, void *target, const char *text, struct error *error)
-{
-    char *end;
-    double number = decimal_read(text, &end);
-    bool right = end != text && !*end && number >= row->least && number <= row->most;
-    if (!right || (row->kind == WHOLE && number != floor(number)))
-        return error_set(error, ERROR_REFUSED, "--%s: \"%s\" is no %snumber from %.10g to %.10g", row->name, text,
-                         row->kind == WHOLE ? "whole " : "", row->least, row->most);
-    if (row->kind == WHOLE)
-        *(int *)target = (int)number;
-    else
-        *(double *)target = number;
-    return 0;
-}
-
-static int take_value(struct options *options, const struct row *row, const char *text, struct error *error)
-{
-    void *target = (char *)options + row->offset;
-    switch (row->kind) {
-    case FLAG:
-        *(bool *)target = true;
-        return 0;
-    case TEXT:
-        *(const char **)target = text;
-        return 0;
-    case OWN:
-        return row->take(options, text, error);
-    default:
-        return take_number(row, target, text, error);
-    }
-}
-
-static const struct row *find_row(int returned)
-{
-    if (returned >= FIRST_LONG)
-        return &rows[returned - FIRST_LONG];
-    for (const struct row *row = rows; row < rows + ROWS; row++)
-        if (row->letter && row->letter == returned)
-            return row;
-    return NULL;
-}
-
-/* The word that getopt did not understand. */
-static int refuse_word(int returned, const char *word, struct error *error)
-{
-    if (returned == ':')
-        return error_set(error, ERROR_REFUSED, "%s needs a value (see epopsim --help)", word);
-    return error_set(error, ERROR_REFUSED, "\"%s\" is no option (see epopsim --help)", word);
-}
 
 /* Options that do not go together, and what is missing. */
 static int check_together(const struct options *options, struct error *error)
@@ -328,32 +239,21 @@ static int check_together(const struct options *options, struct error *error)
     if (options->output && !strcmp(options->output, "-") && (options->json || options->describe))
         return error_set(error, ERROR_REFUSED, "--output - and --%s both write to the standard output: take one",
                          options->json ? "json" : "describe");
-    if (!options->workload && !options->help && !options->version && !options->list_policies)
-        return error_set(error, ERROR_REFUSED, "which workload? A trace (SWF) or JSON (see epopsim --help)");
+    if (!options->workload && !options->version && !options->list_policies)
+        return error_set(error, ERROR_REFUSED, "which workload? A trace (SWF) or JSON");
     return 0;
 }
 
 static int take_workload(struct options *options, int count, char **words, struct error *error)
 {
     if (count > 1)
-        return error_set(error, ERROR_REFUSED, "one workload, and then \"%s\" (see epopsim --help)", words[1]);
+        return error_set(error, ERROR_REFUSED, "one workload, and then \"%s\"", words[1]);
     options->workload = count > 0 ? words[0] : NULL;
     return check_together(options, error);
 }
 
-static void fill_known(struct option known[ROWS + 1])
-{
-    for (size_t i = 0; i < ROWS; i++)
-        known[i] = (struct option){.name = rows[i].name,
-                                   .has_arg = rows[i].argument ? required_argument : no_argument,
-                                   .val = FIRST_LONG + (int)i};
-    known[ROWS] = (struct option){0};
-}
-
 int options_parse(struct options *options, int argc, char **argv, struct error *error)
 {
-    struct option known[ROWS + 1];
-    fill_known(known);
     *options = (struct options){
         .latency = LATENCY,
         .patience = POLICY_GUARD_BUSY,
@@ -364,18 +264,11 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
         .transform =
             {.seed = 1, .malleable = -1, .moldable = -1, .min_share = 0.25, .max_share = 2, .bytes_per_node = -1},
     };
-    opterr = 0;
-    for (;;) {
-        const char *word = optind < argc ? argv[optind] : "";
-        int returned = getopt_long(argc, argv, ":o:vqh", known, NULL);
-        const struct row *row = find_row(returned);
-        if (returned == -1)
-            return take_workload(options, argc - optind, argv + optind, error);
-        if (!row)
-            return refuse_word(returned, word, error);
-        if (take_value(options, row, optarg, error))
-            return -1;
-    }
+    int first = options_read(&table, argc, argv, options, error);
+    options->help = first == OPTIONS_HELP;
+    if (first < 0)
+        return first == OPTIONS_HELP ? 0 : -1;
+    return take_workload(options, argc - first, argv + first, error);
 }
 
 void options_free(struct options *options)

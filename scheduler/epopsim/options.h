@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "scheduler/core/core.h"
 #include "scheduler/workload/transform.h"
+#include "terminal/options.h"
 
 struct options {
     const char *workload;

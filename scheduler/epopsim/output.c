@@ -1,27 +1,22 @@
 /* What epopsim prints and writes: errors, JSON and the files that it goes to, tables. */
 #include "scheduler/epopsim/output.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "scheduler/epopsim/trials.h"
 #include "scheduler/simulated/schedule_json.h"
+#include "terminal/output.h"
 
 /* ---- Errors ------------------------------------------------------------------------------------- */
 
 int output_complain(int status, const struct error *error)
 {
-    fputs("epopsim: ", stderr);
-    for (const char *at = error->text; *at; at++)
-        fputc((unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at, stderr);
-    fputc('\n', stderr);
+    term_complain("%s", error->text);
     return status;
 }
 
@@ -166,64 +161,13 @@ cJSON *output_metrics(const struct trials *trials, const struct options *options
 
 /* ---- Files -------------------------------------------------------------------------------------- */
 
-static int write_text(FILE *file, const char *text)
-{
-    errno = 0;
-    if (fputs(text, file) >= 0 && fputc('\n', file) >= 0 && fflush(file) == 0)
-        return 0;
-    return errno ? errno : EIO;
-}
-
-static int write_open(FILE *file, const char *text)
-{
-    if (!file)
-        return errno;
-    int failed = write_text(file, text);
-    if (fclose(file) != 0 && !failed)
-        failed = errno;
-    return failed;
-}
-
-static int write_beside(const char *path, const char *text)
-{
-    char *beside;
-    if (asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        return ENOMEM;
-    int failed = write_open(fopen(beside, "wex"), text);
-    if (!failed && rename(beside, path) != 0)
-        failed = errno;
-    if (failed)
-        unlink(beside);
-    free(beside);
-    return failed;
-}
-
-/* A symbolic link stays one: what it points to is replaced. */
-static int write_target(const char *path, const char *text)
-{
-    char *target = realpath(path, NULL);
-    int failed = write_beside(target ? target : path, text);
-    free(target);
-    return failed;
-}
-
-static int write_path(const char *path, const char *text)
-{
-    struct stat status;
-    if (!strcmp(path, "-"))
-        return write_text(stdout, text);
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return write_open(fopen(path, "we"), text);
-    return write_target(path, text);
-}
-
 int output_write(const char *path, cJSON *json, struct error *error)
 {
     char *text = json ? cJSON_PrintUnformatted(json) : NULL;
     cJSON_Delete(json);
     if (!text)
         return error_memory(error);
-    int failed = write_path(path, text);
+    int failed = term_write(path, text, "\n");
     free(text);
     return failed ? error_set(error, ERROR_FAILED, "%s: cannot be written: %s",
                               strcmp(path, "-") ? path : "the standard output", strerror(failed))

@@ -266,7 +266,7 @@ def test_note(space):
     assert fake.requests() == [{"op": "note", "text": "it is so"}]
     fake.end()
     result = space.epopctl("note")
-    assert result.status == USAGE and one_line(result.err) == "epopctl: note: which text? (see epopctl note --help)\n"
+    assert result.status == USAGE and one_line(result.err) == "epopctl: note: something is missing: note [JOB] TEXT [--timeout SECONDS] (see epopctl note --help)\n"
 
 
 @pytest.mark.parametrize("arguments", [["resize", "4"], ["pause"], ["resume"], ["stop"], ["cancel"], ["note", "x"], ["stop", "--wait"]])

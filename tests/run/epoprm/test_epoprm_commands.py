@@ -194,7 +194,7 @@ def test_without_a_daemon(space, words):
 
 BUSY = {"ok": False, "code": "busy", "reason": "too many"}
 WRONG = [
-    ([], "Usage"), (["dance"], "unknown command"), (["quue"], "queue?"), (["queue", "--al"], "--all?"),
+    ([], "Usage"), (["dance"], "unknown command"), (["quue"], "queue?"), (["queue", "--alll"], "--all?"),
     (["queue", "--ranks", "1"], "unknown option"), (["queue", "more"], "one argument too many"),
     (["submit"], "missing"), (["submit", "--ranks"], "needs a value"), (["submit", "--ranks", "4-1", "true"], "MIN-MAX"),
     (["submit", "--ranks", "none", "true"], "MIN-MAX"), (["submit", "--nodes", "0", "true"], "MIN-MAX"),
@@ -203,7 +203,7 @@ WRONG = [
     (["why", "heat"], "no job's number"),
     (["cancel", "0"], "no job's number"), (["start", "--local", "0"], "--local"), (["start", "--local", "x"], "--local"),
     (["start", "--hosts", "a", "--local", "1"], "not both"), (["stop", "--jobs", "--leave"], "not both"),
-    (["report"], "-o FILE"), (["report", "-o", "x", "--format", "pdf"], "html or json"), (["queue", "--json=yes"], "unknown option"),
+    (["report"], "-o FILE"), (["report", "-o", "x", "--format", "pdf"], "html or json"), (["queue", "--json=yes"], "takes no value"),
 ]
 
 

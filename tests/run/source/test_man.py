@@ -79,7 +79,7 @@ def test_options_of_epoprm(space):
     texts = [help_of_epoprm(space, command) for command in RM_COMMANDS]
     long, short = options_of_help("\n".join([help_of_epoprm(space), *texts]).replace("epopsim --list-policies", ""))
     page_long, page_short = options_of_page("epoprm")
-    assert long and page_long - {"help"} == long - {"help"} and short == {"o"} and page_short == {"o", "h"}
+    assert long and page_long - {"help"} == long - {"help"} and short == page_short == {"o", "h"}
 
 
 def test_commands_of_epoprm(space):
