@@ -375,9 +375,10 @@ void ahead_over(void)
 
 void ahead_init(struct member *member, const char *uri)
 {
+    static const struct describe_ahead ahead = {is_all_here, hand_over_present};
     state.member = member;
     state.uri = uri;
     member->run_errand = run_ahead_errand;
     member_understand(member, messages, sizeof messages / sizeof *messages, NULL);
-    describe_ahead = (struct describe_ahead){is_all_here, hand_over_present};
+    describe_come_ahead(&ahead);
 }

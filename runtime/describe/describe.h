@@ -184,13 +184,15 @@ int describe_move(epop_description_t *d, const epop_window_t *window);
 
 typedef void describe_block(void *data, epop_description_t *d);
 
-/* What came ahead of the window, if somebody moves data so (runtime/ahead/). */
-extern struct describe_ahead {
-    /* Is it all here? NULL: nobody moves data so. It counts where it is so on all. */
+/* What came ahead of the window, where somebody moves data so (runtime/ahead/). */
+struct describe_ahead {
+    /* Is it all here? It counts where it is so on all. */
     bool (*is_here)(describe_block *block, const void *data);
     /* Marks its entries, whose local pointers have the new parts then. d: what the block has made of the data. */
     void (*hand_over)(epop_description_t *d);
-} describe_ahead;
+};
+/* At the start of the job; else nobody does. It stays the caller's. */
+void describe_come_ahead(const struct describe_ahead *ahead);
 
 /* ---- What kinds share --------------------------------------------------------------------------- */
 

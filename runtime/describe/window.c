@@ -14,7 +14,12 @@
 #include "runtime/redist/plan.h"
 #include "runtime/redist/traffic.h"
 
-struct describe_ahead describe_ahead;
+static const struct describe_ahead *came_ahead;
+
+void describe_come_ahead(const struct describe_ahead *ahead)
+{
+    came_ahead = ahead;
+}
 
 struct blob {
     char *bytes;
@@ -153,7 +158,7 @@ int describe_window(const epop_window_t *window, void (*block)(void *, epop_desc
     epop_description_t d = {0};
     struct error error;
     int result = EPOP_OK;
-    bool ahead = describe_ahead.is_here && describe_ahead.is_here(block, data);
+    bool ahead = came_ahead && came_ahead->is_here(block, data);
     if (make_description(window, block, data, &d, &error))
         result = collective_refuse(window, error.text);
     if (result == EPOP_OK)
@@ -161,7 +166,7 @@ int describe_window(const epop_window_t *window, void (*block)(void *, epop_desc
     if (result == EPOP_OK) {
         describe_audit_before(&d, window);
         if (ahead)
-            describe_ahead.hand_over(&d);
+            came_ahead->hand_over(&d);
         result = describe_move(&d, window);
     }
     if (result == EPOP_OK)
