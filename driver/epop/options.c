@@ -13,6 +13,7 @@
 #include "driver/epop/launch.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
+#include "runtime/base/tried.h"
 
 /* ---- The table ---------------------------------------------------------------------------------- */
 
@@ -116,6 +117,7 @@ static const char *version_field(const char *text, const char *key, int *length)
 static void version_print(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    char tried[64], untried[TRIED_TEXT];
     int length, version_length, device_length;
     printf("epop %s (interfaces: programs %u, drivers %u)\n", EPOP_VERSION, EPOP_ABI_VERSION, EPOP_DRIVER_ABI_VERSION);
     if (MPI_Get_library_version(text, &length) != MPI_SUCCESS)
@@ -124,6 +126,9 @@ static void version_print(void)
     const char *device = version_field(text, "MPICH Device", &device_length);
     printf("MPICH %.*s, device %.*s; built with MPICH %s\n", version_length, version, device_length, device,
            MPICH_VERSION);
+    snprintf(tried, sizeof tried, "%.*s", version_length, version);
+    if (!tried_with("MPICH", tried, untried))
+        puts(untried);
 }
 
 /* ---- Options of drivers ------------------------------------------------------------------------- */

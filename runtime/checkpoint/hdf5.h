@@ -9,11 +9,13 @@
 #include "runtime/base/error.h"
 #include "runtime/checkpoint/format.h"
 
-#define HDF5_MODULE_VERSION 1u
+#define HDF5_MODULE_VERSION 2u
 
 /* All return 0, or -1 with text, which does not name the file. */
 struct hdf5_module {
     unsigned version;
+    /* Of libhdf5, as "1.10.8". */
+    void (*library)(char text[32]);
     /* In place of the file of that path. */
     int (*create)(const char *path, const struct checkpoint_head *head, void **file, struct error *error);
     /* Sets dataset->offset. */

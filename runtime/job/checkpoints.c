@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,9 @@
 #include "epop_api/program.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ending.h"
+#include "runtime/base/say.h"
 #include "runtime/base/thread.h"
+#include "runtime/base/tried.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/files.h"
 #include "runtime/checkpoint/hdf5.h"
@@ -293,6 +296,20 @@ void checkpoints_config(const char *job_id, struct checkpoint_config *config)
         .count = checkpoints.count};
 }
 
+/* The module for files, if it is there; for --verbose a line on its library, once. */
+static bool have_files(struct error *why)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    char version[32], untried[TRIED_TEXT];
+    const struct hdf5_module *module = hdf5_load(why);
+    if (!module || !job.options.verbose || atomic_flag_test_and_set(&told))
+        return module;
+    module->library(version);
+    if (!tried_with("HDF5", version, untried))
+        say_line("note: %s", untried);
+    return true;
+}
+
 bool checkpoints_possible(enum save_level level, struct error *why)
 {
     if (checkpoints.program && !epop__program_blocks(checkpoints.program).describe) {
@@ -303,7 +320,7 @@ bool checkpoints_possible(enum save_level level, struct error *why)
     if (level == SAVE_MEMORY && !supervised_memory())
         error_set(why, ERROR_REFUSED, "--checkpoint-memory goes with epop --recover, which would start the job again");
     else
-        return level != SAVE_FILE || hdf5_load(why);
+        return level != SAVE_FILE || have_files(why);
     return false;
 }
 

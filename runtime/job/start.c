@@ -17,6 +17,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
 #include "runtime/base/thread.h"
+#include "runtime/base/tried.h"
 #include "runtime/control/control.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/coordinator/coordinator.h"
@@ -175,6 +176,16 @@ static int choose_size(const epop_program_t *program, struct error *error)
     return start;
 }
 
+/* For --verbose. */
+static void tell_of_library(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING], version[64], untried[TRIED_TEXT];
+    int length;
+    MPI_Get_library_version(text, &length);
+    if (sscanf(text, "MPICH Version: %63s", version) == 1 && !tried_with("MPICH", version, untried))
+        say_line("note: %s", untried);
+}
+
 static void choose_backend(const char *name, bool lends, struct error *error)
 {
     struct error why = {0};
@@ -184,8 +195,10 @@ static void choose_backend(const char *name, bool lends, struct error *error)
     world.backend = backend_find(&wish, &why);
     if (!world.backend)
         error_set(error, ERROR_FAILED, "%s", why.text);
-    else if (job.process == 0 && job.options.verbose)
-        say_line("backend '%s': %s", world.backend->name, why.text);
+    if (!world.backend || job.process || !job.options.verbose)
+        return;
+    tell_of_library();
+    say_line("backend '%s': %s", world.backend->name, why.text);
 }
 
 /* Rank 0 chooses how many start and with which backend; all take the same. */

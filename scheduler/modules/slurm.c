@@ -174,4 +174,7 @@ static const char *read_all(const struct slurm_sink *sink, void *to, bool again,
 }
 
 EPOP_EXPORT extern const struct slurm_module slurm_module;
-const struct slurm_module slurm_module = {read_all};
+const struct slurm_module slurm_module = {SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER) * 10000 +
+                                              SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER) * 100 +
+                                              SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER),
+                                          read_all};

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/tried.h"
 #include "runtime/wire/loop.h"
 #include "scheduler/core/policy.h"
 #include "scheduler/daemon/server.h"
@@ -485,6 +486,18 @@ static int serve_requests(struct adviser *adviser, const struct slurm_options *o
     return failed;
 }
 
+/* libslurm is another one with each release of Slurm; the commands are much the same in all. */
+static void say_untried(struct adviser *adviser, const struct slurm_module *module)
+{
+    char version[32], text[TRIED_TEXT];
+    if (!module)
+        return;
+    snprintf(version, sizeof version, "%02u.%02u.%u", module->version / 10000, module->version / 100 % 100,
+             module->version % 100);
+    if (!tried_with("Slurm", version, text))
+        say_line(adviser, text);
+}
+
 static int run_adviser(struct adviser *adviser, const struct slurm_options *options, void (*ready)(void *context),
                        void *context, struct error *error)
 {
@@ -503,6 +516,7 @@ static int run_adviser(struct adviser *adviser, const struct slurm_options *opti
         snprintf(text, sizeof text, "adviser at %s (%.300s), reading Slurm by %s, policy %s", listening.address,
                  listening.file, reader.name, policy_called(&adviser->policy));
         say_line(adviser, text);
+        say_untried(adviser, reader.module);
         failed = !adviser->news || event_add(adviser->news, NULL)
                      ? error_memory(error)
                      : serve_requests(adviser, options, ready, context, error);

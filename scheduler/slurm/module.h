@@ -38,6 +38,7 @@ struct slurm_sink {
 };
 
 struct slurm_module {
+    unsigned version; /* of Slurm: two digits each, as 220508 */
     /* NULL, or what is wrong. `again`: all is given, also when nothing has changed since; else *unchanged may be set,
      * and then nothing is given. */
     const char *(*read)(const struct slurm_sink *sink, void *to, bool again, bool *unchanged);

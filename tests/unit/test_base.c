@@ -19,6 +19,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/thread.h"
+#include "runtime/base/tried.h"
 
 static void test_error_has_code_and_text(void **state)
 {
@@ -181,9 +182,21 @@ static void test_children_are_without_a_file_of_ours_and_keep_their_own(void **s
     fd = -1;
 }
 
+static void test_versions_that_were_tried(void **state)
+{
+    char text[TRIED_TEXT];
+    (void)state;
+    assert_true(tried_with("MPICH", "4.2.1", text));
+    assert_true(tried_with("HDF5", "1.14.5", text));
+    assert_false(tried_with("HDF5", "1.1", text));
+    assert_false(tried_with("Slurm", "22.1.0", text));
+    assert_string_equal(text, "EPOP's tests were not run with Slurm 22.1.0, but with 22.05");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_versions_that_were_tried),
         cmocka_unit_test(test_error_has_code_and_text),
         cmocka_unit_test(test_error_can_be_added_to),
         cmocka_unit_test(test_error_is_cut_off),

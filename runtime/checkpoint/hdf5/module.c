@@ -3,6 +3,9 @@
 #include "runtime/checkpoint/hdf5/structure.h"
 #include "runtime/checkpoint/hdf5/write.h"
 
+#include <hdf5.h>
+#include <stdio.h>
+
 #include <epop/visibility.h>
 
 #define QUIETLY(call)                                                                                                  \
@@ -10,6 +13,13 @@
     int result = call;                                                                                                 \
     errors_restore(&before);                                                                                           \
     return result
+
+static void module_library(char text[32])
+{
+    unsigned major = 0, minor = 0, patch = 0;
+    H5get_libversion(&major, &minor, &patch);
+    snprintf(text, 32, "%u.%u.%u", major, minor, patch);
+}
 
 static int module_create(const char *path, const struct checkpoint_head *head, void **file, struct error *error)
 {
@@ -52,6 +62,7 @@ static int module_read(const char *path, struct checkpoint_head *head, struct la
 EPOP_EXPORT extern const struct hdf5_module hdf5_module;
 const struct hdf5_module hdf5_module = {
     .version = HDF5_MODULE_VERSION,
+    .library = module_library,
     .create = module_create,
     .add = module_add,
     .seal = module_seal,

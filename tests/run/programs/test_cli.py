@@ -88,6 +88,17 @@ def test_version(space):
     assert re.match(r"epop \d+\.\d+\.\d+ .*\nMPICH \d[^ ]*, device \S+; built with MPICH \d", result.out), result
 
 
+@pytest.mark.parametrize("version,tried", [("4.0.2", True), ("4.0.20", False), ("4.1.2", False), ("6.0.0rc1", False)])
+def test_a_version_of_mpich_that_was_not_tried(space, version, tried):
+    """Said where somebody asks, and in no other job."""
+    env = {"LD_PRELOAD": job.test_program("preload_version"), "EPOP_TEST_VERSION": version}
+    words = f"EPOP's tests were not run with MPICH {version}, but with 4.0.2, "
+    assert (words in space.epop("--version", env=env).out) == (not tried)
+    for verbose in (True, False):
+        result = space.epop(*["--verbose"] * verbose, job.program("rigid"), ranks=2, env=env)
+        assert result.status == 0 and result.err.count(f"epop: note: {words}") == (verbose and not tried), result
+
+
 def test_arguments_of_the_program_are_untouched(space):
     program = job.test_program("arguments")
     words = ["--help", "-x", "--", "a b", ""]
