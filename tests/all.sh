@@ -49,9 +49,10 @@ run_stage() { # as stage
     export XDG_RUNTIME_DIR=$runtime/${1// /-}
     mkdir -m 700 "$XDG_RUNTIME_DIR"
     shift 2
-    try "$log" "$@" && return
+    try "$log" "$@"
     status=$?
-    [ $status -ne 77 ] || return $status
+    ! { [ $status -eq 0 ] && grep -q '^unsteady, ' "$log"; } || return 3 # stages of another system
+    [ $status -ne 0 ] && [ $status -ne 77 ] || return $status
     [ "${CI:-}" = true ] && again=yes try "$log-again" "$@" && return 3
     return 1
 }
@@ -74,14 +75,14 @@ end_stage() {
     status=$? name=${running[$pid]}
     log=$logs/${name// /-}.log
     case $status in 77) skipped=$((skipped + 1)) ;; 0) passed=$((passed + 1)) ;; 3) passed=$((passed + 1)) unsteady+=" '$name'" ;; *) failed=$((failed + 1)) ;; esac
-    if [ $status -eq 0 ]; then
-        printf 'ok      %-28s %4d s\n' "$name" $((SECONDS - begun[$pid]))
-    elif [ $status -eq 77 ]; then
-        printf 'skipped %-28s %4d s   (%s)\n' "$name" $((SECONDS - begun[$pid])) "$(tail -n 1 "$log")"
-    else
-        printf 'FAILED  %-28s %4d s   (%s)\n' "$name" $((SECONDS - begun[$pid])) "$log"
+    case $status in
+    0) printf 'ok       %-28s %4d s\n' "$name" $((SECONDS - begun[$pid])) ;;
+    77) printf 'skipped  %-28s %4d s   (%s)\n' "$name" $((SECONDS - begun[$pid])) "$(tail -n 1 "$log")" ;;
+    *)
+        printf '%-8s %-28s %4d s   (%s)\n' "$([ $status -eq 3 ] && echo unsteady || echo FAILED)" "$name" $((SECONDS - begun[$pid])) "$log"
         tail -n 60 "$log"
-    fi
+        ;;
+    esac
     unset "running[$pid]" "begun[$pid]"
 }
 

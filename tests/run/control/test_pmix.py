@@ -404,7 +404,8 @@ def test_it_dies_and_comes_back(gateway):
         job.wait_for(lambda: gateways(gateway.space) not in ([], [pid]))
         gateway.uri_again()
         tool = gateway.tool()
-        assert tool.ask("query job_size") == (SUCCESS, "pmix.job.size=2")
+        answer = tool.ask("query job_size")
+        assert answer == (SUCCESS, "pmix.job.size=2"), f"{answer} of {gateway.uri}, and now there is {gateways(gateway.space)}"
         tool.end()
     [pid] = gateways(gateway.space)
     os.kill(pid, signal.SIGKILL)
