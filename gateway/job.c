@@ -26,12 +26,13 @@ static struct {
     struct event_base *base;
     struct wire_link *link;
     struct event *round;
-    bool *over, attached, fresh; /* fresh: there was a look before, to compare with */
+    bool *over, tried, attached, fresh; /* fresh: there was a look before, to compare with */
+    struct asked *early, **last;        /* what was asked before it was tried to attach */
     bool looking, again;
     char nspace[sizeof(pmix_nspace_t)], host[256];
     cJSON *job, *psets; /* as they were last looked at */
     cJSON *named;       /* view.requests */
-} gateway;
+} gateway = {.last = &gateway.early};
 
 /* Status and sets, for whom they are asked. */
 struct look {
@@ -351,12 +352,33 @@ static void looked(struct look *it, pmix_status_t status)
     look_end(it);
 }
 
-void job_take(struct asked *asked)
+static void take(struct asked *asked)
 {
     if (!gateway.attached)
         answer(asked, PMIX_ERR_UNREACH);
     else if (look(looked, asked))
         answer(asked, PMIX_ERR_NOMEM);
+}
+
+/* PMIx lets tools in before the job is known. */
+void job_take(struct asked *asked)
+{
+    if (gateway.tried) {
+        take(asked);
+        return;
+    }
+    asked->next = NULL;
+    *gateway.last = asked;
+    gateway.last = &asked->next;
+}
+
+static void take_early(void)
+{
+    gateway.tried = true;
+    for (struct asked *asked = gateway.early, *next; asked; asked = next) {
+        next = asked->next;
+        take(asked);
+    }
 }
 
 /* ---- Begin --------------------------------------------------------------------------- */
@@ -372,6 +394,7 @@ static void on_attached(void *context, const struct error *why_not)
     cJSON *watch = json_message(REQUEST(watch));
     (void)context;
     gateway.attached = !why_not;
+    take_early();
     if (why_not || wire_link_ask(gateway.link, watch, STATUS_SECONDS, on_watching, NULL))
         finish();
     else

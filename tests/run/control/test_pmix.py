@@ -416,6 +416,24 @@ def test_it_dies_and_comes_back(gateway):
     gateway.job.stop(ranks=3, windows=1)
 
 
+def test_what_is_asked_before_it_knows_the_job(gateway):
+    """It was refused as unreachable, once in some hundred times when it had just come back."""
+    rank = next(process["pid"] for process in gateway.job.status()["processes"] if process["rank"] == 0)
+    [pid] = gateways(gateway.space)
+    job.send_signal(rank, signal.SIGSTOP)  # the job does not answer it
+    os.kill(pid, signal.SIGKILL)
+    job.wait_for(lambda: gateways(gateway.space) not in ([], [pid]))
+    gateway.uri_again()
+    tool = gateway.tool()
+    tool.send("query job_size")
+    with pytest.raises(job.TimeLimit):
+        tool.answer(timeout=1)
+    os.kill(rank, signal.SIGCONT)
+    assert tool.answer() == (SUCCESS, "pmix.job.size=2")
+    tool.end()
+    gateway.job.stop(ranks=2, windows=0)
+
+
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_it_ends_with_the_job(gateway, end):
     if end == "stop":
