@@ -37,10 +37,10 @@ def uneven(space, more):
 
 
 def test_time_of_a_program_whose_times_are_known(space):
-    """Rank 0 sleeps ten times as long; the other one waits for it in a barrier."""
+    """Rank 0 sleeps ten times as long; the other one, which may begin a moment later, waits for it in a barrier."""
     work = uneven(space, MORE)
     slept = COUNT * (SLEEP + MORE) * 1e-6
-    assert work["iterations"] == COUNT and work["loop_time"]["min"] >= slept
+    assert work["iterations"] == COUNT and work["loop_time"]["max"] >= slept
     waited, slow = work["mpi_time"]["max"], work["mpi_time"]["min"]
     assert waited > work["loop_time"]["min"] / 2, work
     assert slow <= work["loop_time"]["max"] - slept, work
