@@ -2,7 +2,7 @@
 # All tests, in stages, a line for each that has ended; the last words of a failed stage's output follow it.
 # Called by `make test`, which has built everything. TEST_STAGES="unit run:join" runs some of them, by the first word of their names
 # or by all words; TEST_SHUFFLE=NUMBER all in another order, the same for the same number; TEST_AT_ONCE=NUMBER so many beside each
-# other. With CI=true a stage that failed runs a second time, and counts as passed if it passes then; it is named as unsteady, with
+# other. With CI=true a stage that failed runs a second time, and counts as passed if it passes then ("again"); it is named as unsteady, with
 # what went wrong at first; and there are the stages of another Debian. A stage that ends with 77 could not be run here.
 set -u
 cd "$(dirname "$0")/.."
@@ -76,10 +76,10 @@ end_stage() {
     log=$logs/${name// /-}.log
     case $status in 77) skipped=$((skipped + 1)) ;; 0) passed=$((passed + 1)) ;; 3) passed=$((passed + 1)) unsteady+=" '$name'" ;; *) failed=$((failed + 1)) ;; esac
     case $status in
-    0) printf 'ok       %-28s %4d s\n' "$name" $((SECONDS - begun[$pid])) ;;
-    77) printf 'skipped  %-28s %4d s   (%s)\n' "$name" $((SECONDS - begun[$pid])) "$(tail -n 1 "$log")" ;;
+    0) printf 'ok      %-28s %4d s\n' "$name" $((SECONDS - begun[$pid])) ;;
+    77) printf 'skipped %-28s %4d s   (%s)\n' "$name" $((SECONDS - begun[$pid])) "$(tail -n 1 "$log")" ;;
     *)
-        printf '%-8s %-28s %4d s   (%s)\n' "$([ $status -eq 3 ] && echo unsteady || echo FAILED)" "$name" $((SECONDS - begun[$pid])) "$log"
+        printf '%-7s %-28s %4d s   (%s)\n' "$([ $status -eq 3 ] && echo again || echo FAILED)" "$name" $((SECONDS - begun[$pid])) "$log"
         tail -n 60 "$log"
         ;;
     esac
