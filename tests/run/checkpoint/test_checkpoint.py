@@ -19,6 +19,7 @@ from scenario import Scenario, Switch, only_line
 from schemas import validate
 
 ASKS = ["--driver", job.test_program("driver_asks")] # or only waits
+SLOWLY = "nap=10000" # where the clock asks for checkpoints: time for several, on a busy machine too
 
 
 def files(directory):
@@ -71,7 +72,7 @@ def test_a_checkpoint_changes_nothing(space, place):
 
 def test_restart_of_a_restart_and_numbers_go_on(space, place):
     """The second is asked by the clock, as it has the step of the first behind it."""
-    whole, same, file = saving(space, place)
+    whole, same, file = saving(space, place, SLOWLY)
     run(space, *same, ranks=3, options=["--checkpoint-dir", place, "--checkpoint-every", "0.01", "--restart", place])
     found = files(place)
     assert found[0] == file.name and found[1] == file.name.replace("0001", "0002"), found
@@ -94,14 +95,14 @@ def require_linked(place):
 def test_every_and_keep(space, place):
     """The newest stay, and what has their constant arrays; the restarted job counts the others as its own."""
     options = ["--checkpoint-dir", place, "--checkpoint-every", "0.01s", "--checkpoint-keep", "2"]
-    whole = end(run(space, "steps=40", options=options))
+    whole = end(run(space, "steps=40", SLOWLY, options=options))
     found = files(place)
     assert 2 <= len(found) <= 4 and not found[-1].endswith("-0001.h5"), found
     require_linked(place)
-    assert end(run(space, "steps=40", ranks=3, options=[*options, "--restart", place / found[-1]])) == whole
+    assert end(run(space, "steps=40", SLOWLY, ranks=3, options=[*options, "--restart", place / found[-1]])) == whole
     again = files(place)
     assert 2 <= len(again) <= 4 and set(again) - set(found), (found, again)
-    assert end(run(space, "steps=40", ranks=1, options=["--restart", place])) == whole
+    assert end(run(space, "steps=40", SLOWLY, ranks=1, options=["--restart", place])) == whole
 
 
 def test_keep_without_constant_arrays(space, place):
@@ -119,13 +120,13 @@ def test_keep_without_constant_arrays(space, place):
 def test_constant_arrays_are_linked(space, place):
     """Of three files in one visit the first alone has k; the next two say where it is."""
     options = ["--checkpoint-dir", place, "--checkpoint-every", "0.01"]
-    whole = end(run(space, "steps=80", "turns=1", options=options))
+    whole = end(run(space, "steps=80", "turns=1", SLOWLY, options=options))
     found = files(place)
     assert len(found) > 2 and [bool(links) for links in require_linked(place)] == [False] + [True] * (len(found) - 1)
     first, last = place / found[0], place / found[-1]
-    assert end(run(space, "steps=80", "turns=1", ranks=3, options=["--restart", last])) == whole
+    assert end(run(space, "steps=80", "turns=1", SLOWLY, ranks=3, options=["--restart", last])) == whole
     first.unlink()
-    assert first.name in refused(space, "steps=80", "turns=1", options=["--restart", last])
+    assert first.name in refused(space, "steps=80", "turns=1", SLOWLY, options=["--restart", last])
 
 
 def test_restart_then_resize(space, place):

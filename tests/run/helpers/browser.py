@@ -64,8 +64,10 @@ class Browser:
         return self._driver.execute_async_script(script, *arguments)
 
     def complaints(self):
-        """What the console has shown since the last call: errors, refusals of the page's own policy, and all else."""
-        return [entry["message"] for entry in self._driver.get_log("browser")]
+        """What the console has shown since the last call: errors, refusals of the page's own policy, and all else; but
+        for what Chromium says of the page that it begins with, on a busy machine."""
+        messages = [entry["message"] for entry in self._driver.get_log("browser")]
+        return [message for message in messages if not message.startswith("chrome://")]
 
     def requests(self):
         """The addresses that pages have asked for since the last call, without what is in the page itself."""
