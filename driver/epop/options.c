@@ -11,6 +11,7 @@
 
 #include "driver/epop/capabilities.h"
 #include "driver/epop/launch.h"
+#include "runtime/backends/device.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
 #include "runtime/base/tried.h"
@@ -105,29 +106,13 @@ static void help_print(const struct drivers *drivers)
            "  2  wrong usage, or a program or driver that cannot be loaded\n");
 }
 
-/* The value of a "KEY:<tab>value" line of MPI's version text, "" if it has none; *length without the line's end. */
-static const char *version_field(const char *text, const char *key, int *length)
-{
-    const char *line = strstr(text, key);
-    const char *value = line ? line + strlen(key) + strspn(line + strlen(key), ": \t") : "";
-    *length = (int)strcspn(value, "\n");
-    return value;
-}
-
 static void version_print(void)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    char tried[64], untried[TRIED_TEXT];
-    int length, version_length, device_length;
+    struct device device = device_read();
+    char untried[TRIED_TEXT];
     printf("epop %s (interfaces: programs %u, drivers %u)\n", EPOP_VERSION, EPOP_ABI_VERSION, EPOP_DRIVER_ABI_VERSION);
-    if (MPI_Get_library_version(text, &length) != MPI_SUCCESS)
-        return;
-    const char *version = version_field(text, "MPICH Version", &version_length);
-    const char *device = version_field(text, "MPICH Device", &device_length);
-    printf("MPICH %.*s, device %.*s; built with MPICH %s\n", version_length, version, device_length, device,
-           MPICH_VERSION);
-    snprintf(tried, sizeof tried, "%.*s", version_length, version);
-    if (!tried_with("MPICH", tried, untried))
+    printf("%s, device %s; built with MPICH %s\n", device.library, device.name, MPICH_VERSION);
+    if (device.version[0] && !tried_with("MPICH", device.version, untried))
         puts(untried);
 }
 

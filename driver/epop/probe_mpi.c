@@ -39,17 +39,9 @@ static int print_answer(const char *thing, int error, double begin)
 
 static int try_version(void)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING], version[64] = "of unknown version", device[64] = "unknown";
-    int length;
-    MPI_Get_library_version(text, &length);
-    const char *line = strstr(text, "MPICH Version:");
-    if (line)
-        sscanf(line, "MPICH Version: %63s", version);
-    line = strstr(text, "MPICH Device:");
-    if (line)
-        sscanf(line, "MPICH Device: %63s", device);
+    struct device device = device_read();
     if (rank == 0)
-        printf("library MPICH %s, device %s\n", version, device);
+        printf("library %s, device %s\n", device.library, device.name[0] ? device.name : "unknown");
     return 0;
 }
 

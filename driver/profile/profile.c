@@ -15,6 +15,7 @@
 #include "driver/profile/measure.h"
 #include "driver/profile/merge.h"
 #include "driver/profile/table.h"
+#include "runtime/backends/device.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
@@ -41,19 +42,12 @@ static int profile_option(void *state, const char *name, const char *value)
     return value[0] && !*end && profile.checkpoint >= 0 && isfinite(profile.checkpoint) ? 0 : EPOP_ERR_ARGUMENT;
 }
 
-/* "MPICH 4.0.2", or the first line of what the library says of itself. */
 static void note_mpi_library(void)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "", version[64];
-    int up, length;
+    int up;
     PMPI_Initialized(&up);
-    if (!up)
-        return;
-    PMPI_Get_library_version(text, &length);
-    if (sscanf(text, "MPICH Version: %63s", version) == 1)
-        snprintf(profile.mpi, sizeof profile.mpi, "MPICH %s", version);
-    else
-        snprintf(profile.mpi, sizeof profile.mpi, "%.*s", (int)strcspn(text, "\n"), text);
+    if (up)
+        snprintf(profile.mpi, sizeof profile.mpi, "%s", device_read().library);
 }
 
 static int profile_loaded(void *state, const epop_program_t *program, int process)

@@ -1,8 +1,17 @@
-/* What has to be known about the MPI library: its device, and the names of its ports. */
+/* What has to be known about the MPI library: its version, its device, and the names of its ports. */
 #ifndef EPOP_BACKENDS_DEVICE_H
 #define EPOP_BACKENDS_DEVICE_H
 
 #include <stdbool.h>
+
+/* What the library says of itself. `library` is "MPICH 4.0.2", or another library's first line of text; of MPICH there
+ * are also its version, "4.0.2", and its device, "ch4:ucx", else "". */
+struct device {
+    char library[96], version[32], name[32];
+};
+
+/* Also before MPI_Init; any thread. */
+struct device device_read(void);
 
 /* Do waiting processes sleep? Of MPICH's devices only that of sockets lets them; the others spin. Also before MPI_Init.
  */

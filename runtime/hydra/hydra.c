@@ -155,10 +155,8 @@ bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status)
 
 bool hydra_loses_statuses(const char *version)
 {
-    static const char before[] = "MPICH Version:";
     int major = 0, minor = 0, patch = 0;
-    const char *found = strstr(version, before);
-    if (!found || sscanf(found + strlen(before), "%d.%d.%d", &major, &minor, &patch) < 2)
+    if (sscanf(version, "%d.%d.%d", &major, &minor, &patch) < 2)
         return false;
     return major == 4 && (minor == 1 || (minor == 2 && patch <= 2));
 }

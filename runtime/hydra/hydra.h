@@ -44,7 +44,7 @@ bool hydra_is_alone(pid_t mpiexec);
 /*
  * Hydra of MPICH 4.1 to 4.2.2 takes 0 for the status of a process whose connection closes before its end is there, when
  * that of another one, which it kills then, closes in between: mpiexec ended with 0 for 3 of 15 jobs of which a rank
- * was killed. Is it the launcher of such an MPI library? version: what MPI_Get_library_version says. Local.
+ * was killed. Is it the launcher of such an MPI library? version: of MPICH, as "4.2.1". Local.
  */
 bool hydra_loses_statuses(const char *version);
 

@@ -69,10 +69,7 @@ static bool leave_out_devices(void)
 /* Before MPI has the connection. */
 static void look_at_launcher(void)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    MPI_Get_library_version(version, &length);
-    if (hydra_loses_statuses(version))
+    if (hydra_loses_statuses(device_read().version))
         pmi_outlive();
 }
 
@@ -179,10 +176,9 @@ static int choose_size(const epop_program_t *program, struct error *error)
 /* For --verbose. */
 static void tell_of_library(void)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING], version[64], untried[TRIED_TEXT];
-    int length;
-    MPI_Get_library_version(text, &length);
-    if (sscanf(text, "MPICH Version: %63s", version) == 1 && !tried_with("MPICH", version, untried))
+    struct device device = device_read();
+    char untried[TRIED_TEXT];
+    if (device.version[0] && !tried_with("MPICH", device.version, untried))
         say_line("note: %s", untried);
 }
 
