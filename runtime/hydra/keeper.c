@@ -139,8 +139,7 @@ static void begin_anew(pid_t keeper, int outside, const sigset_t *signals, const
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (dup2(outside, pmi_connection()) >= 0 && getppid() == keeper) /* it may be killed before that */
         execv(path, argv);
-    if (write(STDERR_FILENO, failed, sizeof failed - 1) < 0)
-        _exit(1);
+    (void)!write(STDERR_FILENO, failed, sizeof failed - 1);
     _exit(1);
 }
 
