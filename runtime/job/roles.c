@@ -28,8 +28,9 @@
 
 enum job_role epop__job_next(void)
 {
-    bool starts = job.first_role && !job.joins && job.process < job.start;
-    job.first_role = false;
+    static bool asked;
+    bool starts = !asked && !job.joins && job.process < job.start;
+    asked = true;
     if (starts && job.process == 0 && !checkpoints_restarting())
         supervised_runs("beginning", 0, 0);
     if (starts)

@@ -376,7 +376,6 @@ int epop__job_start(const struct job_options *options, const epop_program_t *pro
     job.options = *options;
     holders_begin();
     pmi_only_here();
-    job.first_role = true;
     world_serve(&services);
     world.hidden = options->sessions;
     interpose_life.abort = job_abort;

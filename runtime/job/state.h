@@ -1,5 +1,5 @@
-/* This process's part in its job, shared by the files of this folder. One per process: MPI has one state per process
- * too. */
+/* This process's part in its job, shared by the files of this folder; each member is written by the one that is named.
+ * One per process: MPI has one state per process too. */
 #ifndef EPOP_JOB_STATE_H
 #define EPOP_JOB_STATE_H
 
@@ -15,22 +15,25 @@
 #include "runtime/world/backend.h"
 
 struct job {
-    int process, processes; /* of the launch */
-    int start;
+    /* ---- start.c: what the job began with ---- */
     struct job_options options;
     enum backend_leave leave; /* of the options */
-    struct member member;
-    struct meter meter;
-    bool first_role; /* epop__job_next has not been called yet */
-    struct plane plane;
-    bool joins; /* was started to join a running job */
+    int process, processes;   /* of the launch */
+    int start;                /* so many of them have the first world */
+    bool joins;               /* this process was started to join a running job: */
     struct joining joining;
     const struct backend *joined_by;
-    bool adapted;    /* took part in a window, or tried to */
-    int64_t decided; /* when the present window's plan was there, ns */
-    bool connected;  /* in the present window, or reported that it is not */
-    bool entangled;  /* connected to processes of other launches that are not in the world, or nearly so */
-    bool alone;      /* left, and runs on: how it ends is nobody's affair */
+    /* ---- Parts that keep their own state ---- */
+    struct member member;
+    struct meter meter;
+    struct plane plane;
+    /* ---- walk.c, and roles.c where a process joins: the windows ---- */
+    bool adapted;   /* took part in one, or tried to */
+    bool connected; /* in the present one, or reported that it is not */
+    bool entangled; /* connected to processes of other launches that are not in the world, or nearly so */
+    /* ---- roles.c ---- */
+    bool alone; /* left, and runs on: how it ends is nobody's affair */
+    /* ---- tell.c ---- */
     const struct rollcall_options *rollcall; /* NULL: no roll calls are held */
 };
 

@@ -125,11 +125,13 @@ static bool elastic_join(void *context, const char *failure, struct position *at
     return true;
 }
 
+static int64_t decided; /* when the present window's plan was there, ns */
+
 static int elastic_open(void *context, struct error *error)
 {
     (void)context;
     job.connected = job.member.plan->connected;
-    job.decided = monotonic_ns();
+    decided = monotonic_ns();
     ahead_window(job.member.plan);
     int failed = world_offer_window(job.member.plan, job.member.process, error);
     report_connected(failed ? error->text : NULL);
@@ -186,7 +188,7 @@ static const epop_adapted_t *elastic_adapted(void *context)
                                .new_rank = window->new_rank,
                                .new_size = window->new_size,
                                .least = redist_traffic.least,
-                               .decided = job.decided,
+                               .decided = decided,
                                .move_begin = redist_traffic.begin,
                                .move_end = redist_traffic.end,
                                .commit_begin = world.commit_begin,
