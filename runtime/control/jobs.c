@@ -112,11 +112,26 @@ static void remove_leftover(int directory, const char *name)
         unlinkat(directory, name, 0);
 }
 
+/* JOB.pmix, and JOB.pmix~ before it, show where the job's gateway to PMIx is. One that was killed, as Slurm may do at a
+ * job's end, leaves them behind. */
+static void remove_link(int directory, const char *name)
+{
+    char file[300];
+    struct stat status;
+    const char *end = strrchr(name, '.');
+    if (!end || (strcmp(end, ".pmix") && strcmp(end, ".pmix~")))
+        return;
+    snprintf(file, sizeof file, "%.*s.json", (int)(end - name), name);
+    if (fstatat(directory, file, &status, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
+        unlinkat(directory, name, 0);
+}
+
 /* Reads one entry of the directory. 0 with a job. */
 static int take_entry(const char *path, int directory, const char *name, struct control_job *job)
 {
     size_t length = strlen(name);
     remove_leftover(directory, name);
+    remove_link(directory, name);
     control_directory_sweep(path, name);
     if (length < 6 || strcmp(name + length - 5, ".json"))
         return -1;

@@ -1,6 +1,7 @@
 """The gateway beside a job: what OpenPMIx's own tools and one of ours (tests/helpers/pmix_tool.c) hear from it, who may
 attach, and its life."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -444,6 +445,22 @@ def test_it_ends_with_the_job(gateway, end):
     directory = gateway.directory.resolve() if gateway.directory.exists() else None
     job.wait_for(lambda: not [pid for pid in gateway.space.processes() if "pmix-gateway" in gateway.space.command_line(pid)])
     assert not gateway.directory.is_symlink() and not (directory and directory.exists())
+
+
+def test_one_that_is_killed_leaves_nothing_for_long(gateway):
+    """Who looks for jobs removes what shows the way to it, once the job's own file is gone."""
+    def left():
+        return [pid for pid in gateway.space.processes() if "pmix-gateway" in gateway.space.command_line(pid)]
+    for pid in left():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    job.wait_for(lambda: not left())
+    gateway.space.epopctl("list")
+    assert gateway.directory.is_symlink()
+    gateway.job.stop()
+    assert gateway.directory.is_symlink()
+    gateway.space.epopctl("list")
+    assert not gateway.directory.is_symlink()
 
 
 def test_it_has_nothing_of_the_job(gateway):
