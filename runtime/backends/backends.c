@@ -22,18 +22,17 @@ int backend_leave(const char *word, enum backend_leave *leave, struct error *err
 
 bool backend_may_be(const char *name, const struct backend *backend)
 {
-    return !strcmp(name, backend->name) || (!strcmp(name, "auto") && !(backend->flags & BACKEND_ASKED));
+    return !strcmp(name, backend->name) || (!strcmp(name, "auto") && backend->merit);
 }
 
 /* Does it do what is wanted, and does it work here? 0, or -1 with the reason. */
 static int suits(const struct backend *backend, const struct backend_wish *wish, struct error *reason)
 {
-    bool ends = backend->flags & BACKEND_ENDS;
-    if (wish->lends && !(backend->flags & BACKEND_LENDS))
+    if (wish->lends && backend_ends(backend))
         error_set(reason, ERROR_FAILED, "it starts all processes of the launch and does not go with --start");
-    else if (wish->leave == LEAVE_EXIT && !ends)
+    else if (wish->leave == LEAVE_EXIT && !backend_ends(backend))
         error_set(reason, ERROR_FAILED, "its processes park when they leave, and --leave exit is wanted");
-    else if (wish->leave == LEAVE_PARK && ends && !(backend->flags & BACKEND_PARKS))
+    else if (wish->leave == LEAVE_PARK && backend->leavers == LEAVERS_END)
         error_set(reason, ERROR_FAILED, "its processes end when they leave, and --leave park is wanted");
     else
         return backend->available(reason);
@@ -45,7 +44,7 @@ static const struct backend *best(const struct backend_wish *wish, struct error 
 {
     struct error why_not = {0}, problem;
     for (size_t i = 0; i < COUNT; i++) {
-        if (backends[i]->flags & BACKEND_ASKED)
+        if (!backends[i]->merit)
             continue;
         if (!suits(backends[i], wish, &problem)) {
             error_set(reason, ERROR_NONE, "%s", why_not.code ? why_not.text : backends[i]->merit);
@@ -90,6 +89,6 @@ bool epop__backend_parks(const char *name, const char *leave)
     enum backend_leave wanted = LEAVE_AUTO;
     bool parks = !backend_leave(leave, &wanted, &unknown) && wanted == LEAVE_PARK, may = false;
     for (size_t i = 0; i < COUNT && parks; i++)
-        may |= (backends[i]->flags & BACKEND_PARKS) && backend_may_be(name, backends[i]);
+        may |= backends[i]->leavers == LEAVERS_DO_BOTH && backend_may_be(name, backends[i]);
     return may;
 }

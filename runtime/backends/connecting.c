@@ -163,7 +163,7 @@ void connecting_merge(epop_window_t *w)
 
 int connecting_meet(struct world *world, const char *port, struct error *error)
 {
-    bool can_kill = world->backend->flags & BACKEND_KILLS;
+    bool can_kill = world->backend->connects == CONNECTS_IN_TIME;
     if (connecting_connect(&world->window, port, can_kill ? BACKEND_CONNECT_AT_GATE + 1 : 0, error))
         return -1;
     if (can_kill)

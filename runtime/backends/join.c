@@ -45,6 +45,11 @@ static void join_kill(struct coordinator *c, const struct adaptation *a)
     launcher_kill(c, a);
 }
 
+static struct backend_ways join_ways(void)
+{
+    return (struct backend_ways){.ahead = preconnect_possible()};
+}
+
 static double join_tick(struct coordinator *c)
 {
     double parked = parking_tick(c), launched = launcher_tick(c);
@@ -111,13 +116,14 @@ static int join_connect(struct world *world, struct error *error)
 
 const struct backend backend_join = {
     .name = "join",
-    .flags = BACKEND_ENDS | BACKEND_PARKS | BACKEND_KILLS | BACKEND_PRECONNECTS,
     .merit = "this MPI library can connect processes at run time, and its launcher lets single ones end",
+    .leavers = LEAVERS_DO_BOTH,
+    .connects = CONNECTS_IN_TIME,
+    .ways = join_ways,
     .available = connecting_available,
     .choose = join_choose,
     .start = join_start,
     .cancel = join_cancel,
-    .preconnects = preconnect_possible,
     .kill = join_kill,
     .event = launcher_event,
     .tick = join_tick,
@@ -128,6 +134,7 @@ const struct backend backend_join = {
     .port = join_port,
     .connect = join_connect,
     .commit = preconnect_commit,
+    .begin = preconnect_begin,
     .messages = messages,
     .message_count = sizeof messages / sizeof *messages,
 };

@@ -168,8 +168,9 @@ static void pool_commit(struct world *world)
 
 const struct backend backend_pool = {
     .name = "pool",
-    .flags = BACKEND_LENDS,
     .merit = "it works with every MPI library",
+    .leavers = LEAVERS_STAND_BY,
+    .connects = CONNECTS_ALWAYS,
     .available = pool_available,
     .choose = pool_choose,
     .start = pool_start,

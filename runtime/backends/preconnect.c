@@ -64,15 +64,15 @@ bool preconnect_tried(void)
     return state.tried;
 }
 
-void preconnect_begin(struct member *member, MPI_Comm comm)
+void preconnect_begin(struct world *world)
 {
     int provided;
     MPI_Query_thread(&provided);
-    state.member = member;
+    state.member = world->member;
     state.possible = preconnect_wanted() && provided == MPI_THREAD_MULTIPLE;
     preconnect_end(); /* of a joining that was called off */
     if (state.possible)
-        MPI_Comm_dup(comm, &state.copy);
+        MPI_Comm_dup(world->comm, &state.copy);
 }
 
 void preconnect_end(void)

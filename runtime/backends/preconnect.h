@@ -15,8 +15,8 @@
 /* Does the MPI library do? Then MPI is to be initialized with MPI_THREAD_MULTIPLE. Also before MPI_Init. Local. */
 bool preconnect_wanted(void);
 
-/* MPI is up: takes a copy of `comm`, the first world or the joiners', if it can be done here. Collective over comm. */
-void preconnect_begin(struct member *member, MPI_Comm comm);
+/* Takes a copy of the world, the first one or the joiners', if it can be done here. Collective over that. */
+void preconnect_begin(struct world *world);
 
 /* Can it be done here? */
 bool preconnect_possible(void);

@@ -72,7 +72,8 @@ static int shrink_connect(struct world *world, struct error *error)
 
 const struct backend backend_shrink = {
     .name = "shrink",
-    .flags = BACKEND_ENDS | BACKEND_ASKED,
+    .leavers = LEAVERS_END,
+    .connects = CONNECTS_OR_NOT,
     .available = shrink_available,
     .choose = shrink_choose,
     .start = shrink_start,

@@ -294,14 +294,9 @@ static void spawn_cancel(struct coordinator *c, const struct adaptation *a)
     tell_helpers(c, json_message(ORDER(spawn_off)));
 }
 
-static bool spawn_late(void)
+static struct backend_ways spawn_ways(void)
 {
-    return !state.options.async;
-}
-
-static bool spawn_replaces(void)
-{
-    return state.options.method == SPAWN_BASELINE;
+    return (struct backend_ways){.late = !state.options.async, .replaces = state.options.method == SPAWN_BASELINE};
 }
 
 /* ---- The control thread of each rank ---------------------------------------------------- */
@@ -519,13 +514,13 @@ bool spawn_joining(struct joining *joining)
 
 const struct backend backend_spawn = {
     .name = "spawn",
-    .flags = BACKEND_ENDS | BACKEND_ASKED,
+    .leavers = LEAVERS_END,
+    .connects = CONNECTS_OR_NOT,
+    .ways = spawn_ways,
     .available = spawn_available,
     .choose = spawn_choose,
     .start = spawn_start,
     .cancel = spawn_cancel,
-    .late = spawn_late,
-    .replaces = spawn_replaces,
     .first_world = spawn_first_world,
     .joiners_world = spawn_joiners_world,
     .port = spawn_port,

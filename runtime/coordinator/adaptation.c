@@ -107,16 +107,6 @@ bool adaptation_is_due(const struct coordinator *c)
            (!c->adaptations.interval.set || adaptation_pending(c)->urgent);
 }
 
-bool adaptation_joiners_come_late(const struct coordinator *c)
-{
-    return c->config.backend->late && c->config.backend->late();
-}
-
-bool adaptation_replaces_all(const struct coordinator *c)
-{
-    return c->config.backend->replaces && c->config.backend->replaces();
-}
-
 bool adaptation_take_committed(struct coordinator *c)
 {
     bool committed = c->adaptations.committed;
@@ -157,7 +147,7 @@ void adaptation_start_joiners(struct coordinator *c)
 
 int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *hosts, struct error *error)
 {
-    if (adaptation_replaces_all(c)) {
+    if (c->ways.replaces) {
         memset(a->leaves, 1, (size_t)c->processes.size);
         a->joining = a->to;
     }
@@ -171,7 +161,7 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
     timers_set(&c->timers, &c->adaptations.prepare_limit, c->config.prepare_timeout);
     publish_event(c, "requested", a, NULL);
     changes_announce(c, a);
-    if (a->joining && !adaptation_joiners_come_late(c))
+    if (a->joining && !c->ways.late)
         adaptation_start_joiners(c);
     else
         everybody_ready(c);
@@ -247,7 +237,7 @@ static void everybody_ready(struct coordinator *c)
     a->held = changes_hold(c);
     if (a->held)
         return;
-    bool without = !c->config.ahead || is_for_phase(a) || adaptation_joiners_come_late(c) || adaptation_replaces_all(c);
+    bool without = !c->config.ahead || is_for_phase(a) || c->ways.late || c->ways.replaces;
     /* A rank that is still attaching, at the job's start, would not hear that it is to list. */
     if (without || !processes_all_attached(c))
         connect_joiners(c);
@@ -514,8 +504,7 @@ static void make_communicators(struct coordinator *c)
 static bool preconnect_start(struct coordinator *c)
 {
     struct adaptation *a = adaptation_pending(c);
-    bool possible = c->config.backend->flags & BACKEND_PRECONNECTS && c->config.backend->preconnects();
-    if (!possible || c->preconnect.off || a->by == BY_PHASE)
+    if (!c->ways.ahead || c->preconnect.off || a->by == BY_PHASE)
         return false;
     timers_cancel(&c->timers, &c->adaptations.prepare_limit); /* the joiners are ready */
     if (a->joining) {
@@ -620,7 +609,7 @@ static void adaptation_prepared(struct coordinator *c)
 /* Where processes are started in the window, their start counts too. */
 static double connect_limit(const struct coordinator *c)
 {
-    return c->config.connect_timeout + (adaptation_joiners_come_late(c) ? c->config.prepare_timeout : 0);
+    return c->config.connect_timeout + (c->ways.late ? c->config.prepare_timeout : 0);
 }
 
 /* With the point of the program still open. NULL: out of memory, which ends the job. */
@@ -650,8 +639,9 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     snprintf(a->element, sizeof a->element, "%s", names_element(c, at->pc));
     a->state = ADAPTATION_WINDOW;
     a->outstanding = plan_total(plan);
-    a->unconnected = c->config.backend->flags & BACKEND_ENDS && !plan->connected ? plan_total(plan)
-                                                                                 : 0; /* others cannot fail there */
+    a->unconnected = c->config.backend->connects != CONNECTS_ALWAYS && !plan->connected
+                         ? plan_total(plan)
+                         : 0; /* others cannot fail there */
     a->connected = plan->connected ? c->processes.size : 0;
     if (a->unconnected && a->joining) /* else they wait for each other alone: liveness.h */
         timers_set(&c->timers, &c->adaptations.connect_limit, connect_limit(c));
@@ -660,8 +650,7 @@ void adaptation_window(struct coordinator *c, const struct position *at, uint64_
     cJSON_AddStringToObject(message, "action", "adapt");
     cJSON_AddNumberToObject(message, "count", (double)count);
     cJSON_AddItemToObject(message, "plan", plan_to_json(plan));
-    int told =
-        adaptation_joiners_come_late(c) ? c->processes.size : plan_total(plan); /* late ones are told by the ranks */
+    int told = c->ways.late ? c->processes.size : plan_total(plan); /* late ones are told by the ranks */
     processes_send_all(c, plan->processes, told, message);
     for (int i = 0; i < plan_total(plan); i++) {
         struct process *p = process_at(c, plan->processes[i]);
@@ -742,10 +731,11 @@ static void connect_timeout(void *context)
     struct coordinator *c = context;
     struct adaptation *a = c->adaptations.pending;
     struct timer *limit = &c->adaptations.connect_limit;
-    bool may_kill = c->config.backend->flags & BACKEND_KILLS && !a->connected && !a->kills;
+    bool in_time = c->config.backend->connects == CONNECTS_IN_TIME && !a->connected;
+    bool may_kill = in_time && !a->kills;
     if (may_kill ? adaptation_connects_on(c, limit, BACKEND_CONNECT_AT_GATE) : waits_for_ranks(c, limit))
         return;
-    if (!(c->config.backend->flags & BACKEND_KILLS) || a->connected)
+    if (!in_time)
         fatal_fault(c, "the ranks did not come together for an adaptation in time");
     else if (a->kills)
         fatal_fault(c, "the ranks are stuck in connecting to processes that were ended");
@@ -842,7 +832,7 @@ void adaptation_through(struct coordinator *c, int process, const struct report_
     struct adaptation *a = adaptation_of(c, report->adaptation);
     if (!a || a->state != ADAPTATION_WINDOW)
         return;
-    double stall = adaptation_replaces_all(c) ? standstill(c, a) : report->stall;
+    double stall = c->ways.replaces ? standstill(c, a) : report->stall;
     if (stall > a->stall)
         a->stall = stall;
     a->bytes += report->bytes;
@@ -855,7 +845,7 @@ bool adaptation_awaits_leavers(const struct coordinator *c)
     int leaving = 0;
     for (int p = 0; p < c->processes.count; p++)
         leaving += process_at(c, p)->state == PROCESS_LEAVING && !process_at(c, p)->through;
-    return leaving >= c->adaptations.pending->outstanding && !adaptation_replaces_all(c);
+    return leaving >= c->adaptations.pending->outstanding && !c->ways.replaces;
 }
 
 bool adaptation_without_leavers(struct coordinator *c)
@@ -913,7 +903,7 @@ static void phase_cannot_run(struct coordinator *c, const struct adaptation *a, 
 /* Those that were started for it; parked ones go back to where they were. */
 static int *list_started(const struct coordinator *c, const struct adaptation *a, int *count)
 {
-    int first = c->config.backend->flags & BACKEND_ENDS ? a->parked : 0;
+    int first = backend_ends(c->config.backend) ? a->parked : 0;
     *count = a->started ? a->joining - first : 0;
     int *list = *count ? malloc(sizeof *list * (size_t)*count) : NULL;
     if (list)
@@ -943,10 +933,9 @@ void adaptation_drop(struct coordinator *c, enum adaptation_state state, const c
     if (a->started)
         c->config.backend->cancel(c, a);
     /* Late ones have not been started yet, or end by themselves: the ranks told them. */
-    for (int j = 0; (a->started || adaptation_joiners_come_late(c)) && j < a->joining; j++)
+    for (int j = 0; (a->started || c->ways.late) && j < a->joining; j++)
         if (process_at(c, a->joiners[j])->state != PROCESS_GONE)
-            process_become(process_at(c, a->joiners[j]),
-                           adaptation_joiners_come_late(c) ? PROCESS_GONE : PROCESS_RETURNING);
+            process_become(process_at(c, a->joiners[j]), c->ways.late ? PROCESS_GONE : PROCESS_RETURNING);
     a->state = state;
     snprintf(a->reason, sizeof a->reason, "%s", reason);
     publish_event(c, state == ADAPTATION_FAILED ? "failed" : "cancelled", a, a->reason);

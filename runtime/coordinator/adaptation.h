@@ -44,10 +44,6 @@ bool adaptation_is_for_phase(const struct coordinator *c);
 /* May the next agreement be about it? */
 bool adaptation_is_due(const struct coordinator *c);
 
-/* Are the joiners started by the ranks, in the window? Do all ranks leave each time? */
-bool adaptation_joiners_come_late(const struct coordinator *c);
-bool adaptation_replaces_all(const struct coordinator *c);
-
 /* Are the joiners ready, so that it can be accepted? And it is: what was held until then goes on. */
 bool adaptation_is_ready(const struct coordinator *c);
 void adaptation_accepted(struct coordinator *c);

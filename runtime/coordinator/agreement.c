@@ -84,7 +84,7 @@ static void ping_joiners(struct coordinator *c)
     c->agreement.pinged_times = c->pause.times;
     timers_set(&c->timers, &c->agreement.ping_limit, c->config.freeze_timeout);
     for (int j = 0; j < a->joining; j++) {
-        process_at(c, a->joiners[j])->answered = adaptation_joiners_come_late(c);
+        process_at(c, a->joiners[j])->answered = c->ways.late;
         processes_send(c, a->joiners[j], json_message(ORDER(ping)));
     }
 }

@@ -59,7 +59,7 @@ static void take_loss(struct coordinator *c, int process)
     struct process *p = process_at(c, process);
     struct adaptation *a = adaptation_pending(c);
     char text[200];
-    bool own_launch = c->config.backend->flags & BACKEND_ENDS;
+    bool own_launch = backend_ends(c->config.backend);
     if (dump_is_of(c, process))
         fatal_fault(c, NULL);
     if (own_launch && p->state == PROCESS_RETURNING)
@@ -72,7 +72,7 @@ static void take_loss(struct coordinator *c, int process)
         return;
     bool in_window = adaptation_is(c, ADAPTATION_WINDOW), merges = a && a->preconnect == PRECONNECT_MERGES;
     bool can_do_without =
-        !(in_window || merges) || (in_window && a->connected == 0 && c->config.backend->flags & BACKEND_KILLS);
+        !(in_window || merges) || (in_window && a->connected == 0 && c->config.backend->connects == CONNECTS_IN_TIME);
     if (p->state == PROCESS_JOINING && own_launch && a && can_do_without) {
         snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
         processes_gone(c, process);
@@ -104,7 +104,7 @@ static void check_identity(struct coordinator *c, struct process *p, const char 
     p->identified = identity;
     if (!identity || !c->processes.identity[0] || !strcmp(identity, c->processes.identity))
         return;
-    if (p->state == PROCESS_RETURNING && c->config.backend->flags & BACKEND_ENDS)
+    if (p->state == PROCESS_RETURNING && backend_ends(c->config.backend))
         return;
     snprintf(text, sizeof text, "the process with pid %d on %s is not like the others: it has %s, they have %s", p->pid,
              p->host, identity, c->processes.identity);
@@ -146,7 +146,7 @@ static void on_crashed(struct coordinator *c, int process, const struct report_c
 {
     const char *text = report->text;
     enum process_state state = process_at(c, process)->state;
-    bool joiner = c->config.backend->flags & BACKEND_ENDS && (state == PROCESS_JOINING || state == PROCESS_RETURNING);
+    bool joiner = backend_ends(c->config.backend) && (state == PROCESS_JOINING || state == PROCESS_RETURNING);
     if (dump_is_on(c))
         return;
     if (!joiner && !report->core) {

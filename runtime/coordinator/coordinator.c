@@ -304,6 +304,8 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
         return NULL;
     c->config = *config;
     c->started = wall_seconds();
+    if (config->backend->ways)
+        c->ways = config->backend->ways();
     init(c);
     c->job = strdup(config->job);
     c->path = strdup(config->path);

@@ -153,7 +153,7 @@ void departures_begin(struct coordinator *c, int *processes, int count, struct w
 {
     struct departure *d = processes ? malloc(sizeof *d) : NULL;
     struct departure now = {processes, processes ? count : 0, waiters, reply, monotonic_seconds() + LIMIT, NULL};
-    bool ends = c->config.backend->flags & BACKEND_ENDS; /* in the pool they come back */
+    bool ends = backend_ends(c->config.backend); /* in the pool they come back */
     for (int i = 0; waiters && ends && i < now.count; i++)
         departures_dismiss(c, processes[i]);
     if (!d || !count) {
@@ -172,7 +172,7 @@ void departures_begin(struct coordinator *c, int *processes, int count, struct w
 
 static void end_parked(struct coordinator *c, int process)
 {
-    if (c->config.backend->flags & BACKEND_PARKS && process)
+    if (c->config.backend->leavers == LEAVERS_DO_BOTH && process)
         processes_send(c, process, json_message(ORDER(join_end)));
 }
 

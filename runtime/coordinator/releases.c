@@ -144,7 +144,7 @@ static bool knows_hosts(const struct coordinator *c, const char *list)
 
 static bool holds_rank_0(const struct coordinator *c, const struct release *r)
 {
-    if (adaptation_replaces_all(c))
+    if (c->ways.replaces)
         return false;
     for (int i = 0; i < r->count; i++)
         if (r->processes[i] == c->processes.world[0])

@@ -117,7 +117,7 @@ static const epop_sizes_t *present_rule(struct coordinator *c)
 
 bool resize_mark(struct coordinator *c, struct resize *r, int rank, struct error *why)
 {
-    if (rank < 0 || rank >= c->processes.size || (rank == 0 && !adaptation_replaces_all(c))) {
+    if (rank < 0 || rank >= c->processes.size || (rank == 0 && !c->ways.replaces)) {
         error_set(why, ERROR_FAILED, rank ? "there is no rank %d" : "rank %d cannot leave: it hosts the job's control",
                   rank);
         return false;

@@ -39,6 +39,7 @@ struct ending {
 
 struct coordinator {
     struct coordinator_config config;
+    struct backend_ways ways; /* of the backend */
     char *job, *path;
     double started;
     pthread_t thread;

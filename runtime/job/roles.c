@@ -98,7 +98,7 @@ void epop__job_parked(int reusable)
         MPI_Comm_free(&world.comm);
     world_set(MPI_COMM_NULL, EPOP_LEAVING);
     keeper_expendable(true);
-    if (world.backend->flags & BACKEND_ENDS) /* it may die without the job */
+    if (backend_ends(world.backend)) /* it may die without the job */
         control_step_aside();
     member_parked(&job.member, reusable);
 }
@@ -109,7 +109,7 @@ void epop__job_parked(int reusable)
 int epop__job_leaves(int reusable)
 {
     bool parks = job.adapted && !job.entangled && reusable && job.leave == LEAVE_PARK;
-    return (world.backend->flags & BACKEND_ENDS) && !((world.backend->flags & BACKEND_PARKS) && parks);
+    return world.backend->leavers == LEAVERS_END || (world.backend->leavers == LEAVERS_DO_BOTH && !parks);
 }
 
 void epop__job_keep(char **command)
@@ -120,7 +120,7 @@ void epop__job_keep(char **command)
 
 int epop__job_hosts(void)
 {
-    if (job.member.process || !(world.backend->flags & BACKEND_ENDS))
+    if (job.member.process || !backend_ends(world.backend))
         return 0;
     member_hosts(&job.member);
     return 1;
@@ -193,7 +193,7 @@ static int come_down(void)
 static bool ends_without_mpi(void)
 {
     bool helped = job.options.spawn.async || preconnect_tried();
-    return (job.adapted || helped) && (world.backend->flags & BACKEND_ENDS);
+    return (job.adapted || helped) && backend_ends(world.backend);
 }
 
 static void finalize(void)

@@ -218,8 +218,8 @@ static void choose_start(const epop_program_t *program, struct error *error)
 void job_begin_world(MPI_Comm comm, epop_status_t status)
 {
     world_set(comm, status);
-    if (world.backend->flags & BACKEND_PRECONNECTS && comm != MPI_COMM_NULL)
-        preconnect_begin(&job.member, comm);
+    if (world.backend->begin && comm != MPI_COMM_NULL)
+        world.backend->begin(&world);
 }
 
 static void make_first_world(void)
@@ -297,7 +297,7 @@ static int start_control(const struct job_options *options, const epop_program_t
         .backend = world.backend,
         .size = job.start,
         .processes = job.processes,
-        .maximum = world.backend->flags & BACKEND_LENDS ? job.processes : options->maximum,
+        .maximum = backend_ends(world.backend) ? options->maximum : job.processes,
         .prepare_timeout = options->prepare_timeout,
         .ahead_limit = options->ahead_limit,
         .freeze_timeout = 10,

@@ -62,7 +62,8 @@ int epop__job_clock(struct clock_reading *reading)
 /* Is this process joining, in a launch of its own, and not connected yet? Then its end only calls the joining off. */
 static bool is_done_without(void)
 {
-    return world.backend && (world.backend->flags & BACKEND_ENDS) && world.status == EPOP_JOINING && !job.connected;
+    return world.backend && world.backend->connects != CONNECTS_ALWAYS && world.status == EPOP_JOINING &&
+           !job.connected;
 }
 
 /* One that left: by the signal it would take its launch along. */

@@ -19,7 +19,7 @@
 /* How connecting went, once per window: the first word counts. */
 static void report_connected(const char *failure)
 {
-    if ((world.backend->flags & BACKEND_ENDS) && !job.connected)
+    if (world.backend->connects != CONNECTS_ALWAYS && !job.connected)
         member_connected(&job.member, job.member.plan->adaptation, failure);
     job.connected = true;
 }
@@ -140,7 +140,7 @@ static int elastic_open(void *context, struct error *error)
     if (!failed && job.joins)
         signals_install(NULL);
     /* A connect that failed leaves something behind, which MPI_Finalize would wait for. */
-    job.adapted |= !failed || world.backend->flags & BACKEND_KILLS;
+    job.adapted |= !failed || world.backend->connects == CONNECTS_IN_TIME;
     if (!failed)
         keeper_expendable(false);
     if (!failed)

@@ -24,15 +24,26 @@ struct coordinator;
 struct gathering;
 struct world;
 
-/* Flags: what a backend can do. */
-#define BACKEND_LENDS 1u /* only processes of the launch join: more than start can be launched, the others stand by */
-#define BACKEND_ENDS                                                                                                   \
-    2u /* processes that leave end, and so do all at the end of the job, without MPI_Finalize; a window may fail to    \
-          connect */
-#define BACKEND_ASKED       4u  /* taken only when it is asked for by name */
-#define BACKEND_PARKS       8u  /* with BACKEND_ENDS: they can also stand by and join again, where that is wanted */
-#define BACKEND_KILLS       16u /* it can end joiners that do not answer a connect, which then fails in time */
-#define BACKEND_PRECONNECTS 32u /* with BACKEND_KILLS: it can connect processes before the ranks stand still */
+/* What becomes of processes that leave. */
+enum backend_leavers {
+    LEAVERS_STAND_BY, /* until they join again: all are the launch's, of which more than start can stand by at first */
+    LEAVERS_END,      /* for real, and so do all at the job's end, without MPI_Finalize */
+    LEAVERS_DO_BOTH,  /* they end, or stand by where --leave park wants it */
+};
+
+/* What can become of the call of connect, and of the joiners that it waits for. */
+enum backend_connects {
+    CONNECTS_ALWAYS,  /* all are processes of one launch */
+    CONNECTS_OR_NOT,  /* it fails on all, or on none; joiners that do not answer end the job */
+    CONNECTS_IN_TIME, /* likewise, but joiners that do not answer are ended (`kill`), and it fails then */
+};
+
+/* What depends on the job's options and on the MPI library. */
+struct backend_ways {
+    bool late;     /* the ranks start the joiners themselves, in the window; `start` is not called */
+    bool replaces; /* all ranks leave in every adaptation, and new ones take their place */
+    bool ahead;    /* with CONNECTS_IN_TIME: processes are connected before the ranks stand still */
+};
 
 /*
  * Seconds for connecting, after which it is looked at whether all that take part give a sign of life. If one does not,
@@ -46,8 +57,11 @@ struct world;
 
 struct backend {
     const char *name;
-    unsigned flags;
-    const char *merit; /* what is true where auto takes it, as a line of text; NULL with BACKEND_ASKED */
+    const char *merit; /* what is true where auto takes it, as a line of text; NULL: it is taken only by its name */
+    enum backend_leavers leavers;
+    enum backend_connects connects;
+    /* In this job; asked once, when its first world is there. NULL: none of it is so. */
+    struct backend_ways (*ways)(void);
 
     /* Does it work here? 0, or -1 with the reason. MPI is up. On the program's thread, before the job starts, or
      * without a job (epop --capabilities). Local. */
@@ -67,14 +81,8 @@ struct backend {
     bool (*start)(struct coordinator *coordinator, const struct adaptation *adaptation);
     /* The adaptation is off: its joiners go back to where they came from. Only after start. */
     void (*cancel)(struct coordinator *coordinator, const struct adaptation *adaptation);
-    /* Are the joiners started by the ranks themselves, in the window? Then start is not called. NULL: no. */
-    bool (*late)(void);
-    /* Do all ranks leave in every adaptation, and new ones take their place? NULL: no. */
-    bool (*replaces)(void);
-    /* With BACKEND_PRECONNECTS: are processes connected ahead in this job? NULL without. */
-    bool (*preconnects)(void);
-    /* The joiners do not answer a connect: ends them at once. May be called again. With BACKEND_KILLS; NULL
-     * without, and joiners that do not answer end the job. */
+    /* The joiners do not answer a connect: ends them at once. May be called again. With CONNECTS_IN_TIME; NULL without.
+     */
     void (*kill)(struct coordinator *coordinator, const struct adaptation *adaptation);
     /* What the backend posted with events_post_backend has arrived. NULL: it posts nothing. */
     void (*event)(struct coordinator *coordinator, void *handle, int status);
@@ -100,8 +108,8 @@ struct backend {
 
     /*
      * Makes all, after and intercomm of world->window by world->plan. Collective over old and joining ranks, and blocks
-     * until all have come; with BACKEND_KILLS not longer than MPI's limit for joiners that do not answer, else without
-     * one. 0, or -1 with one line of text; then nothing was made and the adaptation is off on every rank.
+     * until all have come; with CONNECTS_IN_TIME not longer than MPI's limit for joiners that do not answer, else
+     * without one. 0, or -1 with one line of text; then nothing was made and the adaptation is off on every rank.
      */
     int (*connect)(struct world *world, struct error *error);
 
@@ -111,9 +119,13 @@ struct backend {
 
     /* ---- Every process. May be NULL ---- */
 
+    /* The processes that started together, or joined together, have their world. Collective over it. NULL: nothing is
+     * to be done. */
+    void (*begin)(struct world *world);
+
     /* Messages of the coordinator that are the backend's, and who takes them (runtime/wire/messages.h): what has to
-     * do with connecting where its half preconnects, and ops that begin with the backend's name. On the control thread,
-     * without a lock; must not block. The context is NULL. NULL: there are none. */
+     * do with connecting ahead, and ops that begin with the backend's name. On the control thread, without a lock; must
+     * not block. The context is NULL. NULL: there are none. */
     const struct message_row *messages;
     size_t message_count;
 
@@ -121,6 +133,12 @@ struct backend {
      * and who started them, and may block until all of them have come. NULL: nothing does. */
     void (*abandon)(void);
 };
+
+/* Can a process end while the job goes on? Local. */
+static inline bool backend_ends(const struct backend *backend)
+{
+    return backend->leavers != LEAVERS_STAND_BY;
+}
 
 extern const struct backend backend_pool;
 extern const struct backend backend_join;

@@ -766,9 +766,9 @@ static void the_program_ends_while_data_moves(void **state)
     assert_int_equal(n.committed, 0);
 }
 
-static bool always(void)
+static struct backend_ways replaces_all(void)
 {
-    return true;
+    return (struct backend_ways){.replaces = true};
 }
 
 /* All ranks leave each time, and rank 0 is another process; where it is, its own process tells. */
@@ -776,7 +776,7 @@ static void all_ranks_are_replaced(void **state)
 {
     (void)state;
     struct backend backend = backend_pool;
-    backend.replaces = always;
+    backend.ways = replaces_all;
     struct network n = {.delay_us = 200, .sleeper = -1, .visits = 1000000, .backend = &backend};
     unsigned seed = 7;
     start(&n, MOST, MOST / 2);
@@ -884,7 +884,8 @@ static void ranks_stuck_in_connecting_are_ended_in_time(void **state)
 {
     (void)state;
     struct backend backend = backend_pool;
-    backend.flags |= BACKEND_ENDS | BACKEND_KILLS;
+    backend.leavers = LEAVERS_END;
+    backend.connects = CONNECTS_IN_TIME;
     backend.kill = ends_nothing;
     struct network n = {.sleeper = -1, .visits = 1000000, .backend = &backend, .stuck = true};
     start(&n, MOST, 2);
@@ -909,7 +910,8 @@ static void get_stuck(struct network *n, struct backend *backend, int from, int 
 {
     char text[60];
     *backend = backend_pool;
-    backend->flags |= BACKEND_ENDS | BACKEND_KILLS;
+    backend->leavers = LEAVERS_END;
+    backend->connects = CONNECTS_IN_TIME;
     backend->kill = ends_nothing;
     kills = 0;
     *n = (struct network){.sleeper = -1, .visits = 1000000, .backend = backend, .stuck = true, .connect_timeout = 1};
