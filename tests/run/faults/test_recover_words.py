@@ -346,7 +346,7 @@ def test_the_sockets_of_a_supervisor_that_was_killed(space):
     """Go when somebody looks for jobs."""
     running = space.start_epop("--recover", 2, "-n", 1, job.test_program("dies"), "iterations=1000000", limit=60)
     directory = pathlib.Path(space.runtime) / "epop"
-    found = job.wait_for(lambda: [path for path in directory.glob("wire.*") if re.search(r"\.\d+\.\d+\.1$", path.name)], LIMIT, running=running)
+    found = job.wait_for(lambda: [path for path in directory.glob("wire.*") if re.search(r"\.\d+\.\d+(\.[0-9a-f]{8})?\.1$", path.name)], LIMIT, running=running)
     running.wait_for_line("init new rank 0")
     running.signal(9)
     running.wait()
