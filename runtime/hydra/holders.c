@@ -1,7 +1,6 @@
 /* Processes that the program left running: which they are, and ending them, here or by a helper. */
 #include "runtime/hydra/holders.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -13,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,6 +20,7 @@
 #include "runtime/base/child.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/paths.h"
+#include "runtime/base/proctree.h"
 #include "runtime/base/thread.h"
 #include "runtime/hydra/hydra.h"
 
@@ -32,9 +31,9 @@
 /* Standard output and error, of this process and of the proxy; st_ino 0: none. */
 enum { OWN = 2, ALL = 4 };
 static struct stat pipes[ALL];
-static pid_t owner; /* the process whose pipes they are: this one, but in the helper */
-static pid_t proxy; /* 0: not under Hydra */
-static _Atomic pid_t spared;
+static struct proc_id owner; /* the process whose pipes they are: this one, but in the helper */
+static struct proc_id proxy; /* none: not under Hydra */
+static _Atomic pid_t spared; /* by its number alone: at worst another one goes on */
 
 void holders_spare(pid_t pid)
 {
@@ -43,71 +42,63 @@ void holders_spare(pid_t pid)
 
 /* ---- Is it one? --------------------------------------------------------------------------- */
 
-/* To write to: the proxy reads from them. One of the first `count` pipes. */
-static bool is_output(int directory, const char *name, int count)
+/* One of the first `count` pipes. The proxy reads from them, so only who may write to one matters. */
+static bool is_pipe(const struct stat *to, int count)
 {
-    struct stat link, file;
-    if (fstatat(directory, name, &link, AT_SYMLINK_NOFOLLOW) || !(link.st_mode & S_IWUSR) ||
-        fstatat(directory, name, &file, 0))
-        return false;
     bool is = false;
     for (int i = 0; i < count; i++)
-        is |= pipes[i].st_ino && file.st_ino == pipes[i].st_ino && file.st_dev == pipes[i].st_dev;
+        is |= pipes[i].st_ino && to->st_ino == pipes[i].st_ino && to->st_dev == pipes[i].st_dev;
     return is;
 }
 
-/* Of another user: nothing is seen. */
-static bool has_output(pid_t pid)
+static bool is_output(void *context, int fd, const struct stat *to)
 {
-    char path[64];
-    bool has = false;
-    snprintf(path, sizeof path, "/proc/%ld/fd", (long)pid);
-    DIR *descriptors = opendir(path);
-    for (struct dirent *entry; descriptors && !has && (entry = readdir(descriptors));)
-        has = entry->d_name[0] != '.' && is_output(dirfd(descriptors), entry->d_name, OWN);
-    if (descriptors)
-        closedir(descriptors);
-    return has;
+    (void)context, (void)fd;
+    return is_pipe(to, OWN);
 }
 
-/* What a script started that stands between the proxy and this process is not the program's. */
-static bool is_ours(pid_t pid)
+static bool is_owner_or_proxy(void *context, const struct proc *proc)
 {
-    for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++, pid = hydra_parent(pid)) {
-        if (pid == owner)
-            return true; /* of one that is just dying, too */
-        if (pid == proxy)
-            return false;
-    }
-    return true; /* an orphan */
+    (void)context;
+    return proctree_same(&proc->id, &owner) || proctree_same(&proc->id, &proxy);
 }
 
-static bool is_holder(pid_t pid)
+/* A descendant, of an owner that is just dying too, or an orphan. What a script started that stands between the proxy
+ * and this process is not the program's. */
+static bool is_ours(pid_t number)
 {
-    return pid > 1 && pid != getpid() && pid != atomic_load(&spared) && has_output(pid) && is_ours(pid);
+    struct proc found;
+    return !proctree_upwards(number, ANCESTORS_MAX, is_owner_or_proxy, NULL, &found) ||
+           proctree_same(&found.id, &owner);
+}
+
+/* Of one of another user nothing is seen. */
+static bool is_holder(pid_t number)
+{
+    return number > 1 && number != getpid() && number != atomic_load(&spared) &&
+           proctree_writes(number, is_output, NULL) && is_ours(number);
 }
 
 /* ---- As text, for the helper ---------------------------------------------------------------- */
 
 /* The owner, the proxy, whom to spare, and the device and number of each own pipe. */
-#define WHAT "%ld %ld %ld %lu:%lu %lu:%lu"
+#define WHAT "%d:%llu %d:%llu %d %lu:%lu %lu:%lu"
 
 static void describe_pipes(char *text, size_t size)
 {
-    snprintf(text, size, WHAT, (long)owner, (long)proxy, (long)atomic_load(&spared), (unsigned long)pipes[0].st_dev,
-             (unsigned long)pipes[0].st_ino, (unsigned long)pipes[1].st_dev, (unsigned long)pipes[1].st_ino);
+    snprintf(text, size, WHAT, owner.number, owner.start, proxy.number, proxy.start, atomic_load(&spared),
+             (unsigned long)pipes[0].st_dev, (unsigned long)pipes[0].st_ino, (unsigned long)pipes[1].st_dev,
+             (unsigned long)pipes[1].st_ino);
 }
 
-pid_t holders_adopt(const char *text)
+struct proc_id holders_adopt(const char *text)
 {
-    long process, manager, another;
+    pid_t another;
     unsigned long numbers[2 * OWN];
-    if (sscanf(text, WHAT, &process, &manager, &another, &numbers[0], &numbers[1], &numbers[2], &numbers[3]) !=
-        3 + 2 * OWN)
-        return -1;
-    owner = (pid_t)process;
-    proxy = (pid_t)manager;
-    holders_spare((pid_t)another);
+    if (sscanf(text, WHAT, &owner.number, &owner.start, &proxy.number, &proxy.start, &another, &numbers[0], &numbers[1],
+               &numbers[2], &numbers[3]) != 5 + 2 * OWN)
+        return (struct proc_id){0};
+    holders_spare(another);
     for (int i = 0; i < OWN; i++) {
         pipes[i].st_dev = numbers[2 * i];
         pipes[i].st_ino = numbers[2 * i + 1];
@@ -185,92 +176,89 @@ static void helper_end(void)
 
 /* ---- The beginning ------------------------------------------------------------------------- */
 
-/* Hydra leaves descriptors open: those that it made standard output and error of, and the proxy's own. Who redirects
- * his output has them yet. */
-static void hide_copies(void)
+/* Those that it made standard output and error of, and the proxy's own. */
+static bool hide_copy(void *context, int fd, const struct stat *to)
 {
     static int copies[6];
-    size_t count = 0;
-    DIR *descriptors = opendir("/proc/self/fd");
-    for (struct dirent *entry; descriptors && (entry = readdir(descriptors));) {
-        int fd = atoi(entry->d_name);
-        if (fd <= STDERR_FILENO || count == sizeof copies / sizeof *copies ||
-            !is_output(dirfd(descriptors), entry->d_name, ALL))
-            continue;
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-        copies[count] = fd;
-        child_without(&copies[count++]);
-    }
-    if (descriptors)
-        closedir(descriptors);
+    static size_t count;
+    (void)context;
+    if (fd <= STDERR_FILENO || count == sizeof copies / sizeof *copies || !is_pipe(to, ALL))
+        return false;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    copies[count] = fd;
+    child_without(&copies[count++]);
+    return false;
+}
+
+static bool take_pipe(void *context, int fd, const struct stat *to)
+{
+    struct stat *first = context;
+    if ((fd == STDOUT_FILENO || fd == STDERR_FILENO) && S_ISFIFO(to->st_mode))
+        first[fd - STDOUT_FILENO] = *to;
+    return false;
 }
 
 void holders_begin(void)
 {
-    owner = getpid();
+    owner = proctree_id(getpid());
     proxy = hydra_proxy();
-    for (int i = 0; i < ALL; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%ld/fd/%d", i < OWN ? (long)getpid() : (long)proxy, STDOUT_FILENO + i % OWN);
-        if (stat(path, &pipes[i]) || !S_ISFIFO(pipes[i].st_mode))
-            pipes[i].st_ino = 0;
-    }
-    if (!proxy)
+    if (!proxy.number)
         return;
-    hide_copies();
+    proctree_writes(owner.number, take_pipe, &pipes[0]);
+    proctree_writes(proxy.number, take_pipe, &pipes[OWN]);
+    proctree_writes(owner.number, hide_copy, NULL); /* Hydra leaves them open; who redirects his output has them yet */
     if (pipes[0].st_ino || pipes[1].st_ino)
         helper_begin();
 }
 
 /* ---- All of them --------------------------------------------------------------------------- */
 
-/* Calls this for each; how many there are. */
-static int for_each(void (*done)(pid_t pid))
+struct round {
+    void (*done)(const struct proc *proc);
+    int count;
+};
+
+static void show_one(void *context, const struct proc *proc)
 {
-    int count = 0;
-    DIR *processes = opendir("/proc");
-    for (struct dirent *entry; processes && (entry = readdir(processes));) {
-        pid_t pid = atoi(entry->d_name);
-        if (!is_holder(pid))
-            continue;
-        done(pid);
-        count++;
-    }
-    if (processes)
-        closedir(processes);
-    return count;
+    struct round *round = context;
+    if (!is_holder(proc->id.number))
+        return;
+    round->done(proc);
+    round->count++;
+}
+
+/* Calls this for each; how many there are. */
+static int for_each(void (*done)(const struct proc *proc))
+{
+    struct round round = {.done = done};
+    proctree_each(show_one, &round);
+    return round.count;
 }
 
 static int wait_ms; /* for one in a row */
 
-static void await_end(pid_t pid)
+static void await_end(const struct proc *proc)
 {
-    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    struct pollfd end = {.fd = proctree_watch(&proc->id), .events = POLLIN};
     if (end.fd < 0)
         return;
     poll(&end, 1, wait_ms);
     close(end.fd);
 }
 
-static void tell_to_end(pid_t pid)
+static void tell_to_end(const struct proc *proc)
 {
-    char path[64], name[64] = "?", text[200];
-    snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
-    FILE *file = fopen(path, "r");
-    if (file && fgets(name, sizeof name, file))
-        name[strcspn(name, "\n")] = 0;
-    if (file)
-        fclose(file);
+    char text[200];
     snprintf(text, sizeof text,
-             "note: the program left '%s' running (pid %ld), which would keep the job from ending; it is ended", name,
-             (long)pid);
+             "note: the program left '%s' running (pid %d), which would keep the job from ending; it is ended",
+             proc->name, proc->id.number);
     ending_say(text);
-    kill(pid, SIGTERM);
+    proctree_signal(&proc->id, SIGTERM);
 }
 
-static void end_at_once(pid_t pid)
+static void end_at_once(const struct proc *proc)
 {
-    kill(pid, SIGKILL);
+    proctree_signal(&proc->id, SIGKILL);
 }
 
 static void end_each(void)
@@ -285,7 +273,7 @@ static void end_each(void)
 
 void holders_end(void)
 {
-    if (proxy && (pipes[0].st_ino || pipes[1].st_ino))
+    if (proxy.number && (pipes[0].st_ino || pipes[1].st_ino))
         end_each();
     helper_end();
 }

@@ -7,12 +7,15 @@
 
 #include <sys/types.h>
 
+#include "runtime/base/proctree.h"
+
 /* Looks which pipes lead to Hydra, before the program can redirect them. What holds them when this process is killed is
  * ended by a helper program. */
 void holders_begin(void);
 
-/* For that helper: from here on this process stands for the one that WHAT describes. That one's number, or -1. */
-pid_t holders_adopt(const char *what);
+/* For that helper: from here on this process stands for the one that WHAT describes. Which that is; none (0): WHAT is
+ * no such text. */
+struct proc_id holders_adopt(const char *what);
 
 /* A child of ours that may outlive us; 0: none. Any thread. */
 void holders_spare(pid_t pid);

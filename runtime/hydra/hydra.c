@@ -1,4 +1,4 @@
-/* What the process tree and command lines under /proc say of this process's launch. */
+/* What the process tree and command lines say of this process's launch. */
 #include "runtime/hydra/hydra.h"
 
 #include <poll.h>
@@ -10,40 +10,18 @@
 #include <unistd.h>
 
 #include "runtime/base/paths.h"
-#include "runtime/base/proc.h"
+#include "runtime/base/proctree.h"
 
 #define ANCESTORS 8 /* a script or two may stand between the proxy and this process */
 
-static long parent_of(long pid)
+static bool is_proxy(void *context, const struct proc *proc)
 {
-    struct procstat stat;
-    return procstat_read(pid, &stat) ? 0 : stat.parent;
-}
-
-/* The command line of a process, its words ended by NUL, two at the end. The caller frees it. */
-static char *command_line(long pid)
-{
-    char path[64], *text = NULL;
-    size_t size = 0;
-    snprintf(path, sizeof path, "/proc/%ld/cmdline", pid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return NULL;
-    ssize_t length = getdelim(&text, &size, EOF, file); /* no byte is EOF: all of it */
-    fclose(file);
-    char *ended = length > 0 ? realloc(text, (size_t)length + 2) : NULL;
-    if (!ended) {
-        free(text);
-        return NULL;
-    }
-    ended[length] = ended[length + 1] = 0;
-    return ended;
-}
-
-static int is_proxy(const char *command)
-{
-    const char *slash = strrchr(command, '/');
-    return !strcmp(slash ? slash + 1 : command, "hydra_pmi_proxy");
+    char *words = proctree_words(proc->id.number);
+    const char *slash = words ? strrchr(words, '/') : NULL;
+    bool is = words && !strcmp(slash ? slash + 1 : words, "hydra_pmi_proxy");
+    (void)context;
+    free(words);
+    return is;
 }
 
 static int take_options(const char *words, char *options[HYDRA_OPTIONS_MAX])
@@ -59,28 +37,21 @@ static int take_options(const char *words, char *options[HYDRA_OPTIONS_MAX])
     return count;
 }
 
-pid_t hydra_parent(pid_t pid)
+static bool find_proxy(struct proc *proxy)
 {
-    return (pid_t)parent_of(pid);
+    return proctree_upwards(getppid(), ANCESTORS, is_proxy, NULL, proxy);
 }
 
-pid_t hydra_proxy(void)
+struct proc_id hydra_proxy(void)
 {
-    long pid = getppid();
-    for (int i = 0; i < ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
-        char *words = command_line(pid);
-        bool found = words && is_proxy(words);
-        free(words);
-        if (found)
-            return (pid_t)pid;
-    }
-    return 0;
+    struct proc proxy;
+    return find_proxy(&proxy) ? proxy.id : (struct proc_id){0};
 }
 
 int hydra_options(char *options[HYDRA_OPTIONS_MAX])
 {
-    pid_t proxy = hydra_proxy();
-    char *words = proxy ? command_line(proxy) : NULL;
+    struct proc proxy;
+    char *words = find_proxy(&proxy) ? proctree_words(proxy.id.number) : NULL;
     int count = words ? take_options(words, options) : 0;
     free(words);
     return count;
@@ -135,18 +106,17 @@ int hydra_launch_by(char *options[HYDRA_OPTIONS_MAX], int *count, char *launcher
     return set_option(options, count, by, launcher) || set_option(options, count, with, program) ? -1 : 0;
 }
 
-static bool has_failed(void *context, long pid, const struct procstat *stat)
+static bool has_failed(void *context, const struct proc *proc)
 {
-    struct procstat *failed = context;
-    (void)pid;
-    *failed = *stat;
-    return stat->state == 'Z' && stat->status != 0;
+    struct proc *failed = context;
+    *failed = *proc;
+    return proc->ended && proc->status != 0;
 }
 
 bool hydra_failed(pid_t mpiexec, char *name, size_t name_size, int *status)
 {
-    struct procstat failed;
-    if (!procstat_child(mpiexec, has_failed, &failed))
+    struct proc failed;
+    if (!proctree_child(mpiexec, has_failed, &failed))
         return false;
     snprintf(name, name_size, "%s", failed.name);
     *status = WIFEXITED(failed.status) ? WEXITSTATUS(failed.status) : 128 + WTERMSIG(failed.status);
@@ -161,31 +131,28 @@ bool hydra_loses_statuses(const char *version)
     return major == 4 && (minor == 1 || (minor == 2 && patch <= 2));
 }
 
-static bool is_any(void *context, long pid, const struct procstat *stat)
+static bool is_any(void *context, const struct proc *proc)
 {
-    (void)context, (void)pid, (void)stat;
+    (void)context, (void)proc;
     return true;
 }
 
 bool hydra_is_alone(pid_t mpiexec)
 {
-    return !procstat_child(mpiexec, is_any, NULL);
+    return !proctree_child(mpiexec, is_any, NULL);
 }
 
-static bool is_terminal(long pid, int fd, char *path, size_t size)
+static bool is_terminal(pid_t process, int fd, char *path, size_t size)
 {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/%ld/fd/%d", pid, fd);
-    ssize_t length = readlink(link, path, size - 1);
-    path[length > 0 ? length : 0] = 0;
+    proctree_leads_to(process, fd, path, size);
     return !strncmp(path, "/dev/pts/", 9) || !strncmp(path, "/dev/tty", 8);
 }
 
 bool hydra_terminal(char *path, size_t size)
 {
     char other[64];
-    pid_t proxy = hydra_proxy();
-    long mpiexec = proxy ? parent_of(proxy) : 0;
+    struct proc proxy;
+    pid_t mpiexec = find_proxy(&proxy) ? proxy.parent : 0;
     return mpiexec && is_terminal(mpiexec, 1, path, size) && is_terminal(mpiexec, 2, other, sizeof other) &&
            !strcmp(path, other);
 }

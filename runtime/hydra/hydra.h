@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "runtime/base/proctree.h"
+
 #define HYDRA_OPTIONS_MAX 6
 
 /* The variable that tells the tether, below, what it stands for. */
@@ -48,11 +50,8 @@ bool hydra_is_alone(pid_t mpiexec);
  */
 bool hydra_loses_statuses(const char *version);
 
-/* The proxy that started this process, or 0. Local. */
-pid_t hydra_proxy(void);
-
-/* Of a process on this host; 0: there is no such one. */
-pid_t hydra_parent(pid_t pid);
+/* The proxy that started this process; none (0) without Hydra. Local. */
+struct proc_id hydra_proxy(void);
 
 /* Are mpiexec's standard output and error one terminal? Then its path. Only on mpiexec's own host. Local. */
 bool hydra_terminal(char *path, size_t size);
