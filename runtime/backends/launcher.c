@@ -487,8 +487,8 @@ static void insist_on_end(struct coordinator *c, struct launch *launch)
         return;
     }
     for (int p = launch->first; p < launch->first + launch->count; p++)
-        if (parking_is_local(c, p) && processes_state(c, p) != PROCESS_GONE)
-            kill(processes_pid(c, p), SIGKILL);
+        if (processes_state(c, p) != PROCESS_GONE)
+            parking_kill_here(c, p);
     if (launch->insistence > 10)
         pidfd_send_signal(launch->process, SIGKILL, NULL, 0);
 }

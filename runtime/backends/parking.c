@@ -9,6 +9,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/host.h"
 #include "runtime/base/json.h"
+#include "runtime/base/proctree.h"
 #include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/replies.h"
 #include "runtime/member/member.h"
@@ -102,11 +103,14 @@ void parking_cancel(struct coordinator *c, const struct adaptation *a)
         r->due = monotonic_seconds() + GRACE;
 }
 
-bool parking_is_local(const struct coordinator *c, int process)
+/* What merely plays this host (EPOP_HOST_NAME) may be on another one. */
+void parking_kill_here(const struct coordinator *c, int process)
 {
+    struct proc_id here = processes_here(c, process);
     char host[HOST_OWN_MAX] = "";
     gethostname(host, sizeof host - 1);
-    return processes_pid(c, process) > 0 && !strcmp(processes_host(c, process), host);
+    if (!strcmp(processes_host(c, process), host))
+        proctree_signal(&here, SIGKILL);
 }
 
 /* Is it one of those that have to end? It may have come back, and may be joining again by now. */
@@ -129,8 +133,8 @@ static int end_those_left(struct coordinator *c, struct recall *r)
             continue;
         left++;
         processes_send(c, p, json_message(ORDER(join_end)));
-        if (r->attempts && parking_is_local(c, p))
-            kill(processes_pid(c, p), SIGKILL);
+        if (r->attempts)
+            parking_kill_here(c, p);
     }
     r->due = monotonic_seconds() + AGAIN;
     r->attempts++;

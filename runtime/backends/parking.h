@@ -18,7 +18,7 @@ void parking_cancel(struct coordinator *c, const struct adaptation *a);
 void parking_kill(struct coordinator *c, const struct adaptation *a);
 double parking_tick(struct coordinator *c);
 
-/* Has it said where it is, and is that here? */
-bool parking_is_local(const struct coordinator *c, int process);
+/* Kills it, if it runs on this host. */
+void parking_kill_here(const struct coordinator *c, int process);
 
 #endif

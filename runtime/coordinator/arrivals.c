@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "runtime/base/binding.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
+#include "runtime/base/proctree.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
 #include "runtime/coordinator/checkpoint.h"
@@ -25,6 +27,7 @@
 #include "runtime/coordinator/state.h"
 #include "runtime/coordinator/survey.h"
 #include "runtime/wire/messages.h"
+#include "runtime/wire/socket.h"
 
 /* ---- Processes that are lost --------------------------------------------------------------------- */
 
@@ -114,11 +117,20 @@ static void check_identity(struct coordinator *c, struct process *p, const char 
         fatal(c, text);
 }
 
+/* It has just said so. */
+static struct proc_id find_here(const struct report_hello *report)
+{
+    char own[HOST_OWN_MAX];
+    wire_host(own, sizeof own);
+    return report->host && !strcmp(report->host, own) ? proctree_id(report->pid) : (struct proc_id){0};
+}
+
 static void on_hello(struct coordinator *c, int process, const struct report_hello *report)
 {
     struct process *p = process_at(c, process);
     snprintf(p->host, sizeof p->host, "%s", report->host ? report->host : "?");
     p->pid = report->pid;
+    p->here = find_here(report);
     p->slurm_job = report->slurm_job;
     p->attached = true;
     measure_attached(c, process);

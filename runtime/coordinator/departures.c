@@ -1,14 +1,13 @@
 /* Processes that left, until they have ended. */
 #include "runtime/coordinator/departures.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/base/proctree.h"
 #include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
@@ -19,7 +18,6 @@
 #define LIMIT 10.0 /* seconds that somebody waits */
 #define LOOK  0.02 /* seconds between two looks */
 #define LATE  0.5  /* likewise, when nobody waits any more */
-#define PATH  64
 
 struct departure {
     int *processes, count; /* owned */
@@ -31,28 +29,12 @@ struct departure {
 
 /* ---- Has it ended? ------------------------------------------------------------------------------- */
 
-/* A process of this host; one that nobody has asked for its status has ended, too. */
-static bool pid_runs(int pid)
+/* Of one on another host only the connection is seen. */
+static bool has_ended(const struct process *p)
 {
-    char path[PATH], text[512] = "";
-    if (pid <= 0 || (kill(pid, 0) && errno == ESRCH))
-        return false;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[length] = 0;
-    const char *state = strrchr(text, ')');
-    return state && state[1] && state[2] != 'Z' && state[2] != 'X';
-}
-
-static bool has_ended(const struct coordinator *c, const struct process *p)
-{
-    bool here = !strcmp(p->host, process_at(c, 0)->host);
     if (p->state != PROCESS_GONE && p->state != PROCESS_LOST)
         return false;
-    return !p->attached || (p->closed && !(here && pid_runs(p->pid)));
+    return !p->attached || (p->closed && !proctree_runs(&p->here));
 }
 
 /* It stands by, or has joined again since, or has the control plane: nobody waits for that. */
@@ -68,7 +50,7 @@ static bool launch_has_ended(const struct coordinator *c, int launch)
     if (!launch || !c->config.backend->launched)
         return true;
     for (int p = 0; p < c->processes.count; p++)
-        if (process_at(c, p)->launch == launch && !has_ended(c, process_at(c, p)))
+        if (process_at(c, p)->launch == launch && !has_ended(process_at(c, p)))
             return true;
     return !c->config.backend->launched(launch);
 }
@@ -77,7 +59,7 @@ static bool is_over(const struct coordinator *c, const struct departure *d)
 {
     for (int i = 0; i < d->count; i++) {
         const struct process *p = process_at(c, d->processes[i]);
-        if (!stays(p) && !(has_ended(c, p) && launch_has_ended(c, p->launch)))
+        if (!stays(p) && !(has_ended(p) && launch_has_ended(c, p->launch)))
             return false;
     }
     return true;
@@ -88,7 +70,7 @@ static bool is_over(const struct coordinator *c, const struct departure *d)
 static bool host_is_used(const struct coordinator *c, const char *host)
 {
     for (int p = 0; p < c->processes.count; p++)
-        if (!strcmp(process_at(c, p)->host, host) && !has_ended(c, process_at(c, p)))
+        if (!strcmp(process_at(c, p)->host, host) && !has_ended(process_at(c, p)))
             return true;
     return false;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/base/host.h"
+#include "runtime/base/proctree.h"
 #include "runtime/coordinator/processes.h"
 #include "runtime/member/plan.h"
 #include "runtime/member/stretch.h"
@@ -41,9 +42,10 @@ struct process {
     /* arrivals.c, from its hello */
     char host[HOST_OWN_MAX];
     int pid;
-    bool attached;   /* to the control plane: its hello has come */
-    bool identified; /* and said what it runs */
-    bool bound;      /* to these cores of its host */
+    struct proc_id here; /* none on another host */
+    bool attached;       /* to the control plane: its hello has come */
+    bool identified;     /* and said what it runs */
+    bool bound;          /* to these cores of its host */
     cpu_set_t cores;
     int slurm_job; /* that it runs in; 0: none */
     /* agreement.c; for others process_forget_answers */

@@ -56,9 +56,9 @@ const char *processes_host(const struct coordinator *c, int process)
     return process_at(c, process)->host;
 }
 
-int processes_pid(const struct coordinator *c, int process)
+struct proc_id processes_here(const struct coordinator *c, int process)
 {
-    return process_at(c, process)->pid;
+    return process_at(c, process)->here;
 }
 
 const cpu_set_t *processes_cores(const struct coordinator *c, int process)

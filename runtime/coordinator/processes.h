@@ -9,6 +9,8 @@
 #include <sched.h>
 #include <stdbool.h>
 
+#include "runtime/base/proctree.h"
+
 struct coordinator;
 struct process;
 
@@ -38,7 +40,8 @@ bool processes_is_free(const struct coordinator *c, int process);
 /* Its hello has come: where it runs is known. */
 bool processes_is_attached(const struct coordinator *c, int process);
 const char *processes_host(const struct coordinator *c, int process);
-int processes_pid(const struct coordinator *c, int process); /* 0: not known */
+/* None (0) where it runs on another host, as far as that is known. */
+struct proc_id processes_here(const struct coordinator *c, int process);
 /* The cores of its host that it is bound to; NULL: to none. */
 const cpu_set_t *processes_cores(const struct coordinator *c, int process);
 /* The adaptation that it was started for; 0: the job's start. */
