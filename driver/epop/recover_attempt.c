@@ -19,7 +19,7 @@
 #include "driver/epop/options.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/base/proc.h"
+#include "runtime/base/proctree.h"
 #include "runtime/base/say.h"
 #include "runtime/control/address.h"
 #include "runtime/control/control.h"
@@ -511,7 +511,7 @@ static void take_all_news(struct attempt *a)
     tell_that_it_runs(a);
     judge_attempt(a);
     if (a->kill && monotonic_seconds() > a->kill && !a->ended)
-        kin_signal(getpid(), NULL, SIGKILL);
+        proctree_signal_kin(NULL, SIGKILL);
 }
 
 static int wait_and_take(struct attempt *a, struct event *tick, struct event *signals)
@@ -552,8 +552,8 @@ static void clear_leftovers(struct attempt *a)
 {
     if (a->words.word == WORD_ENDED || (!a->words.begun && !a->died && !a->told))
         return;
-    kin_signal(getpid(), NULL, SIGKILL);
-    for (int i = 0; i < 500 && kin_signal(getpid(), NULL, 0) > 0; i++)
+    proctree_signal_kin(NULL, SIGKILL);
+    for (int i = 0; i < 500 && proctree_signal_kin(NULL, 0) > 0; i++)
         usleep(10000);
     reap_children(a);
     leftovers_remove();
@@ -572,7 +572,7 @@ bool attempt_run(struct attempt *a, char **argv, struct error *error)
     }
     int failed = watch_attempt(a, error);
     if (failed)
-        kin_signal(getpid(), NULL, SIGKILL);
+        proctree_signal_kin(NULL, SIGKILL);
     clear_leftovers(a);
     return !failed;
 }

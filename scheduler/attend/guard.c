@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
-#include "runtime/base/proc.h"
+#include "runtime/base/proctree.h"
 #include "runtime/hydra/leftovers.h"
 #include "scheduler/attend/jobdir.h"
 
@@ -187,15 +187,15 @@ static void terminate_command(struct guarding *g)
 static void terminate_all(struct guarding *g)
 {
     terminate_command(g);
-    kin_signal(getpid(), NULL, SIGTERM);
-    kin_signal(getpid(), NULL, SIGCONT);
+    proctree_signal_kin(NULL, SIGTERM);
+    proctree_signal_kin(NULL, SIGCONT);
     begin_sweep(g, SWEEP_TERMINATED, terminated);
 }
 
 static void kill_all(struct guarding *g)
 {
     g->dirty = true;
-    kin_signal(getpid(), NULL, SIGKILL);
+    proctree_signal_kin(NULL, SIGKILL);
     begin_sweep(g, SWEEP_KILLED, killed);
 }
 
@@ -272,7 +272,7 @@ static void wait_and_serve(struct guarding *g)
 
 static void conclude_sweep(struct guarding *g)
 {
-    int left = g->alone ? 0 : kin_signal(getpid(), NULL, 0);
+    int left = g->alone ? 0 : proctree_signal_kin(NULL, 0);
     if (g->dirty)
         leftovers_remove();
     tell_attendant(g, (struct guard_message){.word = GUARD_ENDED, .number = g->status, .left = left});

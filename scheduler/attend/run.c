@@ -21,8 +21,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
-#include "runtime/base/proc.h"
-#include "runtime/control/rundir.h"
+#include "runtime/base/proctree.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/hydra/leftovers.h"
 #include "runtime/wire/loop.h"
@@ -52,7 +51,7 @@ static int write_started(const char *directory, pid_t guard, struct error *error
 {
     char path[STARTED_MAX], start[32];
     cJSON *json = cJSON_CreateObject();
-    snprintf(start, sizeof start, "%llu", control_process_start(guard));
+    snprintf(start, sizeof start, "%llu", proctree_id(guard).start);
     cJSON_AddNumberToObject(json, "version", 1);
     cJSON_AddNumberToObject(json, "pid", guard);
     cJSON_AddStringToObject(json, "start_time", start);
@@ -67,31 +66,32 @@ static bool is_started(const char *directory)
     return !access(started_path(directory, path), F_OK);
 }
 
-static bool guard_is_there(long pid, unsigned long long start)
+static struct proc_id read_guard(const char *directory)
 {
-    return pid > 1 && start && control_process_start(pid) == start;
+    char path[STARTED_MAX];
+    cJSON *started = jobdir_read_json(started_path(directory, path));
+    const char *start = json_text(started, "start_time");
+    struct proc_id guard = {json_int(started, "pid", 0), start ? strtoull(start, NULL, 10) : 0};
+    cJSON_Delete(started);
+    return guard;
 }
 
-static void await_guard(long pid, unsigned long long start)
+static void await_guard(const struct proc_id *guard)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
-    for (double end = monotonic_seconds() + guard_patience; guard_is_there(pid, start) && monotonic_seconds() < end;)
+    for (double end = monotonic_seconds() + guard_patience; proctree_runs(guard) && monotonic_seconds() < end;)
         nanosleep(&pause, NULL);
-    if (guard_is_there(pid, start))
-        kill((pid_t)pid, SIGKILL);
+    proctree_signal(guard, SIGKILL);
 }
 
 /* Waits for the guard, which ends it; ends it where that has died, too. How it ended. */
 static cJSON *end_lost_job(const char *directory, const char *mark)
 {
-    char path[STARTED_MAX];
-    cJSON *started = jobdir_read_json(started_path(directory, path)), *ended;
-    const char *start = json_text(started, "start_time");
-    await_guard(json_int(started, "pid", 0), start ? strtoull(start, NULL, 10) : 0);
-    cJSON_Delete(started);
-    if (kin_end(-1, mark))
+    struct proc_id guard = read_guard(directory);
+    await_guard(&guard);
+    if (proctree_end_kin(mark))
         leftovers_remove();
-    ended = jobdir_read_ended(directory);
+    cJSON *ended = jobdir_read_ended(directory);
     return ended ? ended : jobdir_ended_lost();
 }
 
@@ -107,23 +107,23 @@ struct failure {
     int status;
 };
 
-static bool is_mpiexec(void *context, long pid, const struct procstat *stat)
+static bool is_mpiexec(void *context, const struct proc *proc)
 {
-    (void)context, (void)pid;
-    return !strncmp(stat->name, "mpiexec", 7);
+    (void)context;
+    return !strncmp(proc->name, "mpiexec", 7);
 }
 
-static bool reaches_nobody(void *context, long pid, const struct procstat *stat)
+static bool reaches_nobody(void *context, const struct proc *proc)
 {
     struct failure *failure = context;
-    return is_mpiexec(NULL, pid, stat) &&
-           hydra_failed((pid_t)pid, failure->name, sizeof failure->name, &failure->status);
+    return is_mpiexec(NULL, proc) &&
+           hydra_failed(proc->id.number, failure->name, sizeof failure->name, &failure->status);
 }
 
 /* Is there an mpiexec right below that process? */
 static bool mpiexec_is_below(pid_t above)
 {
-    return procstat_child(above, is_mpiexec, NULL);
+    return proctree_child(above, is_mpiexec, NULL);
 }
 
 /* Is there an mpiexec right below that process of which such a command has ended with an error? Then a line says which.
@@ -131,7 +131,7 @@ static bool mpiexec_is_below(pid_t above)
 static bool sees_unreached(pid_t above, char *text, size_t size)
 {
     struct failure failure;
-    bool seen = procstat_child(above, reaches_nobody, &failure);
+    bool seen = proctree_child(above, reaches_nobody, &failure);
     if (seen)
         snprintf(text, size, "mpiexec cannot start processes on other hosts: its '%s' ended with status %d",
                  failure.name, failure.status);
@@ -193,7 +193,7 @@ static void finish_job(struct beside *b, cJSON *ended)
 /* What the guard had below it has become this process's. */
 static cJSON *without_guard(void)
 {
-    kin_end(getpid(), NULL);
+    proctree_end_kin(NULL);
     return jobdir_ended_lost();
 }
 
