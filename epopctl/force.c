@@ -3,13 +3,11 @@
  * long, its processes on this host are signalled, and Hydra ends those on others. In any case it comes back when they
  * are gone.
  */
-#include <dirent.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,8 +18,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/host.h"
 #include "runtime/base/json.h"
-#include "runtime/base/proc.h"
-#include "runtime/control/rundir.h"
+#include "runtime/base/proctree.h"
+#include "runtime/control/jobs.h"
 #include "runtime/wire/messages.h"
 #include "terminal/output.h"
 
@@ -29,16 +27,15 @@
 
 /*
  * The process of rank 0, what started it (Hydra's proxy and its mpiexec), and what they have started, ranks and
- * launches of joining processes, as /proc has them. A process that shares no output with the one that started it is the
- * program's own affair, and left out.
+ * launches of joining processes. A process that shares no output with the one that started it is the program's own
+ * affair, and left out.
  */
 
 /* The job's own process, that of rank 0; mpiexec and proxies; all others. */
 enum { FAMILY_JOB = 1, FAMILY_LAUNCHER = 2, FAMILY_OTHER = 4, FAMILY_ALL = 7 };
 
 struct relative {
-    long pid;
-    unsigned long long start; /* so that another process of the same number is not taken for it */
+    struct proc_id id;
     int kind;
     char name[32];
 };
@@ -50,122 +47,102 @@ struct family {
 
 #define ANCESTORS 8 /* a script or two, or a keeper, may stand between the proxy and a rank */
 
-static bool is_mine(long pid)
+static bool is_mpiexec(const struct proc *proc)
 {
-    char path[64];
-    struct stat status;
-    snprintf(path, sizeof path, "/proc/%ld", pid);
-    return !stat(path, &status) && status.st_uid == geteuid();
+    return !strncmp(proc->name, "mpiexec", 7) || !strncmp(proc->name, "mpirun", 6);
 }
 
-/* 0 or -1. */
-static int read_process(long pid, char name[32], long *parent)
+static bool is_proxy(const struct proc *proc)
 {
-    struct procstat stat;
-    if (procstat_read(pid, &stat))
-        return -1;
-    *parent = stat.parent;
-    snprintf(name, 32, "%.31s", stat.name);
-    return 0;
+    return !strcmp(proc->name, "hydra_pmi_proxy");
 }
 
-static bool is_mpiexec(const char *name)
+static bool is_proxy_of_ours(void *context, const struct proc *proc)
 {
-    return !strncmp(name, "mpiexec", 7) || !strncmp(name, "mpirun", 6);
-}
-
-static bool is_proxy(const char *name)
-{
-    return !strcmp(name, "hydra_pmi_proxy");
-}
-
-static int kind_of_process(const struct control_job *job, long pid, const char *name)
-{
-    if (pid == job->pid)
-        return FAMILY_JOB;
-    return is_mpiexec(name) || is_proxy(name) ? FAMILY_LAUNCHER : FAMILY_OTHER;
-}
-
-static bool family_has(const struct family *family, long pid)
-{
-    for (size_t i = 0; i < family->count; i++)
-        if (family->members[i].pid == pid)
-            return true;
-    return false;
-}
-
-static void family_add(struct family *family, long pid, const char *name, int kind)
-{
-    unsigned long long start = control_process_start(pid);
-    if (!start || family_has(family, pid) ||
-        array_reserve(&family->members, &family->room, family->count + 1, sizeof *family->members))
-        return;
-    struct relative *one = &family->members[family->count++];
-    *one = (struct relative){.pid = pid, .start = start, .kind = kind};
-    snprintf(one->name, sizeof one->name, "%s", name);
+    (void)context;
+    return is_proxy(proc) && proc->ours;
 }
 
 /* The mpiexec above the proxy above it; the proxy where mpiexec is on another host; itself where there is neither. */
-static long root_of(long pid)
+static struct proc_id root_of(const struct proc_id *process)
 {
-    char name[32];
-    long at = pid, parent;
-    for (int i = 0; i < ANCESTORS && !read_process(at, name, &parent); i++, at = parent)
-        if (is_proxy(name) && is_mine(at))
-            return !read_process(parent, name, &(long){0}) && is_mpiexec(name) && is_mine(parent) ? parent : at;
-    return pid;
+    struct proc proxy, above;
+    if (!proctree_upwards(process->number, ANCESTORS, is_proxy_of_ours, NULL, &proxy))
+        return *process;
+    return !proctree_read(proxy.parent, &above) && is_mpiexec(&above) && above.ours ? above.id : proxy.id;
 }
 
-static bool shares_output(long pid, long with)
+static bool family_has(const struct family *family, const struct proc_id *id)
+{
+    for (size_t i = 0; i < family->count; i++)
+        if (proctree_same(&family->members[i].id, id))
+            return true;
+    return false;
+}
+
+/* Looking for those of a job; the descent's context. */
+struct search {
+    struct family *family;
+    struct proc_id job, root;
+};
+
+static int kind_of(const struct search *search, const struct proc *proc)
+{
+    if (proctree_same(&proc->id, &search->job))
+        return FAMILY_JOB;
+    return is_mpiexec(proc) || is_proxy(proc) ? FAMILY_LAUNCHER : FAMILY_OTHER;
+}
+
+static bool family_begins(void *context, const struct proc *proc)
+{
+    const struct search *search = context;
+    return proctree_same(&proc->id, &search->root) || proctree_same(&proc->id, &search->job) ||
+           family_has(search->family, &proc->id);
+}
+
+static bool shares_output(pid_t one, pid_t other)
 {
     for (int fd = 1; fd <= 2; fd++) {
-        char path[64], one[256] = "", other[256] = "?";
-        snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
-        ssize_t length = readlink(path, one, sizeof one - 1);
-        snprintf(path, sizeof path, "/proc/%ld/fd/%d", with, fd);
-        if (readlink(path, other, sizeof other - 1) == length && length > 0 && !memcmp(one, other, (size_t)length))
+        char its[256], others[256];
+        if (proctree_leads_to(one, fd, its, sizeof its) && proctree_leads_to(other, fd, others, sizeof others) &&
+            !strcmp(its, others))
             return true;
     }
     return false;
 }
 
-/* Those that one of them has started. Were there any? */
-static bool add_children(struct family *family, const struct control_job *job)
+static bool family_follows(void *context, const struct proc *child, const struct proc *parent)
 {
-    DIR *processes = opendir("/proc");
-    size_t before = family->count;
-    for (const struct dirent *entry; processes && (entry = readdir(processes));) {
-        char name[32];
-        long parent, pid = atol(entry->d_name);
-        if (pid <= 1 || family_has(family, pid) || read_process(pid, name, &parent) || !is_mine(pid))
-            continue;
-        int kind = kind_of_process(job, pid, name);
-        for (size_t i = 0; i < before; i++) {
-            const struct relative by = family->members[i];
-            if (by.pid == parent && ((kind | by.kind) & FAMILY_LAUNCHER || shares_output(pid, parent)))
-                family_add(family, pid, name, kind);
-        }
-    }
-    if (processes)
-        closedir(processes);
-    return family->count > before;
+    return (kind_of(context, child) | kind_of(context, parent)) & FAMILY_LAUNCHER ||
+           shares_output(child->id.number, parent->id.number);
+}
+
+static void family_add(void *context, const struct proc *proc)
+{
+    const struct search *search = context;
+    struct family *family = search->family;
+    if (proc->ended || family_has(family, &proc->id) ||
+        array_reserve(&family->members, &family->room, family->count + 1, sizeof *family->members))
+        return;
+    struct relative *one = &family->members[family->count++];
+    *one = (struct relative){.id = proc->id, .kind = kind_of(search, proc)};
+    snprintf(one->name, sizeof one->name, "%.31s", proc->name);
 }
 
 /* Those that are there now and not yet in it; *family is zero at first. Empty where the job's process is gone, not this
  * user's, or on another host. */
 static void family_find(struct family *family, const struct control_job *job)
 {
-    char name[32];
-    long parent;
-    if (!job->here || !control_job_alive(job) || !is_mine(job->pid))
+    struct proc proc;
+    if (!job->here || !control_job_alive(job) || proctree_read(job->process.number, &proc) || !proc.ours)
         return;
-    long root = root_of(job->pid);
-    if (!read_process(root, name, &parent))
-        family_add(family, root, name, kind_of_process(job, root, name));
-    while (add_children(family, job))
-        ;
-    if (!read_process(job->pid, name, &parent))
-        family_add(family, job->pid, name, FAMILY_JOB);
+    struct search search = {.family = family, .job = job->process, .root = root_of(&job->process)};
+    const struct descent descent = {family_begins, family_follows, family_add, &search};
+    size_t before;
+    do {
+        before = family->count;
+        proctree_descend(&descent);
+    } while (family->count > before); /* one of them may have started another meanwhile */
 }
 
 static void family_free(struct family *family)
@@ -174,16 +151,11 @@ static void family_free(struct family *family)
     *family = (struct family){0};
 }
 
-static bool is_still_there(const struct relative *one)
-{
-    return control_process_start(one->pid) == one->start;
-}
-
 /* One that is still there; NULL: none is. */
 static const struct relative *family_left(const struct family *family)
 {
     for (size_t i = 0; i < family->count; i++)
-        if (is_still_there(&family->members[i]))
+        if (proctree_runs(&family->members[i].id))
             return &family->members[i];
     return NULL;
 }
@@ -192,8 +164,8 @@ static const struct relative *family_left(const struct family *family)
 static void family_signal(const struct family *family, int kinds, int number)
 {
     for (size_t i = 0; i < family->count; i++)
-        if (family->members[i].kind & kinds && is_still_there(&family->members[i]))
-            kill((pid_t)family->members[i].pid, number);
+        if (family->members[i].kind & kinds)
+            proctree_signal(&family->members[i].id, number);
 }
 
 /* ---- Ending it ---------------------------------------------------------------------------------- */
@@ -326,8 +298,9 @@ static int force_here(const struct options *arguments, struct forcing *f)
     if (ended)
         return conclude_force(arguments, NULL,
                               f->signalled ? "it did not end by itself, and was ended by signals" : NULL);
-    snprintf(reason, sizeof reason, "%.120s is still there after %g s: %s, pid %ld", f->job->id,
-             arguments->timeout_ms / 1e3, left ? left->name : "its rank 0", left ? left->pid : f->job->pid);
+    snprintf(reason, sizeof reason, "%.120s is still there after %g s: %s, pid %d", f->job->id,
+             arguments->timeout_ms / 1e3, left ? left->name : "its rank 0",
+             left ? left->id.number : f->job->process.number);
     return conclude_force(arguments, reason, NULL);
 }
 

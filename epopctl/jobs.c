@@ -291,7 +291,7 @@ static void print_jobs(const struct control_job *jobs, cJSON **statuses, int cou
         if (!json)
             add_job_row(table, statuses[i], &jobs[i]);
         cJSON_AddStringToObject(statuses[i], "host", jobs[i].host);
-        cJSON_AddNumberToObject(statuses[i], "pid", (double)jobs[i].pid);
+        cJSON_AddNumberToObject(statuses[i], "pid", jobs[i].process.number);
         if (jobs[i].apart)
             cJSON_AddBoolToObject(statuses[i], "apart", true);
         cJSON_AddItemToArray(array, statuses[i]);

@@ -205,7 +205,7 @@ static void print_top_array(const struct control_job *jobs, cJSON **statuses, in
     cJSON *array = cJSON_CreateArray();
     for (int i = 0; i < count; i++) {
         cJSON_AddStringToObject(statuses[i], "host", jobs[i].host);
-        cJSON_AddNumberToObject(statuses[i], "pid", (double)jobs[i].pid);
+        cJSON_AddNumberToObject(statuses[i], "pid", jobs[i].process.number);
         cJSON_AddItemReferenceToArray(array, statuses[i]);
     }
     term_print_json(array);

@@ -14,15 +14,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "gateway/job.h"
 #include "gateway/server.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/proctree.h"
 #include "runtime/control/control.h"
 #include "runtime/control/jobs.h"
 #include "runtime/control/rundir.h"
@@ -80,11 +81,6 @@ static int serve(const struct control_job *job, const char *directory, const cha
 
 /* ---- Who watches it ------------------------------------------------------------------- */
 
-static int watch_process(pid_t pid)
-{
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-}
-
 /* Waits for the end of one of them (other: -1, of the first alone), so many seconds; negative: without end. Is it the
  * first? */
 static bool ended(int fd, int other, double seconds)
@@ -100,7 +96,7 @@ static bool ended(int fd, int other, double seconds)
 /* Until one of both ends. Has the job? Then the other may take its leave. */
 static bool attend(int job, pid_t server, const char *where)
 {
-    int fd = watch_process(server);
+    int fd = pidfd_open(server, 0);
     bool over = fd < 0 || ended(job, fd, -1);
     int status = 0;
     if (over) {
@@ -157,8 +153,8 @@ static int gateway(const char *file)
     struct error error;
     if (find_job(file, &job))
         return EXIT_FAILURE;
-    int process = watch_process((pid_t)job.pid);
-    if (process < 0 || control_process_start(job.pid) != job.start_time)
+    int process = proctree_watch(&job.process);
+    if (process < 0)
         return EXIT_FAILURE;
     int used = control_directory("pmix", "", directory, sizeof directory, &error);
     if (used < 0)

@@ -17,6 +17,7 @@
 #include "runtime/base/batch.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
+#include "runtime/base/proctree.h"
 #include "runtime/control/rundir.h"
 
 #define FILE_MAX (256 * 1024)
@@ -69,10 +70,9 @@ static int parse_job(const char *text, struct control_job *job)
         !copy_text(job->host, sizeof job->host, json, "host") && !copy_text(start, sizeof start, json, "start_time")) {
         copy_text(job->program, sizeof job->program, json, "program");
         copy_text(job->batch, sizeof job->batch, json, "batch");
-        job->pid = (long)json_number(json, "pid", 0);
-        job->start_time = strtoull(start, NULL, 10);
+        job->process = (struct proc_id){json_int(json, "pid", 0), strtoull(start, NULL, 10)};
         locate_job(job, json);
-        result = job->pid > 0 ? 0 : -1;
+        result = job->process.number > 0 ? 0 : -1;
     }
     cJSON_Delete(json);
     return result;
@@ -80,7 +80,7 @@ static int parse_job(const char *text, struct control_job *job)
 
 bool control_job_alive(const struct control_job *job)
 {
-    return !job->here || control_process_start(job->pid) == job->start_time;
+    return !job->here || proctree_runs(&job->process);
 }
 
 void control_job_place(const struct control_job *job, char text[CONTROL_PLACE_MAX])
@@ -98,17 +98,17 @@ static bool is_number_of_start(const char *text)
 static void remove_leftover(int directory, const char *name)
 {
     char here[256] = "localhost", prefix[64], mark[CONTROL_NAMESPACE_MARK_MAX];
-    long pid;
-    unsigned long long start;
+    struct proc_id owner;
     int read = 0;
     gethostname(here, sizeof here - 1);
     control_namespace_mark(mark);
     int length = snprintf(prefix, sizeof prefix, "wire.%.40s.", here);
-    if (strncmp(name, prefix, (size_t)length) || sscanf(name + length, "%ld.%llu%n", &pid, &start, &read) != 2 ||
+    if (strncmp(name, prefix, (size_t)length) ||
+        sscanf(name + length, "%d.%llu%n", &owner.number, &owner.start, &read) != 2 ||
         strncmp(name + length + read, mark, strlen(mark)))
         return;
     const char *rest = name + length + read + strlen(mark);
-    if ((!*rest || is_number_of_start(rest)) && control_process_start(pid) != start)
+    if ((!*rest || is_number_of_start(rest)) && !proctree_runs(&owner))
         unlinkat(directory, name, 0);
 }
 
@@ -202,7 +202,7 @@ static cJSON *complete_file(const char *id, const cJSON *job, const char *uri, c
     if (!file)
         file = cJSON_CreateObject();
     gethostname(host, sizeof host - 1);
-    snprintf(start, sizeof start, "%llu", control_process_start(getpid()));
+    snprintf(start, sizeof start, "%llu", proctree_id(getpid()).start);
     static const char *const ours[] = {"version",    "job",  "uri",       "token", "pid",
                                        "start_time", "host", "namespace", "batch"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)

@@ -7,14 +7,14 @@
 #include <stddef.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/proctree.h"
 
 struct control_job {
     char id[128], uri[512], token[65], host[256], program[256];
-    char batch[64]; /* the job of a resource manager that it is: "epoprm:17"; "" */
-    long pid;
-    unsigned long long start_time;
-    bool here;  /* on this host, so that its process can be looked at */
-    bool apart; /* on this host too, but in another namespace of process numbers, say a container */
+    char batch[64];         /* the job of a resource manager that it is: "epoprm:17"; "" */
+    struct proc_id process; /* that of its rank 0 */
+    bool here;              /* on this host, so that its process can be looked at */
+    bool apart;             /* on this host too, but in another namespace of process numbers, say a container */
 };
 
 /* Where it is, for people: "n1", or "n1, in another PID namespace". */

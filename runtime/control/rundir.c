@@ -24,7 +24,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/host.h"
 #include "runtime/base/paths.h"
-#include "runtime/base/proc.h"
+#include "runtime/base/proctree.h"
 #include "runtime/control/control.h"
 
 #define FIRST_NAMESPACE "pid:[4026531836]"
@@ -119,7 +119,7 @@ int control_rundir_socket(char *path, size_t size, struct error *error)
         return -1;
     gethostname(host, sizeof host - 1);
     control_namespace_mark(mark);
-    snprintf(path, size, "%s/wire.%.40s.%ld.%llu%s", base, host, (long)getpid(), control_process_start(getpid()), mark);
+    snprintf(path, size, "%s/wire.%.40s.%ld.%llu%s", base, host, (long)getpid(), proctree_id(getpid()).start, mark);
     return 0;
 }
 
@@ -132,12 +132,6 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 void control_rundir_remove(const char *path)
 {
     nftw(path, remove_entry, 4, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
-unsigned long long control_process_start(long pid)
-{
-    struct procstat stat;
-    return procstat_read(pid, &stat) || stat.state == 'Z' || stat.state == 'X' ? 0 : stat.start;
 }
 
 /* The first one has a number that is the kernel's for ever, and the host's name says which machine it is of. Numbers of

@@ -21,10 +21,6 @@ void control_rundir_remove(const char *path);
 #define CONTROL_RUNDIRS_MAX 4
 int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256]);
 
-/* When the process started, in clock ticks since boot; 0 if there is no such process, or nothing of it but
- * its exit status. */
-unsigned long long control_process_start(long pid);
-
 /* The namespace that process numbers of this process are of, which a container may have to itself: "" for the one that
  * a machine starts with. */
 #define CONTROL_NAMESPACE_MAX 96

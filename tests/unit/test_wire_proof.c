@@ -5,11 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "runtime/control/rundir.h"
 #include "runtime/wire/attach.h"
 #include "runtime/wire/proof.h"
 
@@ -147,14 +145,6 @@ static void test_long_texts_stay_within(void **state)
     assert_false(proof_is(code, other));
 }
 
-static void test_start_of_a_process(void **state)
-{
-    (void)state;
-    assert_true(control_process_start(getpid()) > 0);
-    assert_true(control_process_start(getpid()) == control_process_start(getpid()));
-    assert_true(!control_process_start(0x7ffffffe));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,7 +156,6 @@ int main(void)
         cmocka_unit_test(test_other_end_and_other_role),
         cmocka_unit_test(test_what_is_no_code),
         cmocka_unit_test(test_long_texts_stay_within),
-        cmocka_unit_test(test_start_of_a_process),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
