@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
+#include "runtime/base/proctree.h"
 #include "runtime/wire/messages.h"
 
 static const pmix_value_t *value_of(const struct asked *asked, const char *key)
@@ -196,6 +197,13 @@ static bool out_of_reach(const struct view *view, const struct asked *asked)
     return !found;
 }
 
+/* The job has just said its number. */
+static int signal_one(const cJSON *process, int number)
+{
+    struct proc_id id = proctree_id(json_int(process, "pid", 0));
+    return proctree_signal(&id, number);
+}
+
 /* No request of the job does that. */
 static pmix_status_t send_signal(const struct view *view, const struct asked *asked)
 {
@@ -206,12 +214,12 @@ static pmix_status_t send_signal(const struct view *view, const struct asked *as
         return PMIX_ERR_BAD_PARAM;
     if (out_of_reach(view, asked))
         return PMIX_ERR_NOT_SUPPORTED;
-    cJSON_ArrayForEach(process,
-                       cJSON_GetObjectItemCaseSensitive(
-                           view->job, "processes")) if (view_counts(process) &&
-                                                        is_for(view, asked, json_int(process, "process", -1)) &&
-                                                        kill((pid_t)json_int(process, "pid", 0), (int)number)) status =
-        PMIX_ERR_NOT_FOUND;
+    cJSON_ArrayForEach(process, cJSON_GetObjectItemCaseSensitive(view->job, "processes"))
+    {
+        if (view_counts(process) && is_for(view, asked, json_int(process, "process", -1)) &&
+            signal_one(process, (int)number))
+            status = PMIX_ERR_NOT_FOUND;
+    }
     return status;
 }
 
