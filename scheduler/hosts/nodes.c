@@ -13,6 +13,7 @@
 
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/proctree.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/wire/loop.h"
 #include "scheduler/hosts/launch.h"
@@ -120,8 +121,8 @@ static const double beginning = 5; /* seconds in which the first look may keep o
 struct check {
     struct hosts *hosts;
     int node;
-    pid_t pid;
-    int fd; /* what it says */
+    struct proc_id launcher; /* nobody's child any more when it has ended */
+    int fd;                  /* what it says */
     struct event *said, *late, *failing;
     int failed; /* how often in a row mpiexec was seen with a launcher that had failed */
     char text[256];
@@ -177,8 +178,7 @@ static void be_down(struct hosts_node *node, struct hosts *hosts, const char *wh
 static void drop_check(struct check *check)
 {
     struct event *events[] = {check->said, check->late, check->failing};
-    if (check->pid > 0)
-        kill(-check->pid, SIGKILL);
+    proctree_signal_group(&check->launcher, SIGKILL);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (events[i])
             event_free(events[i]);
@@ -225,7 +225,8 @@ static void look_at_it(evutil_socket_t fd, short what, void *context)
     (void)fd, (void)what;
     char name[64];
     int status;
-    check->failed = hydra_failed(check->pid, name, sizeof name, &status) ? check->failed + 1 : 0;
+    bool failed = proctree_runs(&check->launcher) && hydra_failed(check->launcher.number, name, sizeof name, &status);
+    check->failed = failed ? check->failed + 1 : 0;
     if (check->failed < 2)
         wire_timer_set(check->failing, look_apart);
     else
@@ -237,7 +238,9 @@ static int start_check(struct check *check, int out)
     char **argv = hosts_launch_hostname(check->hosts, check->node);
     struct spawn what = {
         .argv = argv, .in = SPAWN_NOTHING, .out = out, .err = SPAWN_NOTHING, .session = true, .directory = "/"};
-    int failed = argv ? spawn_program(&what, &check->pid) : ENOMEM;
+    pid_t pid = 0;
+    int failed = argv ? spawn_program(&what, &pid) : ENOMEM;
+    check->launcher = proctree_id(failed ? 0 : pid);
     for (size_t i = 0; argv && argv[i]; i++)
         free(argv[i]);
     free(argv);
