@@ -16,6 +16,7 @@
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/paths.h"
+#include "runtime/base/proctree.h"
 #include "runtime/base/say.h"
 #include "runtime/base/thread.h"
 #include "runtime/control/rundir.h"
@@ -25,7 +26,7 @@
 
 #define ADDRESS_MAX 320
 
-static pid_t attendant;
+static struct proc_id attendant; /* none: there is none */
 
 static bool read_address(const char *path, char address[ADDRESS_MAX])
 {
@@ -57,13 +58,14 @@ static bool find_address(char address[ADDRESS_MAX])
 void beside_attend(const char *address_file)
 {
     char address[ADDRESS_MAX], helper[PATH_MAX];
-    if (attendant || !*address_file || !slurm_job() || !find_address(address) ||
+    pid_t pid;
+    if (attendant.number || !*address_file || !slurm_job() || !find_address(address) ||
         helper_find("attend", helper, sizeof helper))
         return;
     char *argv[] = {helper, "link", address, (char *)address_file, NULL};
     struct spawn what = {.argv = argv, .in = SPAWN_NOTHING, .out = SPAWN_NOTHING, .err = STDERR_FILENO};
-    if (spawn_program(&what, &attendant))
-        attendant = 0;
+    if (!spawn_program(&what, &pid))
+        attendant = proctree_id(pid);
 }
 
 static void *reap(void *argument)
@@ -89,11 +91,12 @@ void beside_gateway(const char *address_file)
 
 void beside_end(void)
 {
-    if (!attendant || kill(attendant, SIGKILL))
+    if (!attendant.number)
         return;
-    while (waitpid(attendant, NULL, 0) < 0 && errno == EINTR)
+    int ended = proctree_signal(&attendant, SIGKILL); /* a program may have waited for all children */
+    while (waitpid(attendant.number, NULL, ended ? WNOHANG : 0) < 0 && errno == EINTR)
         ;
-    attendant = 0;
+    attendant = (struct proc_id){0};
 }
 
 /* ---- Companions --------------------------------------------------------------------------------- */
