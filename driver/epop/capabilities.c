@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
+#include "runtime/base/proctree.h"
 #include "runtime/base/say.h"
 #include "runtime/hydra/mpiexec.h"
 #include "runtime/hydra/pmi.h"
@@ -265,18 +265,18 @@ int capabilities_print(int as_json)
 /* Rank 1 ends without MPI_Finalize, which would wait for rank 0. A launcher that does not allow it ends both. */
 static int try_leave(int rank)
 {
-    int pid = (int)getpid();
+    struct proc_id leaver = proctree_id(getpid());
     if (!pmi_can_leave()) {
         if (rank == 0)
             printf("leave no: the launcher is not Hydra's mpiexec\n");
         return 0;
     }
     if (rank == 1) {
-        MPI_Send(&pid, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        MPI_Send(&leaver, sizeof leaver, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
         pmi_leave(0);
     }
-    MPI_Recv(&pid, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    struct pollfd process = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    MPI_Recv(&leaver, sizeof leaver, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    struct pollfd process = {.fd = proctree_watch(&leaver), .events = POLLIN};
     bool gone = process.fd < 0 || poll(&process, 1, LEAVE_MS) > 0;
     poll(NULL, 0, 100); /* for a launcher that ends all then to do so */
     printf(gone ? "leave yes\n" : "leave no: the process did not end\n");
