@@ -1,19 +1,16 @@
-/* Which batch job this process belongs to, and what /proc says of a process. */
+/* Which batch job this process belongs to. */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "runtime/base/batch.h"
-#include "runtime/base/proc.h"
 
 /* In a process of its own, as it is looked at once. */
 static void batch(const char *said, const char *job, const char *step, const char *expected)
@@ -48,35 +45,8 @@ static void test_batch_job(void **state)
     batch(NULL, "-1", NULL, NULL);
 }
 
-static void test_procstat(void **state)
-{
-    struct procstat stat, again;
-    int ends[2];
-    char byte;
-    (void)state;
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (!child) {
-        prctl(PR_SET_NAME, "a) R 1 (b");
-        _exit(write(ends[1], "", 1) == 1 && pause() ? 0 : 1);
-    }
-    assert_int_equal(read(ends[0], &byte, 1), 1);
-    assert_int_equal(procstat_read(child, &stat), 0);
-    assert_string_equal(stat.name, "a) R 1 (b");
-    assert_int_equal(stat.parent, getpid());
-    assert_true(stat.start > 0);
-    kill(child, SIGKILL);
-    siginfo_t info;
-    waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
-    assert_int_equal(procstat_read(child, &again), 0);
-    assert_int_equal(again.state, 'Z');
-    assert_true(again.start == stat.start);
-    waitpid(child, NULL, 0);
-    assert_int_equal(procstat_read(child, &again), -1);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_batch_job), cmocka_unit_test(test_procstat)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_batch_job)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
