@@ -1,7 +1,4 @@
-/*
- * What the job's processes say, in one table that hands each message to the module whose business it is; and what
- * follows when a process is lost without a word.
- */
+/* What the job's processes say, in one table that hands each message to the module whose business it is. */
 #ifndef EPOP_COORDINATOR_ARRIVALS_H
 #define EPOP_COORDINATOR_ARRIVALS_H
 
@@ -9,12 +6,6 @@
 #include <stdbool.h>
 
 struct coordinator;
-
-/* ---- Processes that are lost --------------------------------------------------------------------- */
-
-/* Processes whose connection is lost: which of them the job can do without. */
-
-void losses_take(struct coordinator *c, int process);
 
 /* Has it to wait for rank 0's position? */
 bool arrivals_waits(const struct coordinator *c, const cJSON *message);

@@ -15,6 +15,7 @@
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/departures.h"
 #include "runtime/coordinator/events.h"
+#include "runtime/coordinator/liveness.h"
 #include "runtime/coordinator/part.h"
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/process.h"

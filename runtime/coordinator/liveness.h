@@ -1,8 +1,8 @@
 /*
- * Whether those who are waited for still come. Silence: a process that is stopped, or whose host is gone, does not
- * answer its control thread's questions. Stuck: ranks that wait in MPI for others that hold at a target. The
- * watchdog: ranks that come to no further iteration. The first two call off what waits for them, as long as that can
- * be; the third speaks.
+ * Whether those who are waited for still come. Losses: a process died, or its connection broke. Silence: a process
+ * that is stopped, or whose host is gone, does not answer its control thread's questions. Stuck: ranks that wait in MPI
+ * for others that hold at a target. The watchdog: ranks that come to no further iteration. The first three call off
+ * what waits for them, as long as that can be, or end the job; the last speaks.
  */
 #ifndef EPOP_COORDINATOR_LIVENESS_H
 #define EPOP_COORDINATOR_LIVENESS_H
@@ -15,6 +15,13 @@
 
 struct coordinator;
 struct process;
+
+/* ---- Processes that are lost --------------------------------------------------------------------- */
+
+/* Its connection to process 0 is gone without a word before: the job does without it, or ends. */
+void losses_take(struct coordinator *c, int process);
+
+/* ---- Processes that do not answer ---------------------------------------------------------------- */
 
 struct silence {
     struct timer question; /* when they are asked next; set as long as anybody is waited for */
