@@ -31,9 +31,8 @@ def test_one_gives_way_to_another_and_takes_the_nodes_back(daemon):
 
 def test_jobs_of_every_kind(daemon):
     """A rigid one, a moldable one, one that runs as it is, one that fails, one that cannot be started, an executable
-    with elastic calls, which turns out to be malleable. They last a moment, as mpiexec may die of those that do not
-    (docs/reference/faults.md)."""
-    rigid = daemon.submit("sh", "-c", "hostname; sleep 0.5", ranks=(2, 2))
+    with elastic calls, which turns out to be malleable."""
+    rigid = daemon.submit(*ruling.HOSTNAME, ranks=(2, 2))
     moldable = daemon.submit("sh", "-c", "echo of $PMI_SIZE; sleep 0.5", ranks=(1, 3))
     once = daemon.submit("sh", "-c", "echo $EPOPRM_JOB $EPOPRM_RANKS on $EPOPRM_HOSTS; exit 3", ranks=(1, 2), once=True)
     missing = daemon.submit("./is-not-there", ranks=(1, 1))
@@ -48,7 +47,7 @@ def test_jobs_of_every_kind(daemon):
     assert daemon.wait_end(missing, "failed")["status"] != 0
     elastic = daemon.submit(job.BUILD / "plain/heat_adapt", "1000", "1000000000", ranks=(1, 4))
     assert daemon.wait_job(elastic, lambda one: one["kind"] == "malleable")
-    rigid = daemon.submit("sleep", "0.5", ranks=(3, 3))
+    rigid = daemon.submit(*ruling.MOMENT, ranks=(3, 3))
     daemon.wait_end(rigid)
     daemon.request("cancel", job=elastic)
     daemon.wait_end(elastic, "cancelled")

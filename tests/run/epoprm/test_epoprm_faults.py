@@ -46,7 +46,7 @@ def test_a_job_dies_in_the_middle_of_a_resize(daemon, space):
     first = endless(daemon)
     daemon.stop("leave")
     daemon.start(stop_at="asked")
-    second = daemon.say_submit("true", ranks=(2, 2))
+    second = daemon.say_submit(*ruling.MOMENT, ranks=(2, 2))
     daemon.wait_stopped()
     os.kill(rank_0(space), signal.SIGKILL)
     os.kill(daemon.pid, signal.SIGCONT)
@@ -78,9 +78,9 @@ def test_a_job_that_is_stopped_keeps_its_nodes(daemon, space):
     stopped = rank_0(space)
     job.send_signal(stopped, signal.SIGSTOP)
     try:
-        waiting = daemon.submit("true", ranks=(1, 1))
+        waiting = daemon.submit(*ruling.MOMENT, ranks=(1, 1))
         daemon.wait_event("asked", first, 3)
-        other = daemon.submit("true", ranks=(1, 1))
+        other = daemon.submit(*ruling.MOMENT, ranks=(1, 1))
         daemon.request("cancel", job=other)
         daemon.wait_end(other, "cancelled")
         assert daemon.jobs()[waiting]["state"] == "waiting"
@@ -99,6 +99,6 @@ def test_a_job_refuses_to_grow(daemon):
     second = daemon.wait_event("refused", number, 2)
     assert "launcher" in second["text"] and second["time"] - daemon.events(number, "refused")[0]["time"] >= 1
     assert daemon.jobs()[number]["nodes"] == 1
-    other = daemon.submit("true", ranks=(2, 2))
+    other = daemon.submit(*ruling.MOMENT, ranks=(2, 2))
     daemon.wait_end(other)
     assert {row["outcome"] for row in daemon.rows("SELECT outcome FROM resize")} <= {"refused", ""}

@@ -26,7 +26,7 @@ def test_a_job_grows_onto_hosts_and_leaves_them(daemon, net):
     first = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 3))
     daemon.wait_runs(first, 3)
     wait_ranks(net, ["n1", "n2", "n3"])
-    second = daemon.submit("hostname", ranks=(1, 1))
+    second = daemon.submit(*ruling.HOSTNAME, ranks=(1, 1))
     daemon.wait_end(second)
     shrunk = daemon.rows("SELECT * FROM resize WHERE job=?", first)[0]
     assert daemon.output(second).strip() in shrunk["nodes"].split(",")
@@ -53,10 +53,10 @@ def test_a_host_dies_and_comes_back(daemon, net):
     ruling.wait_for(lambda: daemon.nodes()["n2"]["state"] == "down")
     ruling.wait_for(lambda: daemon.nodes()["n1"]["state"] == "idle")
     assert daemon.jobs()[other]["state"] == "running"
-    last = daemon.submit("hostname", ranks=(1, 1))
+    last = daemon.submit(*ruling.HOSTNAME, ranks=(1, 1))
     daemon.wait_end(last)
     assert daemon.output(last).split() == ["n1"]
-    waits = daemon.submit("hostname", ranks=(2, 2))
+    waits = daemon.submit(*ruling.HOSTNAME, ranks=(2, 2))
     (net.directory / "gone").rename(net.directory / "n2")
     daemon.wait_end(waits)
     assert sorted(daemon.output(waits).split()) == ["n1", "n2"]
@@ -83,14 +83,14 @@ def test_no_job_is_started_where_one_failed(daemon, net):
     """Before the host has been looked at: those that wait are not lost with the one that ran there."""
     struck = daemon.submit("sh", "-c", "echo here; exec sleep 1000", ranks=(3, 3))
     ruling.wait_for(lambda: daemon.output(struck).count("here") == 3, why=lambda: daemon.output(struck))
-    waiting = [daemon.submit("hostname", ranks=(1, 1)) for _ in range(3)]
+    waiting = [daemon.submit(*ruling.HOSTNAME, ranks=(1, 1)) for _ in range(3)]
     net.power_off("n2")
     daemon.wait_end(struck, "failed")
     for number in waiting:
         daemon.wait_end(number)
     assert {daemon.output(number).strip() for number in waiting} <= {"n1", "n3"}
     assert daemon.wait_event("node")["text"].startswith("n2 is down")
-    last = daemon.submit("hostname", ranks=(3, 3))
+    last = daemon.submit(*ruling.HOSTNAME, ranks=(3, 3))
     net.power_on("n2")
     daemon.wait_end(last)
 
@@ -107,7 +107,7 @@ def test_a_host_goes_without_a_word(net, host, ranks):
         net.power_off(host, silently=True)
         assert "attendant" not in daemon.wait_end(struck, "failed")["reason"]
         ruling.wait_for(lambda: daemon.nodes()[host]["state"] == "down")
-        last = daemon.submit("hostname", ranks=(2, 2))
+        last = daemon.submit(*ruling.HOSTNAME, ranks=(2, 2))
         net.power_on(host)
         daemon.wait_end(last)
     finally:

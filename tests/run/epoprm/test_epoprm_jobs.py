@@ -44,7 +44,7 @@ def test_joiners_that_hang(daemon, space, net):
     """Given up by the job: the node is free again, for another job, and the next attempt works."""
     number, waits = start(daemon, space, "--prepare-timeout", space.patience(2))
     assert "not ready in time" in wait_outcome(daemon, number, "refused")["reason"]
-    other = daemon.submit("hostname", ranks=(1, 1))
+    other = daemon.submit(*ruling.HOSTNAME, ranks=(1, 1))
     waits.off()
     daemon.wait_end(other)
     assert daemon.output(other).split() == ["n2"]
@@ -79,7 +79,7 @@ def test_rank_0_is_killed_in_a_growth(daemon, space, net):
     daemon.wait_end(number, "failed")
     for pid in pids:
         joining.wait_for_end_of(pid)
-    other = daemon.submit("hostname", ranks=(2, 2))
+    other = daemon.submit(*ruling.HOSTNAME, ranks=(2, 2))
     daemon.wait_end(other)
 
 

@@ -14,7 +14,7 @@ def test_one_gives_way_to_another_in_the_pool(space):
     try:
         first = daemon.submit(job.program("ledger"), *joining.ENDLESS, ranks=(1, 2))
         daemon.wait_runs(first, 2)
-        second = daemon.submit("true", ranks=(1, 1))
+        second = daemon.submit(*ruling.MOMENT, ranks=(1, 1))
         daemon.wait_end(second)
         daemon.wait_event("settled", first, 2)
         daemon.wait_runs(first, 2)

@@ -29,7 +29,7 @@ def test_dies_in_a_shrink(daemon, step):
     daemon.wait_runs(first, 3)
     daemon.stop("leave")
     daemon.start(stop_at=step)
-    second = daemon.say_submit("true", ranks=(2, 2))
+    second = daemon.say_submit(*ruling.MOMENT, ranks=(2, 2))
     die_and_rise(daemon)
     daemon.wait_end(second)
     daemon.wait_runs(first, 3)
@@ -86,7 +86,7 @@ def test_the_clock_was_set_back(daemon):
     daemon.start()
     first = daemon.submit("sleep", "1000", ranks=(3, 3))
     daemon.wait_event("running", first)
-    waiting = [daemon.submit("true", ranks=(1, 1)) for _ in range(2)]
+    waiting = [daemon.submit(*ruling.MOMENT, ranks=(1, 1)) for _ in range(2)]
     daemon.kill()
     with contextlib.closing(sqlite3.connect(daemon.directory / "journal.db")) as journal, journal:
         journal.execute("UPDATE job SET submitted=submitted+5000 WHERE number<=?", (waiting[0],))

@@ -15,6 +15,8 @@ import job
 
 SHARE = job.BUILD / "tests/policies/share.so"
 STEPS = ["decided", "asked", "prepared", "agreed", "committed", "settled"]
+# Commands for jobs: mpiexec may die of those that end in their first moments (docs/reference/faults.md).
+MOMENT, HOSTNAME = ["sleep", "0.5"], ["sh", "-c", "hostname; sleep 0.5"]
 LIMIT = 60  # seconds for anything that is waited for
 
 
