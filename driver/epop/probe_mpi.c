@@ -41,7 +41,7 @@ static int try_version(void)
 {
     struct device device = device_read();
     if (rank == 0)
-        printf("library %s, device %s\n", device.library, device.name[0] ? device.name : "unknown");
+        printf("library %s, device %s\n", device.library, device.name);
     return 0;
 }
 

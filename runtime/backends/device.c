@@ -5,15 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value of a line "KEY:<spaces>VALUE"; "" without one. */
-static void read_line(const char *text, const char *key, char *value, size_t size)
+/* The value of a line "KEY:<spaces>VALUE"; `without` where there is none. */
+static void read_line(const char *text, const char *key, const char *without, char *value, size_t size)
 {
     const char *line = strstr(text, key);
-    value[0] = 0;
-    if (!line)
-        return;
-    line += strlen(key);
-    line += strspn(line, ": \t");
+    line = line ? line + strlen(key) + strspn(line + strlen(key), ": \t") : without;
     snprintf(value, size, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
@@ -24,8 +20,8 @@ struct device device_read(void)
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
     PMPI_Get_library_version(text, &length);
-    read_line(text, "MPICH Version", device.version, sizeof device.version);
-    read_line(text, "MPICH Device", device.name, sizeof device.name);
+    read_line(text, "MPICH Version", "", device.version, sizeof device.version);
+    read_line(text, "MPICH Device", "unknown", device.name, sizeof device.name);
     if (device.version[0])
         snprintf(device.library, sizeof device.library, "MPICH %s", device.version);
     else

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* What the library says of itself. `library` is "MPICH 4.0.2", or another library's first line of text; of MPICH there
- * are also its version, "4.0.2", and its device, "ch4:ucx", else "". */
+/* What the library says of itself. `library` is "MPICH 4.0.2", or another library's first line of text; `version` of
+ * MPICH is "4.0.2", else "", and `name` of its device is "ch4:ucx", else "unknown". */
 struct device {
     char library[96], version[32], name[32];
 };

@@ -88,6 +88,17 @@ def test_version(space):
     assert re.match(r"epop \d+\.\d+\.\d+ .*\nMPICH \d[^ ]*, device \S+; built with MPICH \d", result.out), result
 
 
+@pytest.mark.parametrize("text,said", [
+    ("MPICH Version:      4.0.2\nMPICH Release date: Thu Apr  7 12:34:45 CDT 2022\nMPICH Device:       ch3:sock\n", "MPICH 4.0.2, device ch3:sock"),
+    ("MPICH Version:\t4.0.2\nMPICH Release date:\t", "MPICH 4.0.2, device unknown"),
+    ("Open MPI v4.1.4, package: Debian OpenMPI\nmore", "Open MPI v4.1.4, package: Debian OpenMPI, device unknown"),
+    ("", ", device unknown")])
+def test_what_the_mpi_library_says_of_itself(space, text, said):
+    """With what is between key and value, and of a library that is not MPICH."""
+    result = space.epop("--version", env={"LD_PRELOAD": job.test_program("preload_version"), "EPOP_TEST_LIBRARY": text})
+    assert result.status == 0 and re.search(rf"\n{re.escape(said)}; built with MPICH \d\S*\n$", result.out), result
+
+
 @pytest.mark.parametrize("version,tried", [("4.0.2", True), ("4.0.20", False), ("4.1.2", False), ("6.0.0rc1", False)])
 def test_a_version_of_mpich_that_was_not_tried(space, version, tried):
     """Said where somebody asks, and in no other job."""
