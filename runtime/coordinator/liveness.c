@@ -65,13 +65,13 @@ static void take_loss(struct coordinator *c, int process)
         parked_is_gone(c, process);
     if (c->ending.finished || p->state == PROCESS_LOST || (own_launch && p->state == PROCESS_GONE))
         return;
-    bool in_window = adaptation_is(c, ADAPTATION_WINDOW), merges = a && a->preconnect == PRECONNECT_MERGES;
+    bool opened = adaptation_is(c, ADAPTATION_WINDOW), merges = a && a->preconnect == PRECONNECT_MERGES;
     bool can_do_without =
-        !(in_window || merges) || (in_window && a->connected == 0 && c->config.backend->connects == CONNECTS_IN_TIME);
+        !(opened || merges) || (opened && a->connected == 0 && c->config.backend->connects == CONNECTS_IN_TIME);
     if (p->state == PROCESS_JOINING && own_launch && a && can_do_without) {
         snprintf(text, sizeof text, "a joining process (pid %d on %s) is gone", p->pid, p->host);
         processes_gone(c, process);
-        if (in_window)
+        if (opened)
             adaptation_end_joiners(c); /* the old ranks' connect then fails, and they go on */
         else
             adaptation_fail(c, text);
