@@ -1,14 +1,16 @@
 /*
  * What standard tools of PMIx ask of a job, beside it:
  *
- *     pmix-gateway ADDRESS-FILE
+ *     pmix-gateway [--verbose] ADDRESS-FILE
  *
- * The process that was started ends at once, so that nobody has to wait for a child. Another one watches the job's
- * process 0 and, once the job has lasted a second, a third, which has the PMIx server; when that one dies it is started
- * again, three times a minute at most. All of it ends with the job. The server's files are in a directory of the
- * user's, which is found as JOB.pmix beside the job's own file, JOB.json; its address is in JOB.pmix/uri.
+ * The process that was started ends at once, so that nobody has to wait for a child; verbose, it says before on stderr
+ * if EPOP's tests were not run with this OpenPMIx. Another one watches the job's process 0 and, once the job has lasted
+ * a second, a third, which has the PMIx server; when that one dies it is started again, three times a minute at most.
+ * All of it ends with the job. The server's files are in a directory of the user's, which is found as JOB.pmix beside
+ * the job's own file, JOB.json; its address is in JOB.pmix/uri.
  */
 #include <errno.h>
+#include <pmix.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@
 #include "gateway/server.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/proctree.h"
+#include "runtime/base/tried.h"
 #include "runtime/control/control.h"
 #include "runtime/control/jobs.h"
 #include "runtime/control/rundir.h"
@@ -166,16 +169,29 @@ static int gateway(const char *file)
     return EXIT_SUCCESS;
 }
 
+/* PMIx_Get_version: "OpenPMIx 4.2.2, repo rev: ...". */
+static void say_untried(void)
+{
+    char version[32], untried[TRIED_TEXT];
+    if (sscanf(PMIx_Get_version(), "OpenPMIx %31[^, ]", version) == 1 && !tried_with("OpenPMIx", version, untried))
+        fprintf(stderr, "epop: note: %s\n", untried);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: pmix-gateway ADDRESS-FILE\n");
+    bool verbose = argc == 3 && !strcmp(argv[1], "--verbose");
+    if (argc != 2 + verbose) {
+        fprintf(stderr, "usage: pmix-gateway [--verbose] ADDRESS-FILE\n");
         return 2;
     }
+    if (verbose)
+        say_untried();
     pid_t pid = fork();
     if (pid)
         return pid < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     setsid();
     umask(077);
-    return gateway(argv[1]);
+    if (!freopen("/dev/null", "w", stderr)) /* nobody has to wait for it to be closed */
+        fclose(stderr);
+    return gateway(argv[argc - 1]);
 }

@@ -10,6 +10,7 @@ static const struct {
 } table[] = {
     {"MPICH", "4.0.2, 4.2.1, 5.0.2"},
     {"HDF5", "1.10, 1.14"},
+    {"OpenPMIx", "4.2.2, 5.0.7"},
     {"Slurm", "22.05"},
 };
 

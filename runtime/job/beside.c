@@ -76,15 +76,18 @@ static void *reap(void *argument)
 
 /* What is started here ends at once, and leaves another process: a program that waits for all its children would
  * wait for it. */
-void beside_gateway(const char *address_file)
+void beside_gateway(const char *address_file, bool verbose)
 {
     char helper[PATH_MAX];
     pid_t pid;
     if (!*address_file || helper_find("pmix-gateway", helper, sizeof helper))
         return;
-    char *argv[] = {helper, (char *)address_file, NULL};
-    struct spawn what = {
-        .argv = argv, .in = SPAWN_NOTHING, .out = SPAWN_NOTHING, .err = SPAWN_NOTHING, .session = true};
+    char *quiet[] = {helper, (char *)address_file, NULL}, *loud[] = {helper, "--verbose", (char *)address_file, NULL};
+    struct spawn what = {.argv = verbose ? loud : quiet,
+                         .in = SPAWN_NOTHING,
+                         .out = SPAWN_NOTHING,
+                         .err = verbose ? STDERR_FILENO : SPAWN_NOTHING,
+                         .session = true};
     if (!spawn_program(&what, &pid))
         thread_start(NULL, reap, (void *)(long)pid);
 }

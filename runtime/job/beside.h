@@ -16,8 +16,8 @@
 void beside_attend(const char *address_file);
 
 /* Likewise. What standard tools of PMIx ask is answered by lib/epop/pmix-gateway. It sees by itself when the job ends.
- */
-void beside_gateway(const char *address_file);
+ * Verbose, it says on stderr if this OpenPMIx was not tried. */
+void beside_gateway(const char *address_file, bool verbose);
 
 /* The job ends: so does the attendant, before whoever waits for the job's output. */
 void beside_end(void);

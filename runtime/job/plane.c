@@ -395,7 +395,7 @@ int plane_open(const struct plane *plane, const epop_program_t *program, struct 
     if (!failed)
         beside_attend(control_address_file());
     if (!failed && !plane->no_gateway)
-        beside_gateway(control_address_file());
+        beside_gateway(control_address_file(), plane->verbose);
     return failed;
 }
 

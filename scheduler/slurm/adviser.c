@@ -486,15 +486,10 @@ static int serve_requests(struct adviser *adviser, const struct slurm_options *o
     return failed;
 }
 
-/* libslurm is another one with each release of Slurm; the commands are much the same in all. */
-static void say_untried(struct adviser *adviser, const struct slurm_module *module)
+static void say_untried(struct adviser *adviser, const struct queue_reader *reader)
 {
-    char version[32], text[TRIED_TEXT];
-    if (!module)
-        return;
-    snprintf(version, sizeof version, "%02u.%02u.%u", module->version / 10000, module->version / 100 % 100,
-             module->version % 100);
-    if (!tried_with("Slurm", version, text))
+    char version[READING_VERSION], text[TRIED_TEXT];
+    if (reading_version(reader, version) && !tried_with("Slurm", version, text))
         say_line(adviser, text);
 }
 
@@ -516,7 +511,7 @@ static int run_adviser(struct adviser *adviser, const struct slurm_options *opti
         snprintf(text, sizeof text, "adviser at %s (%.300s), reading Slurm by %s, policy %s", listening.address,
                  listening.file, reader.name, policy_called(&adviser->policy));
         say_line(adviser, text);
-        say_untried(adviser, reader.module);
+        say_untried(adviser, &reader);
         failed = !adviser->news || event_add(adviser->news, NULL)
                      ? error_memory(error)
                      : serve_requests(adviser, options, ready, context, error);

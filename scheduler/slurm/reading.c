@@ -324,6 +324,24 @@ int reading_choose(struct queue_reader *reader, const char *how, struct error *e
     return 0;
 }
 
+/* squeue --version: "slurm 24.11.5", or as in Debian "slurm-wlm 22.05.8". */
+bool reading_version(const struct queue_reader *reader, char version[READING_VERSION])
+{
+    static const char *const argv[] = {"squeue", "--version", NULL};
+    struct error error;
+    char *text;
+    if (reader->module) {
+        unsigned number = reader->module->version;
+        snprintf(version, READING_VERSION, "%02u.%02u.%u", number / 10000, number / 100 % 100, number % 100);
+        return true;
+    }
+    if (command_read(argv, LONGEST, &text, &error))
+        return false;
+    bool found = sscanf(text, "slurm%*[^ ] %31s", version) == 1 || sscanf(text, "slurm %31s", version) == 1;
+    free(text);
+    return found;
+}
+
 static int read_jobs(struct slurm_view *view, struct error *error)
 {
     uint64_t number = 0;

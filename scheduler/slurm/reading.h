@@ -32,6 +32,10 @@ struct queue_reader {
 /* `how`: "libslurm", "squeue", or NULL: the best that is there. */
 int reading_choose(struct queue_reader *reader, const char *how, struct error *error);
 
+/* Of the Slurm that it reads, as "22.05.8"; false: it could not be found out. */
+enum { READING_VERSION = 32 };
+bool reading_version(const struct queue_reader *reader, char version[READING_VERSION]);
+
 /* May take seconds while slurmctld is away. 0: `view` is all of it, the caller's to free; 1: nothing has changed since
  * the last call, unless `again`; -1: Slurm does not answer. */
 int reading_once(const struct queue_reader *reader, bool again, struct slurm_view *view, struct error *error);

@@ -1,5 +1,5 @@
 /* No program, but a library to be preloaded: MPI says that it is the version EPOP_TEST_VERSION of MPICH, or the text
- * EPOP_TEST_LIBRARY. */
+ * EPOP_TEST_LIBRARY, and PMIx that it is EPOP_TEST_PMIX. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,4 +16,9 @@ int PMPI_Get_library_version(char *text, int *length)
 int MPI_Get_library_version(char *text, int *length)
 {
     return PMPI_Get_library_version(text, length);
+}
+
+const char *PMIx_Get_version(void)
+{
+    return getenv("EPOP_TEST_PMIX");
 }

@@ -116,6 +116,26 @@ def fixture_gateway(space):
     return Gateway(space)
 
 
+@pytest.mark.parametrize("says,tried", [
+    ("OpenPMIx 4.2.2, repo rev: gitc617e1f, PMIx Standard: 4.1", True), ("OpenPMIx 5.0.7 (PMIx Standard: 5.1)", True),
+    ("OpenPMIx 7.0.0rc1, repo rev: v7", False), ("PMIx 1", True)])
+def test_a_version_of_openpmix_that_was_not_tried(space, says, tried):
+    """Said by verbose jobs alone."""
+    env = {"LD_PRELOAD": job.test_program("preload_version"), "EPOP_TEST_PMIX": says}
+    words = "" if tried else "epop: note: EPOP's tests were not run with OpenPMIx 7.0.0rc1, but with 4.2.2, "
+    for option, said in (["--verbose"], words), ([], ""):
+        result = space.start([GATEWAY, *option, "/nowhere/job-1.json"], env=env).wait()
+        assert result.status == 0 and result.err.startswith(said) and bool(result.err) == bool(said), result
+
+
+def test_a_verbose_job_asks_the_gateway_to_say_so(space):
+    env = {"LD_PRELOAD": job.test_program("preload_version"), "EPOP_TEST_PMIX": "OpenPMIx 7.0.0", "EPOP_TEST_VERSION": "4.0.2"}
+    it = Scenario(space, start=1, ranks=1, options=["--verbose"], env=env)
+    it.it.wait_for_line("^epop: note: EPOP's tests were not run with OpenPMIx 7.0.0, ", stream="err")
+    it.done("stop")
+    assert it.it.wait().status == 0
+
+
 # ---- The tools that come with it
 
 

@@ -158,6 +158,20 @@ def test_a_companion_that_is_cancelled_is_asked_for_again(cluster, adviser):  # 
     assert cluster.state(malleable) == "RUNNING" and adviser.said().count("committed: ") > 1, adviser.said()
 
 
+@pytest.mark.parametrize("says,tried", [("slurm-wlm 99.05.1", False), ("slurm 99.05.1", False), ("slurm-wlm 22.05.8", True), ("?", True)])
+def test_a_slurm_that_was_not_tried(cluster, adviser, says, tried):  # noqa: F811
+    """By its commands; of libslurm there is but one."""
+    commands = adviser.directory.with_suffix(".commands")
+    commands.mkdir()
+    squeue = commands / "squeue"
+    squeue.write_text(f'#!/bin/sh\n[ "$1" != --version ] || exec echo "{says}"\nPATH=${{PATH#*:}} exec squeue "$@"\n')
+    squeue.chmod(0o755)
+    adviser.env["PATH"] = f"{commands}:{cluster.epop}/bin:{cluster.mpich}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+    adviser.start("--reader", "squeue")
+    said = "EPOP's tests were not run with Slurm 99.05.1, but with 22.05" in adviser.said()
+    assert "reading Slurm by squeue" in adviser.said() and said == (not tried), adviser.said()
+
+
 def test_jobs_of_two_users(cluster, adviser):  # noqa: F811
     adviser.start("--reader", "squeue")
     first, second = adviser.elastic(), adviser.elastic(user="bob")
