@@ -190,10 +190,9 @@ struct forcing {
 /* Who asks, for the line that the job says. */
 static cJSON *force_request(void)
 {
-    char host[HOST_OWN_MAX] = "?", text[100];
+    char text[100];
     cJSON *request = json_message(REQUEST(stop));
-    gethostname(host, sizeof host - 1);
-    snprintf(text, sizeof text, "pid %ld on %.40s", (long)getpid(), host);
+    snprintf(text, sizeof text, "pid %ld on %.40s", (long)getpid(), host_own());
     cJSON_AddTrueToObject(request, "force");
     cJSON_AddStringToObject(request, "asker", text);
     return request;

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gateway/query.h"
 #include "gateway/request.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/link.h"
 #include "runtime/wire/loop.h"
@@ -413,7 +413,7 @@ int job_open(struct event_base *base, const struct control_job *job, bool *over,
     gateway.base = base;
     gateway.over = over;
     snprintf(gateway.nspace, sizeof gateway.nspace, "%s", job->id);
-    gethostname(gateway.host, sizeof gateway.host - 1);
+    snprintf(gateway.host, sizeof gateway.host, "%s", host_own());
     gateway.named = cJSON_CreateObject();
     gateway.round = evtimer_new(base, on_round, NULL);
     if (!gateway.round || !gateway.named)

@@ -18,6 +18,7 @@
 #include "driver/epop/recover_attempt.h"
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
 #include "runtime/checkpoint/memory_place.h"
@@ -177,9 +178,7 @@ static bool is_any_open(const struct question *questions, int count)
 
 static bool is_this_one(const struct recover_host *host)
 {
-    char own[256] = "";
-    gethostname(own, sizeof own - 1);
-    return !strcmp(host->name, own) || !strcmp(host->name, "localhost");
+    return !strcmp(host->name, host_own()) || !strcmp(host->name, "localhost");
 }
 
 /* The command runs on all that are not this one at once. One question each; NULL: out of memory. */

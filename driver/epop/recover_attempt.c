@@ -18,6 +18,7 @@
 
 #include "driver/epop/options.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/base/proctree.h"
 #include "runtime/base/say.h"
@@ -289,12 +290,11 @@ static int listen_to_network(struct words *words, struct sockaddr_in *address, s
 
 static int publish_address(const struct words *words, const struct sockaddr_in *address)
 {
-    char text[WIRE_URI_MAX + PROOF_MAX + 1], own[256] = "localhost", host[INET_ADDRSTRLEN], network[64] = "";
-    gethostname(own, sizeof own - 1);
+    char text[WIRE_URI_MAX + PROOF_MAX + 1], host[INET_ADDRSTRLEN], network[64] = "";
     if (words->network)
         snprintf(network, sizeof network, ";tcp:%s:%d", inet_ntop(AF_INET, &address->sin_addr, host, sizeof host),
                  ntohs(address->sin_port));
-    int length = snprintf(text, sizeof text, "unix:%s:%s%s %s", own, words->path, network, words->token);
+    int length = snprintf(text, sizeof text, "unix:%s:%s%s %s", host_own(), words->path, network, words->token);
     return length < (int)sizeof text ? setenv(SUPERVISOR, text, 1) : -1;
 }
 

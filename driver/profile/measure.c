@@ -491,10 +491,8 @@ static cJSON *part_json(const struct part *part, double now)
 /* The record of a process; tick: seconds of one. */
 static cJSON *cells_json(const struct cells *cells, double tick, double now)
 {
-    char host[HOST_OWN_MAX] = "?";
-    gethostname(host, sizeof host - 1);
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "host", host);
+    cJSON_AddStringToObject(json, "host", host_own());
     cJSON_AddNumberToObject(json, "pid", getpid());
     cJSON *parts = cJSON_AddArrayToObject(json, "ranks");
     for (int i = 0; i < cells->part_count; i++)

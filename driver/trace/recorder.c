@@ -13,6 +13,7 @@
 
 #include "interpose/interpose.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/job/job.h"
 
 /* ---- Begin and end ------------------------------------------------------------------------------ */
@@ -59,7 +60,7 @@ int recorder_begin(struct recorder *recorder, const char *directory, int process
     buffer_init(recorder->buffer, size, least_call);
     recorder->buffer->process = process;
     recorder->buffer->pid = (int32_t)getpid();
-    gethostname(recorder->buffer->host, sizeof recorder->buffer->host - 1);
+    snprintf(recorder->buffer->host, sizeof recorder->buffer->host, "%s", host_own());
     recorder->buffer->started = recorder->buffer->last = monotonic_ns();
     return 0;
 }

@@ -23,6 +23,7 @@
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/coordinator/adaptation.h"
@@ -636,10 +637,8 @@ static int number_of(const char *variable, int otherwise)
 /* Away from the cores that running ranks of this host are bound to. */
 static void bind_away(const cJSON *hosts)
 {
-    char name[64] = "";
     cpu_set_t possible, used, mine;
-    gethostname(name, sizeof name - 1);
-    const cJSON *host = cJSON_GetObjectItemCaseSensitive(hosts, name);
+    const cJSON *host = cJSON_GetObjectItemCaseSensitive(hosts, host_own());
     if (!host || !json_text(host, "used"))
         return;
     binding_parse(json_text(host, "used"), &used);

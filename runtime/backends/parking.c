@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/host.h"
@@ -107,9 +106,7 @@ void parking_cancel(struct coordinator *c, const struct adaptation *a)
 void parking_kill_here(const struct coordinator *c, int process)
 {
     struct proc_id here = processes_here(c, process);
-    char host[HOST_OWN_MAX] = "";
-    gethostname(host, sizeof host - 1);
-    if (!strcmp(processes_host(c, process), host))
+    if (!strcmp(processes_host(c, process), host_own()))
         proctree_signal(&here, SIGKILL);
 }
 

@@ -1,4 +1,4 @@
-/* How long names of hosts can be. */
+/* Names of hosts. */
 #ifndef EPOP_BASE_HOST_H
 #define EPOP_BASE_HOST_H
 
@@ -7,5 +7,8 @@
 
 /* And for that of a host itself, of which Linux has 64. */
 #define HOST_OWN_MAX 65
+
+/* As the kernel calls this host, found out once; "localhost" if it does not say. Any thread. */
+const char *host_own(void);
 
 #endif

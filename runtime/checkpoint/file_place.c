@@ -19,10 +19,7 @@
 /* '@' stands in no host's name. */
 static void own_ending(char ending[ENDING_MAX])
 {
-    char host[HOST_OWN_MAX] = "localhost";
-    gethostname(host, HOST_OWN_MAX - 1);
-    host[HOST_OWN_MAX - 1] = '\0';
-    snprintf(ending, ENDING_MAX, "@%s" SUFFIX, host);
+    snprintf(ending, ENDING_MAX, "@%s" SUFFIX, host_own());
 }
 
 int file_place_name(struct file_place *place, const char *path, struct error *error)

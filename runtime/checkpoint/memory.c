@@ -93,7 +93,7 @@ static int identify_host(const char *directory, struct identity *own, struct err
 {
     struct stat status;
     memset(own, 0, sizeof *own);
-    gethostname(own->host, sizeof own->host - 1);
+    snprintf(own->host, sizeof own->host, "%s", host_own());
     if (control_rundir_make(directory, error))
         return -1;
     if (stat(directory, &status))

@@ -19,22 +19,14 @@
 #define MEMORY "/dev/shm"
 enum { LEFT_SECONDS = 3600, TRIES = 1000 };
 
-static void own_host(char host[HOST_OWN_MAX])
-{
-    strcpy(host, "localhost");
-    gethostname(host, HOST_OWN_MAX - 1);
-    host[HOST_OWN_MAX - 1] = '\0';
-}
-
 int memory_place_name(char *path, size_t size, struct error *error)
 {
-    char key[20], host[HOST_OWN_MAX];
-    own_host(host);
+    char key[20];
     if (access(MEMORY, W_OK | X_OK))
         return error_set(error, ERROR_FAILED, MEMORY ", where checkpoints in memory lie: %s", strerror(errno));
     if (random_hex(key, 8))
         return error_set(error, ERROR_FAILED, "the kernel gives no random numbers");
-    snprintf(path, size, MEMORY "/epop-%ld-%s-%s", (long)geteuid(), key, host);
+    snprintf(path, size, MEMORY "/epop-%ld-%s-%s", (long)geteuid(), key, host_own());
     return 0;
 }
 
@@ -77,13 +69,11 @@ void memory_place_remove(const char *path)
 /* Is it one of this user's, by its name? Whose supervisor is, or was, on this host? */
 static bool is_place_of_this_user(const char *name, bool *here)
 {
-    char host[HOST_OWN_MAX];
     long user;
     int key = 0;
-    own_host(host);
     if (sscanf(name, "epop-%ld-%*16[0-9a-f]-%n", &user, &key) != 1 || !key || user != (long)geteuid())
         return false;
-    *here = !strcmp(name + key, host);
+    *here = !strcmp(name + key, host_own());
     return true;
 }
 

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "runtime/base/host.h"
 #include "runtime/control/control.h"
 
 static bool other_hosts;
@@ -34,10 +34,8 @@ static int by_name(struct sockaddr_in *address)
 {
     const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
-    char host[256] = "";
     int result = -1;
-    gethostname(host, sizeof host - 1);
-    if (getaddrinfo(host, NULL, &hints, &list))
+    if (getaddrinfo(host_own(), NULL, &hints, &list))
         return -1;
     for (const struct addrinfo *at = list; at && result != 0; at = at->ai_next)
         if (!is_loopback(at->ai_addr)) {

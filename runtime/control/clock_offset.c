@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 
@@ -39,13 +40,6 @@ static void describe_clock(char *text, size_t size)
     snprintf(text, size, "%s %s", boot, space);
 }
 
-static void describe_host(char *text, size_t size)
-{
-    text[0] = 0;
-    gethostname(text, size - 1);
-    text[size - 1] = 0;
-}
-
 /* ---- Process 0 ----------------------------------------------------------------------------- */
 
 /* Seconds and the rest apart: a JSON number does not hold all digits of both. */
@@ -59,8 +53,7 @@ cJSON *clock_answer(const cJSON *message)
     cJSON_AddNumberToObject(answer, "nanoseconds", (double)(time % SECOND));
     describe_clock(text, sizeof text);
     cJSON_AddStringToObject(answer, "clock", text);
-    describe_host(text, sizeof text);
-    cJSON_AddStringToObject(answer, "host", text);
+    cJSON_AddStringToObject(answer, "host", host_own());
     return answer;
 }
 
@@ -116,10 +109,9 @@ static bool ask_once(int (*tell)(void *context, const cJSON *message), void *con
 /* The same clock may be read a little late, but not differ by more than that. */
 static void compare(struct clock_reading *reading)
 {
-    char clock[128], host[128];
+    char clock[128];
     describe_clock(clock, sizeof clock);
-    describe_host(host, sizeof host);
-    reading->same_host = !strcmp(host, state.host);
+    reading->same_host = !strcmp(host_own(), state.host);
     int64_t apart = reading->offset < 0 ? -reading->offset : reading->offset;
     reading->same_clock = !strcmp(clock, state.clock) && apart <= reading->uncertainty;
     if (reading->same_clock)

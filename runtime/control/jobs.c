@@ -16,6 +16,7 @@
 #include "runtime/base/array.h"
 #include "runtime/base/batch.h"
 #include "runtime/base/error.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/base/proctree.h"
 #include "runtime/control/rundir.h"
@@ -49,11 +50,10 @@ static int copy_text(char *to, size_t size, const cJSON *object, const char *nam
 /* By where it is and where we are: may its process number be looked up? */
 static void locate_job(struct control_job *job, const cJSON *json)
 {
-    char host[256] = "localhost", namespace[CONTROL_NAMESPACE_MAX];
+    char namespace[CONTROL_NAMESPACE_MAX];
     const char *its = json_text(json, "namespace");
-    gethostname(host, sizeof host - 1);
     control_namespace(namespace);
-    bool on_host = !strcmp(job->host, host);
+    bool on_host = !strcmp(job->host, host_own());
     job->apart = on_host && strcmp(its ? its : "", namespace);
     job->here = on_host && !job->apart;
 }
@@ -97,12 +97,11 @@ static bool is_number_of_start(const char *text)
 /* "wire.HOST.PID.START", the socket that a killed job leaves behind; with the mark of its namespace. */
 static void remove_leftover(int directory, const char *name)
 {
-    char here[256] = "localhost", prefix[64], mark[CONTROL_NAMESPACE_MARK_MAX];
+    char prefix[64], mark[CONTROL_NAMESPACE_MARK_MAX];
     struct proc_id owner;
     int read = 0;
-    gethostname(here, sizeof here - 1);
     control_namespace_mark(mark);
-    int length = snprintf(prefix, sizeof prefix, "wire.%.40s.", here);
+    int length = snprintf(prefix, sizeof prefix, "wire.%.40s.", host_own());
     if (strncmp(name, prefix, (size_t)length) ||
         sscanf(name + length, "%d.%llu%n", &owner.number, &owner.start, &read) != 2 ||
         strncmp(name + length + read, mark, strlen(mark)))
@@ -198,10 +197,9 @@ bool control_job_listed(const struct control_job *job)
 static cJSON *complete_file(const char *id, const cJSON *job, const char *uri, const char *token)
 {
     cJSON *file = cJSON_Duplicate(job, 1);
-    char host[256] = "localhost", start[32], namespace[CONTROL_NAMESPACE_MAX];
+    char start[32], namespace[CONTROL_NAMESPACE_MAX];
     if (!file)
         file = cJSON_CreateObject();
-    gethostname(host, sizeof host - 1);
     snprintf(start, sizeof start, "%llu", proctree_id(getpid()).start);
     static const char *const ours[] = {"version",    "job",  "uri",       "token", "pid",
                                        "start_time", "host", "namespace", "batch"};
@@ -213,7 +211,7 @@ static cJSON *complete_file(const char *id, const cJSON *job, const char *uri, c
     cJSON_AddStringToObject(file, "token", token);
     cJSON_AddNumberToObject(file, "pid", (double)getpid());
     cJSON_AddStringToObject(file, "start_time", start);
-    cJSON_AddStringToObject(file, "host", host);
+    cJSON_AddStringToObject(file, "host", host_own());
     control_namespace(namespace);
     if (namespace[0])
         cJSON_AddStringToObject(file, "namespace", namespace);

@@ -114,12 +114,12 @@ int control_rundirs(char paths[CONTROL_RUNDIRS_MAX][256])
 
 int control_rundir_socket(char *path, size_t size, struct error *error)
 {
-    char base[256], host[256] = "localhost", mark[CONTROL_NAMESPACE_MARK_MAX];
+    char base[256], mark[CONTROL_NAMESPACE_MARK_MAX];
     if (rundir_of_user(base, sizeof base, error))
         return -1;
-    gethostname(host, sizeof host - 1);
     control_namespace_mark(mark);
-    snprintf(path, size, "%s/wire.%.40s.%ld.%llu%s", base, host, (long)getpid(), proctree_id(getpid()).start, mark);
+    snprintf(path, size, "%s/wire.%.40s.%ld.%llu%s", base, host_own(), (long)getpid(), proctree_id(getpid()).start,
+             mark);
     return 0;
 }
 
@@ -179,9 +179,7 @@ static unsigned long long digest_of_token(const char *token)
 /* "work.HOST." begins the names on this host. The length. */
 static size_t begin_of_names(char *text, size_t size)
 {
-    char host[HOST_OWN_MAX] = "localhost";
-    gethostname(host, sizeof host - 1);
-    return (size_t)snprintf(text, size, "work.%s.", host);
+    return (size_t)snprintf(text, size, "work.%s.", host_own());
 }
 
 /* The lock of the directory as it is now: a descriptor, or -1 with errno; EWOULDBLOCK: another has it, or has just

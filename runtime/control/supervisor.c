@@ -12,6 +12,7 @@
 
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/wire/line.h"
 #include "runtime/wire/link.h"
 #include "runtime/wire/proof.h"
@@ -192,17 +193,16 @@ void supervisor_starts(void)
 
 int supervisor_begin(struct error *error)
 {
-    char members[128], own[64] = "?";
+    char members[128];
     struct secret secret;
     double until = monotonic_seconds() + to_begin;
     int fd = reach(until, &secret.needed);
-    gethostname(own, sizeof own - 1);
     if (fd < 0)
         return error_set(error, ERROR_FAILED,
                          "cannot reach epop --recover at %s: %s; EPOP_CONTROL_ADDRESS there names the address that is "
                          "reached",
                          supervisor.uri, supervisor.found ? strerror(errno) : "that is no address for this host");
-    snprintf(members, sizeof members, ",\"pid\":%ld,\"host\":\"%s\"", (long)getpid(), own);
+    snprintf(members, sizeof members, ",\"pid\":%ld,\"host\":\"%s\"", (long)getpid(), host_own());
     if (!say_first(fd, SUPERVISOR_BEGINS, members, &secret, until)) {
         close(fd);
         return error_set(error, ERROR_FAILED, "epop --recover at %s does not answer", supervisor.uri);

@@ -349,7 +349,7 @@ void crash_insist(void)
 static void crash_prepare(void)
 {
     crash.program_thread = (pid_t)syscall(SYS_gettid);
-    gethostname(crash.host, sizeof crash.host - 1);
+    snprintf(crash.host, sizeof crash.host, "%s", host_own());
     trace_prepare();
     epop__crash_stack();
     silence_ucx();

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/base/child.h"
+#include "runtime/base/host.h"
 #include "runtime/wire/loop.h"
 
 /* ---- Paths that are longer than an address holds ------------------------------------------ */
@@ -260,8 +261,5 @@ bool wire_socket_user(int fd, uid_t *uid)
 void wire_host(char *name, size_t size)
 {
     const char *played = getenv("EPOP_HOST_NAME");
-    char own[256] = "localhost";
-    if (!played)
-        gethostname(own, sizeof own - 1);
-    snprintf(name, size, "%s", played ? played : own);
+    snprintf(name, size, "%s", played ? played : host_own());
 }

@@ -13,6 +13,7 @@
 
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/host.h"
 #include "runtime/base/proctree.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/wire/loop.h"
@@ -85,13 +86,12 @@ int hosts_nodes_read(struct hosts *hosts, const char *text, struct error *error)
 
 int hosts_nodes_local(struct hosts *hosts, int count, struct error *error)
 {
-    char host[256] = "localhost", name[32];
+    char name[32];
     if (count < 1 || count > NODES_MAX)
         return error_set(error, ERROR_REFUSED, "--local %d: give 1 to %d nodes", count, NODES_MAX);
-    gethostname(host, sizeof host - 1);
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "local%d", i + 1);
-        if (add_node(hosts, name, host, 1, error))
+        if (add_node(hosts, name, host_own(), 1, error))
             return -1;
     }
     hosts->local = true;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/base/paths.h"
 #include "runtime/base/random.h"
@@ -86,7 +87,6 @@ static void remember_port(const char *memory, int port)
 
 int peer_port_open(struct peer_port *listening, int port, const char *file, const char *memory, struct error *error)
 {
-    char host[256] = "localhost";
     int wished = port, last = port ? 0 : last_port(memory);
     *listening = (struct peer_port){.fd = -1};
     if (name_file(listening, file, error))
@@ -99,8 +99,7 @@ int peer_port_open(struct peer_port *listening, int port, const char *file, cons
         port = last;
     if (listening->fd < 0)
         return error_set(error, ERROR_FAILED, "port %d: %s", wished, error->text);
-    gethostname(host, sizeof host - 1);
-    snprintf(listening->address, sizeof listening->address, "%s:%d", host, port);
+    snprintf(listening->address, sizeof listening->address, "%s:%d", host_own(), port);
     remember_port(memory, port);
     if (!write_file(listening, error))
         return 0;
