@@ -13,6 +13,7 @@ from executables import LINKED, MPICC
 SOURCES = job.ROOT / "programs/plain"
 MALLEABLE = job.BUILD / "plain/cg_adapt"
 PAGE = job.ROOT / "docs/guide/executables.md"
+MESSAGES = job.ROOT / "docs/reference/messages.md"
 MANY = 4 if joining.WORKS else 2  # where ranks that wait sleep
 EASY = ["-g", "24x24", "-t", "1e-6"]  # some 50 iterations for a system
 
@@ -128,7 +129,7 @@ def test_resized_it_comes_to_its_end(space, rigid, sizes, count):
     assert differ(run(space, rigid, *arguments), result.out) < 1e-10
 
 
-# ---- Faults that the page names -------------------------------------------------------------------
+# ---- Faults that the page on messages names -----------------------------------------------------------
 
 
 def errors(space):
@@ -178,19 +179,25 @@ def growing(size):
                                      for text, what in FAULTS.items()])
 def test_a_fault_is_told_as_the_page_says(space, printed):
     size, *changes = FAULTS[printed]
-    assert f"| `{printed}`" in PAGE.read_text()
     running = space.start([job.MPIEXEC, "-n", 2, wrong(space, *changes), "-g", "24x24", "-s", 100000000])
     if size is not None:
         space.wait_until_running()
         space.epopctl("resize", size, "--wait")
     result = running.wait()
-    assert result.status != 0 and re.search(re.escape(printed).replace(r"\.\.\.", ".*"), errors(space).read_text()), result
+    said = errors(space).read_text()
+    assert result.status != 0 and re.search(pattern(printed), said) and names(said, printed), result
 
 
-def names(text):
-    """The page has a row for what is printed, with ... for what differs."""
-    rows = re.findall(r"^\| `([^`]+)`", PAGE.read_text(), flags=re.M)
-    return any(re.search(re.escape(row).replace(r"\.\.\.", ".*"), text) for row in rows)
+def pattern(text):
+    """With ... for what differs."""
+    return re.escape(text).replace(r"\.\.\.", ".*")
+
+
+def names(said, printed=""):
+    """The page has a row, or an item of a list, for what is printed."""
+    rows = re.findall(r"^(?:\| |- )`([^`]+)`", MESSAGES.read_text(), flags=re.M)
+    lines = [line for line in said.splitlines() if re.search(pattern(printed), line)]
+    return any(re.search(pattern(row), line) for row in rows for line in lines)
 
 
 def test_probes_that_are_not_equally_many(space):
@@ -217,7 +224,7 @@ def test_a_process_that_left_goes_on(space):
 def test_the_end_without_mpi_finalize(space):
     result = space.start([job.MPIEXEC, "-n", 1, wrong(space, ("    MPI_Finalize();\n", "")), "-s", 1]).wait()
     printed = "rank 0 called exit(0), or returned from main, before MPI_Finalize"
-    assert printed in errors(space).read_text() and f"| `{printed}`" in PAGE.read_text(), result
+    assert names(errors(space).read_text(), printed), result
 
 
 def test_columns_that_are_not_unmapped_compute_something_else(space, rigid):
