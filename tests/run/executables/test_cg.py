@@ -276,9 +276,3 @@ def test_the_page_counts_the_lines():
     text = PAGE.read_text()
     assert f"The first has {len((SOURCES / 'cg.c').read_text().splitlines())} lines" in text
     assert "**{} come, and {} go**".format(*signs(changes())) in text
-    sections = re.split(r"^### (.*)\n", text, flags=re.M)
-    for title, section in zip(sections[1::2], sections[2::2]):
-        section = section.split("\n## ")[0]
-        lines = [line for part in re.findall(r"```diff\n(.*?)```", section, flags=re.S) for line in part.splitlines()]
-        anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-        assert "| [{}](#{}) | {} | {} |".format(title, anchor, *signs(lines)) in text, title

@@ -38,8 +38,7 @@ def test_the_tutorial_does_what_it_says(space, tree):
 
 
 def test_the_page_on_executables_does_what_it_says(space, tree):
-    """With the program that it is about; what it shows of that is compared in test_cg.py."""
-    shutil.copy(job.ROOT / "programs/plain/cg_adapt.c", space.directory)
+    """What it shows of cg_adapt.c is compared in test_cg.py."""
     pages.Runner(space, tree).run(job.ROOT / "docs/guide/executables.md")
 
 
