@@ -296,6 +296,8 @@ $(BUILD)/tests/unit/test_journal: LDLIBS += $(shell pkg-config --libs sqlite3 2>
 $(BUILD)/tests/unit/test_epoprm_server: $(call room,scheduler/daemon)
 $(BUILD)/tests/unit/test_trace: $(patsubst %,$(OBJ)/driver/%.o,trace/buffer trace/handover trace/out common/output) $(call room,terminal)
 $(BUILD)/tests/unit/test_handles: $(OBJ)/driver/debug/handles.o
+$(BUILD)/tests/unit/test_yield: $(OBJ)/interpose/layer/yield.o
+$(BUILD)/tests/unit/test_yield: LDLIBS += -Wl,--wrap=dlsym,--wrap=dladdr,--wrap=sched_yield
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(announce)

@@ -1,5 +1,7 @@
 """What the libraries export and need: neither more nor less than the headers and the list of symbols say."""
 
+import os
+import pathlib
 import re
 import subprocess
 
@@ -107,3 +109,20 @@ def test_programs_refer_to_public_functions_only(path):
     referred = {word.split("@")[0] for word in re.findall(r"\bU (epop_\S+)", output("nm", "-D", path))}
     assert "get_program" in output("nm", "-D", "--defined-only", path)
     assert referred and referred <= headers.functions()
+
+
+def bound_to(*command, **environment):
+    """The files in which MPI's library finds the function by which it waits in UCX."""
+    process = subprocess.run(command, env=dict(os.environ, LD_DEBUG="bindings", LD_BIND_NOW="1", **environment), text=True,
+                             capture_output=True, timeout=60)
+    found = re.findall(r"binding file \S*/libmpi\S* \[0\] to (\S+) \[0\]: normal symbol `ucp_worker_progress'", process.stderr)
+    return [pathlib.Path(path).name for path in found]
+
+
+def test_ranks_that_wait_in_ucx_yield():
+    """In epop, and in any executable that libepop_mpi is loaded into; other devices do not wait there."""
+    library, = re.findall(r"(/\S*/libmpi\S*)", output("ldd", job.BUILD / "bin/epop"))
+    once = int("ucp_worker_progress" in output("nm", "-D", "--undefined-only", library))
+    assert bound_to(job.BUILD / "bin/epop", "--version") == ["epop"] * once
+    layer = job.BUILD / "lib/libepop_mpi.so.0"
+    assert bound_to("true", LD_PRELOAD=str(layer)) == [layer.name] * once
