@@ -193,7 +193,7 @@ def bench_redist(quick):
 
 def bench_blocks(quick):
     for ranks in (2, 4):
-        for result in lines(ranks, BENCH / "blocks", 100 if quick else 200, limit=600):
+        for result in lines(ranks, BENCH / "blocks", 100 if quick else 160, limit=600):
             note(**result)
 
 
