@@ -7,7 +7,7 @@ The job is programs/synthetic with iterations of 20 ms. hosts: epoprm --local 4,
 adviser beside a real Slurm of four nodes on this machine, joiners by srun; with what the parts of a growth take by themselves.
 by-hand: the same growths by `epopctl resize --wait`, with its own start, of a job with the backends join and spawn.
 The tree has to be built with an MPICH that joins processes (docs/internals/performance.md has the commands). Prints a line for each kind
-of resize, with the machine's load, and the same as JSON.
+of resize, with the machine's load, as JSON.
 """
 import argparse
 import json
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 
+import keeping
 import sites
 
 POLICY = "gain,stay=1"
@@ -167,8 +168,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--sites", default="hosts,by-hand,slurm")
     options = parser.parse_args()
-    for result in run(options.rounds, options.sites.split(",")):
-        print(json.dumps({key: round(value, 4) if isinstance(value, float) else value for key, value in result.items()}), flush=True)
+    results = [{**{key: round(value, 4) if isinstance(value, float) else value for key, value in result.items()},
+                "device": keeping.device(sites.BUILD)} for result in run(options.rounds, options.sites.split(","))]
+    for result in results:
+        print(json.dumps(result), flush=True)
     return 0
 
 

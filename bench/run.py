@@ -19,6 +19,7 @@ import time
 
 import ahead
 import elastic
+import keeping
 import latency
 import measuring
 import methods
@@ -34,8 +35,8 @@ results = []
 
 
 def note(**fields):
-    """One result: a line of the file and of the table."""
-    results.append(fields)
+    """One result: a line of the file, with the device of the MPI library, and of the table."""
+    results.append({**fields, "device": keeping.device(BUILD)})
     print("  ".join(f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}" for key, value in fields.items()),
           flush=True)
 
