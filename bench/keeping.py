@@ -1,7 +1,20 @@
-"""Results of benchmarks, as JSON lines."""
+"""Results of benchmarks, as JSON lines. Those that a page is made from are kept in bench/results/BENCH.DEVICE.jsonl, whose first
+line says where and when they were measured."""
+import datetime
 import functools
+import json
+import os
+import pathlib
+import platform
 import re
 import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "bench/results"
+
+
+class Malformed(Exception):
+    """Nothing can be made of a result."""
 
 
 @functools.cache
@@ -14,3 +27,67 @@ def mpi(build):
 
 def device(build):
     return mpi(build).rpartition(" ")[2]
+
+
+# ---- Reading ----
+
+
+def parsed(line):
+    """The object of a line, or nothing."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def read(path):
+    """The results in a file; what says where they come from may be its first line."""
+    results = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found = parsed(line)
+        if {"bench", "device"} <= set(found):
+            results.append(found)
+        elif not found or number > 1 or "bench" in found:
+            raise Malformed(f"{path}:{number}: this is no result, which has a 'bench' and a 'device': {line[:60]}")
+    return results
+
+
+def read_all(folder=FOLDER):
+    return [result for path in sorted(folder.glob("*.jsonl")) for result in read(path)]
+
+
+# ---- Keeping ----
+
+
+def processor():
+    found = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), flags=re.M)
+    return found.group(1) if found else platform.machine()
+
+
+def commit():
+    try:
+        done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError:
+        return "unknown"
+    return done.stdout.strip() or "unknown"
+
+
+def origin(build):
+    """Where and when results are from: the first line of a file."""
+    return {"machine": f"{os.cpu_count()} cores, {processor()}, {platform.freedesktop_os_release()['PRETTY_NAME']}",
+            "mpi": mpi(build), "commit": commit(), "date": datetime.date.today().isoformat()}
+
+
+def file_of(result):
+    return f"{result['bench']}.{result['device'].replace(':', '-')}.jsonl"
+
+
+def keep(results, first, folder=FOLDER):
+    """Instead of what was there of the same benchmarks and the same device."""
+    lines = {}
+    for result in results:
+        lines.setdefault(file_of(result), [first]).append(result)
+    folder.mkdir(exist_ok=True)
+    for name, those in lines.items():
+        (folder / name).write_text("".join(json.dumps(line) + "\n" for line in those))

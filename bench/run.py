@@ -3,8 +3,8 @@
 
     bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [scheduler] [elastic] [latency] [psets] [scale]
 
-Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl. Compare the ratios: absolute times belong
-to this machine at this moment.
+Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl, and without --quick to bench/results when a benchmark has
+ended, from which the tables of docs/internals/performance.md are written anew. Compare the ratios: absolute times belong to this machine at this moment.
 """
 import argparse
 import json
@@ -23,6 +23,7 @@ import keeping
 import latency
 import measuring
 import methods
+import tables
 from job import Job
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -30,6 +31,7 @@ BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich")
 EPOP = BUILD / "bin/epop"
 EXAMPLES, BENCH = BUILD / "lib/epop/examples", BUILD / "bench"
+RESULTS = BENCH / "results.jsonl"
 
 results = []
 
@@ -37,6 +39,8 @@ results = []
 def note(**fields):
     """One result: a line of the file, with the device of the MPI library, and of the table."""
     results.append({**fields, "device": keeping.device(BUILD)})
+    with open(RESULTS, "a", encoding="utf-8") as file:
+        file.write(json.dumps(results[-1]) + "\n")
     print("  ".join(f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}" for key, value in fields.items()),
           flush=True)
 
@@ -310,15 +314,20 @@ def main():
                "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler, "elastic": bench_elastic,
                "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works; nothing is kept")
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")
     options = parser.parse_args()
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    RESULTS.write_text("")
+    origin, changed = keeping.origin(BUILD), []
     for name in options.benches or benches:
         print(f"== {name}", flush=True)
+        before = len(results)
         benches[name](options.quick)
-    (BENCH / "results.jsonl").write_text("".join(json.dumps(result) + "\n" for result in results))
-    print(f"== results as JSON lines: {BENCH / 'results.jsonl'}")
+        changed += [] if options.quick else tables.keep(results[before:], origin)
+    print(f"== results as JSON lines: {RESULTS}")
+    if not options.quick:
+        print(f"== tables of {tables.PAGE.relative_to(ROOT)} that changed: {', '.join(dict.fromkeys(changed)) or 'none'}")
 
 
 if __name__ == "__main__":
