@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """From a scheduler's decision to the commit: a malleable job that gives way to short jobs of 1, 2 and 3 nodes and takes the nodes back.
 
-    bench/latency.py [--rounds N] [--sites hosts,by-hand,slurm]
+    bench/latency.py [--rounds N] [--sites hosts,by-hand,slurm] [--keep]
 
 The job is programs/synthetic with iterations of 20 ms. hosts: epoprm --local 4, with the steps that its journal has. slurm: the
 adviser beside a real Slurm of four nodes on this machine, joiners by srun; with what the parts of a growth take by themselves.
 by-hand: the same growths by `epopctl resize --wait`, with its own start, of a job with the backends join and spawn.
 The tree has to be built with an MPICH that joins processes (docs/internals/performance.md has the commands). Prints a line for each kind
-of resize, with the machine's load, as JSON.
+of resize, with the machine's load, as JSON. --keep: it goes to bench/results and that page, as from bench/run.py.
 """
 import argparse
 import json
@@ -21,6 +21,7 @@ import time
 
 import keeping
 import sites
+import tables
 
 POLICY = "gain,stay=1"
 LONG = ["phase=a", "iterations=100000000", "seconds=0.02"]
@@ -158,8 +159,8 @@ def run(rounds, names):
             results += kinds(f"by hand, {backend}", by_hand(backend, rounds))
     if "slurm" in names:
         resizes, alone = slurm(rounds)
-        results += kinds("Slurm, the adviser", resizes)
-        results += [{"bench": "latency", "site": "Slurm", "part": part, "seconds": seconds} for part, seconds in alone.items()]
+        results += [{**each, "bench": "latency-slurm"} for each in kinds("Slurm, the adviser", resizes)]
+        results += [{"bench": "latency-slurm", "site": "Slurm", "part": part, "seconds": seconds} for part, seconds in alone.items()]
     return results
 
 
@@ -167,11 +168,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--sites", default="hosts,by-hand,slurm")
+    parser.add_argument("--keep", action="store_true", help="with the page's table; hosts and by-hand belong together")
     options = parser.parse_args()
     results = [{**{key: round(value, 4) if isinstance(value, float) else value for key, value in result.items()},
                 "device": keeping.device(sites.BUILD)} for result in run(options.rounds, options.sites.split(","))]
     for result in results:
         print(json.dumps(result), flush=True)
+    if options.keep:
+        tables.keep(results, keeping.origin(sites.BUILD))
     return 0
 
 
