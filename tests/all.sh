@@ -156,6 +156,11 @@ style() {
     find . -path ./build -prune -o -path "./$BUILD" -prune -o -name '*.[ch]' -exec clang-format --dry-run --Werror {} +
 }
 
+# What measures is built, too, and runs; the figures of a machine with tests on it are of no use, and not kept.
+benches() {
+    make --no-print-directory BUILD="$BUILD" benches && "$PYTHON" -B bench/run.py --quick probe walk
+}
+
 # A slow machine needs all of CI's time for itself.
 platform() { # SUITE STAGES...
     if [ -z "${again:-}" ] && [ $(($(date +%s) - all_begun)) -gt 900 ]; then
@@ -172,7 +177,7 @@ mpi_test() { # RANKS NAME ARGUMENTS...
 }
 
 all_begun=$(date +%s)
-export -f sanitized_tree sanitized sanitized_job threads platform mpi_test
+export -f sanitized_tree sanitized sanitized_job threads benches platform mpi_test
 export all_begun
 export BUILD MPIEXEC PYTHON sock
 
@@ -197,6 +202,7 @@ for test in tests/run/*/test_*.py; do
 done
 
 stage demo 900 demo/demo.sh
+stage benches 900 bash -c benches
 
 # What needs an MPI that can connect processes: the same tree with an MPICH for ch3:sock (docs/reference/mpich.md), which is built
 # when it is missing, with Fortran. Its waiting ranks sleep, so the scenarios of the pool run there too.
