@@ -20,7 +20,7 @@ PROGRAM = ("iterations=1000000000", "work=1000", "elements=1000")  # its ranks s
 
 def iteration_ns(build, mpiexec, ranks, ask, *arguments):
     """At best, in a job of the loop that is asked that once, as soon as it answers."""
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:  # a process may last longer than mpiexec
         environment = dict(os.environ, EPOP_RUNTIME_DIR=directory)
         process = subprocess.Popen([str(mpiexec), "-n", str(ranks), str(build / "bin/epop"), "--quiet",
                                     str(build / "bench/loop.so"), *map(str, arguments)], env=environment, text=True,
