@@ -169,11 +169,11 @@ static int gateway(const char *file)
     return EXIT_SUCCESS;
 }
 
-/* PMIx_Get_version: "OpenPMIx 4.2.2, repo rev: ...". */
+/* PMIx_Get_version: "OpenPMIx 4.2.2rc2, repo rev: ...", which Debian 12 calls 4.2.2. */
 static void say_untried(void)
 {
     char version[32], untried[TRIED_TEXT];
-    if (sscanf(PMIx_Get_version(), "OpenPMIx %31[^, ]", version) == 1 && !tried_with("OpenPMIx", version, untried))
+    if (sscanf(PMIx_Get_version(), "OpenPMIx %31[0-9.]", version) == 1 && !tried_with("OpenPMIx", version, untried))
         fprintf(stderr, "epop: note: %s\n", untried);
 }
 
