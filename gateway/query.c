@@ -343,7 +343,7 @@ static char *about_answer(const cJSON *answer)
     return text;
 }
 
-char *query_allocation(const struct view *view, const char *request, const char *id)
+static char *query_allocation(const struct view *view, const char *request, const char *id)
 {
     const cJSON *answer = request ? cJSON_GetObjectItemCaseSensitive(view->requests, request) : NULL;
     int number = id ? atoi(id) : answer ? json_int(answer, "adaptation", 0) : -1;

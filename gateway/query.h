@@ -29,9 +29,6 @@ const cJSON *query_set(const cJSON *sets, const char *name);
 bool query_set_has(const cJSON *set, int number);
 void query_give_array(pmix_info_t *info, const char *key, pmix_data_array_t *array);
 
-/* What an allocation request has come to, in words; the caller frees it. NULL: there is none of that name. */
-char *query_allocation(const struct view *view, const char *request, const char *id);
-
 /* The answers to all keys; *answer is the caller's (PMIX_INFO_FREE). */
 pmix_status_t query_answer(const struct view *view, const pmix_query_t *queries, size_t count, pmix_info_t **answer,
                            size_t *answers);

@@ -101,8 +101,6 @@ int64_t cannon_local_rows(const cannon_t *c);
 int64_t cannon_local_cols(const cannon_t *c);
 /* This rank's part of C. */
 npy_block_t cannon_local_block(const cannon_t *c);
-/* The grid over world. Collective. */
-void cannon_grid_open(cannon_t *c, MPI_Comm world);
 void cannon_grid_close(cannon_t *c);
 /* Frees the local blocks. */
 void cannon_blocks_free(cannon_t *c);

@@ -118,7 +118,7 @@ static int parse_word(parser_t *parser, const char *word)
     return 0;
 }
 
-/* What the files are depends on the options. */
+/* Which file each word names depends on the options. */
 static int assign_files(parser_t *parser)
 {
     cannon_options_t *options = parser->options;

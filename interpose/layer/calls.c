@@ -1,4 +1,5 @@
-/* The four elastic MPI calls as programs meet them, beside the wrappers: the runtime does what they say. */
+/* MPI_Init_adapt, MPI_Probe_adapt, MPI_Comm_adapt_begin and MPI_Comm_adapt_commit as programs meet them, beside the
+ * wrappers: the runtime does what they say. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -123,11 +123,6 @@ bool sessions_has(MPI_Session session)
     return has;
 }
 
-bool sessions_malleable(void)
-{
-    return sessions.malleable;
-}
-
 /* The program has returned from main, or called exit. */
 static void on_end(int status)
 {

@@ -18,9 +18,6 @@ int sessions_open(void);
 /* Is it one of them? */
 bool sessions_has(MPI_Session session);
 
-/* The program re-initializes: it has said so by "malleable". */
-bool sessions_malleable(void);
-
 /* This process leaves, and all its sessions are finalized: it ends, as by exit(0). */
 void sessions_leave(void) __attribute__((noreturn));
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/batch.h"
+#include "runtime/base/host.h"
 #include "runtime/base/paths.h"
 #include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/resize.h"
@@ -70,7 +71,7 @@ static int count_on(const struct coordinator *c, const char *node)
     int count = 0;
     for (int p = 0; p < processes_count(c); p++)
         count += (processes_is_rank(c, p) || processes_state(c, p) == PROCESS_STANDBY) &&
-                 hosts_has(node, processes_host(c, p));
+                 hostlist_has(node, processes_host(c, p));
     return count;
 }
 
@@ -137,7 +138,7 @@ int allocation_options(char *options[HYDRA_OPTIONS_MAX], int *count)
 static bool is_own(const char *host)
 {
     for (size_t i = 0; i < allocation.nodes.count; i++)
-        if (hosts_has(allocation.nodes.names[i], host))
+        if (hostlist_has(allocation.nodes.names[i], host))
             return true;
     return false;
 }
@@ -151,7 +152,7 @@ char *allocation_variable(const struct coordinator *c, const char *hosts)
     if (!stream)
         return NULL;
     fprintf(stream, "EPOP_STEP=%d", allocation.job);
-    for (const char *at = hosts; hosts_next(&at, host, NULL); separator = ",") {
+    for (const char *at = hosts; hostlist_next(&at, host, NULL); separator = ",") {
         int known = slurm_jobs_of(c, host), job = known || !is_own(host) ? known : allocation.job;
         if (job)
             fprintf(stream, "%s%s=%d", separator, host, job);

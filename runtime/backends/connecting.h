@@ -23,7 +23,7 @@ int connecting_connect(epop_window_t *window, const char *port, int seconds, str
 /* Makes the window's all of its intercomm. Collective over both sides. */
 void connecting_merge(epop_window_t *window);
 
-/* Both, at the gate. */
+/* connecting_connect, then connecting_merge, while all ranks hold at the gate. */
 int connecting_meet(struct world *world, const char *port, struct error *error);
 
 /* Makes `after` out of `all`. Collective over `all`. */

@@ -1,4 +1,6 @@
-/* In ch3:sock a port is "tag#0$port#44611$description#HOST$ifname#192.0.2.2$": that of the detour is put in its place.
+/*
+ * A detour to a joining process: a port of this process, and a thread that passes on what comes there. In ch3:sock a
+ * port is "tag#0$port#44611$description#HOST$ifname#192.0.2.2$": that of the detour is put in its place.
  */
 #include "runtime/backends/detour.h"
 

@@ -34,7 +34,7 @@ void parking_choose(const struct coordinator *c, struct adaptation *a, const cha
 {
     a->parked = 0;
     for (int p = 0; p < processes_count(c) && a->parked < a->joining; p++)
-        if (processes_is_free(c, p) && (!hosts || hosts_has(hosts, processes_host(c, p))))
+        if (processes_is_free(c, p) && (!hosts || hostlist_has(hosts, processes_host(c, p))))
             a->joiners[a->parked++] = p;
 }
 

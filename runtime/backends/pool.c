@@ -7,6 +7,7 @@
 
 #include "runtime/backends/gathering.h"
 #include "runtime/base/error.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/processes.h"
@@ -25,7 +26,7 @@ static enum readiness can_join(const struct coordinator *c, int process, const c
     enum process_state state = processes_state(c, process);
     bool attached = processes_is_attached(c, process);
     if ((state != PROCESS_STANDBY && state != PROCESS_RETURNING) ||
-        (hosts && !(attached && hosts_has(hosts, processes_host(c, process)))))
+        (hosts && !(attached && hostlist_has(hosts, processes_host(c, process)))))
         return NOT_AT_ALL;
     return state == PROCESS_STANDBY && attached ? AT_ONCE : LATER;
 }

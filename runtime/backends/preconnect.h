@@ -12,13 +12,15 @@
 #include "runtime/wire/messages.h"
 #include "runtime/world/world.h"
 
-/* Does the MPI library do? Then MPI is to be initialized with MPI_THREAD_MULTIPLE. Also before MPI_Init. Local. */
+/* Does the MPI library support it? Then MPI is to be initialized with MPI_THREAD_MULTIPLE. Also before MPI_Init. Local.
+ */
 bool preconnect_wanted(void);
 
-/* Takes a copy of the world, the first one or the joiners', if it can be done here. Collective over that. */
+/* Takes a copy of the world, the first one or the joiners', if communicators can be made ahead here. Collective over
+ * that. */
 void preconnect_begin(struct world *world);
 
-/* Can it be done here? */
+/* Can communicators be made ahead here? */
 bool preconnect_possible(void);
 
 /* Was it ever tried? Then MPI_Finalize would miss somebody. */

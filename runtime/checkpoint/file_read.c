@@ -59,7 +59,7 @@ static size_t total_length(const struct lengths *lengths)
     return bytes;
 }
 
-/* To what all get, or from there. */
+/* Into what rank 0 sends to all, or out of it. Returns where the next part goes. */
 static char *move_bytes(char *packed, void *own, size_t bytes, int pack)
 {
     if (bytes)
@@ -115,7 +115,8 @@ static int share_content(struct catalog *catalog, MPI_Comm comm, const struct ch
     return outcome_of_all(comm, result, error);
 }
 
-/* From rank 0 of comm, where its reading had this result, to all. Collective. As outcome_of_first. */
+/* From rank 0 of comm, where its reading had this result, to all. Collective. 0, or -1 on all with
+ * the text of rank 0. */
 static int catalog_share(struct catalog *catalog, MPI_Comm comm, int result, struct error *error)
 {
     int rank;

@@ -1,6 +1,6 @@
 /*
  * What a checkpoint consists of, for all who write or read one: its head, its datasets and their checksums. Knows
- * neither MPI nor HDF5, as libepop and the module lib/epop/hdf5.so share it.
+ * neither MPI nor HDF5, as libepop and the module lib/epop/hdf5.so share it. The file is laid out in hdf5/write.c.
  */
 #ifndef EPOP_CHECKPOINT_FORMAT_H
 #define EPOP_CHECKPOINT_FORMAT_H

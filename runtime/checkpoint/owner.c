@@ -13,7 +13,7 @@
 
 /* ---- Making one --------------------------------------------------------------------------------- */
 
-char *owner_arguments(char *const *argv)
+static char *owner_arguments(char *const *argv)
 {
     cJSON *list = cJSON_CreateArray();
     for (int i = 1; argv && argv[0] && argv[i]; i++)

@@ -9,9 +9,6 @@
 #include "runtime/base/error.h"
 #include "runtime/checkpoint/format.h"
 
-/* The arguments after the program's own name, as a JSON array; from malloc(), NULL: out of memory. */
-char *owner_arguments(char *const *argv);
-
 /* The name, structure and arguments of what runs here; freed by checkpoint_head_free. program: NULL for an executable,
  * which is called `name`. 0, or -1: out of memory. */
 int owner_make(const epop_program_t *program, const char *name, char *const *argv, struct checkpoint_head *head);

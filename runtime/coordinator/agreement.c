@@ -346,7 +346,7 @@ static void give_way(struct coordinator *c)
     agreement_over(c);
 }
 
-void agreement_check(struct coordinator *c)
+static void agreement_check(struct coordinator *c)
 {
     int arrived = 0;
     if (adaptation_is(c, ADAPTATION_WINDOW) || checkpoint_is_on(c))

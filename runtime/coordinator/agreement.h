@@ -19,8 +19,7 @@ struct coordinator;
 /* ---- Pause --------------------------------------------------------------------------------------- */
 
 /*
- * That epopctl wants the ranks to hold, and how far that is. It is decided at a probe on which they agree
- * (agreement.h).
+ * That epopctl wants the ranks to hold, and how far that is. It is decided at a probe on which they agree.
  */
 
 struct pause {
@@ -56,8 +55,6 @@ struct agreement {
 void agreement_advance(struct coordinator *c);
 /* Is there a reason for one, which has to wait until it is settled how the joining processes count (settle.h)? */
 bool agreement_waits(const struct coordinator *c);
-/* What arrived while nothing could be decided. */
-void agreement_check(struct coordinator *c);
 /* Not all ranks come to the target: what they were to come for is off, and those that have come go on. */
 void agreement_give_up(struct coordinator *c, const char *reason);
 /* The ranks do not come to the same probe: what they were to come for is off, and whoever asked hears why. */

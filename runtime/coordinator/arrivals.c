@@ -137,7 +137,7 @@ static void on_request(struct coordinator *c, int process, const struct report_r
     if (report->checkpoint)
         checkpoint_program(c);
     else
-        resize_program(c, process, report);
+        resize_from_program(c, process, report);
     processes_send(c, process, json_message(ORDER(heard)));
 }
 

@@ -93,7 +93,7 @@ static bool meets(const struct stop_place *place, const struct position *at, int
            place->met != at->visit;
 }
 
-static struct stop_place *find_met(struct stops *s, const struct position *at, int rank)
+static struct stop_place *find_met(struct halts *s, const struct position *at, int rank)
 {
     for (int i = 0; i < s->count; i++)
         if (meets(&s->places[i], at, rank))
@@ -109,16 +109,16 @@ static void send_halt(struct coordinator *c, bool halt)
 }
 
 /* Is this rank kept where it is, while the others pass? */
-static bool stops_keep(const struct coordinator *c, int rank)
+static bool halts_keep(const struct coordinator *c, int rank)
 {
-    return c->stops.how == STOPPED_SOME && process_of_rank(c, rank)->halts;
+    return c->halts.how == STOPPED_SOME && process_of_rank(c, rank)->halts;
 }
 
 /* ---- Telling of it ------------------------------------------------------------------------------- */
 
 static bool is_stopped(const struct coordinator *c, int rank)
 {
-    return c->stops.how == STOPPED_ALL || stops_keep(c, rank);
+    return c->halts.how == STOPPED_ALL || halts_keep(c, rank);
 }
 
 static cJSON *rank_json(struct coordinator *c, int rank)
@@ -148,9 +148,9 @@ static cJSON *stopped_reply(struct coordinator *c)
     cJSON *reply = cJSON_CreateObject();
     cJSON_AddBoolToObject(reply, "ok", 1);
     cJSON_AddStringToObject(reply, "code", "done");
-    cJSON_AddNumberToObject(reply, "pc", c->stops.at.pc);
-    cJSON_AddStringToObject(reply, "element", names_element(c, c->stops.at.pc));
-    cJSON_AddNumberToObject(reply, "iteration", (double)c->stops.at.iteration);
+    cJSON_AddNumberToObject(reply, "pc", c->halts.at.pc);
+    cJSON_AddStringToObject(reply, "element", names_element(c, c->halts.at.pc));
+    cJSON_AddNumberToObject(reply, "iteration", (double)c->halts.at.iteration);
     cJSON_AddItemToObject(reply, "ranks", stopped_ranks(c));
     return reply;
 }
@@ -169,7 +169,7 @@ static void print_ranks(const cJSON *ranks)
 
 static void announce(struct coordinator *c)
 {
-    struct stops *s = &c->stops;
+    struct halts *s = &c->halts;
     s->announced = true;
     cJSON *reply = stopped_reply(c);
     say_line("stopped before element %d '%s', iteration %lld (%s); epopctl step or continue %s", s->at.pc,
@@ -191,7 +191,7 @@ static void stop_limits(struct coordinator *c)
 /* rank -1: all, also if one is stopped already. */
 static void stop_ranks(struct coordinator *c, const struct position *at, int rank, const char *by)
 {
-    struct stops *s = &c->stops;
+    struct halts *s = &c->halts;
     if (s->how == NOT_STOPPED) {
         stop_limits(c);
         send_halt(c, true);
@@ -210,7 +210,7 @@ static void stop_ranks(struct coordinator *c, const struct position *at, int ran
 /* Does the first claim of this rank, if nobody has looked at it yet, stop it? */
 static void stops_look_at(struct coordinator *c, int rank)
 {
-    struct stops *s = &c->stops;
+    struct halts *s = &c->halts;
     const struct process *p = process_of_rank(c, rank);
     const struct report_claim *claim = p->claims ? p->claims->message.is : NULL;
     if (!claim || !claim->begins || p->claims->seen)
@@ -231,16 +231,16 @@ static void stops_look(struct coordinator *c)
 {
     if (c->rollcall.apart || adaptation_is(c, ADAPTATION_WINDOW))
         return;
-    for (int rank = 0; rank < c->processes.size && c->stops.how != STOPPED_ALL; rank++)
+    for (int rank = 0; rank < c->processes.size && c->halts.how != STOPPED_ALL; rank++)
         stops_look_at(c, rank);
 }
 
 /* All ranks have come to the same place: are they stopped there, so that none passes? */
 static bool stops_hold_all(struct coordinator *c)
 {
-    if (c->stops.how != STOPPED_ALL)
+    if (c->halts.how != STOPPED_ALL)
         return false;
-    if (!c->stops.announced)
+    if (!c->halts.announced)
         announce(c);
     return true;
 }
@@ -262,7 +262,7 @@ static void stops_resume(struct coordinator *c, struct process *p)
  * next iteration. */
 static void stops_release(struct coordinator *c, bool step)
 {
-    struct stops *s = &c->stops;
+    struct halts *s = &c->halts;
     s->stepping = step;
     if (s->how == NOT_STOPPED)
         return;
@@ -277,7 +277,7 @@ static void stops_release(struct coordinator *c, bool step)
 
 /* ---- Breaks, and who waits ----------------------------------------------------------------------- */
 
-static int find_place(const struct stops *s, const struct breakpoint *b)
+static int find_place(const struct halts *s, const struct breakpoint *b)
 {
     for (int i = 0; i < s->count; i++) {
         const struct breakpoint *other = &s->places[i].breakpoint;
@@ -290,7 +290,7 @@ static int find_place(const struct stops *s, const struct breakpoint *b)
 /* Set one, unless it is there; 0, or -1: too many. Take one out; -1: there is none. */
 static int stops_add(struct coordinator *c, const struct breakpoint *b)
 {
-    struct stops *s = &c->stops;
+    struct halts *s = &c->halts;
     if (find_place(s, b) >= 0)
         return 0;
     if (s->count == ROLLCALL_BREAKS_MAX)
@@ -301,7 +301,7 @@ static int stops_add(struct coordinator *c, const struct breakpoint *b)
 
 static int stops_remove(struct coordinator *c, const struct breakpoint *b)
 {
-    struct stops *s = &c->stops;
+    struct halts *s = &c->halts;
     int found = find_place(s, b);
     if (found < 0)
         return -1;
@@ -312,29 +312,29 @@ static int stops_remove(struct coordinator *c, const struct breakpoint *b)
 
 static int stops_await(struct coordinator *c, void *handle)
 {
-    if (c->stops.waiter)
+    if (c->halts.waiter)
         return -1;
-    c->stops.waiter = handle;
+    c->halts.waiter = handle;
     return 0;
 }
 
 /* The handle hears of the next stop; -1: another waits already. */
 static void stops_abandoned(struct coordinator *c, const void *handle)
 {
-    if (c->stops.waiter == handle)
-        reply_send(c, &c->stops.waiter, reply_refusal("failed", "the requester has gone"));
+    if (c->halts.waiter == handle)
+        reply_send(c, &c->halts.waiter, reply_refusal("failed", "the requester has gone"));
 }
 
-void stops_end(struct coordinator *c, const char *reason)
+void halts_end(struct coordinator *c, const char *reason)
 {
-    reply_send(c, &c->stops.waiter, reply_refusal("failed", reason));
-    c->stops.count = 0;
+    reply_send(c, &c->halts.waiter, reply_refusal("failed", reason));
+    c->halts.count = 0;
     stops_release(c, false);
 }
 
-bool stops_are_on(const struct coordinator *c)
+bool halts_are_on(const struct coordinator *c)
 {
-    return c->stops.how != NOT_STOPPED;
+    return c->halts.how != NOT_STOPPED;
 }
 
 /* The breaks of the command line. */
@@ -342,14 +342,14 @@ static void stops_init(struct coordinator *c)
 {
     const struct rollcall_options *options = c->config.rollcall;
     for (int i = 0; options && i < options->count; i++)
-        c->stops.places[c->stops.count++].breakpoint = options->breaks[i];
+        c->halts.places[c->halts.count++].breakpoint = options->breaks[i];
 }
 
-cJSON *stops_json(const struct coordinator *c)
+cJSON *halts_json(const struct coordinator *c)
 {
     cJSON *list = cJSON_CreateArray();
-    for (int i = 0; i < c->stops.count; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(c->stops.places[i].breakpoint.text));
+    for (int i = 0; i < c->halts.count; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(c->halts.places[i].breakpoint.text));
     return list;
 }
 
@@ -400,7 +400,7 @@ void breaks_set(struct coordinator *c, void *handle, const struct request_break 
 static void breaks_go_on(struct coordinator *c, void *handle, bool step)
 {
     const char *why = refuses(c);
-    if (!why && !stops_are_on(c))
+    if (!why && !halts_are_on(c))
         why = "the ranks are not stopped; epopctl break stops them";
     if (why) {
         reply_send(c, &handle, reply_refusal("refused", why));
@@ -584,7 +584,7 @@ static void pass_all(struct coordinator *c)
     for (int i = 0; i < total; i++) {
         struct process *p = participant(c, i);
         if (!c->rollcall.apart)
-            pass(c, p, stops_keep(c, i));
+            pass(c, p, halts_keep(c, i));
         while (c->rollcall.apart && claim_of(p))
             pass(c, p, false);
     }
@@ -751,11 +751,11 @@ static void debugging_init(struct coordinator *c)
 static bool debugging_advance(struct coordinator *c)
 {
     dump_advance(c);
-    return !stops_are_on(c);
+    return !halts_are_on(c);
 }
 
 const struct part debugging_part = {.init = debugging_init,
                                     .advance = debugging_advance,
                                     .new_world = rollcall_check,
                                     .abandoned = stops_abandoned,
-                                    .end = stops_end};
+                                    .end = halts_end};

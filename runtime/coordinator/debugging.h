@@ -24,7 +24,7 @@ struct stop_place {
     int64_t met; /* 0: none yet */
 };
 
-struct stops {
+struct halts {
     struct stop_place places[ROLLCALL_BREAKS_MAX];
     int count;
     bool stepping; /* the ranks stop at the next iteration */
@@ -36,11 +36,11 @@ struct stops {
 };
 
 /* Are any stopped now? */
-bool stops_are_on(const struct coordinator *c);
+bool halts_are_on(const struct coordinator *c);
 /* No stop will be reached any more: whoever waits hears why. */
-void stops_end(struct coordinator *c, const char *reason);
+void halts_end(struct coordinator *c, const char *reason);
 /* The breaks that are set, for the status. */
-cJSON *stops_json(const struct coordinator *c);
+cJSON *halts_json(const struct coordinator *c);
 
 /* ---- Requests ------------------------------------------------------------------------------------ */
 

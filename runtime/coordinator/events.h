@@ -1,6 +1,7 @@
 /*
  * What arrives at the coordinator, from any thread. What processes and backends tell comes before what tools ask, so
- * that many requests do not delay the job; each of the two is in order: that a request was abandoned is behind it.
+ * that many requests do not delay the job; each of the two is in order: that a request was abandoned comes after the
+ * request.
  */
 #ifndef EPOP_COORDINATOR_EVENTS_H
 #define EPOP_COORDINATOR_EVENTS_H
@@ -54,7 +55,7 @@ void events_destroy(struct events *events);
 
 /* Takes the event's json. Any thread. */
 void events_post(struct events *events, struct event event);
-/* From a backend, on any thread: for its slot `event`. */
+/* From a backend: has the coordinator call the backend's `event`. Any thread. */
 void events_post_backend(struct coordinator *c, void *handle, int status);
 
 /* A signal has come. Async-signal-safe. */

@@ -370,7 +370,7 @@ static double watchdog_period(const struct coordinator *c)
 static bool watchdog_is_excused(const struct coordinator *c)
 {
     bool other_world = c->watchdog.world_id != c->processes.world_id;
-    return !c->watchdog.moved || c->pause.on || checkpoint_is_on(c) || behind_is_awaited(c) || stops_are_on(c) ||
+    return !c->watchdog.moved || c->pause.on || checkpoint_is_on(c) || behind_is_awaited(c) || halts_are_on(c) ||
            adaptation_is(c, ADAPTATION_WINDOW) || other_world || job_state(c) == JOB_IS_STARTING;
 }
 

@@ -25,7 +25,7 @@ static void ask(struct coordinator *c)
 /* In a pause, or stopped for a debugger, nobody would answer. */
 static void ask_progress(struct coordinator *c)
 {
-    if (c->position.progress_awaited || c->pause.on || stops_are_on(c) || process_of_rank(c, 0)->ended)
+    if (c->position.progress_awaited || c->pause.on || halts_are_on(c) || process_of_rank(c, 0)->ended)
         return;
     c->position.progress_awaited = true;
     processes_send(c, c->processes.world[0], json_message(ORDER(progress)));

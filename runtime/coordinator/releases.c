@@ -18,56 +18,6 @@
 #include "runtime/coordinator/state.h"
 #include "runtime/wire/messages.h"
 
-/* ---- Lists of hosts ------------------------------------------------------------------------------ */
-
-static bool same_host(const char *a, size_t a_length, const char *b)
-{
-    const char *dot = memchr(a, '.', a_length);
-    size_t a_short = dot ? (size_t)(dot - a) : a_length, b_short = strcspn(b, "."), b_length = strlen(b);
-    if (a_short == a_length || b_short == b_length)
-        return a_short == b_short && !strncmp(a, b, a_short);
-    return a_length == b_length && !strncmp(a, b, a_length);
-}
-
-bool hosts_valid(const char *list)
-{
-    for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-        if (!*p || *p == ',' || *p == '-')
-            return false;
-    return !strpbrk(list, " \t\r\n");
-}
-
-/* Of "n1:4" up to the colon; an IPv6 address has several. */
-static size_t name_length(const char *element)
-{
-    size_t length = strcspn(element, ","), colon = strcspn(element, ":,");
-    bool counted =
-        colon < length && colon + 1 < length && strspn(element + colon + 1, "0123456789") == length - colon - 1;
-    return counted ? colon : length;
-}
-
-bool hosts_has(const char *list, const char *host)
-{
-    for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
-        if (same_host(p, name_length(p), host))
-            return true;
-    return false;
-}
-
-bool hosts_next(const char **at, char name[HOST_MAX], int *count)
-{
-    const char *element = *at;
-    if (!*element)
-        return false;
-    size_t length = name_length(element);
-    snprintf(name, HOST_MAX, "%.*s", (int)length, element);
-    if (count)
-        *count = element[length] == ':' ? atoi(element + length + 1) : 0;
-    *at += strcspn(element, ",");
-    *at += **at == ',';
-    return true;
-}
-
 /* ---- The queue ----------------------------------------------------------------------------------- */
 
 #define AGAIN 0.5 /* seconds until hosts that could not leave are tried again: another phase may let them */
@@ -93,8 +43,8 @@ static void release_free(struct release *r)
 static bool lists_meet(const char *added, const char *list)
 {
     char name[HOST_MAX];
-    while (hosts_next(&added, name, NULL))
-        if (hosts_has(list, name))
+    while (hostlist_next(&added, name, NULL))
+        if (hostlist_has(list, name))
             return true;
     return false;
 }
@@ -106,7 +56,7 @@ static bool joins_on(const struct coordinator *c, const struct adaptation *a, co
     for (int j = 0; j < a->joining; j++) {
         const struct process *p = process_at(c, a->joiners[j]);
         unknown |= !p->attached;
-        if (p->attached && hosts_has(list, p->host))
+        if (p->attached && hostlist_has(list, p->host))
             return true;
     }
     return unknown && a->hosts && lists_meet(a->hosts, list);
@@ -138,7 +88,7 @@ static bool knows_hosts(const struct coordinator *c, const char *list)
     const struct adaptation *a = adaptation_pending(c);
     bool known = a && joins_on(c, a, list);
     for (int r = 0; !known && r < c->processes.size; r++)
-        known = hosts_has(list, process_of_rank(c, r)->host);
+        known = hostlist_has(list, process_of_rank(c, r)->host);
     return known;
 }
 
@@ -149,7 +99,7 @@ static bool holds_rank_0(const struct coordinator *c, const struct release *r)
     for (int i = 0; i < r->count; i++)
         if (r->processes[i] == c->processes.world[0])
             return true;
-    return r->hosts && hosts_has(r->hosts, process_of_rank(c, 0)->host);
+    return r->hosts && hostlist_has(r->hosts, process_of_rank(c, 0)->host);
 }
 
 /* The processes of the ranks that it names. */
@@ -334,7 +284,7 @@ static bool concerns(const struct release *r, const struct coordinator *c, int r
     for (int i = 0; i < r->count; i++)
         if (r->processes[i] == c->processes.world[rank])
             return true;
-    return r->hosts && hosts_has(r->hosts, process_of_rank(c, rank)->host);
+    return r->hosts && hostlist_has(r->hosts, process_of_rank(c, rank)->host);
 }
 
 static bool any_rank_of(const struct coordinator *c, const struct release *r)
@@ -357,7 +307,7 @@ static bool any_dismissed(const struct coordinator *c)
 static bool was_there(const struct release *r, const struct process *p)
 {
     bool unheard = p->state == PROCESS_RETURNING && !p->attached;
-    return p->launch && r->hosts && (unheard || hosts_has(r->hosts, p->host));
+    return p->launch && r->hosts && (unheard || hostlist_has(r->hosts, p->host));
 }
 
 /* What it named has left meanwhile, or never came in. Who waits for the end of processes gets that of those that were

@@ -14,20 +14,6 @@
 struct coordinator;
 struct release;
 
-/* ---- Lists of hosts ------------------------------------------------------------------------------ */
-
-/* Lists of hosts: names with commas between them. */
-
-/* None of them is what a launcher would take for an option. */
-bool hosts_valid(const char *list);
-
-/* The name that *at begins with, and how many processes it is to have ("n1:4"; count NULL: that is not asked for; 0:
- * not said); *at goes on to the next. False when none is left. A name that is too long is cut off. */
-bool hosts_next(const char **at, char name[HOST_MAX], int *count);
-
-/* "n1" and "n1.cluster.org" are the same host; two names with a domain are if they are equal. */
-bool hosts_has(const char *list, const char *host);
-
 struct releases {
     struct release *first; /* in the order of their coming; owned */
     bool posted;           /* it is on its way that they are looked at */
@@ -47,7 +33,7 @@ void releases_told(struct coordinator *c, int process);
 /* Is the pending adaptation for such hosts? */
 bool releases_must(const struct coordinator *c);
 
-/* That event. */
+/* The event RELEASES: carries out those that wait, if they can be now. */
 void releases_carry_out(struct coordinator *c);
 
 /* All that wait hear why nothing comes of it. */

@@ -63,7 +63,7 @@ void requests_stop(struct coordinator *c, const char *by)
         adaptation_drop(c, ADAPTATION_CANCELLED, "failed", reason);
     releases_end(c, "failed", reason);
     pause_end(c, "failed", reason);
-    stops_end(c, reason);
+    halts_end(c, reason);
     rollcall_check(c);
     stop_ask(c, by);
 }
@@ -136,7 +136,7 @@ static void take_status(struct coordinator *c, void *handle)
 TAKES_BARE(status, take_status)
 TAKES_BARE(where, survey_request)
 TAKES_REQUEST(measure, measure_request)
-TAKES_REQUEST(resize, resize_request)
+TAKES_REQUEST(resize, resize_from_tool)
 TAKES_BARE(pause, take_pause)
 TAKES_BARE(resume, take_resume)
 TAKES_REQUEST(checkpoint, checkpoint_request)

@@ -13,8 +13,7 @@ enum request_wait { WAITS_NOT, WAITS_FOR_POSITION, WAITS_FOR_PROGRESS };
 enum request_wait requests_waits(const struct coordinator *c, const cJSON *request);
 /* Carries it out, or refuses it by its name. */
 void requests_take(struct coordinator *c, void *handle, const cJSON *request);
-void requests_abandoned(struct coordinator *c, const void *handle);
-/* As for the request stop. by: static. */
+/* Asks the job to stop, as the request does. by: who, for messages; it must stay valid. */
 void requests_stop(struct coordinator *c, const char *by);
 
 #endif

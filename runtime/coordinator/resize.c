@@ -8,6 +8,7 @@
 #include "runtime/base/array.h"
 #include "runtime/base/batch.h"
 #include "runtime/base/error.h"
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/changes.h"
@@ -23,7 +24,7 @@
 static struct slurm_job *slurm_jobs_find(const struct slurm_jobs *jobs, const char *host)
 {
     for (size_t i = 0; i < jobs->count; i++)
-        if (hosts_has(jobs->table[i].host, host))
+        if (hostlist_has(jobs->table[i].host, host))
             return &jobs->table[i];
     return NULL;
 }
@@ -46,7 +47,7 @@ static int job_for(const struct request_resize *request, const char *host)
 {
     const struct named_ints *each = &request->slurm_jobs;
     for (int i = 0; i < each->count; i++)
-        if (hosts_has(each->items[i].name, host))
+        if (hostlist_has(each->items[i].name, host))
             return each->items[i].value;
     return request->slurm_job;
 }
@@ -55,7 +56,7 @@ static bool are_added(const struct request_resize *request, struct error *why)
 {
     const struct named_ints *each = &request->slurm_jobs;
     for (int i = 0; i < each->count; i++)
-        if (!hosts_has(request->add_hosts, each->items[i].name)) {
+        if (!hostlist_has(request->add_hosts, each->items[i].name)) {
             error_set(why, ERROR_FAILED, "%.100s is in a Slurm job, but not among the hosts to be added",
                       each->items[i].name);
             return false;
@@ -70,7 +71,7 @@ static bool slurm_jobs_take(struct coordinator *c, const struct request_resize *
     char host[HOST_MAX];
     if (!are_added(request, why))
         return false;
-    for (const char *at = request->add_hosts; at && hosts_next(&at, host, NULL);)
+    for (const char *at = request->add_hosts; at && hostlist_next(&at, host, NULL);)
         if (!slurm_jobs_note(&c->slurm_jobs, host, job_for(request, host))) {
             error_memory(why);
             return false;
@@ -92,13 +93,13 @@ int slurm_jobs_of(const struct coordinator *c, const char *host)
         return named->job;
     for (int p = 0; p < c->processes.count; p++) {
         const struct process *process = process_at(c, p);
-        if (stays(process) && process->slurm_job && hosts_has(host, process->host))
+        if (stays(process) && process->slurm_job && hostlist_has(host, process->host))
             return process->slurm_job;
     }
     return 0;
 }
 
-void slurm_jobs_destroy(struct slurm_jobs *jobs)
+static void slurm_jobs_destroy(struct slurm_jobs *jobs)
 {
     free(jobs->table);
     *jobs = (struct slurm_jobs){0};
@@ -136,7 +137,7 @@ static bool mark_leavers(struct coordinator *c, struct resize *r, const struct r
     const char *hosts = request->release_hosts;
     bool found = !hosts;
     for (int i = 0; hosts && i < c->processes.size; i++)
-        if (hosts_has(hosts, process_of_rank(c, i)->host)) {
+        if (hostlist_has(hosts, process_of_rank(c, i)->host)) {
             found = true;
             if (!resize_mark(c, r, i, why))
                 return false;
@@ -215,7 +216,7 @@ static cJSON *already_so(struct coordinator *c)
 /* Is it a list of hosts, or missing? Of a tool the decoder has seen to it. */
 static bool are_hosts(const char *hosts, struct error *why)
 {
-    if (!hosts || hosts_valid(hosts))
+    if (!hosts || hostlist_valid(hosts))
         return true;
     error_set(why, ERROR_FAILED, "'%.100s' is no list of hosts, which are names with commas between them", hosts);
     return false;
@@ -333,7 +334,7 @@ static int start_request(struct coordinator *c, const struct request_resize *req
     return result;
 }
 
-void resize_request(struct coordinator *c, void *handle, const struct request_resize *request)
+void resize_from_tool(struct coordinator *c, void *handle, const struct request_resize *request)
 {
     struct error why = {0};
     if (!may_resize(request, &why)) {
@@ -374,7 +375,7 @@ static void resize_defer(struct coordinator *c, const struct report_request *rep
  * they come after it was carried out (their world is then an earlier one). A rank that is through a window may ask
  * before the others have left it: that waits.
  */
-void resize_program(struct coordinator *c, int process, const struct report_request *report)
+void resize_from_program(struct coordinator *c, int process, const struct report_request *report)
 {
     struct error why = {0};
     struct adaptation *a = adaptation_pending(c);
@@ -402,7 +403,7 @@ static void resize_deferred(struct coordinator *c)
     struct message deferred = c->requests.deferred;
     c->requests.deferred = (struct message){0};
     if (deferred.is)
-        resize_program(c, c->processes.world[0], deferred.is);
+        resize_from_program(c, c->processes.world[0], deferred.is);
     message_free(&deferred);
 }
 

@@ -38,8 +38,6 @@ struct slurm_jobs {
 /* The job that this host is in; 0: not known. */
 int slurm_jobs_of(const struct coordinator *c, const char *host);
 
-void slurm_jobs_destroy(struct slurm_jobs *jobs);
-
 struct resize_requests {
     struct message deferred; /* the program's, out of a world that is being made: a report_request, if there is one */
     int asks;                /* where epoprm rules the size: what the program asked for last; 0: nothing */
@@ -60,8 +58,10 @@ struct resize {
  * reason in why. */
 int resize_start(struct coordinator *c, const struct request_resize *request, enum requester by, struct error *why);
 
-void resize_request(struct coordinator *c, void *handle, const struct request_resize *request);
-void resize_program(struct coordinator *c, int process, const struct report_request *report);
+/* A request of epopctl, an adviser or a gateway; the answer goes to handle. */
+void resize_from_tool(struct coordinator *c, void *handle, const struct request_resize *request);
+/* What a rank says that the program asks for. */
+void resize_from_program(struct coordinator *c, int process, const struct report_request *report);
 
 /* Is the answer to come when it has happened; and when the processes that left have ended? */
 bool resize_waits(const struct request_resize *request);

@@ -20,7 +20,7 @@ struct process;
 
 /*
  * Looks through what all processes did up to their first probes for the first one that tells whether joining processes
- * are at the same one as the others (settle.h). No state, no messages.
+ * are at the same one as the others. No state, no messages.
  */
 
 struct search {
@@ -76,8 +76,9 @@ struct settling {
 void settle_begin(struct coordinator *c, int joining);
 /* From a process. */
 void settle_stretch(struct coordinator *c, int process, const struct report_stretch *report);
-/* A process has ended, and says nothing any more. */
+/* Judges again, as a process has ended and says nothing any more. */
 void settle_look(struct coordinator *c);
+/* Is it still open how joining processes count? */
 bool settle_is_open(const struct coordinator *c);
 /* Does it still have to say something? */
 bool settle_awaits(const struct coordinator *c, const struct process *p);

@@ -61,7 +61,7 @@ struct coordinator {
     struct pause pause;
     struct checkpoints checkpoints;
     struct stop stop;
-    struct stops stops; /* with the debug driver */
+    struct halts halts; /* with the debug driver */
     struct rollcall rollcall;
     struct position_inquiry position;
     struct progress progress;

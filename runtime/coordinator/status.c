@@ -218,7 +218,7 @@ cJSON *status_json(struct coordinator *c)
     if (supervisor_list())
         cJSON_AddItemToObject(json, "recoveries", cJSON_Duplicate(supervisor_list(), true));
     if (c->config.rollcall)
-        cJSON_AddItemToObject(json, "breaks", stops_json(c));
+        cJSON_AddItemToObject(json, "breaks", halts_json(c));
     cJSON_AddNumberToObject(json, "started", c->started);
     cJSON_AddNumberToObject(json, "uptime", wall_seconds() - c->started);
     return json;

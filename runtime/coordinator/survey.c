@@ -24,7 +24,7 @@ enum job_state job_state(const struct coordinator *c)
         return JOB_IS_ENDING;
     if (c->stop.asked)
         return JOB_IS_STOPPING;
-    if (stops_are_on(c))
+    if (halts_are_on(c))
         return JOB_IS_STOPPED;
     if (c->checkpoints.now.on)
         return JOB_IS_SAVING;

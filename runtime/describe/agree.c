@@ -49,7 +49,7 @@ static uint64_t hash_of_list(const epop_description_t *d)
     return hash;
 }
 
-/* The words of both lines up to the first that differ; into text what is the matter. */
+/* Compares both lines word by word; text gets the first difference. */
 static void compare_lines(const struct line *ours, int ours_rank, const struct line *theirs, int theirs_rank, int index,
                           char *text, size_t size)
 {
@@ -146,7 +146,7 @@ static void look_back(const epop_description_t *d, const epop_window_t *window, 
     }
 }
 
-/* A program that packs its data only for windows has nothing in a checkpoint: once, from rank 0. */
+/* Notes once, from rank 0, that an entry is empty now: what a program packs for windows alone is in no checkpoint. */
 static void tell_empty(const epop_description_t *d, uint64_t empty, const char *where)
 {
     for (int i = 0; i < d->count && i < REMEMBERED; i++) {

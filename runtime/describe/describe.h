@@ -179,9 +179,6 @@ int describe_agree(const epop_description_t *d, const epop_window_t *window, boo
  */
 int describe_window(const epop_window_t *window, void (*block)(void *, epop_description_t *), void *data);
 
-/* Moves every entry (but values, and those that came ahead), in the order of the list. Collective over window->all. */
-int describe_move(epop_description_t *d, const epop_window_t *window);
-
 typedef void describe_block(void *data, epop_description_t *d);
 
 /* What came ahead of the window, where somebody moves data so (runtime/ahead/). */

@@ -12,7 +12,7 @@
 static const char *const names[] = {
     [FIRST_PROBE_FIND] = "find", [FIRST_PROBE_COUNTS] = "counts", [FIRST_PROBE_REPEATS] = "repeats"};
 
-const char *first_probe_name(enum first_probe what)
+static const char *first_probe_name(enum first_probe what)
 {
     return names[what];
 }

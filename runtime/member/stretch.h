@@ -42,7 +42,6 @@ struct stretch_log {
     } at[STRETCHES_MOST];
 };
 
-const char *first_probe_name(enum first_probe what);
 /* -1: there is none of that name. */
 int first_probe_of(const char *name);
 

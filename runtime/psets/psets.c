@@ -43,7 +43,8 @@ bool pset_has(const struct pset *set, int process)
     return false;
 }
 
-bool pset_meets(const struct pset *a, const struct pset *b)
+/* Have they a member in common? */
+static bool pset_meets(const struct pset *a, const struct pset *b)
 {
     for (int i = 0; i < a->count; i++)
         if (pset_has(b, a->members[i]))
@@ -51,7 +52,8 @@ bool pset_meets(const struct pset *a, const struct pset *b)
     return false;
 }
 
-bool pset_within(const struct pset *a, const struct pset *b)
+/* Is a a proper subset of b? */
+static bool pset_within(const struct pset *a, const struct pset *b)
 {
     for (int i = 0; i < a->count; i++)
         if (!pset_has(b, a->members[i]))

@@ -72,8 +72,6 @@ struct pset *psets_define_delta(struct psets *sets, const char *app, const char 
                                 const struct pset *of, struct error *error);
 
 bool pset_has(const struct pset *set, int process);
-bool pset_meets(const struct pset *a, const struct pset *b);  /* they have a member in common */
-bool pset_within(const struct pset *a, const struct pset *b); /* a is a proper subset of b */
 
 /* Its new members, which are copied; a version more if they are others. 0, or -1: out of memory. */
 int pset_assign(struct pset *set, const int *members, int count);

@@ -1,6 +1,7 @@
 /*
  * Moving arrays by distributions and lists. Each redistribution checks and allocates, agrees with the other ranks,
  * and only then moves. Several can be agreed on together; then all of them have their memory, or none is touched.
+ * The bytes go in exchange.c.
  */
 #ifndef REDIST_MOVE_H
 #define REDIST_MOVE_H

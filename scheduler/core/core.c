@@ -76,7 +76,7 @@ void core_set_watts(struct core *core, int node, double idle, double busy)
     core->nodes.items[node].busy_watts = busy;
 }
 
-/* -1: it lies before what was said last, or is none. */
+/* -1: it lies before what was said last, or is no number. */
 static int check_time(const struct core *core, double now, struct error *error)
 {
     if (isfinite(now) && now >= core->now)
@@ -84,7 +84,7 @@ static int check_time(const struct core *core, double now, struct error *error)
     return error_set(error, ERROR_FAILED, "time goes from %.6f back to %.6f", core->now, now);
 }
 
-/* NULL, with a line: there is none. */
+/* NULL, with an error: there is none. */
 static struct job *find_job(const struct core *core, int64_t id, struct error *error)
 {
     struct job *job = jobs_find(&core->jobs, id);

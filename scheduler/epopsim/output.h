@@ -20,7 +20,7 @@ cJSON *output_schedules(const struct trials *trials, const struct options *optio
 cJSON *output_metrics(const struct trials *trials, const struct options *options, const struct workload *workload);
 
 /* path: "-" is the standard output. A regular file is whole or as it was before. Takes the JSON, which may be NULL: no
- * memory. */
+ * memory. 0, or -1 with text. */
 int output_write(const char *path, cJSON *json, struct error *error);
 
 /* ---- Tables ------------------------------------------------------------------------------------- */

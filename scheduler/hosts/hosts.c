@@ -151,7 +151,7 @@ static int do_drain(void *context, const char *name, bool undo, bool *unknown, s
     node->since = hosts_now(hosts);
     if (node->up) {
         snprintf(node->reason, sizeof node->reason, "%s", reason);
-        hosts_must(hosts, journal_node_state(hosts->journal, name, state, reason, node->since, error), error);
+        hosts_must(hosts, journal_node_set_state(hosts->journal, name, state, reason, node->since, error), error);
     }
     hosts_tell(hosts, 0, "node", undo ? "%s takes jobs again" : "%s is drained: it takes no jobs", name);
     hosts_nodes_show(hosts, (int)(node - hosts->nodes));

@@ -164,8 +164,8 @@ static void write_start(struct hosts_job *job, const struct decision *decision)
     char *names = hosts_names(hosts, job->nodes, job->held);
     job->state = JOB_STARTING;
     job->started = now;
-    hosts_must(hosts, journal_job_state(hosts->journal, job->number, "starting", decision->reason, &error), &error);
-    hosts_must(hosts, journal_job_started(hosts->journal, job->number, now, &error), &error);
+    hosts_must(hosts, journal_job_set_state(hosts->journal, job->number, "starting", decision->reason, &error), &error);
+    hosts_must(hosts, journal_job_set_started(hosts->journal, job->number, now, &error), &error);
     hosts_must(
         hosts,
         journal_stay(hosts->journal, job->number, now, names ? names : "", hosts_jobs_ranks(job, job->size), &error),

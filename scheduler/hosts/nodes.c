@@ -150,9 +150,10 @@ static void be_up(struct hosts_node *node, struct hosts *hosts, const char *name
     node->up = true;
     node->since = hosts_now(hosts);
     node->reason[0] = '\0';
-    hosts_must(hosts,
-               journal_node_state(hosts->journal, node->name, node->drained ? "drain" : "up", "", node->since, &error),
-               &error);
+    hosts_must(
+        hosts,
+        journal_node_set_state(hosts->journal, node->name, node->drained ? "drain" : "up", "", node->since, &error),
+        &error);
     hosts_tell(hosts, 0, "node", "%s is up", node->name);
     hosts_nodes_show(hosts, (int)(node - hosts->nodes));
 }
@@ -169,7 +170,7 @@ static void be_down(struct hosts_node *node, struct hosts *hosts, const char *wh
     snprintf(node->reason, sizeof node->reason, "%s", why);
     hosts_must(
         hosts,
-        journal_node_state(hosts->journal, node->name, node->drained ? "drain" : "down", why, node->since, &error),
+        journal_node_set_state(hosts->journal, node->name, node->drained ? "drain" : "down", why, node->since, &error),
         &error);
     hosts_tell(hosts, 0, "node", "%s is down: %s", node->name, why);
     hosts_nodes_show(hosts, (int)(node - hosts->nodes));

@@ -164,7 +164,7 @@ void hosts_resize_begin(struct hosts_job *job, const struct decision *decision)
     if (resize->to > resize->from)
         take_nodes(job, now);
     job->state = JOB_ADAPTING;
-    hosts_must(hosts, journal_job_state(hosts->journal, job->number, "adapting", decision->reason, &error), &error);
+    hosts_must(hosts, journal_job_set_state(hosts->journal, job->number, "adapting", decision->reason, &error), &error);
     tell_step(job, "decision", decision->reason);
     commit_transaction(hosts);
     free(names);
@@ -285,9 +285,10 @@ static void write_outcome(struct hosts_job *job, const char *outcome, const char
     struct error error = {0};
     hosts_must(job->hosts, journal_resize_over(job->hosts->journal, job->resize.id, outcome, reason, &error), &error);
     job->state = job->state == JOB_ADAPTING ? JOB_RUNNING : job->state;
-    hosts_must(job->hosts,
-               journal_job_state(job->hosts->journal, job->number, hosts_state_text(job->state), job->reason, &error),
-               &error);
+    hosts_must(
+        job->hosts,
+        journal_job_set_state(job->hosts->journal, job->number, hosts_state_text(job->state), job->reason, &error),
+        &error);
 }
 
 static void tell_core(struct hosts_job *job)

@@ -135,8 +135,8 @@ void hosts_tell_state(struct hosts_job *job, enum hosts_state state, const char 
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     job->state = state;
-    hosts_must(job->hosts, journal_job_state(job->hosts->journal, job->number, hosts_state_text(state), text, &error),
-               &error);
+    hosts_must(job->hosts,
+               journal_job_set_state(job->hosts->journal, job->number, hosts_state_text(state), text, &error), &error);
     hosts_tell_event(job->hosts,
                      (struct journal_event){
                          .job = job->number, .kind = kind, .text = text, .state = hosts_state_text(state), .at = -1});

@@ -178,6 +178,7 @@ void hosts_jobs_give(struct hosts_job *job, const int *nodes, int count);
 
 /* A copy of what the journal has; waits. NULL: no memory. */
 struct hosts_job *hosts_jobs_add(struct hosts *hosts, const struct journal_job *from);
+/* NULL: there is none. */
 struct hosts_job *hosts_jobs_find(const struct hosts *hosts, int64_t number);
 
 /* It has ended, and must not be used any more; its memory goes with hosts_jobs_sweep, as who is called on its behalf

@@ -62,7 +62,7 @@ static void learn_program(struct hosts_job *job)
     struct error error = {0};
     if (job->kind == EPOP_MOLDABLE && !job->once) {
         job->kind = EPOP_MALLEABLE;
-        hosts_must(job->hosts, journal_job_kind(job->hosts->journal, job->number, "malleable", &error), &error);
+        hosts_must(job->hosts, journal_job_set_kind(job->hosts->journal, job->number, "malleable", &error), &error);
     }
     hosts_tell(job->hosts, job->number, "running", "it can be resized, from %d to %d nodes", job->program.range.min,
                job->program.range.max);
@@ -151,7 +151,7 @@ static void tell_asked(struct hosts_job *job, const cJSON *status)
         return;
     if (job->kind != EPOP_EVOLVING) {
         job->kind = EPOP_EVOLVING;
-        hosts_must(job->hosts, journal_job_kind(job->hosts->journal, job->number, "evolving", &error), &error);
+        hosts_must(job->hosts, journal_job_set_kind(job->hosts->journal, job->number, "evolving", &error), &error);
         hosts_jobs_learned(job);
     }
     hosts_must(job->hosts, core_asked(job->hosts->core, job->number, nodes, &error), &error);

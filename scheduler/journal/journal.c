@@ -42,8 +42,8 @@ int journal_node_put(struct journal *journal, const struct journal_node *node, s
                      node->reason ? node->reason : "", node->since);
 }
 
-int journal_node_state(struct journal *journal, const char *name, const char *state, const char *reason, double time,
-                       struct error *error)
+int journal_node_set_state(struct journal *journal, const char *name, const char *state, const char *reason,
+                           double time, struct error *error)
 {
     return store_change(journal, "a node's state", "there is no such node", error,
                         "UPDATE node SET state=?, reason=?, since=? WHERE name=?", "ssds", state, reason ? reason : "",
@@ -153,19 +153,20 @@ int journal_job_add(struct journal *journal, const struct journal_job *job, int6
 
 static const char *const no_such_job = "there is no such job";
 
-int journal_job_state(struct journal *journal, int64_t job, const char *state, const char *reason, struct error *error)
+int journal_job_set_state(struct journal *journal, int64_t job, const char *state, const char *reason,
+                          struct error *error)
 {
     return store_change(journal, "a job's state", no_such_job, error, "UPDATE job SET state=?, reason=? WHERE number=?",
                         "ssl", state, reason ? reason : "", job);
 }
 
-int journal_job_kind(struct journal *journal, int64_t job, const char *kind, struct error *error)
+int journal_job_set_kind(struct journal *journal, int64_t job, const char *kind, struct error *error)
 {
     return store_change(journal, "a job's kind", no_such_job, error, "UPDATE job SET kind=? WHERE number=?", "sl", kind,
                         job);
 }
 
-int journal_job_started(struct journal *journal, int64_t job, double time, struct error *error)
+int journal_job_set_started(struct journal *journal, int64_t job, double time, struct error *error)
 {
     return store_change(journal, "a job's start", no_such_job, error, "UPDATE job SET started=? WHERE number=?", "dl",
                         time, job);

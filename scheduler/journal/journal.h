@@ -47,8 +47,8 @@ struct journal_node {
 
 /* A new node, or another host and slots of this number. */
 int journal_node_put(struct journal *journal, const struct journal_node *node, struct error *error);
-int journal_node_state(struct journal *journal, const char *name, const char *state, const char *reason, double time,
-                       struct error *error);
+int journal_node_set_state(struct journal *journal, const char *name, const char *state, const char *reason,
+                           double time, struct error *error);
 int journal_nodes(struct journal *journal, void (*each)(void *to, const struct journal_node *node), void *to,
                   struct error *error);
 
@@ -72,9 +72,11 @@ struct journal_job {
 
 /* Submits: number, state and times are not looked at, but for `submitted`; *number is its new one. */
 int journal_job_add(struct journal *journal, const struct journal_job *job, int64_t *number, struct error *error);
-int journal_job_state(struct journal *journal, int64_t job, const char *state, const char *reason, struct error *error);
-int journal_job_kind(struct journal *journal, int64_t job, const char *kind, struct error *error);
-int journal_job_started(struct journal *journal, int64_t job, double time, struct error *error);
+/* What it is from now on; a kind that the job has found out itself; when it began. */
+int journal_job_set_state(struct journal *journal, int64_t job, const char *state, const char *reason,
+                          struct error *error);
+int journal_job_set_kind(struct journal *journal, int64_t job, const char *kind, struct error *error);
+int journal_job_set_started(struct journal *journal, int64_t job, double time, struct error *error);
 /* `state`: done, failed or cancelled. What it held must have been released before. */
 int journal_job_ended(struct journal *journal, int64_t job, const char *state, const char *reason, int status,
                       double time, struct error *error);

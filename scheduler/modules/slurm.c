@@ -77,7 +77,7 @@ static double limit_of(const slurm_job_info_t *job)
     return job->time_limit == INFINITE || job->time_limit == NO_VAL ? INFINITY : 60.0 * job->time_limit;
 }
 
-/* An order of its own, where a reason is only in words, is one that the site gave: not in the queue. */
+/* Words of Slurm or of the site (state_desc) if there are any, else the name that squeue has. */
 static const char *reason_of(const slurm_job_info_t *job)
 {
     if (job->state_desc)

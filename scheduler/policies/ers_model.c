@@ -156,8 +156,8 @@ static bool is_above_band(const struct ers_settings *settings, const epop_policy
     return sample->mtct > settings->upper || sample->trend > settings->upper;
 }
 
-/* Averages begin anew with a resize. A sample from an earlier stay at this size took more time than has passed since;
- * twice that, as seconds are measured, too. */
+/* Averages begin anew with a resize, so one that took longer than the time since then is of an earlier stay at this
+ * size. Twice the time, as its seconds are measured, not exact. */
 static bool is_recent(const epop_policy_job_t *job, const epop_policy_sample_t *sample, double now)
 {
     return sample->iterations * sample->seconds <= 2 * (now - job->resized);
@@ -266,7 +266,7 @@ void ers_range_text(const struct ers_settings *settings, const epop_policy_job_t
                  settings->upper);
 }
 
-/* Half or double the size, whichever is to come: the world is at most double, the data on at least half. */
+/* The dearer of halving and doubling: a world of double the size, and data on half as many nodes. */
 double ers_cost(const epop_policy_state_t *state, const epop_policy_job_t *job)
 {
     if (job->resizes > 0 && (job->resize_latency > 0 || job->resize_cost > 0))

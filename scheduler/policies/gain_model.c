@@ -127,7 +127,7 @@ static double usual_cost_by_rule(const epop_policy_job_t *job, const epop_policy
     return count > 0 ? sum / count : 0;
 }
 
-double gain_cost(const epop_policy_job_t *job, const epop_policy_state_t *state, int one, int other)
+double gain_resize_stall(const epop_policy_job_t *job, const epop_policy_state_t *state, int one, int other)
 {
     double rule = cost_by_rule(job, state, one, other);
     if (job->resizes < 1 || job->resize_cost < 0)
@@ -171,7 +171,7 @@ bool gain_job_grows(const epop_policy_job_t *job)
 
 double gain_job_cost(const struct gain_job *job, const epop_policy_state_t *state, int nodes)
 {
-    return gain_cost(job->job, state, job->from, nodes);
+    return gain_resize_stall(job->job, state, job->from, nodes);
 }
 
 double gain_job_takes(const struct gain_job *job, const epop_policy_state_t *state, int nodes)

@@ -47,7 +47,7 @@ double gain_speedup(const struct gain_model *model, int nodes);
 
 /* Seconds that a resize between these two sizes, either way, makes a job stand still: by the site's rule, scaled by
  * what the job's own resizes took. */
-double gain_cost(const epop_policy_job_t *job, const epop_policy_state_t *state, int one, int other);
+double gain_resize_stall(const epop_policy_job_t *job, const epop_policy_state_t *state, int one, int other);
 
 /* ---- A job as it is planned with ---------------------------------------------------------------- */
 

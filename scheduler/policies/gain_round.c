@@ -449,7 +449,7 @@ static double stall_of_growth(const struct gain_round *round, const struct gain_
     if (nodes >= job->top || !gain_job_grows(job->job))
         return 0;
     double saves = gain_job_seconds(job, nodes) - gain_job_seconds(job, job->top);
-    double cost = gain_cost(job->job, round->state, nodes, job->top);
+    double cost = gain_resize_stall(job->job, round->state, nodes, job->top);
     return saves >= round->options->factor * cost ? cost : 0;
 }
 

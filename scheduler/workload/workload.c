@@ -132,7 +132,7 @@ void work_set_range(struct work *work, int min, int max)
     work->range = (epop_policy_range_t){.min = min, .max = max};
 }
 
-/* Iterations of a second or less at the wanted size: so a job that is measured soon has figures. */
+/* Cuts the job into iterations of a second or less at the wanted size, so that it is measured soon. */
 int work_one_phase(struct work *work, const char *name, double seconds, const struct speedup *speedup)
 {
     struct phase *phase = calloc(1, sizeof *phase);

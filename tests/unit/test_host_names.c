@@ -7,28 +7,28 @@
 
 #include <cmocka.h>
 
-#include "runtime/coordinator/releases.h"
+#include "runtime/base/host.h"
 
 static void test_listed(void **state)
 {
     (void)state;
-    assert_true(hosts_has("n1", "n1"));
-    assert_true(hosts_has("n0,n1,n2", "n1"));
-    assert_true(hosts_has("n1.cluster.org", "n1"));
-    assert_true(hosts_has("n0,n1", "n1.cluster.org"));
-    assert_true(hosts_has("n1.a.org", "n1.a.org"));
-    assert_true(hosts_has("n0,n1:4", "n1") && hosts_has("n1:4", "n1.cluster.org"));
+    assert_true(hostlist_has("n1", "n1"));
+    assert_true(hostlist_has("n0,n1,n2", "n1"));
+    assert_true(hostlist_has("n1.cluster.org", "n1"));
+    assert_true(hostlist_has("n0,n1", "n1.cluster.org"));
+    assert_true(hostlist_has("n1.a.org", "n1.a.org"));
+    assert_true(hostlist_has("n0,n1:4", "n1") && hostlist_has("n1:4", "n1.cluster.org"));
 }
 
 static void test_not_listed(void **state)
 {
     (void)state;
-    assert_false(hosts_has("", "n1"));
-    assert_false(hosts_has("n10,n", "n1"));
-    assert_false(hosts_has("n1", "n10"));
-    assert_false(hosts_has("n1.a.org", "n1.b.org"));
-    assert_false(hosts_has("n1.a.or", "n1.a.org"));
-    assert_false(hosts_has("10.0.0.2", "10.0.0.1"));
+    assert_false(hostlist_has("", "n1"));
+    assert_false(hostlist_has("n10,n", "n1"));
+    assert_false(hostlist_has("n1", "n10"));
+    assert_false(hostlist_has("n1.a.org", "n1.b.org"));
+    assert_false(hostlist_has("n1.a.or", "n1.a.org"));
+    assert_false(hostlist_has("10.0.0.2", "10.0.0.1"));
 }
 
 static void test_each(void **state)
@@ -37,11 +37,11 @@ static void test_each(void **state)
     const char *at = "n1:2,n2.a.org,fe80::1,n3:";
     int count;
     (void)state;
-    assert_true(hosts_next(&at, name, &count) && !strcmp(name, "n1") && count == 2);
-    assert_true(hosts_next(&at, name, &count) && !strcmp(name, "n2.a.org") && count == 0);
-    assert_true(hosts_next(&at, name, NULL) && !strcmp(name, "fe80::1"));
-    assert_true(hosts_next(&at, name, &count) && !strcmp(name, "n3:") && count == 0);
-    assert_false(hosts_next(&at, name, &count));
+    assert_true(hostlist_next(&at, name, &count) && !strcmp(name, "n1") && count == 2);
+    assert_true(hostlist_next(&at, name, &count) && !strcmp(name, "n2.a.org") && count == 0);
+    assert_true(hostlist_next(&at, name, NULL) && !strcmp(name, "fe80::1"));
+    assert_true(hostlist_next(&at, name, &count) && !strcmp(name, "n3:") && count == 0);
+    assert_false(hostlist_next(&at, name, &count));
 }
 
 /* Of 253 characters, as the domain name system allows. */
@@ -53,18 +53,18 @@ static void test_long(void **state)
     (void)state;
     memset(list + 3, 'a', 250);
     strcpy(list + 253, ":12");
-    assert_true(hosts_valid(list) && hosts_has(list, "n1"));
-    assert_true(hosts_next(&at, name, &count));
+    assert_true(hostlist_valid(list) && hostlist_has(list, "n1"));
+    assert_true(hostlist_next(&at, name, &count));
     assert_int_equal(count, 12);
     assert_int_equal(strlen(name), 253);
-    assert_true(hosts_has(list, name));
+    assert_true(hostlist_has(list, name));
 }
 
 static void test_valid(void **state)
 {
     (void)state;
-    assert_true(hosts_valid("n1"));
-    assert_true(hosts_valid("n1.a-b.org,n2:4,10.0.0.1,fe80::1"));
+    assert_true(hostlist_valid("n1"));
+    assert_true(hostlist_valid("n1.a-b.org,n2:4,10.0.0.1,fe80::1"));
 }
 
 static void test_not_valid(void **state)
@@ -72,7 +72,7 @@ static void test_not_valid(void **state)
     static const char *const lists[] = {"", ",", "n1,", ",n1", "n1,,n2", "n1, n2", "n1 n2", "n1\n", "-n1", "n1,-x"};
     (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        assert_false(hosts_valid(lists[i]));
+        assert_false(hostlist_valid(lists[i]));
 }
 
 int main(void)

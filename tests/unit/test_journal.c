@@ -111,8 +111,8 @@ static void test_a_job_comes_back(void **state)
 {
     (void)state;
     int64_t number = submit("heat");
-    succeeds(journal_job_started(journal, number, 20, &error));
-    succeeds(journal_job_state(journal, number, "running", "", &error));
+    succeeds(journal_job_set_started(journal, number, 20, &error));
+    succeeds(journal_job_set_state(journal, number, "running", "", &error));
     reopen();
     seen = 0;
     succeeds(journal_jobs(journal, false, check_job, &number, &error));
@@ -217,11 +217,11 @@ static void test_states_that_are_none(void **state)
     (void)state;
     int64_t job = submit("a");
     put_node(0);
-    refuses(journal_job_state(journal, job, "sleeping", "", &error), "CHECK");
-    refuses(journal_job_state(journal, job + 1, "running", "", &error), "no such job");
-    refuses(journal_node_state(journal, "n0", "broken", "", 1, &error), "CHECK");
-    refuses(journal_node_state(journal, "n1", "down", "", 1, &error), "no such node");
-    succeeds(journal_node_state(journal, "n0", "drain", "asked for", 1, &error));
+    refuses(journal_job_set_state(journal, job, "sleeping", "", &error), "CHECK");
+    refuses(journal_job_set_state(journal, job + 1, "running", "", &error), "no such job");
+    refuses(journal_node_set_state(journal, "n0", "broken", "", 1, &error), "CHECK");
+    refuses(journal_node_set_state(journal, "n1", "down", "", 1, &error), "no such node");
+    succeeds(journal_node_set_state(journal, "n0", "drain", "asked for", 1, &error));
 }
 
 static void take_resize(void *to, const struct journal_resize *resize)
