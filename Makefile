@@ -55,10 +55,14 @@ epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
 sched_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,scheduler/%/*.c,core policies workload simulated)))
 sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
-# Modules of what a site may have, each built where its library's header is.
-modules  := $(foreach header,munge.h slurm/slurm.h,$(if $(wildcard $(addsuffix /$(header),/usr/include /usr/local/include)),$(LIB)/epop/$(basename $(notdir $(header))).so))
+# What a site may have, each part built where its library is found: the default is all of them.
+PARTS    ?= hdf5 pmix munge slurm
+part      = $(filter $(1),$(PARTS))
+hash     := \#
+has_header = $(shell echo '$(hash)include <$(1)>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes)
+modules  := $(foreach header,munge.h slurm/slurm.h,$(if $(and $(call part,$(basename $(notdir $(header)))),$(call has_header,$(header))),$(LIB)/epop/$(basename $(notdir $(header))).so))
 # HDF5 for checkpoints, where it is. The one without MPI: one process calls it, and it does not meet the one that a program has.
-hdf5_name := $(firstword $(foreach name,hdf5-serial hdf5,$(shell pkg-config --exists $(name) && echo $(name))))
+hdf5_name := $(firstword $(foreach name,$(if $(call part,hdf5),hdf5-serial hdf5),$(shell pkg-config --exists $(name) && echo $(name))))
 hdf5_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/checkpoint/hdf5/*.c)) $(patsubst %,$(OBJ)/runtime/%.o,checkpoint/format base/error)
 modules  += $(if $(hdf5_name),$(LIB)/epop/hdf5.so)
 slurm_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/slurm/*.c))
@@ -67,7 +71,7 @@ rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
 attend_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/attend/*.c))
 # What PMIx's tools ask, where OpenPMIx is to be had; nothing else knows of PMIx.
 gateway_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard gateway/*.c))
-gateway  := $(if $(shell pkg-config --exists pmix && echo yes),$(LIB)/epop/pmix-gateway)
+gateway  := $(if $(and $(call part,pmix),$(shell pkg-config --exists pmix && echo yes)),$(LIB)/epop/pmix-gateway)
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
@@ -103,6 +107,7 @@ help:
 	@echo "make DEVICE=ch3:sock [all|test|...]   the same with that MPICH, into build/ch3-sock/ (docs/reference/mpich.md)"
 	@echo "make REPORT=no [all|install]   without epop-report, which needs node and npm to be built"
 	@echo "make FORTRAN=no [all|install]  without the modules for Fortran programs, where there is no gfortran"
+	@echo "make PARTS='hdf5 pmix' [all|install]   of hdf5, pmix, munge and slurm these alone; else those whose library is there"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR="
 	@echo "make html       the pages as a site for a browser, into $(BUILD)/html/"
 	@echo "make deps       install the missing packages (apt-get, as root or by sudo)"
