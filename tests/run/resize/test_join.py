@@ -131,7 +131,7 @@ def test_launcher_that_is_missing(space):
 def test_init_of_a_joiner_fails(space, backend, fault):
     """The program asks again and again, so that resizes that failed are followed by others."""
     running = space.start_epop(*backend, "--verbose", job.test_program("mpi_faults"), ranks=1,
-                               env={"EPOP_TEST_FAULT": fault, "EPOP_TEST_ALONE": 5 if fault else None})
+                               env={"EPOP_TEST_FAULT": fault, "EPOP_TEST_ALONE": round(space.patience(5)) if fault else None})
     result = running.wait()
     assert result.status == 0 and result.out == f"ended with {1 if fault else 2} of 2 ranks\n", result
     if fault:
