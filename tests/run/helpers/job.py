@@ -308,11 +308,11 @@ class Space(Asks):
 
     def patience(self, seconds):
         """So many seconds on a machine that has time for us. One that has much else to do gets as many more as all takes
-        longer there: fifteen times what a job that does nothing takes."""
+        longer there: fifteen times what a job that does nothing takes; and no more than 25, as commands have limits, too."""
         begin = time.monotonic()
         result = self.epop(program("rigid"), ranks=2)
         assert result.status == 0, result
-        return max(seconds, 15 * (time.monotonic() - begin))
+        return max(seconds, min(25, 15 * (time.monotonic() - begin)))
 
     def in_time(self, took, limit):
         """Did it take less than that many seconds?"""
