@@ -8,6 +8,7 @@ import job
 from soaking.run import Failed, Run
 
 SECONDS_PER_RESIZE = 10
+GONE = {"fds": 2, "processes": 1}  # what goes with processes that leave, and how many more there may be at the end
 MEASUREMENTS = 40
 # What rank 0's process may keep of a process or client that has attached, in KiB. In a short soak the heap is
 # still filling its holes: there the slope is printed, and judged only where it would be seen in any run.
@@ -33,7 +34,7 @@ def judge(measured, resizes):
           f"{kb / max(1, half[-1]['resizes'] - half[0]['resizes']):.1f} a resize, {tools} tools attached meanwhile, "
           f"{steep:.2f} +- {error:.2f} KiB each (limit {limit})")
     grown = ["rss"] if steep > limit else []
-    for what, slack in (("fds", 2), ("processes", 1)):
+    for what, slack in GONE.items():
         print(f"  {what}: {half[0][what]} in the middle, {half[-1][what]} at the end")
         if half[-1][what] > half[0][what] + slack:
             grown.append(what)
@@ -49,15 +50,23 @@ def bring_to(run, size):
         run.count(size)
 
 
-def settle(run):
-    """To one rank, where nothing but the job itself is left; those that left may take a moment."""
-    bring_to(run, 1)
-    end = time.monotonic() + 20
-    while not run.parks and run.present() > 1 and time.monotonic() < end:
-        time.sleep(0.05)
-    # epopctl, and a launcher that is just ending, may still be counted.
+def least(run):
+    """epopctl may still be counted."""
     samples = [run.measure() for _ in range(3)]
     return {what: min(sample[what] for sample in samples) for what in samples[0]}
+
+
+def settle(run, measured):
+    """At one rank, where nothing but the job itself is left. Those that left, and their launcher, may take a moment: no longer
+    than until there is as little as at any time before."""
+    bring_to(run, 1)
+    end = time.monotonic() + 20
+    while True:
+        sample = least(run)
+        more = [what for what, slack in GONE.items() if any(sample[what] > before[what] + slack for before in measured)]
+        if run.parks or (run.present() <= 1 and not more) or time.monotonic() > end:
+            return sample
+        time.sleep(0.05)
 
 
 def soak(directory, program, options, most):
@@ -76,7 +85,7 @@ def soak(directory, program, options, most):
         for done in range(1, resizes + 1):
             run.resize(rng)
             if program == "ledger" and done % every == 0:
-                measured.append(settle(run) | {"resizes": run.resizes, "tools": run.tools})
+                measured.append(settle(run, measured) | {"resizes": run.resizes, "tools": run.tools})
             if done % 50 == 0:
                 print(f"  {done} resizes, {time.monotonic() - begin:.0f} s", flush=True)
             if time.monotonic() - begin > limit:
