@@ -12,7 +12,7 @@ static char own[HOST_OWN_MAX] = "localhost";
 static void find(void)
 {
     char name[HOST_OWN_MAX] = "";
-    if (!gethostname(name, sizeof name - 1) && *name)
+    if (!gethostname(name, sizeof name) && *name)
         memcpy(own, name, sizeof own);
 }
 

@@ -1,9 +1,12 @@
 /* Which hosts a list names: short names and whole ones are used side by side. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -75,11 +78,38 @@ static void test_not_valid(void **state)
         assert_false(hostlist_valid(lists[i]));
 }
 
+/* In a process of its own, whose host is called so. Its status. */
+static int own_name_is(const char *name)
+{
+    int status = -1;
+    pid_t pid = fork();
+    if (!pid && (unshare(CLONE_NEWUTS) || sethostname(name, strlen(name))))
+        _exit(77);
+    if (!pid)
+        _exit(strcmp(host_own(), name) != 0);
+    assert_true(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* Linux has names of up to 64 characters. */
+static void test_own(void **state)
+{
+    char longest[HOST_OWN_MAX] = "";
+    (void)state;
+    memset(longest, 'n', sizeof longest - 1);
+    int status = own_name_is("n1.cluster.org");
+    if (status == 77)
+        skip(); /* only root may have a host of its own */
+    assert_int_equal(status, 0);
+    assert_int_equal(own_name_is(longest), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_listed), cmocka_unit_test(test_not_listed),
                                        cmocka_unit_test(test_each),   cmocka_unit_test(test_long),
-                                       cmocka_unit_test(test_valid),  cmocka_unit_test(test_not_valid)};
+                                       cmocka_unit_test(test_valid),  cmocka_unit_test(test_not_valid),
+                                       cmocka_unit_test(test_own)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
