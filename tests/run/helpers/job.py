@@ -306,17 +306,21 @@ class Space(Asks):
         """The MPI library, as "MPICH 4.0.2, device ch3:sock; built with MPICH 4.0.2"."""
         return self.epop("--version").out.splitlines()[1]
 
-    def patience(self, seconds):
+    def slowed(self, seconds):
         """So many seconds on a machine that has time for us. One that has much else to do gets as many more as all takes
-        longer there: fifteen times what a job that does nothing takes; and no more than 25, as commands have limits, too."""
+        longer there: fifteen times what a job that does nothing takes."""
         begin = time.monotonic()
         result = self.epop(program("rigid"), ranks=2)
         assert result.status == 0, result
-        return max(seconds, min(25, 15 * (time.monotonic() - begin)))
+        return max(seconds, 15 * (time.monotonic() - begin))
+
+    def patience(self, seconds):
+        """The same for a time limit of a job's: no more than 25, as the command that waits for it has a limit, too."""
+        return max(seconds, min(25, self.slowed(seconds)))
 
     def in_time(self, took, limit):
         """Did it take less than that many seconds?"""
-        return took < limit or took < self.patience(limit)
+        return took < limit or took < self.slowed(limit)
 
     def said(self):
         """The last words of all commands that had something to say, but for what epopctl printed."""
