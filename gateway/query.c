@@ -343,6 +343,7 @@ static char *about_answer(const cJSON *answer)
     return text;
 }
 
+/* What an allocation request has come to, in words; the caller frees it. NULL: there is none of that name. */
 static char *query_allocation(const struct view *view, const char *request, const char *id)
 {
     const cJSON *answer = request ? cJSON_GetObjectItemCaseSensitive(view->requests, request) : NULL;

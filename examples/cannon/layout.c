@@ -59,6 +59,7 @@ npy_block_t cannon_local_block(const cannon_t *c)
                          first_index(c->shared.n, c->grid.col, c->grid.side), cannon_local_cols(c)};
 }
 
+/* The grid over world. Collective. */
 static void cannon_grid_open(cannon_t *c, MPI_Comm world)
 {
     int size, rank, periods[2] = {1, 1}, place[2];

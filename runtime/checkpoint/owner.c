@@ -13,6 +13,7 @@
 
 /* ---- Making one --------------------------------------------------------------------------------- */
 
+/* The arguments after the program's own name, as a JSON array; from malloc(), NULL: out of memory. */
 static char *owner_arguments(char *const *argv)
 {
     cJSON *list = cJSON_CreateArray();

@@ -346,6 +346,7 @@ static void give_way(struct coordinator *c)
     agreement_over(c);
 }
 
+/* What arrived while nothing could be decided. */
 static void agreement_check(struct coordinator *c)
 {
     int arrived = 0;

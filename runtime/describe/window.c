@@ -138,6 +138,7 @@ static void count_ahead(const epop_description_t *d)
             redist_traffic_ahead(d->entries[i].name, d->entries[i].ahead_bytes);
 }
 
+/* Moves every entry (but values, and those that came ahead), in the order of the list. Collective over window->all. */
 static int describe_move(epop_description_t *d, const epop_window_t *window)
 {
     int result = EPOP_OK, i = 0;

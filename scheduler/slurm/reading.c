@@ -337,7 +337,7 @@ bool reading_version(const struct queue_reader *reader, char version[READING_VER
     }
     if (command_read(argv, LONGEST, &text, &error))
         return false;
-    bool found = sscanf(text, "slurm%*[^ ] %31s", version) == 1 || sscanf(text, "slurm %31s", version) == 1;
+    bool found = sscanf(text, "slurm%*[^0-9]%31s", version) == 1;
     free(text);
     return found;
 }
