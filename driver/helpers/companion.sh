@@ -221,7 +221,7 @@ on_node() {
     trap 'gone=asked' TERM
     if join || [ -n "$gone" ]; then lend; fi
     trap '' TERM
-    if [ -n "$gone" ]; then
+    if [ -n "$gone" ] && answers; then # Slurm grants little time: none of it for a job that is dead
         epopctl resize "$job" --release "$host" --wait=vacated --timeout 30 >/dev/null 2>&1
         return_later
     fi
