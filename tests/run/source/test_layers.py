@@ -98,7 +98,7 @@ def test_the_program_model_knows_no_mpi(name):
 
 
 # The rooms of runtime/ in their reading order: each may use those before it, and no other.
-ROOMS = ["base", "hydra", "wire", "control", "psets", "bar", "member", "world", "coordinator", "backends", "redist", "describe",
+ROOMS = ["base", "hydra", "wire", "control", "psets", "bar", "loops", "member", "world", "coordinator", "backends", "redist", "describe",
          "ahead", "checkpoint", "records", "crash", "job", "adapt"]
 
 

@@ -1,0 +1,181 @@
+/*
+ * The loops of a program that says nothing, found in the sequence of its MPI calls while it runs (dissertation of
+ * I. Comprés, section 10.2.1). Pure: where a call comes from, what it is, and what time it is, are handed in.
+ *
+ * Each place in the program that calls MPI (a *site*) is a *node*, numbered in the order of first calls; each pair of
+ * calls that came one after the other is an *edge*. An edge to a node with the same or a lower number goes *back*: its
+ * end is the *head* of a loop, its begin the loop's *tail*, and what is numbered between them its *body*. A call that
+ * comes back into the body of a loop from behind it, past the head, is a *re-entry*.
+ *
+ * What is measured is the *lap*: from an arrival at the head to the next one by the same edge back. Several edges lead
+ * back to one head if loops begin with the same call; the one from farther behind is that of the outer loop.
+ *
+ * A call that follows as one before it did is found by one comparison; only others are searched for.
+ */
+#ifndef EPOP_LOOPS_LOOPS_H
+#define EPOP_LOOPS_LOOPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOOPS_NODES 1024 /* sites that are known */
+#define LOOPS_EDGES 4096
+#define LOOPS_LAPS  128 /* loops whose laps are measured */
+#define LOOPS_NONE  (-1)
+
+#define LOOPS_BUCKETS (2 * LOOPS_NODES)
+
+/* Where a call comes from. */
+struct loops_site {
+    uintptr_t call,
+        caller; /* addresses: behind the call, and behind that of the function that it is in; 0: not known */
+    int what;   /* the function that is called */
+};
+
+struct loops_node {
+    struct loops_site site;
+    int edges;    /* the one of those that begin here that was followed last; LOOPS_NONE: none */
+    int laps;     /* the first of those that begin here; LOOPS_NONE: none */
+    int head;     /* of the innermost loop whose body it is in; LOOPS_NONE: in no body */
+    int tail;     /* of a head: its loop's, the last one's; of another: from where it was re-entered last */
+    bool is_head; /* of a loop */
+    int64_t visits, reentries;
+    int64_t entered, mpi, era; /* the last arrival from before it, MPI time by then, and in which era that was */
+};
+
+struct loops_edge {
+    int to, next; /* next: of those that begin at the same node */
+    int lap;      /* LOOPS_NONE: it does not go back, or its loop is one too many */
+    bool closes;  /* a loop, from its tail to its head */
+    int64_t count;
+};
+
+struct loops_lap {
+    int head, tail, next;    /* next: of those with the same head */
+    bool closes;             /* a loop: it is not one that only re-enters another */
+    int64_t began, mpi, era; /* the present one */
+};
+
+struct loops {
+    struct loops_node nodes[LOOPS_NODES];
+    struct loops_edge edges[LOOPS_EDGES];
+    struct loops_lap laps[LOOPS_LAPS];
+    int16_t buckets[LOOPS_BUCKETS]; /* 1 + the node of a site; 0: none */
+    int node_count, edge_count, lap_count;
+    int before, at;     /* the nodes of the last two calls; LOOPS_NONE: none */
+    bool closes;        /* the last call was the first that closed its loop */
+    int64_t era;        /* what began in another one is not told */
+    int64_t lost;       /* calls that could not be followed, as there was no room */
+    int64_t unmeasured; /* loops beyond those whose laps are measured */
+};
+
+/* NULL: out of memory. The caller frees it with free(). */
+struct loops *loops_new(void);
+
+/* A lap that has ended. */
+struct loops_ended {
+    int lap;           /* LOOPS_NONE: none */
+    int64_t loop, mpi; /* how long it took, and how much of that was in MPI */
+};
+
+/*
+ * The next call: from that site, at the time `now`, when so much time has been spent in MPI.
+ * A lap that began in another era is not told.
+ */
+static inline struct loops_ended loops_follow(struct loops *l, struct loops_site site, int64_t now, int64_t mpi);
+
+/* What is under way is not measured: the program was held, or the world is another one. */
+static inline void loops_break(struct loops *l)
+{
+    l->era++;
+}
+
+/* What the last call was. */
+enum loops_event {
+    LOOPS_LOST,         /* not followed, or there was none */
+    LOOPS_OUTSIDE,      /* of all loops */
+    LOOPS_FOUND,        /* the end of a loop's first lap */
+    LOOPS_INSIDE,       /* a loop */
+    LOOPS_BODY_REENTRY, /* into the body of a loop, from behind it */
+    LOOPS_HEAD_REENTRY  /* to the head of a loop, from outside */
+};
+enum loops_event loops_event(const struct loops *l);
+
+/* The head of the innermost loop that a node belongs to, itself if it is one; LOOPS_NONE: it is in no loop. */
+int loops_head(const struct loops *l, int node);
+
+/* ---- What is told of a loop to others -------------------------------------------------------------------- */
+
+/* What a call does (interpose_kind). */
+enum loops_kind { LOOPS_COLLECTIVE = 'c', LOOPS_POINT = 'p', LOOPS_ONE_SIDED = 'o', LOOPS_FILE = 'f' };
+
+/* Of each node: its kind, and a number for its site that is the same in all processes. */
+struct loops_known {
+    char kind;
+    uint64_t id;
+};
+
+/*
+ * By this the loops of several ranks are compared. Ranks of one program make the same collective operations in a loop,
+ * and send, receive and write each in its own way: those have no part in it, unless a loop has nothing else.
+ */
+struct loops_likeness {
+    uint64_t id;    /* of its head and tail */
+    uint64_t match; /* of its collective operations, without those of the loops in it; 0: there are none */
+    int outer;      /* the lap of the loop around it, or of one that it goes back into; LOOPS_NONE: there is none */
+};
+
+/* known: of each node. False: what goes back there is no loop, but re-enters one. */
+bool loops_compare(const struct loops *l, int lap, const struct loops_known *known, struct loops_likeness *likeness);
+
+/* ---- For loops_follow ------------------------------------------------------------------------------------ */
+
+/* From the present node to that site, made if it is new; the present node is another one then. LOOPS_NONE: there is no
+ * edge, as nothing was known before, or as there is no room. */
+int loops_search(struct loops *l, struct loops_site site);
+
+/* The present node was reached by that edge, which goes back. */
+struct loops_ended loops_come_back(struct loops *l, int edge, int64_t now, int64_t mpi);
+
+/* Laps begin: all of them, as the head is reached from before the loop. */
+void loops_begin(struct loops *l, int head, int64_t now, int64_t mpi);
+
+static inline bool loops_are_same(struct loops_site one, struct loops_site other)
+{
+    return one.call == other.call && one.caller == other.caller && one.what == other.what;
+}
+
+static inline void loops_enter(struct loops *l, int64_t now, int64_t mpi)
+{
+    struct loops_node *node = &l->nodes[l->at];
+    node->entered = now;
+    node->mpi = mpi;
+    node->era = l->era;
+    if (__builtin_expect(node->laps != LOOPS_NONE, 0))
+        loops_begin(l, l->at, now, mpi);
+}
+
+static inline struct loops_ended loops_follow(struct loops *l, struct loops_site site, int64_t now, int64_t mpi)
+{
+    struct loops_ended none = {.lap = LOOPS_NONE};
+    int edge = l->at == LOOPS_NONE ? LOOPS_NONE : l->nodes[l->at].edges;
+    l->before = l->at;
+    l->closes = false;
+    if (edge != LOOPS_NONE && loops_are_same(l->nodes[l->edges[edge].to].site, site))
+        l->at = l->edges[edge].to;
+    else
+        edge = loops_search(l, site);
+    if (l->at == LOOPS_NONE)
+        return none;
+    l->nodes[l->at].visits++;
+    if (edge != LOOPS_NONE) {
+        l->edges[edge].count++;
+        if (l->at <= l->before)
+            return loops_come_back(l, edge, now, mpi);
+    }
+    loops_enter(l, now, mpi);
+    return none;
+}
+
+#endif
