@@ -35,6 +35,16 @@ LOCAL = {"MPI_Wtime", "MPI_Wtick", "MPI_Comm_rank", "MPI_Comm_size"}
 POLLS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status",
          "MPI_Win_test", "MPI_Parrived"}
 
+# What a function does, as epop__interpose_kind has it; the first that fits. Others have no part in loops.
+KINDS = [("c", r"MPI_I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce|reduce_scatter(_block)?|scan|exscan|neighbor_all(gatherv?|toall[vw]?))(_c)?"),
+         ("c", r"MPI_(comm_(dup|idup|dup_with_info|idup_with_info|create|split|split_type|free|disconnect)|cart_create|cart_sub|graph_create|"
+               r"dist_graph_create(_adjacent)?|intercomm_(create|merge)|win_(create|allocate|allocate_shared|create_dynamic|free|fence))(_c)?"),
+         ("c", r"MPI_file_(open|close|set_view|set_size|sync|\w+_(all|ordered|all_begin|all_end|ordered_begin|ordered_end|at_all\w*))(_c)?"),
+         ("p", r"MPI_(i?[bsr]?send|i?recv|i?sendrecv(_replace)?|i?m?probe|i?mrecv|wait|waitall|waitany|waitsome|start|startall|pready\w*)(_c)?"),
+         ("o", r"MPI_(r?put|r?get|r?(get_)?accumulate|fetch_and_op|compare_and_swap|win_(start|complete|post|wait|lock|unlock|lock_all|unlock_all|flush\w*|sync))(_c)?"),
+         ("f", r"MPI_file_i?(read|write)\w*"),
+         ("c", r"epop_(?!adapt)\w+")]
+
 # Functions of EPOP's own that wait for other ranks, and are told to observers as MPI's are (INTERPOSE_CALL in
 # interpose.h). Not MPI_Probe_adapt: what a probe holds for is no communication of the program's.
 OWN = ["epop_adapt_begin", "epop_adapt_commit", "epop_adapt_described", "epop_halo_exchange", "epop_halo_finish",
@@ -69,7 +79,9 @@ def real(function):
 
 def call(function, values):
     """What the wrapper does behind the replacement of the world."""
-    either = f"interpose_idle() ? {real(function)}({values}) : observed_{function.name}({values})"
+    site = "__builtin_return_address(0)"
+    observed = f"observed_{function.name}({', '.join(filter(None, [values, site]))})"
+    either = f"interpose_idle() ? {real(function)}({values}) : {observed}"
     if function.name in LOCAL:
         return f"    return {either};"
     begin = "interpose_begin_poll" if function.name in POLLS else "interpose_begin"
@@ -86,16 +98,16 @@ def without_macros(functions):
 
 def wrapper(function):
     parameters = ", ".join(parameter.text for parameter in function.parameters) or "void"
-    fixed = ", ".join(parameter.text for parameter in named(function)) or "void"
+    observed = ", ".join([parameter.text for parameter in named(function)] + ["const void *interpose_site"])
     values = ", ".join(parameter.name for parameter in named(function))
     addresses = ", ".join(f"(void *)&{parameter.name}" for parameter in named(function)) or "NULL"
     worlds = "".join(f"    {p.name} = interpose_world({p.name});\n" for p in named(function) if takes_world(p))
     code = "interpose_result" if function.result == "int" else "MPI_SUCCESS"
     return f"""
-static OBSERVED {function.result} observed_{function.name}({fixed})
+static OBSERVED {function.result} observed_{function.name}({observed})
 {{
     void *const interpose_arguments[] = {{{addresses}}};
-    epop__interpose_enter(INTERPOSE_{function.name}, interpose_arguments);
+    epop__interpose_enter(INTERPOSE_{function.name}, interpose_arguments, interpose_site);
     {function.result} interpose_result = {real(function)}({values});
     epop__interpose_leave(INTERPOSE_{function.name}, interpose_arguments, {code});
     return interpose_result;
@@ -137,13 +149,18 @@ def letters(function):
     return "".join(LETTERS.get(parameter.type.replace(" ", ""), ".") for parameter in named(function))
 
 
+def kind(name):
+    return "." if name in POLLS else next((letter for letter, pattern in KINDS if re.fullmatch(pattern, name, re.I)), ".")
+
+
 def table(name, texts):
     return f"\nconst char *const {name}[INTERPOSE_FUNCTIONS] = {{\n" + "".join(f'    "{text}",\n' for text in texts) + "};\n"
 
 
 def names(functions):
     return (HEAD + '#include "interpose/interpose.h"\n' + table("interpose_names", [f.name for f in functions] + OWN)
-            + table("interpose_parameters", [letters(f) for f in functions] + [""] * len(OWN)))
+            + table("interpose_parameters", [letters(f) for f in functions] + [""] * len(OWN))
+            + f'\nconst char interpose_kinds[] = "{"".join(kind(name) for name in [f.name for f in functions] + OWN)}";\n')
 
 
 def profiling_names(functions):

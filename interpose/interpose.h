@@ -85,11 +85,11 @@ struct interpose_call {
     enum interpose_function function;
     bool told;
 };
-static inline struct interpose_call interpose_call_begin(enum interpose_function function);
+static inline struct interpose_call interpose_call_begin(enum interpose_function function, const void *site);
 static inline void interpose_call_end(const struct interpose_call *call);
 #define INTERPOSE_CALL(name)                                                                                           \
     struct interpose_call interpose_call __attribute__((cleanup(interpose_call_end), unused)) =                        \
-        interpose_call_begin(INTERPOSE_##name)
+        interpose_call_begin(INTERPOSE_##name, __builtin_return_address(0))
 
 /*
  * What such a call has the program do, by its blocks or the functions of its attributes, is the program's own: there
@@ -135,15 +135,23 @@ EPOP_API const char *epop__interpose_name(enum interpose_function function);
  */
 EPOP_API const char *epop__interpose_parameters(enum interpose_function function);
 
-/* For the wrappers. */
-EPOP_API void epop__interpose_enter(enum interpose_function function, void *const arguments[]);
+/* c a collective operation; p point-to-point, o one-sided, f on a file by one process; a dot for anything else, and for
+ * what only looks whether something is there. */
+static inline char interpose_kind(enum interpose_function function)
+{
+    extern const char interpose_kinds[];
+    return interpose_kinds[function];
+}
+
+/* For the wrappers. site: where the program goes on after the call. */
+EPOP_API void epop__interpose_enter(enum interpose_function function, void *const arguments[], const void *site);
 EPOP_API void epop__interpose_leave(enum interpose_function function, void *const arguments[], int result);
 
-static inline struct interpose_call interpose_call_begin(enum interpose_function function)
+static inline struct interpose_call interpose_call_begin(enum interpose_function function, const void *site)
 {
     struct interpose_call call = {interpose_begin(function), function, !interpose_idle()};
     if (call.told)
-        epop__interpose_enter(function, NULL);
+        epop__interpose_enter(function, NULL, site);
     return call;
 }
 
@@ -160,6 +168,16 @@ static inline void interpose_call_over(struct interpose_call *call)
     interpose_call_end(call);
     call->told = false;
 }
+
+/*
+ * Where the call comes from that the calling thread's observers are being told of: the address behind the call, in the
+ * program (of a Fortran program in that, not in MPI's Fortran library), and the one behind the call of the function
+ * that it is in; 0: not known. For one thread alone, whichever asks first.
+ */
+struct interpose_place {
+    uintptr_t call, caller;
+};
+struct interpose_place interpose_place(void);
 
 /* Of the calling thread; for other threads as long as it lives. */
 static inline const struct interpose_present *interpose_present(void)

@@ -1,6 +1,8 @@
 /* The observers of MPI calls. One that is called while MPI runs, or another observer, is not told of again. */
 #include "interpose/interpose.h"
 
+#include "interpose/origin.h"
+
 #define OBSERVERS_MAX 8
 
 /* All that a wrapper looks at; the world in it is set by world.c. */
@@ -15,6 +17,7 @@ static _Atomic(const struct interpose_hooks *) watcher;
 static _Thread_local int depth;
 static _Thread_local int own; /* 1 + the function of EPOP's that was told as entered; 0: none, or one of MPI's */
 _Thread_local struct interpose_present epop__interpose_present;
+_Thread_local struct interpose_origin interpose_origin;
 
 static int count_observers(void)
 {
@@ -70,10 +73,13 @@ static void enter(enum interpose_function function, void *const arguments[])
         watching->enter(watching->context, function, arguments);
 }
 
-void epop__interpose_enter(enum interpose_function function, void *const arguments[])
+void epop__interpose_enter(enum interpose_function function, void *const arguments[], const void *site)
 {
-    if (!depth++)
-        enter(function, arguments);
+    if (depth++)
+        return;
+    interpose_origin.site = (uintptr_t)site;
+    interpose_origin.frame = (uintptr_t)__builtin_frame_address(0);
+    enter(function, arguments);
 }
 
 static void leave(enum interpose_function function, void *const arguments[], int result)

@@ -268,6 +268,73 @@ static int check_watching(void)
     return wrong;
 }
 
+/* ---- Where a call comes from ---- */
+
+static struct interpose_place place;
+static uintptr_t came_from;
+
+static void see_place(void *context, enum interpose_function function, void *const arguments[])
+{
+    (void)context, (void)function, (void)arguments;
+    place = interpose_place();
+}
+
+#define CALLER ((uintptr_t)__builtin_return_address(0))
+
+static __attribute__((noinline)) void call_mpi(void)
+{
+    came_from = CALLER;
+    MPI_Barrier(MPI_COMM_SELF);
+    __asm__ volatile("" ::: "memory"); /* so that the call is not the last thing that it does */
+}
+
+static __attribute__((noinline)) void call_mpi_elsewhere(void)
+{
+    MPI_Barrier(MPI_COMM_SELF);
+    came_from = CALLER;
+    __asm__ volatile("" ::: "memory");
+}
+
+/* How far apart a call of MPI and its caller are on the stack differs from one call to the next. */
+static __attribute__((noinline)) int call_with_room(size_t size)
+{
+    volatile char room[size];
+    room[size - 1] = 1;
+    came_from = CALLER;
+    MPI_Barrier(MPI_COMM_SELF);
+    return room[size - 1];
+}
+
+static int check_places(void)
+{
+    int wrong = 0;
+#if defined __x86_64__
+    const bool knows_callers = true;
+#else
+    const bool knows_callers = false;
+#endif
+    static const struct interpose_hooks hooks = {see_place, look_again, NULL};
+    EXPECT(!epop__interpose_observe(&hooks));
+    uintptr_t call = 0;
+    for (int i = 0; i < 20; i++) {
+        call_mpi();
+        EXPECT(!i || place.call == call);
+        EXPECT(knows_callers ? place.caller == came_from : !place.caller);
+        call = place.call;
+    }
+    call_mpi();
+    EXPECT(call && place.call == call);
+    EXPECT(!knows_callers || place.caller == came_from);
+    call_mpi_elsewhere();
+    EXPECT(place.call != call);
+    for (size_t size = 1; size < 4000; size += 100) {
+        wrong += !call_with_room(size);
+        EXPECT(size < 1000 || !place.caller || place.caller == came_from);
+    }
+    epop__interpose_unobserve(&hooks);
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm present = MPI_COMM_WORLD;
@@ -278,8 +345,8 @@ int main(int argc, char **argv)
     change_world(&present, rank % 2);
     wrong += check_world(present, NULL) + check_inheritance(&present);
     change_world(&present, 0);
-    wrong +=
-        check_world(present, NULL) + check_observers() + check_own_calls() + check_watching() + check_life(present);
+    wrong += check_world(present, NULL) + check_observers() + check_own_calls() + check_watching() + check_places() +
+             check_life(present);
     interpose_set_world(MPI_COMM_WORLD);
     PMPI_Comm_free(&present);
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
