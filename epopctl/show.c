@@ -12,11 +12,13 @@
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 #include "terminal/output.h"
+#include "terminal/places.h"
 
 struct ctl_view {
     const char *op; /* the request */
     /* Puts more into the request; NULL: there is no more. */
     void (*complete)(cJSON *request, const struct options *arguments);
+    void (*amend)(cJSON *what);       /* adds what is known here; NULL: nothing */
     const char *member;               /* of the answer: what is shown */
     const char *none;                 /* said when it is not there, and the answer has no reason */
     void (*print)(const cJSON *what); /* without --json */
@@ -33,8 +35,10 @@ static int ask_and_show(const struct options *arguments, const struct ctl_view *
     if (view->complete)
         view->complete(request, arguments);
     cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
-    const cJSON *what = cJSON_GetObjectItem(answer, view->member);
+    cJSON *what = cJSON_GetObjectItem(answer, view->member);
     cJSON_Delete(request);
+    if (what && view->amend)
+        view->amend(what);
     if (what && arguments->json) {
         term_print_json(what);
     } else if (what) {
@@ -393,29 +397,71 @@ static const char *measure_figure(const cJSON *object, const char *name, const c
     return text;
 }
 
+#define SUMS 8 /* columns */
+
+/* The columns that phases and loops have in common. */
+struct sum_cells {
+    char text[SUMS][32];
+};
+
+static void fill_sums(const cJSON *element, struct sum_cells *cells, const char **row)
+{
+    static const struct {
+        const char *name, *format;
+        bool of_mtct;
+    } columns[SUMS] = {{"iterations", "%.0f", false},  {"rate", "%.4g", false}, {"loop_seconds", "%.3f", false},
+                       {"mpi_seconds", "%.3f", false}, {"mean", "%.4g", true},  {"variance", "%.3g", true},
+                       {"min", "%.4g", true},          {"max", "%.4g", true}};
+    const cJSON *mtct = cJSON_GetObjectItem(element, "mtct");
+    for (int i = 0; i < SUMS; i++)
+        row[i] =
+            measure_figure(columns[i].of_mtct ? mtct : element, columns[i].name, columns[i].format, cells->text[i]);
+}
+
 static void add_phase_row(struct term_table *table, const cJSON *element)
 {
-    const cJSON *mtct = cJSON_GetObjectItem(element, "mtct");
-    char pc[32], size[32], ranks[32], iterations[32], rate[32], loop[32], mpi[32], mean[32], variance[32], least[32],
-        most[32], trend[32];
-    term_table_add(
-        table, (const char *[]){
-                   term_text(element, "name", "?"), measure_figure(element, "pc", "%.0f", pc),
-                   measure_figure(element, "size", "%.0f", size), measure_figure(element, "ranks", "%.0f", ranks),
-                   measure_figure(element, "iterations", "%.0f", iterations),
-                   measure_figure(element, "rate", "%.4g", rate), measure_figure(element, "loop_seconds", "%.3f", loop),
-                   measure_figure(element, "mpi_seconds", "%.3f", mpi), measure_figure(mtct, "mean", "%.4g", mean),
-                   measure_figure(mtct, "variance", "%.3g", variance), measure_figure(mtct, "min", "%.4g", least),
-                   measure_figure(mtct, "max", "%.4g", most), measure_figure(mtct, "trend", "%.4g", trend)});
+    char pc[32], size[32], ranks[32], trend[32];
+    struct sum_cells cells;
+    const char *row[5 + SUMS] = {term_text(element, "name", "?"), measure_figure(element, "pc", "%.0f", pc),
+                                 measure_figure(element, "size", "%.0f", size),
+                                 measure_figure(element, "ranks", "%.0f", ranks)};
+    fill_sums(element, &cells, row + 4);
+    row[4 + SUMS] = measure_figure(cJSON_GetObjectItem(element, "mtct"), "trend", "%.4g", trend);
+    term_table_add(table, row);
 }
 
 static void print_phases(const cJSON *elements)
 {
     static const char *const titles[] = {"PHASE", "PC",   "SIZE",     "RANKS", "ITERATIONS", "RATE", "LOOP",
                                          "MPI",   "MTCT", "VARIANCE", "MIN",   "MAX",        "TREND"};
-    struct term_table *table = term_table_new(13, titles);
+    struct term_table *table = term_table_new(5 + SUMS, titles);
     const cJSON *element;
     cJSON_ArrayForEach(element, elements) add_phase_row(table, element);
+    term_table_print(table);
+}
+
+static void add_loop_row(struct term_table *table, const cJSON *loop)
+{
+    char number[32], within[32], size[32], trend[32], name[PLACES_NAME];
+    struct sum_cells cells;
+    const char *row[7 + SUMS] = {places_loop_name(loop, name),
+                                 term_text(cJSON_GetObjectItem(loop, "head"), "mpi", "?"),
+                                 measure_figure(loop, "number", "%.0f", number),
+                                 measure_figure(loop, "within", "%.0f", within),
+                                 measure_figure(loop, "size", "%.0f", size),
+                                 term_text(loop, "ranks", "-")};
+    fill_sums(loop, &cells, row + 6);
+    row[6 + SUMS] = measure_figure(cJSON_GetObjectItem(loop, "mtct"), "trend", "%.4g", trend);
+    term_table_add(table, row);
+}
+
+static void print_loops(const cJSON *loops)
+{
+    static const char *const titles[] = {"LOOP", "CALL", "NUMBER", "WITHIN",   "SIZE", "RANKS", "ITERATIONS", "RATE",
+                                         "TLT",  "TMT",  "MTCT",   "VARIANCE", "MIN",  "MAX",   "TREND"};
+    struct term_table *table = term_table_new(7 + SUMS, titles);
+    const cJSON *loop;
+    cJSON_ArrayForEach(loop, loops) add_loop_row(table, loop);
     term_table_print(table);
 }
 
@@ -447,13 +493,23 @@ static void print_measure(const cJSON *measure)
     printf("measuring\tfor %.3f s\n\n", time - json_number(measure, "began", time));
     print_phases(cJSON_GetObjectItem(measure, "elements"));
     putchar('\n');
+    if (cJSON_GetArraySize(cJSON_GetObjectItem(measure, "loops"))) {
+        print_loops(cJSON_GetObjectItem(measure, "loops"));
+        putchar('\n');
+    }
     print_ranks(measure);
+}
+
+static void amend_measure(cJSON *measure)
+{
+    places_name_loops(cJSON_GetObjectItem(measure, "loops"));
 }
 
 int ctl_measure(const struct options *arguments)
 {
     static const struct ctl_view view = {.op = REQUEST(measure),
                                          .complete = complete_measure,
+                                         .amend = amend_measure,
                                          .member = "measure",
                                          .none = "the job gave no answer",
                                          .print = print_measure};

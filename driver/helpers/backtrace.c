@@ -2,6 +2,8 @@
  * backtrace PID < ADDRESSES: names for addresses of another process, a line each, with file and line as far as there is
  * debug information. The first address is that of an instruction, the others are return addresses.
  * Started by a process that has crashed (runtime/crash/trace.c), so that this needs none of its memory.
+ * backtrace --places < PLACES: for each line FILE+0xOFFSET, a return address in that file, a line with function and
+ * FILE:LINE behind a tab; what is not known is empty. Started by tools that show loops (terminal/places.c).
  */
 #include <dlfcn.h>
 #include <elfutils/libdwfl.h>
@@ -91,13 +93,77 @@ static void print_frames(Dwfl *dwfl, const uintptr_t *frames, size_t count)
     print_repeats(repeats);
 }
 
+/* ---- Places in files --------------------------------------------------------------------------- */
+
+#define FILES_MAX 64
+
+/* One that was opened before, too. NULL: it cannot be read, or is one too many. */
+static Dwfl_Module *open_file(Dwfl *dwfl, const char *path)
+{
+    static struct {
+        char *path;
+        Dwfl_Module *module;
+    } files[FILES_MAX];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (!strcmp(files[i].path, path))
+            return files[i].module;
+    if (count == FILES_MAX || !(files[count].path = strdup(path)))
+        return NULL;
+    dwfl_report_begin_add(dwfl);
+    files[count].module = dwfl_report_offline(dwfl, path, path, -1);
+    dwfl_report_end(dwfl, NULL, NULL);
+    return files[count++].module;
+}
+
+/* Offsets are from where the file would be loaded to if that were 0; libdw has another place for each file. */
+static void print_place(Dwfl_Module *module, uintptr_t offset)
+{
+    GElf_Addr bias = 0;
+    int number = 0;
+    const char *name = NULL, *source = NULL;
+    if (module && dwfl_module_getelf(module, &bias)) {
+        name = dwfl_module_addrname(module, offset + bias - 1);
+        Dwfl_Line *line = dwfl_module_getsrc(module, offset + bias - 1);
+        source = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+    }
+    char *readable = name ? demangle(name) : NULL;
+    printf("%.400s\t", readable ? readable : name ? name : "");
+    if (source)
+        printf("%.250s:%d", base_name(source), number);
+    putchar('\n');
+    free(readable);
+}
+
+static int name_places(void)
+{
+    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
+                                             .find_debuginfo = dwfl_standard_find_debuginfo,
+                                             .section_address = dwfl_offline_section_address};
+    char *place = NULL;
+    size_t room = 0;
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    while (dwfl && getline(&place, &room, stdin) > 0) {
+        char *plus = strrchr(place, '+');
+        uintptr_t offset = plus ? (uintptr_t)strtoull(plus + 1, NULL, 16) : 0;
+        if (plus)
+            *plus = '\0';
+        print_place(offset ? open_file(dwfl, place) : NULL, offset);
+    }
+    free(place);
+    dwfl_end(dwfl);
+    return !dwfl;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "--places"))
+        return name_places();
     uintptr_t frames[FRAMES_MAX];
     ssize_t size = read(STDIN_FILENO, frames, sizeof frames);
     Dwfl *dwfl = argc == 2 ? open_process((pid_t)atol(argv[1])) : NULL;
     if (!dwfl || size < (ssize_t)sizeof *frames) {
-        fprintf(stderr, "usage: backtrace PID < ADDRESSES (epop starts it when a program crashes)\n");
+        fprintf(stderr, "usage: backtrace PID < ADDRESSES, or --places < PLACES (epop and its tools start it)\n");
         return 1;
     }
     print_frames(dwfl, frames, (size_t)size / sizeof *frames);

@@ -16,6 +16,7 @@
 #include "runtime/adapt/part.h"
 #include "runtime/base/error.h"
 #include "runtime/describe/program.h"
+#include "runtime/job/follow.h"
 #include "runtime/job/job.h"
 #include "runtime/world/world.h"
 
@@ -50,6 +51,7 @@ int epop__instead_MPI_Init_adapt(int *argc, char ***argv, int *local_status)
         interpose_life.finalize = deferred;
     } else {
         error = part_begin(argc, argv, false, NULL);
+        follow_start();
     }
     *local_status = told(world.status);
     return error;

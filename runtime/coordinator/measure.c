@@ -8,6 +8,7 @@
 #include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/coordinator/loops.h"
 #include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
@@ -26,6 +27,8 @@ void measured_forget(struct measured_told *told)
 
 void measured_free(struct measured *measured)
 {
+    for (size_t i = 0; i < measured->count; i++)
+        free(measured->elements[i].who);
     free(measured->elements);
     *measured = (struct measured){0};
 }
@@ -62,18 +65,21 @@ static struct measured_element *place_of(struct measured *measured, int pc, int 
     return new;
 }
 
-int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *e, int size)
+/* Its place is *at; NULL: there is nothing to be told of it. */
+static int add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *e, int pc,
+               int size, struct measured_element **at)
 {
     struct measured_sums now = {
         .pc = e->pc, .size = e->size, .life = e->life, .iterations = e->iterations, .loop = e->loop, .mpi = e->mpi};
     struct measured_sums before;
     struct spread mtct;
+    *at = NULL;
     if (replace(told, &now, &before))
         return -1;
     int64_t iterations = now.iterations - before.iterations;
     if (now.size != size && !iterations)
         return 0;
-    struct measured_element *element = place_of(measured, now.pc, now.size);
+    struct measured_element *element = *at = place_of(measured, pc, now.size);
     if (!element)
         return -1;
     spread_from_message(&mtct, e->mtct);
@@ -87,11 +93,72 @@ int measured_add(struct measured *measured, struct measured_told *told, const st
     return 0;
 }
 
-/* By program order, then by size. */
+int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *e, int pc,
+                 int size)
+{
+    struct measured_element *at;
+    return add(measured, told, e, pc, size, &at);
+}
+
+int measured_add_loop(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *loop,
+                      int number, int size, int rank)
+{
+    struct measured_element *at;
+    if (add(measured, told, loop, number, size, &at))
+        return -1;
+    if (!at)
+        return 0;
+    if (array_reserve(&at->who, &at->who_room, (size_t)at->ranks, sizeof *at->who))
+        return -1;
+    at->who[at->ranks - 1] = rank;
+    return 0;
+}
+
+static int compare_ranks(const void *one, const void *other)
+{
+    return *(const int *)one - *(const int *)other;
+}
+
+int measured_join(struct measured *measured, size_t first, size_t second)
+{
+    struct measured_element *into = &measured->elements[first], *from = &measured->elements[second];
+    size_t ranks = (size_t)into->ranks + (size_t)from->ranks;
+    if (array_reserve(&into->who, &into->who_room, ranks, sizeof *into->who))
+        return -1;
+    memcpy(into->who + into->ranks, from->who, (size_t)from->ranks * sizeof *from->who);
+    qsort(into->who, ranks, sizeof *into->who, compare_ranks);
+    into->ranks = (int)ranks;
+    into->all_iterations += from->all_iterations;
+    if (from->sums.iterations > into->sums.iterations)
+        into->sums.iterations = from->sums.iterations;
+    into->sums.loop += from->sums.loop;
+    into->sums.mpi += from->sums.mpi;
+    spread_merge(&into->mtct, &from->mtct);
+    free(from->who);
+    *from = measured->elements[--measured->count];
+    return 0;
+}
+
 static int measured_compare(const void *one, const void *other)
 {
     const struct measured_element *a = one, *b = other;
     return a->sums.pc != b->sums.pc ? a->sums.pc - b->sums.pc : a->sums.size - b->sums.size;
+}
+
+void measured_sort(struct measured *measured)
+{
+    if (measured->count)
+        qsort(measured->elements, measured->count, sizeof *measured->elements, measured_compare);
+}
+
+void measured_add_sums(cJSON *json, const struct measured_element *element)
+{
+    cJSON_AddNumberToObject(json, "iterations", (double)element->sums.iterations);
+    if (element->sums.loop > 0)
+        cJSON_AddNumberToObject(json, "rate", (double)element->all_iterations / element->sums.loop);
+    cJSON_AddNumberToObject(json, "loop_seconds", element->sums.loop);
+    cJSON_AddNumberToObject(json, "mpi_seconds", element->sums.mpi);
+    cJSON_AddItemToObject(json, "mtct", spread_json(&element->mtct));
 }
 
 static cJSON *element_json(const struct measured_element *element, const char *name)
@@ -101,21 +168,14 @@ static cJSON *element_json(const struct measured_element *element, const char *n
     cJSON_AddStringToObject(json, "name", name);
     cJSON_AddNumberToObject(json, "size", element->sums.size);
     cJSON_AddNumberToObject(json, "ranks", element->ranks);
-    cJSON_AddNumberToObject(json, "iterations", (double)element->sums.iterations);
-    if (element->sums.loop > 0)
-        cJSON_AddNumberToObject(json, "rate", (double)element->all_iterations / element->sums.loop);
-    cJSON_AddNumberToObject(json, "loop_seconds", element->sums.loop);
-    cJSON_AddNumberToObject(json, "mpi_seconds", element->sums.mpi);
-    cJSON_AddItemToObject(json, "mtct", spread_json(&element->mtct));
+    measured_add_sums(json, element);
     return json;
 }
 
-cJSON *measured_json(const struct measured *measured, const char *(*name)(const void *context, int pc),
-                     const void *context)
+cJSON *measured_json(struct measured *measured, const char *(*name)(const void *context, int pc), const void *context)
 {
     cJSON *list = cJSON_CreateArray();
-    if (measured->count)
-        qsort(measured->elements, measured->count, sizeof *measured->elements, measured_compare);
+    measured_sort(measured);
     for (size_t i = 0; i < measured->count; i++)
         cJSON_AddItemToArray(list, element_json(&measured->elements[i], name(context, measured->elements[i].sums.pc)));
     return list;
@@ -128,10 +188,16 @@ cJSON *measured_json(const struct measured *measured, const char *(*name)(const 
 
 /* ---- Who has asked before ------------------------------------------------------------------------ */
 
+static void forget_process(struct measured_process *told)
+{
+    measured_forget(&told->elements);
+    measured_forget(&told->loops);
+}
+
 static void forget_asker(struct measure_asker *asker)
 {
     for (size_t p = 0; p < asker->count; p++)
-        measured_forget(&asker->told[p]);
+        forget_process(&asker->told[p]);
     free(asker->told);
     *asker = (struct measure_asker){0};
 }
@@ -164,14 +230,13 @@ static int make_room(const struct coordinator *c, struct measure_asker *asker)
     if (array_reserve(&asker->told, &asker->room, count, sizeof *asker->told))
         return -1;
     for (; asker->count < count; asker->count++)
-        asker->told[asker->count] = (struct measured_told){0};
+        asker->told[asker->count] = (struct measured_process){0};
     return 0;
 }
 
 /* ---- The answer ---------------------------------------------------------------------------------- */
 
-/* What the process has said in this round; NULL: nothing. */
-static const struct report_gauge *answer_of(const struct coordinator *c, int process)
+const struct report_gauge *measure_answer_of(const struct coordinator *c, int process)
 {
     const struct process *p = process_at(c, process);
     return p->measure_answered == c->measure.round ? p->measure_answer.is : NULL;
@@ -189,9 +254,10 @@ static cJSON *elements_json(struct coordinator *c, struct measure_asker *asker)
     int failed = make_room(c, asker);
     for (int r = 0; !failed && r < c->processes.size; r++) {
         int p = c->processes.world[r];
-        const struct report_gauge *report = answer_of(c, p);
+        const struct report_gauge *report = measure_answer_of(c, p);
         for (int i = 0; report && !failed && i < report->elements.count; i++)
-            failed = measured_add(&all, &asker->told[p], &report->elements.items[i], c->processes.size);
+            failed = measured_add(&all, &asker->told[p].elements, &report->elements.items[i],
+                                  report->elements.items[i].pc, c->processes.size);
     }
     cJSON *json = failed ? NULL : measured_json(&all, name_of, c);
     measured_free(&all);
@@ -203,7 +269,7 @@ static void add_ranks(const struct coordinator *c, cJSON *json)
     cJSON *memory = cJSON_AddArrayToObject(json, "memory"), *missing = cJSON_AddArrayToObject(json, "missing");
     for (int r = 0; r < c->processes.size; r++) {
         int p = c->processes.world[r];
-        const struct report_gauge *report = answer_of(c, p);
+        const struct report_gauge *report = measure_answer_of(c, p);
         if (!report) {
             cJSON_AddItemToArray(missing, cJSON_CreateNumber(r));
             continue;
@@ -221,9 +287,11 @@ static cJSON *measure_json(struct coordinator *c, const char *name)
 {
     struct measure_asker *asker = asker_of(c, name);
     double now = wall_seconds(), since = asker->asked > 0 ? asker->asked : c->measure.began;
-    cJSON *elements = elements_json(c, asker);
-    if (!elements)
+    cJSON *elements = elements_json(c, asker), *loops = elements ? loops_json(c, asker) : NULL;
+    if (!loops) {
+        cJSON_Delete(elements);
         return NULL;
+    }
     asker->asked = now;
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "version", 1);
@@ -232,6 +300,7 @@ static cJSON *measure_json(struct coordinator *c, const char *name)
     cJSON_AddNumberToObject(json, "time", now);
     cJSON_AddNumberToObject(json, "size", c->processes.size);
     cJSON_AddItemToObject(json, "elements", elements);
+    cJSON_AddItemToObject(json, "loops", loops);
     cJSON_AddItemToObject(json, "progress", progress_json(c));
     cJSON_AddItemToObject(json, "adaptations", costs_mean_json(c->adaptations.history, ADAPTATION_HISTORY));
     add_ranks(c, json);
@@ -258,7 +327,7 @@ static void forget_processes(struct coordinator *c)
     for (struct measure_asker *a = c->measure.askers; a < c->measure.askers + MEASURE_ASKERS; a++)
         for (size_t p = 0; p < a->count; p++)
             if (process_at(c, (int)p)->state == PROCESS_GONE)
-                measured_forget(&a->told[p]);
+                forget_process(&a->told[p]);
 }
 
 /* All have answered, or the time is over. */
@@ -278,7 +347,7 @@ static void measure_check(struct coordinator *c)
     int size = c->processes.size;
     for (int i = 0; i < size; i++) {
         int rank = (c->measure.awaited + i) % size;
-        if (!answer_of(c, c->processes.world[rank])) {
+        if (!measure_answer_of(c, c->processes.world[rank])) {
             c->measure.awaited = rank;
             return;
         }
@@ -429,6 +498,7 @@ static void measure_init(struct coordinator *c)
 static void measure_destroy(struct coordinator *c)
 {
     forget_askers(c);
+    free(c->measure.loops);
 }
 
 static void measure_end(struct coordinator *c, const char *reason)

@@ -31,7 +31,7 @@ struct measured_sums {
     double loop, mpi; /* seconds */
 };
 
-/* What was told last of one process. All zero: nothing yet. */
+/* What was told last of one process, of its elements or of its loops. All zero: nothing yet. */
 struct measured_told {
     struct measured_sums *sums;
     size_t count, room;
@@ -45,6 +45,8 @@ struct measured_element {
     int64_t all_iterations;
     int ranks;
     struct spread mtct;
+    int *who; /* of a loop: the ranks, in their order; NULL: not asked for */
+    size_t who_room;
 };
 struct measured {
     struct measured_element *elements;
@@ -52,15 +54,27 @@ struct measured {
 };
 
 /*
- * Adds what a process says that it has come to in one element, and keeps that as told. Of worlds of another
- * size than the present one only what grew. 0, or -1: out of memory.
+ * Adds what a process says that it has come to in one element, or loop, to that of the number `pc`, and keeps it as
+ * told. Of worlds of another size than the present one only what grew. 0, or -1: out of memory.
  */
 int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *element,
-                 int size);
+                 int pc, int size);
+
+/* The same of a loop, which the rank of that number tells. Ranks come in their order. */
+int measured_add_loop(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *loop,
+                      int number, int size, int rank);
+
+/* Two loops of different ranks are one: the second goes into the first. 0, or -1: out of memory. */
+int measured_join(struct measured *measured, size_t first, size_t second);
 
 /* An array by schema/control.schema.json. */
-cJSON *measured_json(const struct measured *measured, const char *(*name)(const void *context, int pc),
-                     const void *context);
+cJSON *measured_json(struct measured *measured, const char *(*name)(const void *context, int pc), const void *context);
+
+/* Adds what is told of sums to an object. */
+void measured_add_sums(cJSON *json, const struct measured_element *element);
+
+/* By number, then by size. */
+void measured_sort(struct measured *measured);
 void measured_free(struct measured *measured);
 
 #define MEASURE_ASKERS                                                                                                 \
@@ -68,10 +82,15 @@ void measured_free(struct measured *measured);
 #define MEASURE_WAITING 16 /* requests at a time */
 #define MEASURE_NAME    64
 
+/* What was told last of a process. */
+struct measured_process {
+    struct measured_told elements, loops;
+};
+
 struct measure_asker {
     char name[MEASURE_NAME];
-    double asked;               /* when it was answered last, seconds since 1970; 0: nobody's place */
-    struct measured_told *told; /* by process number */
+    double asked;                  /* when it was answered last, seconds since 1970; 0: nobody's place */
+    struct measured_process *told; /* by process number */
     size_t count, room;
 };
 
@@ -89,9 +108,14 @@ struct measure {
     } waiting[MEASURE_WAITING];
     int waiting_count;
     struct measure_asker askers[MEASURE_ASKERS];
+    struct loop_names *loops; /* that were told so far: loops.c */
+    size_t loop_count, loop_room;
 };
 
 void measure_request(struct coordinator *c, void *handle, const struct request_measure *request);
+/* What the process has said in this round; NULL: nothing. */
+const struct report_gauge *measure_answer_of(const struct coordinator *c, int process);
+
 void measure_came(struct coordinator *c, int process, const struct report_gauge *report);
 /* Its hello has come. */
 void measure_attached(struct coordinator *c, int process);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -17,6 +18,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/thread.h"
 #include "runtime/base/ticks.h"
+#include "runtime/job/follow.h"
 #include "runtime/job/state.h"
 #include "runtime/job/stopwatch.h"
 #include "runtime/job/tell.h"
@@ -215,6 +217,8 @@ void sampler_waits(cJSON *json)
 
 /* ---- Measuring ---------------------------------------------------------------------------------- */
 
+#define LOOPS_TOLD 32
+
 /* Of the present round of measuring: a better estimate in between would make sums shrink. */
 static double tick;
 
@@ -244,13 +248,43 @@ static cJSON *element_json(const struct meter_reading *reading)
     return json;
 }
 
-static void add_elements(cJSON *json)
+/* The longest first. */
+static int compare_times(const void *one, const void *other)
 {
-    cJSON *list = cJSON_AddArrayToObject(json, "elements");
-    struct meter_reading reading;
-    for (int i = 0; i < METER_CELLS; i++)
-        if (meter_read(&job.meter, i, tick, &reading))
-            cJSON_AddItemToArray(list, element_json(&reading));
+    const struct meter_reading *a = one, *b = other;
+    return (a->loop < b->loop) - (a->loop > b->loop);
+}
+
+static void add_loops(cJSON *json, struct meter_reading *readings, int count)
+{
+    cJSON *list = cJSON_AddArrayToObject(json, "loops");
+    qsort(readings, (size_t)count, sizeof *readings, compare_times);
+    for (int i = 0; i < count && cJSON_GetArraySize(list) < LOOPS_TOLD; i++) {
+        cJSON *loop = cJSON_CreateObject();
+        cJSON_AddItemToObject(loop, "sums", element_json(&readings[i]));
+        if (follow_describe(loop, readings[i].pc))
+            cJSON_AddItemToArray(list, loop);
+        else
+            cJSON_Delete(loop);
+    }
+}
+
+static void add_measured(cJSON *json)
+{
+    cJSON *elements = cJSON_AddArrayToObject(json, "elements");
+    struct meter_reading readings[METER_CELLS];
+    int loops = 0;
+    for (int i = 0; i < METER_CELLS; i++) {
+        struct meter_reading *reading = &readings[loops];
+        if (!meter_read(&job.meter, i, tick, reading))
+            continue;
+        if (reading->pc >= METER_LOOPS)
+            loops++;
+        else
+            cJSON_AddItemToArray(elements, element_json(reading));
+    }
+    if (loops)
+        add_loops(json, readings, loops);
 }
 
 static void add_progress(cJSON *json)
@@ -284,7 +318,7 @@ void sampler_measure(void *context, const struct order_gauge *order)
     cJSON *answer = json_message(REPORT(gauge));
     cJSON_AddNumberToObject(answer, "round", order->round);
     cJSON_AddNumberToObject(answer, "memory", resident());
-    add_elements(answer);
+    add_measured(answer);
     add_progress(answer);
     job_tell(NULL, answer);
     cJSON_Delete(answer);

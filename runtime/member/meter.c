@@ -88,16 +88,22 @@ static struct meter_cell *find_cell(struct meter *meter, int pc)
     return cell;
 }
 
+void epop__meter_forget(struct meter *meter)
+{
+    meter->cell = NULL;
+    meter->breaks++;
+}
+
 void epop__meter_world(struct meter *meter)
 {
     PUT(meter->world, OWN(meter->world) + 1);
-    meter->cell = NULL;
+    epop__meter_forget(meter);
 }
 
 void epop__meter_begin(struct meter *meter, int pc, int size)
 {
     meter->round = GET(meter->on);
-    meter->cell = NULL;
+    epop__meter_forget(meter);
     if (!meter->round)
         return;
     if (size != meter->size)
@@ -106,11 +112,6 @@ void epop__meter_begin(struct meter *meter, int pc, int size)
     meter->cell = find_cell(meter, pc);
     meter->mpi = meter->mpi_ticks();
     meter->began = ticks();
-}
-
-void epop__meter_forget(struct meter *meter)
-{
-    meter->cell = NULL;
 }
 
 /* True: a value has been made. */
@@ -150,6 +151,15 @@ bool epop__meter_iteration(struct meter *meter, int pc, int size)
     meter->mpi = in_mpi;
     add_to_sums(cell, loop, mpi);
     return add_to_window(meter, cell, loop, mpi);
+}
+
+void meter_lap(struct meter *meter, int number, int64_t loop, int64_t mpi)
+{
+    struct meter_cell *cell = find_cell(meter, number);
+    if (!cell)
+        return;
+    add_to_sums(cell, loop, mpi);
+    add_to_window(meter, cell, loop, mpi);
 }
 
 void epop__meter_progress(struct meter *meter, const struct meter_progress *progress)

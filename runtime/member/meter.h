@@ -14,9 +14,10 @@
 #include "epop/visibility.h"
 #include "runtime/member/spread.h"
 
-#define METER_CELLS  256 /* pairs of element and size; of more, those of earlier worlds are forgotten */
-#define METER_WINDOW 32  /* values of MTCT that are kept */
-#define METER_GROUP  0.1 /* seconds of iterations that make a value; at least one iteration */
+#define METER_CELLS  256     /* pairs of element and size; of more, those of earlier worlds are forgotten */
+#define METER_WINDOW 32      /* values of MTCT that are kept */
+#define METER_LOOPS  1000000 /* elements have lower numbers, loops have higher ones */
+#define METER_GROUP  0.1     /* seconds of iterations that make a value; at least one iteration */
 
 /* One more than are kept: that which is being written is not read. */
 #define METER_RING (METER_WINDOW + 1)
@@ -55,6 +56,7 @@ struct meter {
     /* for the control thread alone */
     int rounds;
     /* for the program's thread alone */
+    unsigned breaks;         /* counts the moments at which what was under way was not counted any more */
     struct meter_cell *cell; /* of the present element; NULL: the next iteration is the first */
     int round, size;
     int64_t lives;
@@ -86,6 +88,16 @@ EPOP_API void epop__meter_world(struct meter *meter);
 
 /* The iteration that is under way is not counted. */
 EPOP_API void epop__meter_forget(struct meter *meter);
+
+/* Between two iterations of one element, and in one: laps of loops may be counted. */
+static inline bool meter_counts(const struct meter *meter)
+{
+    return meter->cell;
+}
+
+/* While it counts: a lap of a loop in the present element has ended, whose number takes the place of an element's.
+ * Loops have numbers from METER_LOOPS on. */
+void meter_lap(struct meter *meter, int number, int64_t loop, int64_t mpi);
 
 /* ---- The control thread ---- */
 

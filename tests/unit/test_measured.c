@@ -43,7 +43,8 @@ static void say(int process, const char *text, int size)
         fail_msg("%s", why.text);
     const struct report_gauge *report = message.is;
     for (int i = 0; i < report->elements.count; i++)
-        assert_int_equal(measured_add(&measured, &told[process], &report->elements.items[i], size), 0);
+        assert_int_equal(
+            measured_add(&measured, &told[process], &report->elements.items[i], report->elements.items[i].pc, size), 0);
     message_free(&message);
     cJSON_Delete(json);
 }

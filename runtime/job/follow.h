@@ -1,0 +1,18 @@
+/*
+ * The loops of an MPI program with its own main(), which says nothing of them: its calls are followed while it is
+ * measured (runtime/loops), between windows. Nothing is followed of programs of phases.
+ */
+#ifndef EPOP_JOB_FOLLOW_H
+#define EPOP_JOB_FOLLOW_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/* The calling thread's calls, from here on. */
+void follow_start(void);
+
+/* Adds the loop of that number (METER_LOOPS and more) to what is told of its sums. False: it is none, or not known well
+ * enough yet. The control thread. */
+bool follow_describe(cJSON *json, int number);
+
+#endif

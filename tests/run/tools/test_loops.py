@@ -1,0 +1,114 @@
+"""epopctl measure: the loops of an executable, which says nothing of them."""
+
+import itertools
+import json
+import re
+
+import executables as plain
+import job
+import pytest
+from schemas import validate
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    return plain.compile_c(plain.source("loops"), tmp_path_factory.mktemp("loops") / "loops", "-g", "-O0", *plain.LINKED)
+
+
+def line(mark):
+    """Where a mark stands: file and line, as epopctl has them."""
+    text = plain.source("loops").read_text().splitlines()
+    number, = [number for number, has in enumerate(text, 1) if re.search(rf"/\* {mark} \*/", has)]
+    return f"loops.c:{number}"
+
+
+NEW_ASKERS = (f"new-{number}" for number in itertools.count())
+
+
+def ask(space, asker=None):
+    """Since that asker asked last; without one: since measuring began."""
+    answer = space.epopctl("measure", "--json", "--asker", asker or next(NEW_ASKERS))
+    assert answer.status == 0, answer
+    result = json.loads(answer.out)
+    validate("control", result, "measure")
+    return result["loops"]
+
+
+def begins_at(loops, mark):
+    return [loop for loop in loops if loop["head"].get("line") == line(f"BEGIN {mark}")]
+
+
+class Watched:
+    """The program, measured until each of some loops has made so many turns."""
+
+    def __init__(self, space, program, ranks, **how):
+        self.space = space
+        self.end, self.second = space.directory / "end", space.directory / "second"
+        self.running = plain.start(space, program, self.end, self.second, ranks=ranks, **how)
+
+    def until(self, condition):
+        return job.wait_for(lambda: ask(self.space), 40, condition)
+
+    def finish(self):
+        self.second.touch()
+        self.end.touch()
+        result = self.running.wait()
+        assert (result.status, result.err) == (0, ""), result
+
+
+def turned(loops, *marks, size, turns=12):
+    """Each of them has made enough turns for ranks that send and receive to be put together."""
+    return all(any(loop["size"] == size and loop["iterations"] >= turns for loop in begins_at(loops, mark)) for mark in marks)
+
+
+def test_loops_of_all_and_of_some_ranks(space, program):
+    it = Watched(space, program, 4)
+    loops = it.until(lambda loops: turned(loops, "first", "exchange", "alone", size=4))
+    (first,), (exchange,), (alone,) = (begins_at(loops, mark) for mark in ("first", "exchange", "alone"))
+    assert len(loops) == 3, loops
+    assert (first["ranks"], exchange["ranks"], alone["ranks"]) == ("0-3", "0-3", "0"), loops
+    assert "within" not in first and exchange["within"] == alone["within"] == first["number"], loops
+    assert (first["head"]["mpi"], first["head"]["function"], first["head"]["from_function"]) == ("MPI_Allreduce", "first", "main")
+    assert exchange["tail"]["line"] == line("END exchange") and alone["tail"]["line"] == line("BEGIN alone")
+    # Of four turns the last does not come back to the first call.
+    assert abs(exchange["iterations"] - 3 * first["iterations"]) <= 6 and abs(alone["iterations"] - 2 * first["iterations"]) <= 4, loops
+    assert first["loop_seconds"] > exchange["loop_seconds"] > 0 and first["loop_seconds"] > first["mpi_seconds"] > 0, loops
+    it.finish()
+
+
+def test_a_program_that_goes_over_to_another_loop(space, program):
+    """A function that both call MPI by is no part of a loop around them."""
+    it = Watched(space, program, 2)
+    before = it.until(lambda loops: turned(loops, "first", size=2))
+    it.second.touch()
+    job.wait_for(lambda: ask(space), 40, lambda loops: any("second" == loop["head"].get("function") for loop in loops))
+    ask(space, "after")
+    loops = job.wait_for(lambda: ask(space, "after"), 40,
+                         lambda loops: any(loop["head"].get("function") == "second" and loop["iterations"] for loop in loops))
+    second, = (loop for loop in loops if loop["head"]["function"] == "second")
+    assert "within" not in second and second["number"] not in [loop["number"] for loop in before], loops
+    assert second["head"]["mpi"] == "MPI_Barrier" and second["tail"]["mpi"] == "MPI_Bcast", loops
+    assert begins_at(loops, "first")[0]["iterations"] == 0, loops
+    it.finish()
+
+
+def test_a_loop_is_the_same_at_another_size(space, program):
+    it = Watched(space, program, 3)
+    before, = begins_at(it.until(lambda loops: turned(loops, "first", size=3)), "first")
+    space.resize(2)
+    loops = it.until(lambda loops: turned(loops, "first", size=2))
+    after, = (loop for loop in begins_at(loops, "first") if loop["size"] == 2)
+    assert after["number"] == before["number"] and after["ranks"] == "0-1", loops
+    it.finish()
+
+
+def test_a_program_that_cannot_be_read_has_places(space, program, tmp_path):
+    """Without debug information and symbols there are the file and the offset in it."""
+    bare = tmp_path / "bare"
+    plain.subprocess.run(["strip", "-o", bare, program], check=True)
+    it = Watched(space, bare, 2)
+    loops = it.until(lambda loops: any(loop["iterations"] > 3 for loop in loops))
+    assert all("line" not in loop["head"] and loop["head"]["place"].startswith(f"{bare}+0x") for loop in loops), loops
+    table = space.epopctl("measure").out
+    assert "\nbare+0x" in table, table
+    it.finish()
