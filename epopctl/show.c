@@ -235,7 +235,7 @@ static void print_adaptations(const cJSON *adaptations)
 
 static void print_status(const cJSON *status)
 {
-    char uptime[32];
+    char uptime[32], loop[PLACES_NAME];
     print_line("job", term_text(status, "job", "?"));
     print_line("program", term_text(status, "path", term_text(status, "program", "?")));
     if (cJSON_HasObjectItem(status, "batch"))
@@ -245,6 +245,8 @@ static void print_status(const cJSON *status)
     print_rule(cJSON_GetObjectItem(status, "sizes"));
     print_line("backend", term_text(status, "backend", "?"));
     print_place(status);
+    if (cJSON_HasObjectItem(status, "loop"))
+        print_line("loop", places_loop_name(cJSON_GetObjectItem(status, "loop"), loop));
     print_next(cJSON_GetObjectItem(status, "next"));
     print_speeds(status);
     print_checkpoint_line("restarted", cJSON_GetObjectItem(status, "restarted"), "from");
@@ -259,8 +261,11 @@ static void print_status(const cJSON *status)
 
 int ctl_status(const struct options *arguments)
 {
-    static const struct ctl_view view = {
-        .op = REQUEST(status), .member = "job", .none = "the job gave no status", .print = print_status};
+    static const struct ctl_view view = {.op = REQUEST(status),
+                                         .amend = places_name_present,
+                                         .member = "job",
+                                         .none = "the job gave no status",
+                                         .print = print_status};
     return ask_and_show(arguments, &view);
 }
 

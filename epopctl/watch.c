@@ -12,6 +12,7 @@
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 #include "terminal/output.h"
+#include "terminal/places.h"
 
 /* ---- What a job has measured, in short ---------------------------------------------------------- */
 
@@ -25,9 +26,24 @@ static bool is_present_phase(const cJSON *status, const cJSON *element)
     return json_int(element, "pc", -2) == pc && json_int(element, "size", 0) == json_int(status, "size", -1);
 }
 
+/* Of an executable: the loop that counts, at the present size. */
+static const cJSON *loop_to_show(const cJSON *status, const cJSON *measure)
+{
+    const cJSON *loop;
+    cJSON_ArrayForEach(loop, cJSON_GetObjectItem(measure, "loops"))
+    {
+        if (json_int(loop, "number", 0) == json_int(measure, "loop", -1) &&
+            json_int(loop, "size", 0) == json_int(status, "size", -1))
+            return loop;
+    }
+    return NULL;
+}
+
 static const cJSON *element_to_show(const cJSON *status, const cJSON *measure)
 {
-    const cJSON *element, *found = NULL;
+    const cJSON *element, *found = loop_to_show(status, measure);
+    if (found)
+        return found;
     cJSON_ArrayForEach(element, cJSON_GetObjectItem(measure, "elements"))
     {
         double iterations = json_number(element, "iterations", 0);
@@ -57,8 +73,8 @@ static void memory_text(const cJSON *measure, char text[32])
         term_bytes(bytes, text);
 }
 
-/* Of the element that the job is in; where nothing was measured in that, of the one with most iterations. The status
- * has the answer under "measure", or has none. */
+/* Of the element, or loop, that the job is in; where nothing was measured in that, of the one with most iterations. The
+ * status has the answer under "measure", or has none. */
 static void read_measured(const cJSON *status, struct measured *measured)
 {
     const cJSON *measure = cJSON_GetObjectItem(status, "measure"), *element = element_to_show(status, measure);
@@ -163,8 +179,8 @@ enum column { JOB, STATE, SIZE, DONE, LEFT, RATE, MTCT, TREND, MEMORY, RESIZE, E
 
 static void add_top_row(struct term_table *table, const cJSON *status, const struct control_job *job)
 {
-    const cJSON *element = cJSON_GetObjectItem(status, "element");
-    char size[32] = "-", uptime[32] = "-";
+    const cJSON *element = cJSON_GetObjectItem(status, "element"), *loop = cJSON_GetObjectItem(status, "loop");
+    char size[32] = "-", uptime[32] = "-", name[PLACES_NAME];
     struct live live;
     struct measured measured;
     read_live(status, &live);
@@ -183,7 +199,8 @@ static void add_top_row(struct term_table *table, const cJSON *status, const str
                                                   [TREND] = measured.trend,
                                                   [MEMORY] = measured.memory,
                                                   [RESIZE] = live.resize,
-                                                  [ELEMENT] = term_text(element, "name", "-"),
+                                                  [ELEMENT] = loop ? places_loop_name(loop, name)
+                                                                   : term_text(element, "name", "-"),
                                                   [HOST] = job->host,
                                                   [UPTIME] = uptime});
 }
@@ -244,6 +261,8 @@ static int show_top(bool json, bool again)
     struct control_job *jobs;
     cJSON **statuses;
     int count = ask_for_top(&jobs, &statuses, again);
+    for (int i = 0; i < count; i++)
+        places_name_present(statuses[i]);
     if (again)
         fputs("\033[H\033[J", stdout); /* from the top of an empty screen */
     if (count >= 0 && json)

@@ -110,6 +110,14 @@ void places_name_loops(cJSON *loops)
     waitpid(helper, NULL, 0);
 }
 
+void places_name_present(cJSON *status)
+{
+    cJSON *loop = cJSON_GetObjectItem(status, "loop"), *list = loop ? cJSON_CreateArray() : NULL;
+    if (list && cJSON_AddItemReferenceToArray(list, loop))
+        places_name_loops(list);
+    cJSON_Delete(list);
+}
+
 /* The line of the last call, or of the call in the head's function that led to it. */
 static const char *last_line(const cJSON *head, const cJSON *tail)
 {

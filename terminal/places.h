@@ -12,6 +12,9 @@
  */
 void places_name_loops(cJSON *loops);
 
+/* The same of the loop in a job's status, which may be missing. */
+void places_name_present(cJSON *status);
+
 /* What a loop is called: "cg.c:12-30", from its first call to its last one as the function of the first sees it, or
  * "cg+0x24d6" where nothing is known. */
 const char *places_loop_name(const cJSON *loop, char text[PLACES_NAME]);

@@ -223,8 +223,7 @@ static struct measure_asker *asker_of(struct coordinator *c, const char *name)
     return oldest;
 }
 
-/* For all processes that there are. 0, or -1: out of memory. */
-static int make_room(const struct coordinator *c, struct measure_asker *asker)
+int measure_make_room(const struct coordinator *c, struct measure_asker *asker)
 {
     size_t count = (size_t)c->processes.count;
     if (array_reserve(&asker->told, &asker->room, count, sizeof *asker->told))
@@ -251,7 +250,7 @@ static const char *name_of(const void *context, int pc)
 static cJSON *elements_json(struct coordinator *c, struct measure_asker *asker)
 {
     struct measured all = {0};
-    int failed = make_room(c, asker);
+    int failed = measure_make_room(c, asker);
     for (int r = 0; !failed && r < c->processes.size; r++) {
         int p = c->processes.world[r];
         const struct report_gauge *report = measure_answer_of(c, p);
@@ -301,6 +300,8 @@ static cJSON *measure_json(struct coordinator *c, const char *name)
     cJSON_AddNumberToObject(json, "size", c->processes.size);
     cJSON_AddItemToObject(json, "elements", elements);
     cJSON_AddItemToObject(json, "loops", loops);
+    if (c->measure.loops.counts)
+        cJSON_AddNumberToObject(json, "loop", c->measure.loops.counts);
     cJSON_AddItemToObject(json, "progress", progress_json(c));
     cJSON_AddItemToObject(json, "adaptations", costs_mean_json(c->adaptations.history, ADAPTATION_HISTORY));
     add_ranks(c, json);
@@ -318,6 +319,13 @@ static cJSON *reply_to(struct coordinator *c, const char *asker)
     return reply;
 }
 
+static void forget_gone(const struct coordinator *c, struct measure_asker *asker)
+{
+    for (size_t p = 0; p < asker->count; p++)
+        if (process_at(c, (int)p)->state == PROCESS_GONE)
+            forget_process(&asker->told[p]);
+}
+
 /* What is kept of processes only as long as it is of use. */
 static void forget_processes(struct coordinator *c)
 {
@@ -325,9 +333,8 @@ static void forget_processes(struct coordinator *c)
         message_free(&process_at(c, p)->measure_answer);
     }
     for (struct measure_asker *a = c->measure.askers; a < c->measure.askers + MEASURE_ASKERS; a++)
-        for (size_t p = 0; p < a->count; p++)
-            if (process_at(c, (int)p)->state == PROCESS_GONE)
-                forget_process(&a->told[p]);
+        forget_gone(c, a);
+    forget_gone(c, &c->measure.loops.told);
 }
 
 /* All have answered, or the time is over. */
@@ -335,6 +342,7 @@ static void measure_finish(struct coordinator *c)
 {
     c->measure.open = false;
     timers_cancel(&c->timers, &c->measure.limit);
+    loops_look(c);
     for (int i = 0; i < c->measure.waiting_count; i++)
         reply_send(c, &c->measure.waiting[i].handle, reply_to(c, c->measure.waiting[i].asker));
     c->measure.waiting_count = 0;
@@ -443,6 +451,7 @@ static void switch_off(void *context)
 {
     struct coordinator *c = context;
     c->measure.on = false;
+    c->measure.loops.counts = 0;
     for (int p = 0; p < c->processes.count; p++)
         if (process_at(c, p)->attached)
             processes_send(c, p, json_message(ORDER(gauge_off)));
@@ -454,6 +463,7 @@ static void keep_on(struct coordinator *c, double seconds)
     double until = monotonic_seconds() + (seconds < KEEP_MOST ? seconds : KEEP_MOST);
     if (!c->measure.on) {
         forget_askers(c); /* also one that was answered when it was off already */
+        forget_asker(&c->measure.loops.told);
         c->measure.on = true;
         c->measure.began = wall_seconds();
         c->measure.until = 0;
@@ -498,7 +508,8 @@ static void measure_init(struct coordinator *c)
 static void measure_destroy(struct coordinator *c)
 {
     forget_askers(c);
-    free(c->measure.loops);
+    forget_asker(&c->measure.loops.told);
+    loops_forget(&c->measure.loops);
 }
 
 static void measure_end(struct coordinator *c, const char *reason)

@@ -94,6 +94,15 @@ struct measure_asker {
     size_t count, room;
 };
 
+/* The loops that were told so far: loops.c. */
+struct loops_of_job {
+    struct loop *list; /* by number, from 1 on */
+    size_t count, room;
+    struct measure_asker told; /* for its own view of them */
+    int size;                  /* at which they were looked at last */
+    int counts;                /* the number of the one that counts; 0: none */
+};
+
 struct measure {
     bool on;
     double began; /* seconds since 1970 */
@@ -108,11 +117,13 @@ struct measure {
     } waiting[MEASURE_WAITING];
     int waiting_count;
     struct measure_asker askers[MEASURE_ASKERS];
-    struct loop_names *loops; /* that were told so far: loops.c */
-    size_t loop_count, loop_room;
+    struct loops_of_job loops;
 };
 
 void measure_request(struct coordinator *c, void *handle, const struct request_measure *request);
+/* For all processes that there are. 0, or -1: out of memory. */
+int measure_make_room(const struct coordinator *c, struct measure_asker *asker);
+
 /* What the process has said in this round; NULL: nothing. */
 const struct report_gauge *measure_answer_of(const struct coordinator *c, int process);
 

@@ -1,5 +1,6 @@
 /* The job's status. */
 #include "runtime/coordinator/status.h"
+#include "runtime/coordinator/loops.h"
 
 #include <stdbool.h>
 
@@ -10,6 +11,7 @@
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/debugging.h"
+#include "runtime/coordinator/loops.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/releases.h"
@@ -196,6 +198,7 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddNumberToObject(json, "maximum", c->config.maximum);
     cJSON_AddStringToObject(json, "backend", c->config.backend->name);
     cJSON_AddItemToObject(json, "element", names_element_json(c, &c->position.at));
+    loops_add_present(json, c);
     cJSON_AddItemToObject(json, "progress", progress_json(c));
     if (c->progress.mpi_share >= 0)
         cJSON_AddNumberToObject(json, "mpi_share", c->progress.mpi_share);

@@ -70,14 +70,15 @@ static void first(void)
     to_and_fro();
     if (rank == 0)
         of_rank_0();
-    usleep(1000);
+    usleep(20000); /* what it computes */
 }
 
+/* All wait for rank 0. */
 static void second(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Reduce(&number, &got, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    usleep(2000);
+    usleep(rank ? 10 : 5000);
 }
 
 int main(int argc, char **argv)

@@ -25,13 +25,17 @@ def line(mark):
 NEW_ASKERS = (f"new-{number}" for number in itertools.count())
 
 
-def ask(space, asker=None):
+def measure(space, asker=None):
     """Since that asker asked last; without one: since measuring began."""
     answer = space.epopctl("measure", "--json", "--asker", asker or next(NEW_ASKERS))
     assert answer.status == 0, answer
     result = json.loads(answer.out)
     validate("control", result, "measure")
-    return result["loops"]
+    return result
+
+
+def ask(space, asker=None):
+    return measure(space, asker)["loops"]
 
 
 def begins_at(loops, mark):
@@ -89,6 +93,31 @@ def test_a_program_that_goes_over_to_another_loop(space, program):
     assert "within" not in second and second["number"] not in [loop["number"] for loop in before], loops
     assert second["head"]["mpi"] == "MPI_Barrier" and second["tail"]["mpi"] == "MPI_Bcast", loops
     assert begins_at(loops, "first")[0]["iterations"] == 0, loops
+    it.finish()
+
+
+def counting(space, condition):
+    """The loop that counts, as soon as it meets the condition."""
+    def look():
+        result = measure(space)
+        return next((loop for loop in result["loops"] if loop["number"] == result.get("loop")), None)
+    return job.wait_for(look, 40, lambda loop: loop and condition(loop))
+
+
+def test_the_loop_that_counts(space, program):
+    """It is that around the others, until the program is in another one: status and top have it, too."""
+    it = Watched(space, program, 2)
+    first = counting(space, lambda loop: loop["head"].get("line") == line("BEGIN first"))
+    status = space.status()
+    validate("control", status, "status")
+    assert status["loop"]["number"] == first["number"] and status["loop"]["head"]["line"] == line("BEGIN first"), status
+    assert re.search(rf"^loop\t{line('BEGIN first')}", space.epopctl("status").out, re.M)
+    assert line("BEGIN first") in space.epopctl("top", "--once").out
+    it.second.touch()
+    second = counting(space, lambda loop: loop["head"].get("function") == "second")
+    assert second["number"] != first["number"]
+    space.resize(1)
+    assert counting(space, lambda loop: loop["size"] == 1)["number"] == second["number"]
     it.finish()
 
 
