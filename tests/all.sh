@@ -224,11 +224,11 @@ on_sock=(
     # The backends that start processes, and what becomes of those.
     soak join spawn_faults baseline parking hosts releases conditions cycles transactions preconnect trace_hosts profile_backends recover_hosts
     # Jobs of epoprm grow and shrink.
-    epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_recovery epoprm_soak attend attend_link
+    epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_loops epoprm_recovery epoprm_soak attend attend_link
     # What happens in a launch of its own, too: ends, crashes, hangs, children, words with a supervisor.
     ends crash stopped faults force children recover_words where debug_stops measure outlook trace unwritten capabilities interpose
     # Executables grow by new processes alone.
-    shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg fortran
+    shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg loops fortran
     # Data moves to processes that join, also ahead of the window.
     ahead describe kinds stencil restart_programs
     # No test of these needs it, but here --backend auto is join, and the pool connects joining ranks ahead, as those that wait sleep.

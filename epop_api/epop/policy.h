@@ -56,9 +56,12 @@ typedef struct epop_policy_phase {
     double begins; /* in so many seconds; 0: the present one */
 } epop_policy_phase_t;
 
-/* What was measured in an element at one size. */
+/* Numbers of phases from here on are those of loops, which were found in a program that says nothing of its phases. */
+#define EPOP_POLICY_LOOPS 1000000
+
+/* What was measured in an element, or a loop, at one size. */
 typedef struct epop_policy_sample {
-    int phase; /* number of the element in the program */
+    int phase; /* number of the element in the program; or EPOP_POLICY_LOOPS and the number of the loop */
     int nodes;
     double iterations;       /* measured */
     double seconds;          /* of an iteration, mean */
@@ -93,7 +96,7 @@ typedef struct epop_policy_job {
 
     const epop_policy_phase_t *phases; /* from the present one on, as far as known */
     int phase_count;
-    int phase; /* number of the present one, as in `samples` */
+    int phase; /* what samples of the present one, or of the loop that the job is in, have as theirs */
     const epop_policy_sample_t *samples;
     int sample_count;
     double resize_cost;    /* seconds that it stood still for a resize, mean */

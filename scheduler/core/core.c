@@ -574,6 +574,17 @@ int core_phase(struct core *core, double now, int64_t id, int phase, const doubl
     return 0;
 }
 
+int core_loop(struct core *core, int64_t id, int loop, struct error *error)
+{
+    struct job *job = find_running(core, id, error);
+    if (!job)
+        return -1;
+    if (loop < 0)
+        return error_set(error, ERROR_FAILED, "job %lld: loop %d", (long long)id, loop);
+    job_in_loop(job, loop);
+    return 0;
+}
+
 static epop_policy_sample_t *find_sample(struct job *job, const epop_policy_sample_t *like)
 {
     for (int i = 0; i < job->view.sample_count; i++) {

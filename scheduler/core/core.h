@@ -74,6 +74,9 @@ int core_came_out(struct core *core, double now, int64_t job, const int *nodes, 
 int core_told(struct core *core, double now, int64_t job, double left, struct error *error);
 /* It is in this phase now; `begins`: seconds from now to each phase's begin, from the present one on, or NULL. */
 int core_phase(struct core *core, double now, int64_t job, int phase, const double *begins, struct error *error);
+/* A program that tells no phases is in that loop now: samples are of it, by EPOP_POLICY_LOOPS and its number. 0: in
+ * none. */
+int core_loop(struct core *core, int64_t job, int loop, struct error *error);
 /* Replaces the sample of the same phase and size. */
 int core_measured(struct core *core, int64_t job, const epop_policy_sample_t *sample, struct error *error);
 /* EVOLVING: the program asks for a size; 0: no longer. */

@@ -99,11 +99,23 @@ void job_free(struct job *job)
     free(job);
 }
 
-/* `begins` as in core_phase, at `as_of`. */
+/* What samples of the present have as their phase. */
+static void show_phase(struct job *job)
+{
+    job->view.phase = job->loop ? EPOP_POLICY_LOOPS + job->loop : job->phase;
+}
+
+void job_in_loop(struct job *job, int loop)
+{
+    job->loop = loop;
+    show_phase(job);
+}
+
 /* The present phase; `begins` as in core_phase, at `as_of`. */
 static void enter_phase(struct job *job, int phase, const double *begins)
 {
-    job->view.phase = phase;
+    job->phase = phase;
+    show_phase(job);
     job->view.phases = job->phases ? job->phases + phase : NULL;
     job->view.phase_count = job->phases ? job->phase_count - phase : 0;
     for (int i = 0; i < job->view.phase_count; i++) {
@@ -119,6 +131,7 @@ void job_waits(struct job *job)
     view->started = view->resized = -1;
     view->nodes = view->target = view->asked = 0;
     view->left = view->limit;
+    job->loop = 0;
     enter_phase(job, 0, NULL);
 }
 
@@ -175,7 +188,7 @@ static double nearer(double begins, double seconds)
 static void move_on(struct job *job, double now, double seconds)
 {
     job->left -= seconds;
-    for (int i = job->view.phase; i < job->phase_count; i++)
+    for (int i = job->phase; i < job->phase_count; i++)
         job->begins[i] = nearer(job->begins[i], seconds);
     job->as_of = now;
 }
@@ -206,7 +219,7 @@ void job_left_resized(struct job *job, double now, double stall, int from, int t
     double seconds = now - job->as_of, scale = (double)from / to;
     move_on(job, now, seconds > stall ? seconds - stall : 0);
     job->left = job->left > 0 ? job->left * scale : job->left;
-    for (int i = job->view.phase; i < job->phase_count; i++)
+    for (int i = job->phase; i < job->phase_count; i++)
         job->begins[i] = job->begins[i] > 0 ? job->begins[i] * scale : job->begins[i];
     job_left_show(job, now);
 }
@@ -215,7 +228,7 @@ void job_left_show(struct job *job, double now)
 {
     double seconds = now - job->as_of;
     job->view.left = job->left - seconds > LEFT_LEAST ? job->left - seconds : LEFT_LEAST;
-    for (int i = job->view.phase; i < job->phase_count; i++)
+    for (int i = job->phase; i < job->phase_count; i++)
         job->phases[i].begins = nearer(job->begins[i], seconds);
 }
 

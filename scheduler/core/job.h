@@ -16,6 +16,8 @@ struct job {
     epop_policy_phase_t *phases; /* all of them; the view has those from the present one on */
     double *begins;              /* of each, from `as_of` on; negative: not known */
     int phase_count;
+    int phase; /* the present one */
+    int loop;  /* of an executable, in which it is; 0: not known */
     epop_policy_sample_t *samples;
     size_t sample_room;
     int *nodes; /* what it holds, in the order of its ranks */
@@ -55,6 +57,8 @@ int job_held(const struct job *job);
 void job_left_starts(struct job *job, double now);
 /* Its progress says so. */
 void job_left_told(struct job *job, double now, double left);
+/* An executable is in that loop now; 0: in none. */
+void job_in_loop(struct job *job, int loop);
 /* A phase begins; `begins` as in core_phase. */
 void job_left_phase(struct job *job, double now, int phase, const double *begins);
 /* It stood still for `stall` seconds, and has its new size: from here on the rest scales with the nodes. */

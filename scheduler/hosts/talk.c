@@ -173,27 +173,67 @@ static void take_status(struct hosts_job *job, const cJSON *status)
     tell_asked(job, status);
 }
 
+static void read_mtct(epop_policy_sample_t *sample, const cJSON *mtct)
+{
+    sample->mtct = json_number(mtct, "mean", -1);
+    sample->trend = json_number(mtct, "trend", -1);
+    sample->variance = json_number(mtct, "variance", -1);
+    sample->lo = json_number(mtct, "min", -1);
+    sample->hi = json_number(mtct, "max", -1);
+}
+
 static void take_measured(struct hosts_job *job, const cJSON *element, int size)
 {
     const cJSON *mtct = cJSON_GetObjectItemCaseSensitive(element, "mtct");
     if (json_int(element, "size", 0) != size || json_int(element, "pc", -1) != job->phase ||
         json_int(mtct, "values", 0) < 1)
         return;
-    job->mtct = (epop_policy_sample_t){.phase = job->phase,
-                                       .nodes = hosts_jobs_nodes(job->hosts, size),
-                                       .mtct = json_number(mtct, "mean", -1),
-                                       .trend = json_number(mtct, "trend", -1),
-                                       .variance = json_number(mtct, "variance", -1),
-                                       .lo = json_number(mtct, "min", -1),
-                                       .hi = json_number(mtct, "max", -1)};
+    job->mtct = (epop_policy_sample_t){.phase = job->phase, .nodes = hosts_jobs_nodes(job->hosts, size)};
+    read_mtct(&job->mtct, mtct);
+}
+
+/* Of a program that says nothing of its phases, the one that counts. Another one begins anew. */
+static void take_loop(struct hosts_job *job, int loop)
+{
+    struct error error = {0};
+    if (loop == job->loop.number)
+        return;
+    job->loop = (struct hosts_loop){.number = loop};
+    job->samples = 0;
+    hosts_must(job->hosts, core_loop(job->hosts->core, job->number, loop, &error), &error);
+    if (loop)
+        hosts_tell(job->hosts, job->number, "running", "it is in its loop %d", loop);
+    hosts_news(job->hosts);
+}
+
+/* Its laps since this daemon asked last. */
+static void take_laps(struct hosts_job *job, const cJSON *loop, int size)
+{
+    struct error error = {0};
+    int nodes = hosts_jobs_nodes(job->hosts, size);
+    double laps = json_number(loop, "iterations", 0), rate = json_number(loop, "rate", 0);
+    if (json_int(loop, "number", 0) != job->loop.number || json_int(loop, "size", 0) != size || nodes < 1 ||
+        !(laps > 0) || !(rate > 0) || hosts_jobs_ranks(job, nodes) != size)
+        return;
+    job->loop.laps = nodes == job->loop.nodes ? job->loop.laps + laps : laps;
+    job->loop.nodes = nodes;
+    epop_policy_sample_t sample = {.phase = EPOP_POLICY_LOOPS + job->loop.number,
+                                   .nodes = nodes,
+                                   .iterations = job->loop.laps,
+                                   .seconds = 1 / rate};
+    read_mtct(&sample, cJSON_GetObjectItemCaseSensitive(loop, "mtct"));
+    hosts_must(job->hosts, core_measured(job->hosts->core, job->number, &sample, &error), &error);
+    if (nodes == job->size)
+        count_sample(job);
 }
 
 static void take_measure(struct hosts_job *job, const cJSON *measure)
 {
-    const cJSON *element;
+    const cJSON *each;
     int size = json_int(measure, "size", 0);
-    cJSON_ArrayForEach(element, cJSON_GetObjectItemCaseSensitive(measure, "elements"))
-        take_measured(job, element, size);
+    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(measure, "elements")) take_measured(job, each, size);
+    take_loop(job, json_int(measure, "loop", 0));
+    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(measure, "loops")) take_laps(job, each, size);
 }
 
 /* One to a request that nobody waits for any more is nothing. */

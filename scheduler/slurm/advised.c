@@ -192,25 +192,63 @@ int told_status(struct told *told, const cJSON *status)
     return 0;
 }
 
+static void read_mtct(epop_policy_sample_t *sample, const cJSON *mtct)
+{
+    sample->mtct = json_number(mtct, "mean", -1);
+    sample->trend = json_number(mtct, "trend", -1);
+    sample->variance = json_number(mtct, "variance", -1);
+    sample->lo = json_number(mtct, "min", -1);
+    sample->hi = json_number(mtct, "max", -1);
+}
+
+static int take_measured(struct told *told, const cJSON *element)
+{
+    const cJSON *mtct = member_of(element, "mtct");
+    int pc = json_int(element, "pc", -1), ranks = json_int(element, "size", 0);
+    if (pc < 0 || ranks < 1 || json_int(mtct, "values", 0) < 1)
+        return 0;
+    epop_policy_sample_t *sample = sample_of(told, pc, ranks);
+    if (sample)
+        read_mtct(sample, mtct);
+    return sample ? 0 : -1;
+}
+
+/* Its laps since it was asked last. */
+static int take_laps(struct told *told, const cJSON *loop)
+{
+    int number = json_int(loop, "number", 0), ranks = json_int(loop, "size", 0);
+    double laps = json_number(loop, "iterations", 0), rate = json_number(loop, "rate", 0);
+    if (number < 1 || ranks < 1 || !(laps > 0) || !(rate > 0))
+        return 0;
+    epop_policy_sample_t *sample = sample_of(told, EPOP_POLICY_LOOPS + number, ranks);
+    if (!sample)
+        return -1;
+    sample->iterations += laps;
+    sample->seconds = 1 / rate;
+    read_mtct(sample, member_of(loop, "mtct"));
+    return 0;
+}
+
 int told_measure(struct told *told, const cJSON *measure)
 {
     const cJSON *each;
+    told->loop = json_int(measure, "loop", 0);
     cJSON_ArrayForEach(each, member_of(measure, "elements"))
     {
-        const cJSON *mtct = member_of(each, "mtct");
-        int pc = json_int(each, "pc", -1), ranks = json_int(each, "size", 0);
-        if (pc < 0 || ranks < 1 || json_int(mtct, "values", 0) < 1)
-            continue;
-        epop_policy_sample_t *sample = sample_of(told, pc, ranks);
-        if (!sample)
+        if (take_measured(told, each))
             return -1;
-        sample->mtct = json_number(mtct, "mean", -1);
-        sample->trend = json_number(mtct, "trend", -1);
-        sample->variance = json_number(mtct, "variance", -1);
-        sample->lo = json_number(mtct, "min", -1);
-        sample->hi = json_number(mtct, "max", -1);
+    }
+    cJSON_ArrayForEach(each, member_of(measure, "loops"))
+    {
+        if (take_laps(told, each))
+            return -1;
     }
     return 0;
+}
+
+int told_phase(const struct told *told)
+{
+    return told->loop > 0 ? EPOP_POLICY_LOOPS + told->loop : told->pc;
 }
 
 static void told_free(struct told *told)

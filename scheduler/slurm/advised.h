@@ -25,6 +25,7 @@ struct told {
     int ranks;    /* at which it computes */
     int slots;    /* ranks for a node: the most that any of its nodes has */
     int pc;       /* of the present element; -1: in none */
+    int loop;     /* that counts, of a program that says nothing of its phases; 0: none */
     bool elastic; /* it can be resized now */
     int listed;   /* sizes beyond that are not known, and taken to be accepted */
     bool accepts[TOLD_SIZES + 1];
@@ -41,6 +42,9 @@ struct told {
 /* Of the answer's `job`, and `measure`. What makes no sense is left out. -1: no memory. */
 int told_status(struct told *told, const cJSON *status);
 int told_measure(struct told *told, const cJSON *measure);
+
+/* What samples of what the job does at present have as their phase. */
+int told_phase(const struct told *told);
 
 bool told_accepts(const struct told *told, int ranks);
 bool told_runs_on(const struct told *told, const char *host);

@@ -224,7 +224,7 @@ static int tell_samples(const struct model *model, const struct holding *holding
     for (int i = 0; i < told->sample_count; i++) {
         epop_policy_sample_t sample = told->samples[i];
         sample.nodes = (sample.nodes + told->slots - 1) / told->slots;
-        sample.phase = sample.phase == told->pc ? 0 : sample.phase + 1;
+        sample.phase = sample.phase == told_phase(told) ? 0 : sample.phase + 1;
         if (core_measured(model->core, holding->job->id, &sample, error))
             return -1;
     }

@@ -349,6 +349,30 @@ static void test_samples_are_kept_by_phase_and_size(void **state)
     refused(core_measured(core, 2, &sample, &error), &error, "there is none");
 }
 
+static void test_a_job_in_loops(void **state)
+{
+    epop_policy_phase_t phase = {.name = "main", .elastic = 1, .range = {1, 8, NULL, 0}};
+    struct core_job job = malleable(1, 4, 1, 8, 100);
+    const epop_policy_job_t *view;
+    (void)state;
+    job.phases = &phase;
+    job.phase_count = 1;
+    start(0, job);
+    view = core_job(core, 1);
+    told(core_loop(core, 1, 3, &error), &error);
+    assert_true(view->phase == EPOP_POLICY_LOOPS + 3 && view->phase_count == 1);
+    told(core_phase(core, 10, 1, 0, NULL, &error), &error);
+    assert_int_equal(view->phase, EPOP_POLICY_LOOPS + 3);
+    assert_true(view->left > 0 && view->phases[0].begins == 0);
+    told(core_loop(core, 1, 0, &error), &error);
+    assert_int_equal(view->phase, 0);
+    refused(core_loop(core, 1, -1, &error), &error, "loop -1");
+    refused(core_loop(core, 2, 1, &error), &error, "there is none");
+    told(core_loop(core, 1, 2, &error), &error);
+    told(core_requeued(core, 31, 1, &error), &error);
+    assert_int_equal(view->phase, 0);
+}
+
 static void test_an_evolving_job_asks(void **state)
 {
     struct core_job job = malleable(1, 4, 1, 8, 100);
@@ -533,6 +557,7 @@ int main(void)
         TEST(test_left_as_it_is_told),
         TEST(test_phases),
         TEST(test_samples_are_kept_by_phase_and_size),
+        TEST(test_a_job_in_loops),
         TEST(test_an_evolving_job_asks),
         TEST(test_nodes_go_down_and_come_up),
         TEST(test_many_jobs_are_found),

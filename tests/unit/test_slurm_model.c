@@ -105,6 +105,33 @@ static void test_who_has_what(void **state)
     assert_int_equal(job->samples[0].nodes, 2);
 }
 
+/* Of a program that says nothing of its phases, samples are those of the loop that it is in. */
+static void test_one_in_a_loop(void **state)
+{
+    (void)state;
+    static const char *const said[] = {
+        "{\"loop\":2,\"elements\":[],\"loops\":[{\"number\":2,\"size\":4,\"iterations\":5,\"rate\":2,\"mtct\":{\"values\":1,\"mean\":0.5}},"
+        "{\"number\":1,\"size\":4,\"iterations\":9,\"rate\":100,\"mtct\":{\"values\":0}}]}",
+        "{\"loop\":1,\"elements\":[],\"loops\":[{\"number\":2,\"size\":4,\"iterations\":1,\"rate\":4,\"mtct\":{\"values\":1,\"mean\":0.5}}]}"};
+    static const double seconds[] = {0.5, 0.01}, iterations[] = {5, 9}, mtct[] = {0.5, -1};
+    for (int i = 0; i < 2; i++) {
+        cJSON *measure = cJSON_Parse(said[i]);
+        assert_int_equal(told_measure(&table.first->told, measure), 0);
+        cJSON_Delete(measure);
+        build();
+        const epop_policy_job_t *job = core_job(model.core, 7);
+        int found = 0;
+        for (int s = 0; s < job->sample_count; s++)
+            if (job->samples[s].phase == job->phase) {
+                assert_true(job->samples[s].seconds == seconds[i] && job->samples[s].iterations == iterations[i]);
+                assert_true(job->samples[s].mtct == mtct[i]);
+                found++;
+            }
+        assert_int_equal(found, 1);
+        model_free(&model);
+    }
+}
+
 static void test_one_that_is_not_connected_is_rigid(void **state)
 {
     (void)state;
@@ -152,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_who_has_what, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_in_a_loop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_is_not_connected_is_rigid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_refused_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_grows_holds_the_node_already, set_up, tear_down),

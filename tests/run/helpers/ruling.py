@@ -184,7 +184,7 @@ class Daemon:
 # ---- Fixtures, which a file of tests gives names of its own: fixture_daemon = ruling.on_local_nodes(3)
 
 
-def _ruled(daemon):
+def ruled(daemon):
     """What a fixture does around a test."""
     yield daemon
     daemon.close()
@@ -196,7 +196,7 @@ def on_local_nodes(count, started=False):
     @pytest.fixture(name="daemon")
     def fixture(space):
         daemon = Daemon(space, "--local", str(count))
-        yield from _ruled(daemon.start() if started else daemon)
+        yield from ruled(daemon.start() if started else daemon)
     return fixture
 
 
@@ -216,5 +216,5 @@ def on_hosts(*names):
 
     @pytest.fixture(name="daemon")
     def fixture_daemon(net):
-        yield from _ruled(daemon_on(net).start())
+        yield from ruled(daemon_on(net).start())
     return fixture_net, fixture_daemon
