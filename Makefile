@@ -346,8 +346,8 @@ $(BUILD)/tests/programs/%.so: tests/programs/%.cpp $(wildcard epop_api/epop/*.h)
 	$(announce)
 	$(Q)$(CXX) -Iepop_api $(filter -I%,$(shell $(MPICC) -show)) -DMPICH_SKIP_MPICXX $(OPT) $(WARN) -fPIC -shared $(LDFLAGS) \
 	    $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib'
-$(addprefix $(BUILD)/bench/,interpose measure): $(LIB)/libepop_mpi.so
-$(addprefix $(BUILD)/bench/,interpose measure): LDLIBS += -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB)
+$(addprefix $(BUILD)/bench/,interpose measure loops): $(LIB)/libepop_mpi.so
+$(addprefix $(BUILD)/bench/,interpose measure loops): LDLIBS += -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB)
 # An executable with a job: one libepop, and not that of the archive besides.
 $(BUILD)/bench/psets: bench/psets.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop_mpi.so
 	$(announce)
