@@ -15,6 +15,7 @@ struct options {
     const char *breakpoint;    /* break: PHASE[:ITERATION][@RANK] */
     bool remove;               /* break: that one goes */
     const char *text;          /* note: the line */
+    const char *from;          /* measure: files that were written when jobs ended, by commas */
     const char *asker;         /* measure: since this one was answered last */
     double keep;               /* measure: seconds; negative: as usual */
     bool wait, json, once;

@@ -32,6 +32,10 @@ static const struct option_row psets_options[] = {{JSON("print a JSON array")}, 
 static const struct option_row measure_options[] = {
     {"asker", "NAME", "since NAME was answered last (what is asked from this terminal)", OPT_TEXT(asker)},
     {"keep", "SECONDS", "go on measuring for so long, unless asked again (30)", OPT_NUMBER(keep, 0, 3600)},
+    {"from", "FILE,...",
+     "show what epop --driver profile has written of an executable instead; of several runs\nthe "
+     "efficiency of each loop, too",
+     OPT_TEXT(from)},
     {JSON("print it as JSON")},
     {TIMEOUT},
     {0}};
@@ -94,8 +98,8 @@ static struct command rows[] = {
               "MPI.\n"},
     {"psets", "[JOB] [--json] [--timeout SECONDS]", .options = psets_options, .most = 1, .run = ctl_psets,
      .notes = "A set whose name begins with mpi://rte/ is of a resource change: what it adds, or takes.\n"},
-    {"measure", "[JOB] [--asker NAME] [--keep SECONDS] [--json] [--timeout SECONDS]", .options = measure_options,
-     .most = 1, .run = ctl_measure,
+    {"measure", "[JOB] [--asker NAME] [--keep SECONDS] [--from FILE,...] [--json] [--timeout SECONDS]",
+     .options = measure_options, .most = 1, .run = ctl_measure,
      .notes = "The first one begins to measure, and has nothing to show yet. MTCT is MPI time over compute time.\n"},
     {"resize",
      "[JOB] N|+N|-N [--wait[=vacated]] [--timeout SECONDS] [--hosts HOST,...] [--slurm-job JOB] "

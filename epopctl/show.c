@@ -1,4 +1,5 @@
 /* The commands that ask a job one thing and show what it is: status, where, psets and measure. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -510,8 +511,125 @@ static void amend_measure(cJSON *measure)
     places_name_loops(cJSON_GetObjectItem(measure, "loops"));
 }
 
+/* ---- What was written when jobs ended ---- */
+
+/* NULL, with a line on stderr. */
+static cJSON *read_measured(const char *path)
+{
+    char *text = NULL;
+    size_t room = 0;
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        term_complain("cannot read '%s': %s", path, strerror(errno));
+        return NULL;
+    }
+    cJSON *measure = getdelim(&text, &room, '\0', file) >= 0 ? cJSON_Parse(text) : NULL;
+    free(text);
+    fclose(file);
+    if (!cJSON_IsArray(cJSON_GetObjectItem(measure, "loops"))) {
+        term_complain("'%s' is no file of what was measured: write one with epop --driver profile --output FILE", path);
+        cJSON_Delete(measure);
+        return NULL;
+    }
+    amend_measure(measure);
+    return measure;
+}
+
+/* All files that commas separate; NULL, with a line on stderr. */
+static cJSON *read_all_measured(const char *paths)
+{
+    cJSON *all = cJSON_CreateArray();
+    char *copy = strdup(paths), *rest = copy, *path;
+    while (all && (path = strsep(&rest, ","))) {
+        cJSON *one = read_measured(path);
+        if (one) {
+            cJSON_AddItemToArray(all, one);
+            continue;
+        }
+        cJSON_Delete(all);
+        all = NULL;
+    }
+    free(copy);
+    return all;
+}
+
+static bool same_end(const cJSON *one, const cJSON *other, const char *end)
+{
+    const cJSON *a = cJSON_GetObjectItem(one, end), *b = cJSON_GetObjectItem(other, end);
+    return !strcmp(term_text(a, "place", ""), term_text(b, "place", "")) &&
+           !strcmp(term_text(a, "from", ""), term_text(b, "from", "")) &&
+           !strcmp(term_text(a, "mpi", ""), term_text(b, "mpi", ""));
+}
+
+/* The same loop in the run with the fewest ranks that has it. */
+static const cJSON *fewest_ranks(const cJSON *all, const cJSON *loop)
+{
+    const cJSON *run, *other, *found = loop;
+    cJSON_ArrayForEach(run, all) cJSON_ArrayForEach(other, cJSON_GetObjectItem(run, "loops"))
+    {
+        if (same_end(loop, other, "head") && same_end(loop, other, "tail") && json_number(other, "rate", 0) > 0 &&
+            json_int(other, "size", 0) < json_int(found, "size", 0))
+            found = other;
+    }
+    return found;
+}
+
+/* Of the whole run, not of its last iterations. */
+static const char *mtct_in_all(const cJSON *loop, char text[32])
+{
+    double all = json_number(loop, "loop_seconds", 0), mpi = json_number(loop, "mpi_seconds", 0);
+    snprintf(text, 32, all > mpi ? "%.4g" : "-", mpi / (all - mpi));
+    return text;
+}
+
+static void add_scaling_row(struct term_table *table, const cJSON *all, const cJSON *loop)
+{
+    const cJSON *base = fewest_ranks(all, loop);
+    double speedup = json_number(loop, "rate", 0) / json_number(base, "rate", 1);
+    char name[PLACES_NAME], size[32], iterations[32], rate[32], mean[32], faster[32], efficiency[32];
+    snprintf(faster, sizeof faster, "%.3g", speedup);
+    snprintf(efficiency, sizeof efficiency, "%.3g", speedup * json_int(base, "size", 1) / json_int(loop, "size", 1));
+    term_table_add(table, (const char *[]){
+                              places_loop_name(loop, name), term_text(cJSON_GetObjectItem(loop, "head"), "mpi", "?"),
+                              measure_figure(loop, "size", "%.0f", size), term_text(loop, "ranks", "-"),
+                              measure_figure(loop, "iterations", "%.0f", iterations),
+                              measure_figure(loop, "rate", "%.4g", rate), mtct_in_all(loop, mean), faster, efficiency});
+}
+
+/* Each loop at the sizes of all runs, the runs in the order in which they are named. */
+static void print_scaling(const cJSON *all)
+{
+    static const char *const titles[] = {"LOOP", "CALL", "SIZE",    "RANKS",     "ITERATIONS",
+                                         "RATE", "MTCT", "SPEEDUP", "EFFICIENCY"};
+    struct term_table *table = term_table_new(9, titles);
+    const cJSON *run, *loop;
+    cJSON_ArrayForEach(run, all) cJSON_ArrayForEach(loop, cJSON_GetObjectItem(run, "loops"))
+    {
+        if (json_number(loop, "rate", 0) > 0)
+            add_scaling_row(table, all, loop);
+    }
+    term_table_print(table);
+}
+
+static int show_measured(const struct options *arguments)
+{
+    cJSON *all = read_all_measured(arguments->from);
+    if (!all)
+        return COMMAND_REFUSED;
+    if (arguments->json)
+        term_print_json(cJSON_GetArraySize(all) > 1 ? all : cJSON_GetArrayItem(all, 0));
+    else if (cJSON_GetArraySize(all) > 1)
+        print_scaling(all);
+    else
+        print_measure(cJSON_GetArrayItem(all, 0));
+    cJSON_Delete(all);
+    return COMMAND_DONE;
+}
+
 int ctl_measure(const struct options *arguments)
 {
+    if (arguments->from)
+        return show_measured(arguments);
     static const struct ctl_view view = {.op = REQUEST(measure),
                                          .complete = complete_measure,
                                          .amend = amend_measure,

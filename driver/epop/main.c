@@ -10,6 +10,7 @@
 #include "driver/epop/options.h"
 #include "driver/epop/recover.h"
 #include "driver/epop/run.h"
+#include "driver/epop/watch.h"
 #include "driver/trace/collector.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
@@ -106,6 +107,8 @@ int main(int argc, char **argv)
     int status = options_parse(argc, argv, &options, &drivers);
     if (status == OPTIONS_GO_ON && recover_is_wanted(&options)) {
         status = recover_run(&options);
+    } else if (status == OPTIONS_GO_ON && object_is_executable(options.program)) {
+        status = watch_run(&options, &drivers);
     } else if (status == OPTIONS_GO_ON) {
         keep_if_it_parks(&options);
         if (load_program(options.program, &program, &error) != 0)

@@ -610,3 +610,22 @@ void object_why_it_stays(const char *path, char *text, size_t size)
                  symbol);
     elf_close(&file);
 }
+
+bool object_is_executable(const char *path)
+{
+    ElfW(Ehdr) header = {.e_phnum = 0};
+    ElfW(Phdr) segment;
+    int fd = strchr(path, '/') ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    bool is = false;
+    ssize_t length = fd >= 0 ? read(fd, &header, sizeof header) : 0;
+    if (length > 2 && !memcmp(&header, "#!", 2))
+        is = true;
+    else if (length == (ssize_t)sizeof header && !memcmp(&header, ELFMAG, SELFMAG))
+        for (int i = 0; i < header.e_phnum && !is; i++) {
+            off_t at = (off_t)(header.e_phoff + (size_t)i * sizeof segment);
+            is = pread(fd, &segment, sizeof segment, at) == (ssize_t)sizeof segment && segment.p_type == PT_INTERP;
+        }
+    if (fd >= 0)
+        close(fd);
+    return is;
+}

@@ -5,6 +5,7 @@
 #ifndef DRIVER_OBJECT_H
 #define DRIVER_OBJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "runtime/base/error.h"
@@ -20,6 +21,10 @@ void *object_open(const char *kind, const char *path, struct object_uses *uses, 
 
 /* Closes it; 1 if it stayed mapped all the same, 0 otherwise. */
 int object_close(void *handle, const char *path);
+
+/* Has it a main() of its own? A program for epop names no interpreter of the dynamic linker; an executable does, or is
+ * a script. */
+bool object_is_executable(const char *path);
 
 /* Why it stays in memory after it is closed, as far as its file tells, and what helps. A line without an end: "it
  * defines GNU-unique symbols (...): ...". Of a file that can be read. Local. */

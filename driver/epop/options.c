@@ -91,7 +91,10 @@ static void help_print(const struct drivers *drivers)
     printf("Usage: epop [options] PROGRAM.so [arguments of the program]\n"
            "       mpiexec -n N epop [options] PROGRAM.so [arguments of the program]\n\n"
            "Runs an EPOP program, whose number of processes can change while it runs. A program that does not use MPI\n"
-           "needs no mpiexec; PROGRAM may also be the bare name of an installed program or example.\n\nOptions:\n");
+           "needs no mpiexec; PROGRAM may also be the bare name of an installed program or example. An MPI program "
+           "with a\n"
+           "main() of its own is run as it is, and measured: --driver profile says how its loops spend their "
+           "time.\n\nOptions:\n");
     options_print(stdout, &own_table);
     putchar('\n');
     drivers_help(drivers, stdout);
@@ -136,7 +139,8 @@ static bool is_known(const char *name)
 static int take_for_driver(const struct option_row *row, struct options *options, const char *value,
                            struct error *error)
 {
-    (void)options;
+    if (!strcmp(row->name, "output"))
+        options->output = value;
     return drivers_option(all.drivers, row->name, value, error);
 }
 

@@ -27,6 +27,7 @@ struct options {
     const char *program;     /* as given */
     int argc;                /* the program's own: argv[0] is the program, argv[argc] is NULL */
     char **argv;             /* part of the process's argv */
+    const char *output;      /* of the driver profile; NULL: none is named */
     bool capabilities, json; /* say what the MPI library can do, and run nothing */
     bool help, version;      /* likewise about epop itself */
     struct recover_options recover;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "driver/epop/launch.h"
+#include "driver/epop/object.h"
 #include "driver/epop/options.h"
 #include "driver/epop/recover_attempt.h"
 #include "runtime/base/child.h"
@@ -262,26 +263,6 @@ bool recover_is_wanted(const struct options *options)
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-/* A program for epop names no interpreter of the dynamic linker; an executable does, or is a script. */
-static bool is_executable(const char *path)
-{
-    ElfW(Ehdr) header = {.e_phnum = 0};
-    ElfW(Phdr) segment;
-    int fd = strchr(path, '/') ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    bool is = false;
-    ssize_t length = fd >= 0 ? read(fd, &header, sizeof header) : 0;
-    if (length > 2 && !memcmp(&header, "#!", 2))
-        is = true;
-    else if (length == (ssize_t)sizeof header && !memcmp(&header, ELFMAG, SELFMAG))
-        for (int i = 0; i < header.e_phnum && !is; i++) {
-            off_t at = (off_t)(header.e_phoff + (size_t)i * sizeof segment);
-            is = pread(fd, &segment, sizeof segment, at) == (ssize_t)sizeof segment && segment.p_type == PT_INTERP;
-        }
-    if (fd >= 0)
-        close(fd);
-    return is;
-}
-
 struct command {
     char **argv;
     size_t count;
@@ -518,7 +499,7 @@ int recover_run(const struct options *options)
     struct recovery r = {.options = options, .wish = &options->recover};
     struct error error = {0};
     int status = EXIT_USAGE;
-    r.executable = is_executable(options->program);
+    r.executable = object_is_executable(options->program);
     if (r.executable)
         hand_on_checkpoint_options(&options->job.checkpoint);
     if ((options->recover.hosts && recover_hosts_read(&r.hosts, options->recover.hosts, &error)) ||

@@ -50,8 +50,8 @@ int epop__instead_MPI_Init_adapt(int *argc, char ***argv, int *local_status)
         part_become(PART_UNDER_EPOP);
         interpose_life.finalize = deferred;
     } else {
-        error = part_begin(argc, argv, false, NULL);
-        follow_start();
+        error = part_begin(argc, argv, PART_OF_MPI, NULL);
+        follow_start(FOLLOW_BETWEEN_WINDOWS);
     }
     *local_status = told(world.status);
     return error;

@@ -157,12 +157,17 @@ void part_tell_fault(MPI_Info *info)
 
 /* ---- Start and end ---------------------------------------------------------------- */
 
-/* How the coordinator sees an executable: one phase that goes on from the first probe to MPI_Finalize. */
-static epop_program_t *description(const char *path)
+/* How the coordinator sees an executable: one phase that goes on from the first probe to MPI_Finalize. `rigid`: at this
+ * size alone; 0: any. */
+static epop_program_t *description(const char *path, int rigid)
 {
     static epop_element_t loop = {.type = EPOP_EP, .name = "main"};
     static epop_program_t program = {.size = 1, .elements = &loop, .abi_version = EPOP_ABI_VERSION, .finalizer = -1};
     program.name = part_program_name(path);
+    if (rigid) {
+        loop.type = EPOP_RP;
+        program.sizes.min = program.sizes.max = rigid;
+    }
     return &program;
 }
 
@@ -313,12 +318,14 @@ static void refuse_foreign(void)
     ending_quit(EXIT_FAILURE);
 }
 
-int part_begin(int *argc, char ***argv, bool of_sessions, void (*ended)(int status))
+int part_begin(int *argc, char ***argv, enum part_program of, void (*ended)(int status))
 {
     static char path[PATH_MAX];
     int up, process, processes, error = MPI_SUCCESS;
-    struct job_options options = {JOB_OPTIONS_USUAL, .finish_timeout = 30, .executable = true, .sessions = of_sessions};
-    sessions = of_sessions;
+    sessions = of == PART_OF_SESSIONS;
+    struct job_options options = {JOB_OPTIONS_USUAL, .finish_timeout = 30, .executable = true, .sessions = sessions};
+    if (of == PART_OF_WATCHED || (part_watch() && *part_watch()))
+        options.measure_to = part_watch();
     session_ended = ended;
     options.command = command_line();
     options.path = part_program_path(path, sizeof path);
@@ -334,7 +341,7 @@ int part_begin(int *argc, char ***argv, bool of_sessions, void (*ended)(int stat
         exit(EXIT_FAILURE);
     options.finish_timeout += leaving_seconds();
     options.backend = choose_backend();
-    const epop_program_t *program = description(path);
+    const epop_program_t *program = description(path, of == PART_OF_WATCHED ? processes : 0);
     if (!options.command || epop__job_start(&options, program)) /* it has said why */
         exit(getenv("EPOP_RESTART") ? EXIT_REFUSED : EXIT_FAILURE);
     epop__job_watch_exit(&exits);

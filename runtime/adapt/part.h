@@ -27,12 +27,18 @@ void part_become(enum part part);
 /* The job is of a program that has sessions alone. */
 bool part_has_sessions(void);
 
+/* $EPOP_WATCH, set for a program that is measured from its start: what was measured is written to the file of that name
+ * when it ends; shown, if it is "-"; neither, if it is empty. NULL: it is not. */
+const char *part_watch(void);
+
+/* What the program has: elastic calls; sessions alone; neither, so that it stays at its size. */
+enum part_program { PART_OF_MPI, PART_OF_SESSIONS, PART_OF_WATCHED };
+
 /*
- * Brings the job up, and MPI if it is not; with sessions for a program that has these alone, and whose end, by exit or
- * a return from main, is told to `ended` (NULL without). MPI's error code. Collective over the processes that start
- * together.
+ * Brings the job up, and MPI if it is not. The end of a program with sessions, by exit or a return from main, is told
+ * to `ended` (NULL without). MPI's error code. Collective over the processes that start together.
  */
-int part_begin(int *argc, char ***argv, bool sessions, void (*ended)(int status));
+int part_begin(int *argc, char ***argv, enum part_program of, void (*ended)(int status));
 
 /* As MPI_Finalize: in a process that left while the others go on, or in all at the end. */
 int part_finalize(void);

@@ -152,7 +152,7 @@ static void on_end(int status)
 static int begin(MPI_Info info)
 {
     char text[MPI_MAX_INFO_VAL + 1];
-    int error = part_begin(NULL, NULL, true, on_end);
+    int error = part_begin(NULL, NULL, PART_OF_SESSIONS, on_end);
     if (error)
         return error;
     sessions.malleable = info_text(info, "malleable", text) && !strcmp(text, "1");

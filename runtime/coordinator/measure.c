@@ -1,13 +1,20 @@
 /* Measuring on demand. */
 #include "runtime/coordinator/measure.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/child.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/base/paths.h"
+#include "runtime/base/say.h"
 #include "runtime/coordinator/loops.h"
 #include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
@@ -337,6 +344,51 @@ static void forget_processes(struct coordinator *c)
     forget_gone(c, &c->measure.loops.told);
 }
 
+/* ---- In all ------------------------------------------------------------------------------------------------ */
+
+#define ALL_ASKER " all" /* no name that a request can have: names of askers are lines of text */
+
+static void write_all(const char *path, const cJSON *measure)
+{
+    char *text = measure ? cJSON_Print(measure) : NULL;
+    FILE *file = text ? fopen(path, "w") : NULL;
+    bool failed = !file || fputs(text, file) < 0 || fputc('\n', file) < 0;
+    if ((file && fclose(file)) || failed)
+        say_line("cannot write what was measured to '%s': %s", path, strerror(errno));
+    cJSON_free(text);
+}
+
+/* By epopctl, beside this library. */
+static void show_all(const cJSON *measure)
+{
+    char path[] = P_tmpdir "/epop-measure-XXXXXX", helper[PATH_MAX], tool[PATH_MAX + 32];
+    int file = mkstemp(path);
+    pid_t pid;
+    if (file < 0 || helper_find("backtrace", helper, sizeof helper)) {
+        say_line("cannot show what was measured");
+        return;
+    }
+    close(file);
+    write_all(path, measure);
+    snprintf(tool, sizeof tool, "%.*s/../../bin/epopctl", (int)(strrchr(helper, '/') - helper), helper);
+    char *const argv[] = {tool, "measure", "--from", path, NULL};
+    const struct spawn what = {.argv = argv, .in = SPAWN_NOTHING, .out = STDERR_FILENO, .err = STDERR_FILENO};
+    if (!spawn_program(&what, &pid))
+        waitpid(pid, NULL, 0);
+    unlink(path);
+}
+
+static void write_final(struct coordinator *c)
+{
+    cJSON *measure = measure_json(c, ALL_ASKER);
+    if (!strcmp(c->config.measure_to, "-"))
+        show_all(measure);
+    else
+        write_all(c->config.measure_to, measure);
+    cJSON_Delete(measure);
+    c->measure.final = FINAL_DONE;
+}
+
 /* All have answered, or the time is over. */
 static void measure_finish(struct coordinator *c)
 {
@@ -346,6 +398,8 @@ static void measure_finish(struct coordinator *c)
     for (int i = 0; i < c->measure.waiting_count; i++)
         reply_send(c, &c->measure.waiting[i].handle, reply_to(c, c->measure.waiting[i].asker));
     c->measure.waiting_count = 0;
+    if (c->measure.final == FINAL_ASKED)
+        write_final(c);
     forget_processes(c);
 }
 
@@ -450,6 +504,8 @@ void measure_attached(struct coordinator *c, int process)
 static void switch_off(void *context)
 {
     struct coordinator *c = context;
+    if (c->config.measure_to)
+        return;
     c->measure.on = false;
     c->measure.loops.counts = 0;
     for (int p = 0; p < c->processes.count; p++)
@@ -503,6 +559,32 @@ static void measure_init(struct coordinator *c)
 {
     timer_init(&c->measure.limit, measure_timeout, c, NULL);
     timer_init(&c->measure.idle, switch_off, c, NULL);
+    if (!c->config.measure_to)
+        return;
+    c->measure.on = true;
+    c->measure.began = wall_seconds();
+}
+
+/* ---- When the program has ended ---------------------------------------------------------------------------- */
+
+static bool all_have_ended(const struct coordinator *c)
+{
+    int ended = 0;
+    for (int r = 0; r < c->processes.size; r++)
+        ended += process_of_rank(c, r)->ended;
+    return ended == c->processes.size;
+}
+
+/* The end waits for it. */
+static bool measure_advance(struct coordinator *c)
+{
+    if (!c->config.measure_to || !*c->config.measure_to || c->measure.final == FINAL_DONE || !all_have_ended(c))
+        return true;
+    if (c->measure.final == FINAL_NOT_YET && !c->measure.open) {
+        c->measure.final = FINAL_ASKED;
+        measure_begin(c);
+    }
+    return false;
 }
 
 static void measure_destroy(struct coordinator *c)
@@ -519,6 +601,7 @@ static void measure_end(struct coordinator *c, const char *reason)
 }
 
 const struct part measure_part = {.init = measure_init,
+                                  .advance = measure_advance,
                                   .new_world = measure_follow,
                                   .abandoned = measure_abandoned,
                                   .end = measure_end,

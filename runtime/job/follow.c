@@ -14,6 +14,9 @@
 #include "runtime/job/state.h"
 #include "runtime/job/stopwatch.h"
 #include "runtime/loops/loops.h"
+#include "runtime/world/world.h"
+
+#define COMPARISONS 10 /* in the time of a value of MTCT, at most */
 
 /* What is told of a loop. Its places stay; the rest may become another when more of its calls are known. */
 struct told {
@@ -30,7 +33,9 @@ static _Atomic int told_count; /* whose places are there */
 static struct loops *loops;
 static struct loops_known known[LOOPS_NODES];
 static int known_count, compared_edges;
+static int64_t compared; /* when they were last, in ticks */
 static int round_followed;
+static bool follows_all; /* also before the first probe: there is none */
 static unsigned breaks_followed;
 
 /* ---- Places ------------------------------------------------------------------------------------------------ */
@@ -83,21 +88,23 @@ static void tell_places(void)
     }
 }
 
-/* What loops are like is found out again when a call followed another that it had not followed before. */
-static void compare_loops(void)
+/* What loops are like is found out again when a call followed another that it had not followed before, but not again
+ * and again while a program begins. */
+static void compare_loops(int64_t now)
 {
-    if (compared_edges == loops->edge_count && !loops->closes)
+    static struct loops_likeness like[LOOPS_LAPS];
+    if ((compared_edges == loops->edge_count && !loops->closes) || now - compared < job.meter.group / COMPARISONS)
         return;
     compared_edges = loops->edge_count;
+    compared = now;
     learn_nodes();
     tell_places();
+    loops_compare(loops, known, like);
     for (int i = 0; i < loops->lap_count; i++) {
-        struct loops_likeness is;
-        bool is_loop = loops_compare(loops, i, known, &is);
-        atomic_store_explicit(&told[i].id, is.id, memory_order_relaxed);
-        atomic_store_explicit(&told[i].match, is.match, memory_order_relaxed);
-        atomic_store_explicit(&told[i].outer, is.outer, memory_order_relaxed);
-        atomic_store_explicit(&told[i].is_loop, is_loop, memory_order_release);
+        atomic_store_explicit(&told[i].id, like[i].id, memory_order_relaxed);
+        atomic_store_explicit(&told[i].match, like[i].match, memory_order_relaxed);
+        atomic_store_explicit(&told[i].outer, like[i].outer, memory_order_relaxed);
+        atomic_store_explicit(&told[i].is_loop, loops->edges[loops->laps[i].edge].closes, memory_order_release);
     }
 }
 
@@ -115,6 +122,8 @@ static void keep_up(const struct meter *meter)
 static void called(enum interpose_function function, int64_t now, int64_t in_mpi)
 {
     struct meter *meter = &job.meter;
+    if (follows_all && meter_is_on(meter) && (!meter_counts(meter) || !meter_is_round(meter)))
+        epop__meter_begin(meter, 0, world.size);
     if (!meter_counts(meter) || interpose_kind(function) == '.' || (!loops && !(loops = loops_new())))
         return;
     keep_up(meter);
@@ -123,12 +132,13 @@ static void called(enum interpose_function function, int64_t now, int64_t in_mpi
     struct loops_ended ended = loops_follow(loops, site, now, in_mpi);
     if (ended.lap == LOOPS_NONE)
         return;
-    compare_loops();
+    compare_loops(now);
     meter_lap(meter, METER_LOOPS + ended.lap, ended.loop, ended.mpi);
 }
 
-void follow_start(void)
+void follow_start(enum follow which)
 {
+    follows_all = which == FOLLOW_ALL;
     stopwatch_follow(called);
 }
 

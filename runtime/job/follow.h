@@ -8,8 +8,10 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-/* The calling thread's calls, from here on. */
-void follow_start(void);
+/* Which calls of the calling thread are followed, from here on: those from its first probe on and between windows; or
+ * all, of a program that does not probe. */
+enum follow { FOLLOW_BETWEEN_WINDOWS, FOLLOW_ALL };
+void follow_start(enum follow which);
 
 /* Adds the loop of that number (METER_LOOPS and more) to what is told of its sums. False: it is none, or not known well
  * enough yet. The control thread. */

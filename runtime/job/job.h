@@ -47,6 +47,7 @@ struct job_options {
     bool no_ahead;              /* MPI without the threads that preconnect (runtime/backends/preconnect.h) */
     bool no_ahead_data;         /* constant data moves in the window, too */
     double ahead_limit;         /* seconds for which it may put off the window else */
+    const char *measure_to;     /* as in struct coordinator_config */
     int maximum;                /* most ranks, where processes can be started */
     struct spawn_options spawn; /* of the backend spawn */
     const char *elastic;        /* in Slurm: "MIN-MAX" nodes; NULL: $EPOP_ELASTIC (runtime/job/beside.h) */

@@ -309,6 +309,7 @@ static int start_control(const struct job_options *options, const epop_program_t
         .sessions = options->sessions,
         .ahead = program && epop__program_blocks(program).describe && !options->no_ahead_data,
         .watchdog = options->watchdog,
+        .measure_to = options->measure_to,
         .watchdog_abort = options->watchdog_abort,
     };
     job.plane.verbose = options->verbose;

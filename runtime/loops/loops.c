@@ -2,6 +2,7 @@
 #include "runtime/loops/loops.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct loops *loops_new(void)
 {
@@ -34,7 +35,7 @@ static int node_of(struct loops *l, struct loops_site site)
     if (l->node_count == LOOPS_NODES)
         return LOOPS_NONE;
     l->nodes[l->node_count] = (struct loops_node){
-        .site = site, .edges = LOOPS_NONE, .laps = LOOPS_NONE, .head = LOOPS_NONE, .tail = LOOPS_NONE, .era = -1};
+        .site = site, .out = LOOPS_NONE, .in = LOOPS_NONE, .head = LOOPS_NONE, .tail = LOOPS_NONE, .came.era = -1};
     *bucket = (int16_t)(l->node_count + 1);
     return l->node_count++;
 }
@@ -42,12 +43,12 @@ static int node_of(struct loops *l, struct loops_site site)
 /* From the present node to one that it has led to: it is expected from here on. LOOPS_NONE: it has not. */
 static int expect(struct loops *l, struct loops_site site)
 {
-    int *first = &l->nodes[l->at].edges;
-    for (int *link = first; *link != LOOPS_NONE; link = &l->edges[*link].next)
+    int *first = &l->nodes[l->at].out;
+    for (int *link = first; *link != LOOPS_NONE; link = &l->edges[*link].next_out)
         if (loops_are_same(l->nodes[l->edges[*link].to].site, site)) {
             int edge = *link;
-            *link = l->edges[edge].next;
-            l->edges[edge].next = *first;
+            *link = l->edges[edge].next_out;
+            l->edges[edge].next_out = *first;
             *first = edge;
             return edge;
         }
@@ -59,8 +60,13 @@ static int new_edge(struct loops *l, int from, int to)
 {
     if (l->edge_count == LOOPS_EDGES)
         return LOOPS_NONE;
-    l->edges[l->edge_count] = (struct loops_edge){.to = to, .next = l->nodes[from].edges, .lap = LOOPS_NONE};
-    l->nodes[from].edges = l->edge_count;
+    l->edges[l->edge_count] = (struct loops_edge){.from = from,
+                                                  .to = to,
+                                                  .next_out = l->nodes[from].out,
+                                                  .next_in = l->nodes[to].in,
+                                                  .lap = LOOPS_NONE,
+                                                  .came.era = -1};
+    l->nodes[from].out = l->nodes[to].in = l->edge_count;
     return l->edge_count++;
 }
 
@@ -90,32 +96,14 @@ static void mark_loop(struct loops *l, int head, int tail)
             l->nodes[n].head = head;
 }
 
-/* The smallest loop with that head around another one; NULL: there is none. */
-static const struct loops_lap *around(const struct loops *l, int head, int tail)
+/* LOOPS_NONE: no room. */
+static int new_lap(struct loops *l, int edge)
 {
-    const struct loops_lap *smallest = NULL;
-    for (int i = l->nodes[head].laps; i != LOOPS_NONE; i = l->laps[i].next)
-        if (l->laps[i].tail > tail && (!smallest || l->laps[i].tail < smallest->tail))
-            smallest = &l->laps[i];
-    return smallest;
-}
-
-/* The first one began with that of the loop around it, or at the last arrival from before. LOOPS_NONE: no room. */
-static int new_lap(struct loops *l, int head, int tail)
-{
-    struct loops_node *node = &l->nodes[head];
-    const struct loops_lap *outer = around(l, head, tail);
     if (l->lap_count == LOOPS_LAPS) {
         l->unmeasured++;
         return LOOPS_NONE;
     }
-    l->laps[l->lap_count] = (struct loops_lap){.head = head,
-                                               .tail = tail,
-                                               .next = node->laps,
-                                               .began = outer ? outer->began : node->entered,
-                                               .mpi = outer ? outer->mpi : node->mpi,
-                                               .era = outer ? outer->era : node->era};
-    node->laps = l->lap_count;
+    l->laps[l->lap_count] = (struct loops_lap){.head = l->edges[edge].to, .tail = l->edges[edge].from, .edge = edge};
     return l->lap_count++;
 }
 
@@ -132,7 +120,7 @@ int loops_search(struct loops *l, struct loops_site site)
     if (l->at == LOOPS_NONE || (from != LOOPS_NONE && edge == LOOPS_NONE))
         l->lost++;
     if (edge != LOOPS_NONE && l->at <= from)
-        l->edges[edge].lap = new_lap(l, l->at, from);
+        l->edges[edge].lap = new_lap(l, edge);
     return edge;
 }
 
@@ -142,8 +130,6 @@ static void close_loop(struct loops *l, struct loops_edge *edge)
     struct loops_node *node = &l->nodes[l->at];
     if (edge->count > 1 || !reenters(l, l->before, l->at)) {
         edge->closes = l->closes = true;
-        if (edge->lap != LOOPS_NONE)
-            l->laps[edge->lap].closes = true;
         mark_loop(l, l->at, l->before);
         return;
     }
@@ -151,38 +137,69 @@ static void close_loop(struct loops *l, struct loops_edge *edge)
     node->tail = l->before;
 }
 
-/* Loops around the one that the edge belongs to are still in the same lap. */
-static void begin_inner(struct loops *l, int64_t now, int64_t mpi)
+/* The nodes of a loop: a byte for each node that there is. How many. */
+static int find_nodes(const struct loops *l, const struct loops_lap *lap, char *is_in)
 {
-    for (int i = l->nodes[l->at].laps; i != LOOPS_NONE; i = l->laps[i].next) {
-        struct loops_lap *lap = &l->laps[i];
-        if (lap->tail > l->before)
+    int stack[LOOPS_NODES], depth = 0, count = 1;
+    memset(is_in, 0, (size_t)l->node_count);
+    is_in[lap->head] = 1;
+    if (!is_in[lap->tail])
+        stack[depth++] = lap->tail;
+    while (depth) {
+        int node = stack[--depth];
+        if (is_in[node])
             continue;
-        lap->began = now;
-        lap->mpi = mpi;
-        lap->era = l->era;
+        is_in[node] = 1;
+        count++;
+        for (int edge = l->nodes[node].in; edge != LOOPS_NONE; edge = l->edges[edge].next_in)
+            if (!is_in[l->edges[edge].from] && depth < LOOPS_NODES)
+                stack[depth++] = l->edges[edge].from;
     }
+    return count;
+}
+
+/* Which of the edges to the head begin in the loop. */
+static void look_at_arrivals(struct loops *l, int index)
+{
+    char is_in[LOOPS_NODES];
+    const struct loops_lap *lap = &l->laps[index];
+    uint64_t bit = UINT64_C(1) << (index % 64);
+    find_nodes(l, lap, is_in);
+    for (int i = l->nodes[lap->head].in; i != LOOPS_NONE; i = l->edges[i].next_in) {
+        uint64_t *inside = &l->edges[i].inside[index / 64];
+        *inside = is_in[l->edges[i].from] ? *inside | bit : *inside & ~bit;
+    }
+    l->edges[lap->edge].known = l->edge_count;
+}
+
+static const struct loops_time *later(const struct loops_time *one, const struct loops_time *other)
+{
+    return other->era > one->era || (other->era == one->era && other->now > one->now) ? other : one;
+}
+
+/* When its present lap began. */
+static const struct loops_time *find_begin(struct loops *l, int index)
+{
+    const struct loops_lap *lap = &l->laps[index];
+    const struct loops_time *begin = later(&l->nodes[lap->head].came, &l->edges[lap->edge].came);
+    if (l->edges[lap->edge].known != l->edge_count)
+        look_at_arrivals(l, index);
+    for (int i = l->nodes[lap->head].in; i != LOOPS_NONE; i = l->edges[i].next_in)
+        if (!(l->edges[i].inside[index / 64] >> (index % 64) & 1))
+            begin = later(begin, &l->edges[i].came);
+    return begin;
 }
 
 struct loops_ended loops_come_back(struct loops *l, int edge, int64_t now, int64_t mpi)
 {
     struct loops_ended ended = {.lap = LOOPS_NONE};
     int index = l->edges[edge].lap;
-    if (index != LOOPS_NONE && l->laps[index].era == l->era)
-        ended = (struct loops_ended){.lap = index, .loop = now - l->laps[index].began, .mpi = mpi - l->laps[index].mpi};
     if (!l->edges[edge].closes)
         close_loop(l, &l->edges[edge]);
-    begin_inner(l, now, mpi);
+    const struct loops_time *begin = index == LOOPS_NONE ? NULL : find_begin(l, index);
+    if (begin && begin->era == l->era)
+        ended = (struct loops_ended){.lap = index, .loop = now - begin->now, .mpi = mpi - begin->mpi};
     return ended;
-}
-
-void loops_begin(struct loops *l, int head, int64_t now, int64_t mpi)
-{
-    for (int i = l->nodes[head].laps; i != LOOPS_NONE; i = l->laps[i].next) {
-        l->laps[i].began = now;
-        l->laps[i].mpi = mpi;
-        l->laps[i].era = l->era;
-    }
 }
 
 enum loops_event loops_event(const struct loops *l)
@@ -210,43 +227,62 @@ static uint64_t mix(uint64_t one, uint64_t other)
     return mixed ^ (mixed >> 31);
 }
 
-/* The smallest loop that has all of this one. */
-static int lap_around(const struct loops *l, int lap)
+struct region {
+    char is_in[LOOPS_NODES];
+    int count;
+};
+
+static bool is_loop(const struct loops *l, int lap)
 {
-    const struct loops_lap *is = &l->laps[lap];
-    int best = LOOPS_NONE;
-    for (int i = 0; i < l->lap_count; i++) {
-        const struct loops_lap *other = &l->laps[i];
-        bool inside = i != lap && other->closes && other->head <= is->head && other->tail >= is->tail;
-        if (inside && (best == LOOPS_NONE || other->tail - other->head < l->laps[best].tail - l->laps[best].head))
-            best = i;
-    }
-    return best;
+    return l->edges[l->laps[lap].edge].closes;
 }
 
-/* A loop that is before this one, and is gone back into from here, past its head. */
-static int lap_re_entered(const struct loops *l, int lap)
+/* Is all of the one in the other, which has more? Of two with the same nodes the one that was found later is inside. */
+static bool is_within(const struct loops *l, const struct region *regions, int one, int other)
 {
-    const struct loops_lap *is = &l->laps[lap];
-    for (int i = 0; i < l->lap_count; i++) {
-        const struct loops_lap *back = &l->laps[i];
-        if (back->closes || back->tail < is->head || back->tail > is->tail || back->head >= is->head)
+    bool within =
+        regions[one].count < regions[other].count || (regions[one].count == regions[other].count && one > other);
+    for (int n = 0; within && n < l->node_count; n++)
+        within = !regions[one].is_in[n] || regions[other].is_in[n];
+    return within;
+}
+
+static int find_outer(const struct loops *l, const struct region *regions, int lap)
+{
+    int outer = LOOPS_NONE;
+    for (int i = 0; i < l->lap_count; i++)
+        if (i != lap && is_loop(l, i) && is_within(l, regions, lap, i) &&
+            (outer == LOOPS_NONE || is_within(l, regions, i, outer)))
+            outer = i;
+    return outer;
+}
+
+/* Each node belongs to the smallest loop that has it. */
+static int innermost(const struct loops *l, const struct region *regions, int node)
+{
+    int found = LOOPS_NONE;
+    for (int i = 0; i < l->lap_count; i++)
+        if (is_loop(l, i) && regions[i].is_in[node] &&
+            (found == LOOPS_NONE || regions[i].count <= regions[found].count))
+            found = i;
+    return found;
+}
+
+void loops_compare(const struct loops *l, const struct loops_known *known, struct loops_likeness *likeness)
+{
+    struct region *regions = malloc(sizeof *regions * (size_t)(l->lap_count + 1));
+    for (int i = 0; i < l->lap_count; i++)
+        likeness[i] = (struct loops_likeness){.outer = LOOPS_NONE};
+    for (int i = 0; regions && i < l->lap_count; i++)
+        regions[i].count = find_nodes(l, &l->laps[i], regions[i].is_in);
+    for (int i = 0; regions && i < l->lap_count; i++)
+        likeness[i].outer = find_outer(l, regions, i);
+    for (int n = 0; regions && n < l->node_count; n++) {
+        int lap = innermost(l, regions, n);
+        if (lap == LOOPS_NONE)
             continue;
-        for (int into = 0; into < l->lap_count; into++)
-            if (l->laps[into].closes && l->laps[into].head == l->nodes[back->head].head)
-                return into;
+        likeness[lap].id += mix(known[n].id, 1);
+        likeness[lap].match += known[n].kind == LOOPS_COLLECTIVE ? mix(known[n].id, 1) : 0;
     }
-    return LOOPS_NONE;
-}
-
-bool loops_compare(const struct loops *l, int lap, const struct loops_known *known, struct loops_likeness *likeness)
-{
-    const struct loops_lap *is = &l->laps[lap];
-    *likeness = (struct loops_likeness){.id = mix(known[is->head].id, known[is->tail].id), .outer = lap_around(l, lap)};
-    for (int n = is->head; n <= is->tail; n++)
-        if (loops_head(l, n) == is->head && known[n].kind == LOOPS_COLLECTIVE)
-            likeness->match += mix(known[n].id, 1);
-    if (likeness->outer == LOOPS_NONE)
-        likeness->outer = lap_re_entered(l, lap);
-    return is->closes;
+    free(regions);
 }

@@ -7,8 +7,10 @@
  * end is the *head* of a loop, its begin the loop's *tail*, and what is numbered between them its *body*. A call that
  * comes back into the body of a loop from behind it, past the head, is a *re-entry*.
  *
- * What is measured is the *lap*: from an arrival at the head to the next one by the same edge back. Several edges lead
- * back to one head if loops begin with the same call; the one from farther behind is that of the outer loop.
+ * These marks are as the dissertation has them, and depend on what was called first. What is measured does not: the
+ * loop of an edge back consists of the nodes from which its tail is reached without passing its head, and of its head
+ * (the natural loop of compilers). A *lap* is from an arrival at the head, by that edge or from outside of the loop, to
+ * the next one by that edge.
  *
  * A call that follows as one before it did is found by one comparison; only others are searched for.
  */
@@ -33,28 +35,37 @@ struct loops_site {
     int what;   /* the function that is called */
 };
 
+/* When the program was at a place last, MPI time by then, and in which era that was. */
+struct loops_time {
+    int64_t now, mpi, era;
+};
+
 struct loops_node {
     struct loops_site site;
-    int edges;    /* the one of those that begin here that was followed last; LOOPS_NONE: none */
-    int laps;     /* the first of those that begin here; LOOPS_NONE: none */
+    int out;      /* the one of the edges from here that was followed last; LOOPS_NONE: none */
+    int in;       /* the first of the edges to here; LOOPS_NONE: none */
     int head;     /* of the innermost loop whose body it is in; LOOPS_NONE: in no body */
     int tail;     /* of a head: its loop's, the last one's; of another: from where it was re-entered last */
     bool is_head; /* of a loop */
     int64_t visits, reentries;
-    int64_t entered, mpi, era; /* the last arrival from before it, MPI time by then, and in which era that was */
+    struct loops_time came; /* by no edge: it is not known from where */
 };
 
 struct loops_edge {
-    int to, next; /* next: of those that begin at the same node */
-    int lap;      /* LOOPS_NONE: it does not go back, or its loop is one too many */
-    bool closes;  /* a loop, from its tail to its head */
+    int from, to;
+    int next_out, next_in;
+    int lap;     /* LOOPS_NONE: it does not go back, or its loop is one too many */
+    bool closes; /* a loop: it does not only re-enter one */
     int64_t count;
+    struct loops_time came;
+    /* Of each loop with this edge's end as head: is its begin in that loop, too? By `known` edges. */
+    uint64_t inside[LOOPS_LAPS / 64];
+    int known;
 };
 
+/* The loop of an edge back. */
 struct loops_lap {
-    int head, tail, next;    /* next: of those with the same head */
-    bool closes;             /* a loop: it is not one that only re-enters another */
-    int64_t began, mpi, era; /* the present one */
+    int head, tail, edge;
 };
 
 struct loops {
@@ -117,17 +128,18 @@ struct loops_known {
 };
 
 /*
- * By this the loops of several ranks are compared. Ranks of one program make the same collective operations in a loop,
- * and send, receive and write each in its own way: those have no part in it, unless a loop has nothing else.
+ * By this the loops of several ranks are compared, wherever in a loop they began to be followed. Ranks of one program
+ * make the same collective operations in a loop, and send, receive and write each in its own way: those have no part in
+ * it, unless a loop has nothing else. What is in loops in it has none.
  */
 struct loops_likeness {
-    uint64_t id;    /* of its head and tail */
-    uint64_t match; /* of its collective operations, without those of the loops in it; 0: there are none */
-    int outer;      /* the lap of the loop around it, or of one that it goes back into; LOOPS_NONE: there is none */
+    uint64_t id;    /* of all its sites */
+    uint64_t match; /* of its collective operations; 0: there are none */
+    int outer;      /* the lap of the smallest loop around it; LOOPS_NONE: there is none */
 };
 
-/* known: of each node. False: what goes back there is no loop, but re-enters one. */
-bool loops_compare(const struct loops *l, int lap, const struct loops_known *known, struct loops_likeness *likeness);
+/* known: of each node; likeness: of each lap. One whose edge only re-enters a loop is of no loop. Takes its time. */
+void loops_compare(const struct loops *l, const struct loops_known *known, struct loops_likeness *likeness);
 
 /* ---- For loops_follow ------------------------------------------------------------------------------------ */
 
@@ -135,31 +147,18 @@ bool loops_compare(const struct loops *l, int lap, const struct loops_known *kno
  * edge, as nothing was known before, or as there is no room. */
 int loops_search(struct loops *l, struct loops_site site);
 
-/* The present node was reached by that edge, which goes back. */
+/* The present node was reached by that edge, which goes back, and whose own time is still that of before. */
 struct loops_ended loops_come_back(struct loops *l, int edge, int64_t now, int64_t mpi);
-
-/* Laps begin: all of them, as the head is reached from before the loop. */
-void loops_begin(struct loops *l, int head, int64_t now, int64_t mpi);
 
 static inline bool loops_are_same(struct loops_site one, struct loops_site other)
 {
     return one.call == other.call && one.caller == other.caller && one.what == other.what;
 }
 
-static inline void loops_enter(struct loops *l, int64_t now, int64_t mpi)
-{
-    struct loops_node *node = &l->nodes[l->at];
-    node->entered = now;
-    node->mpi = mpi;
-    node->era = l->era;
-    if (__builtin_expect(node->laps != LOOPS_NONE, 0))
-        loops_begin(l, l->at, now, mpi);
-}
-
 static inline struct loops_ended loops_follow(struct loops *l, struct loops_site site, int64_t now, int64_t mpi)
 {
-    struct loops_ended none = {.lap = LOOPS_NONE};
-    int edge = l->at == LOOPS_NONE ? LOOPS_NONE : l->nodes[l->at].edges;
+    struct loops_ended ended = {.lap = LOOPS_NONE};
+    int edge = l->at == LOOPS_NONE ? LOOPS_NONE : l->nodes[l->at].out;
     l->before = l->at;
     l->closes = false;
     if (edge != LOOPS_NONE && loops_are_same(l->nodes[l->edges[edge].to].site, site))
@@ -167,15 +166,17 @@ static inline struct loops_ended loops_follow(struct loops *l, struct loops_site
     else
         edge = loops_search(l, site);
     if (l->at == LOOPS_NONE)
-        return none;
+        return ended;
     l->nodes[l->at].visits++;
-    if (edge != LOOPS_NONE) {
-        l->edges[edge].count++;
-        if (l->at <= l->before)
-            return loops_come_back(l, edge, now, mpi);
+    if (edge == LOOPS_NONE) {
+        l->nodes[l->at].came = (struct loops_time){now, mpi, l->era};
+        return ended;
     }
-    loops_enter(l, now, mpi);
-    return none;
+    l->edges[edge].count++;
+    if (l->at <= l->before)
+        ended = loops_come_back(l, edge, now, mpi);
+    l->edges[edge].came = (struct loops_time){now, mpi, l->era};
+    return ended;
 }
 
 #endif

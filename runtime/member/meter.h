@@ -95,6 +95,12 @@ static inline bool meter_counts(const struct meter *meter)
     return meter->cell;
 }
 
+/* What is counted is of the present round of measuring. */
+static inline bool meter_is_round(const struct meter *meter)
+{
+    return meter->round == atomic_load_explicit(&meter->on, memory_order_relaxed);
+}
+
 /* While it counts: a lap of a loop in the present element has ended, whose number takes the place of an element's.
  * Loops have numbers from METER_LOOPS on. */
 void meter_lap(struct meter *meter, int number, int64_t loop, int64_t mpi);

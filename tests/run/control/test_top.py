@@ -26,7 +26,7 @@ def measure(began, *elements):
     """Of an answer at time 1000."""
     memory = [{"rank": rank, "process": rank, "bytes": 768 << 20} for rank in range(4)]
     return {"ok": True, "measure": {"version": 1, "began": began, "since": began, "time": 1000, "size": 4,
-                                    "elements": list(elements), "progress": None, "adaptations": {"count": 0},
+                                    "elements": list(elements), "loops": [], "progress": None, "adaptations": {"count": 0},
                                     "memory": memory, "missing": []}}
 
 
@@ -46,6 +46,21 @@ def row(space, *arguments):
 
 
 MEASURED = measure(900, element(2, 4, 1000, 7.0, 0.5), element(1, 4, 100, 123.4, 0.0122), element(1, 2, 5000, 50.0, 0.25))
+
+
+LOOP = {"number": 3, "size": 4, "ranks": "0-3", "iterations": 9, "rate": 77.0, "loop_seconds": 0.5, "mpi_seconds": 0.1,
+        "mtct": {"values": 2, "mean": 0.25, "variance": 0, "min": 0.25, "max": 0.25, "trend": 0.25},
+        "head": {"place": "/opt/cg+0x24d6", "mpi": "MPI_Send"}, "tail": {"place": "/opt/cg+0x24f0", "mpi": "MPI_Recv"}}
+
+
+def test_the_loop_that_an_executable_is_in(space):
+    """The program is not here, so the place is all that there is."""
+    measured = measure(900, element(0, 4, 100, 123.4, 0.0122))
+    measured["measure"].update(loops=[LOOP], loop=3)
+    FakeJob(space, status=status(loop={end: LOOP[end] for end in ("number", "head", "tail")}), measure=measured)
+    found = row(space)
+    assert (found["ELEMENT"], found["RATE"], found["MTCT"]) == ("cg+0x24d6", "77", "0.25"), found
+    validate("control", json.loads(space.epopctl("top", "--json").out))
 
 
 def test_the_present_element_at_the_present_size(space):

@@ -141,3 +141,106 @@ def test_a_program_that_cannot_be_read_has_places(space, program, tmp_path):
     table = space.epopctl("measure").out
     assert "\nbare+0x" in table, table
     it.finish()
+
+
+# ---- Programs without any elastic call, under epop
+
+SYSTEMS = ("-g", "24x24", "-s", "6")
+
+
+@pytest.fixture(scope="module")
+def cg(tmp_path_factory):
+    return plain.compile_c(job.ROOT / "programs/plain/cg.c", tmp_path_factory.mktemp("cg") / "cg", "-g", "-O0", "-lm")
+
+
+def turns(out):
+    """Of the inner loop, as the program has them."""
+    return sum(int(number) for number in re.findall(r"^system \d+: (\d+) iterations", out, re.M))
+
+
+def profiled(space, cg, ranks, output):
+    result = space.start_epop("--driver", "profile", "--output", output, cg, *SYSTEMS, ranks=ranks).wait()
+    assert (result.status, result.err) == (0, ""), result
+    written = json.loads(output.read_text())
+    validate("control", written, "measure")
+    return result.out, written["loops"]
+
+
+def test_the_profile_of_a_program_that_cannot_be_resized(space, cg):
+    """All of its laps but each loop's last; nothing is kept on its way."""
+    output = space.directory / "loops.json"
+    out, loops = profiled(space, cg, 2, output)
+    outer, = (loop for loop in loops if "within" not in loop)
+    inner, = (loop for loop in loops if loop.get("within") == outer["number"])
+    assert outer["ranks"] == inner["ranks"] == "0-1" and 4 <= outer["iterations"] <= 6, loops
+    assert turns(out) - 2 * 6 <= inner["iterations"] <= turns(out), (out, loops)
+    assert inner["loop_seconds"] <= outer["loop_seconds"], loops
+    shown = space.epopctl("measure", "--from", output)
+    assert shown.status == 0 and re.search(rf"^cg\.c:\d+-\d+\t\w+\t{outer['number']}\t-\t2\t0-1\t", shown.out, re.M), shown
+
+
+def test_the_efficiency_of_its_loops(space, cg):
+    outputs = [space.directory / f"{ranks}.json" for ranks in (1, 2)]
+    rates = [next(loop["rate"] for loop in profiled(space, cg, ranks, output)[1] if "within" not in loop)
+             for ranks, output in zip((1, 2), outputs)]
+    lines = [line.split("\t") for line in space.epopctl("measure", "--from", ",".join(map(str, outputs))).out.splitlines()]
+    assert lines[0] == ["LOOP", "CALL", "SIZE", "RANKS", "ITERATIONS", "RATE", "MTCT", "SPEEDUP", "EFFICIENCY"]
+    first = [line for line in lines[1:] if line[0] == lines[1][0]]
+    assert [line[2] for line in first] == ["1", "2"] and first[0][7:] == ["1", "1"], lines
+    assert abs(float(first[1][8]) - rates[1] / rates[0] / 2) < 0.01 * rates[1] / rates[0], (lines, rates)
+
+
+def test_a_program_that_is_looked_at(space, cg):
+    """Without a file its loops are shown at the end; meanwhile it is a job like others, but stays at its size."""
+    running = space.start_epop("--driver", "profile", cg, "-g", "24x24", "-s", "100000000", ranks=2, limit=100)
+    space.wait_until_running(running)
+    counting(space, lambda loop: loop["ranks"] == "0-1" and loop["head"].get("line", "").startswith("cg.c:"))
+    status = space.status()
+    assert status["element"]["type"] == "RP" and status["loop"]["head"]["line"].startswith("cg.c:"), status
+    refused = space.epopctl("resize", "1")
+    assert refused.status != 0 and "accepts neither 1 ranks" in refused.err, refused
+    assert space.epopctl("stop", "--force").status == 0
+    assert running.wait().status != 0
+
+
+def test_loops_are_shown_at_the_end(space, cg):
+    result = space.start_epop("--driver", "profile", cg, *SYSTEMS, ranks=2).wait()
+    assert result.status == 0 and turns(result.out) > 0
+    assert re.search(r"^LOOP\tCALL\tNUMBER\t", result.err, re.M) and re.search(r"^cg\.c:\d+-\d+\t\w+\t1\t", result.err, re.M), result.err
+
+
+def test_preloaded_without_epop(space, cg):
+    output = space.directory / "loops.json"
+    env = {"LD_PRELOAD": plain.PRELOADED, "EPOP_WATCH": output}
+    result = space.start([job.MPIEXEC, "-n", "2", *(word for name, value in env.items() for word in ("-genv", name, str(value))), cg, *SYSTEMS]).wait()
+    assert (result.status, result.err) == (0, ""), result
+    assert [loop["ranks"] for loop in json.loads(output.read_text())["loops"] if "within" not in loop] == ["0-1"]
+
+
+def test_the_profile_of_one_that_can_be_resized(space, program):
+    output, end, second = (space.directory / name for name in ("loops.json", "end", "second"))
+    running = space.start_epop("--driver", "profile", "--output", output, program, end, second, ranks=2)
+    space.wait_until_running(running)
+    counting(space, lambda loop: loop["head"].get("line") == line("BEGIN first"))
+    space.resize(1)
+    second.touch()
+    counting(space, lambda loop: loop["size"] == 1 and loop["head"].get("function") == "second")
+    end.touch()
+    result = running.wait()
+    assert (result.status, result.err) == (0, ""), result
+    loops = json.loads(output.read_text())["loops"]
+    assert {loop["size"] for loop in loops} == {1, 2}, loops
+
+
+def test_what_is_no_program_to_look_at(space, cg):
+    """Other drivers; a file that cannot be written; files that are not of loops; a program without MPI is left as it is."""
+    result = space.start_epop("--driver", "trace", cg, ranks=2).wait()
+    assert result.status == 2 and result.err.count("drivers for executables are run and profile") == 1, result
+    result = space.start_epop("--driver", "profile", "--output", "/nowhere/loops.json", cg, *SYSTEMS, ranks=2).wait()
+    assert result.status == 0 and "cannot write what was measured to '/nowhere/loops.json': No such file" in result.err, result
+    (space.directory / "text").write_text("none")
+    for name, why in (("none.json", "cannot read"), ("text", "is no file of what was measured")):
+        result = space.epopctl("measure", "--from", space.directory / name)
+        assert result.status == 1 and why in result.err, result
+    result = space.start_epop("/bin/sh", "-c", "echo hello; sleep 0.5", ranks=2).wait()
+    assert (result.status, result.out, result.err) == (0, "hello\nhello\n", ""), result
