@@ -204,7 +204,7 @@ return_later() {
     epopctl status "$job" >/dev/null 2>&1 || return
     state=$(field JobState "$known") why=$(field Reason "$known")
     if [ "$gone" = drained ] || [ "$why" = TimeLimit ] || { [ "$state" = RUNNING ] && [[ $(field PreemptTime "$known") == [0-9]* ]]; }; then
-        queue "$job" 1 "$ranks" "$of" >/dev/null
+        (queue "$job" 1 "$ranks" "$of") >/dev/null # it forgets this Slurm job, and may fail
     fi
 }
 
