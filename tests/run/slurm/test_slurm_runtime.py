@@ -208,7 +208,7 @@ IN_AN_ALLOCATION = """
 epoprm start --policy ers,period=1,worth=1,lower=0.5,upper=0.9 && epoprm nodes
 long=$(epoprm submit --ranks 1-8 --time 5m -- {epop}/lib/epop/programs/synthetic.so phase=a iterations=1000000 seconds=0.02)
 until epopctl status epoprm:$long --json | grep -q '"size":[[:space:]]*8,'; do sleep 0.1; done
-short=$(epoprm submit --ranks 4 --time 1m -- hostname)
+short=$(epoprm submit --ranks 4 --time 1m -- sh -c 'hostname; sleep 0.5')
 until epoprm queue --all | grep -q "^$short.*DONE"; do sleep 0.1; done
 epoprm why $long
 cat ~/.local/state/epop/epoprm/jobs/$short/output
