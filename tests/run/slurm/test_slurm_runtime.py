@@ -229,12 +229,19 @@ def test_epoprm_in_an_allocation(cluster):  # noqa: F811
     cluster.clear()
 
 
+def runs(cluster, number):  # noqa: F811
+    """All processes of that job have attached."""
+    done = cluster.run("n1", "epopctl", "status", f"slurm:{number}", "--json", check=False)
+    status = json.loads(done.stdout) if done.returncode == 0 else {}
+    return status.get("state") == "running" and all(process["pid"] for process in status["processes"])
+
+
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_the_job_itself_is_cancelled(cluster, nodes):  # noqa: F811
     """Slurm signals all of it, and mpiexec passes that on: it stops at its next iteration, and its finalizer runs."""
     words = " ".join(map(str, ("ledger", *joining.ENDLESS)))
     number = cluster.sbatch(f"exec mpiexec -n {2 * nodes} epop --backend pool {words}\n", f"-N{nodes}", "--exclusive", "-wn1" if nodes == 1 else "-wn1,n2")
-    cluster.wait(lambda: cluster.run("n1", "epopctl", "status", f"slurm:{number}", check=False).returncode == 0, what="the job's address")
+    cluster.wait(lambda: runs(cluster, number), what="all processes of the job")
     cluster.run("head", "scancel", str(number))
     cluster.wait(lambda: number not in cluster.jobs(), what="its end")
     assert "right in" in cluster.output(number), cluster.output(number)
