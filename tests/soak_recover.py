@@ -119,6 +119,14 @@ def unheld():
     return found
 
 
+def left_unheld(there):
+    """What stays so: another job's supervisor may just be starting, or the next one has not yet removed what it left."""
+    end = time.monotonic() + 20
+    while (left := unheld() - there) and time.monotonic() < end:
+        time.sleep(0.1)
+    return left
+
+
 def named(space, name):
     """Ranks alone of those that are called epop."""
     found = []
@@ -232,7 +240,7 @@ def main():
             return 1
         finally:
             space.close()
-    left = unheld() - there
+    left = left_unheld(there)
     tell(options, sums, left)
     return 1 if left else 0
 
