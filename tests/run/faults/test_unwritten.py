@@ -1,6 +1,7 @@
 """Results that cannot be written: told before the program runs where that can be known, else by the status that the job ends
 with, on every rank."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -50,6 +51,11 @@ def start(space, driver, *arguments, backend, ranks):
     running.wait_for_line("init new rank 0 of") # by then drivers have begun
     space.wait_until_all_are_here()
     return running, where
+
+
+def collectors(space):
+    """Processes that write a trace; others may end while they are looked at."""
+    return [pid for pid in space.processes() if "--collect-trace" in space.command_line(pid)]
 
 
 def ends(space, running, gone):
@@ -125,7 +131,7 @@ def test_a_limit_on_the_size_of_files(space, limit):
 
 def test_a_trace_whose_writer_was_killed(space):
     running, where = start(space, "trace", backend="pool", ranks=2)
-    collector = [pid for pid in space.processes() if b"--collect-trace" in open(f"/proc/{pid}/cmdline", "rb").read()]
+    collector = collectors(space)
     assert len(collector) == 1
     os.kill(collector[0], signal.SIGKILL)
     result = space.stop(running, status=1)
@@ -152,10 +158,10 @@ def test_before_anything_runs(space, driver, ranks, output, why):
 
 
 def kill_at_once(processes):
-    for pid in processes:
-        job.send_signal(pid, signal.SIGSTOP) # nobody is to see another one go, and end by itself
-    for pid in processes:
-        os.kill(pid, signal.SIGKILL)
+    for number in signal.SIGSTOP, signal.SIGKILL: # nobody is to see another one go, and end by itself
+        for pid in processes:
+            with contextlib.suppress(ProcessLookupError): # a helper that has done its work by now
+                job.send_signal(pid, number)
     for pid in processes:
         joining.wait_for_end_of(pid)
 
@@ -184,7 +190,7 @@ def test_files_of_killed_jobs_are_swept_by_epopctl_and_those_of_others_are_not(s
     shutil.rmtree(where)
     running, where = start(space, "trace", backend="pool", ranks=2)
     assert left(space).count("work") == 1 # the second job has seen to it
-    collector = [pid for pid in space.processes() if b"--collect-trace" in open(f"/proc/{pid}/cmdline", "rb").read()]
+    collector = collectors(space)
     assert space.epopctl("list").status == 0 and left(space).count("work") == 1
     others = [pid for pid in space.processes() if pid not in collector]
     job.send_signal(collector[0], signal.SIGSTOP)
