@@ -33,11 +33,11 @@ def test_branches(space, ranks):
 
 
 def test_branches_resized(space):
-    run = space.start_epop("--start", "1", "branches", "20000000", ranks=2)
-    while space.epopctl("status").status == 3 and run.running():
-        pass  # its control plane is not up yet
+    run = space.start_slowly("--start", "1", "branches", "1000", ranks=2)
+    space.wait_until_running(run)
     for size in ("2", "1", "2"):
         space.resize(size)
+    space.go_on()
     result = run.wait()
     assert result.status == 0 and result.out.startswith(BRANCHES), result
 
