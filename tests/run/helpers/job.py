@@ -90,7 +90,10 @@ class TimeLimit(AssertionError):
     """A process did not do in time what the test waited for."""
 
 
-def wait_for(look, limit=20, meets=bool, running=None, why=None, pause=0.01):
+LIMIT = 60  # seconds for a command and for what is waited for, which on a busy machine may take ten times as long as else
+
+
+def wait_for(look, limit=LIMIT, meets=bool, running=None, why=None, pause=0.01):
     """What look() gives as soon as it meets the condition. running: what must not end meanwhile; why(): what is said when it does not
     come in time, instead of what was seen last; pause: 0 where what is waited for does not last."""
     end = time.monotonic() + limit
@@ -151,7 +154,7 @@ class Job:
         with self._news:
             return "".join(self._lines["err"])
 
-    def wait_for_line(self, pattern, timeout=20, stream="out", start=0):
+    def wait_for_line(self, pattern, timeout=LIMIT, stream="out", start=0):
         """The match of the first line from number `start` on that has the pattern; (match, number of the next line)."""
         seen = start
         end = min(time.monotonic() + timeout, self.deadline)
@@ -222,7 +225,7 @@ class Asks:
         result = self.epopctl("status", "--json")
         return json.loads(result.out) if result.status == 0 else None
 
-    def wait_for_status(self, condition, limit=30, running=None):
+    def wait_for_status(self, condition, limit=LIMIT, running=None):
         """The first status that meets the condition; running: what must not end meanwhile."""
         answer = wait_for(lambda: self.epopctl("status", "--json"), limit,
                           lambda answer: answer.status == 0 and condition(json.loads(answer.out)), running, pause=0)
@@ -272,7 +275,7 @@ class Space(Asks):
         environment.update(extra or {})
         return {key: str(value) for key, value in environment.items() if value is not None}
 
-    def start(self, command, env=None, limit=60, cwd=None, stdin=subprocess.DEVNULL):
+    def start(self, command, env=None, limit=LIMIT, cwd=None, stdin=subprocess.DEVNULL):
         """Starts any command; env adds variables, None removes one."""
         job = Job(command, self.environment(env), cwd or self.directory, limit, stdin)
         self._jobs.append(job)

@@ -48,7 +48,7 @@ class Scenario:
     def status(self):
         return json.loads(self.done("status", "--json"))
 
-    def wait_for_status(self, condition, limit=20):
+    def wait_for_status(self, condition, limit=job.LIMIT):
         """The first status that meets the condition."""
         return job.wait_for(self.status, limit, condition, pause=0)
 
