@@ -49,7 +49,7 @@ class Here:
         return self.space.start_epop("-n", 2, *words, limit=100000)
 
     def ctl(self, *words):
-        return self.space.start_epopctl(*words, limit=60)
+        return self.space.start_epopctl(*words)
 
     def kill(self, name, rng):
         victims = named(self.space, name)
@@ -79,7 +79,7 @@ class Hosts(Here):
                                      "--checkpoint-keep", 2, *words], limit=100000)
 
     def ctl(self, *words):
-        return self.net.start(self.host(), [job.BUILD / "bin/epopctl", *words], limit=60)
+        return self.net.start(self.host(), [job.BUILD / "bin/epopctl", *words], limit=job.EPOPCTL_LIMIT)
 
     def host(self):
         """Where process 0 is, as the newest job's file says: a job that has one host alone listens to that one only."""

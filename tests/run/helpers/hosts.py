@@ -70,7 +70,7 @@ class Hosts:
         """What to run for that, with this environment."""
         return [*self._enter(name), "sh", "-c", 'cd "$0" && exec "$@"', self.space.directory, *command]
 
-    def epopctl(self, name, *arguments, limit=30):
+    def epopctl(self, name, *arguments, limit=job.EPOPCTL_LIMIT):
         return self.start(name, [job.BUILD / "bin/epopctl", *arguments], limit=limit).wait()
 
     def at(self, name):

@@ -91,6 +91,7 @@ class TimeLimit(AssertionError):
 
 
 LIMIT = 60  # seconds for a command and for what is waited for, which on a busy machine may take ten times as long as else
+EPOPCTL_LIMIT = LIMIT + 20  # it waits for a minute itself, and then says how the job is
 
 
 def wait_for(look, limit=LIMIT, meets=bool, running=None, why=None, pause=0.01):
@@ -298,12 +299,12 @@ class Space(Asks):
         """Runs epop to its end; the Result."""
         return self.start_epop(*arguments, **how).wait()
 
-    def start_epopctl(self, *arguments, **how):
-        return self.start([BUILD / "bin/epopctl", *arguments], **how)
+    def start_epopctl(self, *arguments, limit=EPOPCTL_LIMIT, **how):
+        return self.start([BUILD / "bin/epopctl", *arguments], limit=limit, **how)
 
-    def epopctl(self, *arguments, limit=30, **how):
+    def epopctl(self, *arguments, **how):
         """Runs epopctl to its end; the Result."""
-        return self.start_epopctl(*arguments, limit=limit, **how).wait()
+        return self.start_epopctl(*arguments, **how).wait()
 
     def mpi(self):
         """The MPI library, as "MPICH 4.0.2, device ch3:sock; built with MPICH 4.0.2"."""
