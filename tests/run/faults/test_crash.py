@@ -114,7 +114,7 @@ def test_adapt_block(space, rank):
     it = Scenario(space, "where=adapt", "at=0", f"rank={rank if rank < 2 else -1}", program="crash", start=2, ranks=3)
     it.wait_until_here()
     waiting = it.start_ctl("resize", "3" if rank == 2 else "1", "--wait")
-    result = it.it.wait(20)
+    result = it.it.wait()
     assert result.status != 0
     head, frames = report(result.err, "element 1 'work' (EP)", "segv")
     frame(frames, "adapt")
@@ -130,7 +130,7 @@ def test_a_process_that_stands_by(space, was):
         it.resize(2)
     process, = [one for one in it.status()["processes"] if one["state"] == "standby"]
     os.kill(process["pid"], signal.SIGFPE)
-    result = it.it.wait(20)
+    result = it.it.wait()
     assert result.status != 0
     heads = [line for line in result.err.splitlines() if line.startswith("epop: ")]
     assert len(heads) == 1 and heads[0].startswith("epop: process 2, while no program runs in it: " + NAMES["sent"]), result
@@ -194,7 +194,7 @@ def test_what_an_unloaded_program_left_running(space, how):
     it = Scenario(space, "where=left", f"how={how}", program="crash", start=3, ranks=3)
     it.wait_until_here()
     it.start_ctl("resize", "2")
-    result = it.it.wait(20)
+    result = it.it.wait()
     assert result.status != 0
     heads = [line for line in result.err.splitlines() if line.startswith("epop: ")]
     assert len(heads) == 1, result
@@ -227,7 +227,7 @@ def test_core_file(space, wanted, rank):
 
 
 def gone(space, it, begin):
-    result = it.it.wait(30)
+    result = it.it.wait()
     left, took = space._wait_gone(20), time.monotonic() - begin
     assert result.status != 0 and not left and space.in_time(took, LIMIT), f"{took} s, left: {left}\n{result}"
     return result
