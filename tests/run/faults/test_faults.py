@@ -65,11 +65,9 @@ def check_gone(space, it, begin):
     assert result.status != 0, result
     assert space._wait_gone(LIMIT) == [], result
     assert space.in_time(time.monotonic() - begin, LIMIT)
-    listed = space.epopctl("list")
-    assert listed.status == DONE and it.id not in listed.out, listed
-    while left_over(space) and time.monotonic() - begin < 2 * LIMIT:  # of one that has no memory any more, and has not quite ended
-        space.epopctl("list")
-    assert left_over(space) == []
+    # One that has no memory any more, and has not quite ended, is still a job.
+    listed = job.wait_for(lambda: space.epopctl("list"), meets=lambda listed: it.id not in listed.out and not left_over(space))
+    assert listed.status == DONE, listed
 
 
 def kill(pid):
