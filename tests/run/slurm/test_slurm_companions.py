@@ -155,8 +155,9 @@ def test_a_companion_whose_node_is_back_at_once_goes_before_a_job_that_goes_on(e
 
 def test_one_that_waits_goes_with_a_job_that_is_killed(elastic, cluster):  # noqa: F811
     """It would wait on: another job takes the nodes that are free then."""
-    it = elastic(epop=RANGE.format(3))
     others = {rigid(cluster, 2, "-wn3,n4")}
+    cluster.wait_for_state(*others, "RUNNING")
+    it = elastic(epop=RANGE.format(3))
     wait_for_hosts(it, "n1", "n2")
     cluster.wait(lambda: len(waiting(it)) == 1, what="a companion that waits")
     others.add(rigid(cluster, 2, "-wn1,n2"))
