@@ -27,7 +27,7 @@ def fixture_started(space):
 
     def start(*arguments, times=2, ranks=2, program=job.test_program("dies"), options=(), **how):
         running = space.start_epop("--recover", times, "-n", ranks, *options, program, *arguments, limit=60, **how)
-        job.wait_for(lambda: named(space, "mpiexec.hydra") or not running.running(), 30, running=running, pause=0)
+        job.wait_for(lambda: named(space, "mpiexec.hydra") or not running.running(), pause=0)
         places.add(memory_of(space))
         return running
     yield start
