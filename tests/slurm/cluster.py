@@ -174,8 +174,8 @@ class Cluster:
         row = self.run("head", "scontrol", "-o", "show", "job", str(number)).stdout
         return dict(word.split("=", 1) for word in row.split() if "=" in word)["JobState"]
 
-    def node_states(self):
-        rows = self.run("head", "sinfo", "-h", "-N", "-o", "%N|%T", "-p", "main").stdout.splitlines()
+    def node_states(self, check=True):
+        rows = self.run("head", "sinfo", "-h", "-N", "-o", "%N|%T", "-p", "main", check=check).stdout.splitlines()
         return dict(line.split("|") for line in rows)
 
     def wait(self, condition, limit=180, what="it"):
@@ -340,7 +340,8 @@ class Cluster:
         for node in self.nodes:
             (self.directory / "spool" / node).mkdir()
             self._in(node, "setsid", "slurmd", "-N", node)
-        self.wait(lambda: list(self.node_states().values()).count("idle") == len(self.nodes), what="idle nodes")
+        # Slurm's commands give up after MessageTimeout, by when slurmctld may not have come up.
+        self.wait(lambda: list(self.node_states(check=False).values()).count("idle") == len(self.nodes), what="idle nodes")
 
     def _account(self):
         """slurmdbd with a database that loses nothing worth keeping."""
