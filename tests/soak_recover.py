@@ -107,7 +107,7 @@ class Hosts(Here):
 def unheld():
     """Memory of supervisors that are gone: others on this machine may run such jobs, too."""
     found = set()
-    for path in pathlib.Path("/dev/shm").glob("epop-*"):
+    for path in pathlib.Path("/dev/shm").glob("epop-[0-9]*"):
         try:
             with open(path / "in-use", "rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
