@@ -28,7 +28,7 @@ sys.path.insert(0, str(HERE / "run/helpers"))
 import job  # noqa: E402
 
 SOURCES = sorted((HERE / "plain/shapes").glob("*.c"))
-SECONDS_WITHOUT_A_LINE = 8  # a resize takes 0.05
+SECONDS_WITHOUT_A_LINE = 60  # a resize takes 0.05, and seconds where much else runs; who hangs does so for ever
 
 
 class Failed(Exception):
