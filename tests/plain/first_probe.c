@@ -147,6 +147,16 @@ static int be_child(void)
     return MPI_Finalize();
 }
 
+/*
+ * In microseconds. Where nothing is communicated a process whose first probe comes in less than a quarter of that time
+ * is taken for one that repeats it: it may be interrupted on its way to that.
+ */
+static useconds_t time_of_iteration(void)
+{
+    useconds_t usual = is("silent") ? 150000 : 1000, hasty_one = is("silent") ? 5 * usual : 200000;
+    return hasty && !joined && since_commit == 0 ? hasty_one : usual;
+}
+
 /* False at the end, on all in the same iteration. */
 static int compute(void)
 {
@@ -167,7 +177,7 @@ static int compute(void)
     else if (is("polls"))
         meet_polling();
     if (is("silent") || is("quiet") || is("parts")) /* who meets nobody must not run away */
-        usleep(hasty && !joined && since_commit == 0 ? 200000 : is("silent") ? 50000 : 1000);
+        usleep(time_of_iteration());
     if (is("clock") || is("polls")) {
         more = !there("");
         MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
