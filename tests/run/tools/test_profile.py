@@ -92,6 +92,7 @@ def test_a_program_without_mpi(space):
 def resized(space, *sizes, program="scenario_uneven", start=2, ranks=4, arguments=("sleep=1000",)):
     """Resized to these sizes and stopped; the profile, and how many iterations it made in all."""
     it = Scenario(space, *arguments, start=start, ranks=ranks, program=program, options=profiled(space))
+    it.wait_for_status(lambda status: (status["element"] or {}).get("iteration", 0) > 0)
     for size in sizes:
         it.resize(size)
     it.done("stop")
