@@ -203,13 +203,20 @@ def test_a_block_that_fails(space):
     assert any(event["args"].get("unfinished") for event in trace.slices("element", "work"))
 
 
+def all_iterate(running):
+    """Until all ranks are past the last window; their pids."""
+    window = running.status()["adaptations"][-1]["iteration"]
+    places = job.wait_for(lambda: json.loads(running.done("where", "--json"))["processes"],
+                          meets=lambda places: all((place.get("element") or {}).get("iteration", 0) > window for place in places))
+    return [place["pid"] for place in sorted(places, key=lambda place: place["rank"])]
+
+
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_rank_that_is_killed(space, victim):
     """Also process 0, which holds the job together. What all did until then is there."""
     running = traced(space, "work=500")
     running.resize(3)
-    pid = next(process["pid"] for process in running.status()["processes"] if process["rank"] == victim)
-    os.kill(pid, signal.SIGKILL)
+    os.kill(all_iterate(running)[victim], signal.SIGKILL)
     result = running.it.wait()
     assert result.status != 0, result
     trace = wait_for_trace(space)
