@@ -92,7 +92,7 @@ def test_a_tooltip_shows_a_name_as_text(browser, page):
 def test_a_timeline_of_a_trace(browser, tmp_path):
     """Of a real job: bars of phases and resizes in as many colours as the legend has, and the MPI share."""
     command = [job.BUILD / "bin/epop", "--start", "1", "--driver", "profile,trace", "--output", "prof.json", "--trace-output",
-               "trace.json", job.program("ledger"), "elements=1000", "iterations=60", "work=2000", "resize=15", "max=2"]
+               "trace.json", job.program("ledger"), "elements=1000", "iterations=600", "work=2000", "resize=150", "max=2"]
     environment = {**os.environ, "EPOP_RUNTIME_DIR": str(tmp_path / "run")}
     subprocess.run([job.MPIEXEC, "-n", "2", *command], cwd=tmp_path, env=environment, check=True, timeout=browsers.LIMIT, capture_output=True)
     subprocess.run([REPORT, "prof.json", "trace.json", "-o", "page.html"], cwd=tmp_path, check=True, timeout=browsers.LIMIT)
