@@ -46,8 +46,8 @@ def test_two_ranks_wait_for_each_other(space):
 def test_one_computes_without_end(space):
     it = deadlock(space, "compute")
     places = wait_for(it, lambda places: call(places[0]) == "MPI_Barrier" and places[0]["mpi_seconds"] > 1 and
-                      places[1].get("seconds", 0) > 1)  # who is last in that iteration, is behind
-    assert call(places[1]) is None and places[1]["element"]["iteration"] == 5
+                      places[1].get("seconds", 0) > 1 and places[1]["element"]["iteration"] == 5)  # it may begin much later than rank 0
+    assert call(places[1]) is None
 
 
 def test_nobody_waits(space):
