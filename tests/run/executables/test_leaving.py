@@ -132,7 +132,7 @@ def test_one_that_does_not_end_when_the_job_fails(space, leave):
     running = start(space, leave, end, ranks=3, env={"EPOP_LEAVE_SECONDS": 0})
     one_leaves(space, end, "hang")
     os.kill(next(process["pid"] for process in space.status()["processes"] if process["rank"] == 1), 9)
-    assert running.wait(20).status != 0
+    assert running.wait().status != 0
 
 
 # ---- In commit --------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def test_a_wrong_variable(space, leave, variable, value, says, ranks):
     end.touch()
     wrong = ["-n", "1", "-env", variable, value, leave, end]
     other = wrong if ranks == "all" else ["-n", "1", leave, end]
-    result = space.start([job.MPIEXEC, *other, ":", *wrong]).wait(20)
+    result = space.start([job.MPIEXEC, *other, ":", *wrong]).wait()
     assert result.status == 1 and re.match(rf"epop: {re.escape(says)}\n", result.err), result
     assert result.err.count("epop:") == 1 and result.out == "", result
 

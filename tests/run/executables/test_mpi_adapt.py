@@ -121,7 +121,7 @@ def test_begin_by_a_status_of_the_past(space, loop):
     """A process that joined, and still goes by what MPI_Init_adapt said: an error of its own, which ends the job."""
     running = start(space, loop, space.directory / "end", "start", ranks=1, env={"STALE": 1})
     assert space.epopctl("resize", 2, "--wait").out is not None
-    result = running.wait(20)
+    result = running.wait()
     assert result.status != 0 and "epop: MPI_Comm_adapt_begin: no adaptation is pending; call it" in result.err, result
 
 

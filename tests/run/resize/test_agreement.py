@@ -112,7 +112,7 @@ def breach(space, way):
 def test_breach(space, way, request_):
     it = breach(space, way)
     it.start_ctl(*request_)
-    result = it.it.wait(20)
+    result = it.it.wait()
     assert result.status == 1, result
     only_line(result.err, "scenario: the ranks went different ways: ", "loop conditions and branches must answer the "
               "same on every rank", *WAYS[way])

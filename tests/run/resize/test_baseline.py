@@ -159,7 +159,7 @@ def test_process_that_is_killed(space, who):
     space.resize(3)
     pids = {"host" if process["rank"] < 0 else f"rank {process['rank']}": process["pid"] for process in space.status()["processes"]}
     os.kill(pids[who], signal.SIGKILL)
-    result = running.wait(10)
+    result = running.wait()
     assert result.failed, result
     for pid in pids.values():
         joining.wait_for_end_of(pid)

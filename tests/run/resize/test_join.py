@@ -166,7 +166,7 @@ def test_rank_that_dies_ends_all_launches(space, backend):
     space.resize(4)
     victim = [process["pid"] for process in space.status()["processes"] if process["rank"] == 3][0]
     os.kill(victim, signal.SIGKILL)
-    result = running.wait(10)
+    result = running.wait()
     assert result.failed, result
 
 

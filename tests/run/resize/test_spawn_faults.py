@@ -90,7 +90,7 @@ def test_spawn_hangs(space, backend):
     """All ranks are in it."""
     running = start_to_hang(space, backend)
     space.epopctl("resize", 4, "--wait")
-    result = running.wait(20)
+    result = running.wait()
     assert result.status != 0 and "did not come together for an adaptation in time" in result.err, result
 
 

@@ -106,7 +106,7 @@ def test_warn_of_answers(space):
     it.it.wait_for_line("epop: warning: scenario: element 1 'first' ", stream="err")
     it.it.wait_for_line("rank 1 did ten")
     it.start_ctl("stop")
-    result = it.it.wait(20)
+    result = it.it.wait()
     assert result.err.count("warning: ") == 1 and "the ranks went different ways" in result.err, result
 
 

@@ -219,7 +219,7 @@ def test_sigterm_while_stopped(space):
     it = start(space, breaks=["work:5"])
     wait_until_stopped(it)
     it.it.signal(signal.SIGTERM)
-    result = it.it.wait(20)
+    result = it.it.wait()
     assert result.status == 0 and "end: 2 ranks" in result.out, result
 
 
