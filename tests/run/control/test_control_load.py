@@ -81,6 +81,7 @@ def test_requests_that_are_never_answered(space):
 def test_requests_without_end_to_a_running_job(space):
     """48,000 of four clients that read no answer: others are answered, and it is resized, meanwhile and afterwards."""
     it = Scenario(space, start=1, ranks=2)
+    it.wait_until_here()  # before it is not running, but starting
     address = json.loads(next(pathlib.Path(space.runtime).rglob(f"{it.id}.json")).read_text())
     clients = [tool(address) for _ in range(4)]
 
