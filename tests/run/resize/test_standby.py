@@ -83,8 +83,9 @@ def test_one_that_is_stopped_and_goes_on_is_not_missed(space):
 def test_force_names_the_one_that_is_stopped(space):
     it, pid = stopped_at_the_end(space, "--finish-timeout", "60")
     assert it.ctl("stop", "--force").status == DONE
-    only_line(it.it.err, "ended by epopctl stop --force", "the program has ended, and the job waited for ", f"(pid {pid} on ")
-    assert "rank" not in it.it.err.split("waited for")[1]
+    said = it.it.wait().err
+    only_line(said, "ended by epopctl stop --force", "the program has ended, and the job waited for ", f"(pid {pid} on ")
+    assert "rank" not in said.split("waited for")[1]
 
 
 # ---- Short jobs: processes come and go at the same time
