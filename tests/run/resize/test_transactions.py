@@ -29,13 +29,13 @@ def check_unhurt(it, windows=0):
     it.stop(ranks=2, windows=windows + 2)
 
 
-def fails(it, *parts):
-    """A resize to 4 fails in time, for the reason given."""
+def fails(it, *parts, prepare=0):
+    """A resize to 4 fails in time, for the reason given. prepare: the time limit that it may run into."""
     begin = time.monotonic()
     result = it.ctl("resize", "4", "--wait", limit=50)
     took = time.monotonic() - begin
     assert result.status in (REFUSED, TIMEOUT), f"{result}\n{it.it.out}{it.it.err}"
-    assert it.space.in_time(took, 20), took
+    assert it.space.in_time(took, 20 + prepare), took
     for part in parts:
         assert part in result.err, result
     return result
@@ -56,9 +56,10 @@ LAUNCHER = {
 @pytest.mark.parametrize("fault", LAUNCHER)
 def test_launcher(space, fault):
     line, reason = LAUNCHER[fault]
-    it = JoinScenario(space, options=("--prepare-timeout", space.patience(3)))
+    prepare = space.patience(3)
+    it = JoinScenario(space, options=("--prepare-timeout", prepare))
     it.launcher.spoil(line)
-    fails(it, reason)
+    fails(it, reason, prepare=prepare)
     it.launcher.repair()
     check_unhurt(it)
 
@@ -173,8 +174,9 @@ def test_init_fails(space):
 
 def test_init_hangs(space):
     slow = Switch(space, "slow").on()
-    it = JoinScenario(space, f"join-waits-while={slow}", options=("--prepare-timeout", space.patience(3)))
-    fails(it, "not ready in time")
+    prepare = space.patience(3)
+    it = JoinScenario(space, f"join-waits-while={slow}", options=("--prepare-timeout", prepare))
+    fails(it, "not ready in time", prepare=prepare)
     slow.off()
     check_unhurt(it)
 
@@ -205,9 +207,10 @@ def test_program_ends_while_a_resize_is_pending(space, backend):
 
 @pytest.mark.parametrize("fault", ["open:kill:0", "open:exit:0", "open:stop:0"])
 def test_joiner_that_does_not_open_its_port(space, fault):
-    it = JoinScenario(space, options=("--prepare-timeout", space.patience(4)))
+    prepare = space.patience(4)
+    it = JoinScenario(space, options=("--prepare-timeout", prepare))
     it.launcher.preload(fault)
-    fails(it, "joining process")
+    fails(it, "joining process", prepare=prepare)
     it.launcher.repair()
     check_unhurt(it)
 
