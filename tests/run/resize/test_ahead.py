@@ -1,6 +1,7 @@
 """Constant data that moves ahead of the window: it is right in every kind of window, and where it cannot be used, is
 called off or breaks off, the job goes on as if nobody had tried. The program looks at all elements in each iteration."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -237,7 +238,10 @@ def test_the_phase_ends_while_it_moves(space):
 
 def listening(pid):
     """Where it listens on TCP: {(address, port)}."""
-    sockets = {os.readlink(fd) for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir()}
+    sockets = set()
+    for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):  # it is closed by now
+            sockets.add(os.readlink(path))
     rows = [line.split() for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
     found = [row[1].split(":") for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets]
     return {(socket.inet_ntoa(bytes.fromhex(address)[::-1]), int(port, 16)) for address, port in found}
@@ -278,7 +282,7 @@ def test_a_joiner_dies_while_it_moves(space):
 @joining.needed
 def test_a_joiner_hangs_while_it_moves(space):
     """It is to be connected as soon as the resize has waited long enough for the data."""
-    still = Still(space, make=by_join, limit=1)
+    still = Still(space, make=by_join, limit=space.patience(1))  # in which it has to be seen, and stopped
     waiting = still.begin()
     job.send_signal(still.it.pids("joining")[0], signal.SIGSTOP)
     assert waiting.wait().status == TIMEOUT
