@@ -75,13 +75,13 @@ def test_resize_while_paused(space, size):
 
 
 def test_the_time_limit_stands_still_while_paused(space):
-    slow = Switch(space, "slow").on()
-    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=2, options=["--prepare-timeout", "4"])
+    slow, limit = Switch(space, "slow").on(), space.patience(4)
+    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=2, options=["--prepare-timeout", limit])
     it.wait_until_here()
     waiting = it.start_ctl("resize", "2", "--wait")
     it.it.wait_for_line("joining in process")
     it.done("pause")  # well before the limit
-    time.sleep(4.5)
+    time.sleep(limit + 0.5)
     assert it.status()["adaptations"][0]["state"] == "preparing"
     slow.off()
     it.wait_for_status(lambda status: status["adaptations"][0]["state"] == "prepared")
