@@ -16,7 +16,7 @@ pytestmark = joining.needed
 def check_unhurt(space, running):
     """At its old size, and the next resizes work: one that the first ranks make, and one that those after them make.
     Joiners that were called off are on their way out for a moment."""
-    status = space.wait_for_status(lambda status: status["state"] == "running" and status["size"] == 2 and all(
+    status = space.wait_for_status(lambda status: status["element"] and status["state"] == "running" and status["size"] == 2 and all(
         process["state"] == "running" for process in status["processes"]))
     iteration = status["element"]["iteration"]
     space.wait_for_status(lambda status: status["element"]["iteration"] > iteration)
