@@ -28,9 +28,9 @@ class Counting(Scenario):
         match, self.lines = self.it.wait_for_line(r"^free communicators: (\d+)$", start=self.lines)
         return int(match[1])
 
-    def wait_for_free(self, count, limit=10):
+    def wait_for_free(self, count):
         """What is called off is freed by another thread."""
-        job.wait_for(self.free, limit, lambda free: free == count)
+        job.wait_for(self.free, 30, lambda free: free == count)
 
     def call_off(self, size):
         """A resize that is prepared while the job is paused, and then cancelled. Returns when all ranks know that."""
