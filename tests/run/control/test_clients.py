@@ -30,7 +30,7 @@ def test_requests_at_a_time(space):
 
 def test_nothing_grows(space):
     """Hundreds of requests and resizes of one client: the job's memory and descriptors stay as they are."""
-    it = Scenario(space, "work=2000", start=1, ranks=2, options=["--no-pmix"]) # whose gateway comes after a second
+    it = Scenario(space, "work=2000", start=1, ranks=2, limit=300, options=["--no-pmix"]) # whose gateway comes after a second
     client = Client(it)
 
     def round_of(count):

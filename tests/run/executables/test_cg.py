@@ -116,7 +116,7 @@ def test_20_resizes_while_it_iterates(space, rigid):
 def test_resized_it_comes_to_its_end(space, rigid, sizes, count):
     """The requests come while it stands still, so that it does not end before, however fast it is."""
     arguments = ["-g", "40x40", "-s", count]
-    running = start(space, *arguments, ranks=2)
+    running = start(space, *arguments, ranks=2, limit=300)
     for ranks in sizes:
         assert space.epopctl("pause").status == 0
         assert space.epopctl("resize", ranks).status == 0

@@ -53,14 +53,14 @@ def test_others_leave_than_the_last(space, loop):
 @joining.needed
 def test_a_resized_example_computes_what_a_plain_one_does(space):
     rod = (20000, 150000) # cells, steps
-    running = start(space, HEAT, *rod, limit=200)
+    running = start(space, HEAT, *rod, limit=300)
     for ranks in (3, 1, 2): # while it stands still, so that it does not end before, however fast it is
         assert space.epopctl("pause").status == 0
         assert space.epopctl("resize", ranks).status == 0
         space.wait_for_status(lambda it: it["adaptations"][-1]["state"] == "prepared")
         assert space.epopctl("resume").status == 0
         space.wait_for_status(lambda it, ranks=ranks: it["size"] == ranks)
-    resized, plain = running.wait(), space.start([job.MPIEXEC, "-n", 1, HEAT, *rod]).wait()
+    resized, plain = running.wait(), space.start([job.MPIEXEC, "-n", 1, HEAT, *rod], limit=300).wait()
     assert resized.status == plain.status == 0, (resized, plain)
     numbers = [re.match(r"(heat [\d.]+, spread [\d.]+ after 150000 steps), (\d) processes\n$", result.out)
                for result in (resized, plain)]

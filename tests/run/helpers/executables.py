@@ -64,16 +64,19 @@ def go_through(space, command, sizes, env=None):
     return result
 
 
+LONG = 300  # seconds, for twenty resizes and as many iterations without one
+
+
 def rigid(space, *command, ranks):
     """What it prints without a resize."""
-    result = space.start([job.MPIEXEC, "-n", ranks, *command]).wait()
+    result = space.start([job.MPIEXEC, "-n", ranks, *command], limit=LONG).wait()
     assert result.status == 0 and result.err == "", result
     return result.out
 
 
 def twenty_resizes(space, end, *command):
     """What it prints when it was told to end after twenty of them."""
-    running = start(space, *command, env={"EPOP_LEAVE": "commit"}, limit=100)
+    running = start(space, *command, env={"EPOP_LEAVE": "commit"}, limit=LONG)
     for size in TWENTY:
         space.resize(size)
         assert space.status()["size"] == size, running.wait(1)

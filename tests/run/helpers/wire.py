@@ -121,7 +121,7 @@ class Client:
     """One that stays attached and has many requests at a time: tests/helpers/client.c."""
 
     def __init__(self, it):
-        self.it = it.space.start([job.BUILD / "tests/helpers/client", it.id], stdin=subprocess.PIPE)
+        self.it = it.space.start([job.BUILD / "tests/helpers/client", it.id], stdin=subprocess.PIPE, limit=300)
         self.count = self.seen = 0
         self.ask(op="watch")
 
