@@ -201,8 +201,9 @@ def test_withdrawn(space):
 # ---- Joining ranks that fail or hang
 
 
-# Long enough for one that does not hang, to load the program and run INIT also on a machine that is busy.
-PREPARE = ["--prepare-timeout", "3"]
+def prepare(space):
+    """Long enough for one that does not hang, to load the program and run INIT also on a machine that is busy."""
+    return ["--prepare-timeout", space.patience(3)]
 
 
 def test_a_joining_rank_fails(space):
@@ -217,7 +218,7 @@ def test_a_joining_rank_fails(space):
 
 def test_a_joining_rank_hangs(space):
     slow = Switch(space, "slow").on()
-    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=3, options=PREPARE)
+    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=3, options=prepare(space))
     result = it.ctl("resize", "2", "--wait")
     assert result.status == TIMEOUT and result.err == "epopctl: the joining processes were not ready in time\n", result
     slow.off()
@@ -227,7 +228,7 @@ def test_a_joining_rank_hangs(space):
 
 def test_a_joining_rank_hangs_until_after_the_end(space):
     slow = Switch(space, "slow").on()
-    it = Scenario(space, f"join-waits-while={slow}", start=2, ranks=3, options=[*PREPARE, "--finish-timeout", "0.2"])
+    it = Scenario(space, f"join-waits-while={slow}", start=2, ranks=3, options=[*prepare(space), "--finish-timeout", "0.2"])
     assert it.ctl("resize", "3", "--wait").status == TIMEOUT
     it.it.wait_for_line("joining in process")
     it.done("stop")
@@ -239,7 +240,7 @@ def test_a_joining_rank_hangs_until_after_the_end(space):
 
 def test_a_hanging_rank_does_not_keep_another_from_joining(space):
     slow = Switch(space, "slow").on()
-    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=3, options=PREPARE)
+    it = Scenario(space, f"join-waits-while={slow}", start=1, ranks=3, options=prepare(space))
     it.wait_until_here()
     assert it.ctl("resize", "2", "--wait").status == TIMEOUT
     match, seen = it.it.wait_for_line(r"joining in process (\d+)")

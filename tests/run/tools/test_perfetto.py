@@ -153,7 +153,7 @@ def test_the_pages_show_it(site, browser, trace):
     browser.visit(site)
     names = "return window.globals && globals.state && Object.keys(globals.state.tracks).length > 3 &&" \
             " Object.values(globals.state.tracks).map((it) => it.name + '/' + it.kind)"
-    tracks = job.wait_for(lambda: browser.run(names), 60, why=browser.complaints)
+    tracks = job.wait_for(lambda: browser.run(names), browsers.LIMIT, why=browser.complaints)
     for number in trace.processes():
         assert f"program {number}/ChromeSliceTrack" in tracks, tracks
         assert f"rank {number + traces.TRACK}/ChromeSliceTrack" in tracks, tracks
