@@ -123,7 +123,7 @@ def test_host_that_is_not_reached(host):
     """Its processes cannot call back, which is heard of from the launcher."""
     running = start_at(host, "--prepare-timeout", "50")
     host.net.cut("n2")
-    result = host.epopctl("resize", "+1", "--hosts", "n2", "--wait", limit=60)
+    result = host.epopctl("resize", "+1", "--hosts", "n2", "--wait")
     assert result.status == 1 and "cannot start processes on n2" in result.err, result
     host.net.mend("n2")
     goes_on(host, running)
@@ -133,7 +133,7 @@ def test_host_that_is_not_heard_of(host):
     """Its processes try to call back for minutes: the time limit ends that."""
     running = start_at(host, "--prepare-timeout", host.net.space.patience(1.5))
     host.net.cut("n2", silently=True)
-    result = host.epopctl("resize", "+1", "--hosts", "n2", "--wait", limit=60)
+    result = host.epopctl("resize", "+1", "--hosts", "n2", "--wait")
     assert result.status == 4 and "not ready in time" in result.err, result
     host.net.clear("n2")
     host.net.mend("n2")

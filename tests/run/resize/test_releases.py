@@ -50,7 +50,7 @@ class Net(job.Asks):
         return self.net.epopctl("n1", *words)
 
     def ask(self, *words):
-        return self.net.start("n1", [job.BUILD / "bin/epopctl", *words], limit=60)
+        return self.net.start("n1", [job.BUILD / "bin/epopctl", *words], limit=job.EPOPCTL_LIMIT)
 
     def answer(self, *words, status=0):
         result = self.epopctl("resize", *words, "--json")

@@ -32,7 +32,7 @@ def check_unhurt(it, windows=0):
 def fails(it, *parts, prepare=0):
     """A resize to 4 fails in time, for the reason given. prepare: the time limit that it may run into."""
     begin = time.monotonic()
-    result = it.ctl("resize", "4", "--wait", limit=50)
+    result = it.ctl("resize", "4", "--wait", limit=job.EPOPCTL_LIMIT)
     took = time.monotonic() - begin
     assert result.status in (REFUSED, TIMEOUT), f"{result}\n{it.it.out}{it.it.err}"
     assert it.space.in_time(took, 20 + prepare), took
