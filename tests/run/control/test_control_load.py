@@ -116,7 +116,7 @@ def test_connections_that_come_and_go_at_once(space, network):
     fake = FakeJob(space)
     path = path_of(fake.address())
     where = ((int(socket.AF_INET), network_of(fake.address())) if network else (int(socket.AF_UNIX), os.path.basename(path)))
-    flood = space.start([sys.executable, "-c", FLOOD, repr(where)], stdin=subprocess.PIPE, cwd=os.path.dirname(path))
+    flood = space.start([sys.executable, "-c", FLOOD, repr(where)], stdin=subprocess.PIPE, cwd=os.path.dirname(path), limit=300)
     for _ in range(20):
         assert space.epopctl("status").status == DONE
     member = start_member(space, fake.address(), 1)

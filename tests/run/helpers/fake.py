@@ -22,7 +22,7 @@ class FakeJob:
         answers.setdefault("status", STATUS)
         canned = [f"{op}={answer if isinstance(answer, str) else json.dumps(answer)}" for op, answer in answers.items()]
         self.space, self.name, self.started = space, name, time.time()
-        self.process = space.start([*prefix, job.BUILD / "tests/helpers/fake_job", name, *canned], stdin=subprocess.PIPE)
+        self.process = space.start([*prefix, job.BUILD / "tests/helpers/fake_job", name, *canned], stdin=subprocess.PIPE, limit=300)
         self.process.wait_for_line("^ready$")
         self.marks = 0
 
