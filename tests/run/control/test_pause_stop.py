@@ -136,6 +136,7 @@ def in_an_iteration(space, **how):
     long = Switch(space, "long").on()
     it = Scenario(space, f"work-waits-while={long}", **how)
     it.wait_until_here()
+    it.wait_for_status(lambda status: (status["element"] or {}).get("pc") == 1)  # rank 0 has begun it
     yield it
     long.off()
 
