@@ -74,7 +74,7 @@ def all_leave(space, running, end, actions):
 def go_through(space, binary, actions, env=None):
     """Processes of the first launch, of which others go on, and of one that joined."""
     end, ranks = space.directory / "end", len(actions) + 1
-    running = start(space, binary, end, ranks=ranks, env=env, limit=300)
+    running = start(space, binary, end, ranks=ranks, env=env)
     all_leave(space, running, end, actions)
     if joining.WORKS:
         space.resize(ranks)

@@ -53,7 +53,7 @@ def test_others_leave_than_the_last(space, loop):
 @joining.needed
 def test_a_resized_example_computes_what_a_plain_one_does(space):
     rod = (20000, 150000) # cells, steps
-    running = start(space, HEAT, *rod, limit=300)
+    running = start(space, HEAT, *rod)
     for ranks in (3, 1, 2): # while it stands still, so that it does not end before, however fast it is
         assert space.epopctl("pause").status == 0
         assert space.epopctl("resize", ranks).status == 0

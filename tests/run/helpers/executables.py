@@ -12,6 +12,7 @@ LIB = job.BUILD / "lib"
 PRELOADED = LIB / "libepop_mpi.so.0"
 LINKED = [f"-L{LIB}", "-lepop_mpi", f"-Wl,-rpath,{LIB}", f"-Wl,-rpath-link,{LIB}"]
 
+LONG = 300  # seconds for twenty resizes, and for as many iterations without one
 TWENTY = (3, 2, 4, 1, 3, 4, 2, 1, 2, 3, 1, 4, 3, 2, 3, 1, 2, 4, 3, 2)  # sizes
 
 
@@ -44,8 +45,8 @@ def loop(tmp_path_factory):
     return compile_c(source("adapt_loop"), tmp_path_factory.mktemp("loop") / "loop", *LINKED)
 
 
-def start(space, *command, ranks=2, **how):
-    running = space.start([job.MPIEXEC, "-n", ranks, *command], **how)
+def start(space, *command, ranks=2, limit=LONG, **how):
+    running = space.start([job.MPIEXEC, "-n", ranks, *command], limit=limit, **how)
     space.wait_until_running(running)
     return running
 
@@ -64,9 +65,6 @@ def go_through(space, command, sizes, env=None):
     return result
 
 
-LONG = 300  # seconds, for twenty resizes and as many iterations without one
-
-
 def rigid(space, *command, ranks):
     """What it prints without a resize."""
     result = space.start([job.MPIEXEC, "-n", ranks, *command], limit=LONG).wait()
@@ -76,7 +74,7 @@ def rigid(space, *command, ranks):
 
 def twenty_resizes(space, end, *command):
     """What it prints when it was told to end after twenty of them."""
-    running = start(space, *command, env={"EPOP_LEAVE": "commit"}, limit=LONG)
+    running = start(space, *command, env={"EPOP_LEAVE": "commit"})
     for size in TWENTY:
         space.resize(size)
         assert space.status()["size"] == size, running.wait(1)

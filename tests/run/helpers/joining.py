@@ -64,7 +64,7 @@ def wait_for_end_of(pid, limit=30):
 
 # ---- A running ledger, and epopctl
 
-def start(space, *arguments, backend=JOIN, ranks=2, options=(), env=None, limit=120):
+def start(space, *arguments, backend=JOIN, ranks=2, options=(), env=None, limit=300):
     running = space.start_epop(*backend, *options, job.program("ledger"), *arguments, ranks=ranks,
                                limit=limit, env=env)
     space.wait_until_running()
@@ -77,7 +77,7 @@ def start_at(host, *options, launch=None, ranks=2, env=None, by_environment=Fals
     if by_environment:
         launcher, env = [], {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": hosts.START, **(env or {})}
     running = host.net.start(host.name, [job.MPIEXEC, *launcher, "-hosts", ",".join(launch or [host.name]), "-n", ranks,
-                                         job.BUILD / "bin/epop", *JOIN, *options, job.program("ledger"), *ENDLESS], env=env, limit=120)
+                                         job.BUILD / "bin/epop", *JOIN, *options, job.program("ledger"), *ENDLESS], env=env, limit=300)
     host.wait_until_running()
     return running
 

@@ -13,7 +13,7 @@ DONE, REFUSED, USAGE, NO_JOB, TIMEOUT = range(5)
 
 class Scenario:
     def __init__(self, space, *arguments, start, ranks, program="scenario_window", options=(), env=None,
-                 limit=120):
+                 limit=300):
         path = program if os.sep in str(program) else job.test_program(program)
         self.space = space
         self.it = space.start_epop("--start", start, "--backend", "pool", *options, path, *arguments, ranks=ranks, limit=limit,

@@ -35,7 +35,7 @@ class Net(job.Asks):
         launcher = ["-launcher", "ssh", "-launcher-exec", hosts.START, "-hosts", "n1", "-n", ranks]
         words = command or [job.BUILD / "bin/epop", "--backend", "join", *options,
                             *(program or [job.program("ledger"), *joining.ENDLESS])]
-        self.running = self.net.start("n1", [job.MPIEXEC, *launcher, *words], env=env, limit=120)
+        self.running = self.net.start("n1", [job.MPIEXEC, *launcher, *words], env=env, limit=300)
         self.wait_until_running(self.running)
         return self
 

@@ -48,7 +48,7 @@ class Watched:
     def __init__(self, space, program, ranks, **how):
         self.space = space
         self.end, self.second = space.directory / "end", space.directory / "second"
-        self.running = plain.start(space, program, self.end, self.second, ranks=ranks, limit=200, **how)
+        self.running = plain.start(space, program, self.end, self.second, ranks=ranks, **how)
 
     def until(self, condition):
         return job.wait_for(lambda: ask(self.space), 100, condition)
