@@ -32,7 +32,7 @@ def scenario(space, backend, *arguments, ranks=2, **how):
 def test_all_ranks_are_replaced(space, backend):
     """Expand, shrink and migrate; who left has ended, but for the first process."""
     it = scenario(space, backend)
-    worlds = [ranks(it.status())]
+    worlds = [ranks(it.wait_until_here())]
     for size, arguments in ((4, ()), (1, ()), (3, ()), (3, ("--release-ranks", "0,2"))):
         it.resize(size, *arguments)
         status = it.status()
