@@ -379,9 +379,12 @@ def test_sessions_of_the_page(space):
 def ports_of(pid):
     """Where a process waits for TCP connections."""
     sockets = {os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()}
-    tables = [line.split() for table in ("tcp", "tcp6")
-              for line in pathlib.Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]]
-    return [words[1] for words in tables if words[3] == "0A" and f"socket:[{words[9]}]" in sockets]
+
+    def read():
+        tables = [line.split() for table in ("tcp", "tcp6")
+                  for line in pathlib.Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]]
+        return [words[1] for words in tables if words[3] == "0A" and f"socket:[{words[9]}]" in sockets]
+    return job.steady(read)
 
 
 def test_unix_socket_alone(space):

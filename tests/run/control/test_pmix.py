@@ -408,9 +408,11 @@ def test_nobody_else_reads_the_address(gateway):
 
 def test_it_listens_on_loopback_alone(gateway):
     port = f"{int(gateway.uri.rsplit(':', 1)[1]):04X}"
-    lines = pathlib.Path("/proc/net/tcp").read_text().splitlines()
-    listening = [line.split()[1] for line in lines if line.split()[3] == "0A" and line.split()[1].endswith(port)]
-    assert listening == [f"0100007F:{port}"] and port not in [
+
+    def read():
+        lines = pathlib.Path("/proc/net/tcp").read_text().splitlines()
+        return [line.split()[1] for line in lines if line.split()[3] == "0A" and line.split()[1].endswith(port)]
+    assert job.steady(read) == [f"0100007F:{port}"] and port not in [
         line.split()[1][-4:] for line in pathlib.Path("/proc/net/tcp6").read_text().splitlines()]
 
 

@@ -38,18 +38,14 @@ def leave(one):
 
 
 def sockets(fake, end):
-    """Inodes of established connections to the job over the network: their own end (1), or that of the other one (2). The table is
-    read in pieces, while it changes: a row may be there twice, or be missed."""
+    """Inodes of established connections to the job over the network: their own end (1), or that of the other one (2)."""
     port = int(fake.address()["uri"].rpartition(":")[2])
 
     def read():
         with open("/proc/net/tcp", encoding="ascii") as table:
             rows = [line.split() for line in table][1:]
         return {row[9] for row in rows if row[end] == f"0100007F:{port:04X}" and row[3] == "01"}
-    before, now = None, read()
-    while before != now:
-        before, now = now, read()
-    return now
+    return job.steady(read)
 
 
 def connections(fake):

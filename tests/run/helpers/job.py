@@ -106,6 +106,15 @@ def wait_for(look, limit=LIMIT, meets=bool, running=None, why=None, pause=0.01):
     return seen
 
 
+def steady(read):
+    """What read() gives twice. The kernel's tables of connections are read in pieces, while they change: a row may be there twice, or be
+    missed."""
+    before, now = None, read()
+    while before != now:
+        before, now = now, read()
+    return now
+
+
 class Result:
     """How a command ended."""
 

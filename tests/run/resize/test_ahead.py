@@ -242,8 +242,11 @@ def listening(pid):
     for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):  # it is closed by now
             sockets.add(os.readlink(path))
-    rows = [line.split() for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
-    found = [row[1].split(":") for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets]
+
+    def read():
+        rows = [line.split() for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+        return {row[1] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets}
+    found = [place.split(":") for place in job.steady(read)]
     return {(socket.inet_ntoa(bytes.fromhex(address)[::-1]), int(port, 16)) for address, port in found}
 
 

@@ -20,9 +20,12 @@ def listening(pid):
     for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):  # it is closed by now
             sockets.add(os.readlink(path))
-    tables = [line.split() for table in ("tcp", "tcp6")
-              for line in pathlib.Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]]
-    return sorted(words[1] for words in tables if words[3] == "0A" and f"socket:[{words[9]}]" in sockets)
+
+    def read():
+        tables = [line.split() for table in ("tcp", "tcp6")
+                  for line in pathlib.Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]]
+        return sorted(words[1] for words in tables if words[3] == "0A" and f"socket:[{words[9]}]" in sockets)
+    return job.steady(read)
 
 
 def memory(pid):
