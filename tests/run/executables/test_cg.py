@@ -8,7 +8,7 @@ import job
 import joining
 import pages
 import pytest
-from executables import LINKED, MPICC
+from executables import LINKED, MPICC, wait_until_probed
 
 SOURCES = job.ROOT / "programs/plain"
 MALLEABLE = job.BUILD / "plain/cg_adapt"
@@ -204,6 +204,7 @@ def test_probes_that_are_not_equally_many(space):
     """The resize is called off; the job goes on."""
     running = start(space, *EASY, "-s", 100000000, binary=wrong(
         space, ("        MPI_Probe_adapt(", "        pending = MPI_ADAPT_FALSE;\n        if (!s.rank || s.iteration % 3)\n        MPI_Probe_adapt(")))
+    wait_until_probed(space)
     refused = space.epopctl("resize", 1, "--wait")
     assert refused.status == 1 and "the ranks do not probe equally often" in refused.err and names(refused.err), refused
     assert space.epopctl("stop", "--force", "--wait").status == 0

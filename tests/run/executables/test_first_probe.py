@@ -6,7 +6,7 @@ import time
 import job
 import joining
 import pytest
-from executables import LINKED, compile_c, source, start
+from executables import LINKED, compile_c, source, start, wait_until_probed
 
 LATEST = 5 # seconds in which ranks that wait for each other are called off, or go on, where nothing else runs
 
@@ -94,6 +94,7 @@ def test_probes_by_the_clock(space, loops, shape):
     """What the ranks would have to come together for is called off, each time, and the job ends as it would have."""
     end = space.directory / "end"
     running = start(space, loops, shape, "end", end)
+    wait_until_probed(space)
     called_off(space, "resize", 1, "--wait")
     called_off(space, "pause")
     assert space.status()["state"] == "running"
