@@ -20,6 +20,7 @@
 #include "runtime/hydra/holders.h"
 #include "runtime/hydra/mpiexec.h"
 #include "runtime/hydra/pmi.h"
+#include "runtime/job/follow.h"
 #include "runtime/job/job.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
@@ -376,6 +377,7 @@ int part_finalize(void)
         e->join(e->context, "the joining process came to MPI_Finalize before it had joined", &at);
         epop__job_detach();
     }
+    follow_end();
     if (part == PART_MEMBER)
         epop__job_ended();
     else if (parked)

@@ -8,6 +8,7 @@
 #include "interpose/interpose.h"
 #include "runtime/adapt/part.h"
 #include "runtime/job/follow.h"
+#include "runtime/job/sampler.h"
 
 const char *part_watch(void)
 {
@@ -18,8 +19,10 @@ static int begin(int error)
 {
     if (error == MPI_SUCCESS)
         error = part_begin(NULL, NULL, PART_OF_WATCHED, NULL);
-    if (error == MPI_SUCCESS)
+    if (error == MPI_SUCCESS) {
         follow_start(FOLLOW_ALL);
+        sampler_measure_now(); /* all ranks from the same call on */
+    }
     return error;
 }
 

@@ -34,6 +34,7 @@ static struct loops *loops;
 static struct loops_known known[LOOPS_NODES];
 static int known_count, compared_edges;
 static int64_t compared; /* when they were last, in ticks */
+static bool changed;     /* since then */
 static int round_followed;
 static bool follows_all; /* also before the first probe: there is none */
 static unsigned breaks_followed;
@@ -88,15 +89,10 @@ static void tell_places(void)
     }
 }
 
-/* What loops are like is found out again when a call followed another that it had not followed before, but not again
- * and again while a program begins. */
-static void compare_loops(int64_t now)
+static void compare_loops(void)
 {
     static struct loops_likeness like[LOOPS_LAPS];
-    if ((compared_edges == loops->edge_count && !loops->closes) || now - compared < job.meter.group / COMPARISONS)
-        return;
     compared_edges = loops->edge_count;
-    compared = now;
     learn_nodes();
     tell_places();
     loops_compare(loops, known, like);
@@ -106,6 +102,17 @@ static void compare_loops(int64_t now)
         atomic_store_explicit(&told[i].outer, like[i].outer, memory_order_relaxed);
         atomic_store_explicit(&told[i].is_loop, loops->edges[loops->laps[i].edge].closes, memory_order_release);
     }
+}
+
+/* When a call followed another that it had not followed before; but not again and again while a program begins. */
+static bool is_to_compare(int64_t now)
+{
+    changed |= compared_edges != loops->edge_count || loops->closes;
+    if (!changed || now - compared < job.meter.group / COMPARISONS)
+        return false;
+    compared = now;
+    changed = false;
+    return true;
 }
 
 /* What was under way when the meter stopped counting is not a lap. Nobody knows what was called before it was on. */
@@ -132,7 +139,8 @@ static void called(enum interpose_function function, int64_t now, int64_t in_mpi
     struct loops_ended ended = loops_follow(loops, site, now, in_mpi);
     if (ended.lap == LOOPS_NONE)
         return;
-    compare_loops(now);
+    if (is_to_compare(now))
+        compare_loops();
     meter_lap(meter, METER_LOOPS + ended.lap, ended.loop, ended.mpi);
 }
 
@@ -140,6 +148,13 @@ void follow_start(enum follow which)
 {
     follows_all = which == FOLLOW_ALL;
     stopwatch_follow(called);
+}
+
+void follow_end(void)
+{
+    stopwatch_follow(NULL);
+    if (loops)
+        compare_loops();
 }
 
 /* ---- The control thread ------------------------------------------------------------------------------------ */

@@ -13,6 +13,9 @@
 enum follow { FOLLOW_BETWEEN_WINDOWS, FOLLOW_ALL };
 void follow_start(enum follow which);
 
+/* The calling thread calls nothing any more that is to be followed. */
+void follow_end(void);
+
 /* Adds the loop of that number (METER_LOOPS and more) to what is told of its sums. False: it is none, or not known well
  * enough yet. The control thread. */
 bool follow_describe(cJSON *json, int number);

@@ -301,20 +301,25 @@ static void add_progress(cJSON *json)
     cJSON_AddNumberToObject(progress, "age", (double)(ticks() - when) * tick);
 }
 
+/* The control thread, and the program's where it does not wait for an order. */
+static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
+
 /* The wrappers first: an iteration that is measured has its MPI calls measured. */
-static void measure_from_here(void)
+void sampler_measure_now(void)
 {
-    if (meter_is_on(&job.meter))
-        return;
-    tick = ticks_seconds();
-    stopwatch_watch(true);
-    meter_switch(&job.meter, true, tick);
+    pthread_mutex_lock(&switching);
+    if (!meter_is_on(&job.meter)) {
+        tick = ticks_seconds();
+        stopwatch_watch(true);
+        meter_switch(&job.meter, true, tick);
+    }
+    pthread_mutex_unlock(&switching);
 }
 
 void sampler_measure(void *context, const struct order_gauge *order)
 {
     (void)context;
-    measure_from_here();
+    sampler_measure_now();
     cJSON *answer = json_message(REPORT(gauge));
     cJSON_AddNumberToObject(answer, "round", order->round);
     cJSON_AddNumberToObject(answer, "memory", resident());

@@ -30,4 +30,7 @@ void sampler_waits(cJSON *json);
 void sampler_measure(void *context, const struct order_gauge *order);
 void sampler_measure_no_more(void *context, const struct order_gauge_off *order);
 
+/* From here on, without a question. Any thread. */
+void sampler_measure_now(void);
+
 #endif
