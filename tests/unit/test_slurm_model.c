@@ -110,9 +110,11 @@ static void test_one_in_a_loop(void **state)
 {
     (void)state;
     static const char *const said[] = {
-        "{\"loop\":2,\"elements\":[],\"loops\":[{\"number\":2,\"size\":4,\"iterations\":5,\"rate\":2,\"mtct\":{\"values\":1,\"mean\":0.5}},"
+        "{\"loop\":2,\"elements\":[],\"loops\":[{\"number\":2,\"size\":4,\"iterations\":5,\"rate\":2,\"mtct\":{"
+        "\"values\":1,\"mean\":0.5}},"
         "{\"number\":1,\"size\":4,\"iterations\":9,\"rate\":100,\"mtct\":{\"values\":0}}]}",
-        "{\"loop\":1,\"elements\":[],\"loops\":[{\"number\":2,\"size\":4,\"iterations\":1,\"rate\":4,\"mtct\":{\"values\":1,\"mean\":0.5}}]}"};
+        "{\"loop\":1,\"elements\":[],\"loops\":[{\"number\":2,\"size\":4,\"iterations\":1,\"rate\":4,\"mtct\":{"
+        "\"values\":1,\"mean\":0.5}}]}"};
     static const double seconds[] = {0.5, 0.01}, iterations[] = {5, 9}, mtct[] = {0.5, -1};
     for (int i = 0; i < 2; i++) {
         cJSON *measure = cJSON_Parse(said[i]);
