@@ -17,6 +17,8 @@ struct options {
     const char *text;          /* note: the line */
     const char *from;          /* measure: files that were written when jobs ended, by commas */
     const char *asker;         /* measure: since this one was answered last */
+    int rank;                  /* loops: whose; negative: 0 */
+    bool dot;                  /* loops: for dot */
     double keep;               /* measure: seconds; negative: as usual */
     bool wait, json, once;
     bool companions; /* resize: +N one-node Slurm jobs are queued */
@@ -32,6 +34,7 @@ int ctl_status(const struct options *arguments);
 int ctl_top(const struct options *arguments);
 int ctl_where(const struct options *arguments);
 int ctl_measure(const struct options *arguments);
+int ctl_loops(const struct options *arguments);
 int ctl_psets(const struct options *arguments);
 int ctl_resize(const struct options *arguments);
 int ctl_pause(const struct options *arguments);

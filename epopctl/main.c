@@ -39,6 +39,11 @@ static const struct option_row measure_options[] = {
     {JSON("print it as JSON")},
     {TIMEOUT},
     {0}};
+static const struct option_row loops_options[] = {{"rank", "RANK", "how that rank calls MPI (0)", OPT_WHOLE(rank, 0, INT_MAX)},
+                                                  {"dot", NULL, "as a graph for dot, of Graphviz", OPT_FLAG(dot)},
+                                                  {JSON("print it as JSON")},
+                                                  {TIMEOUT},
+                                                  {0}};
 static const struct option_row resize_options[] = {
     {"wait", "[=vacated]",
      "come back when it has happened, not when it is accepted;\nvacated: and the processes that left have ended",
@@ -101,6 +106,9 @@ static struct command rows[] = {
     {"measure", "[JOB] [--asker NAME] [--keep SECONDS] [--from FILE,...] [--json] [--timeout SECONDS]",
      .options = measure_options, .most = 1, .run = ctl_measure,
      .notes = "The first one begins to measure, and has nothing to show yet. MTCT is MPI time over compute time.\n"},
+    {"loops", "[JOB] [--rank RANK] [--dot] [--json] [--timeout SECONDS]", .options = loops_options, .most = 1,
+     .run = ctl_loops, .summary = "show the calls of MPI of an executable, and which of them are loops",
+     .notes = "Of an executable, as one rank sees it. The first one begins to measure, and waits for a moment.\n"},
     {"resize",
      "[JOB] N|+N|-N [--wait[=vacated]] [--timeout SECONDS] [--hosts HOST,...] [--slurm-job JOB] "
      "[--companions] [--release HOST,...] [--release-ranks R,...] [--pset SET]",

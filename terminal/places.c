@@ -17,7 +17,7 @@
 #include "terminal/output.h"
 
 #define SECONDS     10 /* for the helper */
-#define PLACES_MOST 512
+#define PLACES_MOST 2048
 #define LINE_MOST   1024
 
 /* What is asked for: the text of that name of a site, and what the answers are called. */
@@ -36,17 +36,14 @@ static void add_question(struct questions *all, const struct question *question)
         all->list[all->count++] = *question;
 }
 
-static void collect(cJSON *loops, struct questions *all)
+static void collect(cJSON *list, const char *end, struct questions *all)
 {
-    static const char *const ends[] = {"head", "tail"};
-    cJSON *loop;
-    cJSON_ArrayForEach(loop, loops)
+    cJSON *each;
+    cJSON_ArrayForEach(each, list)
     {
-        for (int i = 0; i < 2; i++) {
-            cJSON *site = cJSON_GetObjectItem(loop, ends[i]);
-            add_question(all, &(struct question){site, "place", "function", "line"});
-            add_question(all, &(struct question){site, "from", "from_function", "from_line"});
-        }
+        cJSON *site = cJSON_GetObjectItem(each, end);
+        add_question(all, &(struct question){site, "place", "function", "line"});
+        add_question(all, &(struct question){site, "from", "from_function", "from_line"});
     }
 }
 
@@ -86,17 +83,15 @@ static void read_answers(const struct questions *all, int in, pid_t helper)
         close(in);
 }
 
-void places_name_loops(cJSON *loops)
+static void ask(const struct questions *all)
 {
-    struct questions all = {.count = 0};
     char path[PATH_MAX];
     int answers[2];
     pid_t helper;
-    collect(loops, &all);
-    if (!all.count || tree_path("lib/epop/backtrace", path, sizeof path) || pipe2(answers, O_CLOEXEC))
+    if (!all->count || tree_path("lib/epop/backtrace", path, sizeof path) || pipe2(answers, O_CLOEXEC))
         return;
     char *const argv[] = {path, "--places", NULL};
-    int questions = write_questions(&all);
+    int questions = write_questions(all);
     struct spawn what = {.argv = argv, .in = questions, .out = answers[1], .err = SPAWN_NOTHING};
     bool runs = questions >= 0 && !spawn_program(&what, &helper);
     close(answers[1]);
@@ -106,8 +101,23 @@ void places_name_loops(cJSON *loops)
         close(answers[0]);
         return;
     }
-    read_answers(&all, answers[0], helper);
+    read_answers(all, answers[0], helper);
     waitpid(helper, NULL, 0);
+}
+
+void places_name_loops(cJSON *loops)
+{
+    struct questions all = {.count = 0};
+    collect(loops, "head", &all);
+    collect(loops, "tail", &all);
+    ask(&all);
+}
+
+void places_name_calls(cJSON *calls)
+{
+    struct questions all = {.count = 0};
+    collect(calls, "site", &all);
+    ask(&all);
 }
 
 void places_name_present(cJSON *status)
@@ -125,6 +135,13 @@ static const char *last_line(const cJSON *head, const cJSON *tail)
     bool is_called =
         strcmp(function, term_text(tail, "function", "")) && !strcmp(function, term_text(tail, "from_function", ""));
     return is_called ? term_text(tail, "from_line", line) : line;
+}
+
+const char *places_site_name(const cJSON *site, char text[PLACES_NAME])
+{
+    const char *place = term_text(site, "place", "?"), *slash = strrchr(place, '/');
+    snprintf(text, PLACES_NAME, "%s", term_text(site, "line", slash ? slash + 1 : place));
+    return text;
 }
 
 const char *places_loop_name(const cJSON *loop, char text[PLACES_NAME])

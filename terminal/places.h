@@ -12,8 +12,14 @@
  */
 void places_name_loops(cJSON *loops);
 
+/* The same of the places in a process's graph, each under "site". */
+void places_name_calls(cJSON *calls);
+
 /* The same of the loop in a job's status, which may be missing. */
 void places_name_present(cJSON *status);
+
+/* "cg.c:12", or "cg+0x24d6" where nothing is known. */
+const char *places_site_name(const cJSON *site, char text[PLACES_NAME]);
 
 /* What a loop is called: "cg.c:12-30", from its first call to its last one as the function of the first sees it, or
  * "cg+0x24d6" where nothing is known. */

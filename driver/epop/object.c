@@ -615,7 +615,10 @@ bool object_is_executable(const char *path)
 {
     ElfW(Ehdr) header = {.e_phnum = 0};
     ElfW(Phdr) segment;
-    int fd = strchr(path, '/') ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat file;
+    if (!strchr(path, '/') || stat(path, &file) || !S_ISREG(file.st_mode) || access(path, X_OK))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool is = false;
     ssize_t length = fd >= 0 ? read(fd, &header, sizeof header) : 0;
     if (length > 2 && !memcmp(&header, "#!", 2))

@@ -22,7 +22,7 @@ void *object_open(const char *kind, const char *path, struct object_uses *uses, 
 /* Closes it; 1 if it stayed mapped all the same, 0 otherwise. */
 int object_close(void *handle, const char *path);
 
-/* Has it a main() of its own? A program for epop names no interpreter of the dynamic linker; an executable does, or is
+/* Has it a main() of its own, and may be run? A program for epop names no interpreter of the dynamic linker; an executable does, or is
  * a script. */
 bool object_is_executable(const char *path);
 

@@ -315,11 +315,24 @@ static cJSON *measure_json(struct coordinator *c, const char *name)
     return json;
 }
 
-static cJSON *reply_to(struct coordinator *c, const char *asker)
+/* NULL: it has said nothing of it. */
+static cJSON *graph_json(const struct coordinator *c, int rank)
 {
-    cJSON *measure = measure_json(c, asker);
+    const struct report_gauge *report =
+        rank < c->processes.size ? measure_answer_of(c, c->processes.world[rank]) : NULL;
+    cJSON *graph = report ? cJSON_Duplicate(cJSON_GetObjectItem(report->said, "graph"), true) : NULL;
+    if (graph)
+        cJSON_AddNumberToObject(graph, "rank", rank);
+    return graph;
+}
+
+static cJSON *reply_to(struct coordinator *c, const char *asker, int rank)
+{
+    cJSON *measure = measure_json(c, asker), *graph = measure && rank >= 0 ? graph_json(c, rank) : NULL;
     if (!measure)
         return reply_refusal("failed", "out of memory");
+    if (graph)
+        cJSON_AddItemToObject(measure, "graph", graph);
     cJSON *reply = cJSON_CreateObject();
     cJSON_AddBoolToObject(reply, "ok", 1);
     cJSON_AddItemToObject(reply, "measure", measure);
@@ -396,7 +409,8 @@ static void measure_finish(struct coordinator *c)
     timers_cancel(&c->timers, &c->measure.limit);
     loops_look(c);
     for (int i = 0; i < c->measure.waiting_count; i++)
-        reply_send(c, &c->measure.waiting[i].handle, reply_to(c, c->measure.waiting[i].asker));
+        reply_send(c, &c->measure.waiting[i].handle,
+                   reply_to(c, c->measure.waiting[i].asker, c->measure.waiting[i].graph));
     c->measure.waiting_count = 0;
     if (c->measure.final == FINAL_ASKED)
         write_final(c);
@@ -459,13 +473,29 @@ static void ask_world(struct coordinator *c)
     measure_ask(c, c->processes.world, c->processes.size);
 }
 
-static void measure_begin(struct coordinator *c)
+/* Of a rank whose answer may be there already: what it says last counts. */
+static void ask_for_graph(struct coordinator *c, int rank)
 {
-    if (c->measure.open)
+    if (rank < 0 || rank >= c->processes.size || !process_of_rank(c, rank)->attached)
         return;
+    cJSON *message = json_message(ORDER(gauge));
+    cJSON_AddNumberToObject(message, "round", c->measure.round);
+    cJSON_AddTrueToObject(message, "graph");
+    process_of_rank(c, rank)->measure_asked = c->measure.round;
+    process_of_rank(c, rank)->measure_answered = 0;
+    processes_send(c, c->processes.world[rank], message);
+}
+
+static void measure_begin(struct coordinator *c, int graph)
+{
+    if (c->measure.open) {
+        ask_for_graph(c, graph);
+        return;
+    }
     c->measure.open = true;
     c->measure.round++;
     timers_set(&c->timers, &c->measure.limit, ANSWER_TIMEOUT);
+    ask_for_graph(c, graph);
     ask_world(c);
 }
 
@@ -541,8 +571,9 @@ void measure_request(struct coordinator *c, void *handle, const struct request_m
     int i = c->measure.waiting_count++;
     c->measure.waiting[i].handle = handle;
     snprintf(c->measure.waiting[i].asker, MEASURE_NAME, "%s", request->asker ? request->asker : "");
+    c->measure.waiting[i].graph = request->graph;
     keep_on(c, request->keep);
-    measure_begin(c);
+    measure_begin(c, request->graph);
 }
 
 static void measure_abandoned(struct coordinator *c, const void *handle)
@@ -582,7 +613,7 @@ static bool measure_advance(struct coordinator *c)
         return true;
     if (c->measure.final == FINAL_NOT_YET && !c->measure.open) {
         c->measure.final = FINAL_ASKED;
-        measure_begin(c);
+        measure_begin(c, -1);
     }
     return false;
 }

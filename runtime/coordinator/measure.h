@@ -114,6 +114,7 @@ struct measure {
     struct {
         void *handle;
         char asker[MEASURE_NAME];
+        int graph; /* of that rank it is wanted; -1: of none */
     } waiting[MEASURE_WAITING];
     int waiting_count;
     struct measure_asker askers[MEASURE_ASKERS];

@@ -4,19 +4,23 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "interpose/interpose.h"
+#include "runtime/base/ticks.h"
 #include "runtime/job/state.h"
 #include "runtime/job/stopwatch.h"
 #include "runtime/loops/loops.h"
 #include "runtime/world/world.h"
 
 #define COMPARISONS 10 /* in the time of a value of MTCT, at most */
+#define DRAWN_EVERY 5  /* such times */
 
 /* What is told of a loop. Its places stay; the rest may become another when more of its calls are known. */
 struct told {
@@ -28,6 +32,13 @@ struct told {
 
 static struct told told[LOOPS_LAPS];
 static _Atomic int told_count; /* whose places are there */
+
+/* How it calls MPI, as it was some time ago: the program's thread never waits for who reads it. */
+static struct {
+    pthread_mutex_t lock;
+    struct loops *copy; /* NULL: there is none yet */
+    int64_t made;       /* for the program's thread alone: when, in ticks */
+} drawn = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* For the program's thread alone. */
 static struct loops *loops;
@@ -89,6 +100,18 @@ static void tell_places(void)
     }
 }
 
+static void draw(int64_t now)
+{
+    if (pthread_mutex_trylock(&drawn.lock))
+        return;
+    if (!drawn.copy)
+        drawn.copy = malloc(sizeof *drawn.copy);
+    if (drawn.copy)
+        loops_copy(drawn.copy, loops);
+    drawn.made = now;
+    pthread_mutex_unlock(&drawn.lock);
+}
+
 static void compare_loops(void)
 {
     static struct loops_likeness like[LOOPS_LAPS];
@@ -141,6 +164,8 @@ static void called(enum interpose_function function, int64_t now, int64_t in_mpi
         return;
     if (is_to_compare(now))
         compare_loops();
+    if (now - drawn.made > DRAWN_EVERY * meter->group)
+        draw(now);
     meter_lap(meter, METER_LOOPS + ended.lap, ended.loop, ended.mpi);
 }
 
@@ -153,8 +178,10 @@ void follow_start(enum follow which)
 void follow_end(void)
 {
     stopwatch_follow(NULL);
-    if (loops)
-        compare_loops();
+    if (!loops)
+        return;
+    compare_loops();
+    draw(ticks());
 }
 
 /* ---- The control thread ------------------------------------------------------------------------------------ */
@@ -199,4 +226,51 @@ bool follow_describe(cJSON *json, int number)
     add_site(json, "head", told[lap].head);
     add_site(json, "tail", told[lap].tail);
     return true;
+}
+
+/* ---- How it calls MPI -------------------------------------------------------------------------------------- */
+
+static cJSON *call_json(const struct loops_node *node, double tick)
+{
+    cJSON *json = cJSON_CreateObject();
+    add_site(json, "site", node->site);
+    cJSON_AddNumberToObject(json, "visits", (double)node->visits);
+    cJSON_AddNumberToObject(json, "mpi", (double)node->spent * tick);
+    if (node->is_head)
+        cJSON_AddTrueToObject(json, "begins");
+    if (node->head != LOOPS_NONE)
+        cJSON_AddNumberToObject(json, "of", node->head);
+    if (node->tail != LOOPS_NONE)
+        cJSON_AddNumberToObject(json, "tail", node->tail);
+    if (node->reentries)
+        cJSON_AddNumberToObject(json, "reentries", (double)node->reentries);
+    return json;
+}
+
+static cJSON *step_json(const struct loops_edge *edge, double tick)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "from", edge->from);
+    cJSON_AddNumberToObject(json, "to", edge->to);
+    cJSON_AddNumberToObject(json, "count", (double)edge->count);
+    cJSON_AddNumberToObject(json, "seconds", (double)edge->took * tick);
+    return json;
+}
+
+void follow_draw(cJSON *json, double tick)
+{
+    pthread_mutex_lock(&drawn.lock);
+    const struct loops *l = drawn.copy;
+    cJSON *graph = l ? cJSON_AddObjectToObject(json, "graph") : NULL;
+    cJSON *calls = cJSON_AddArrayToObject(graph, "calls"), *steps = cJSON_AddArrayToObject(graph, "steps");
+    for (int i = 0; graph && i < l->node_count; i++)
+        cJSON_AddItemToArray(calls, call_json(&l->nodes[i], tick));
+    for (int i = 0; graph && i < l->edge_count; i++)
+        if (l->edges[i].count)
+            cJSON_AddItemToArray(steps, step_json(&l->edges[i], tick));
+    if (graph) {
+        cJSON_AddNumberToObject(graph, "lost", (double)l->lost);
+        cJSON_AddNumberToObject(graph, "unmeasured", (double)l->unmeasured);
+    }
+    pthread_mutex_unlock(&drawn.lock);
 }

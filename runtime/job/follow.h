@@ -20,4 +20,8 @@ void follow_end(void);
  * enough yet. The control thread. */
 bool follow_describe(cJSON *json, int number);
 
+/* Adds "graph": how the program calls MPI, by not long ago; nothing where it is not followed. `tick`: in seconds. The
+ * control thread. */
+void follow_draw(cJSON *json, double tick);
+
 #endif

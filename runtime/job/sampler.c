@@ -325,6 +325,8 @@ void sampler_measure(void *context, const struct order_gauge *order)
     cJSON_AddNumberToObject(answer, "memory", resident());
     add_measured(answer);
     add_progress(answer);
+    if (order->graph)
+        follow_draw(answer, tick);
     job_tell(NULL, answer);
     cJSON_Delete(answer);
 }

@@ -12,6 +12,16 @@ struct loops *loops_new(void)
     return l;
 }
 
+void loops_copy(struct loops *copy, const struct loops *l)
+{
+    memcpy(copy->nodes, l->nodes, sizeof *l->nodes * (size_t)l->node_count);
+    memcpy(copy->edges, l->edges, sizeof *l->edges * (size_t)l->edge_count);
+    copy->node_count = l->node_count;
+    copy->edge_count = l->edge_count;
+    copy->lost = l->lost;
+    copy->unmeasured = l->unmeasured;
+}
+
 /* ---- Nodes and edges --------------------------------------------------------------------------------------- */
 
 /* Where the site is, or would be. */

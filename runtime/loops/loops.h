@@ -48,6 +48,7 @@ struct loops_node {
     int tail;     /* of a head: its loop's, the last one's; of another: from where it was re-entered last */
     bool is_head; /* of a loop */
     int64_t visits, reentries;
+    int64_t spent;          /* in MPI, in calls from there that another one followed in the same era */
     struct loops_time came; /* by no edge: it is not known from where */
 };
 
@@ -57,6 +58,7 @@ struct loops_edge {
     int lap;     /* LOOPS_NONE: it does not go back, or its loop is one too many */
     bool closes; /* a loop: it does not only re-enter one */
     int64_t count;
+    int64_t took; /* from one call to the other, in one era */
     struct loops_time came;
     /* Of each loop with this edge's end as head: is its begin in that loop, too? By `known` edges. */
     uint64_t inside[LOOPS_LAPS / 64];
@@ -74,15 +76,19 @@ struct loops {
     struct loops_lap laps[LOOPS_LAPS];
     int16_t buckets[LOOPS_BUCKETS]; /* 1 + the node of a site; 0: none */
     int node_count, edge_count, lap_count;
-    int before, at;     /* the nodes of the last two calls; LOOPS_NONE: none */
-    bool closes;        /* the last call was the first that closed its loop */
-    int64_t era;        /* what began in another one is not told */
-    int64_t lost;       /* calls that could not be followed, as there was no room */
-    int64_t unmeasured; /* loops beyond those whose laps are measured */
+    int before, at;           /* the nodes of the last two calls; LOOPS_NONE: none */
+    bool closes;              /* the last call was the first that closed its loop */
+    struct loops_time called; /* the last call */
+    int64_t era;              /* what began in another one is not told */
+    int64_t lost;             /* calls that could not be followed, as there was no room */
+    int64_t unmeasured;       /* loops beyond those whose laps are measured */
 };
 
 /* NULL: out of memory. The caller frees it with free(). */
 struct loops *loops_new(void);
+
+/* What is known of nodes and edges, for a reader; laps cannot be followed in the copy. */
+void loops_copy(struct loops *copy, const struct loops *l);
 
 /* A lap that has ended. */
 struct loops_ended {
@@ -167,15 +173,21 @@ static inline struct loops_ended loops_follow(struct loops *l, struct loops_site
         edge = loops_search(l, site);
     if (l->at == LOOPS_NONE)
         return ended;
+    struct loops_time last = l->called;
+    l->called = (struct loops_time){now, mpi, l->era};
     l->nodes[l->at].visits++;
     if (edge == LOOPS_NONE) {
-        l->nodes[l->at].came = (struct loops_time){now, mpi, l->era};
+        l->nodes[l->at].came = l->called;
         return ended;
     }
     l->edges[edge].count++;
+    if (last.era == l->era) {
+        l->edges[edge].took += now - last.now;
+        l->nodes[l->before].spent += mpi - last.mpi;
+    }
     if (l->at <= l->before)
         ended = loops_come_back(l, edge, now, mpi);
-    l->edges[edge].came = (struct loops_time){now, mpi, l->era};
+    l->edges[edge].came = l->called;
     return ended;
 }
 

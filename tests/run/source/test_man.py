@@ -8,7 +8,7 @@ import pytest
 
 PAGES = job.ROOT / "docs/man"
 NAMES = ["epop", "epopctl", "epopsim", "epoprm", "epop-report"]
-COMMANDS = ["list", "top", "status", "where", "psets", "measure", "resize", "pause", "resume", "stop", "checkpoint", "cancel", "note", "watch", "break",
+COMMANDS = ["list", "top", "status", "where", "psets", "measure", "loops", "resize", "pause", "resume", "stop", "checkpoint", "cancel", "note", "watch", "break",
             "step", "continue"]
 
 

@@ -146,6 +146,36 @@ def test_a_program_that_cannot_be_read_has_places(space, program, tmp_path):
     it.finish()
 
 
+def test_how_a_rank_calls_mpi(space, program):
+    """As a table, a graph for dot, and JSON, which are the same; the first of them begins to measure."""
+    it = Watched(space, program, 2)
+    lines = [row.split("\t") for row in space.epopctl("loops", "--rank", "1").out.splitlines()]
+    assert lines[0] == ["CALL", "MPI", "LINE", "FUNCTION", "FROM", "H", "B", "RE", "RV", "TAIL", "HEAD", "SECONDS"]
+    rows = {row[2]: row for row in lines[1:]}
+    head, shared = rows[line("BEGIN first")], rows[line("SHARED")]
+    assert head[1] == "MPI_Allreduce" and head[3] == "first" and head[5:7] == ["1", "0"] and head[9] == shared[0], lines
+    assert shared[3] == "exists" and shared[5:7] == ["0", "1"] and shared[10] == head[0] and int(shared[8]) >= 1, lines
+    graph = json.loads(space.epopctl("loops", "--json").out)
+    validate("control", graph, "graph")
+    assert graph["rank"] == 0 and graph["calls"][0]["site"]["line"] == line("BEGIN first") and graph["calls"][0]["begins"], graph
+    dot = space.epopctl("loops", "--dot").out
+    assert dot.startswith('digraph "rank 0" {\n') and dot.endswith("}\n") and f"MPI_Allreduce\\n{line('BEGIN first')}\\n" in dot, dot
+    back, = (each for each in graph["steps"] if each["to"] == 0)
+    assert re.search(rf'^  n{back["from"]} -> n0 \[label="\d+", constraint=false, style=bold\];$', dot, re.M), dot
+    for wrong, why in ((("--rank", "2"), "there is no rank 2: the job has 2"), (("--rank", "-1"), "--rank")):
+        result = space.epopctl("loops", *wrong)
+        assert result.status != 0 and why in result.err, result
+    it.finish()
+
+
+def test_a_program_of_phases_has_no_calls_to_show(space):
+    running = space.start_epop("synthetic", "phase=a", "iterations=100000000", "seconds=0.01", ranks=1)
+    space.wait_until_running(running)
+    result = space.epopctl("loops")
+    assert result.status == 1 and "a program of phases is not followed" in result.err, result
+    assert space.epopctl("stop", "--force").status == 0
+
+
 # ---- Programs without any elastic call, under epop
 
 SYSTEMS = ("-g", "24x24", "-s", "6")
