@@ -22,8 +22,8 @@ void *object_open(const char *kind, const char *path, struct object_uses *uses, 
 /* Closes it; 1 if it stayed mapped all the same, 0 otherwise. */
 int object_close(void *handle, const char *path);
 
-/* Has it a main() of its own, and may be run? A program for epop names no interpreter of the dynamic linker; an executable does, or is
- * a script. */
+/* Has it a main() of its own, and may be run? A program for epop names no interpreter of the dynamic linker; an
+ * executable does, or is a script. */
 bool object_is_executable(const char *path);
 
 /* Why it stays in memory after it is closed, as far as its file tells, and what helps. A line without an end: "it
