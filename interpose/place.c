@@ -19,46 +19,14 @@ struct known {
     uintptr_t site, above;
     intptr_t distance; /* from the frame to where the return address above is; 0: it is not known */
     uint64_t calls;
-    bool is_foreign; /* the site is in MPI's Fortran library: the program's own call is the one above */
+    bool is_foreign; /* the site is in MPI's Fortran library: the program's own call is the first one above that is not
+                      */
 };
 
 static struct known places[PLACES];
 static int place_count;
 
 /* ---- Unwinding ---------------------------------------------------------------------------------------------- */
-
-/* Return addresses from `site` on, and where on the stack they are. */
-struct climb {
-    uintptr_t site, slot, address;
-    int level; /* how far above the site is wanted */
-    int at;    /* -1: the site has not been met yet */
-};
-
-static _Unwind_Reason_Code climb_on(struct _Unwind_Context *context, void *argument)
-{
-    struct climb *climb = argument;
-    uintptr_t address = _Unwind_GetIP(context);
-    if (climb->at < 0 && address != climb->site)
-        return _URC_NO_REASON;
-    if (++climb->at < climb->level)
-        return _URC_NO_REASON;
-    climb->address = address;
-    climb->slot = _Unwind_GetCFA(context) - sizeof(uintptr_t);
-    return _URC_END_OF_STACK;
-}
-
-/* How far from the frame the return address is that is `level` above the site. 0: it was not found, or is kept
- * elsewhere than right below its caller's frame, as on other processors. */
-static intptr_t unwind(uintptr_t site, int level)
-{
-    struct climb climb = {.site = site, .level = level, .at = -1};
-    _Unwind_Backtrace(climb_on, &climb);
-    if (!climb.slot || *(const uintptr_t *)climb.slot != climb.address) /* NOLINT */
-        return 0;
-    return (intptr_t)(climb.slot - interpose_origin.frame);
-}
-
-/* ---- What is known ------------------------------------------------------------------------------------------ */
 
 static bool is_in_fortran_library(uintptr_t address)
 {
@@ -73,6 +41,42 @@ static bool is_in_fortran_library(uintptr_t address)
     return base && dladdr((const void *)address, &info) && info.dli_fbase == base; /* NOLINT */
 }
 
+/* Return addresses from `site` on, and where on the stack they are. */
+struct climb {
+    uintptr_t site, slot, address;
+    int level;  /* how far above the site is wanted */
+    int at;     /* -1: the site has not been met yet */
+    bool skips; /* those in MPI's Fortran library: a call may go through several of its functions */
+};
+
+static _Unwind_Reason_Code climb_on(struct _Unwind_Context *context, void *argument)
+{
+    struct climb *climb = argument;
+    uintptr_t address = _Unwind_GetIP(context);
+    if (climb->at < 0 && address != climb->site)
+        return _URC_NO_REASON;
+    if (climb->at >= 0 && climb->skips && is_in_fortran_library(address))
+        return _URC_NO_REASON;
+    if (++climb->at < climb->level)
+        return _URC_NO_REASON;
+    climb->address = address;
+    climb->slot = _Unwind_GetCFA(context) - sizeof(uintptr_t);
+    return _URC_END_OF_STACK;
+}
+
+/* How far from the frame the return address is that is `level` above the site. 0: it was not found, or is kept
+ * elsewhere than right below its caller's frame, as on other processors. */
+static intptr_t unwind(const struct known *place, int level)
+{
+    struct climb climb = {.site = place->site, .level = level, .at = -1, .skips = place->is_foreign};
+    _Unwind_Backtrace(climb_on, &climb);
+    if (!climb.slot || *(const uintptr_t *)climb.slot != climb.address) /* NOLINT */
+        return 0;
+    return (intptr_t)(climb.slot - interpose_origin.frame);
+}
+
+/* ---- What is known ------------------------------------------------------------------------------------------ */
+
 /* NULL: there is no room for another one. */
 static struct known *find(uintptr_t site, uintptr_t above)
 {
@@ -86,7 +90,7 @@ static struct known *find(uintptr_t site, uintptr_t above)
         if (place_count == PLACES / 4 * 3)
             return NULL;
         place_count++;
-        *place = (struct known){.site = site, .above = above, .is_foreign = !above && is_in_fortran_library(site)};
+        *place = (struct known){.site = site, .above = above, .is_foreign = is_in_fortran_library(site)};
         return place;
     }
 }
@@ -98,7 +102,7 @@ static uintptr_t above(struct known *place, int level)
         return 0;
     uint64_t calls = ++place->calls;
     if (!(calls & (calls - 1))) {
-        intptr_t distance = unwind(interpose_origin.site, level);
+        intptr_t distance = unwind(place, level);
         place->distance = calls == 1 || distance == place->distance ? distance : 0;
     }
     return place->distance ? *(const uintptr_t *)(interpose_origin.frame + place->distance) : 0; /* NOLINT */

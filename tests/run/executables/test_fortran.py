@@ -200,3 +200,24 @@ def test_calls_of_mpi_f08_are_observed(space):
     assert result.status == 0, result
     names = [event["name"] for event in json.loads((space.directory / "trace.json").read_text())["traceEvents"]]
     assert (names.count("MPI_Barrier"), names.count("MPI_Bcast")) == (10, 10), result
+
+
+# ---- Loops
+
+def marked(mark):
+    """The line of the source that has it."""
+    lines = (SOURCES / "loops.F90").read_text().splitlines()
+    number, = (number for number, text in enumerate(lines, 1) if text.endswith(f"! {mark}"))
+    return number
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="callers are known on x86-64 alone")
+@pytest.mark.parametrize("way", [[], ["-DMPIF_H"], ["-DF08"]], ids=["use mpi", "mpif.h", "use mpi_f08"])
+def test_its_loops(space, tmp_path, way):
+    """By the lines of the program, and not by places in MPI's Fortran library."""
+    program, output = compile_fortran(SOURCES / "loops.F90", tmp_path / "loops", "-g", *way), tmp_path / "loops.json"
+    result = space.start_epop("--driver", "profile", "--output", output, program, ranks=2).wait()
+    assert (result.status, result.err) == (0, ""), result
+    shown = [line.split("\t") for line in space.epopctl("measure", "--from", output).out.splitlines()]
+    names = {f"loops.F90:{marked('BEGIN outer')}-{marked('END outer')}": "19", f"loops.F90:{marked('BEGIN inner')}-{marked('END inner')}": "80"}
+    assert {row[0]: row[6] for row in shown if row[0].startswith("loops.F90")} == names, shown
