@@ -44,15 +44,44 @@ static int preload(void)
     return setenv("LD_PRELOAD", all, 1);
 }
 
+/* Of the words before the program; NULL: all are of use. */
+static const char *useless_option(const struct options *options)
+{
+    static const char *const useful[] = {"--driver", "--output", "--quiet", "-q"};
+    for (char **word = options->job.command + 1; word < options->argv; word++) {
+        bool is_useful = **word != '-';
+        for (size_t i = 0; i < sizeof useful / sizeof *useful; i++)
+            is_useful |= !strncmp(*word, useful[i], strlen(useful[i]));
+        if (!is_useful)
+            return *word;
+    }
+    return NULL;
+}
+
+/* 0, or -1 with a line. */
+static int check(const struct options *options, const struct drivers *drivers, struct error *error)
+{
+    const char *driver = unfit_driver(drivers), *option = useless_option(options);
+    if (driver)
+        return error_set(error, ERROR_REFUSED,
+                         "%s has a main() of its own, and the driver '%s' walks programs of phases; drivers for "
+                         "executables are run and profile",
+                         options->program, driver);
+    if (option)
+        return error_set(
+            error, ERROR_REFUSED,
+            "%s has a main() of its own, for which %s means nothing: it is measured, at the size of its launch",
+            options->program, option);
+    return 0; /* whether the output can be written is seen where all processes hear of it */
+}
+
 int watch_run(const struct options *options, const struct drivers *drivers)
 {
-    const char *unfit = unfit_driver(drivers), *output = options->output ? options->output : "-";
-    if (unfit) {
+    struct error error = {0};
+    const char *output = options->output ? options->output : "-";
+    if (check(options, drivers, &error)) {
         if (launch_speaks())
-            say_line("%s has a main() of its own, and the driver '%s' walks programs of phases; drivers for "
-                     "executables are run "
-                     "and profile",
-                     options->program, unfit);
+            say_line("%s", error.text);
         return EXIT_USAGE;
     }
     if (!launch_detect().launcher) {

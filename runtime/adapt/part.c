@@ -1,6 +1,8 @@
 /* An executable's part in its job, from its start to its end, and how it goes on from a checkpoint. */
 #include "runtime/adapt/part.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -300,11 +302,31 @@ static void take_over(void)
     interpose_life.finalized = finalized;
 }
 
+/* Can what is measured be written in the end? It is no use to run for hours first. */
+static const char *what_is_unwritable(const char *path)
+{
+    static char text[PATH_MAX + 100];
+    bool was_there = !access(path, F_OK);
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) {
+        snprintf(text, sizeof text, "what is measured cannot be written to '%s': %s", path, strerror(errno));
+        return text;
+    }
+    close(file);
+    if (!was_there)
+        unlink(path);
+    return NULL;
+}
+
 /* What is wrong with the environment, or NULL. */
-static const char *what_is_unfit(void)
+static const char *what_is_unfit(int process, const char *measure_to)
 {
     const char *text = first_probe_read();
-    return text ? text : leaving_read();
+    if (!text)
+        text = leaving_read();
+    if (!text && process == 0 && measure_to && *measure_to && strcmp(measure_to, "-") != 0)
+        text = what_is_unwritable(measure_to);
+    return text;
 }
 
 /* MPI may be up; none of these processes is a rank of the job that was meant. */
@@ -338,7 +360,7 @@ int part_begin(int *argc, char ***argv, enum part_program of, void (*ended)(int 
     if (error)
         return error;
     epop__job_init(&options, &process, &processes);
-    if (!epop__job_all_loaded(what_is_unfit()))
+    if (!epop__job_all_loaded(what_is_unfit(process, options.measure_to)))
         exit(EXIT_FAILURE);
     options.finish_timeout += leaving_seconds();
     options.backend = choose_backend();

@@ -87,6 +87,8 @@ static void finish(struct coordinator *c)
     c->ending.finished = true;
     EACH_PART(end, c, "the program has ended");
     int status = c->config.ops->ended ? c->config.ops->ended(c->config.context, c->stop.sent ? c->stop.by : NULL) : 0;
+    if (!status && c->measure.unwritten)
+        status = 1;
     publish_event(c, "finished", NULL, NULL);
     for (int p = 0; p < c->processes.count; p++) {
         cJSON *message = json_message(ORDER(finish));

@@ -115,6 +115,10 @@ int measured_add_loop(struct measured *measured, struct measured_told *told, con
         return -1;
     if (!at)
         return 0;
+    if (at->ranks > 1 && at->who[at->ranks - 2] == rank) { /* two loops that cannot be told apart */
+        at->ranks--;
+        return 0;
+    }
     if (array_reserve(&at->who, &at->who_room, (size_t)at->ranks, sizeof *at->who))
         return -1;
     at->who[at->ranks - 1] = rank;
@@ -361,14 +365,16 @@ static void forget_processes(struct coordinator *c)
 
 #define ALL_ASKER " all" /* no name that a request can have: names of askers are lines of text */
 
-static void write_all(const char *path, const cJSON *measure)
+static int write_all(const char *path, const cJSON *measure)
 {
     char *text = measure ? cJSON_Print(measure) : NULL;
     FILE *file = text ? fopen(path, "w") : NULL;
     bool failed = !file || fputs(text, file) < 0 || fputc('\n', file) < 0;
-    if ((file && fclose(file)) || failed)
+    failed |= file && fclose(file);
+    if (failed)
         say_line("cannot write what was measured to '%s': %s", path, strerror(errno));
     cJSON_free(text);
+    return failed ? -1 : 0;
 }
 
 /* By epopctl, beside this library. */
@@ -397,7 +403,7 @@ static void write_final(struct coordinator *c)
     if (!strcmp(c->config.measure_to, "-"))
         show_all(measure);
     else
-        write_all(c->config.measure_to, measure);
+        c->measure.unwritten = write_all(c->config.measure_to, measure) != 0;
     cJSON_Delete(measure);
     c->measure.final = FINAL_DONE;
 }

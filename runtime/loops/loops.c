@@ -294,5 +294,8 @@ void loops_compare(const struct loops *l, const struct loops_known *known, struc
         likeness[lap].id += mix(known[n].id, 1);
         likeness[lap].match += known[n].kind == LOOPS_COLLECTIVE ? mix(known[n].id, 1) : 0;
     }
+    for (int i = 0; i < l->lap_count; i++)
+        if (!likeness[i].id) /* all that it has is in loops in it */
+            likeness[i].id = mix(known[l->laps[i].head].id, known[l->laps[i].tail].id);
     free(regions);
 }

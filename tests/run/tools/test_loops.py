@@ -266,11 +266,13 @@ def test_the_profile_of_one_that_can_be_resized(space, program):
 
 
 def test_what_is_no_program_to_look_at(space, cg):
-    """Other drivers; a file that cannot be written; files that are not of loops; a program without MPI is left as it is."""
+    """Other drivers and options; a file that cannot be written, which is said before the run; files that are not of loops; a program without MPI is left as it is."""
     result = space.start_epop("--driver", "trace", cg, ranks=2).wait()
     assert result.status == 2 and result.err.count("drivers for executables are run and profile") == 1, result
     result = space.start_epop("--driver", "profile", "--output", "/nowhere/loops.json", cg, *SYSTEMS, ranks=2).wait()
-    assert result.status == 0 and "cannot write what was measured to '/nowhere/loops.json': No such file" in result.err, result
+    assert result.status == 1 and result.err.count("cannot be written to '/nowhere/loops.json': No such file") == 1 and not result.out, result
+    result = space.start_epop("--start", "1", cg, *SYSTEMS, ranks=2).wait()
+    assert result.status == 2 and result.err.count("for which --start means nothing") == 1 and not result.out, result
     (space.directory / "text").write_text("none")
     for name, why in (("none.json", "cannot read"), ("text", "is no file of what was measured")):
         result = space.epopctl("measure", "--from", space.directory / name)
