@@ -39,11 +39,12 @@ static const struct option_row measure_options[] = {
     {JSON("print it as JSON")},
     {TIMEOUT},
     {0}};
-static const struct option_row loops_options[] = {{"rank", "RANK", "how that rank calls MPI (0)", OPT_WHOLE(rank, 0, INT_MAX)},
-                                                  {"dot", NULL, "as a graph for dot, of Graphviz", OPT_FLAG(dot)},
-                                                  {JSON("print it as JSON")},
-                                                  {TIMEOUT},
-                                                  {0}};
+static const struct option_row loops_options[] = {
+    {"rank", "RANK", "how that rank calls MPI (0)", OPT_WHOLE(rank, 0, INT_MAX)},
+    {"dot", NULL, "as a graph for dot, of Graphviz", OPT_FLAG(dot)},
+    {JSON("print it as JSON")},
+    {TIMEOUT},
+    {0}};
 static const struct option_row resize_options[] = {
     {"wait", "[=vacated]",
      "come back when it has happened, not when it is accepted;\nvacated: and the processes that left have ended",

@@ -324,7 +324,7 @@ static const char *what_is_unfit(int process, const char *measure_to)
     const char *text = first_probe_read();
     if (!text)
         text = leaving_read();
-    if (!text && process == 0 && measure_to && *measure_to && strcmp(measure_to, "-") != 0)
+    if (!text && process == 0 && measure_to && *measure_to && strcmp(measure_to, "-"))
         text = what_is_unwritable(measure_to);
     return text;
 }

@@ -119,7 +119,7 @@ struct measure {
     int waiting_count;
     struct measure_asker askers[MEASURE_ASKERS];
     struct loops_of_job loops;
-    bool unwritten; /* that file */
+    bool unwritten;                                        /* that file */
     enum { FINAL_NOT_YET, FINAL_ASKED, FINAL_DONE } final; /* of config.measure_to: what was measured in all */
 };
 

@@ -150,11 +150,43 @@ static void nobody_has_measured(void **state)
     expect("[]");
 }
 
+/* A process says so of a loop that has that number in the job. */
+static void say_loop(int rank, int number, int64_t iterations, double loop)
+{
+    const struct shape_spread spread = {.values = 0};
+    const struct shape_gauge_element sums = {
+        .pc = 1000000, .size = 4, .iterations = iterations, .loop = loop, .mpi = loop / 2, .mtct = &spread};
+    struct measured_told fresh = {0};
+    assert_int_equal(measured_add_loop(&measured, &fresh, &sums, number, 4, rank), 0);
+    measured_forget(&fresh);
+}
+
+/* Of several ranks, which are known; two of one rank that cannot be told apart are one rank's. */
+static void loops_of_ranks(void **state)
+{
+    (void)state;
+    say_loop(0, 1, 10, 1);
+    say_loop(2, 1, 12, 2);
+    say_loop(2, 1, 1, 1);
+    say_loop(1, 2, 11, 4);
+    say_loop(3, 2, 11, 4);
+    assert_int_equal(measured.count, 2);
+    assert_int_equal(measured.elements[0].ranks, 2);
+    assert_int_equal(measured_join(&measured, 0, 1), 0);
+    assert_int_equal(measured.count, 1);
+    const struct measured_element *all = &measured.elements[0];
+    assert_int_equal(all->ranks, 4);
+    for (int rank = 0; rank < 4; rank++)
+        assert_int_equal(all->who[rank], rank);
+    assert_true(all->sums.iterations == 12 && all->all_iterations == 45 && all->sums.loop == 12 && all->sums.mpi == 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(two_ranks),   TEST(since_the_last_time),   TEST(a_process_that_began_anew),
-        TEST(sizes_apart), TEST(the_mtct_of_two_ranks), TEST(nobody_has_measured),
+        TEST(two_ranks),      TEST(since_the_last_time),   TEST(a_process_that_began_anew),
+        TEST(sizes_apart),    TEST(the_mtct_of_two_ranks), TEST(nobody_has_measured),
+        TEST(loops_of_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
