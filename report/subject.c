@@ -1,6 +1,6 @@
 /*
- * Reads and checks the files, finds out whether they are a profile or a schedule, and makes the JSON that the charts
- * show.
+ * Reads and checks the files, finds out whether they are a profile, loops or a schedule, and makes the JSON that the
+ * charts show.
  */
 #include "report/subject.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "report/fits.h"
+#include "report/loops.h"
 #include "report/schedule.h"
 #include "report/timeline.h"
 #include "report/view.h"
@@ -258,7 +259,15 @@ int subject_read(struct subject *subject, struct engine *engine, const struct op
     if (!json)
         return -1;
     snprintf(error, error_size, "does not fit into memory");
-    if (schedule_is(json))
+    if (loops_is(json) && options->trace) {
+        *file = options->trace;
+        snprintf(error, error_size, "is one file too many: loops have no trace");
+        cJSON_Delete(json);
+        return -1;
+    }
+    if (loops_is(json))
+        *subject = (struct subject){"loops", loops_text(json, error, error_size)};
+    else if (schedule_is(json))
         *subject = (struct subject){"schedule", read_schedule(json, options, file, error, error_size)};
     else
         *subject = (struct subject){"profile", read_profile(json, engine, options->trace, file, error, error_size)};

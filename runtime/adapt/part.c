@@ -302,6 +302,17 @@ static void take_over(void)
     interpose_life.finalized = finalized;
 }
 
+/* The path of a file, wherever the program goes. */
+static const char *as_it_is_now(const char *path)
+{
+    static char absolute[2 * PATH_MAX];
+    char directory[PATH_MAX];
+    if (!*path || *path == '/' || !strcmp(path, "-") || !getcwd(directory, sizeof directory))
+        return path;
+    snprintf(absolute, sizeof absolute, "%s/%s", directory, path);
+    return absolute;
+}
+
 /* Can what is measured be written in the end? It is no use to run for hours first. */
 static const char *what_is_unwritable(const char *path)
 {
@@ -348,7 +359,7 @@ int part_begin(int *argc, char ***argv, enum part_program of, void (*ended)(int 
     sessions = of == PART_OF_SESSIONS;
     struct job_options options = {JOB_OPTIONS_USUAL, .finish_timeout = 30, .executable = true, .sessions = sessions};
     if (of == PART_OF_WATCHED || (part_watch() && *part_watch()))
-        options.measure_to = part_watch();
+        options.measure_to = as_it_is_now(part_watch());
     session_ended = ended;
     options.command = command_line();
     options.path = part_program_path(path, sizeof path);

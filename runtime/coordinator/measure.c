@@ -399,7 +399,13 @@ static void show_all(const cJSON *measure)
 
 static void write_final(struct coordinator *c)
 {
-    cJSON *measure = measure_json(c, ALL_ASKER);
+    cJSON *measure = measure_json(c, ALL_ASKER), *graph = measure ? graph_json(c, 0) : NULL;
+    if (graph)
+        cJSON_AddItemToObject(measure, "graph", graph);
+    if (measure) {
+        cJSON_AddStringToObject(measure, "program", c->path);
+        cJSON_AddStringToObject(measure, "job", c->job);
+    }
     if (!strcmp(c->config.measure_to, "-"))
         show_all(measure);
     else
@@ -619,7 +625,7 @@ static bool measure_advance(struct coordinator *c)
         return true;
     if (c->measure.final == FINAL_NOT_YET && !c->measure.open) {
         c->measure.final = FINAL_ASKED;
-        measure_begin(c, -1);
+        measure_begin(c, 0);
     }
     return false;
 }

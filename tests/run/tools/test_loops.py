@@ -1,5 +1,7 @@
 """epopctl measure: the loops of an executable, which says nothing of them."""
 
+import csv
+import io
 import itertools
 import json
 import re
@@ -7,6 +9,7 @@ import re
 import executables as plain
 import job
 import pytest
+import reports
 from schemas import validate
 
 
@@ -279,3 +282,60 @@ def test_what_is_no_program_to_look_at(space, cg):
         assert result.status == 1 and why in result.err, result
     result = space.start_epop("/bin/sh", "-c", "echo hello; sleep 0.5", ranks=2).wait()
     assert (result.status, result.out, result.err) == (0, "hello\nhello\n", ""), result
+
+
+# ---- The report
+
+
+@pytest.fixture(name="written")
+def fixture_written(space, cg):
+    output = space.directory / "loops.json"
+    profiled(space, cg, 2, output)
+    return output
+
+
+@pytest.mark.skipif(not reports.REPORT.exists(), reason="built without epop-report")
+def test_the_report_of_loops(space, written):
+    """The page, the drawings and the tables have what the file has, with places by their names."""
+    loops, graph = (json.loads(written.read_text())[name] for name in ("loops", "graph"))
+    result = reports.report(space, written, "-o", "page.html")
+    assert (result.status, result.err) == (0, ""), result
+    page = (space.directory / "page.html").read_text()
+    assert "How a rank calls MPI" in page and "<title>cg: EPOP report</title>" in page and ">cg.c:" in page
+    table = list(csv.DictReader(io.StringIO(reports.report(space, written, "--format", "csv", "--chart", "loops").out)))
+    assert [(row["number"], row["ranks"], row["iterations"]) for row in table] == \
+        [(str(loop["number"]), loop["ranks"], str(loop["iterations"])) for loop in loops], table
+    calls = list(csv.DictReader(io.StringIO(reports.report(space, written, "--format", "csv", "--chart", "calls").out)))
+    assert [(row["mpi"], int(row["revisits"]) + 1) for row in calls] == [(call["site"]["mpi"], call["visits"]) for call in graph["calls"]], calls
+    drawing = reports.report(space, written, "--format", "svg", "--chart", "calls").out
+    counts = [str(step["count"]) for step in graph["steps"] if step["to"] <= step["from"]]
+    assert counts and all(f"{count}\u00d7" in drawing.replace("\u202f", "") for count in counts) and "Allreduce cg.c:" in drawing, (counts, drawing)
+
+
+@pytest.mark.skipif(not reports.REPORT.exists(), reason="built without epop-report")
+@pytest.mark.parametrize("spoil, why", [
+    (lambda it: it["loops"][0].pop("head"), "has a loop that is none"),
+    (lambda it: it["loops"][0].update(iterations=-1), "has a loop that is none"),
+    (lambda it: it["graph"]["steps"][0].update(to=1000), "has a step in its graph that is none"),
+    (lambda it: it["graph"]["calls"][0].update(visits=0), "has a call in its graph that is none"),
+    (lambda it: it["graph"].pop("steps"), "has a graph that is none"),
+    (lambda it: it.update(version=2), "is no version of what executables are measured to do"),
+])
+def test_loops_that_are_none(space, written, spoil, why):
+    spoilt = json.loads(written.read_text())
+    spoil(spoilt)
+    written.write_text(json.dumps(spoilt))
+    result = reports.report(space, written)
+    assert result.status == 2 and why in result.err and result.err.count("\n") == 1, result
+
+
+@pytest.mark.skipif(not reports.REPORT.exists(), reason="built without epop-report")
+def test_loops_without_a_graph(space, written):
+    """As epopctl measure --json has them; and they have no trace."""
+    measured = json.loads(written.read_text())
+    del measured["graph"], measured["program"], measured["job"]
+    written.write_text(json.dumps(measured))
+    assert reports.report(space, written, "-o", "page.html").status == 0
+    assert "No calls were followed" in (space.directory / "page.html").read_text()
+    result = reports.report(space, written, written)
+    assert result.status == 2 and "is one file too many" in result.err, result

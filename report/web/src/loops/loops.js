@@ -1,0 +1,60 @@
+// Compute and MPI time of each loop.
+import { count, digits, percent, plural, seconds, shorten, timeUnit } from '../format.js';
+import { axis, base, label, legend, NARROW, rows, tooltip } from '../charts/common.js';
+
+const MOST = 20;
+
+/* Those with the most time, in the order of their numbers. */
+function chosen(model) {
+    const most = model.loops.slice().sort((a, b) => b.time - a.time).slice(0, MOST);
+    return model.loops.filter((it) => it.time > 0 && most.indexOf(it) >= 0);
+}
+
+function lead(model) {
+    const outer = model.loops.filter(({ within, time }) => within === null && time > 0).sort((a, b) => b.time - a.time)[0];
+    if (!outer)
+        return 'No loop came round.';
+    return `Most time went into \u201c${outer.name}\u201d: ${plural(outer.iterations, 'iteration')} of ${plural(outer.size, 'rank')}, ` +
+        `${percent(outer.mpi / outer.time)} of it in MPI.`;
+}
+
+function table(model) {
+    return {
+        columns: [['number', 'id'], ['within', 'id'], ['loop'], ['begins with'], ['size'], ['ranks'], ['iterations'], ['rate'], ['time', 's'], ['mpi', 's'],
+            ['mpi share', '%'], ['mtct']],
+        rows: model.loops.map((it) => [it.number, it.within, it.name, it.call, it.size, it.ranks, it.iterations, it.rate, it.time, it.mpi,
+            it.time > 0 ? it.mpi / it.time : null, it.compute > 0 ? it.mpi / it.compute : null]),
+        notes: 'time and mpi: sums over ranks, of the iterations that came round; rate: iterations per second of a rank; mtct: mpi / compute time; within: the loop around it.',
+    };
+}
+
+const missing = (model) => chosen(model).length === 0 ? 'No loop came round.' : null;
+
+function option(model, { width, theme }) {
+    const shown = chosen(model);
+    const unit = timeUnit(shown.map(({ time }) => time));
+    const part = (key, name, color, more) => ({
+        name, type: 'bar', stack: 'time', barWidth: 16, itemStyle: { color }, data: shown.map((it) => it[key] / unit.factor), ...more,
+    });
+    const names = shown.map((it) => shorten(it.label, width < NARROW ? 18 : 30));
+    return { height: 34 + 46 + 30 * shown.length, option: base(theme, {
+        legend: legend(theme, ['compute', 'MPI']),
+        tooltip: tooltip(theme, ({ dataIndex, seriesName, value }) => {
+            const it = shown[dataIndex];
+            return [`${it.label}: ${it.call}`, `${seriesName}: ${seconds(value * unit.factor)}`, `${count(it.iterations)} iterations, ranks ${it.ranks}`];
+        }),
+        grid: { left: 8, right: 92, top: 34, bottom: 40, containLabel: true },
+        xAxis: axis(theme, { type: 'value', min: 0, name: `time of all ranks (${unit.name})`, nameGap: 28, axisLabel: label(theme, { formatter: digits, hideOverlap: true }) }),
+        yAxis: rows(theme, names),
+        series: [
+            part('compute', 'compute', theme.compute),
+            part('mpi', 'MPI', theme.mpi, { label: label(theme, { show: true, position: 'right', color: theme.text,
+                formatter: ({ dataIndex }) => `MPI ${percent(shown[dataIndex].mpi / shown[dataIndex].time)}` }) }),
+        ],
+    }) };
+}
+
+export default {
+    name: 'loops', title: 'Compute and MPI time of the loops', lead, table, missing, option,
+    caption: 'Each loop by its first and last MPI call, with the time of all ranks that have it; loops are part of those around them.',
+};
