@@ -221,9 +221,9 @@ on_node() {
     trap 'gone=asked' TERM
     if join || [ -n "$gone" ]; then lend; fi
     trap '' TERM
-    if [ -n "$gone" ] && answers; then # Slurm grants little time: none of it for a job that is dead
+    if [ -n "$gone" ] && answers; then # Slurm grants little time: none of it for a job that is dead,
+        return_later                   # and the one that comes next is queued while there is any
         epopctl resize "$job" --release "$host" --wait=vacated --timeout 30 >/dev/null 2>&1
-        return_later
     fi
     answers || drop "$job" "$of" "$SLURM_JOB_ID" # it may have been killed, and nobody else does so
 }
