@@ -92,5 +92,5 @@ class Helps:
         """What the option takes, from a list in the help: rows below "Drivers:", or words behind "Charts:". Policies are listed by epopsim."""
         if option == "policy":
             return re.findall(r"^(\w+)  ", self.ask("epopsim", "--list-policies"), flags=re.M)
-        rows, words = re.search(rf"^{option.capitalize()}s:(?:\n((?:  .*\n)*)| (.*\nOf .*\n))|\Z", text, flags=re.M).groups()
+        rows, words = re.search(rf"^{option.capitalize()}s:(?:\n((?:  .*\n)*)| (.*\n(?:Of .*\n)+))|\Z", text, flags=re.M).groups()
         return [name for name, _ in ROW.findall(rows or "")] or re.findall(r"(\w+)(?: \([^)]*\))?[,.]", words or "")
