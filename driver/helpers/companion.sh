@@ -221,9 +221,12 @@ on_node() {
     trap 'gone=asked' TERM
     if join || [ -n "$gone" ]; then lend; fi
     trap '' TERM
-    if [ -n "$gone" ] && answers; then # Slurm grants little time: none of it for a job that is dead,
-        return_later                   # and the one that comes next is queued while there is any
-        epopctl resize "$job" --release "$host" --wait=vacated --timeout 30 >/dev/null 2>&1
+    if [ -n "$gone" ] && answers; then # Slurm grants little time: none of it for a job that is dead
+        epopctl resize "$job" --release "$host" --wait=vacated --timeout 30 >/dev/null 2>&1 &
+        # The job has room for another one when this one has left; but it is queued while there is time.
+        for _ in {1..20}; do kill -0 $! 2>/dev/null && sleep 1; done
+        return_later
+        wait
     fi
     answers || drop "$job" "$of" "$SLURM_JOB_ID" # it may have been killed, and nobody else does so
 }
