@@ -62,19 +62,11 @@ static bool all_are_attached(const struct coordinator *c, bool in_time)
     return true;
 }
 
-static bool all_have_ended(const struct coordinator *c)
-{
-    int ended = 0;
-    for (int r = 0; r < c->processes.size; r++)
-        ended += process_of_rank(c, r)->ended;
-    return ended == c->processes.size;
-}
-
 /* A process that is not attached yet would not hear of the end, and find nobody to attach to. */
 static bool may_finish(struct coordinator *c)
 {
     struct ending *e = &c->ending;
-    if (!all_have_ended(c))
+    if (!processes_all_ended(c))
         return false;
     if (!e->begun)
         timers_set(&c->timers, &e->limit, c->config.finish_timeout);
@@ -203,7 +195,7 @@ static void advance(struct coordinator *c)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i]->advance && !parts[i]->advance(c))
             return;
-    if (all_have_ended(c) && behind_holds_end(c))
+    if (processes_all_ended(c) && behind_holds_end(c))
         return;
     if (may_finish(c))
         finish(c);

@@ -610,18 +610,10 @@ static void measure_init(struct coordinator *c)
 
 /* ---- When the program has ended ---------------------------------------------------------------------------- */
 
-static bool all_have_ended(const struct coordinator *c)
-{
-    int ended = 0;
-    for (int r = 0; r < c->processes.size; r++)
-        ended += process_of_rank(c, r)->ended;
-    return ended == c->processes.size;
-}
-
 /* The end waits for it. */
 static bool measure_advance(struct coordinator *c)
 {
-    if (!c->config.measure_to || !*c->config.measure_to || c->measure.final == FINAL_DONE || !all_have_ended(c))
+    if (!c->config.measure_to || !*c->config.measure_to || c->measure.final == FINAL_DONE || !processes_all_ended(c))
         return true;
     if (c->measure.final == FINAL_NOT_YET && !c->measure.open) {
         c->measure.final = FINAL_ASKED;

@@ -90,6 +90,14 @@ bool processes_all_attached(const struct coordinator *c)
     return true;
 }
 
+bool processes_all_ended(const struct coordinator *c)
+{
+    for (int r = 0; r < c->processes.size; r++)
+        if (!process_of_rank(c, r)->ended)
+            return false;
+    return true;
+}
+
 #define UNANSWERED 2 /* questions, twice a second, that may be so by chance */
 
 bool processes_are_silent(const struct coordinator *c, bool ranks)

@@ -54,6 +54,8 @@ int processes_of_rank(const struct coordinator *c, int rank);
 /* Has one that is waited for, a rank if ranks, said nothing for a second, though it was asked (liveness.h)? */
 bool processes_are_silent(const struct coordinator *c, bool ranks);
 bool processes_all_attached(const struct coordinator *c);
+/* The program has ended on every rank. */
+bool processes_all_ended(const struct coordinator *c);
 
 void processes_send(struct coordinator *c, int process, cJSON *message); /* takes the message */
 void processes_send_copy(struct coordinator *c, int process, const cJSON *message);
