@@ -59,14 +59,6 @@ static const char *why_none(const cJSON *answer, const struct options *arguments
 
 /* ---- The table, as listing 10.2 of the dissertation ---- */
 
-static const char *whole(const cJSON *object, const char *name, char text[32])
-{
-    strcpy(text, "-");
-    if (cJSON_HasObjectItem(object, name))
-        snprintf(text, 32, "%.0f", json_number(object, name, 0));
-    return text;
-}
-
 static void add_call(struct term_table *table, const cJSON *call, int index)
 {
     const cJSON *site = cJSON_GetObjectItem(call, "site");
@@ -79,7 +71,8 @@ static void add_call(struct term_table *table, const cJSON *call, int index)
                    (const char *[]){number, term_text(site, "mpi", "?"), places_site_name(site, name),
                                     term_text(site, "function", "-"), term_text(site, "from_line", "-"),
                                     json_true(call, "begins") ? "1" : "0", cJSON_HasObjectItem(call, "of") ? "1" : "0",
-                                    again, visits, whole(call, "tail", tail), whole(call, "of", of), mpi});
+                                    again, visits, term_figure(call, "tail", "%.0f", tail),
+                                    term_figure(call, "of", "%.0f", of), mpi});
 }
 
 static void print_table(const cJSON *graph)

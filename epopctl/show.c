@@ -260,10 +260,15 @@ static void print_status(const cJSON *status)
     print_adaptations(cJSON_GetObjectItem(status, "adaptations"));
 }
 
+static void amend_status(cJSON *status)
+{
+    places_name_present(&status, 1);
+}
+
 int ctl_status(const struct options *arguments)
 {
     static const struct ctl_view view = {.op = REQUEST(status),
-                                         .amend = places_name_present,
+                                         .amend = amend_status,
                                          .member = "job",
                                          .none = "the job gave no status",
                                          .print = print_status};
@@ -271,13 +276,6 @@ int ctl_status(const struct options *arguments)
 }
 
 /* ---- epopctl where: what every rank is in, and for how long ------------------------------------- */
-
-static void where_number(const cJSON *object, const char *name, char text[32])
-{
-    strcpy(text, "-");
-    if (cJSON_HasObjectItem(object, name))
-        snprintf(text, 32, "%.0f", json_number(object, name, 0));
-}
 
 static void where_seconds(const cJSON *object, const char *name, char text[32])
 {
@@ -298,12 +296,12 @@ static void add_process_row(struct term_table *table, const cJSON *process)
     const cJSON *element = cJSON_GetObjectItem(process, "element");
     char rank[32] = "-", pc[32], iteration[32], here[32], call[32], pid[32];
     if (json_number(process, "rank", -1) >= 0)
-        where_number(process, "rank", rank);
-    where_number(element, "pc", pc);
-    where_number(element, "iteration", iteration);
+        term_figure(process, "rank", "%.0f", rank);
+    term_figure(element, "pc", "%.0f", pc);
+    term_figure(element, "iteration", "%.0f", iteration);
     where_seconds(process, "seconds", here);
     where_seconds(process, "mpi_seconds", call);
-    where_number(process, "pid", pid);
+    term_figure(process, "pid", "%.0f", pid);
     term_table_add(table,
                    (const char *[]){rank, activity_of(process), term_text(element, "name", "-"), pc, iteration, here,
                                     term_text(process, "mpi", "-"), call, term_text(process, "host", "?"), pid});
@@ -395,14 +393,6 @@ static void complete_measure(cJSON *request, const struct options *arguments)
         cJSON_AddNumberToObject(request, "keep", arguments->keep);
 }
 
-static const char *measure_figure(const cJSON *object, const char *name, const char *format, char text[32])
-{
-    strcpy(text, "-");
-    if (cJSON_HasObjectItem(object, name))
-        snprintf(text, 32, format, json_number(object, name, 0));
-    return text;
-}
-
 #define SUMS 8 /* columns */
 
 /* The columns that phases and loops have in common. */
@@ -420,19 +410,18 @@ static void fill_sums(const cJSON *element, struct sum_cells *cells, const char 
                        {"min", "%.4g", true},          {"max", "%.4g", true}};
     const cJSON *mtct = cJSON_GetObjectItem(element, "mtct");
     for (int i = 0; i < SUMS; i++)
-        row[i] =
-            measure_figure(columns[i].of_mtct ? mtct : element, columns[i].name, columns[i].format, cells->text[i]);
+        row[i] = term_figure(columns[i].of_mtct ? mtct : element, columns[i].name, columns[i].format, cells->text[i]);
 }
 
 static void add_phase_row(struct term_table *table, const cJSON *element)
 {
     char pc[32], size[32], ranks[32], trend[32];
     struct sum_cells cells;
-    const char *row[5 + SUMS] = {term_text(element, "name", "?"), measure_figure(element, "pc", "%.0f", pc),
-                                 measure_figure(element, "size", "%.0f", size),
-                                 measure_figure(element, "ranks", "%.0f", ranks)};
+    const char *row[5 + SUMS] = {term_text(element, "name", "?"), term_figure(element, "pc", "%.0f", pc),
+                                 term_figure(element, "size", "%.0f", size),
+                                 term_figure(element, "ranks", "%.0f", ranks)};
     fill_sums(element, &cells, row + 4);
-    row[4 + SUMS] = measure_figure(cJSON_GetObjectItem(element, "mtct"), "trend", "%.4g", trend);
+    row[4 + SUMS] = term_figure(cJSON_GetObjectItem(element, "mtct"), "trend", "%.4g", trend);
     term_table_add(table, row);
 }
 
@@ -452,12 +441,12 @@ static void add_loop_row(struct term_table *table, const cJSON *loop)
     struct sum_cells cells;
     const char *row[7 + SUMS] = {places_loop_name(loop, name),
                                  term_text(cJSON_GetObjectItem(loop, "head"), "mpi", "?"),
-                                 measure_figure(loop, "number", "%.0f", number),
-                                 measure_figure(loop, "within", "%.0f", within),
-                                 measure_figure(loop, "size", "%.0f", size),
+                                 term_figure(loop, "number", "%.0f", number),
+                                 term_figure(loop, "within", "%.0f", within),
+                                 term_figure(loop, "size", "%.0f", size),
                                  term_text(loop, "ranks", "-")};
     fill_sums(loop, &cells, row + 6);
-    row[6 + SUMS] = measure_figure(cJSON_GetObjectItem(loop, "mtct"), "trend", "%.4g", trend);
+    row[6 + SUMS] = term_figure(cJSON_GetObjectItem(loop, "mtct"), "trend", "%.4g", trend);
     term_table_add(table, row);
 }
 
@@ -481,8 +470,8 @@ static void print_ranks(const cJSON *measure)
     cJSON_ArrayForEach(each, cJSON_GetObjectItem(measure, "memory"))
     {
         snprintf(bytes, sizeof bytes, "%.1f MiB", json_number(each, "bytes", 0) / 1048576);
-        term_table_add(table, (const char *[]){measure_figure(each, "rank", "%.0f", rank),
-                                               measure_figure(each, "process", "%.0f", process), bytes});
+        term_table_add(table, (const char *[]){term_figure(each, "rank", "%.0f", rank),
+                                               term_figure(each, "process", "%.0f", process), bytes});
     }
     cJSON_ArrayForEach(each, cJSON_GetObjectItem(measure, "missing"))
     {
@@ -589,11 +578,11 @@ static void add_scaling_row(struct term_table *table, const cJSON *all, const cJ
     char name[PLACES_NAME], size[32], iterations[32], rate[32], mean[32], faster[32], efficiency[32];
     snprintf(faster, sizeof faster, "%.3g", speedup);
     snprintf(efficiency, sizeof efficiency, "%.3g", speedup * json_int(base, "size", 1) / json_int(loop, "size", 1));
-    term_table_add(table, (const char *[]){
-                              places_loop_name(loop, name), term_text(cJSON_GetObjectItem(loop, "head"), "mpi", "?"),
-                              measure_figure(loop, "size", "%.0f", size), term_text(loop, "ranks", "-"),
-                              measure_figure(loop, "iterations", "%.0f", iterations),
-                              measure_figure(loop, "rate", "%.4g", rate), mtct_in_all(loop, mean), faster, efficiency});
+    term_table_add(
+        table, (const char *[]){places_loop_name(loop, name), term_text(cJSON_GetObjectItem(loop, "head"), "mpi", "?"),
+                                term_figure(loop, "size", "%.0f", size), term_text(loop, "ranks", "-"),
+                                term_figure(loop, "iterations", "%.0f", iterations),
+                                term_figure(loop, "rate", "%.4g", rate), mtct_in_all(loop, mean), faster, efficiency});
 }
 
 /* Each loop at the sizes of all runs, the runs in the order in which they are named. */

@@ -55,13 +55,6 @@ static const cJSON *element_to_show(const cJSON *status, const cJSON *measure)
     return found;
 }
 
-static void figure_text(const cJSON *object, const char *name, char text[32])
-{
-    strcpy(text, "-");
-    if (cJSON_HasObjectItem(object, name))
-        snprintf(text, 32, "%.3g", json_number(object, name, 0));
-}
-
 /* "1.2 GiB" of all ranks together, "-" */
 static void memory_text(const cJSON *measure, char text[32])
 {
@@ -79,9 +72,9 @@ static void read_measured(const cJSON *status, struct measured *measured)
 {
     const cJSON *measure = cJSON_GetObjectItem(status, "measure"), *element = element_to_show(status, measure);
     const cJSON *mtct = cJSON_GetObjectItem(element, "mtct");
-    figure_text(element, "rate", measured->rate);
-    figure_text(mtct, "mean", measured->mtct);
-    figure_text(mtct, "trend", measured->trend);
+    term_figure(element, "rate", "%.3g", measured->rate);
+    term_figure(mtct, "mean", "%.3g", measured->mtct);
+    term_figure(mtct, "trend", "%.3g", measured->trend);
     memory_text(measure, measured->memory);
 }
 
@@ -261,8 +254,7 @@ static int show_top(bool json, bool again)
     struct control_job *jobs;
     cJSON **statuses;
     int count = ask_for_top(&jobs, &statuses, again);
-    for (int i = 0; i < count; i++)
-        places_name_present(statuses[i]);
+    places_name_present(statuses, count);
     if (again)
         fputs("\033[H\033[J", stdout); /* from the top of an empty screen */
     if (count >= 0 && json)

@@ -258,6 +258,15 @@ const char *term_text(const cJSON *object, const char *name, const char *otherwi
     return text ? text : otherwise;
 }
 
+const char *term_figure(const cJSON *object, const char *name, const char *format, char text[32])
+{
+    const cJSON *item = cJSON_GetObjectItem(object, name);
+    strcpy(text, "-");
+    if (cJSON_IsNumber(item))
+        snprintf(text, 32, format, item->valuedouble);
+    return text;
+}
+
 void term_duration(double seconds, char text[32])
 {
     long whole = seconds > 0 && seconds < 1e15 ? (long)seconds : 0;

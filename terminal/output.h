@@ -42,6 +42,8 @@ int term_columns(void);
 void term_print_json(const cJSON *json);
 /* A text member of a JSON object, with a default where it is missing. */
 const char *term_text(const cJSON *object, const char *name, const char *otherwise);
+/* A number member of a JSON object, by one printf format; "-" where it is missing. */
+const char *term_figure(const cJSON *object, const char *name, const char *format, char text[32]);
 /* "3 d 4 h", "5 min 6 s", "1.2 s" */
 void term_duration(double seconds, char text[32]);
 /* "1.2 GiB" */

@@ -120,12 +120,13 @@ void places_name_calls(cJSON *calls)
     ask(&all);
 }
 
-void places_name_present(cJSON *status)
+void places_name_present(cJSON *const *statuses, int count)
 {
-    cJSON *loop = cJSON_GetObjectItem(status, "loop"), *list = loop ? cJSON_CreateArray() : NULL;
-    if (list && cJSON_AddItemReferenceToArray(list, loop))
-        places_name_loops(list);
-    cJSON_Delete(list);
+    cJSON *loops = cJSON_CreateArray();
+    for (int i = 0; loops && i < count; i++)
+        cJSON_AddItemReferenceToArray(loops, cJSON_GetObjectItem(statuses[i], "loop"));
+    places_name_loops(loops);
+    cJSON_Delete(loops);
 }
 
 /* The line of the last call, or of the call in the head's function that led to it. */
@@ -147,14 +148,12 @@ const char *places_site_name(const cJSON *site, char text[PLACES_NAME])
 const char *places_loop_name(const cJSON *loop, char text[PLACES_NAME])
 {
     const cJSON *head = cJSON_GetObjectItem(loop, "head");
-    const char *place = term_text(head, "place", "?"), *slash = strrchr(place, '/');
     const char *line = term_text(head, "line", NULL), *last = last_line(head, cJSON_GetObjectItem(loop, "tail"));
     const char *colon = line ? strrchr(line, ':') : NULL;
     bool is_same_file = colon && last && !strncmp(line, last, (size_t)(colon + 1 - line)) && strcmp(line, last);
-    snprintf(text, PLACES_NAME, "%s%s%s",
-             line    ? line
-             : slash ? slash + 1
-                     : place,
-             is_same_file ? "-" : "", is_same_file ? last + (colon + 1 - line) : "");
+    if (is_same_file)
+        snprintf(text, PLACES_NAME, "%s-%s", line, last + (colon + 1 - line));
+    else
+        places_site_name(head, text);
     return text;
 }

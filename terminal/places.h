@@ -15,8 +15,8 @@ void places_name_loops(cJSON *loops);
 /* The same of the places in a process's graph, each under "site". */
 void places_name_calls(cJSON *calls);
 
-/* The same of the loop in a job's status, which may be missing. */
-void places_name_present(cJSON *status);
+/* The same of the loops in jobs' statuses, which may be missing. */
+void places_name_present(cJSON *const *statuses, int count);
 
 /* "cg.c:12", or "cg+0x24d6" where nothing is known. */
 const char *places_site_name(const cJSON *site, char text[PLACES_NAME]);
