@@ -35,7 +35,7 @@ LOCAL = {"MPI_Wtime", "MPI_Wtick", "MPI_Comm_rank", "MPI_Comm_size"}
 POLLS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status",
          "MPI_Win_test", "MPI_Parrived"}
 
-# What a function does, as epop__interpose_kind has it; the first that fits. Others have no part in loops.
+# What a function does, as interpose_kind has it; the first that fits. Others have no part in loops.
 KINDS = [("c", r"MPI_I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce|reduce_scatter(_block)?|scan|exscan|neighbor_all(gatherv?|toall[vw]?))(_c)?"),
          ("c", r"MPI_(comm_(dup|idup|dup_with_info|idup_with_info|create|split|split_type|free|disconnect)|cart_create|cart_sub|graph_create|"
                r"dist_graph_create(_adjacent)?|intercomm_(create|merge)|win_(create|allocate|allocate_shared|create_dynamic|free|fence))(_c)?"),

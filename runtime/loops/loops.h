@@ -30,9 +30,9 @@
 
 /* Where a call comes from. */
 struct loops_site {
-    uintptr_t call,
-        caller; /* addresses: behind the call, and behind that of the function that it is in; 0: not known */
-    int what;   /* the function that is called */
+    uintptr_t call;   /* the address behind it */
+    uintptr_t caller; /* that behind the call of the function that it is in; 0: not known */
+    int what;         /* the function that is called */
 };
 
 /* When the program was at a place last, MPI time by then, and in which era that was. */
@@ -97,8 +97,8 @@ struct loops_ended {
 };
 
 /*
- * The next call: from that site, at the time `now`, when so much time has been spent in MPI.
- * A lap that began in another era is not told.
+ * The next call: from that site, at the time `now`, when so much time has been spent in MPI. A lap that began in
+ * another era is not told.
  */
 static inline struct loops_ended loops_follow(struct loops *l, struct loops_site site, int64_t now, int64_t mpi);
 
