@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
+#include "scheduler/core/sample.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/life.h"
 #include "scheduler/hosts/resize.h"
@@ -173,15 +174,6 @@ static void take_status(struct hosts_job *job, const cJSON *status)
     tell_asked(job, status);
 }
 
-static void read_mtct(epop_policy_sample_t *sample, const cJSON *mtct)
-{
-    sample->mtct = json_number(mtct, "mean", -1);
-    sample->trend = json_number(mtct, "trend", -1);
-    sample->variance = json_number(mtct, "variance", -1);
-    sample->lo = json_number(mtct, "min", -1);
-    sample->hi = json_number(mtct, "max", -1);
-}
-
 static void take_measured(struct hosts_job *job, const cJSON *element, int size)
 {
     const cJSON *mtct = cJSON_GetObjectItemCaseSensitive(element, "mtct");
@@ -189,7 +181,7 @@ static void take_measured(struct hosts_job *job, const cJSON *element, int size)
         json_int(mtct, "values", 0) < 1)
         return;
     job->mtct = (epop_policy_sample_t){.phase = job->phase, .nodes = hosts_jobs_nodes(job->hosts, size)};
-    read_mtct(&job->mtct, mtct);
+    sample_read_mtct(&job->mtct, mtct);
 }
 
 /* Of a program that says nothing of its phases, the one that counts. Another one begins anew. */
@@ -221,7 +213,7 @@ static void take_laps(struct hosts_job *job, const cJSON *loop, int size)
                                    .nodes = nodes,
                                    .iterations = job->loop.laps,
                                    .seconds = 1 / rate};
-    read_mtct(&sample, cJSON_GetObjectItemCaseSensitive(loop, "mtct"));
+    sample_read_mtct(&sample, cJSON_GetObjectItemCaseSensitive(loop, "mtct"));
     hosts_must(job->hosts, core_measured(job->hosts->core, job->number, &sample, &error), &error);
     if (nodes == job->size)
         count_sample(job);

@@ -6,6 +6,7 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/json.h"
+#include "scheduler/core/sample.h"
 
 /* ---- What a job has said of itself -------------------------------------------------------------- */
 
@@ -192,15 +193,6 @@ int told_status(struct told *told, const cJSON *status)
     return 0;
 }
 
-static void read_mtct(epop_policy_sample_t *sample, const cJSON *mtct)
-{
-    sample->mtct = json_number(mtct, "mean", -1);
-    sample->trend = json_number(mtct, "trend", -1);
-    sample->variance = json_number(mtct, "variance", -1);
-    sample->lo = json_number(mtct, "min", -1);
-    sample->hi = json_number(mtct, "max", -1);
-}
-
 static int take_measured(struct told *told, const cJSON *element)
 {
     const cJSON *mtct = member_of(element, "mtct");
@@ -209,7 +201,7 @@ static int take_measured(struct told *told, const cJSON *element)
         return 0;
     epop_policy_sample_t *sample = sample_of(told, pc, ranks);
     if (sample)
-        read_mtct(sample, mtct);
+        sample_read_mtct(sample, mtct);
     return sample ? 0 : -1;
 }
 
@@ -225,7 +217,7 @@ static int take_laps(struct told *told, const cJSON *loop)
         return -1;
     sample->iterations += laps;
     sample->seconds = 1 / rate;
-    read_mtct(sample, member_of(loop, "mtct"));
+    sample_read_mtct(sample, member_of(loop, "mtct"));
     return 0;
 }
 
