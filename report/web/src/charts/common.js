@@ -1,6 +1,6 @@
 // What the charts share: axes, rows and tooltips in the theme's colours, and no animation.
 import { FONT } from '../theme.js';
-import { escape } from '../format.js';
+import { digits, escape, percent, seconds, timeUnit } from '../format.js';
 
 export const NARROW = 520;
 export const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin'];
@@ -60,6 +60,26 @@ export function sizeAxis(theme, sizes, more) {
 export function decades(values) {
     const power = (value, round) => Math.pow(10, round(Math.log(value) / Math.LN10));
     return { min: power(Math.min(...values), Math.floor), max: power(Math.max(...values) * 1.0001, Math.ceil) };
+}
+
+/* Rows of compute and MPI time, one behind the other; `shown` has both and `time`, `lines` what a tooltip says of one. */
+export function timeBars(theme, shown, { names, lines }) {
+    const unit = timeUnit(shown.map(({ time }) => time));
+    const part = (key, name, color, more) => ({
+        name, type: 'bar', stack: 'time', barWidth: 16, itemStyle: { color }, data: shown.map((it) => it[key] / unit.factor), ...more,
+    });
+    return { height: 34 + 46 + 30 * shown.length, option: base(theme, {
+        legend: legend(theme, ['compute', 'MPI']),
+        tooltip: tooltip(theme, ({ dataIndex, seriesName, value }) => lines(shown[dataIndex], `${seriesName}: ${seconds(value * unit.factor)}`)),
+        grid: { left: 8, right: 92, top: 34, bottom: 40, containLabel: true },
+        xAxis: axis(theme, { type: 'value', min: 0, name: `time of all ranks (${unit.name})`, nameGap: 28, axisLabel: label(theme, { formatter: digits, hideOverlap: true }) }),
+        yAxis: rows(theme, names),
+        series: [
+            part('compute', 'compute', theme.compute),
+            part('mpi', 'MPI', theme.mpi, { label: label(theme, { show: true, position: 'right', color: theme.text,
+                formatter: ({ dataIndex }) => `MPI ${percent(shown[dataIndex].mpi / shown[dataIndex].time)}` }) }),
+        ],
+    }) };
 }
 
 /* A curve from the smallest size to the largest: points of a function, close enough to look smooth on a logarithmic axis. */

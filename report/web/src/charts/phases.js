@@ -1,6 +1,6 @@
 // Compute and MPI time of each phase.
-import { digits, percent, seconds, shorten, timeUnit } from '../format.js';
-import { axis, base, label, legend, NARROW, rows, tooltip } from './common.js';
+import { percent, seconds, shorten } from '../format.js';
+import { NARROW, timeBars } from './common.js';
 
 const MOST = 20;
 
@@ -44,28 +44,10 @@ const missing = (model) => measured(model).length === 0 ? 'Nothing was measured 
 
 function option(model, { width, theme }) {
     const shown = chosen(model);
-    const narrow = width < NARROW;
-    const unit = timeUnit(shown.map(({ time }) => time));
-    const part = (key, name, color, more) => ({
-        name, type: 'bar', stack: 'time', barWidth: 16, itemStyle: { color },
-        data: shown.map((it) => it[key] / unit.factor), ...more,
+    return timeBars(theme, shown, {
+        names: shown.map((it) => shorten(it.label, width < NARROW ? 14 : 24)),
+        lines: (it, part) => [it.label, part, `${percent(it.mpi / it.time)} of ${seconds(it.time)} in MPI`],
     });
-    const names = shown.map((it) => shorten(it.label, narrow ? 14 : 24));
-    return { height: 34 + 46 + 30 * shown.length, option: base(theme, {
-        legend: legend(theme, ['compute', 'MPI']),
-        tooltip: tooltip(theme, ({ dataIndex, seriesName, value }) => {
-            const it = shown[dataIndex];
-            return [it.label, `${seriesName}: ${seconds(value * unit.factor)}`, `${percent(it.mpi / it.time)} of ${seconds(it.time)} in MPI`];
-        }),
-        grid: { left: 8, right: 92, top: 34, bottom: 40, containLabel: true },
-        xAxis: axis(theme, { type: 'value', min: 0, name: `time of all ranks (${unit.name})`, nameGap: 28, axisLabel: label(theme, { formatter: digits, hideOverlap: true }) }),
-        yAxis: rows(theme, names),
-        series: [
-            part('compute', 'compute', theme.compute),
-            part('mpi', 'MPI', theme.mpi, { label: label(theme, { show: true, position: 'right', color: theme.text,
-                formatter: ({ dataIndex }) => `MPI ${percent(shown[dataIndex].mpi / shown[dataIndex].time)}` }) }),
-        ],
-    }) };
 }
 
 export default {
