@@ -227,6 +227,8 @@ def test_kill_epopctl_while_it_waits(space):
 def test_kill_epopctl_while_it_watches(space):
     it = Scenario(space, start=1, ranks=2)
     watches = [it.start_ctl("watch") for _ in range(2)]
+    for watch in watches:
+        it.wait_until_seen_by(watch)
     it.resize(2)
     it.resize(1)
     watches[0].wait_for_line("committed")
@@ -241,6 +243,7 @@ def test_stopped_epopctl(space):
     """One that does not read any more holds up neither the job nor its end."""
     it = Scenario(space, start=1, ranks=2)
     watch = it.start_ctl("watch")
+    it.wait_until_seen_by(watch)
     it.resize(2)
     watch.wait_for_line("committed")
     watch.signal(signal.SIGSTOP)

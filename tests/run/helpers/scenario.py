@@ -62,6 +62,12 @@ class Scenario:
     def process(self, pid):
         return next(process for process in self.status()["processes"] if process["pid"] == pid)
 
+    def wait_until_seen_by(self, watch):
+        """Until `epopctl watch` hears something: what happens before it is connected it does not hear of."""
+        while not watch.out:
+            assert watch.running(), watch.wait()
+            self.refused("resize", "0")
+
     # ---- Its end
 
     def finish(self, ranks=None, windows=None, iterations=None):
