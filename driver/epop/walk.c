@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "epop_api/tune.h"
+
 /* A branch may turn a program back, but between two phases it can do so only so often before it is called endless. */
 #define BRANCHES_IN_A_ROW 1000000
 
@@ -514,6 +516,7 @@ static enum walk_outcome walk_join(struct walk *w, int *argc, char ***argv)
 static enum walk_outcome walk_whole(struct walk *w, int *argc, char ***argv, bool joining)
 {
     atomic_store(&w->elastic->live->program, w->program);
+    epop__tunables_forget();
     epop__tally_open(&w->elastic->live->tally, w->program->size);
     enum walk_outcome outcome = joining ? walk_join(w, argc, argv) : walk_start(w, argc, argv);
     atomic_store(&w->elastic->live->program, NULL);

@@ -18,6 +18,7 @@
 #include <epop/elastic.h>
 #include <epop/program.h>
 #include <epop/redist.h>
+#include <epop/tune.h>
 #include <epop/unstructured.h>
 
 #endif

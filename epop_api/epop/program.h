@@ -77,6 +77,7 @@ EPOP_API int epop_sizes_text(const epop_sizes_t *sizes, char *text, int text_siz
 typedef struct epop_progress {
     int64_t iteration; /* iterations done; preset with those of this visit */
     int64_t bound;     /* iterations in all; 0: unknown */
+    double share;      /* of the work that is done, 0 to 1, where iterations differ in it; 0: as the iterations */
 } epop_progress_t;
 
 /*
