@@ -1,6 +1,6 @@
 /*
- * A x = b by Gaussian elimination with partial pivoting, as an elastic program: one iteration is one block column, and
- * the number of ranks may change between any two. docs/examples/gauss.md says how it works; the numbers are made in
+ * A x = b by Gaussian elimination with partial pivoting, as an elastic program: one iteration is one panel of columns,
+ * and the number of ranks may change between any two. docs/examples/gauss.md says how it works; the numbers are made in
  * lu.c.
  *     mpiexec.mpich -n 2 epop gauss.so A.mtx [b.mtx] [--block NB] [--tolerance T] [--output x.npy] [--json]
  *     mpiexec.mpich -n 2 epop gauss.so --random N ...
@@ -29,6 +29,7 @@ typedef struct gauss {
     options_t options;
     problem_t problem;
     lu_t lu;
+    int width;      /* columns that a step eliminates; it may be tuned */
     double start;   /* of the elimination, seconds; by this process's clock */
     double elapsed; /* since then, at the end of the last step */
     double seconds; /* elimination and solution */
@@ -49,6 +50,22 @@ static void release(void *data)
     free(gauss);
 }
 
+/* Powers of two, the width that was asked for, and a whole block, which one rank owns. */
+static int offer_widths(gauss_t *gauss)
+{
+    int widths[16], count = 0, block = (int)gauss->options.block, asked = (int)gauss->options.width;
+    gauss->width = asked;
+    for (int width = 8; width < block; width *= 2) {
+        if (asked < width && (count ? widths[count - 1] : 0) < asked)
+            widths[count++] = asked;
+        widths[count++] = width;
+    }
+    if (asked < block && (count ? widths[count - 1] : 0) < asked)
+        widths[count++] = asked;
+    widths[count++] = block;
+    return epop_tunable_list("width", &gauss->width, widths, count);
+}
+
 /* Local work only: a joining process goes through here too. */
 static int init(int *argc, char ***argv, void **data)
 {
@@ -63,7 +80,7 @@ static int init(int *argc, char ***argv, void **data)
     if (!getenv("OPENBLAS_NUM_THREADS"))
         openblas_set_num_threads(1);
     *data = gauss;
-    return 0;
+    return gauss->options.help ? 0 : offer_widths(gauss);
 }
 
 static int choose_mode(int pc, void *data)
@@ -144,7 +161,7 @@ static int eliminate(void *data)
 {
     gauss_t *gauss = data;
     char text[128];
-    int64_t failed = lu_step(&gauss->lu, epop_world());
+    int64_t failed = lu_step(&gauss->lu, gauss->width, epop_world());
     gauss->elapsed = now() - gauss->start;
     if (failed == 0)
         return 0;
@@ -155,7 +172,7 @@ static int eliminate(void *data)
 static int not_eliminated(void *data)
 {
     const gauss_t *gauss = data;
-    return gauss->lu.step < lu_steps(&gauss->lu);
+    return gauss->lu.done < gauss->lu.n;
 }
 
 /* The columns, and what every rank has: a joining or restarting one cannot know it. */
@@ -166,7 +183,8 @@ static void describe(void *data, epop_description_t *d)
     epop_describe_values(d, "order", &lu->n, sizeof lu->n);
     epop_describe_values(d, "block", &lu->block, sizeof lu->block);
     epop_describe_values(d, "distance", &lu->ld, sizeof lu->ld);
-    epop_describe_values(d, "step", &lu->step, sizeof lu->step);
+    epop_describe_values(d, "done", &lu->done, sizeof lu->done);
+    epop_describe_values(d, "wide", &lu->wide, sizeof lu->wide);
     epop_describe_values(d, "resizes", &gauss->resizes, sizeof gauss->resizes);
     epop_describe_values(d, "elapsed", &gauss->elapsed, sizeof gauss->elapsed);
     if (!lu->n) /* nothing is loaded yet */
@@ -187,10 +205,12 @@ static int rebuild(void *data)
     return gauss->lu.top || lu_workspace(&gauss->lu) == 0 ? EPOP_OK : EPOP_ERR_MEMORY;
 }
 
+/* In columns: those at the end cost less, as fewer are left of them. */
 static void progress(void *data, epop_progress_t *progress)
 {
-    const gauss_t *gauss = data;
-    *progress = (epop_progress_t){gauss->lu.step, lu_steps(&gauss->lu)};
+    const lu_t *lu = &((gauss_t *)data)->lu;
+    double left = 1 - (double)lu->done / (double)lu->n;
+    *progress = (epop_progress_t){.iteration = lu->done, .bound = lu->n, .share = 1 - left * left * left};
 }
 
 /* ---- Solve and check: rigid phases --------------------------------------- */

@@ -1,5 +1,5 @@
 /*
- * The elimination. In step k every rank has panel k; the owner of panel k+1 brings that one up to date first,
+ * The elimination. In a step every rank has its panel; the owner of the next one brings that one up to date first,
  * factorizes and sends it, and only then turns to its other columns (lookahead): the others find it when they are done.
  */
 #include "gauss/lu.h"
@@ -26,10 +26,12 @@ typedef struct message {
     double *lower;           /* below x width: L below the triangle */
 } message_t;
 
-static message_t message_at(const lu_t *lu, int64_t step, double *panel)
+static message_t message_at(const lu_t *lu, int64_t first, int64_t width, double *panel)
 {
-    message_t m = {.first = (int)(step * lu->block), .failed = panel, .inverted = panel + 1, .pivots = panel + 2};
-    m.width = lu->n - m.first < lu->block ? (int)(lu->n - m.first) : (int)lu->block;
+    message_t m = {.first = (int)first, .width = (int)width};
+    m.failed = panel;
+    m.inverted = panel + 1;
+    m.pivots = panel + 2;
     m.below = (int)lu->n - m.first - m.width;
     m.triangle = m.pivots + m.width;
     m.lower = m.triangle + (size_t)m.width * (size_t)m.width;
@@ -43,9 +45,9 @@ static int message_length(const message_t *m)
 
 int64_t lu_panel_length(const lu_t *lu)
 {
-    if (lu->step == 0 || lu->step >= lu_steps(lu))
+    if (lu->done == 0 || lu->done >= lu->n)
         return 0;
-    message_t m = message_at(lu, lu->step, lu->panel);
+    message_t m = message_at(lu, lu->done, lu->wide, lu->panel);
     return message_length(&m);
 }
 
@@ -54,12 +56,15 @@ epop_dist_t lu_columns(const lu_t *lu)
     return epop_dist_block_cyclic(lu->n, lu->block);
 }
 
-int64_t lu_steps(const lu_t *lu)
+/* A panel is one rank's. */
+static int64_t panel_width(const lu_t *lu, int64_t first, int64_t width)
 {
-    return (lu->n + lu->block - 1) / lu->block;
+    int64_t left = lu->block - first % lu->block;
+    left = left < lu->n - first ? left : lu->n - first;
+    return width < left ? width : left;
 }
 
-/* The longest panel: that of step 0. */
+/* The longest panel: a whole block, the first. */
 static int64_t longest(const lu_t *lu)
 {
     return 2 + lu->block + lu->block * lu->n;
@@ -173,37 +178,41 @@ static void make_panel(const lu_t *lu, const message_t *m, double *columns)
         make_triangle(m, a, ld);
 }
 
-/* Starts to send panel `step`, made from this rank's columns if it owns them. */
-static void start_panel(const lu_t *lu, int64_t step, double *panel, MPI_Comm comm, MPI_Request *request)
+/* Starts to send the panel at column `first`, made from this rank's columns if it owns them. */
+static void start_panel(const lu_t *lu, int64_t first, int64_t width, double *panel, MPI_Comm comm,
+                        MPI_Request *request)
 {
-    message_t m = message_at(lu, step, panel);
+    message_t m = message_at(lu, first, width, panel);
     int rank, owner;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &owner);
-    owner = (int)(step % owner);
+    owner = (int)(first / lu->block % owner);
     if (owner == rank)
         make_panel(lu, &m, lu->a + columns_before(lu, m.first, comm) * lu->ld);
     MPI_Ibcast(panel, message_length(&m), MPI_DOUBLE, owner, comm, request);
 }
 
-int64_t lu_step(lu_t *lu, MPI_Comm comm)
+int64_t lu_step(lu_t *lu, int64_t width, MPI_Comm comm)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    if (lu->step == 0) {
-        start_panel(lu, 0, lu->panel, comm, &request);
+    if (lu->done == 0) {
+        lu->wide = panel_width(lu, 0, width);
+        start_panel(lu, 0, lu->wide, lu->panel, comm, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     if (*lu->panel != 0.0)
         return (int64_t)*lu->panel;
-    message_t m = message_at(lu, lu->step, lu->panel);
+    message_t m = message_at(lu, lu->done, lu->wide, lu->panel);
     for (int j = 0; j < m.width; j++)
         lu->pivots[j] = (int)m.pivots[j];
-    int64_t done = columns_before(lu, m.first + m.width, comm);
+    lu->done += lu->wide;
+    lu->wide = panel_width(lu, lu->done, width);
+    int64_t done = columns_before(lu, lu->done, comm);
     if (m.below > 0) {
-        int64_t next = columns_before(lu, m.first + m.width + lu->block, comm);
+        int64_t next = columns_before(lu, lu->done + lu->wide, comm);
         if (next > done)
             update(lu, &m, lu->a + done * lu->ld, (int)(next - done));
-        start_panel(lu, lu->step + 1, lu->next_panel, comm, &request);
+        start_panel(lu, lu->done, lu->wide, lu->next_panel, comm, &request);
         update_rest(lu, &m, next, columns_before(lu, lu->n, comm), &request);
     }
     update(lu, &m, lu->b, 1);
@@ -211,6 +220,5 @@ int64_t lu_step(lu_t *lu, MPI_Comm comm)
     double *used = lu->panel;
     lu->panel = lu->next_panel;
     lu->next_panel = used;
-    lu->step++;
     return 0;
 }

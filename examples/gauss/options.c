@@ -20,6 +20,7 @@ void options_usage(void)
            "  gauss.so [options] --random N [b.mtx]  A is a random matrix of order N\n"
            "\n"
            "  --block NB       columns per block, the unit that ranks take in turn (%d)\n"
+           "  --width W        columns eliminated at a time, at most a block (a block)\n"
            "  --tolerance T    a pivot below T times the largest entry of its column is zero (N times epsilon)\n"
            "  --output x.npy   write the solution\n"
            "  --json           print nothing but one JSON line\n"
@@ -64,6 +65,8 @@ static int set_option(options_t *options, const char *name, const char *value, c
         return fail(error, size, "--random: '%s' is no number from 1 to %d", value, MAX_ORDER);
     else if (strcmp(name, "--block") == 0 && parse_count(value, MAX_BLOCK, &options->block))
         return fail(error, size, "--block: '%s' is no number from 1 to %d", value, MAX_BLOCK);
+    else if (strcmp(name, "--width") == 0 && parse_count(value, MAX_BLOCK, &options->width))
+        return fail(error, size, "--width: '%s' is no number from 1 to %d", value, MAX_BLOCK);
     else if (strcmp(name, "--tolerance") == 0 && parse_tolerance(value, &options->tolerance))
         return fail(error, size, "--tolerance: '%s' is no number from 0 to below 1", value);
     return 0;
@@ -71,7 +74,7 @@ static int set_option(options_t *options, const char *name, const char *value, c
 
 static int is_option(const char *name)
 {
-    const char *known[] = {"--output", "--random", "--block", "--tolerance"};
+    const char *known[] = {"--output", "--random", "--block", "--width", "--tolerance"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i]) == 0)
             return 1;
@@ -106,6 +109,8 @@ int options_parse(options_t *options, int argc, char **argv, char *error, size_t
         return fail(error, error_size, "'%s': too many files beside --random", files[1]);
     if (!options->random_n && count == 0)
         return fail(error, error_size, "no matrix given");
+    if (!options->width || options->width > options->block)
+        options->width = options->block;
     options->a_path = options->random_n ? NULL : files[0];
     options->b_path = options->random_n ? files[0] : files[1];
     return 0;

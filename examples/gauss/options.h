@@ -12,6 +12,7 @@ typedef struct options {
     const char *output; /* NULL: x is not written */
     int64_t random_n;
     int64_t block; /* columns per block */
+    int64_t width; /* columns eliminated at a time, at most a block */
     double
         tolerance; /* pivots below this times the largest entry of their column count as zero; < 0: n times epsilon */
     int json, help;

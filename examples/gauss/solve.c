@@ -14,8 +14,8 @@ void lu_solve(lu_t *lu, MPI_Comm comm)
     MPI_Comm_size(comm, &size);
     double *taken = lu->panel, *sum = lu->top; /* the panels have served their turn */
     memset(taken, 0, sizeof(double) * (size_t)lu->n);
-    for (int64_t step = lu_steps(lu) - 1; step >= 0; step--) {
-        int64_t first = step * lu->block, local;
+    for (int64_t first = (lu->n - 1) / lu->block * lu->block; first >= 0; first -= lu->block) {
+        int64_t local;
         int width = lu->n - first < lu->block ? (int)(lu->n - first) : (int)lu->block;
         int owner = epop_dist_owner(lu_columns(lu), size, first, &local);
         double *x = lu->b + first;
