@@ -74,6 +74,20 @@ static void use_one_thread(void)
         openblas_set_num_threads(1);
 }
 
+/* The width of a panel decides how the matrices lie: the next multiplication may have another one. */
+static int offer_tunables(cannon_t *c)
+{
+    static const int slices[] = {64, 128, 256, 512, 1024};
+    int width = c->options.width < CANNON_WIDTH_MAX ? (int)c->options.width : CANNON_WIDTH_MAX;
+    epop_tunable_t panel = {.name = "panel", .value = &c->width, .from = 16, .to = 1024, .per_visit = 1};
+    c->slice = 256;
+    c->width = width;
+    panel.from = width < panel.from ? width : panel.from;
+    panel.to = width > panel.to ? width : panel.to;
+    int error = epop_tunable_list("slice", &c->slice, slices, sizeof slices / sizeof *slices);
+    return error ? error : epop_tunable_add(&panel);
+}
+
 static int set_up(cannon_t *c, int argc, char **argv, char *text, size_t text_size)
 {
     if (epop_status() == EPOP_NEW)
@@ -88,7 +102,7 @@ static int set_up(cannon_t *c, int argc, char **argv, char *text, size_t text_si
         return EPOP_ERR_ARGUMENT;
     c->shared = (cannon_shared_t){
         .m = c->a_source.rows, .k = c->a_source.cols, .n = c->b_source.cols, .width = c->options.width};
-    return EPOP_OK;
+    return c->options.help || c->options.save ? EPOP_OK : offer_tunables(c);
 }
 
 /* Joining ranks fail alone, before they have joined anything; new ones agree, so that the user reads one line. */

@@ -14,6 +14,7 @@
 
 #define CANNON_TEXT        1024 /* for one line of error text */
 #define CANNON_REPEATS_MAX 100
+#define CANNON_WIDTH_MAX   1000000000 /* of a panel: wider than any matrix */
 
 typedef struct cannon_options {
     const char *a, *b, *c; /* files; NULL where none is given */
@@ -69,6 +70,8 @@ typedef struct cannon {
     cannon_shared_t shared;
     cannon_grid_t grid;
     cannon_pipeline_t pipeline;
+    /* May be tuned: the width of the next multiplication, and the rows of C between two looks at the messages. */
+    int width, slice;
     /* The local blocks. A is stored by columns and B by rows, so that the part for a range of inner indices is one
      * piece of memory; C is stored by rows. */
     double *stored[2], *product;

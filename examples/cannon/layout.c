@@ -142,6 +142,7 @@ int cannon_load_exec(void *data)
     cannon_t *c = data;
     char text[CANNON_TEXT] = "out of memory for the local blocks of A, B and C";
     cannon_grid_open(c, epop_world());
+    c->shared.width = c->width;
     c->shared.done = 0;
     c->shared.seconds = 0;
     int error = EPOP_OK;

@@ -7,8 +7,6 @@
 
 #include <cblas.h>
 
-#define SLICE_ROWS 256 /* rows of C between two looks at the messages under way */
-
 /* C[rows from first on] += A[these rows, inner block] * B[inner block, :] */
 static void multiply_rows(const cannon_t *c, int64_t first, int64_t rows, int64_t width)
 {
@@ -25,8 +23,8 @@ static void multiply_blocks(cannon_t *c, int64_t width)
         return;
     for (int64_t first = 0; first < rows;) {
         int64_t count = rows - first;
-        if (!cannon_pipeline_test(c) && count > SLICE_ROWS)
-            count = SLICE_ROWS;
+        if (!cannon_pipeline_test(c) && count > c->slice)
+            count = c->slice;
         multiply_rows(c, first, count, width);
         first += count;
     }
