@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [scheduler] [elastic] [latency] [psets] [scale]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [scheduler] [elastic] [latency] [psets] [scale]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl, and without --quick to bench/results when a benchmark has
 ended, from which the tables of docs/internals/performance.md are written anew. Compare the ratios: absolute times belong to this machine at this moment.
@@ -24,6 +24,7 @@ import latency
 import measuring
 import methods
 import tables
+import tuning
 from job import Job
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -134,6 +135,10 @@ def bench_trace(quick):
 def bench_loops(quick):
     for result in lines(2, BENCH / "loops"):
         note(**result)
+
+
+def bench_tune(quick):
+    tuning.bench(BUILD, MPIEXEC, quick, note)
 
 
 def bench_measure(quick):
@@ -318,7 +323,7 @@ def bench_psets(quick):
 
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
-               "loops": bench_loops,
+               "loops": bench_loops, "tune": bench_tune,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "ahead": bench_ahead, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint,
                "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler, "elastic": bench_elastic,

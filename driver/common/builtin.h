@@ -9,5 +9,6 @@ extern const epop_driver_t driver_check;
 extern const epop_driver_t driver_debug;
 extern const epop_driver_t driver_trace;
 extern const epop_driver_t driver_profile;
+extern const epop_driver_t driver_tune;
 
 #endif

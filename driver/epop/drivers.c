@@ -12,8 +12,8 @@
 
 /* ---- Finding, checking and opening -------------------------------------------------------------- */
 
-static const epop_driver_t *const builtin[] = {&driver_run, &driver_check, &driver_profile, &driver_debug,
-                                               &driver_trace};
+static const epop_driver_t *const builtin[] = {&driver_run,   &driver_check, &driver_profile,
+                                               &driver_debug, &driver_trace, &driver_tune};
 #define BUILTIN_COUNT (sizeof builtin / sizeof *builtin)
 
 /* The first driver interface ended with `close`; a table that is shorter is broken. */

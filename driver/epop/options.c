@@ -19,6 +19,7 @@
 /* ---- The table ---------------------------------------------------------------------------------- */
 
 static int take_drivers(const struct option_row *row, struct options *options, const char *names, struct error *error);
+static int take_tuned(const struct option_row *row, struct options *options, const char *path, struct error *error);
 
 static const struct option_row own_rows[] = {
     {"start", "N", "start on N ranks of the launch, the others stand by (all)", OPT_COUNT(job.start)},
@@ -40,6 +41,7 @@ static const struct option_row own_rows[] = {
      OPT_SECONDS(job.ahead_limit)},
     {"no-pmix", NULL, "without the gateway that answers tools of PMIx", OPT_FLAG(job.no_pmix)},
     {"driver", "NAME,...", "what walks the program: see Drivers (run)", OPT_OWN(take_drivers)},
+    {"tuned", "FILE", "begin with the settings that the driver tune has found", OPT_OWN(take_tuned)},
     {"elastic", "MIN-MAX", "in Slurm: how many nodes the job may have, for those who give it more",
      OPT_TEXT(job.elastic)},
     {"companions", NULL, "in Slurm: queue one-node jobs for the nodes that are missing to MAX",
@@ -168,6 +170,15 @@ static int take_drivers(const struct option_row *row, struct options *options, c
         if (add_driver_options(&all.drivers->slots[i].table, error))
             return -1;
     return 0;
+}
+
+/* As often as it is given, the last one counts. */
+static int take_tuned(const struct option_row *row, struct options *options, const char *path, struct error *error)
+{
+    static struct tuned tuned;
+    (void)row;
+    options->tuned = &tuned;
+    return tuned_read(path, &tuned, error) || tuned_preset(&tuned, error) ? -1 : 0;
 }
 
 /* ---- Parsing ------------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 
 #include "driver/epop/drivers.h"
 #include "driver/epop/recover.h"
+#include "driver/tune/tuned.h"
 #include "runtime/job/job.h"
 #include "terminal/options.h"
 
@@ -28,6 +29,7 @@ struct options {
     int argc;                /* the program's own: argv[0] is the program, argv[argc] is NULL */
     char **argv;             /* part of the process's argv */
     const char *output;      /* of the driver profile; NULL: none is named */
+    struct tuned *tuned;     /* NULL: none */
     bool capabilities, json; /* say what the MPI library can do, and run nothing */
     bool help, version;      /* likewise about epop itself */
     struct recover_options recover;

@@ -11,9 +11,11 @@
 #include "driver/epop/drivers.h"
 #include "driver/epop/launch.h"
 #include "driver/epop/walk.h"
+#include "driver/tune/tuned.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
+#include "runtime/coordinator/progress.h"
 #include "runtime/job/job.h"
 #include "runtime/records/records.h"
 
@@ -94,6 +96,57 @@ static enum walk_outcome walk_program(const struct options *options, struct walk
     return outcome;
 }
 
+/* ---- What an earlier run has found --------------------------------------------------------------- */
+
+/* In the phase that was tuned; they stay. */
+static void hand_on_speeds(const struct tuned *tuned, const epop_program_t *program, struct job_options *job)
+{
+    static struct speed speeds[SEARCH_VALUES];
+    int pc = program->size;
+    while (pc-- > 0 && (!program->elements[pc].name || strcmp(program->elements[pc].name, tuned->phase)))
+        ;
+    if (pc < 0)
+        return;
+    for (int i = 0; i < tuned->speed_count; i++)
+        speeds[i] = (struct speed){pc, tuned->speeds[i].ranks, tuned->speeds[i].iterations, tuned->speeds[i].seconds};
+    job->speeds = speeds;
+    job->speed_count = tuned->speed_count;
+}
+
+/* Schedulers get to know how many ranks the program uses well. NULL, or what is wrong. */
+static const char *take_tuned(const struct options *options, epop_program_t *program, struct job_options *job)
+{
+    static char text[400];
+    const struct tuned *tuned = options->tuned;
+    if (!tuned || !program)
+        return NULL;
+    if (strcmp(tuned->program, program->name)) {
+        snprintf(text, sizeof text, "--tuned: that is of the program '%.100s', and this one is '%.100s'",
+                 tuned->program, program->name);
+        return text;
+    }
+    if (!program->sizes.preferred && epop_sizes_accept(&program->sizes, tuned->preferred))
+        program->sizes.preferred = tuned->preferred;
+    hand_on_speeds(tuned, program, job);
+    return NULL;
+}
+
+static const struct tuned *tuned_before;
+static bool tuned_speaks;
+
+static void set_tuned(void)
+{
+    tuned_set(tuned_before, tuned_speaks);
+}
+
+/* In the walk of this process. */
+static void use_tuned(const struct options *options, bool speaks, struct walk *walk)
+{
+    tuned_before = options->tuned;
+    tuned_speaks = speaks && !options->job.quiet;
+    walk->begun = options->tuned ? set_tuned : NULL;
+}
+
 /* ---- Alone -------------------------------------------------------------------------------------- */
 
 /* Where a launch runs such a program several times, that of its first process is recorded. */
@@ -109,6 +162,12 @@ static void begin_records(const struct loaded_program *program, struct drivers *
 
 int run_serial(const struct options *options, struct drivers *drivers, struct loaded_program *program)
 {
+    struct job_options job = options->job;
+    const char *unfit = take_tuned(options, program->program, &job);
+    if (unfit) {
+        say_line("%s", unfit);
+        return EXIT_USAGE;
+    }
     int answer = drivers_loaded(drivers, program->program, 0);
     if (answer == EPOP_DRIVER_DONE)
         return EXIT_DONE;
@@ -120,6 +179,7 @@ int run_serial(const struct options *options, struct drivers *drivers, struct lo
     alone = true;
     epop__job_watch_exit(&exits);
     struct walk walk = {.program = program->program, .elastic = epop__solo_elastic(), .drivers = drivers};
+    use_tuned(options, launch_speaks(), &walk);
     if (walk_program(options, &walk, false) != WALK_FAILED) {
         epop__records_hand_over();
         return epop__records_finish(epop__solo_stopped_by()) ? EXIT_FAILED : EXIT_DONE;
@@ -135,6 +195,7 @@ static enum walk_outcome walk_role(const struct options *options, struct drivers
                                    const struct loaded_program *program, bool joining)
 {
     struct walk walk = {.program = program->program, .elastic = epop__job_elastic(), .drivers = drivers};
+    use_tuned(options, launch_speaks() && !joining, &walk);
     enum walk_outcome outcome = walk_program(options, &walk, joining);
     if (outcome == WALK_FAILED)
         epop__job_fail(walk.error);
@@ -203,7 +264,7 @@ static int before_the_walk(struct drivers *drivers, const struct loaded_program 
                            int process)
 {
     bool joins = epop__job_joins();
-    if (!joins && !epop__job_all_loaded(program ? NULL : load_error))
+    if (!joins && !epop__job_all_loaded(load_error))
         return EXIT_USAGE;
     int answer = program ? drivers_loaded(drivers, program->program, process) : 0;
     if (!joins && !epop__job_all_loaded(answer && answer != EPOP_DRIVER_DONE ? drivers->refusal : NULL))
@@ -220,6 +281,8 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
     struct loaded_program none = {0};
     struct job_options job = options->job;
     job.path = program && program->path ? program->path : options->program;
+    if (program)
+        load_error = take_tuned(options, program->program, &job);
     job.no_ahead |= program && program->uses.error_handlers;
     drivers_record(drivers, options->job.quiet);
     epop__job_init(&job, &process, &processes);

@@ -459,6 +459,8 @@ static int run_init(struct walk *w, int *argc, char ***argv, bool joining)
     if (error)
         return fail_block(w, "init", error);
     leave_element(w);
+    if (w->begun)
+        w->begun();
     w->elastic->begun(w->elastic->context, w->program, w->data, joining);
     look_at_world(w); /* INIT may have been the first to ask for it */
     w->position.pc = 1;

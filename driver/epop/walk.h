@@ -20,6 +20,7 @@ struct walk {
     const epop_program_t *program;
     const struct elastic *elastic;
     struct drivers *drivers;
+    void (*begun)(void);      /* INIT is through; NULL: nothing is to be done then */
     void *data;               /* of the program */
     epop_position_t position; /* as the drivers see it */
     int visits_without_phase; /* branches in a row */

@@ -77,15 +77,21 @@ static void use_one_thread(void)
 /* The width of a panel decides how the matrices lie: the next multiplication may have another one. */
 static int offer_tunables(cannon_t *c)
 {
-    static const int slices[] = {64, 128, 256, 512, 1024};
-    int width = c->options.width < CANNON_WIDTH_MAX ? (int)c->options.width : CANNON_WIDTH_MAX;
-    epop_tunable_t panel = {.name = "panel", .value = &c->width, .from = 16, .to = 1024, .per_visit = 1};
+    static const int slices[] = {64, 128, 256, 512, 1024}, widths[] = {64, 128, 256, 512, 1024};
+    int panels[6], count = 0;
     c->slice = 256;
-    c->width = width;
-    panel.from = width < panel.from ? width : panel.from;
-    panel.to = width > panel.to ? width : panel.to;
-    int error = epop_tunable_list("slice", &c->slice, slices, sizeof slices / sizeof *slices);
-    return error ? error : epop_tunable_add(&panel);
+    c->width = c->options.width < CANNON_WIDTH_MAX ? (int)c->options.width : CANNON_WIDTH_MAX;
+    for (int i = 0; i < 5; i++) {
+        if (c->width > (i ? widths[i - 1] : 0) && c->width < widths[i])
+            panels[count++] = c->width;
+        panels[count++] = widths[i];
+    }
+    if (c->width > widths[4])
+        panels[count++] = c->width;
+    int error = epop_tunable_list("slice", &c->slice, slices, 5);
+    return error ? error
+                 : epop_tunable_add(&(epop_tunable_t){
+                       .name = "panel", .value = &c->width, .values = panels, .count = count, .per_visit = 1});
 }
 
 static int set_up(cannon_t *c, int argc, char **argv, char *text, size_t text_size)

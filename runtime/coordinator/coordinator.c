@@ -20,6 +20,7 @@
 #include "runtime/coordinator/position.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/progress.h"
 #include "runtime/coordinator/releases.h"
 #include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/requests.h"
@@ -304,6 +305,8 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
     init(c);
     c->job = strdup(config->job);
     c->path = strdup(config->path);
+    for (int i = 0; i < config->speed_count; i++)
+        speeds_add(&c->speeds, &config->speeds[i]);
     if (!c->job || !c->path || processes_init(&c->processes, config->processes, config->size) || changes_begin(c))
         goto fail;
     if (thread_start(&c->thread, coordinator_main, c))

@@ -64,10 +64,12 @@ struct coordinator_config {
     bool watchdog_abort;    /* and the job ended */
     /* All is measured, and written to that file when it ends; "-": shown; "": neither. NULL: when somebody asks. */
     const char *measure_to;
-    double finish_timeout; /* seconds for standby processes to come to the end */
-    bool sessions;         /* programs have sessions alone: the ranks adapt by agents, when a change is accepted */
-    bool executable;       /* joining processes may be at another probe than they count */
-    bool ahead;            /* the program says what is constant, and that may move ahead */
+    double finish_timeout;      /* seconds for standby processes to come to the end */
+    bool sessions;              /* programs have sessions alone: the ranks adapt by agents, when a change is accepted */
+    bool executable;            /* joining processes may be at another probe than they count */
+    const struct speed *speeds; /* of earlier runs; copied */
+    int speed_count;
+    bool ahead; /* the program says what is constant, and that may move ahead */
     struct checkpoint_config checkpoint;
     const struct rollcall_options *rollcall; /* NULL: none are held */
     const struct coordinator_ops *ops;

@@ -29,6 +29,8 @@ struct checkpoint_options {
     char *const *arguments; /* of the program, behind its name; stays the caller's */
 };
 
+struct speed; /* runtime/coordinator/progress.h */
+
 struct job_options {
     int start;              /* ranks that start; 0: all */
     const char *backend;    /* a backend's name, or "auto" */
@@ -48,6 +50,8 @@ struct job_options {
     bool no_ahead_data;         /* constant data moves in the window, too */
     double ahead_limit;         /* seconds for which it may put off the window else */
     const char *measure_to;     /* as in struct coordinator_config */
+    const struct speed *speeds; /* of the program's elements, as earlier runs had them; stays the caller's */
+    int speed_count;
     int maximum;                /* most ranks, where processes can be started */
     struct spawn_options spawn; /* of the backend spawn */
     const char *elastic;        /* in Slurm: "MIN-MAX" nodes; NULL: $EPOP_ELASTIC (runtime/job/beside.h) */
@@ -91,6 +95,9 @@ EPOP_PRIVATE int epop__job_all_loaded(const char *error);
  * for as long as the job lasts. 0, or -1: the message is printed, MPI finalized.
  */
 EPOP_PRIVATE int epop__job_start(const struct job_options *options, const epop_program_t *program);
+
+/* Can there be more ranks again, where some have left? Local. */
+EPOP_PRIVATE int epop__job_grows(void);
 
 /* Waits for this process's next role; the first call does not wait on starting ranks. */
 EPOP_PRIVATE enum job_role epop__job_next(void);

@@ -279,6 +279,11 @@ static int tell_coordinator(const cJSON *message)
     return job_tell(NULL, message);
 }
 
+int epop__job_grows(void)
+{
+    return world.backend && world.backend != &backend_shrink;
+}
+
 /* What is needed to have others join: by a launcher on process 0, by spawning on all. */
 static int set_launcher_job(char **command, struct error *error)
 {
@@ -310,6 +315,8 @@ static int start_control(const struct job_options *options, const epop_program_t
         .ahead = program && epop__program_blocks(program).describe && !options->no_ahead_data,
         .watchdog = options->watchdog,
         .measure_to = options->measure_to,
+        .speeds = options->speeds,
+        .speed_count = options->speed_count,
         .watchdog_abort = options->watchdog_abort,
     };
     job.plane.verbose = options->verbose;

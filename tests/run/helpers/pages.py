@@ -154,7 +154,7 @@ class Runner:
 
     def check(self, result):
         assert result.status == 0, result
-        self.output += result.out
+        self.output += result.out + result.err
         self.transcript += result.out
 
     def epopctl(self, command):

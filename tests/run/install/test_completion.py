@@ -37,7 +37,7 @@ def test_all_commands(shell, program):
     ("epop --backend ", "auto join pool spawn"),
     ("epop --backend=jo", "join"),
     ("epop --start 2 --leave p", "park"),
-    ("epop --driver ", "run check profile debug trace"),
+    ("epop --driver ", "run check profile debug trace tune"),
     ("epop --driver profile,tr", "trace"),
     ("epop --driver debug,trace --trace-l", "--trace-limit"),
     ("epop --driver=check --for", "--format"),

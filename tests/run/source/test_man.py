@@ -46,7 +46,7 @@ def test_sections(name):
 
 def test_options_of_epop(space):
     """In --help and in the page: those of the built-in drivers, too."""
-    text = space.epop("--help", "--driver", "run,check,profile,debug,trace").out
+    text = space.epop("--help", "--driver", "run,check,profile,debug,trace,tune").out
     long, short = options_of_help(text.replace("mpiexec -n", ""))
     assert long and short == {"q", "v", "h", "n"}
     assert options_of_page("epop") == (long, short | {"n"})
