@@ -1,5 +1,5 @@
 ! EPOP programs in Fortran: a shared object with get_program() and blocks that are bind(C) procedures. These are the
-! declarations of epop/program.h, elastic.h, redist.h, blocks.h and describe.h, which say what each is for. Nothing of this module needs to be linked
+! declarations of epop/program.h, elastic.h, redist.h, blocks.h, describe.h and tune.h, which say what each is for. Nothing of this module needs to be linked
 ! but libepop. A C communicator or datatype is an integer here: MPICH has the same number for Fortran's handle, so that what
 ! `use mpi` has can be given to these functions, and the other way round.
 module epop
@@ -35,6 +35,7 @@ module epop
 
   type, bind(C) :: epop_progress_t
     integer(c_int64_t) :: iteration, bound
+    real(c_double) :: share = 0
   end type
 
   ! What epop_program_create and epop_add_... fill in; c_f_pointer makes one of a program, or its elements.
@@ -199,6 +200,22 @@ module epop
       type(c_ptr), value :: program
       integer(c_int), value :: pc
       type(epop_sizes_t), intent(in) :: sizes
+    end function
+
+    ! value: c_loc of an integer(c_int) with the attribute target, which lasts as long as the program's data.
+    integer(c_int) function epop_tunable(name, value, from, to) bind(C)
+      import :: c_ptr, c_char, c_int
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: value
+      integer(c_int), value :: from, to
+    end function
+
+    integer(c_int) function epop_tunable_list(name, value, values, count) bind(C)
+      import :: c_ptr, c_char, c_int
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: value
+      integer(c_int), intent(in) :: values(*)
+      integer(c_int), value :: count
     end function
 
     ! An adapt block: give it to epop_add_elastic.

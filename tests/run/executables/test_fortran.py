@@ -221,3 +221,16 @@ def test_its_loops(space, tmp_path, way):
     shown = [line.split("\t") for line in space.epopctl("measure", "--from", output).out.splitlines()]
     names = {f"loops.F90:{marked('BEGIN outer')}-{marked('END outer')}": "19", f"loops.F90:{marked('BEGIN inner')}-{marked('END inner')}": "80"}
     assert {row[0]: row[6] for row in shown if row[0].startswith("loops.F90")} == names, shown
+
+
+def test_tunables(space, tmp_path):
+    """Of a program in Fortran; --tuned sets them."""
+    source = compile_fortran(SOURCES / "tunables.f90", tmp_path / "tunables.so", "-shared", "-fPIC",
+                             f"-I{job.BUILD / 'include/epop/fortran'}", f"-L{job.BUILD / 'lib'}", "-lepop")
+    assert space.epop(source, ranks=1).out == "width 8, kind 4\n"
+    settings = [{"kind": "tunable", "name": name, "value": value, "default": 1} for name, value in (("width", 64), ("kind", 9))]
+    (space.directory / "tuned.json").write_text(json.dumps({"tuned": 1, "program": "tunables", "phase": "work", "settings": settings}))
+    result = space.epop("--tuned", "tuned.json", source, ranks=1)
+    assert result.status == 0 and result.out == "width 64, kind 9\n", result
+    result = space.epop("--driver", "tune", source, ranks=1)
+    assert result.status == 0, result
