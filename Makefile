@@ -75,6 +75,9 @@ gateway  := $(if $(and $(call part,pmix),$(shell pkg-config --exists pmix && ech
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
+# A program may also be a folder: one that has a file of its name.
+folders  := $(foreach dir,$(wildcard programs/*),$(if $(wildcard $(dir)/$(notdir $(dir)).c),$(LIB)/epop/$(dir).so))
+programs += $(folders)
 plain    := $(patsubst programs/plain/%.c,$(BUILD)/plain/%,$(wildcard programs/plain/*.c))
 examples := $(patsubst examples/%/,$(LIB)/epop/examples/%.so,$(dir $(wildcard examples/*/*.c)))
 examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
@@ -230,7 +233,7 @@ $(BIN)/epop-report: $(report_obj) $(call room,terminal runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -lduktape -lm -pthread -o $@
 
-# A program is one source file, an example a folder; both see only the public headers.
+# A program is one source file, or a folder as an example is; both see only the public headers.
 plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(SANITIZE) $(LDFLAGS)
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
@@ -280,6 +283,9 @@ $(LIB)/epop/programs/%.so: programs/%.f90 $(FINC)/epop.mod | $(LIB)/libepop.so
 	$(Q)mkdir -p $(OBJ)/programs && $(MPIFC) -std=f2018 $(OPT) -Wall $(ERRORS) -fPIC -shared -I$(FINC) -J$(OBJ)/programs $(SANITIZE) \
 	    $(LDFLAGS) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..'
 .SECONDEXPANSION:
+$(folders): $(LIB)/epop/%.so: $$(wildcard %/*.c %/*.h) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
+	$(announce)
+	$(Q)$(MPICC) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
 $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/common/*) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' $(BLAS) -lm
