@@ -1,184 +1,289 @@
 /*
- * Phases whose iterations take the time that a speedup and a share of MPI say, by sleeping, so that any number of ranks
- * on few cores takes the time that it would take on as many nodes. It owns data that resizes move, and books every
- * iteration on every rank; at the end it verifies both, and says the work that it did.
+ * A synthetic program: phases whose iterations sleep, compute or communicate as they are told, data that resizes move,
+ * and resizes that the program asks for itself. It books every iteration on every rank; at the end it verifies these
+ * and its data, and says the work that it did. docs/reference/synthetic.md has all arguments.
  *
  *     mpiexec.mpich -n 4 epop --start 2 synthetic mib=64 phase=read kind=rigid seconds=1 \
  *         phase=solve iterations=200 seconds=0.5 speedup=amdahl:0.1 min=1 max=4
  *
- * mib         of the data, 1
- * phase       begins one, and names it for the reader; what follows it is said of this phase:
- * kind        elastic, or rigid: no resize in it
- * iterations  how many, 1
- * seconds     of one on one rank, 0.1
- * speedup     linear, amdahl:SERIAL, or table:1=1,2=1.9,4=3.4 with straight lines between these; linear
- * mtct        MPI time to compute time; if it is not said, all that does not speed up is MPI
- * min, max    ranks that it accepts, 1 and any
+ * Source: the synthetic application of Martín-Álvarez et al. (2021, 2022).
  */
 #include <epop/epop.h>
 
-#include <errno.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-enum { PHASES = 16, POINTS = 16, BOOKS = 5040 };
+#include "stages.h"
+#include "task.h"
+#include "times.h"
+
+enum { BOOKS = 5040 };
 enum { START, CHOOSE, ELASTIC, ELASTIC_DONE, RIGID, RIGID_DONE, REPORT, ELEMENTS };
-enum { PHASE, DONE, ALL, RESIZES, PLACES }; /* which phase, its iterations, those of all, and resizes */
 
-typedef struct phase {
-    bool rigid;
-    int64_t iterations;
-    double seconds, mtct; /* mtct < 0: by the speedup */
-    double serial;        /* < 0: by the points; none: linear */
-    int points, ranks[POINTS];
-    double speedups[POINTS];
-    int min, max;
-} phase_t;
+/* Where the program is, the same on every rank but for times, which are rank 0's. */
+struct place {
+    int64_t phase, done, all; /* which phase, its iterations, those of all */
+    int64_t next, holds;      /* of the task's resizes: the one to come, and the last that happened, or -1 */
+    int64_t asked, missed;    /* when the next one was asked for, or -1; how many did not happen */
+    int64_t row_count, change_count;
+    double began, requested, ended; /* by the host's clock: the program, the request, the last iteration */
+    double collecting;              /* seconds in the resize */
+};
 
-typedef struct synthetic {
-    phase_t phases[PHASES + 1];
-    int64_t count;         /* of phases */
-    int64_t place[PLACES]; /* the same on every rank */
-    epop_dist_t dist, books;
-    int64_t *values, *booked; /* this rank's */
-    double due;               /* when the present iteration is over; 0: it is the first since the rank came or moved */
-} synthetic_t;
+struct synthetic {
+    struct task task;
+    struct place place;
+    struct row *rows;
+    struct change *changes;
+    int64_t *values, *constants, *booked; /* this rank's */
+    struct stages stages;
+    struct times times;
+    bool here;              /* what is the same on every rank is here, too */
+    bool resized;           /* and the last change is not complete */
+    bool told;              /* that it waits */
+    double ready;           /* by the host's clock: INIT */
+    double waits, repeated; /* for a resize, since; when it was asked for again */
+};
 
 static epop_sizes_t sizes; /* of the present phase */
 
-/* ---- The time that an iteration takes */
-
-static double speedup_at(const phase_t *p, int ranks)
+static const struct phase *present(const struct synthetic *s)
 {
-    if (p->serial >= 0)
-        return 1 / (p->serial + (1 - p->serial) / ranks);
-    double n = 1, s = 1; /* of the point before */
-    for (int i = 0; i < p->points; i++) {
-        if (p->ranks[i] >= ranks)
-            return p->ranks[i] > n ? s + (p->speedups[i] - s) * (ranks - n) / (p->ranks[i] - n) : p->speedups[i];
-        n = p->ranks[i];
-        s = p->speedups[i];
+    return &s->task.phases[s->place.phase];
+}
+
+static bool is_first(void)
+{
+    int rank;
+    MPI_Comm_rank(epop_world(), &rank);
+    return !rank;
+}
+
+static int world_size(void)
+{
+    int size;
+    MPI_Comm_size(epop_world(), &size);
+    return size;
+}
+
+static void set_sizes(const struct synthetic *s)
+{
+    if (s->place.phase < s->task.phase_count)
+        sizes = (epop_sizes_t){.min = present(s)->min, .max = present(s)->max};
+}
+
+/* ---- Resizes that the program asks for */
+
+static const struct resize *next_resize(const struct synthetic *s)
+{
+    return s->place.next < s->task.resize_count ? &s->task.resizes[s->place.next] : NULL;
+}
+
+static double factor(const struct synthetic *s)
+{
+    return s->place.holds < 0 ? s->task.factor : s->task.resizes[s->place.holds].factor;
+}
+
+/* How many iterations may be run before the next resize has happened: the following one's beginning, or all. */
+static int64_t iterations_without(const struct synthetic *s)
+{
+    return s->place.next + 1 < s->task.resize_count ? next_resize(s)[1].at : task_iterations(&s->task);
+}
+
+static bool waits(const struct synthetic *s)
+{
+    return s->place.asked >= 0 && s->place.all >= iterations_without(s) && !present(s)->rigid;
+}
+
+static void request(struct synthetic *s)
+{
+    if (is_first() && epop_request_resize(next_resize(s)->size) == EPOP_OK)
+        s->repeated = stages_now();
+}
+
+static void miss(struct synthetic *s)
+{
+    if (is_first())
+        fprintf(stderr,
+                "synthetic: the resize to %d ranks did not happen (resize=%lld:%d); it goes on with %d; epopctl watch "
+                "shows why\n",
+                next_resize(s)->size, (long long)next_resize(s)->at, next_resize(s)->size, world_size());
+    s->place.asked = -1;
+    s->place.missed++;
+    s->place.next++;
+}
+
+/* What the phase makes of its size; behind a rigid phase there may be another rule. */
+static int granted(const struct synthetic *s)
+{
+    return epop_sizes_round_down(present(s)->rigid ? NULL : &sizes, next_resize(s)->size);
+}
+
+static bool is_possible(const struct synthetic *s)
+{
+    return granted(s) && granted(s) != world_size();
+}
+
+static bool is_asked_for(const struct synthetic *s, int64_t size)
+{
+    return s->place.asked >= 0 && size == granted(s);
+}
+
+/* What is due, and is no such size already; not more than one. */
+static void ask(struct synthetic *s)
+{
+    while (s->place.asked < 0 && next_resize(s) && s->place.all >= next_resize(s)->at) {
+        if (next_resize(s)->size == world_size()) {
+            s->place.holds = s->place.next++;
+        } else if (!is_possible(s)) {
+            miss(s);
+        } else {
+            s->place.asked = s->place.all;
+            s->place.requested = stages_host_clock();
+            s->waits = 0;
+            s->told = false;
+            request(s);
+        }
     }
-    return p->points ? s : ranks;
 }
 
-/* The mean time in MPI of an iteration that takes `seconds`. One rank is late by `late`: the others wait for it. */
-static double late_by(const phase_t *p, int ranks, double seconds)
+/* A resize: the one that was asked for, or another one, behind which it is asked for again. */
+static void pass(struct synthetic *s, int size)
 {
-    double mtct = p->mtct >= 0 ? p->mtct : ranks / speedup_at(p, ranks) - 1;
-    double late = ranks > 1 && mtct > 0 ? seconds * mtct / (1 + mtct) * ranks / (ranks - 1) : 0;
-    return late < seconds ? late : seconds;
+    if (is_asked_for(s, size)) {
+        s->place.holds = s->place.next++;
+        s->place.asked = -1;
+    } else if (s->place.asked >= 0) {
+        request(s);
+    }
+    ask(s);
 }
 
-static double now(void)
+/* A request may have come in the middle of another one, and be forgotten. */
+static void repeat_request(struct synthetic *s, double now)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    if (now - s->repeated < 1)
+        return;
+    request(s);
+    if (!s->told && is_first())
+        fprintf(stderr, "synthetic: it waits for the resize to %d ranks, for %g s at most (wait=SECONDS)\n",
+                next_resize(s)->size, s->task.patience);
+    s->told = true;
 }
 
-static void sleep_until(double when)
+/* Nothing is left to be run at this size. */
+static int wait_for_resize(struct synthetic *s)
 {
-    struct timespec time = {(time_t)when, (long)(1e9 * (when - (double)(time_t)when))};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
-        ;
+    double begin = stages_now();
+    s->waits = s->waits > 0 ? s->waits : begin;
+    repeat_request(s, begin);
+    stages_sleep_until(begin + 0.001);
+    int over = begin - s->waits > s->task.patience || !is_possible(s);
+    int error = MPI_Bcast(&over, 1, MPI_INT, 0, epop_world());
+    if (over && !error) {
+        miss(s);
+        ask(s);
+    }
+    return error;
 }
 
-/* A rank that was held up for long does not catch up, one that is late by little does. */
+/* ---- Iterations */
+
+static int run_stages(struct synthetic *s, double *seconds)
+{
+    const struct phase *p = present(s);
+    bool last = s->place.all % s->stages.size == s->stages.rank;
+    int error = s->task.barriers ? MPI_Barrier(epop_world()) : 0;
+    double begin = stages_now(), end = begin;
+    for (int i = 0; i < p->stages && !error; i++) {
+        error = stages_run(&s->stages, &s->task, p, &s->task.stages[p->first + i], factor(s), last);
+        if (s->task.barriers && !error)
+            error = MPI_Barrier(epop_world());
+        seconds[i + 1] = stages_now() - end;
+        end += seconds[i + 1];
+    }
+    seconds[0] = end - begin;
+    return error;
+}
+
+static void book(struct synthetic *s)
+{
+    for (int64_t i = epop_dist_local_count(epop_dist_block(BOOKS), s->stages.rank, s->stages.size); i-- > 0;)
+        s->booked[i]++;
+    s->place.done++;
+    s->place.all++;
+}
+
+static int collect(struct synthetic *s)
+{
+    return times_collect(&s->times, &s->task, (int)s->place.phase, s->place.all, &s->rows, &s->place.row_count);
+}
+
+/* The ranks go on after a resize. Putting times together is no part of it. */
+static int end_standstill(struct synthetic *s)
+{
+    if (!s->resized)
+        return 0;
+    struct change *last = &s->changes[s->place.change_count - 1];
+    double until = stages_host_clock() - s->place.collecting;
+    last->stood = until - s->place.ended;
+    last->whole = until - last->whole;
+    s->resized = false;
+    return MPI_Bcast(last, sizeof *last, MPI_BYTE, 0, epop_world());
+}
+
+static int end_iteration(struct synthetic *s, const double *seconds)
+{
+    book(s);
+    int error = times_add(&s->times, &s->task, present(s), seconds, s->place.asked >= 0);
+    if (!error && s->place.done == present(s)->iterations)
+        error = collect(s);
+    ask(s);
+    s->place.ended = stages_host_clock();
+    return error;
+}
+
 static int iterate(void *data)
 {
-    synthetic_t *s = data;
-    const phase_t *p = &s->phases[s->place[PHASE]];
-    int rank, size, least = 0;
-    MPI_Comm_rank(epop_world(), &rank);
-    MPI_Comm_size(epop_world(), &size);
-    double seconds = p->seconds / speedup_at(p, size), begin = now();
-    s->due = (begin - s->due > seconds / 2 ? begin : s->due) + seconds;
-    bool last = s->place[ALL] % size == rank;
-    sleep_until(s->due - (last ? 0 : late_by(p, size, seconds)));
-    for (int64_t i = epop_dist_local_count(s->books, rank, size); i-- > 0;)
-        s->booked[i]++;
-    s->place[DONE]++;
-    s->place[ALL]++;
-    return MPI_Allreduce(&rank, &least, 1, MPI_INT, MPI_MIN, epop_world());
+    struct synthetic *s = data;
+    double seconds[STAGES + 1];
+    int error = end_standstill(s);
+    if (!error && !s->stages.size)
+        error = stages_open(&s->stages, &s->task);
+    if (error || waits(s))
+        return error ? error : wait_for_resize(s);
+    if (s->place.done == present(s)->iterations) /* the resize that it waited for has come */
+        return 0;
+    error = run_stages(s, seconds);
+    return error ? error : end_iteration(s, seconds);
 }
 
 static int more(void *data)
 {
-    const synthetic_t *s = data;
-    return s->place[DONE] < s->phases[s->place[PHASE]].iterations;
+    const struct synthetic *s = data;
+    return s->place.done < present(s)->iterations || (waits(s) && s->place.phase == s->task.phase_count - 1);
 }
 
 static int choose(int pc, void *data)
 {
-    synthetic_t *s = data;
+    struct synthetic *s = data;
     if (pc != CHOOSE) {
-        s->place[PHASE]++;
-        s->place[DONE] = 0;
+        s->place.phase++;
+        s->place.done = 0;
         return CHOOSE;
     }
-    const phase_t *p = &s->phases[s->place[PHASE]];
-    if (s->place[PHASE] == s->count)
+    if (s->place.phase == s->task.phase_count)
         return REPORT;
-    sizes.min = p->min;
-    sizes.max = p->max;
-    return p->rigid ? RIGID : ELASTIC;
+    set_sizes(s);
+    ask(s);
+    return present(s)->rigid ? RIGID : ELASTIC;
 }
 
 static void progress(void *data, epop_progress_t *progress)
 {
-    const synthetic_t *s = data;
-    *progress = (epop_progress_t){.iteration = s->place[DONE], .bound = s->phases[s->place[PHASE]].iterations};
-}
-
-/* ---- The arguments */
-
-static int take_points(phase_t *p, const char *text)
-{
-    int read = 0;
-    for (; *text && p->points < POINTS; text += read, p->points++) {
-        if (sscanf(text, "%d=%lf%n", &p->ranks[p->points], &p->speedups[p->points], &read) != 2)
-            return 1;
-        read += text[read] == ',';
-    }
-    return *text != 0;
-}
-
-static int take_speedup(phase_t *p, const char *text)
-{
-    if (strncmp(text, "table:", 6) == 0)
-        return take_points(p, text + 6);
-    return strcmp(text, "linear") != 0 && sscanf(text, "amdahl:%lf", &p->serial) != 1;
-}
-
-static int take_of_phase(phase_t *p, const char *argument)
-{
-    long long iterations;
-    if (sscanf(argument, "iterations=%lld", &iterations) == 1)
-        p->iterations = iterations;
-    else if (strncmp(argument, "speedup=", 8) == 0)
-        return take_speedup(p, argument + 8);
-    else if (strcmp(argument, "kind=rigid") == 0 || strcmp(argument, "kind=elastic") == 0)
-        p->rigid = argument[5] == 'r';
-    else
-        return sscanf(argument, "seconds=%lf", &p->seconds) != 1 && sscanf(argument, "mtct=%lf", &p->mtct) != 1 &&
-               sscanf(argument, "min=%d", &p->min) != 1 && sscanf(argument, "max=%d", &p->max) != 1;
-    return p->iterations < 0 || p->seconds < 0;
-}
-
-static int take(synthetic_t *s, const char *argument)
-{
-    double mib;
-    if (sscanf(argument, "mib=%lf", &mib) == 1 && mib >= 0)
-        s->dist = epop_dist_block((int64_t)(mib * 1048576 / sizeof(int64_t)));
-    else if (strncmp(argument, "phase=", 6) == 0 && s->count < PHASES)
-        s->phases[s->count++] = (phase_t){.iterations = 1, .seconds = 0.1, .serial = -1, .mtct = -1};
-    else
-        return s->count == 0 || take_of_phase(&s->phases[s->count - 1], argument);
-    return 0;
+    const struct synthetic *s = data;
+    *progress = (epop_progress_t){.iteration = s->place.done, .bound = present(s)->iterations};
 }
 
 /* ---- The data */
@@ -195,87 +300,209 @@ static int64_t own_count(epop_dist_t dist, int *rank, int *size)
     return epop_dist_local_count(dist, *rank, *size);
 }
 
-/* Local: a joining process comes here too, and gets its elements in the adapt block. */
+static void describe(void *data, epop_description_t *d)
+{
+    struct synthetic *s = data;
+    epop_describe_values(d, "task", &s->task, sizeof s->task);
+    epop_describe_values(d, "place", &s->place, sizeof s->place);
+    const struct resize *next = next_resize(s);
+    unsigned constant = next && next->in_window ? 0 : EPOP_CONSTANT;
+    epop_describe_array(d, "values", &s->values, MPI_INT64_T, epop_dist_block(s->task.moving), 0);
+    if (s->task.ahead)
+        epop_describe_array(d, "constants", &s->constants, MPI_INT64_T, epop_dist_block(s->task.ahead), constant);
+    epop_describe_array(d, "books", &s->booked, MPI_INT64_T, epop_dist_block(BOOKS), 0);
+    epop_describe_replicated(d, "rows", &s->rows, MPI_BYTE, s->place.row_count * (int64_t)sizeof *s->rows, 0);
+    epop_describe_replicated(d, "changes", &s->changes, MPI_BYTE, s->place.change_count * (int64_t)sizeof *s->changes,
+                             0);
+}
+
+static int64_t *make_values(int64_t all)
+{
+    int rank, size;
+    epop_dist_t dist = epop_dist_block(all);
+    int64_t count = own_count(dist, &rank, &size), *values = malloc(((size_t)count + 1) * sizeof *values);
+    for (int64_t i = 0; values && i < count; i++)
+        values[i] = value_of(epop_dist_global(dist, rank, size, i));
+    return values;
+}
+
+/* On rank 0, for all. */
+static int read_task(struct synthetic *s, int argc, char **argv)
+{
+    int error = task_read(&s->task, argc, argv);
+    if (!error)
+        error = times_begin(&s->task);
+    return error ? error : stages_measure(&s->task);
+}
+
+static int share_task(struct synthetic *s, int argc, char **argv)
+{
+    int wrong = is_first() ? read_task(s, argc, argv) : 0;
+    int error = MPI_Bcast(&wrong, 1, MPI_INT, 0, epop_world());
+    if (error || wrong)
+        return error ? error : wrong;
+    return MPI_Bcast(&s->task, sizeof s->task, MPI_BYTE, 0, epop_world());
+}
+
+/* A joining process comes here, too, and gets everything in the adapt block. */
 static int start(int *argc, char ***argv, void **data)
 {
-    synthetic_t *s = calloc(1, sizeof *s);
+    struct synthetic *s = calloc(1, sizeof *s);
     if (!s)
         return EPOP_ERR_MEMORY;
     *data = s;
-    s->dist = epop_dist_block(131072);
-    s->books = epop_dist_block(BOOKS);
-    for (int i = 1; i < *argc; i++)
-        if (take(s, (*argv)[i]) != 0) {
-            fprintf(stderr, "synthetic: argument '%s' is not understood, or there is no phase= before it\n",
-                    (*argv)[i]);
-            return EPOP_ERR_ARGUMENT;
-        }
-    sizes = (epop_sizes_t){.min = s->phases[0].min, .max = s->phases[0].max};
-    if (epop_status() == EPOP_JOINING)
+    s->place = (struct place){.holds = -1, .asked = -1};
+    s->ready = stages_host_clock();
+    if (epop_status() != EPOP_NEW)
         return 0;
-    int rank, size;
-    int64_t count = own_count(s->dist, &rank, &size);
-    s->values = malloc(((size_t)count + 1) * sizeof *s->values);
+    int error = share_task(s, *argc, *argv);
+    if (error)
+        return error;
+    set_sizes(s);
+    s->here = true;
+    s->place.began = s->place.ended = stages_host_clock();
+    s->values = make_values(s->task.moving);
+    s->constants = s->task.ahead ? make_values(s->task.ahead) : NULL;
     s->booked = calloc(BOOKS, sizeof *s->booked);
-    for (int64_t i = 0; s->values && i < count; i++)
-        s->values[i] = value_of(epop_dist_global(s->dist, rank, size, i));
-    return s->values && s->booked ? 0 : EPOP_ERR_MEMORY;
+    return s->values && s->booked && (s->constants || !s->task.ahead) ? 0 : EPOP_ERR_MEMORY;
+}
+
+/* At a restart: what was asked for is forgotten, and clocks are others. */
+static int rebuild(void *data)
+{
+    struct synthetic *s = data;
+    s->place.asked = -1;
+    s->here = true;
+    s->place.began = s->place.ended = stages_host_clock();
+    set_sizes(s);
+    return 0;
+}
+
+static void release(void *data)
+{
+    struct synthetic *s = data;
+    stages_close(&s->stages);
+    free(s->times.seconds);
+    free(s);
+}
+
+/* ---- A resize */
+
+/* The data, how long it took, and when the last process that joins was ready. */
+static int move(struct synthetic *s, const epop_window_t *window, struct change *change)
+{
+    double begin = stages_now();
+    int error = epop_redist_described(window, describe, s);
+    double latest[2] = {stages_now() - begin, window->old_rank < 0 ? s->ready : 0};
+    if (!error)
+        error = MPI_Allreduce(MPI_IN_PLACE, latest, 2, MPI_DOUBLE, MPI_MAX, window->all);
+    *change = (struct change){.from = window->old_size,
+                              .to = window->new_size,
+                              .joined = window->joining,
+                              .moved = latest[0],
+                              .spawn = latest[1]};
+    return error;
+}
+
+/* Times since the request, but for the last one, which is that of the request until it is known. */
+static int keep_change(struct synthetic *s, struct change *change)
+{
+    bool asked = is_asked_for(s, change->to);
+    struct change *more = realloc(s->changes, (size_t)(s->place.change_count + 1) * sizeof *more);
+    if (!more)
+        return EPOP_ERR_MEMORY;
+    change->asked = asked ? s->place.asked : -1;
+    change->happened = s->place.all;
+    change->spawn = asked && change->joined ? change->spawn - s->place.requested : NAN;
+    change->whole = asked ? s->place.requested : NAN;
+    s->changes = more;
+    s->changes[s->place.change_count++] = *change;
+    s->here = s->resized = true;
+    return 0;
+}
+
+static int collect_before(struct synthetic *s)
+{
+    double begin = stages_now();
+    int error = s->here ? collect(s) : 0;
+    s->place.collecting = stages_now() - begin;
+    stages_close(&s->stages);
+    return error;
 }
 
 static int adapt(void *data)
 {
-    synthetic_t *s = data;
+    struct synthetic *s = data;
     epop_window_t window = {0};
-    int error = epop_adapt_begin(&window);
-    s->place[RESIZES]++;
-    s->due = 0;
-    if (error == 0)
-        error = epop_redist(&window, s->dist, MPI_INT64_T, &s->values);
-    if (error == 0)
-        error = epop_redist(&window, s->books, MPI_INT64_T, &s->booked);
-    if (error == 0)
-        error = epop_redist_replicated(&window, s->place, PLACES, MPI_INT64_T);
-    sizes.min = s->phases[s->place[PHASE]].min;
-    sizes.max = s->phases[s->place[PHASE]].max;
-    if (error == 0)
+    struct change change;
+    int error = collect_before(s);
+    if (!error)
+        error = epop_adapt_begin(&window);
+    if (!error)
+        error = move(s, &window, &change);
+    if (error || window.status == EPOP_LEAVING)
+        return error ? error : epop_adapt_commit();
+    set_sizes(s);
+    error = keep_change(s, &change);
+    if (!error)
         error = epop_adapt_commit();
-    if (window.status == EPOP_LEAVING)
-        free(s);
+    if (!error)
+        pass(s, window.new_size);
     return error;
 }
 
-/* Elements that are right, and iterations that are booked on all counters alike: -1 if not. */
-static void verify(const synthetic_t *s, int64_t *right, int64_t *least)
+/* ---- The end */
+
+static int64_t count_right(const int64_t *values, int64_t all)
 {
     int rank, size;
-    *right = 0;
-    *least = s->place[ALL];
-    for (int64_t i = own_count(s->dist, &rank, &size); i-- > 0;)
-        *right += s->values[i] == value_of(epop_dist_global(s->dist, rank, size, i));
-    for (int64_t i = own_count(s->books, &rank, &size); i-- > 0;)
-        *least = s->booked[i] == s->place[ALL] ? *least : -1;
+    int64_t right = 0;
+    epop_dist_t dist = epop_dist_block(all);
+    for (int64_t i = own_count(dist, &rank, &size); i-- > 0;)
+        right += values[i] == value_of(epop_dist_global(dist, rank, size, i));
+    return right;
+}
+
+/* Elements that are right, and iterations that are booked on all counters alike: -1 if not. */
+static void verify(const struct synthetic *s, int64_t *right, int64_t *least)
+{
+    int rank, size;
+    *right = count_right(s->values, s->task.moving) + count_right(s->constants, s->task.ahead);
+    *least = s->place.all;
+    for (int64_t i = own_count(epop_dist_block(BOOKS), &rank, &size); i-- > 0;)
+        *least = s->booked[i] == s->place.all ? *least : -1;
     MPI_Allreduce(MPI_IN_PLACE, right, 1, MPI_INT64_T, MPI_SUM, epop_world());
     MPI_Allreduce(MPI_IN_PLACE, least, 1, MPI_INT64_T, MPI_MIN, epop_world());
 }
 
+static int report_times(struct synthetic *s)
+{
+    int error = end_standstill(s);
+    if (!error && s->place.phase < s->task.phase_count)
+        error = collect(s);
+    if (error || !is_first())
+        return error;
+    return times_end(&s->task, s->rows, s->place.row_count, s->changes, s->place.change_count,
+                     stages_host_clock() - s->place.began);
+}
+
 static int report(void *data)
 {
-    synthetic_t *s = data;
-    int rank, size;
-    int64_t right, booked, asked = 0;
-    own_count(s->dist, &rank, &size);
+    struct synthetic *s = data;
+    int64_t right, booked, elements = s->task.moving + s->task.ahead;
+    int error = report_times(s);
     verify(s, &right, &booked);
-    for (int64_t i = 0; i < s->count; i++)
-        asked += s->phases[i].iterations;
-    if (rank == 0)
+    while (s->place.phase == s->task.phase_count && next_resize(s))
+        miss(s);
+    if (is_first())
         printf("synthetic: %lld of %lld iterations, %lld of %lld elements right, %lld resizes, %d ranks at the end\n",
-               (long long)booked, (long long)asked, (long long)right, (long long)s->dist.count,
-               (long long)s->place[RESIZES], size);
-    int wrong = booked != s->place[ALL] || right != s->dist.count;
-    free(s->values);
-    free(s->booked);
-    free(s);
-    return wrong;
+               (long long)booked, (long long)task_iterations(&s->task), (long long)right, (long long)elements,
+               (long long)s->place.change_count, world_size());
+    fflush(stdout);
+    MPI_Barrier(epop_world()); /* as the first error ends all ranks, and what they have still to print */
+    if (error)
+        return error;
+    return booked != s->place.all || right != elements ? 1 : s->place.missed ? EPOP_ERR_REFUSED : 0;
 }
 
 epop_program_t *get_program(void)
@@ -285,6 +512,9 @@ epop_program_t *get_program(void)
         return NULL;
     program->name = "synthetic";
     program->finalizer = REPORT;
+    program->describe = describe;
+    program->rebuild = rebuild;
+    program->release = release;
     epop_element_t *e = program->elements;
     e[START] = (epop_element_t){.type = EPOP_INIT, .name = "start", .init = start};
     e[CHOOSE] = (epop_element_t){.type = EPOP_BRANCH, .name = "choose", .branch_condition = choose};

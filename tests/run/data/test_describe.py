@@ -196,5 +196,5 @@ def test_a_program_of_version_1_runs(space):
 def test_check_says_what_blocks_there_are(space):
     result = space.epop("--driver", "check", DESCRIBED)
     assert "blocks of the program: describe rebuild release\n" in result.out, result
-    result = space.epop("--driver", "check", job.program("synthetic"))
+    result = space.epop("--driver", "check", job.program("branches"))
     assert result.status == 0 and "blocks of the program" not in result.out, result

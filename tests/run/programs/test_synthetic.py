@@ -1,5 +1,7 @@
-"""programs/synthetic: a job that takes the time it was told, and loses nothing of its data and its work in resizes."""
+"""programs/synthetic: a job that takes the time it was told, loses nothing of its data and its work in resizes, and
+asks for these itself."""
 
+import csv
 import re
 import time
 
@@ -58,3 +60,176 @@ def test_bad_argument_of_a_phase(space):
     for argument in ("seconds=x", "speedup=cubic", "speedup=table:1,2", "iterations=-1"):
         result = space.epop(SYNTHETIC, "phase=a", argument, ranks=1)
         assert result.status != 0 and f"argument '{argument}' is not understood" in result.err, result
+
+
+# ---- Stages, and resizes that it asks for
+
+ROW = re.compile(r"^(?P<phase>\S+) +(?P<ranks>\d+) +(?P<iterations>\d+) +(?P<meanwhile>\d+)  (?P<of>iteration|\d+ \w+) +"
+                 r"(?P<mean>[\d.]+) +(?P<median>[\d.]+) +(?P<least>[\d.]+) +(?P<most>[\d.]+)$", flags=re.M)
+CHANGE = re.compile(r"^(?P<sizes>\d+ -> \d+) +(?P<joining>\d+) +(?P<asked>\d+|-) +(?P<happened>\d+) +(?P<spawn>[\d.]+|-) +"
+                    r"(?P<moved>[\d.]+) +(?P<stood>[\d.]+) +(?P<whole>[\d.]+|-)$", flags=re.M)
+
+
+def last_figures(result, status=0):
+    """As figures(), where a table is before that line."""
+    assert result.status == status, result
+    return [int(figure) for figure in re.fullmatch(END, result.out[result.out.rindex("synthetic: "):]).groups()]
+
+
+def rows(result):
+    return [match.groupdict() for match in ROW.finditer(result.out)]
+
+
+def changes(result):
+    return [match.groupdict() for match in CHANGE.finditer(result.out)]
+
+
+def iterations(result):
+    """In the table: of all sizes together."""
+    return sum(int(row["iterations"]) for row in rows(result) if row["of"] == "iteration")
+
+
+def sizes(result):
+    """And which were asked for after how many iterations."""
+    return [(change["sizes"], change["asked"]) for change in changes(result)]
+
+
+def is_in_order(change):
+    """The parts of a resize are parts."""
+    return (float(change["moved"]) <= float(change["stood"]) <= float(change["whole"]) and
+            (change["spawn"] == "-" or float(change["spawn"]) <= float(change["whole"])))
+
+
+STAGES = [("pi", "seconds=0.002"), ("matrix", "granularity=20"), ("point", "bytes=1000"), ("bcast", "bytes=10"), ("allgatherv", "bytes=1001"),
+          ("reduce", "bytes=1"), ("allreduce", "seconds=0.001"), ("bcast", "capped=yes"), ("pi", "capped=yes"), ("sleep", "seconds=0.001")]
+
+
+def test_stages_and_resizes(space):
+    """Every kind of stage at one, an even and an odd number of ranks, in a world that grows and shrinks."""
+    stages = [word for kind, more in STAGES for word in (f"stage={kind}", "seconds=0.001", more)]
+    result = space.epop("--start", "1", SYNTHETIC, "mib=0.5", "ahead=0.25", "resize=5:3", "resize=10:2", "table=yes", "phase=a", *stages,
+                        "iterations=15", ranks=3)
+    assert last_figures(result) == [15, 15, 98304, 98304, 2, 2]
+    assert sizes(result) == [("1 -> 3", "5"), ("3 -> 2", "10")] and all(map(is_in_order, changes(result))), result
+    assert [change["joining"] for change in changes(result)] == ["2", "0"] and changes(result)[1]["spawn"] == "-"
+    assert iterations(result) == 15 and result.err == "", result
+    expected = [f"{number} {kind}" for number, (kind, _) in enumerate(STAGES)]
+    assert [row["of"] for row in rows(result)][:11] == ["iteration", *expected], result
+    for row in rows(result):
+        assert float(row["least"]) <= float(row["median"]) <= float(row["most"]) and float(row["mean"]) <= float(row["most"]) + 1e-6, result
+
+
+def test_resizes_in_phases(space):
+    """One at once, one that comes in a rigid phase and happens behind it, one to the present size, one behind the last iteration."""
+    result = space.epop("--start", "1", SYNTHETIC, "resize=0:2", "resize=6:3", "resize=8:3", "resize=12:1", "table=yes", "phase=a",
+                        "iterations=5", "seconds=0.01", "phase=b", "kind=rigid", "iterations=3", "seconds=0.01", "phase=c",
+                        "iterations=4", "seconds=0.01", ranks=3)
+    assert last_figures(result)[:2] == [12, 12] and last_figures(result)[4:] == [3, 1]
+    assert sizes(result) == [("1 -> 2", "0"), ("2 -> 3", "6"), ("3 -> 1", "12")], result
+    assert [(row["ranks"], row["iterations"]) for row in rows(result) if row["phase"] == "b" and row["of"] == "iteration"] == [("2", "3")]
+
+
+@pytest.mark.parametrize("speedup, ranks, seconds", [("none", 2, 0.03), ("linear", 2, 0.015)])
+def test_weak_and_strong(space, speedup, ranks, seconds):
+    """Beside another stage a sleep does not catch up."""
+    result = space.epop(SYNTHETIC, "table=yes", "phase=a", "iterations=4", f"speedup={speedup}", "stage=sleep", "seconds=0.03", "stage=bcast",
+                        "bytes=1", ranks=ranks)
+    assert last_figures(result)[0] == 4 and float(rows(result)[1]["least"]) >= seconds - 1e-6, result
+
+
+def times_in(path):
+    """Of each kind."""
+    with path.open() as file:
+        lines = list(csv.DictReader(file, delimiter="\t"))
+    return {what: [float(line["seconds"]) for line in lines if line["what"] == what] for what in {line["what"] for line in lines}}
+
+
+def test_output(space):
+    """Every time is in the file, of which the table has what is in it."""
+    path = space.directory / "times.tsv"
+    result = space.epop("--start", "2", SYNTHETIC, f"output={path.name}", "table=yes", "resize=4:1", "phase=a", "iterations=9", "stage=pi",
+                        "seconds=0.002", "stage=reduce", "bytes=10", ranks=2)
+    assert last_figures(result)[0] == 9
+    with path.open() as file:
+        lines = list(csv.DictReader(file, delimiter="\t"))
+    of = {what: [line for line in lines if line["what"] == what] for what in {line["what"] for line in lines}}
+    assert [line["iteration"] for line in of["iteration"]] == [str(number) for number in range(9)]
+    assert len(of["stage"]) == 18 and set(of) == {"iteration", "stage", "redistribution", "standstill", "resize", "all"}
+    assert (of["resize"][0]["from"], of["resize"][0]["ranks"]) == ("2", "1") and float(of["all"][0]["seconds"]) > 0
+    for row in rows(result):
+        what, stage = ("iteration", "-") if row["of"] == "iteration" else ("stage", row["of"].split()[0])
+        own = [float(line["seconds"]) for line in of[what] if line["stage"] == stage and line["ranks"] == row["ranks"]]
+        assert len(own) == int(row["iterations"]) and abs(sum(own) / len(own) - float(row["mean"])) < 2e-6
+
+
+@pytest.mark.parametrize("capture", ["max", "mean", "median"])
+def test_the_time_of_several_ranks(space, capture):
+    """All sleep for as long, and the iterations, which barriers keep apart, take no longer than there was time."""
+    result = space.epop(SYNTHETIC, "output=times.tsv", f"capture={capture}", "barriers=yes", "phase=a", "iterations=5", "speedup=none",
+                        "stage=sleep", "seconds=0.03", "stage=bcast", "bytes=1", ranks=3)
+    assert figures(result)[0] == 5
+    lines = times_in(space.directory / "times.tsv")
+    assert all(seconds >= 0.03 - 1e-6 for seconds in lines["iteration"]) and sum(lines["iteration"]) <= lines["all"][0], lines
+
+
+def test_output_that_cannot_be_written(space):
+    result = space.epop(SYNTHETIC, "output=no/such/folder", "phase=a", ranks=2)
+    assert result.status != 0 and result.err.count("no/such/folder: No such file or directory") == 1, result
+
+
+def test_a_resize_that_is_refused(space):
+    """It waits for it, goes on, and says so in the end."""
+    result = space.epop("--backend", "pool", SYNTHETIC, "resize=3:9", "wait=0.1", "table=yes", "phase=a", "iterations=8", "seconds=0.001", ranks=2)
+    assert last_figures(result, status=1) == [8, 8, 131072, 131072, 0, 2] and sizes(result) == []
+    assert result.err.count("the resize to 9 ranks did not happen (resize=3:9); it goes on with 2; epopctl watch shows why") == 1, result
+
+
+def test_a_resize_that_the_phase_does_not_accept(space):
+    """The next one is."""
+    result = space.epop("--start", "2", SYNTHETIC, "resize=1:3", "resize=2:1", "table=yes", "phase=a", "iterations=4", "seconds=0.001",
+                        "max=2", ranks=3)
+    assert last_figures(result, status=1) == [4, 4, 131072, 131072, 1, 1] and sizes(result) == [("2 -> 1", "2")]
+    assert "the resize to 3 ranks did not happen (resize=1:3); it goes on with 2" in result.err, result
+
+
+def test_a_resize_of_others_in_between(space):
+    """What it waits for is asked for again behind it."""
+    it = space.start_epop("--backend", "pool", SYNTHETIC, "resize=3:9", "wait=100000", "table=yes", "phase=a", "iterations=4",
+                          "seconds=0.001", ranks=2)
+    it.wait_for_line("it waits for the resize to 9 ranks, for 100000 s at most", stream="err")
+    space.resize(1)
+    result = space.stop(it)
+    assert last_figures(result) == [4, 4, 131072, 131072, 1, 1] and sizes(result) == [("2 -> 1", "-")], result
+
+
+def adaptations(space, *arguments, size):
+    it = space.start_epop("--start", "1", SYNTHETIC, *arguments, ranks=2)
+    status = space.wait_for_status(lambda status: status["size"] == size and status["adaptations"][-1]["state"] == "committed")
+    return it, status["adaptations"]
+
+
+def test_constant_data_moves_ahead(space):
+    it, done = adaptations(space, "mib=0", "ahead=1", "resize=3:2", "phase=a", "iterations=100000000", "seconds=0.01", size=2)
+    assert done[0]["ahead"] == 524288, done
+    assert last_figures(space.stop(it))[2:] == [131072, 131072, 1, 2]
+
+
+def test_restart(space):
+    """Saved after some iterations, with a resize still to come."""
+    words = [SYNTHETIC, "ahead=0.1", "resize=40:2", "table=yes", "phase=a", "iterations=45", "seconds=0.001"]
+    asks = {"EPOP_TEST_AT": "4", "EPOP_TEST_FILE": str(space.directory / "saved/*-0001.h5")}
+    options = ["--start", "1", "--checkpoint-dir", "saved", "--driver", job.test_program("driver_asks")]
+    assert last_figures(space.epop(*options, *words, ranks=2, env=asks))[4:] == [1, 2]
+    result = space.epop("--restart", "saved", "--start", "1", *words, ranks=2)
+    assert last_figures(result) == [45, 45, 144179, 144179, 1, 2] and sizes(result) == [("1 -> 2", "40")], result
+
+
+def test_bad_arguments_of_stages_and_resizes(space):
+    for argument in ("stage=dance", "bytes=-1", "bytes=3000000000", "granularity=0", "capped=maybe", "resize=1", "resize=-1:2", "resize=1:0",
+                     "ahead=-1", "wait=soon", "table=maybe", "output=", "capture=min", "barriers=maybe"):
+        result = space.epop(SYNTHETIC, "phase=a", argument, ranks=1)
+        assert result.status != 0 and f"argument '{argument}' is not understood" in result.err, result
+    result = space.epop(SYNTHETIC, "resize=3:2", "resize=1:3", "phase=a", ranks=1)
+    assert result.status != 0 and "argument 'resize=1:3' is not understood" in result.err, result
+    result = space.epop(SYNTHETIC, "resize=3:2", "phase=a", "iterations=2", ranks=1)
+    assert result.status != 0 and "resize=3:2 comes after the last of 2 iterations" in result.err, result
