@@ -5,8 +5,9 @@
  *
  *     mpiexec.mpich -n 4 epop --start 2 synthetic mib=64 phase=read kind=rigid seconds=1 \
  *         phase=solve iterations=200 seconds=0.5 speedup=amdahl:0.1 min=1 max=4
+ *     mpiexec.mpich -n 4 epop --start 2 synthetic config=FILE.ini
  *
- * Source: the synthetic application of Martín-Álvarez et al. (2021, 2022).
+ * Sources: the .ini files of Proteo, whose model is that of Martín-Álvarez et al. (2021, 2022).
  */
 #include <epop/epop.h>
 
@@ -330,6 +331,11 @@ static int64_t *make_values(int64_t all)
 static int read_task(struct synthetic *s, int argc, char **argv)
 {
     int error = task_read(&s->task, argc, argv);
+    if (!error && s->task.ranks && s->task.ranks != world_size()) {
+        fprintf(stderr, "synthetic: [resize0] has Procs=%d, and the job starts with %d ranks: epop --start %d\n",
+                s->task.ranks, world_size(), s->task.ranks);
+        error = EPOP_ERR_ARGUMENT;
+    }
     if (!error)
         error = times_begin(&s->task);
     return error ? error : stages_measure(&s->task);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proteo.h"
+
 static const char *const kinds[KINDS] = {[SLEEP] = "sleep",    [PI] = "pi",
                                          [MATRIX] = "matrix",  [POINT] = "point",
                                          [BCAST] = "bcast",    [ALLGATHERV] = "allgatherv",
@@ -212,6 +214,7 @@ static int take_general(struct task *task, const char *argument)
     return 0;
 }
 
+/* Those that go with a configuration, too. */
 static int take_about_output(struct task *task, const char *argument)
 {
     if (!strncmp(argument, "output=", 7))
@@ -249,14 +252,25 @@ static int check_resizes(const struct task *task)
     return 0;
 }
 
+static const char *find_configuration(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], "config=", 7))
+            return argv[i] + 7;
+    return NULL;
+}
+
 int task_read(struct task *task, int argc, char **argv)
 {
     bool named = false;
-    *task = (struct task){.factor = 1, .moving = 131072, .patience = 90};
+    const char *file = find_configuration(argc, argv);
+    *task = (struct task){.factor = 1, .moving = 131072, .patience = 90, .table = file};
     for (int i = 1; i < argc; i++)
-        if (take(task, &named, argv[i])) {
-            fprintf(stderr, "synthetic: argument '%s' is not understood, or there is no phase= before it\n", argv[i]);
+        if (file ? strncmp(argv[i], "config=", 7) != 0 && take_about_output(task, argv[i])
+                 : take(task, &named, argv[i])) {
+            fprintf(stderr, "synthetic: argument '%s' is not understood%s\n", argv[i],
+                    file ? " beside config=" : ", or there is no phase= before it");
             return EPOP_ERR_ARGUMENT;
         }
-    return check_resizes(task);
+    return file ? proteo_read(task, file) : check_resizes(task);
 }

@@ -1,6 +1,6 @@
 /*
  * What synthetic has to do, the same on every rank: phases of iterations, the stages of each iteration, and the resizes
- * that the program itself asks for.
+ * that the program itself asks for. Arguments and the .ini files of Proteo fill in the same.
  */
 #ifndef SYNTHETIC_TASK_H
 #define SYNTHETIC_TASK_H
@@ -70,7 +70,8 @@ struct phase *task_add_phase(struct task *task, const char *name);
 int64_t task_iterations(const struct task *task);
 double task_speedup(const struct phase *phase, int ranks);
 
-/* From the arguments, with a line on standard error for what is wrong. 0 or an EPOP_ERR_. Local. */
+/* From the arguments, with a line on standard error for what is wrong, and for each key of a file that is not
+ * followed. 0 or an EPOP_ERR_. Local. */
 int task_read(struct task *task, int argc, char **argv);
 
 #endif

@@ -1,11 +1,12 @@
-"""programs/synthetic: a job that takes the time it was told, loses nothing of its data and its work in resizes, and
-asks for these itself."""
+"""programs/synthetic: a job that takes the time it was told, loses nothing of its data and its work in resizes, asks for these itself,
+and does what a configuration of Proteo says."""
 
 import csv
 import re
 import time
 
 import job
+import joining
 import pytest
 
 SYNTHETIC = job.program("synthetic")
@@ -233,3 +234,247 @@ def test_bad_arguments_of_stages_and_resizes(space):
     assert result.status != 0 and "argument 'resize=1:3' is not understood" in result.err, result
     result = space.epop(SYNTHETIC, "resize=3:2", "phase=a", "iterations=2", ranks=1)
     assert result.status != 0 and "resize=3:2 comes after the last of 2 iterations" in result.err, result
+
+
+# ---- Configurations of Proteo
+
+GENERAL = """[general]
+Total_Resizes=2
+Total_Stages=4
+Granularity=1000
+SDR=1000.0
+ADR=80000.25
+Rigid=1
+Capture_Method=2
+; end [general]
+[stage0]
+Stage_Type=0
+Stage_Bytes=0
+Stage_Time=0.004
+;end [stage0]
+[stage1]
+Stage_Type=3
+Stage_Bytes=0
+Stage_Time_Capped=1
+Stage_Time=0.002
+[stage2]
+Stage_Type=6
+Stage_Bytes=8
+Stage_Time=0
+[stage3]
+Stage_Type=4
+Stage_Bytes=33176
+Stage_Time=0
+"""
+RESIZES = """[resize0]
+Iters=4
+Procs=2
+FactorS=0.5
+Dist=compact
+Redistribution_Method=0
+Redistribution_Strategy=1
+Spawn_Method=0
+Spawn_Strategy=1
+;end [resize0]
+[resize1]
+Iters=6
+Procs=3
+FactorS=0.33
+Dist=compact
+Redistribution_Method=1
+Redistribution_Strategy=1
+Spawn_Method=0
+Spawn_Strategy=1
+;end [resize1]
+[resize2]
+Iters=5
+Procs=1
+FactorS=1
+Dist=spread
+Redistribution_Method=0
+Redistribution_Strategy=2
+Spawn_Method=1
+Spawn_Strategy=1,2
+"""
+TOLD = [("resize1", "Spawn_Method", "Spawn_Method=0 in [resize1]: the job's options decide, for all its resizes; this is epop --backend spawn "
+                                    "--spawn-method baseline"),
+        ("resize1", "Spawn_Strategy", "Spawn_Strategy in [resize1]: the job's options decide, for all its resizes; this is epop --backend spawn "
+                                      "--spawn-strategy plain --spawn-async"),
+        ("resize2", "Dist", "Dist=spread in [resize2]: ranks are where the job's launch and options put them"),
+        ("resize2", "Redistribution_Method", "Redistribution_Method=0 in [resize2]: data moves by point-to-point messages, which is 1"),
+        ("resize2", "Redistribution_Strategy", "Redistribution_Strategy in [resize2]: data of ADR is moved by a thread, which is 1"),
+        ("resize2", "Spawn_Method", "Spawn_Method in [resize2]: the job spawns in one way for all its resizes, as for [resize1]"),
+        ("resize2", "Spawn_Strategy", "Spawn_Strategy in [resize2]: the job spawns in one way for all its resizes, as for [resize1]")]
+
+
+def line_of(text, section, key=None):
+    """Its number in the file; without a key that of the section."""
+    lines = text.splitlines()
+    start = lines.index(f"[{section}]")
+    return start + 1 + (next(number for number, line in enumerate(lines[start:]) if line.startswith(f"{key}=")) if key else 0)
+
+
+def lines_about(text, told=TOLD):
+    """What it says of the file."""
+    return sorted((line_of(text, section, key), line) for section, key, line in told)
+
+
+def configured(space, text, *options, ranks, start=2, **how):
+    (space.directory / "two.ini").write_text(text)
+    at = ("--start", str(start)) if start else ()
+    return space.epop(*options, *at, SYNTHETIC, "config=two.ini", ranks=ranks, **how)
+
+
+def require_done(result, joining_ranks):
+    assert last_figures(result) == [15, 15, 10125, 10125, 2, 1]
+    assert sizes(result) == [("2 -> 3", "4"), ("3 -> 1", "10")] and iterations(result) == 15, result
+    assert [change["joining"] for change in changes(result)] == joining_ranks and all(map(is_in_order, changes(result))), result
+
+
+def told(result):
+    """The lines about the file."""
+    return sorted((int(number), text) for number, text in re.findall(r"^two.ini:(\d+): (.*)$", result.err, flags=re.M))
+
+
+def test_a_configuration(space):
+    """Each line once, by rank 0."""
+    result = configured(space, GENERAL + RESIZES, ranks=3)
+    require_done(result, ["1", "0"])
+    assert told(result) == lines_about(GENERAL + RESIZES), result
+    assert [row["of"] for row in rows(result)][:5] == ["iteration", "0 pi", "1 bcast", "2 allreduce", "3 allgatherv"], result
+
+
+@joining.needed
+@pytest.mark.parametrize("options, joins", [(joining.JOIN, ["1", "0"]), (joining.SPAWN, ["1", "0"]), (joining.BASELINE, ["3", "1"]),
+                                            (joining.BASELINE + joining.ASYNC + joining.SINGLE, ["3", "1"])],
+                         ids=["join", "merge", "baseline", "baseline-async-single"])
+def test_a_configuration_where_processes_are_started(space, options, joins):
+    """Those of rank 0, too: what it knew of times has gone with it to the next one."""
+    result = configured(space, GENERAL + RESIZES, *options, ranks=2, start=None)
+    require_done(result, joins)
+    assert told(result) == lines_about(GENERAL + RESIZES), result
+
+
+def test_data_of_adr_that_moves_in_the_window(space):
+    """By the strategy that is none; with the other one it comes ahead."""
+    text = GENERAL + RESIZES.replace("Redistribution_Strategy=1", "Redistribution_Strategy=0").replace("Iters=6", "Iters=100000000")
+    (space.directory / "two.ini").write_text(text)
+    it = space.start_epop("--start", "2", SYNTHETIC, "config=two.ini", ranks=3)
+    status = space.wait_for_status(lambda status: status["size"] == 3 and status["adaptations"][-1]["state"] == "committed")
+    assert "ahead" not in status["adaptations"][0] and status["adaptations"][0]["bytes"] > 20000, status
+    space.stop(it)
+
+
+PHASES = """[general]
+Total_Resizes=1
+Total_Phases=2
+SDR=0
+ADR=0
+[phase0]
+Total_Iters=4
+Total_Stages=4
+[phase0.stage0]
+Stage_Type=1
+Granularity=20
+Stage_Time=0.002
+Stage_Bytes=0
+[phase0.stage1]
+Stage_Type=3
+Stage_Bytes=100
+Stage_Time=0
+Stage_Identifier=1
+[phase0.stage2]
+Stage_Type=4
+Stage_Bytes=0
+Stage_Time=0
+Stage_Identifier=1
+[phase0.stage3]
+Stage_Type=9
+Stage_Bytes=100
+Stage_Time=0
+[phase1]
+Total_Iters=5
+Total_Stages=1
+[phase1.stage0]
+Stage_Type=8
+Stage_Bytes=16
+Stage_Time=0
+[resize0]
+Iters=2
+Procs=1
+[resize1]
+Iters=7
+Procs=2
+FactorS=1
+"""
+
+
+def test_a_configuration_with_phases(space):
+    result = configured(space, PHASES, ranks=2, start=1)
+    assert last_figures(result) == [9, 9, 0, 0, 1, 2] and sizes(result) == [("1 -> 2", "2")]
+    later = [("phase0.stage1", "Stage_Type", "Stage_Type=3 in [phase0.stage1]: the exchange is complete before the next stage"),
+             ("phase0.stage2", "Stage_Type",
+              "Stage_Type=4 in [phase0.stage2]: there is nothing to wait for, as exchanges are complete at once"),
+             ("phase0.stage3", "Stage_Type", "Stage_Type=9 in [phase0.stage3]: nothing is written")]
+    assert told(result) == lines_about(PHASES, later), result
+    named = [(row["phase"], row["of"]) for row in rows(result) if row["phase"] == "phase0"][:5]
+    assert [of for _, of in named] == ["iteration", "0 matrix", "1 point", "2 nothing", "3 nothing"], result
+
+
+def test_what_is_left_out(space):
+    """Sections beyond the totals, and keys and sections that nobody knows; and a comment behind a value."""
+    text = GENERAL + RESIZES + "[resize3]\nIters=1\n[stage4]\nStage_Type=0\n[other]\nx=1\n"
+    text = text.replace("SDR=1000.0", "SDR=1000.0 ; bytes").replace("Capture_Method=2", "Datasize=3")
+    result = configured(space, text, ranks=3)
+    require_done(result, ["1", "0"])
+    left_out = [("general", "Datasize", "Datasize in [general]: there is no such key here; it is left out"),
+                ("resize3", None, "[resize3] is left out, as Total_Resizes says"),
+                ("stage4", None, "[stage4] is left out, as Total_Stages says"),
+                ("other", None, "[other]: it means nothing here, and is left out")]
+    assert told(result) == lines_about(text, TOLD + left_out), result
+
+
+def wrong(text, section, key, message):
+    """A file, and the line about it."""
+    return text, f"two.ini:{line_of(text, section, key)}: {message}"
+
+
+WRONG = {
+    "no section": ("x=1\n" + GENERAL + RESIZES, "two.ini:1: 'x=1' stands before the first [section]"),
+    "no number": wrong(GENERAL.replace("Total_Stages=4", "Total_Stages=four") + RESIZES, "general", "Total_Stages",
+                       "Total_Stages=four: it is a number from 1 to 64"),
+    "a number and more": wrong(GENERAL.replace("Rigid=1", "Rigid=1x") + RESIZES, "general", "Rigid",
+                               "Rigid=1x: it is a number from 0 to 1"),
+    "out of range": wrong(GENERAL.replace("Stage_Type=6", "Stage_Type=11") + RESIZES, "stage2", "Stage_Type",
+                          "Stage_Type=11: it is a number from 0 to 10"),
+    "no line": ("hello\n" + GENERAL + RESIZES, "two.ini:1: 'hello' is neither [section] nor key=value"),
+    "no bracket": ("[resize\n" + GENERAL + RESIZES, "two.ini:1: a section is a name in brackets, as in [stage0]"),
+    "twice": (GENERAL.replace("Rigid=1", "SDR=2") + RESIZES, "two.ini:7: SDR stands in [general] already, in line 5"),
+    "no place": wrong(GENERAL + RESIZES.replace("spread", "wide"), "resize2", "Dist", "Dist=wide: it is compact or spread"),
+    "no list": wrong(GENERAL + RESIZES.replace("1,2", "1,9"), "resize2", "Spawn_Strategy",
+                     "Spawn_Strategy=1,9: it is a list of numbers from 0 to 5"),
+    "no stage": (GENERAL.replace("Total_Stages=4", "Total_Stages=5") + RESIZES,
+                 "two.ini: there is no section [stage4], though Total_Stages says so"),
+    "no resize": (GENERAL.replace("Total_Resizes=2", "Total_Resizes=3") + RESIZES,
+                  "two.ini: there is no section [resize3], and there is one more than Total_Resizes says"),
+    "no key": wrong(GENERAL + RESIZES.replace("Procs=3\n", ""), "resize1", None, "[resize1] has no Procs"),
+    "no granularity": wrong(GENERAL.replace("Granularity=1000\n", "") + RESIZES, "stage0", None, "[stage0] has no Granularity"),
+    "nothing": ("", "two.ini: there is no section [general]"),
+    "more iterations": (PHASES.replace("Iters=2", "Iters=10"), "two.ini: the phases have 9 iterations, and the last resize comes after 10"),
+    "other ranks": (GENERAL + RESIZES.replace("Procs=2", "Procs=1"),
+                    "synthetic: [resize0] has Procs=1, and the job starts with 2 ranks: epop --start 1"),
+}
+
+
+@pytest.mark.parametrize("text, line", WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_configuration(space, text, line):
+    """It says so once, and nothing is run."""
+    result = configured(space, text, ranks=2)
+    assert result.status != 0 and result.err.splitlines().count(line) == 1 and result.out == "", result
+
+
+def test_a_configuration_that_is_not_there(space):
+    result = space.epop(SYNTHETIC, "config=none.ini", ranks=2)
+    assert result.status != 0 and result.err.splitlines().count("none.ini: No such file or directory") == 1, result
+    result = space.epop(SYNTHETIC, "config=none.ini", "phase=a", ranks=2)
+    assert result.status != 0 and "argument 'phase=a' is not understood beside config=" in result.err, result
