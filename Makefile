@@ -91,8 +91,9 @@ helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(filter-out 
 # Those whose library is there; `make bench` installs what is missing.
 no_bench := $(if $(shell pkg-config --exists hdf5-mpich && echo yes),,checkpoint) $(if $(shell pkg-config --exists scalapack-mpich && echo yes),,pdgemm pdgesv)
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(filter-out $(no_bench:%=bench/%.c),$(wildcard bench/*.c)))
+bench_programs := $(patsubst bench/programs/%.c,$(BUILD)/bench/%.so,$(wildcard bench/programs/*.c))
 
-.PHONY: all html deps demo test test-deps tests units benches bench soak mpich mpich-info install clean format help
+.PHONY: all html deps demo test test-deps tests units benches bench papers soak mpich mpich-info install clean format help
 all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
@@ -104,6 +105,7 @@ help:
 	@echo "make test       install what is missing, build, and run all tests"
 	@echo "make soak       resize ledger and gauss at random, 1000 times each, 300 times with faults, and under --recover (SOAK='--resizes 100 --seed 7')"
 	@echo "make bench      measure, and write the tables of docs/internals/performance.md"
+	@echo "make papers     repeat evaluations of papers, into docs/internals/papers.md; with DEVICE=ch3:sock (PAPERS='martin2023')"
 	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi,"
 	@echo "                MPICH_LANGUAGES='fortran c++': with mpif90 and mpicxx)"
 	@echo "make mpich-info show which MPICH is used and what it can do"
@@ -361,13 +363,10 @@ $(BUILD)/bench/psets: bench/psets.c $(wildcard epop_api/epop/*.h) | $(LIB)/libep
 	$(Q)$(MPICC) -Iepop_api -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE $(SANITIZE) $(LDFLAGS) $< -o $@ $(plain_libs)
 $(BUILD)/bench/checkpoint: LDLIBS += $(shell pkg-config --cflags --libs hdf5-mpich 2>/dev/null)
 $(BUILD)/bench/pdgemm $(BUILD)/bench/pdgesv: LDLIBS += -lscalapack-mpich $(BLAS)
-# The same program twice: for epop, and with a main() written by hand.
-$(BUILD)/bench/loop.so: bench/programs/loop.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
+$(bench_programs): $(BUILD)/bench/%.so: bench/programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
-$(BUILD)/bench/constants.so: bench/programs/constants.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
-	$(announce)
-	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
+# The same program as loop.so, with a main() written by hand.
 $(BUILD)/bench/loop_plain: bench/programs/loop.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -DPLAIN $< -o $@ $(LIB)/libepop.a $(LDLIBS)
@@ -383,7 +382,7 @@ $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 
 tests: $(units) $(mpitests) $(testprogs) $(helpers) $(drivers) $(policies) $(testpolicies)
 units: $(units)
-benches: $(benches) $(BUILD)/bench/loop.so $(BUILD)/bench/constants.so $(BUILD)/bench/loop_plain
+benches: $(benches) $(bench_programs) $(BUILD)/bench/loop_plain
 
 # ---- What a user calls ----------------------------------------------------------
 # The packages are looked for when they are needed; the second make sees what the first one installed.
@@ -414,6 +413,11 @@ bench: deps
 	@./deps.sh $(BENCH_PACKAGES)
 	@$(MAKE) --no-print-directory all benches
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) bench/run.py
+
+# With an MPI that can start processes: make DEVICE=ch3:sock papers.
+papers: deps
+	@$(MAKE) --no-print-directory all benches
+	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) bench/papers.py $(PAPERS)
 
 # Under the pool with this MPI, and with the backends that start processes on one that can connect.
 soak: deps

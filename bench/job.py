@@ -30,11 +30,15 @@ class Job:
         done = self.ctl("status", "--json")
         return {} if done.returncode else json.loads(done.stdout)
 
-    def resize(self, size):
-        """(seconds that ranks stood still, seconds from the request to the commit)"""
+    def adapt(self, size):
+        """What the job tells of this resize."""
         if self.ctl("resize", size, "--wait").returncode:
             raise RuntimeError(f"no resize to {size}")
-        last = self.status()["adaptations"][-1]
+        return self.status()["adaptations"][-1]
+
+    def resize(self, size):
+        """(seconds that ranks stood still, seconds from the request to the commit)"""
+        last = self.adapt(size)
         return last["stall"], last["times"]["committed"] - last["times"]["requested"]
 
     def end(self):

@@ -43,14 +43,20 @@ def parsed(line):
 
 def read(path):
     """The results in a file; what says where they come from may be its first line."""
-    results = []
+    return read_with_origin(path)[1]
+
+
+def read_with_origin(path):
+    results, origin = [], {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         found = parsed(line)
         if {"bench", "device"} <= set(found):
             results.append(found)
         elif not found or number > 1 or "bench" in found:
             raise Malformed(f"{path}:{number}: this is no result, which has a 'bench' and a 'device': {line[:60]}")
-    return results
+        else:
+            origin = found
+    return origin, results
 
 
 def read_all(folder=FOLDER):
@@ -87,7 +93,11 @@ def keep(results, first, folder=FOLDER):
     """Instead of what was there of the same benchmarks and the same device."""
     lines = {}
     for result in results:
-        lines.setdefault(file_of(result), [first]).append(result)
-    folder.mkdir(exist_ok=True)
+        lines.setdefault(file_of(result), []).append(result)
     for name, those in lines.items():
-        (folder / name).write_text("".join(json.dumps(line) + "\n" for line in those))
+        write(folder / name, first, those)
+
+
+def write(path, first, results):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in (first, *results)))

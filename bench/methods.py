@@ -41,14 +41,14 @@ PROGRAM = ("iterations=1000000000", "work=1000", "elements=1000")
 
 
 class MethodJob(Job):
-    """A job of `sizes[0]` ranks that will have `sizes[-1]` at most."""
+    """A job of `path[0]` ranks that will have the other sizes of the path."""
 
-    def __init__(self, build, mpiexec, method, sizes):
-        options, ranks = METHODS[method], sizes[0]
+    def __init__(self, build, mpiexec, method, path, program=()):
+        options, ranks = METHODS[method], path[0]
         if method == "pool":
-            options, ranks = (*options, sizes[0]), sizes[-1]
+            options, ranks = (*options, path[0]), max(path)
         super().__init__(build, [mpiexec, "-n", ranks, build / "bin/epop", *options,
-                                 build / "lib/epop/programs/ledger.so", *PROGRAM])
+                                 *(program or (build / "lib/epop/programs/ledger.so", *PROGRAM))])
 
     def resident(self):
         """How many processes of epop there are; those that are about to end are given a second for it."""
@@ -71,15 +71,13 @@ class MethodJob(Job):
         return {"stall": stall, "total": total, "resident": self.resident()}
 
 
-def one_round(build, mpiexec, method, sizes, found):
-    job = MethodJob(build, mpiexec, method, sizes)
+def one_round(build, mpiexec, method, path, found):
+    job = MethodJob(build, mpiexec, method, path)
     try:
-        old = sizes[0]
-        for new in (*sizes[1:], *reversed(sizes[:-1])):
+        for old, new in zip(path, path[1:]):
             result = job.measure(new)
             if new > old or method not in SAME_IN_A_SHRINK:
                 found.setdefault((old, new), {}).setdefault(method, []).append(result)
-            old = new
     finally:
         job.end()
 
@@ -116,6 +114,6 @@ def bench(build, mpiexec, quick, note):
     sizes, found = (2, 4, 8, 16) if quick else (2, 4, 8, 16, 32), {}
     for _ in range(3 if quick else 11):
         for method in METHODS:
-            one_round(build, mpiexec, method, sizes, found)
+            one_round(build, mpiexec, method, (*sizes, *reversed(sizes[:-1])), found)
     for line in table(found):
         note(**line)
