@@ -12,7 +12,7 @@ import pathlib
 import statistics
 import time
 
-from job import Job
+from jobs import Job
 
 WAYS = {"ahead": (), "window": ("--no-ahead-data",)}
 SIZES = (2, 4, 2)

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from job import Job
+from jobs import Job
 
 MEASURED, PLAIN = ("measure", "--keep", "3600"), ("status",)
 RANKS = 32

@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import time
 
-from job import Job
+from jobs import Job
 
 MERGE = ("--backend", "spawn")
 BASELINE = (*MERGE, "--spawn-method", "baseline")

@@ -2,8 +2,11 @@
  * What a change of the number of processes costs a program, by phases, for programs that have process sets, beside the
  * elastic MPI calls and MPI_Comm_spawn: the synthetic loop and the shallow-water loop of chapter 8 of D. Huber (TU
  * Muenchen 2021). Each round grows by DELTA and shrinks again. A line of JSON for each change.
- *     psets psets|adapt|spawn|still|still-plain synthetic|water ROUNDS DELTA [SIZE]
+ *     psets psets|adapt|spawn|still|still-plain synthetic|water ROUNDS DELTA [SIZE [WAIT [LIMIT EVERY]]]
  * What an iteration takes where nothing changes: still by process sets, still-plain in MPI alone.
+ * WAIT: seconds that accepting a change waits for new processes, 10; with 0 iterations go on until they are there.
+ * LIMIT: instead of rounds so many iterations, and after every EVERY of them a change by DELTA towards this size. Then
+ * there is a line for each iteration, too.
  */
 #include <epop/epop.h>
 #include <epop/mpi_adapt.h>
@@ -12,12 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct state {
     int change, changes, delta, start;
-    long size;     /* points, or cells of a side */
-    double *water; /* this process's rows: height, and two momenta, of each cell; or NULL */
+    int limit, every, iteration; /* limit 0: changes in turns */
+    int before;                  /* size before the present change */
+    long size;                   /* points, or cells of a side */
+    double *water;               /* this process's rows: height, and two momenta, of each cell; or NULL */
 };
 
 static MPI_Comm comm = MPI_COMM_NULL;
@@ -25,10 +31,23 @@ static int rank, size;
 static bool water;
 static struct state state;
 
-/* What root has measured of the present change, in seconds. */
+/* What root has measured of the present change, in seconds, and of the present iteration. */
 static struct {
     double query, operation, accept, communicator, data, total;
+    double started, session; /* until the last new process began, and the longest initialization of one */
+    double work, sync;
+    int pending; /* iterations while it was accepted */
 } took;
+
+static const char *patience = "10";
+static double began_at, asked_at; /* seconds since 1970: this process, and the present change */
+
+static double wall(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
 
 static void use(MPI_Comm next)
 {
@@ -107,6 +126,7 @@ static long count(void)
 
 static double work(void)
 {
+    double before = MPI_Wtime();
     MPI_Barrier(comm);
     double begin = MPI_Wtime();
     volatile long result = 0;
@@ -115,8 +135,23 @@ static double work(void)
     else
         result = count();
     (void)result;
+    double end = MPI_Wtime();
     MPI_Barrier(comm);
+    took.work = end - begin;
+    took.sync = begin - before + MPI_Wtime() - end;
     return MPI_Wtime() - begin;
+}
+
+/* An iteration, with what it took besides its work; gives what the latter took. */
+static double iterate(double overhead, bool pending)
+{
+    double step = work();
+    if (rank == 0 && state.limit)
+        printf("{\"iteration\": %d, \"ranks\": %d, \"pending\": %d, \"overhead_ms\": %.4f, \"work_ms\": %.4f, "
+               "\"sync_ms\": %.4f}\n",
+               state.iteration, size, pending, overhead * 1e3, took.work * 1e3, took.sync * 1e3);
+    state.iteration++;
+    return step;
 }
 
 /* The rows from as many of the first processes of `all` to others. */
@@ -154,7 +189,21 @@ static void move(MPI_Comm all, int before, int after)
 
 static int wanted(void)
 {
-    return state.change % 2 ? state.start : state.start + state.delta;
+    if (!state.limit)
+        return state.change % 2 ? state.start : state.start + state.delta;
+    if (state.limit > size)
+        return size + state.delta < state.limit ? size + state.delta : state.limit;
+    return size - state.delta > state.limit ? size - state.delta : state.limit;
+}
+
+static bool is_due(void)
+{
+    return !state.limit || (size != state.limit && state.iteration && state.iteration % state.every == 0);
+}
+
+static bool is_over(void)
+{
+    return state.limit ? state.iteration >= state.changes / 2 : state.change >= state.changes;
 }
 
 static void report(const char *interface, int before, double step)
@@ -163,9 +212,10 @@ static void report(const char *interface, int before, double step)
         printf("{\"interface\": \"%s\", \"loop\": \"%s\", \"from\": %d, \"to\": %d, \"query_ms\": %.4f, "
                "\"operation_ms\": %.4f, "
                "\"accept_ms\": %.4f, \"communicator_ms\": %.4f, \"data_ms\": %.4f, \"total_ms\": %.4f, \"step_ms\": "
-               "%.4f}\n",
+               "%.4f, \"started_ms\": %.4f, \"session_ms\": %.4f, \"pending\": %d}\n",
                interface, water ? "water" : "synthetic", before, size, took.query * 1e3, took.operation * 1e3,
-               took.accept * 1e3, took.communicator * 1e3, took.data * 1e3, took.total * 1e3, step * 1e3);
+               took.accept * 1e3, took.communicator * 1e3, took.data * 1e3, took.total * 1e3, step * 1e3,
+               took.started * 1e3, took.session * 1e3, took.pending);
     fflush(stdout);
 }
 
@@ -206,43 +256,76 @@ static void announce(char *delta, char *next)
     took.operation = MPI_Wtime() - begin;
 }
 
+/* Of the new processes, at root. */
+static void ask_joiners(double session_took)
+{
+    double mine[] = {session_took ? began_at : 0, session_took}, most[2];
+    MPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, comm);
+    took.started = most[0] ? most[0] - asked_at : 0;
+    took.session = most[1];
+}
+
+/* Until the change goes on. Gives what was spent in the present iteration, of which `spent` was before. */
+static double accept_change(char *delta, char *next, int *terminate, double spent)
+{
+    int code;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    bool waits = atof(patience) > 0 || (water && wanted() < size); /* whose rows have gone to others already */
+    MPI_Info_set(info, MPI_RC_TIMEOUT, waits ? "10" : "0");
+    took.accept = 0;
+    took.pending = 0;
+    for (;;) {
+        double begin = MPI_Wtime(), call;
+        code = MPI_Session_accept_res_change(session, info, delta, next, 0, comm, terminate);
+        call = MPI_Wtime() - begin;
+        took.accept += call;
+        spent += call;
+        if (code != MPI_ERR_PENDING)
+            break;
+        if (waits)
+            continue;
+        iterate(spent, true);
+        took.pending++;
+        spent = 0;
+    }
+    MPI_Info_free(&info);
+    if (code != MPI_SUCCESS)
+        abort();
+    return spent;
+}
+
 /* False: this process is taken out. */
 static bool change_psets(void)
 {
     char delta[MPI_MAX_PSET_NAME_LEN] = "", next[MPI_MAX_PSET_NAME_LEN] = "";
-    int before = size, terminate = 0, code;
-    double begin = MPI_Wtime(), data = 0;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, MPI_RC_TIMEOUT, "10");
+    int before = state.before = size, terminate = 0;
+    double begin = MPI_Wtime(), data = 0, spent;
+    asked_at = wall();
     if (rank == 0)
         announce(delta, next);
+    spent = MPI_Wtime() - begin;
     if (water && wanted() < before) {
         data = MPI_Wtime();
         move(comm, before, wanted());
         data = MPI_Wtime() - data;
     }
-    double accept = MPI_Wtime();
-    do
-        code = MPI_Session_accept_res_change(session, info, delta, next, 0, comm, &terminate);
-    while (code == MPI_ERR_PENDING);
-    took.accept = MPI_Wtime() - accept;
-    MPI_Info_free(&info);
-    if (code != MPI_SUCCESS)
-        abort();
+    spent = accept_change(delta, next, &terminate, spent);
     if (terminate)
         return false;
     strcpy(main_pset, next);
-    accept = MPI_Wtime();
+    double after = MPI_Wtime();
     make_comm();
-    took.communicator = MPI_Wtime() - accept;
+    took.communicator = MPI_Wtime() - after;
     share(comm, false);
-    accept = MPI_Wtime();
+    spent += MPI_Wtime() - after;
+    after = MPI_Wtime();
     if (water && size > before)
         move(comm, before, size);
-    took.data = data + MPI_Wtime() - accept;
+    took.data = data + MPI_Wtime() - after;
     took.total = MPI_Wtime() - begin - took.data;
-    report("psets", before, work());
+    ask_joiners(0);
+    report("psets", before, iterate(spent, false));
     return true;
 }
 
@@ -252,7 +335,9 @@ static void join_psets(void)
     MPI_rc_type type;
     MPI_rc_status_t status;
     bool incl;
+    double begin = MPI_Wtime();
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    double init = MPI_Wtime() - begin;
     MPI_Session_get_res_change(session, &type, delta, &incl, &status, NULL);
     bool joins = type != MPI_RC_NULL && incl;
     if (joins)
@@ -262,8 +347,9 @@ static void join_psets(void)
         return;
     share(comm, true);
     if (water)
-        move(comm, state.start, size);
-    work();
+        move(comm, state.before, size);
+    ask_joiners(init);
+    iterate(0, false);
     state.change++;
 }
 
@@ -288,7 +374,7 @@ static bool adapt(int status)
     use(MPI_COMM_WORLD);
     if (status == MPI_ADAPT_STATUS_JOINING) {
         MPI_Barrier(comm);
-        work();
+        iterate(0, false);
         state.change++;
     }
     return true;
@@ -313,7 +399,7 @@ static bool change_adapt(void)
     MPI_Barrier(comm); /* until the new world works, as by the first broadcast of the other */
     took.communicator += MPI_Wtime() - first;
     took.total = MPI_Wtime() - begin - took.data;
-    report("adapt", before, work());
+    report("adapt", before, iterate(took.total, false));
     return true;
 }
 
@@ -371,18 +457,39 @@ static void stay(const char *interface)
     report(interface, size, best);
 }
 
+static void read_arguments(int argc, char **argv)
+{
+    water = !strcmp(argv[2], "water");
+    state.changes = 2 * atoi(argv[3]);
+    state.delta = atoi(argv[4]);
+    state.size = argc > 5 ? atol(argv[5]) : water ? 256 : 1000000;
+    patience = argc > 6 ? argv[6] : patience;
+    state.limit = argc > 8 ? atoi(argv[7]) : 0;
+    state.every = argc > 8 ? atoi(argv[8]) : 1;
+}
+
+/* An iteration, before which there may be a change. False: this process is taken out. */
+static bool go_on(bool sessions)
+{
+    if (!is_due()) {
+        iterate(0, false);
+        return true;
+    }
+    bool goes_on = sessions ? change_psets() : change_adapt();
+    state.change++;
+    return goes_on;
+}
+
 int main(int argc, char **argv)
 {
     bool sessions, goes_on = true, still;
     int status = MPI_ADAPT_STATUS_NEW;
     if (argc < 5)
         return 2;
+    began_at = wall();
     still = !strncmp(argv[1], "still", 5);
     sessions = !strcmp(argv[1], "psets") || !strcmp(argv[1], "still");
-    water = !strcmp(argv[2], "water");
-    state.changes = 2 * atoi(argv[3]);
-    state.delta = atoi(argv[4]);
-    state.size = argc > 5 ? atol(argv[5]) : water ? 256 : 1000000;
+    read_arguments(argc, argv);
     if (!strcmp(argv[1], "spawn"))
         return run_spawn(argc, argv);
     if (!strcmp(argv[1], "still-plain")) {
@@ -404,8 +511,8 @@ int main(int argc, char **argv)
     }
     if (still)
         stay(argv[1]);
-    for (; !still && goes_on && state.change < state.changes; state.change++)
-        goes_on = sessions ? change_psets() : change_adapt();
+    while (!still && goes_on && !is_over())
+        goes_on = go_on(sessions);
     free(state.water);
     if (sessions && goes_on)
         MPI_Comm_disconnect(&comm);

@@ -23,9 +23,10 @@ import keeping
 import latency
 import measuring
 import methods
+import psets
 import tables
 import tuning
-from job import Job
+from jobs import Job, printed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
@@ -48,9 +49,7 @@ def note(**fields):
 
 def lines(ranks, *command, limit=300):
     """The JSON lines that `command` prints on `ranks` ranks."""
-    done = subprocess.run([MPIEXEC, "-n", str(ranks), *map(str, command)], stdout=subprocess.PIPE, text=True,
-                          timeout=limit, check=True, stdin=subprocess.DEVNULL)
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return printed(MPIEXEC, ranks, *command, limit=limit)
 
 
 def alternate(rounds, ours, theirs, key="seconds"):
@@ -290,16 +289,8 @@ def bench_scale(quick):
     note(bench="scale", fit="a * members ** b", **{f"b_{key}": exponent(results, key) for key in times})
 
 
-PHASES = ("query_ms", "operation_ms", "accept_ms", "communicator_ms", "data_ms", "total_ms", "step_ms")
-
-
-def psets_changes(interface, loop, rounds, delta):
-    """The medians of each phase, for growing and for shrinking; the first round warms up."""
-    rows = lines(2, BENCH / "psets", interface, loop, rounds + 1, delta)
-    for grows in (True, False):
-        some = [row for row in rows if (row["to"] > row["from"]) == grows][1:]
-        if some:
-            yield some[0]["from"], some[0]["to"], {phase: statistics.median(row[phase] for row in some) for phase in PHASES}
+def psets_changes(*how):
+    return ((old, new, {phase: took[phase] for phase in psets.PHASES}) for old, new, took in psets.changes(BUILD, MPIEXEC, *how))
 
 
 def bench_psets(quick):

@@ -7,7 +7,7 @@ figures and those from here are judged by the same code.
 import dataclasses
 import importlib
 
-NAMES = ("martin2023",)
+NAMES = ("martin2023", "huber2021")
 
 
 @dataclasses.dataclass

@@ -1,10 +1,17 @@
-"""A job that a benchmark resizes from outside, by epopctl."""
+"""Jobs of benchmarks: one that prints results by itself, and one that is resized from outside, by epopctl."""
 import json
 import os
 import signal
 import subprocess
 import tempfile
 import time
+
+
+def printed(mpiexec, ranks, *command, limit=300):
+    """The JSON lines that `command` prints on `ranks` ranks."""
+    done = subprocess.run([str(mpiexec), "-n", str(ranks), *map(str, command)], stdout=subprocess.PIPE, text=True,
+                          timeout=limit, check=True, stdin=subprocess.DEVNULL)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 class Job:
