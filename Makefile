@@ -357,8 +357,8 @@ $(BUILD)/tests/programs/%.so: tests/programs/%.cpp $(wildcard epop_api/epop/*.h)
 	    $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib'
 $(addprefix $(BUILD)/bench/,interpose measure loops): $(LIB)/libepop_mpi.so
 $(addprefix $(BUILD)/bench/,interpose measure loops): LDLIBS += -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB)
-# An executable with a job: one libepop, and not that of the archive besides.
-$(BUILD)/bench/psets: bench/psets.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop_mpi.so
+# Executables with a job: one libepop, and not that of the archive besides.
+$(addprefix $(BUILD)/bench/,calls psets): $(BUILD)/bench/%: bench/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop_mpi.so
 	$(announce)
 	$(Q)$(MPICC) -Iepop_api -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE $(SANITIZE) $(LDFLAGS) $< -o $@ $(plain_libs)
 $(BUILD)/bench/checkpoint: LDLIBS += $(shell pkg-config --cflags --libs hdf5-mpich 2>/dev/null)

@@ -3,14 +3,16 @@
  * number of sites in the loop, while the loop is new and when it is known, and what it takes to compare loops; then
  * calls of MPI by their bytes, in a loop of 32 sites: not measured, measured, and measured and followed.
  *
- *     mpiexec -n 2 build/bench/loops
+ *     mpiexec -n 2 build/bench/loops [sites|calls [ROUNDS]]
  *
- * Prints a JSON line for each. Of each the fastest round, as what disturbs one only ever makes it slower.
+ * Prints a JSON line for each; sites and calls are the two parts alone. Of each the fastest round, as what disturbs one
+ * only ever makes it slower.
  */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "runtime/base/ticks.h"
@@ -19,9 +21,9 @@
 #include "runtime/job/stopwatch.h"
 #include "runtime/loops/loops.h"
 
-enum { ROUNDS = 100, CALLS = 100000, SITES = 32, MOST = 1 << 20 };
+enum { CALLS = 100000, SITES = 32, MOST = 1 << 20 };
 
-static int rank;
+static int rank, rounds = 100;
 
 static double now_ns(void)
 {
@@ -59,7 +61,7 @@ static double time_compare(const struct loops *loops)
 static void by_nodes(int nodes)
 {
     double detect = INFINITY, verify = INFINITY, compare = INFINITY;
-    for (int r = 0; r < ROUNDS; r++) {
+    for (int r = 0; r < rounds; r++) {
         struct loops *loops = loops_new();
         if (!loops)
             exit(EXIT_FAILURE);
@@ -131,7 +133,7 @@ static void compare(const char *name, void (*calls)(int), int bytes)
 {
     double off = INFINITY, on = INFINITY, followed = INFINITY;
     int turns = 2 + 1000 / (1 + bytes / 256);
-    for (int r = 0; r < ROUNDS; r++) {
+    for (int r = 0; r < rounds; r++) {
         set(false, false);
         off = fmin(off, time_calls(calls, bytes, turns));
         set(true, false);
@@ -146,19 +148,33 @@ static void compare(const char *name, void (*calls)(int), int bytes)
                name, bytes, off, on, followed, followed - on, followed / off);
 }
 
-int main(int argc, char **argv)
+static void all_sites(void)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    ticks_start();
-    job.meter.mpi_ticks = stopwatch_ticks;
     for (int nodes = 8; nodes <= LOOPS_NODES; nodes *= 2)
         by_nodes(nodes);
+}
+
+static void all_calls(void)
+{
     compare("MPI_Barrier", self, 0);
     for (int bytes = 16; bytes <= MOST; bytes *= 16) {
         compare("MPI_Send", message, bytes);
         compare("MPI_Bcast", broadcast, bytes);
     }
+}
+
+int main(int argc, char **argv)
+{
+    const char *part = argc > 1 ? argv[1] : "";
+    rounds = argc > 2 ? atoi(argv[2]) : rounds;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    ticks_start();
+    job.meter.mpi_ticks = stopwatch_ticks;
+    if (strcmp(part, "calls") != 0)
+        all_sites();
+    if (strcmp(part, "sites") != 0)
+        all_calls();
     MPI_Finalize();
     return 0;
 }

@@ -7,7 +7,7 @@ figures and those from here are judged by the same code.
 import dataclasses
 import importlib
 
-NAMES = ("martin2023", "huber2021")
+NAMES = ("compres2017", "huber2021", "martin2023")
 
 
 @dataclasses.dataclass
@@ -21,7 +21,7 @@ class Finding:
 class Claim:
     text: str
     check: object  # (rows) -> Finding, or None: these rows say nothing of it
-    said: object = None  # where the paper has no figures of it, but says that it is so (True), or not (False)
+    said: object = None  # where the paper has no figures of it, but says that it is so (True, or in which words), or not (False)
     why: str = ""  # it is not so here; shown only then
 
 
@@ -108,7 +108,7 @@ def judge(item, ours):
     for claim in item.claims:
         theirs = claim.check(item.theirs) if item.theirs else None
         if theirs is None:
-            theirs = Finding(bool(claim.said), "says so" if claim.said else "denies it")
+            theirs = Finding(bool(claim.said), claim.said if isinstance(claim.said, str) else "says so" if claim.said else "denies it")
         judgements.append(Judgement(claim, theirs, claim.check(ours) if ours else None))
     return judgements
 

@@ -1,12 +1,17 @@
 """What docs/internals/papers.md says of each paper: its items with the figures side by side, and which claims agree."""
 import re
+import textwrap
 
 import keeping
 from papers import judge
 from studies import table
 
 PAGE = keeping.ROOT / "docs/internals/papers.md"
-WORDS = {True: "yes", False: "**no**", None: "not measured"}
+WORDS = {True: "yes", False: "**no**"}
+
+
+def wrapped(words, indent=""):
+    return textwrap.fill(words, 110, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def finding(found):
@@ -16,8 +21,8 @@ def finding(found):
 def claims(item, ours):
     """A table of them, and why some do not agree; nothing if the item has none."""
     judgements = judge(item, ours)
-    rows = [[each.claim.text, finding(each.theirs), finding(each.ours), WORDS[each.agrees]] for each in judgements]
-    why = [f"- {each.claim.text}: {each.why or 'the reason is not known.'}" for each in judgements if each.agrees is False]
+    rows = [[each.claim.text, finding(each.theirs), finding(each.ours), WORDS.get(each.agrees, "no such case" if ours else "not measured")] for each in judgements]
+    why = [wrapped(f"- {each.claim.text}: {each.why or 'the reason is not known.'}", "  ") for each in judgements if each.agrees is False]
     return [table(["claim", "paper", "here", "agrees"], rows)] * bool(rows) + ["\n".join(why)] * bool(why)
 
 
@@ -34,13 +39,13 @@ def section(item, rows):
     """One item. It is judged when all that it needs was measured."""
     ours = [row for row in rows if row["item"] in item.needs] if has_all(item, rows) else []
     note = [] if ours or not item.needs else ["Not measured here yet."]
-    return "\n\n".join([f"### {item.title}", f"{item.of}. {item.text}", *figures(item, ours), *note, *claims(item, ours)])
+    return "\n\n".join([f"### {item.title}", wrapped(f"{item.of}. {item.text}"), *figures(item, ours), *note, *claims(item, ours)])
 
 
 def measured(origins):
     """Where and when, each once."""
     places = dict.fromkeys(f"{origin.get('machine')}, {origin.get('mpi')}, {origin.get('date')}" for origin in origins.values())
-    return f"Measured on: {'; '.join(places)}.\n\n" if places else ""
+    return wrapped(f"Measured on: {'; '.join(places)}.") + "\n\n" if places else ""
 
 
 def text(paper, origins, rows):

@@ -31,10 +31,10 @@ def test_the_page_is_what_is_kept(space):
 
 def test_a_page_that_is_not(space, tmp_path):
     other = tmp_path / "page.md"
-    other.write_text(f"# A page\n\n<!-- paper: {ALL[0].name} -->\n\nold\n\n<!-- end -->\n\nBehind.\n")
-    assert run(space, "--kept", "--check", "--page", other).status == 1 and "old" in other.read_text()
+    other.write_text(f"# A page\n\n<!-- paper: {ALL[0].name} -->\n\nOutdated.\n\n<!-- end -->\n\nBehind.\n")
+    assert run(space, "--kept", "--check", "--page", other).status == 1 and "Outdated" in other.read_text()
     assert run(space, "--kept", "--page", other).status == 0
-    assert "old" not in other.read_text() and other.read_text().endswith("<!-- end -->\n\nBehind.\n")
+    assert "Outdated" not in other.read_text() and other.read_text().endswith("<!-- end -->\n\nBehind.\n")
     assert run(space, "--kept", "--check", "--page", other).status == 0
 
 
@@ -101,7 +101,12 @@ def test_what_was_not_measured():
     assert "Not measured here yet." in text and "| not measured |" in text
 
 
+def test_what_rows_say_nothing_of():
+    assert "| it gets slower | yes: 3 sizes |      | no such case |" in page.section(item_of(lambda rows: slower(rows) if len(rows) > 2 else None, ROWS), ROWS[:2])
+
+
 def test_a_drawing_without_figures():
+    assert "| it gets slower | yes: as snails | yes: 3 sizes | yes    |" in page.section(item_of(slower, said="as snails"), ROWS)
     assert "| it gets slower | yes: says so | yes: 3 sizes | yes    |" in page.section(item_of(slower, said=True), ROWS)
 
 

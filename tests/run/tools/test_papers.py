@@ -24,6 +24,15 @@ def test_spawning_quickly(space):
     assert {path: path.read_bytes() for path in (job.ROOT / "bench/results").rglob("*.jsonl")} == before
 
 
+def test_schedules_quickly(space):
+    """In virtual time, so with any MPI."""
+    result = papers(space, "--quick", "--only", "balance,balancing", "compres2017")
+    assert result.status == 0, result
+    for text in ("| 14.9   | 1     | balancing ", "| 10.7   | 0   | 16    | 240 ", "| 14.9, Phase 2: there is no balancing ", "| 10.8: three jobs get them "):
+        assert text in result.out, (text, result)
+    assert "not measured" not in result.out
+
+
 @pytest.mark.parametrize("arguments, said", [
     (["--only", "feathers", "martin2023"], "bench/papers.py: martin2023 has no item 'feathers', but table1, "),
     (["hens"], "argument PAPER: invalid choice: 'hens'"), (["--check"], "--check needs --kept")])
