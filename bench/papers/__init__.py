@@ -7,7 +7,7 @@ figures and those from here are judged by the same code.
 import dataclasses
 import importlib
 
-NAMES = ("compres2017", "huber2021", "martin2023")
+NAMES = ("compres2017", "huber2021", "martin2023", "survey")
 
 
 @dataclasses.dataclass

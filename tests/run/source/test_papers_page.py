@@ -70,6 +70,13 @@ def test_names_are_used_once(paper):
     assert len(names) == len(set(names)) and {need for item in paper.items for need in item.needs} == set(paper.measurements)
 
 
+def test_what_is_said_of_epop_in_the_survey_leads_somewhere():
+    """test_docs.py follows the links of the page."""
+    heads, rows = papers.named("survey").item("table1").table([], [])
+    assert all(len(row) == len(heads) for row in rows) and rows[-1][1] == "**EPOP**"
+    assert all("](" in cell for cell in rows[-1][:1] + rows[-1][2:]) and rows[-1][-1] in page.PAGE.read_text()
+
+
 # ---- Judging ----
 
 ROWS = [{"item": "speed", "ranks": ranks, "seconds": seconds} for ranks, seconds in ((1, 1.0), (2, 2.0), (4, 5.0))]
