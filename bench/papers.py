@@ -2,19 +2,20 @@
 """The evaluations of papers, with their parameters scaled to this machine: the papers' figures beside those from here, and whether
 they agree. Called by `make papers`.
 
-    bench/papers.py [--quick] [--kept] [--only ITEM,...] [martin2023 ...]
+    bench/papers.py [--quick] [--kept] [--only ITEM,...] [--report FILE] [compres2017] [huber2021] [martin2023] [survey]
 
 Needs an MPI that can start processes (make DEVICE=ch3:sock papers). Results go to bench/results/papers as JSON lines, and from there
-to docs/internals/papers.md.
+to docs/internals/papers.md; with --report also to a file for epop-report.
 """
 import argparse
+import json
 import os
 import pathlib
 import sys
 
 import keeping
 import papers
-from papers import page, results
+from papers import documents, page, results
 
 BUILD = (keeping.ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich")
@@ -86,12 +87,13 @@ def parsed():
     parser.add_argument("--check", action="store_true", help="with --kept: write nothing; end with 1 if the page would change")
     parser.add_argument("--only", metavar="ITEM,...", help="these items of the paper")
     parser.add_argument("--list", action="store_true", help="the papers and their items")
+    parser.add_argument("--report", metavar="FILE", type=pathlib.Path, help="of one paper, for epop-report")
     parser.add_argument("--page", type=pathlib.Path, default=page.PAGE, help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*", choices=[*papers.NAMES, []], metavar="PAPER", help=f"all, or some of {', '.join(papers.NAMES)}")
     options = parser.parse_args()
     options.names = options.names or list(papers.NAMES)
-    if options.only and len(options.names) > 1:
-        parser.error("--only is for one paper")
+    if (options.only or options.report) and len(options.names) > 1:
+        parser.error("--only and --report are for one paper")
     if options.check and not options.kept:
         parser.error("--check needs --kept")
     return options
@@ -114,6 +116,8 @@ def main():
         for paper in map(papers.named, options.names):
             origins, rows = play(paper, options)
             made[paper.name] = page.text(paper, origins, rows)
+            if options.report:
+                options.report.write_text(json.dumps(documents.of(paper, origins, rows), indent=1) + "\n")
     except (keeping.Malformed, OSError) as wrong:
         return f"bench/papers.py: {wrong}"
     return 0 if options.quick else rewritten(made, options)

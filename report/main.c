@@ -1,6 +1,6 @@
 /*
- * epop-report: a page, drawings or tables of a profile or a schedule. What is in the files is read, checked and
- * summed up in C; what is shown and how is said in web/src.
+ * epop-report: a page, drawings or tables of a profile, a schedule or what else there is. What is in the files is read,
+ * checked and summed up in C; what is shown and how is said in web/src.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static int refuse_chart(const char *chart, const char *kind)
 static int write_charts(struct engine *engine, const struct options *options, const struct subject *subject)
 {
     char error[ERROR_SIZE], *rest = NULL;
-    char *names = engine_call(engine, "charts", subject->kind, "", 0, error, sizeof error);
+    char *names = engine_call(engine, "charts", subject->json, "", 0, error, sizeof error);
     int status = DONE;
     if (names == NULL)
         return say_failure("charts", error);

@@ -29,17 +29,20 @@ static void print_help(void)
     fputs("Usage: epop-report [OPTIONS] PROFILE [TRACE]\n"
           "       epop-report [OPTIONS] LOOPS\n"
           "       epop-report [OPTIONS] SCHEDULE\n"
+          "       epop-report [OPTIONS] PAPER\n"
           "Makes a page, drawings or tables of what `epop --driver profile --output PROFILE` measured;\n"
           "with the trace of the same run (`epop --driver profile,trace`) it also shows what each process did when.\n"
           "Or of the loops of an executable, which the same command writes: how it calls MPI, and what that takes.\n"
-          "Or of a schedule (`epopsim --output SCHEDULE`): which jobs were on which nodes when, and why.\n\n",
+          "Or of a schedule (`epopsim --output SCHEDULE`): which jobs were on which nodes when, and why.\n"
+          "Or of a paper's evaluation, as bench/papers.py writes it: its figures, and those from here.\n\n",
           stdout);
     options_print(stdout, &table);
     fputs(
         "\nCharts: world, resizes, phases, functions, scaling, efficiency, fit (csv only), graph, traffic, timeline.\n"
         "Of loops: loops, calls.\n"
         "Of a schedule: metrics (csv only), gantt, queue, utilisation, slowdown, decisions (csv only).\n"
-        "PROFILE, LOOPS and SCHEDULE may be - for the standard input.\n"
+        "Of a paper: agreement, and those of its items by their names, as table1.\n"
+        "PROFILE, LOOPS, SCHEDULE and PAPER may be - for the standard input.\n"
         "Exit status: 0 done, 1 could not write, 2 wrong usage, or a file that is none of epop's.\n",
         stdout);
 }

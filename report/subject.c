@@ -1,6 +1,6 @@
 /*
- * Reads and checks the files, finds out whether they are a profile, loops or a schedule, and makes the JSON that the
- * charts show.
+ * Reads and checks the files, finds out whether they are a profile, loops, a schedule or a paper's evaluation, and
+ * makes the JSON that the charts show.
  */
 #include "report/subject.h"
 
@@ -13,6 +13,7 @@
 
 #include "report/fits.h"
 #include "report/loops.h"
+#include "report/paper.h"
 #include "report/schedule.h"
 #include "report/timeline.h"
 #include "report/view.h"
@@ -259,14 +260,17 @@ int subject_read(struct subject *subject, struct engine *engine, const struct op
     if (!json)
         return -1;
     snprintf(error, error_size, "does not fit into memory");
-    if (loops_is(json) && options->trace) {
+    bool has_no_trace = loops_is(json) || paper_is(json);
+    if (has_no_trace && options->trace) {
         *file = options->trace;
-        snprintf(error, error_size, "is one file too many: loops have no trace");
+        snprintf(error, error_size, "is one file too many: %s no trace", loops_is(json) ? "loops have" : "a paper has");
         cJSON_Delete(json);
         return -1;
     }
     if (loops_is(json))
         *subject = (struct subject){"loops", loops_text(json, error, error_size)};
+    else if (paper_is(json))
+        *subject = (struct subject){"paper", paper_text(json, error, error_size)};
     else if (schedule_is(json))
         *subject = (struct subject){"schedule", read_schedule(json, options, file, error, error_size)};
     else

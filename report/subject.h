@@ -1,4 +1,4 @@
-/* What a report is of: a profile, with or without its trace; the loops of an executable; or a schedule. */
+/* What a report is of: a profile, with or without its trace; the loops of an executable; a schedule; or a paper. */
 #ifndef EPOP_REPORT_SUBJECT_H
 #define EPOP_REPORT_SUBJECT_H
 
@@ -8,7 +8,7 @@
 #include "report/options.h"
 
 struct subject {
-    const char *kind; /* "profile", "loops" or "schedule": which charts there are */
+    const char *kind; /* "profile", "loops", "schedule" or "paper" */
     char *json;       /* what they show; owned */
 };
 

@@ -27,13 +27,14 @@ class Claim:
 
 @dataclasses.dataclass
 class Chart:
-    """A picture of rows: panels of series of points. draw: lines, bars or steps over x; or grid, whose points are (x, y, text)."""
+    """A picture of rows: panels of series of points. draw: lines or steps over x; dots, whose points are (name, value), drawn in rows; or
+    grid, whose points are (x, y, word). unit, x_unit: s, or none. log: "x", "y" or "xy", for logarithmic axes."""
     draw: str
     x: str
     y: str
-    unit: str = ""  # of y: s, or none
+    unit: str = ""
     x_unit: str = ""
-    log: str = ""  # of "x", "y", "xy": which axes
+    log: str = ""
     panels: dict = dataclasses.field(default_factory=dict)  # {title: {series: [points]}}
 
 

@@ -352,7 +352,7 @@ def phase_chart(adds):
                                      for start in column(measured(ours), "start")} for phase, title in PHASES.items()}
         told = {"in the paper": {title: [(limit, row[limit]) for row in of(theirs, phase=phase, adds=adds) for limit in ("least", "most")]
                                  for phase, title in PHASES.items() if of(theirs, phase=phase, adds=adds)}}
-        charts = [Chart("bars", "lowest and highest", "time", unit="s", log="y", panels=told)]
+        charts = [Chart("dots", "lowest and highest", "time", unit="s", log="y", panels=told)]
         return charts + ([Chart("lines", "processes added" if adds else "processes removed", "time", unit="s", panels=panels)] if ours else [])
 
     return made
@@ -373,7 +373,7 @@ def total_chart(adds):
 def series_chart(theirs, ours):
     told = {"in the paper": {"lowest": [(row["part"], row["least"]) for row in theirs if "part" in row],
                              "highest": [(row["part"], row["most"]) for row in theirs if "part" in row]}}
-    charts = [Chart("bars", "iteration of a change", "overhead", unit="s", log="y", panels=told)]
+    charts = [Chart("dots", "iteration of a change", "overhead", unit="s", log="y", panels=told)]
     for adds, title in ((True, "adding"), (False, "removing")):
         rows = iterations_of(ours, adds)
         if rows:

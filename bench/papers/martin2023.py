@@ -452,7 +452,7 @@ def bars(values, unit="s", log="y", y="time"):
             found = values(rows) if rows else {}
             ways = dict.fromkeys(way for each in found.values() for way in each)
             panels[title] = {way: [(named(pair), each[way]) for pair, each in sorted(found.items()) if each.get(way)] for way in ways}
-        return [Chart("bars", "change", y, unit=unit, log=log, panels=panels)]
+        return [Chart("dots", "change", y, unit=unit, log=log, panels=panels)]
 
     return made
 
@@ -576,7 +576,7 @@ FACTORS = [
              Claim("less under merge than under baseline", orders(omegas, "weak", "merge", "baseline"), why=NOT_OVERSUBSCRIBED)), ("weak",)),
     Item("busy", "Figures 5 and 7", "omega of ranks that compute", "As there, ranks compute without a pause, on 1, 2 and 4 ranks here.", ("busy",), busy_table,
          (Claim("an iteration takes longer meanwhile", more_when_busy, said=True),),
-         lambda theirs, ours: [Chart("bars", "change", "omega", panels={"here": {way: [(named(pair), each[way]) for pair, each in omegas(ours, "busy").items() if way in each]
+         lambda theirs, ours: [Chart("dots", "change", "omega", panels={"here": {way: [(named(pair), each[way]) for pair, each in omegas(ours, "busy").items() if way in each]
                                                                                 for way in GROWING}})] if ours else []),
 ]
 
@@ -615,7 +615,7 @@ EQUATIONS = Item(
      Claim("4: with a single spawning rank, connecting costs something", middle_of("4", lambda v: v > 0.05, lambda v: f"{ratio(v)} of baseline"), why=SEVERAL),
      Claim("6: the number of iterations done is the predicted one", middle_of("6", lambda v: 0.8 <= v <= 1.25, lambda v: f"{ratio(v)} of it in the median"),
            why="iterations that were running at the request, or until all ranks held, count here.")),
-    lambda theirs, ours: [Chart("bars", "equation", "ratio", log="y", panels={title: {"median": [(name, abs(statistics.median(found))) for name, found in equations(rows).items() if found]}
+    lambda theirs, ours: [Chart("dots", "equation", "ratio", log="y", panels={title: {"median": [(name, abs(statistics.median(found))) for name, found in equations(rows).items() if found]}
                                                                              for title, rows in sides(theirs, ours).items() if rows})], SYNC + STRONG + WEAK)
 
 PAPER = Paper(

@@ -35,9 +35,13 @@ def has_all(item, rows):
     return set(item.needs) <= {row["item"] for row in rows}
 
 
+def ours_of(item, rows):
+    """Those from here that an item shows: nothing before all that it needs was measured."""
+    return [row for row in rows if row["item"] in item.needs] if has_all(item, rows) else []
+
+
 def section(item, rows):
-    """One item. It is judged when all that it needs was measured."""
-    ours = [row for row in rows if row["item"] in item.needs] if has_all(item, rows) else []
+    ours = ours_of(item, rows)
     note = [] if ours or not item.needs else ["Not measured here yet."]
     return "\n\n".join([f"### {item.title}", wrapped(f"{item.of}. {item.text}"), *figures(item, ours), *note, *claims(item, ours)])
 

@@ -12,7 +12,7 @@ const drawings = {};
 function draw(name, theme) {
     const place = document.getElementById(`chart-${name}`);
     const width = place.clientWidth;
-    const { height, option } = chartNamed(kind, name).option(model, { width, theme });
+    const { height, option } = chartNamed(kind, model, name).option(model, { width, theme });
     place.style.height = `${height}px`;
     if (!drawings[name])
         drawings[name] = init(place, null, { renderer: 'svg' });

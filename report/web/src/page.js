@@ -1,6 +1,6 @@
 // The page: all of it but the charts' drawings, which its script adds. Readable without them.
 import { count, escape, plural, shorten, digits, unitOf } from './format.js';
-import { isDrawn } from './kinds.js';
+import { chartsOf, isDrawn } from './kinds.js';
 import texts from 'made:page';
 import style from './style.css';
 
@@ -71,7 +71,7 @@ const facts = (list) => list.map(([name, value]) => `<div><dt>${escape(name)}</d
 const navigation = (charts) => charts.map(({ name, title }) => `<li><a href="#${name}">${escape(title)}</a></li>`).join('\n');
 
 export function page(kind, model) {
-    const { charts } = kind;
+    const charts = chartsOf(kind, model);
     const drawn = charts.filter((chart) => isDrawn(chart, model)).map(({ name }) => name);
     return `<!DOCTYPE html>
 <html lang="en">

@@ -5,7 +5,7 @@ import 'core-js/actual/object/assign';
 import { init, measureTexts } from './echarts.js';
 import { csv } from './csv.js';
 import { escape } from './format.js';
-import { chartNamed, isDrawn, kindNamed, kindOf } from './kinds.js';
+import { chartNamed, chartsOf, isDrawn, kindOf } from './kinds.js';
 import { light } from './theme.js';
 import { page } from './page.js';
 import validate from 'made:validate';
@@ -54,19 +54,22 @@ globalThis.report = {
         const [{ instancePath, message }] = validate.errors;
         return `${instancePath || 'it'} ${message}`;
     },
-    charts: (kind) => kindNamed(kind).charts.map(({ name }) => name).join('\n'),
+    charts(text) {
+        const { kind, model } = read(text);
+        return chartsOf(kind, model).map(({ name }) => name).join('\n');
+    },
     page(text) {
         const { kind, model } = read(text);
         return page(kind, model);
     },
     csv(text, name) {
         const { kind, model } = read(text);
-        return csv(chartNamed(kind, name).table(model));
+        return csv(chartNamed(kind, model, name).table(model));
     },
     /* Empty where there is nothing to draw. */
     svg(text, name, width) {
         const { kind, model } = read(text);
-        const chart = chartNamed(kind, name);
+        const chart = chartNamed(kind, model, name);
         return isDrawn(chart, model) ? svg(chart, model, width) : '';
     },
 };
