@@ -91,7 +91,7 @@ def as_shown(declaration):
     return re.sub(rf"^ {{{marker.end()}}}", "", text[marker.end():], flags=re.M) if marker else text
 
 
-SKIPPED = r'#ifdef __cplusplus\n.*?#endif\n|#(?:include|ifdef|ifndef|endif)\b[^\n]*\n|#define EPOP_\w+_H\n'
+SKIPPED = r'#ifdef __cplusplus\n.*?#endif\n|#(?:include|pragma|if|ifdef|ifndef|elif|else|endif)\b[^\n]*\n|#define EPOP_\w+_H\n'
 
 
 def tokens(text):

@@ -52,10 +52,12 @@ static cJSON *names_json(const struct block *blocks, size_t count)
     return array;
 }
 
-static cJSON *blocks_json(const epop_element_t *element)
+static cJSON *blocks_json(const epop_program_t *program, int pc)
 {
-    const struct block blocks[] = {{"init", element->init != NULL},
-                                   {"phase_exec", element->phase_exec != NULL},
+    const epop_element_t *element = &program->elements[pc];
+    bool is_init = pc == 0 && epop__program_init(program);
+    const struct block blocks[] = {{"init", is_init || element->init},
+                                   {"phase_exec", element->phase_exec && !is_init},
                                    {"phase_adapt", element->phase_adapt != NULL},
                                    {"loop_condition", element->loop_condition != NULL},
                                    {"branch_condition", element->branch_condition != NULL}};
@@ -72,13 +74,14 @@ static cJSON *program_blocks_json(const epop_program_t *program)
     return names_json(blocks, sizeof blocks / sizeof *blocks);
 }
 
-static cJSON *element_json(const epop_element_t *element, int pc)
+static cJSON *element_json(const epop_program_t *program, int pc)
 {
+    const epop_element_t *element = &program->elements[pc];
     const char *type = epop_element_type_name(element->type);
     cJSON *object = cJSON_CreateObject();
     if (object && cJSON_AddNumberToObject(object, "pc", pc) && cJSON_AddStringToObject(object, "type", type) &&
         cJSON_AddStringToObject(object, "name", element->name ? element->name : type) &&
-        add_item(object, "blocks", blocks_json(element)) &&
+        add_item(object, "blocks", blocks_json(program, pc)) &&
         add_item(object, "sizes", element->sizes ? sizes_json(element->sizes) : cJSON_CreateNull()) &&
         cJSON_AddBoolToObject(object, "progress", element->progress != NULL))
         return object;
@@ -90,7 +93,7 @@ static cJSON *elements_json(const epop_program_t *program)
 {
     cJSON *array = cJSON_CreateArray();
     for (int pc = 0; array && pc < program->size; pc++) {
-        if (!cJSON_AddItemToArray(array, element_json(&program->elements[pc], pc))) {
+        if (!cJSON_AddItemToArray(array, element_json(program, pc))) {
             cJSON_Delete(array);
             array = NULL;
         }

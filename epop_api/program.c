@@ -22,6 +22,7 @@ struct owned {
     char *name;
     struct kept_sizes *sizes;
     bool incomplete; /* an element could not be added */
+    bool published;  /* made as in the published listings */
     struct owned *next;
 };
 
@@ -116,6 +117,35 @@ void epop_program_free(epop_program_t *program)
     pthread_mutex_unlock(&owned_lock);
     if (owned)
         free_owned(owned);
+}
+
+/* The listings allocate the structure themselves, in the size of the version that they were compiled for. */
+static void free_replaced(epop_program_t *program)
+{
+    if (find_owned(program))
+        epop_program_free(program);
+    else
+        free(program);
+}
+
+int epop_program_replace_abi(epop_program_t **program, int size, unsigned abi_version)
+{
+    if (!program)
+        return EPOP_ERR_ARGUMENT;
+    free_replaced(*program);
+    *program = epop_program_alloc_abi(size, abi_version);
+    if (!*program)
+        return size < 0 ? EPOP_ERR_ARGUMENT : EPOP_ERR_MEMORY;
+    find_owned(*program)->published = true;
+    return EPOP_OK;
+}
+
+/* Elsewhere a function in INIT's phase_exec has the parameters of a phase, and is there by mistake. */
+init_block *epop__program_init(const epop_program_t *program)
+{
+    const epop_element_t *first = program->elements;
+    const struct owned *owned = first->init ? NULL : find_owned(program);
+    return owned && owned->published ? (init_block *)(void (*)(void))first->phase_exec : first->init;
 }
 
 static int add(epop_program_t *program, const epop_element_t *element)

@@ -9,6 +9,10 @@
 /* Did an element that was to be added find no memory? Few programs look at what each epop_add_ returns. */
 bool epop__program_incomplete(const epop_program_t *program);
 
+/* The function of INIT, wherever a program with elements has it; NULL: nowhere. */
+typedef int init_block(int *argc, char ***argv, void **data);
+EPOP_API init_block *epop__program_init(const epop_program_t *program);
+
 /* The program's own blocks, as far as the structure of its version has them. */
 struct program_blocks {
     void (*describe)(void *data, epop_description_t *d);

@@ -59,7 +59,7 @@ static int check_blocks(const struct report *report, int pc)
     const epop_element_t *element = &report->program->elements[pc];
     switch (element->type) {
     case EPOP_INIT:
-        if (!element->init)
+        if (!element->init && !(pc == 0 && epop__program_init(report->program)))
             return refuse(report, pc, "the init block is missing");
         return EPOP_OK;
     case EPOP_EP:

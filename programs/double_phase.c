@@ -1,6 +1,6 @@
 /*
- * Two elastic phases and a branch that goes back to the first, as in the published listing of a double-phase program
- * (Compres 2017, chapter 7).
+ * Two elastic phases and a branch that goes back to the first: the published example of a double-phase program, with
+ * the short names of its listing and the branch of its figure (Compres 2017, listing 7.6, figure 7.1).
  *
  *     mpiexec.mpich -n 4 epop --start 2 double_phase.so [iterations per phase] [repetitions] [microseconds of each]
  */
@@ -103,32 +103,31 @@ static int report(void *data)
 
 program_t *get_program(void)
 {
-    program_t *program = epop_alloc_phases(5);
-    if (!program)
+    program_t *program = malloc(sizeof(program_t));
+    if (epop_alloc_phases(&program, 5))
         return NULL;
-    program_element_t *elements = program->elements;
 
-    elements[0].type = INIT;
-    elements[0].init = initialize;
+    program->elements[0].type = INIT;
+    program->elements[0].phase_exec = initialize;
 
-    elements[1].type = EP;
-    elements[1].name = "first";
-    elements[1].phase_exec = first_exec;
-    elements[1].phase_adapt = adapt;
-    elements[1].loop_condition = loop_condition;
+    program->elements[1].type = EP;
+    program->elements[1].name = "first";
+    program->elements[1].phase_adapt = adapt;
+    program->elements[1].phase_exec = first_exec;
+    program->elements[1].loop_condition = loop_condition;
 
-    elements[2].type = EP;
-    elements[2].name = "second";
-    elements[2].phase_exec = second_exec;
-    elements[2].phase_adapt = adapt;
-    elements[2].loop_condition = loop_condition;
+    program->elements[2].type = EP;
+    program->elements[2].name = "second";
+    program->elements[2].phase_adapt = adapt;
+    program->elements[2].phase_exec = second_exec;
+    program->elements[2].loop_condition = loop_condition;
 
-    elements[3].type = BRANCH;
-    elements[3].name = "again?";
-    elements[3].branch_condition = again;
+    program->elements[3].type = BRANCH;
+    program->elements[3].name = "again?";
+    program->elements[3].branch_condition = again;
 
-    elements[4].type = RP;
-    elements[4].name = "report";
-    elements[4].phase_exec = report;
+    program->elements[4].type = RP;
+    program->elements[4].name = "report";
+    program->elements[4].phase_exec = report;
     return program;
 }

@@ -210,7 +210,7 @@ stage "sock mpich" 3000 env MPICH_LANGUAGES=fortran mpich/build.sh ch3:sock
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 DEVICE=ch3:sock all tests
 # On another Debian: its compiler and libraries, and what depends most on its MPICH, Hydra and HDF5. Its MPICH
 # cannot connect processes, which the tests of Slurm need.
-on_platform='capabilities checkpoint_file children crash faults interpose job ledger mpi_adapt psets recover signals symbols'
+on_platform='capabilities checkpoint_file children crash faults interpose job ledger mpi_adapt psets published recover signals symbols'
 if [ "${CI:-}" = true ]; then
     # shellcheck disable=SC2086
     stage "platform trixie" 1500 bash -c 'platform "$@"' platform trixie unit mpi $(printf 'run:%s ' $on_platform)
@@ -232,7 +232,7 @@ on_sock=(
     # Data moves to processes that join, also ahead of the window.
     ahead describe kinds stencil restart_programs
     # No test of these needs it, but here --backend auto is join, and the pool connects joining ranks ahead, as those that wait sleep.
-    resize ledger profile records debug signals
+    resize ledger profile published records debug signals
 )
 for test in "${on_sock[@]}"; do
     find_test "$test"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "driver/common/builtin.h"
+#include "epop_api/program.h"
 
 struct format {
     const char *name;
@@ -27,9 +28,11 @@ struct row {
     char cells[COLUMNS][96];
 };
 
-static void list_blocks(const epop_element_t *element, char *text, size_t size)
+static void list_blocks(const epop_program_t *program, int pc, char *text, size_t size)
 {
-    snprintf(text, size, "%s%s%s%s%s%s", element->init ? "init " : "", element->phase_exec ? "exec " : "",
+    const epop_element_t *element = &program->elements[pc];
+    bool is_init = pc == 0 && epop__program_init(program);
+    snprintf(text, size, "%s%s%s%s%s%s", is_init ? "init " : "", element->phase_exec && !is_init ? "exec " : "",
              element->phase_adapt ? "adapt " : "", element->loop_condition ? "loop " : "",
              element->branch_condition ? "branch " : "", element->progress ? "progress " : "");
     if (text[0])
@@ -45,7 +48,7 @@ static void fill_row(struct row *row, const epop_program_t *program, int pc)
     snprintf(row->cells[0], sizeof row->cells[0], "%d", pc);
     snprintf(row->cells[1], sizeof row->cells[1], "%s", epop_element_type_name(element->type));
     snprintf(row->cells[2], sizeof row->cells[2], "%s", element_name(element));
-    list_blocks(element, row->cells[3], sizeof row->cells[3]);
+    list_blocks(program, pc, row->cells[3], sizeof row->cells[3]);
     if (is_phase)
         epop_sizes_text(sizes, row->cells[4], sizeof row->cells[4]);
     if (is_phase && sizes->preferred)

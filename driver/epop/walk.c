@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "epop_api/program.h"
 #include "epop_api/tune.h"
 
 /* A branch may turn a program back, but between two phases it can do so only so often before it is called endless. */
@@ -454,7 +455,7 @@ static int run_init(struct walk *w, int *argc, char ***argv, bool joining)
     look_at_world(w);
     enter_element(w, 0);
     block_enter(w, EPOP_BLOCK_INIT);
-    int error = element_at(w)->init(argc, argv, &w->data);
+    int error = epop__program_init(w->program)(argc, argv, &w->data);
     block_leave(w, EPOP_BLOCK_INIT);
     if (error)
         return fail_block(w, "init", error);

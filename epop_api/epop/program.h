@@ -80,6 +80,19 @@ typedef struct epop_progress {
     double share;      /* of the work that is done, 0 to 1, where iterations differ in it; 0: as the iterations */
 } epop_progress_t;
 
+/* The function of a phase. With short names (see below) it may also be INIT's, which has other parameters. C before C23
+ * has a type for both, the third of these; C23 has none, and lets any pointer pass. */
+#if !defined EPOP_SHORT_NAMES || defined __cplusplus
+typedef int (*epop_exec_t)(void *data);
+#elif __STDC_VERSION__ > 201710L
+typedef void *epop_exec_t;
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+typedef int (*epop_exec_t)();
+#pragma GCC diagnostic pop
+#endif
+
 /*
  * An element. Its index in the program is its pc.
  *
@@ -98,7 +111,7 @@ typedef struct epop_element {
      * processes run it, too, so it must not communicate with ranks that run already. */
     int (*init)(int *argc, char ***argv, void **data);
     int (*phase_adapt)(void *data);
-    int (*phase_exec)(void *data);
+    epop_exec_t phase_exec;
     int (*loop_condition)(void *data);
     int (*branch_condition)(int pc, void *data);
     const epop_sizes_t *sizes;                               /* NULL: the program's */
@@ -144,6 +157,10 @@ EPOP_API epop_program_t *epop_program_create_abi(const char *name, unsigned abi_
 /* Returns a new program with `size` zeroed elements to fill in, or NULL if out of memory. Local. */
 #define epop_program_alloc(size) epop_program_alloc_abi((size), EPOP_ABI_VERSION)
 EPOP_API epop_program_t *epop_program_alloc_abi(int size, unsigned abi_version);
+
+/* For epop_alloc_phases: frees `*program`, which is from malloc() or NULL, and stores such a program there, whose INIT
+ * may have its function in `phase_exec`. If it fails `*program` is NULL. Local. */
+EPOP_API int epop_program_replace_abi(epop_program_t **program, int size, unsigned abi_version);
 
 /* Frees a program that one of these made, but not its data. Leaves others, and NULL, alone. Local. */
 EPOP_API void epop_program_free(epop_program_t *program);
@@ -195,15 +212,18 @@ EPOP_API char *epop_program_to_json(const epop_program_t *program);
 
 /* ---- Short names --------------------------------------------------------- */
 
-/* The names of the published listings, if EPOP_SHORT_NAMES is defined before the first include. Not for C++. */
-#ifdef EPOP_SHORT_NAMES
+/* The names of the published listings, if EPOP_SHORT_NAMES is defined before the first include. Pointers to functions
+ * of another type are errors then, as they are to newer compilers, because a block that returns nothing would end the
+ * job by chance. Not for C++. docs/reference/published.md has more. */
+#if defined EPOP_SHORT_NAMES && !defined __cplusplus
+#pragma GCC diagnostic error "-Wincompatible-pointer-types"
 typedef epop_program_t program_t;
 typedef epop_element_t program_element_t;
-#define INIT                    EPOP_INIT
-#define EP                      EPOP_EP
-#define RP                      EPOP_RP
-#define BRANCH                  EPOP_BRANCH
-#define epop_alloc_phases(size) epop_program_alloc(size)
+#define INIT                             EPOP_INIT
+#define EP                               EPOP_EP
+#define RP                               EPOP_RP
+#define BRANCH                           EPOP_BRANCH
+#define epop_alloc_phases(program, size) epop_program_replace_abi((program), (size), EPOP_ABI_VERSION)
 #endif
 
 #ifdef __cplusplus

@@ -10,6 +10,8 @@
 
 #include <epop/program.h>
 
+#include "epop_api/program.h"
+
 static int init(int *argc, char ***argv, void **data)
 {
     (void)argc, (void)argv, (void)data;
@@ -75,23 +77,61 @@ static void grows(void **state)
     epop_program_free(program);
 }
 
-/* As in the published listings: allocate, fill in, return. */
+/* As in the published listings: allocate, fill in, return. INIT has its function where phases have theirs. */
 static void published_names(void **state)
 {
     (void)state;
-    program_t *program = epop_alloc_phases(2);
+    program_t *program = malloc(sizeof(program_t));
+    memset(program, 0xff, sizeof(program_t));
+    assert_int_equal(epop_alloc_phases(&program, 2), EPOP_OK);
     program_element_t *elements = program->elements;
     assert_int_equal(program->size, 2);
+    assert_int_equal(program->abi_version, EPOP_ABI_VERSION);
+    assert_int_equal(program->finalizer, -1);
     assert_int_equal(elements[0].type, 0);
     elements[0].type = INIT;
-    elements[0].init = init;
+    elements[0].phase_exec = init;
     elements[1].type = RP;
     elements[1].phase_exec = exec;
     assert_true(INIT == EPOP_INIT && EP == EPOP_EP && RP == EPOP_RP && BRANCH == EPOP_BRANCH);
     assert_int_equal(epop_program_validate(program, NULL, 0), EPOP_OK);
+    assert_ptr_equal(epop__program_init(program), init);
     assert_int_equal(epop_add_rigid(program, "one more", exec, NULL), 2);
     assert_ptr_equal(program->elements[1].phase_exec, exec);
     epop_program_free(program);
+}
+
+static void init_where_it_belongs_wins(void **state)
+{
+    (void)state;
+    program_t *program = NULL;
+    assert_int_equal(epop_alloc_phases(&program, 1), EPOP_OK);
+    program->elements[0] = (program_element_t){.type = INIT, .init = init, .phase_exec = exec};
+    assert_ptr_equal(epop__program_init(program), init);
+    epop_program_free(program);
+}
+
+/* Without the published names phase_exec has another type: what INIT has there is a mistake. */
+static void phase_exec_of_other_programs(void **state)
+{
+    (void)state;
+    epop_program_t *program = epop_program_alloc(1);
+    program->elements[0] = (epop_element_t){.type = EPOP_INIT, .phase_exec = exec};
+    assert_null(epop__program_init(program));
+    assert_int_equal(epop_program_validate(program, NULL, 0), EPOP_ERR_ARGUMENT);
+    epop_program_free(program);
+}
+
+static void phases_are_allocated_again(void **state)
+{
+    (void)state;
+    program_t *program = NULL;
+    assert_int_equal(epop_alloc_phases(&program, 1), EPOP_OK);
+    assert_int_equal(epop_alloc_phases(&program, 3), EPOP_OK);
+    assert_int_equal(program->size, 3);
+    assert_int_equal(epop_alloc_phases(&program, -1), EPOP_ERR_ARGUMENT);
+    assert_null(program);
+    assert_int_equal(epop_alloc_phases(NULL, 1), EPOP_ERR_ARGUMENT);
 }
 
 static void alloc_refuses_a_negative_size(void **state)
@@ -176,6 +216,9 @@ int main(void)
         cmocka_unit_test(one_of_each),
         cmocka_unit_test(grows),
         cmocka_unit_test(published_names),
+        cmocka_unit_test(init_where_it_belongs_wins),
+        cmocka_unit_test(phase_exec_of_other_programs),
+        cmocka_unit_test(phases_are_allocated_again),
         cmocka_unit_test(alloc_refuses_a_negative_size),
         cmocka_unit_test(others_are_left_alone),
         cmocka_unit_test(free_in_any_order),

@@ -13,7 +13,7 @@ ALLOWED = {
     "epop_api": ["epop/", "epop_api/"],
     "interpose": ["epop/visibility.h", "epop/mpi_adapt.h", "epop/mpi_psets.h", "epop/mpi_reinit.h", "interpose/"],
     "runtime": ["epop/", "epop_api/", "runtime/", "interpose/"],
-    "driver": ["epop/", "epop_api/tune.h", "runtime/", "driver/", "interpose/", "terminal/"],
+    "driver": ["epop/", "epop_api/", "runtime/", "driver/", "interpose/", "terminal/"],
     "terminal": ["terminal/", "runtime/base/"],
     "epopctl": ["epopctl/", "terminal/", "runtime/base/", "runtime/wire/", "runtime/control/"],
     "scheduler/core": ["epop/policy.h", "scheduler/core/", "runtime/base/"],
