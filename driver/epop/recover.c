@@ -229,6 +229,8 @@ struct death {
     double noticed;     /* monotonic */
     double wall, begun; /* seconds since 1970: the same; when that start began */
     char reason[WORDS_TEXT];
+    int lost; /* as the words have them */
+    char hosts[SUPERVISOR_HOSTS];
     struct words_place place;
     struct words_saved saved[WORDS_SAVED];
 };
@@ -399,6 +401,42 @@ static void on_attempt_runs(void *context)
     note_recovery(r, iterations, lost > 0 ? lost : 0, stood);
 }
 
+static bool is_down(const struct recover_hosts *hosts, const char *name)
+{
+    for (int i = 0; i < hosts->count; i++)
+        if (hostlist_has(hosts->items[i].name, name))
+            return !hosts->items[i].up;
+    return false;
+}
+
+/* The ranks that died, as "2,3,": the one that the job missed, and all on hosts that have gone. The caller's to free;
+ * NULL: out of memory. */
+static char *lost_ranks_text(const struct recovery *r)
+{
+    char *text = NULL, host[HOST_MAX];
+    size_t size;
+    int rank = 0, count, lost = r->death.lost;
+    FILE *stream = open_memstream(&text, &size);
+    for (const char *at = r->death.hosts; stream && hostlist_next(&at, host, &count); rank += count) {
+        bool all = is_down(&r->hosts, host);
+        for (int i = rank; i < rank + count; i++)
+            if (all || i == lost)
+                fprintf(stream, "%d,", i);
+    }
+    if (stream && lost >= rank) /* it is not known where they were */
+        fprintf(stream, "%d,", lost);
+    if (stream)
+        fclose(stream);
+    return text;
+}
+
+static void hand_on_lost_ranks(const struct recovery *r)
+{
+    char *text = lost_ranks_text(r);
+    setenv(SUPERVISOR_LOST, text ? text : "", 1);
+    free(text);
+}
+
 static int start_attempt(struct recovery *r, struct attempt *attempt, struct error *error)
 {
     struct command command = {0};
@@ -407,8 +445,10 @@ static int start_attempt(struct recovery *r, struct attempt *attempt, struct err
     r->attempt = attempt;
     r->begun = wall_seconds();
     snprintf(again, sizeof again, "%d", r->count);
-    if (r->count)
+    if (r->count) {
         setenv(SUPERVISOR_COUNT, again, 1);
+        hand_on_lost_ranks(r);
+    }
     if (attempt_listen(&attempt->words, r->hosts.count > 0, error))
         return -1;
     int failed = make_command(&command, r, error) || !attempt_run(attempt, command.argv, error);
@@ -426,6 +466,8 @@ static void note_death(struct recovery *r, const struct attempt *attempt)
     r->death = (struct death){.noticed = attempt->died, .begun = r->begun, .place = attempt->words.place};
     r->death.wall = wall_seconds() - (monotonic_seconds() - attempt->died);
     memcpy(r->death.saved, attempt->words.saved, sizeof r->death.saved);
+    memcpy(r->death.hosts, attempt->words.hosts, sizeof r->death.hosts);
+    r->death.lost = attempt->words.lost;
     snprintf(r->death.reason, sizeof r->death.reason, "%s", reason);
 }
 

@@ -104,6 +104,12 @@ static void take_saved(struct words *words, const cJSON *message)
     words->saved[0] = saved;
 }
 
+static void take_world(struct words *words, const cJSON *message)
+{
+    const char *hosts = json_text(message, "hosts");
+    snprintf(words->hosts, sizeof words->hosts, "%s", hosts ? hosts : "");
+}
+
 /* How it ends; the first word counts. */
 static void take_end(struct words *words, enum word word, const cJSON *message)
 {
@@ -113,6 +119,7 @@ static void take_end(struct words *words, enum word word, const cJSON *message)
     words->word = word;
     words->status = json_int(message, word == WORD_FITS ? "ranks" : "status", 0);
     snprintf(words->text, sizeof words->text, "%s", text ? text : "");
+    words->lost = json_int(message, "rank", -1);
 }
 
 static void take_first_word(struct caller *caller, const char *op, const cJSON *message)
@@ -170,6 +177,8 @@ static void on_caller_message(void *context, const cJSON *message)
         return;
     else if (!strcmp(op, SUPERVISOR_AT))
         take_place(words, message);
+    else if (!strcmp(op, SUPERVISOR_WORLD))
+        take_world(words, message);
     else if (!strcmp(op, SUPERVISOR_SAVED))
         take_saved(words, message);
     else if (!strcmp(op, SUPERVISOR_RUNS))
@@ -301,7 +310,7 @@ static int publish_address(const struct words *words, const struct sockaddr_in *
 int attempt_listen(struct words *words, bool anywhere, struct error *error)
 {
     struct sockaddr_in address;
-    *words = (struct words){.base = wire_base_new()};
+    *words = (struct words){.base = wire_base_new(), .lost = -1};
     TAILQ_INIT(&words->callers);
     int failed = !words->base                 ? error_memory(error)
                  : proof_random(words->token) ? error_set(error, ERROR_FAILED, "the kernel gives no random numbers")

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "runtime/base/error.h"
+#include "runtime/control/supervisor.h"
 #include "runtime/wire/proof.h"
 
 enum { WORDS_TEXT = 420, WORDS_SAVED = 4 };
@@ -52,6 +53,8 @@ struct words {
     enum word word;       /* the first */
     int status;
     char text[WORDS_TEXT];
+    int lost;                     /* the rank that died; -1: that is not known */
+    char hosts[SUPERVISOR_HOSTS]; /* where the ranks run; "": not known */
     struct words_place place;
     struct words_state state;
     struct words_saved saved[WORDS_SAVED]; /* the newest first */

@@ -19,7 +19,7 @@
 #include "runtime/wire/socket.h"
 
 static const double to_begin = 3, to_hear = 1; /* seconds */
-enum { FIRST_LINE = 1024, TEXT_MOST = 400, ANSWER_BYTES = 1 << 18 };
+enum { FIRST_LINE = 1280, TEXT_MOST = 400, ANSWER_BYTES = 1 << 18 };
 
 static struct {
     bool there, found; /* one is named; its address is known */
@@ -45,6 +45,16 @@ int supervisor_recoveries(void)
 {
     const char *text = supervisor.there ? getenv(SUPERVISOR_COUNT) : NULL;
     return text ? atoi(text) : 0;
+}
+
+int supervisor_lost_ranks(int *ranks, int room)
+{
+    int count = 0, rank, used;
+    const char *at = supervisor.there ? getenv(SUPERVISOR_LOST) : NULL;
+    for (; at && sscanf(at, "%d,%n", &rank, &used) == 1; at += used)
+        if (count < room)
+            ranks[count++] = rank;
+    return count;
 }
 
 /* ---- A first line, and its answer: also in a handler of a signal, so that nothing here takes memory ------------- */
@@ -255,11 +265,19 @@ static void quote(char quoted[2 * TEXT_MOST], const char *text)
     quoted[used] = '\0';
 }
 
+static char lost[32]; /* a member of a fault's line */
+
+void supervisor_lost(int rank)
+{
+    if (rank >= 0)
+        snprintf(lost, sizeof lost, ",\"rank\":%d", rank);
+}
+
 void supervisor_end(const char *op, int number, const char *text)
 {
-    char members[2 * TEXT_MOST + 64], quoted[2 * TEXT_MOST];
+    char members[2 * TEXT_MOST + 96], quoted[2 * TEXT_MOST];
     quote(quoted, text ? text : "");
-    snprintf(members, sizeof members, ",\"%s\":%d%s%s%s", !strcmp(op, SUPERVISOR_FITS) ? "ranks" : "status", number,
-             text ? ",\"text\":\"" : "", quoted, text ? "\"" : "");
+    snprintf(members, sizeof members, ",\"%s\":%d%s%s%s%s", !strcmp(op, SUPERVISOR_FITS) ? "ranks" : "status", number,
+             !strcmp(op, SUPERVISOR_FAULT) ? lost : "", text ? ",\"text\":\"" : "", quoted, text ? "\"" : "");
     say_alone(op, members);
 }

@@ -18,6 +18,10 @@
 #define SUPERVISOR       "EPOP_SUPERVISOR"    /* in the job's environment: "URI TOKEN" (runtime/wire/link.h) */
 #define SUPERVISOR_COUNT "EPOP_RECOVERIES"    /* and how often it was started again; not there: it was not */
 #define SUPERVISOR_SINCE "EPOP_RECOVER_SINCE" /* when it was started for the first time: seconds since 1970 */
+#define SUPERVISOR_LOST  "EPOP_LOST_RANKS"    /* ranks that died then, as "2,3,"; not there: none is known */
+
+/* Bytes of "hosts" in a line. */
+#define SUPERVISOR_HOSTS 1900
 
 /* What the supervisor says: first to each who comes over a network; to each first line; to `runs`. */
 #define SUPERVISOR_CHALLENGE  "challenge"
@@ -34,6 +38,7 @@
 
 /* What process 0 says then. */
 #define SUPERVISOR_AT    "at"    /* where it is */
+#define SUPERVISOR_WORLD "world" /* where the ranks run; longer texts are left empty */
 #define SUPERVISOR_SAVED "saved" /* a checkpoint is whole */
 #define SUPERVISOR_RUNS  "runs"  /* it was started again, and goes on */
 
@@ -43,6 +48,9 @@ bool supervisor_is_there(void);
 
 /* How often the job was started again by it. */
 int supervisor_recoveries(void);
+
+/* Which ranks of the last world died, as far as that is known, and `room` at most: how many they are. */
+int supervisor_lost_ranks(int *ranks, int room);
 
 /* In process 0 of the launch, before MPI is there: what ends it from here on without a word, or 0, is a fault. */
 void supervisor_starts(void);
@@ -56,6 +64,9 @@ void supervisor_say(const cJSON *message);
  * schema/control.schema.json, or NULL. Belongs to this module. */
 void supervisor_runs(const cJSON *message);
 const cJSON *supervisor_list(void);
+
+/* Process 0: a SUPERVISOR_FAULT that is said next is due to the death of that rank; -1: of none in the world. */
+void supervisor_lost(int rank);
 
 /* How the job ends, from any process and thread, a handler of a signal too: waits until it was heard, a second at most.
  * Only the first word counts. op: SUPERVISOR_FITS (number: ranks) or one of those after it (the status). text: the

@@ -559,7 +559,7 @@ static void preconnect_timeout(void *context)
     if (!merges && adaptation_connects_on(c, &c->preconnect.limit, BACKEND_CONNECT_LONGEST))
         return;
     if (merges)
-        fatal_fault(c, "the ranks did not come together for an adaptation in time");
+        fatal_fault(c, -1, "the ranks did not come together for an adaptation in time");
     else
         adaptation_drop(c, ADAPTATION_FAILED, "timeout", "MPI could not connect the joining processes in time");
 }
@@ -699,9 +699,9 @@ void adaptation_connected(struct coordinator *c, int process, const struct repor
     if (a->failures == c->processes.size)
         undo_window(c, a, failure);
     else if (a->connected && a->failures)
-        fatal_fault(c, "some ranks could connect to the joining processes and others not");
+        fatal_fault(c, -1, "some ranks could connect to the joining processes and others not");
     else if (a->connected && a->kills)
-        fatal_fault(c, "a joining process ended when the ranks were connected to it already");
+        fatal_fault(c, -1, "a joining process ended when the ranks were connected to it already");
 }
 
 /*
@@ -736,9 +736,9 @@ static void connect_timeout(void *context)
     if (may_kill ? adaptation_connects_on(c, limit, BACKEND_CONNECT_AT_GATE) : waits_for_ranks(c, limit))
         return;
     if (!in_time)
-        fatal_fault(c, "the ranks did not come together for an adaptation in time");
+        fatal_fault(c, -1, "the ranks did not come together for an adaptation in time");
     else if (a->kills)
-        fatal_fault(c, "the ranks are stuck in connecting to processes that were ended");
+        fatal_fault(c, -1, "the ranks are stuck in connecting to processes that were ended");
     else
         adaptation_end_joiners(c);
 }

@@ -94,7 +94,7 @@ static void on_crashed(struct coordinator *c, int process, const struct report_c
     if (dump_is_on(c))
         return;
     if (!joiner && !report->core) {
-        fatal_fault(c, text);
+        fatal_fault(c, process, text);
         return;
     }
     c->config.ops->say(c->config.context, text, !joiner);

@@ -27,8 +27,11 @@ struct coordinator_ops {
     void (*answer)(void *context, void *handle, const cJSON *answer);
     /* The job cannot go on: print the text (NULL: none) and end every process. Does not return in a job. */
     void (*fatal)(void *context, const char *text);
-    /* What comes next, that the job cannot go on, is due to a process or host that died; NULL: nobody asks. */
-    void (*fault)(void *context);
+    /* What comes next, that the job cannot go on, is due to a process or host that died; NULL: nobody asks. Its rank,
+     * or -1. */
+    void (*fault)(void *context, int rank);
+    /* Where the ranks run (processes_hosts), as soon as that is known, and after each commit; NULL: nobody asks. */
+    void (*hosts)(void *context, const char *hosts);
     /* A companion's last process is gone without a word, and the job goes on; NULL: nobody asks. */
     void (*lost_companion)(void *context, int slurm_job);
     /* Show the user how far the program is; NULL: nobody looks. */

@@ -727,7 +727,7 @@ static void dump_timeout(void *context)
 {
     struct coordinator *c = context;
     if (c->dump.begun)
-        fatal_fault(c, NULL);
+        fatal_fault(c, c->dump.process, NULL);
     else
         let_it_dump(c);
 }

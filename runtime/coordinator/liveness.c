@@ -56,7 +56,7 @@ static void take_loss(struct coordinator *c, int process)
     char text[200];
     bool own_launch = backend_ends(c->config.backend);
     if (dump_is_of(c, process))
-        fatal_fault(c, NULL);
+        fatal_fault(c, process, NULL);
     if (own_launch && p->state == PROCESS_RETURNING)
         processes_gone(c, process);
     if (own_launch && p->state == PROCESS_LEAVING && p->through) /* given up, as it did not answer */
@@ -80,13 +80,27 @@ static void take_loss(struct coordinator *c, int process)
     process_become(p, PROCESS_LOST);
     snprintf(text, sizeof text, "process %d (rank %d, pid %d on %s) is gone; the job cannot go on without it", process,
              p->rank, p->pid, p->host);
-    fatal_fault(c, text);
+    fatal_fault(c, process, text);
 }
 
 void losses_take(struct coordinator *c, int process)
 {
     take_loss(c, process);
     tell_of_companion(c, process_at(c, process)->slurm_job);
+}
+
+/* ---- Where the ranks run ------------------------------------------------------------------------- */
+
+static void told_hosts_advance(struct coordinator *c)
+{
+    struct told_hosts *told = &c->told_hosts;
+    if (!c->config.ops->hosts || (told->is && told->world_id == c->processes.world_id) || !processes_all_attached(c))
+        return;
+    char *hosts = processes_hosts(c);
+    if (hosts)
+        c->config.ops->hosts(c->config.context, hosts);
+    free(hosts);
+    *told = (struct told_hosts){.is = true, .world_id = c->processes.world_id};
 }
 
 /* ---- Processes that do not answer ---------------------------------------------------------------- */
@@ -504,6 +518,7 @@ static void liveness_init(struct coordinator *c)
 
 static bool liveness_advance(struct coordinator *c)
 {
+    told_hosts_advance(c);
     silence_advance(c);
     stuck_advance(c);
     return true;

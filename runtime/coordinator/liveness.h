@@ -21,6 +21,15 @@ struct process;
 /* Its connection to process 0 is gone without a word before: the job does without it, or ends. */
 void losses_take(struct coordinator *c, int process);
 
+/* ---- Where the ranks run ------------------------------------------------------------------------- */
+
+/* Who starts the job again after a fault is told beforehand: when a host is lost, process 0 is often ended, too, before
+ * it can say which ranks were there. */
+struct told_hosts {
+    bool is;
+    int world_id; /* of that world */
+};
+
 /* ---- Processes that do not answer ---------------------------------------------------------------- */
 
 struct silence {

@@ -1,7 +1,9 @@
 /* What is known of a process, and what is sent to it. */
 #include "runtime/coordinator/processes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/state.h"
@@ -96,6 +98,22 @@ bool processes_all_ended(const struct coordinator *c)
         if (!process_of_rank(c, r)->ended)
             return false;
     return true;
+}
+
+char *processes_hosts(const struct coordinator *c)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    for (int rank = 0, next; stream && rank < c->processes.size; rank = next) {
+        const char *host = process_of_rank(c, rank)->host;
+        for (next = rank + 1; next < c->processes.size && !strcmp(process_of_rank(c, next)->host, host);)
+            next++;
+        fprintf(stream, "%s%s:%d", rank ? "," : "", host, next - rank);
+    }
+    if (stream)
+        fclose(stream);
+    return text;
 }
 
 #define UNANSWERED 2 /* questions, twice a second, that may be so by chance */

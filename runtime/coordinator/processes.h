@@ -56,6 +56,8 @@ bool processes_are_silent(const struct coordinator *c, bool ranks);
 bool processes_all_attached(const struct coordinator *c);
 /* The program has ended on every rank. */
 bool processes_all_ended(const struct coordinator *c);
+/* Where the ranks run, in their order, as "n1:2,n2:1,n1:1", which the caller frees; NULL: out of memory. */
+char *processes_hosts(const struct coordinator *c);
 
 void processes_send(struct coordinator *c, int process, cJSON *message); /* takes the message */
 void processes_send_copy(struct coordinator *c, int process, const cJSON *message);

@@ -5,6 +5,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/coordinator/changes.h"
+#include "runtime/coordinator/process.h"
 #include "runtime/coordinator/state.h"
 
 cJSON *reply_accepted(const char *code)
@@ -257,10 +258,10 @@ void fatal_memory(struct coordinator *c)
     fatal(c, "out of memory in the coordinator");
 }
 
-void fatal_fault(struct coordinator *c, const char *text)
+void fatal_fault(struct coordinator *c, int process, const char *text)
 {
     bool ends_anyway = c->stop.asked || c->stop.forced || c->events.interrupted || c->events.terminations;
     if (c->config.ops->fault && !ends_anyway)
-        c->config.ops->fault(c->config.context);
+        c->config.ops->fault(c->config.context, process >= 0 ? process_at(c, process)->rank : -1);
     fatal(c, text);
 }

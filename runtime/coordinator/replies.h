@@ -83,7 +83,7 @@ void fatal(struct coordinator *c, const char *text);
 void fatal_memory(struct coordinator *c);
 
 /* The same because a process or a host has died: the program has done nothing wrong, and may be started again
- * (runtime/control/supervisor.h), unless the job was told to stop. */
-void fatal_fault(struct coordinator *c, const char *text);
+ * (runtime/control/supervisor.h), unless the job was told to stop. process: the one that died, or -1. */
+void fatal_fault(struct coordinator *c, int process, const char *text);
 
 #endif

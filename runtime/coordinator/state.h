@@ -66,6 +66,7 @@ struct coordinator {
     struct position_inquiry position;
     struct progress progress;
     struct speeds speeds;
+    struct told_hosts told_hosts;
     struct silence silence;
     struct survey survey;
     struct measure measure;

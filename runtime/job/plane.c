@@ -183,10 +183,17 @@ static void op_fatal(void *context, const char *text)
     ending_abort(text);
 }
 
-static void op_fault(void *context)
+static void op_fault(void *context, int rank)
 {
     (void)context;
     by_fault = true;
+    supervisor_lost(rank);
+}
+
+static void op_hosts(void *context, const char *hosts)
+{
+    (void)context;
+    supervised_hosts(hosts);
 }
 
 static void op_lost_companion(void *context, int slurm_job)
@@ -247,6 +254,7 @@ static const struct coordinator_ops coordinator_ops = {.send = op_send,
                                                        .answer = op_answer,
                                                        .fatal = op_fatal,
                                                        .fault = op_fault,
+                                                       .hosts = op_hosts,
                                                        .lost_companion = op_lost_companion,
                                                        .say = op_say,
                                                        .note = op_note,

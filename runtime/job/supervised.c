@@ -113,6 +113,15 @@ static void *tell_places(void *argument)
     return NULL;
 }
 
+void supervised_hosts(const char *hosts)
+{
+    if (!supervisor_is_there())
+        return;
+    cJSON *message = json_message(SUPERVISOR_WORLD);
+    cJSON_AddStringToObject(message, "hosts", strlen(hosts) < SUPERVISOR_HOSTS ? hosts : "");
+    supervised_say(message);
+}
+
 void supervised_saved(int number, uint64_t count)
 {
     cJSON *message = json_message(SUPERVISOR_SAVED);

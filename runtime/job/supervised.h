@@ -37,6 +37,9 @@ void supervised_starts(void);
 /* In process 0, which says a few times a second where it is from here on. 0, or -1 with text. */
 int supervised_begin(struct member *member, struct error *error);
 
+/* In process 0: where the ranks run, in their order, as "n1:2,n2:2". Any thread. */
+void supervised_hosts(const char *hosts);
+
 /* In process 0: a checkpoint is whole, which was made at the probe of that count. Any thread. */
 void supervised_saved(int number, uint64_t count);
 

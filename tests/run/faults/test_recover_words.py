@@ -305,7 +305,7 @@ def test_what_a_job_says(space, network):
     one, lines, line = supervisor.accept()
     assert line["op"] == "begins" and line["host"] == socket.gethostname()
     while (line := supervisor.read(lines))["op"] != "runs":
-        assert line["op"] == "at"
+        assert line["op"] in ("at", "world")
     assert line["from"] == "beginning"
     supervisor.say(one, {"op": "recoveries", "recoveries": [RECOVERY]})
     end, _, line = supervisor.accept()
@@ -315,7 +315,8 @@ def test_what_a_job_says(space, network):
     one.close(), end.close()
     result = running.wait()
     assert result.status == 0 and RIGHT in result.out, result
-    assert {line["op"] for line in supervisor.lines} >= {"begins", "runs", "ended"}
+    assert {line["op"] for line in supervisor.lines} >= {"begins", "world", "runs", "ended"}
+    assert [line["hosts"] for line in supervisor.lines if line["op"] == "world"] == [f"{socket.gethostname()}:2"]
 
 
 @joining.needed
