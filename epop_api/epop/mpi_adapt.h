@@ -23,6 +23,7 @@ extern "C" {
 /* Values of `*pending_adaptation`. */
 #define MPI_ADAPT_FALSE 0
 #define MPI_ADAPT_TRUE  1
+#define MPI_ADAPT_FAULT 2 /* from the probe with faults alone */
 
 /* Values of `*local_status`. The numbers are those of the first elastic MPI. */
 #define MPI_ADAPT_STATUS_NEW     2 /* started with the job; from MPI_Init_adapt only */
@@ -35,7 +36,7 @@ extern "C" {
 
 /* A key of `*info` in the first probe of a process that was started again after a fault: how many times the job was. It
  * is there even if nothing is pending. */
-#define MPI_ADAPT_FAULT "mpi_adapt_fault"
+#define MPI_ADAPT_FAULT_KEY "mpi_adapt_fault"
 
 /* ---- The four calls ----------------------------------------------------------- */
 
@@ -54,6 +55,20 @@ int MPI_Init_adapt(int *argc, char ***argv, int *local_status);
  * epop_iteration (of the probe), and is freed by the caller; it is MPI_INFO_NULL if nothing is pending.
  */
 int MPI_Probe_adapt(int *pending_adaptation, int *local_status, MPI_Info *info);
+
+/* The probe with two parameters more. The first one of a process that was started again after a fault (`epop
+ * --recover`) answers MPI_ADAPT_FAULT: `failed_ranks`, which has room for as many as MPI_COMM_WORLD has now, gets the
+ * `*nfailed` ranks of the last world that are known to have died. There is no window for that; one that is pending is
+ * told of by the next probe. Every other answer is as above, with `*nfailed` 0. With EPOP_MPI_ADAPT_FAULT defined
+ * before this header it is called MPI_Probe_adapt. Local as above. */
+EPOP_API int epop_mpi_probe_fault(int *pending_adaptation, int *local_status, MPI_Info *info, int *nfailed,
+                                  int failed_ranks[]);
+#ifdef EPOP_MPI_ADAPT_FAULT
+#define MPI_Probe_adapt epop_mpi_probe_fault
+#ifndef __cplusplus
+#pragma GCC diagnostic error "-Wincompatible-pointer-types"
+#endif
+#endif
 
 /* Opens the window. `*intercomm` is between old and joining processes, or MPI_COMM_NULL if none joins.
  * `*new_comm_world` is the MPI_COMM_WORLD to be, or MPI_COMM_NULL in leaving processes. Both belong to the runtime and

@@ -7,6 +7,7 @@ module epop_mpi_adapt
   ! What pending_adaptation is.
   integer, parameter :: MPI_ADAPT_FALSE = 0
   integer, parameter :: MPI_ADAPT_TRUE = 1
+  integer, parameter :: MPI_ADAPT_FAULT = 2
 
   ! What local_status is: of this process, at its start or in the adaptation that is pending.
   integer, parameter :: MPI_ADAPT_STATUS_NEW = 2
@@ -16,7 +17,7 @@ module epop_mpi_adapt
   integer, parameter :: MPI_ADAPT_STATUS_RESTARTING = 6
 
   ! A key of info, in the first probe behind a fault that ended the job.
-  character(*), parameter :: MPI_ADAPT_FAULT = 'mpi_adapt_fault'
+  character(*), parameter :: MPI_ADAPT_FAULT_KEY = 'mpi_adapt_fault'
 
   ! What epop_mpi_first_probe is told.
   integer, parameter :: EPOP_MPI_FIRST_PROBE_FIND = 0
@@ -27,15 +28,22 @@ module epop_mpi_adapt
   integer, parameter :: EPOP_MPI_LEAVE_RETURN = 0
   integer, parameter :: EPOP_MPI_LEAVE_COMMIT = 1
 
-  interface
-    subroutine mpi_init_adapt(local_status, ierror)
-      integer, intent(out) :: local_status
+  ! info is a variable: the caller's to free, or MPI_INFO_NULL. With nfailed and failed_ranks it is the probe with faults.
+  interface mpi_probe_adapt
+    subroutine mpi_probe_adapt(pending_adaptation, local_status, info, ierror)
+      integer, intent(out) :: pending_adaptation, local_status, info
       integer, optional, intent(out) :: ierror
     end subroutine
 
-    ! info is a variable: the caller's to free, or MPI_INFO_NULL.
-    subroutine mpi_probe_adapt(pending_adaptation, local_status, info, ierror)
-      integer, intent(out) :: pending_adaptation, local_status, info
+    subroutine epop_mpi_probe_fault(pending_adaptation, local_status, info, nfailed, failed_ranks, ierror)
+      integer, intent(out) :: pending_adaptation, local_status, info, nfailed, failed_ranks(*)
+      integer, optional, intent(out) :: ierror
+    end subroutine
+  end interface
+
+  interface
+    subroutine mpi_init_adapt(local_status, ierror)
+      integer, intent(out) :: local_status
       integer, optional, intent(out) :: ierror
     end subroutine
 

@@ -43,6 +43,16 @@ FORTRAN(mpi_probe_adapt, MPI_PROBE_ADAPT, MPI_Fint *pending_adaptation, MPI_Fint
     tell(error, ierror);
 }
 
+FORTRAN_BESIDE_C(epop_mpi_probe_fault, EPOP_MPI_PROBE_FAULT, MPI_Fint *pending_adaptation, MPI_Fint *local_status,
+                 MPI_Fint *info, MPI_Fint *nfailed, MPI_Fint *failed_ranks, MPI_Fint *ierror)
+{
+    MPI_Info description = MPI_INFO_NULL;
+    int error = epop_mpi_probe_fault(pending_adaptation, local_status, &description, nfailed, failed_ranks);
+    if (error == MPI_SUCCESS)
+        *info = MPI_Info_c2f(description);
+    tell(error, ierror);
+}
+
 FORTRAN(mpi_comm_adapt_begin, MPI_COMM_ADAPT_BEGIN, MPI_Fint *intercomm, MPI_Fint *new_comm_world,
         MPI_Fint *staying_count, MPI_Fint *leaving_count, MPI_Fint *joining_count, MPI_Fint *ierror)
 {

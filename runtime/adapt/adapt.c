@@ -15,6 +15,7 @@
 #include "runtime/adapt/leaving.h"
 #include "runtime/adapt/part.h"
 #include "runtime/base/error.h"
+#include "runtime/control/supervisor.h"
 #include "runtime/describe/program.h"
 #include "runtime/job/follow.h"
 #include "runtime/job/job.h"
@@ -188,6 +189,20 @@ int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MP
     if (info)
         *info = *pending_adaptation ? describe(&world.window) : MPI_INFO_NULL;
     part_tell_fault(info);
+    return MPI_SUCCESS;
+}
+
+int epop_mpi_probe_fault(int *pending_adaptation, int *local_status, MPI_Info *info, int *nfailed, int failed_ranks[])
+{
+    if (!nfailed || !failed_ranks)
+        return part_wrong("MPI_Probe_adapt", MPI_ERR_ARG, "nfailed or failed_ranks is NULL");
+    bool news = part_fault_is_news();
+    int error = epop__instead_MPI_Probe_adapt(pending_adaptation, local_status, info);
+    if (error != MPI_SUCCESS)
+        return error;
+    *nfailed = news ? supervisor_lost_ranks(failed_ranks, world.size) : 0;
+    if (news)
+        *pending_adaptation = MPI_ADAPT_FAULT; /* a window that is open to others is offered by the next probe again */
     return MPI_SUCCESS;
 }
 

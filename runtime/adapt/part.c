@@ -145,17 +145,22 @@ bool part_awaits_data(void)
     return data_is_missing;
 }
 
+bool part_fault_is_news(void)
+{
+    return !fault_is_told && supervisor_recoveries() && !epop__job_joins();
+}
+
 void part_tell_fault(MPI_Info *info)
 {
     char times[16];
-    bool tells = !fault_is_told && info && supervisor_recoveries() && !epop__job_joins();
+    bool tells = info && part_fault_is_news();
     fault_is_told = true;
     if (!tells)
         return;
     snprintf(times, sizeof times, "%d", supervisor_recoveries());
     if (*info == MPI_INFO_NULL)
         MPI_Info_create(info);
-    MPI_Info_set(*info, MPI_ADAPT_FAULT, times);
+    MPI_Info_set(*info, MPI_ADAPT_FAULT_KEY, times);
 }
 
 /* ---- Start and end ---------------------------------------------------------------- */

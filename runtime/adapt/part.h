@@ -80,8 +80,10 @@ void part_describe(const struct elastic *e, void (*block)(void *data, epop_descr
 /* Is the data missing? */
 bool part_awaits_data(void);
 
-/* In each probe, behind what else is in *info (NULL: nobody asks): in the first one of a process that was started again
- * after a fault, how often that was. Where nothing else is in it, *info is made, and the caller's. */
+/* Has no probe told of a fault that this process was started again after? */
+bool part_fault_is_news(void);
+/* In each probe, behind what else is in *info (NULL: nobody asks): in the first one of such a process how often it was
+ * started again. Where nothing else is in it, *info is made, and the caller's. */
 void part_tell_fault(MPI_Info *info);
 
 #endif

@@ -25,7 +25,7 @@ static int probe(void)
     MPI_Probe_adapt(&pending, &status, &info);
     if (info == MPI_INFO_NULL)
         return 0;
-    MPI_Info_get(info, MPI_ADAPT_FAULT, sizeof text - 1, text, &there);
+    MPI_Info_get(info, MPI_ADAPT_FAULT_KEY, sizeof text - 1, text, &there);
     if (there)
         sscanf(text, "%d", &times);
     MPI_Info_free(&info);

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 
 import job
@@ -96,6 +97,20 @@ def test_a_tsunami_of_twenty_resizes(space, tsunami):
 def test_abort(space, calls, way):
     result = space.start([job.MPIEXEC, "-n", 2, calls(way), space.directory / "end", "abort"]).wait()
     assert result.status == 1 and result.err == "epop: rank 1 called MPI_Abort with code 0\n", result
+
+
+@pytest.mark.parametrize("way", ["use mpi", "use mpi, unmodified", "mpif.h", "use mpi_f08"])
+def test_the_first_probe_tells_who_died(space, way):
+    """As in C: tests/run/faults/test_recover.py. Fortran's handler of signals would end a rank before it says so."""
+    binary = compile_fortran(SOURCES / "faults.F90", space.directory / "faults", "-fno-backtrace", *WAYS[way], *LINKED)
+    running = space.start_epop("--recover", 1, "-n", 2, binary)
+    status = space.wait_until_running(running)
+    os.kill(next(process["pid"] for process in status["processes"] if process["rank"] == 1), signal.SIGSEGV)
+    result = running.wait()
+    told = re.findall(r"^rank (\d): (.*)$", result.out, flags=re.M)
+    for rank in "01":
+        assert [text for who, text in told if who == rank] == ["pending 2, 1 failed: 1", *2 * ["pending 0, 0 failed:"]], result
+    assert result.status == 0 and "WRONG" not in result.out, result
 
 
 def libraries():

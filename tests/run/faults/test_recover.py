@@ -319,6 +319,20 @@ def test_an_executable(space, started, memory):
     assert len(steps) == 1 and (memory or steps == {0}), result
 
 
+@pytest.mark.parametrize("number, rank, failed", [(signal.SIGSEGV, 1, "1 failed: 1"), (signal.SIGSEGV, 0, "1 failed: 0"), (signal.SIGKILL, 0, "0 failed:")])
+def test_the_first_probe_tells_who_died(space, started, number, rank, failed):
+    """By the published probe that has room for them; once, on each rank. Nobody knows what became of process 0 if it had no time to say it."""
+    program = executables.compile_c(executables.source("probe_fault"), space.directory / "fault", *executables.LINKED)
+    running = started(program=program, ranks=3)
+    space.wait_until_running(running)
+    os.kill(named(space, "fault", PMI_RANK=rank)[0], number)
+    result = running.wait()
+    told = re.findall(r"^rank (\d): (.*)$", result.out, flags=re.M)
+    for each in "012":
+        assert [text for who, text in told if who == each] == [f"pending 2, status 4, {failed}", *2 * ["pending 0, status 4, 0 failed:"]], result
+    assert result.status == 0 and len(recoveries(result)) == 1, result
+
+
 @pytest.mark.parametrize("option, behind", [("--checkpoint-async", True), ("--checkpoint-keep=2", None)])
 def test_an_executable_has_the_options_for_checkpoints(space, started, option, behind):
     """Which epop hands on, as mpiexec starts it without epop."""

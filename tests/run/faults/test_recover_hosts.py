@@ -7,6 +7,7 @@ import re
 import signal
 import time
 
+import executables
 import hosts
 import job
 import joining
@@ -62,9 +63,9 @@ def test_five(space):
 
 # ---- Hosts
 
-def start(net, where, *options, ranks=4):
+def start(net, where, *options, ranks=4, program=(FIVE, 5000, 3000)):
     return net.start("n1", [job.BUILD / "bin/epop", "--recover", 2, "--checkpoint-memory", "0.2", "-n", ranks, "--hosts", where,
-                            "--launcher", "ssh", "--launcher-exec", hosts.START, *options, FIVE, 5000, 3000], limit=100)
+                            "--launcher", "ssh", "--launcher-exec", hosts.START, *options, *program], limit=100)
 
 
 def left_in_memory(net, name):
@@ -89,3 +90,14 @@ def test_a_host_loses_its_power(space, net, where, lost, ranks):
     assert result.status == 0, result
     for name in {"n1", "n2", "n3"} - {lost}:
         assert left_in_memory(net, name) == "", name
+
+
+def test_all_ranks_of_a_host_that_has_gone_have_died(space, net):
+    """As the first probe says to an executable that goes on without them."""
+    program = executables.compile_c(executables.source("probe_fault"), space.directory / "fault", *executables.LINKED)
+    running = start(net, "n1:2,n2:2", program=[program])
+    net.at("n1").wait_until_running(running)
+    net.power_off("n2")
+    result = running.wait()
+    told = {f"rank {rank}: pending 2, status 4, 2 failed: 2 3" for rank in (0, 1)}
+    assert result.status == 0 and {line for line in result.out.splitlines() if "pending 2" in line} == told, result
