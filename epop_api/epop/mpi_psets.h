@@ -22,6 +22,15 @@
 extern "C" {
 #endif
 
+/* In C files that include this header arguments of other types are errors, as they are to newer compilers. */
+#ifndef __cplusplus
+#pragma GCC diagnostic error "-Wincompatible-pointer-types"
+#pragma GCC diagnostic error "-Wint-conversion"
+#ifndef __clang__
+#pragma GCC diagnostic error "-Wdiscarded-qualifiers"
+#endif
+#endif
+
 /* ---- Constants -------------------------------------------------------------------------------- */
 
 /* What a change does. */

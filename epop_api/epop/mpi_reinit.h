@@ -17,6 +17,12 @@
 extern "C" {
 #endif
 
+/* In C files that include this header arguments of other types are errors, as they are to newer compilers. */
+#ifndef __cplusplus
+#pragma GCC diagnostic error "-Wincompatible-pointer-types"
+#pragma GCC diagnostic error "-Wint-conversion"
+#endif
+
 /* Called with each session before it is finalized, while all processes are there: moves data, and frees what is derived
  * from the session. `rank` and `size` are those in mpi://WORLD. Anything but MPI_SUCCESS ends the job. */
 typedef int(MPIX_Session_reinit_preparation_function)(MPI_Session session, int rank, int size, int leave,

@@ -150,3 +150,62 @@ def test_blocks_that_return_nothing_do_not_compile(space, compiler, line):
     text = HEAD + BLOCKS + NOTHING + AS_PRINTED.replace(line, f"{member} = nothing;")
     result = compiled(space, compiler, "gnu17", text, "-DEPOP_SHORT_NAMES", strict=False)
     assert result.returncode != 0 and "error" in result.stderr and "incompatible" in result.stderr, result.stderr
+
+
+# ---- What differs from EPOP's does not compile
+
+# Statements.
+NAMES = "MPI_Session session = MPI_SESSION_NULL; char delta[MPI_MAX_PSET_NAME_LEN], next[MPI_MAX_PSET_NAME_LEN]; int terminate = 0;"
+ACCEPT = NAMES + "MPI_Session_accept_res_change(session, MPI_INFO_NULL, delta, next, 0, MPI_COMM_NULL, &terminate);"
+CHANGE = NAMES + "bool incl; MPI_rc_type type; MPI_rc_status_t status; MPI_Session_get_res_change(session, &type, delta, &incl, &status, NULL);"
+CREATE = NAMES + "MPI_Session_pset_create_op(session, MPI_INFO_NULL, MPI_PSETOP_UNION, delta, delta, next);"
+REINIT = "MPI_Session session, *all[] = {&session}, out; MPIX_Session_reinit(1, all, &out, MPI_INFO_NULL, " \
+         "prepare, NULL, resume, NULL, 0, 0, 0, MPI_ERRORS_ARE_FATAL);"
+PROBE = "int pending, status; MPI_Info info; MPI_Probe_adapt(&pending, &status, &info);"
+FAULT = "int pending, status, nfailed, failed_ranks[8]; MPI_Info info; MPI_Probe_adapt(&pending, &status, &info, &nfailed, failed_ranks);"
+BEGIN = "MPI_Comm between, after; int staying, leaving, joining; MPI_Comm_adapt_begin(&between, &after, &staying, &leaving, &joining); " \
+        "MPI_Comm_adapt_commit();"
+BEGIN_2015 = "MPI_Comm between, after; int index; MPI_Comm_adapt_begin(&between, &after, 0, 0); MPI_Comm_adapt_commit(&index);"
+# {what: (header, flags, what compiles, what does not)}
+OTHER_FORMS = {
+    "terminate by its value": ("psets", (), ACCEPT, ACCEPT.replace("&terminate", "terminate")),
+    "names that cannot be changed": ("psets", (), ACCEPT, ACCEPT.replace("char delta[MPI_MAX_PSET_NAME_LEN], next", 'const char *delta = ""; char next')),
+    "no terminate": ("psets", (), ACCEPT, ACCEPT.replace(", &terminate", "")),
+    "NULL as info": ("psets", (), ACCEPT, ACCEPT.replace("MPI_INFO_NULL", "NULL")),
+    "an int for incl": ("psets", (), CHANGE, CHANGE.replace("bool incl", "int incl")),
+    "the operation before info": ("psets", (), CREATE, CREATE.replace("MPI_INFO_NULL, MPI_PSETOP_UNION", "MPI_PSETOP_UNION, NULL")),
+    "a callback that returns nothing": ("reinit", (), REINIT, REINIT.replace("prepare", "(void (*)(MPI_Session, int, int, int, void *))0")),
+    "the other callback": ("reinit", (), REINIT, REINIT.replace("resume", "prepare")),
+    "sessions instead of their addresses": ("reinit", (), REINIT, REINIT.replace("*all[] = {&session}", "all[] = {session}")),
+    "the probe with faults": ("adapt", (), PROBE, FAULT),
+    "the probe without faults": ("adapt", ("-DEPOP_MPI_ADAPT_FAULT",), FAULT, PROBE),
+    "a list that is made": ("adapt", ("-DEPOP_MPI_ADAPT_FAULT",), FAULT, FAULT.replace("failed_ranks[8]", "*failed_ranks").replace("failed_ranks)", "&failed_ranks)")),
+    "begin and commit of 2015": ("adapt", (), BEGIN, BEGIN_2015),
+    "begin and commit of 2017": ("adapt", ("-DEPOP_MPI_ADAPT_2015",), BEGIN_2015, BEGIN),
+}
+CALLBACKS = """
+static inline int prepare(MPI_Session session, int rank, int size, int leave, void *userdata)
+{
+    (void)session, (void)rank, (void)size, (void)leave, (void)userdata;
+    return MPI_SUCCESS;
+}
+static inline int resume(MPI_Session session, int old_rank, int old_size, int new_rank, int new_size, void *userdata)
+{
+    (void)old_size;
+    return prepare(session, old_rank, new_rank, new_size, userdata);
+}
+"""
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_another_form_does_not_compile(space, compiler, form):
+    """Without any option for warnings."""
+    header, flags, right, wrong = OTHER_FORMS[form]
+
+    def attempt(statements):
+        text = f"#include <stddef.h>\n#include <epop/mpi_{header}.h>\n{CALLBACKS}void calls(void);\nvoid calls(void)\n{{\n{statements}\n}}\n"
+        return compiled(space, compiler, "gnu17", text, *flags, strict=False)
+    good, bad = attempt(right), attempt(wrong)
+    assert right != wrong and good.returncode == 0 and not good.stderr, good.stderr
+    assert bad.returncode != 0 and "error" in bad.stderr, bad.stderr
