@@ -37,16 +37,18 @@ typedef int(MPIX_Session_reinit_resume_function)(MPI_Session session, int old_ra
 /* Finalizes the `count` sessions, which must be all that the process has, and initializes `*session_out` with `info`
  * and `errhandler` in the new mpi://WORLD: without the `nleave` processes that say `leave`, which end here as by
  * exit(0), and with those that were spawned, which wait in MPI_Session_init. Rank 0 cannot leave. `resize_allocation`
- * is ignored. MPI_ERR_ARG if the processes disagree, MPI_ERR_SESSION if other sessions are open; the job then goes on
- * as it was. Collective over all processes of the job. */
+ * is ignored: whoever gave a host decides what becomes of it when the last process has left. MPI_ERR_ARG if the
+ * processes disagree, MPI_ERR_SESSION if other sessions are open; the job then goes on as it was. Collective over all
+ * processes of the job. */
 int MPIX_Session_reinit(int count, MPI_Session **session_array_in, MPI_Session *session_out, MPI_Info info,
                         MPIX_Session_reinit_preparation_function *prep_fn, void *prep_userdata,
                         MPIX_Session_reinit_resume_function *resume_fn, void *resume_userdata, int leave,
                         MPI_Count nleave, int resize_allocation, MPI_Errhandler errhandler);
 
 /* Starts `maxprocs` processes of this program without waiting for them. Arguments count at `root`, a rank of
- * mpi://WORLD: `command` is this executable, `argv` is MPI_ARGV_NULL, `info` may have the key "hosts". `*status` is as
- * from MPIX_Spawn_status; the caller frees it. MPI_ERR_SPAWN if another change is under way, or it is not possible.
+ * mpi://WORLD: `command` is this executable, `argv` is MPI_ARGV_NULL, `info` may have the key "hosts"; without it they
+ * start on the hosts that the job has. `resize_allocation` is ignored: no hosts are allocated. `*status` is as from
+ * MPIX_Spawn_status; the caller frees it. MPI_ERR_SPAWN if another change is under way, or it is not possible.
  * Collective over all processes, but none waits for another. */
 int MPIX_Spawn_async(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, int resize_allocation,
                      MPI_Info *status);
