@@ -15,11 +15,12 @@ import pytest
 PREFIX = "/opt/epop"
 FILES = [
     "bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
-    *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "blocks", "describe", "unstructured", "driver",
+    *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "blocks", "describe", "unstructured", "tune", "driver",
                                                "mpi_adapt", "mpi_psets", "mpi_reinit", "policy", "visibility")],
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
     "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc", "lib/cmake/EPOP/EPOPConfig.cmake", "lib/cmake/EPOP/EPOPConfigVersion.cmake",
-    *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir() if path.is_file()],
+    *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir()
+      if path.is_file() or (path / f"{path.name}.c").is_file()],
     "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/companion", "lib/epop/orphans", "lib/epop/attend", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     *[f"include/epop/fortran/{path.name}" for path in (job.ROOT / "epop_api/fortran").iterdir() if path.name != "mpi.f90"],
     *[f"include/epop/fortran/{path.stem}.mod" for path in (job.ROOT / "epop_api/fortran").glob("epop*.f90")],
