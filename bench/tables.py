@@ -161,6 +161,13 @@ def loops_calls(results):
          ratio(each["ratio"])] for each in having(of(results, "loops"), "call")]
 
 
+def tune(results):
+    return ["job", "ranks", "as it is", "with the search", "ratio", "with `--tuned`", "ratio", "search", "sure", "changed"], [
+        [each["case"], each["ranks"], f"{number(each['plain_s'])} s", f"{number(each['tuned_s'])} s", ratio(each["ratio"]),
+         f"{number(each['again_s'])} s", ratio(each["again_ratio"]), f"{100 * each['share']:.0f} %",
+         f"{each['sure']} of {each['rounds']}", each["found"]] for each in of(results, "tune")]
+
+
 def measure_jobs(results):
     return (["iteration", "MPI calls", "1 rank", "2 ranks"],
             list(by_calls(having(of(results, "measure", device=DEBIAN), "mpi_calls"), "ratio")))
@@ -388,7 +395,7 @@ def scale(results):
 # What an insertion took there, section 13.2.1.
 THEIRS = {8: "700 ns", 128: "2 us", 1024: "10 us"}
 
-TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "walk": walk, "profile": profile, "trace": trace, "measure": measure, "measure-jobs": measure_jobs,
+TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tune, "walk": walk, "profile": profile, "trace": trace, "measure": measure, "measure-jobs": measure_jobs,
           "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-spans": redist_spans, "described": described, "blocks": blocks,

@@ -66,4 +66,4 @@ def bench_case(build, mpiexec, case, rounds, note, quick):
 
 def bench(build, mpiexec, quick, note):
     for case in CASES:
-        bench_case(build, mpiexec, case, 1 if quick else 5, note, quick)
+        bench_case(build, mpiexec, case, 1 if quick else 3, note, quick)
