@@ -83,7 +83,6 @@ static struct {
     double least; /* seconds that the whole phase would take with the fastest setting that was seen; 0: not known */
     double begin_share; /* of the present run */
     int64_t begin_iteration;
-    double visit_share;                           /* where this visit began */
     double deadline;                              /* for another number of ranks */
     int ranks;                                    /* at present */
     bool ranks_asked;                             /* for the number that the order wants */
