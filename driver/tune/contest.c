@@ -3,9 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LUCK                                                                                                           \
-    1.5 /* the fastest of many is so by chance more often than one of two, and is looked at again and again            \
-         */
+/* The fastest of many is so by chance more often than one of two, and is looked at again and again. */
+#define LUCK 1.5
 
 /* What is known of chance before anything was measured, as if so many values had been seen to scatter by so much: from
  * two or three values alone nothing could be concluded. */

@@ -159,7 +159,7 @@ int levers_add_ranks(struct levers *l, const char *text, const epop_sizes_t *siz
 
 /* ---- Control variables of MPI ------------------------------------------------------------------- */
 
-static bool mpi_is_up(void)
+bool levers_have_mpi(void)
 {
     int begun, ended;
     PMPI_Initialized(&begun);
@@ -190,7 +190,7 @@ static void *open_cvar(const char *name, int *value, struct error *error)
 {
     int provided, variable, count;
     MPI_T_cvar_handle handle;
-    if (!mpi_is_up()) {
+    if (!levers_have_mpi()) {
         error_set(error, ERROR_REFUSED, "the program does not use MPI, which alone has the variable %s", name);
     } else if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) || MPI_T_cvar_get_index(name, &variable)) {
         error_set(error, ERROR_REFUSED, "this MPI library has no control variable %s", name);
@@ -351,7 +351,7 @@ int levers_set(const struct levers *l, const struct setting *setting)
 void levers_free(struct levers *l)
 {
     for (int k = 0; k < l->count; k++)
-        if (l->all[k].kind == LEVER_CVAR && l->all[k].handle && mpi_is_up()) {
+        if (l->all[k].kind == LEVER_CVAR && l->all[k].handle && levers_have_mpi()) {
             MPI_T_cvar_handle handle = l->all[k].handle;
             MPI_T_cvar_handle_free(&handle);
         }

@@ -49,6 +49,9 @@ int levers_set(const struct levers *levers, const struct setting *setting);
 int levers_set_cvar(const char *name, int value);
 int levers_set_threads(int count);
 
+/* Is MPI up in this process? Else it is alone. Local. */
+bool levers_have_mpi(void);
+
 void levers_free(struct levers *levers);
 
 #endif

@@ -55,7 +55,7 @@ static void add_stages(struct search *s, enum sort sort, bool again)
         add_stage(s, &all);
 }
 
-static int knob_of_ranks(const struct search *s)
+int search_knob_of_ranks(const struct search *s)
 {
     for (int k = 0; k < s->knob_count; k++)
         if (is_of(s, k, SORT_RANKS))
@@ -116,7 +116,7 @@ static struct setting setting_of(const struct search *s, int candidate)
 /* Another number of ranks than at first? */
 static bool has_moved(const struct search *s)
 {
-    int ranks = knob_of_ranks(s);
+    int ranks = search_knob_of_ranks(s);
     return ranks >= 0 && s->best.at[ranks] != s->knobs[ranks].usual;
 }
 
@@ -179,7 +179,7 @@ bool search_waits_for_visit(const struct search *s)
 /* The best of the rest, as known at that time. */
 static void note_ranks(struct search *s, double cost)
 {
-    int ranks = knob_of_ranks(s);
+    int ranks = search_knob_of_ranks(s);
     if (ranks < 0 || !s->stages[s->stage].ranks || !(cost > 0))
         return;
     int at = search_next(s).at[ranks];

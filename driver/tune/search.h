@@ -83,6 +83,9 @@ void search_keep_ranks(struct search *search);
 /* Nothing more can be tried. */
 void search_end(struct search *search);
 
+/* The knob that is the number of ranks, if there are several to try; -1: there is none. */
+int search_knob_of_ranks(const struct search *search);
+
 /* The cost by unit of work at that index of the number of ranks; 0: not known. */
 double search_cost_at(const struct search *search, int index);
 

@@ -83,12 +83,13 @@ static struct {
     double least; /* seconds that the whole phase would take with the fastest setting that was seen; 0: not known */
     double begin_share; /* of the present run */
     int64_t begin_iteration;
-    double deadline;                              /* for another number of ranks */
-    int ranks;                                    /* at present */
-    bool ranks_asked;                             /* for the number that the order wants */
-    double entered, since;                        /* when the visit began, and what is searched of it; 0: nothing */
-    double total, searched;                       /* seconds of all visits, and of what was searched */
-    struct tuned_speed speeds[SEARCH_VALUES + 1]; /* by the index of the ranks; the last: where they are no knob */
+    double deadline;        /* for another number of ranks */
+    int ranks;              /* at present */
+    bool ranks_asked;       /* for the number that the order wants */
+    double entered, since;  /* when the visit began, and what is searched of it; 0: nothing */
+    double total, searched; /* seconds of all visits, and of what was searched */
+    struct tuned_speed speeds[SEARCH_VALUES];
+    int speed_count;
 
     pthread_mutex_t lock;
     char *result; /* JSON; NULL: none yet */
@@ -224,28 +225,18 @@ static double share_done(void)
     return progress.bound > 0 ? (double)progress.iteration / (double)progress.bound : -1;
 }
 
-static int knob_of_ranks(void)
-{
-    for (int k = 0; k < tune.levers.count; k++)
-        if (tune.levers.all[k].kind == LEVER_RANKS)
-            return k;
-    return -1;
-}
-
-/* Where iterations at this setting are counted. */
-static struct tuned_speed *speed_at(const struct setting *setting)
-{
-    int k = knob_of_ranks();
-    struct tuned_speed *speed = &tune.speeds[k < 0 ? SEARCH_VALUES : setting->at[k]];
-    speed->ranks = tune.ranks;
-    return speed;
-}
-
+/* With the best setting of all but the ranks, on as many as there are. */
 static void count_iterations(double seconds)
 {
-    struct tuned_speed *speed = speed_at(&tune.order.setting);
-    speed->iterations += tune.done - tune.begin_iteration;
-    speed->seconds += seconds;
+    int i = 0;
+    while (i < tune.speed_count && tune.speeds[i].ranks != tune.ranks)
+        i++;
+    if (i == SEARCH_VALUES)
+        return;
+    if (i == tune.speed_count)
+        tune.speeds[tune.speed_count++] = (struct tuned_speed){.ranks = tune.ranks};
+    tune.speeds[i].iterations += tune.done - tune.begin_iteration;
+    tune.speeds[i].seconds += seconds;
 }
 
 static void stop_searching(void)
@@ -260,7 +251,7 @@ static void stop_searching(void)
 /* The largest number of ranks at which the efficiency, that of the smallest being 1, is still good. */
 static int preferred_ranks(void)
 {
-    int k = knob_of_ranks(), preferred = 0, least = -1, seen = 0;
+    int k = search_knob_of_ranks(&tune.search), preferred = 0, least = -1, seen = 0;
     for (int i = 0; k >= 0 && i < tune.levers.knobs[k].count; i++) {
         double cost = search_cost_at(&tune.search, i);
         if (!(cost > 0))
@@ -291,7 +282,7 @@ static void add_settings(struct tuned *tuned)
 
 static void add_speeds(struct tuned *tuned)
 {
-    for (int i = 0; i <= SEARCH_VALUES && tuned->speed_count < SEARCH_VALUES; i++)
+    for (int i = 0; i < tune.speed_count; i++)
         if (tune.speeds[i].iterations > 0)
             tuned->speeds[tuned->speed_count++] = tune.speeds[i];
 }
@@ -299,7 +290,7 @@ static void add_speeds(struct tuned *tuned)
 static void keep_result(void)
 {
     const epop_element_t *element = &tune.program->elements[tune.pc];
-    int k = knob_of_ranks();
+    int k = search_knob_of_ranks(&tune.search);
     struct tuned tuned = {.sure = tune.search.over && tune.search.sure,
                           .bound = tune.options.bound,
                           .gain = tune.search.gain,
@@ -412,7 +403,7 @@ static struct order next_order(double share)
 /* Does the setting want another number of ranks? Then it is asked for. */
 static void ask_for_ranks(struct order *order)
 {
-    int k = knob_of_ranks(), wanted = k < 0 ? 0 : tune.levers.knobs[k].values[order->setting.at[k]];
+    int k = search_knob_of_ranks(&tune.search), wanted = k < 0 ? 0 : tune.levers.knobs[k].values[order->setting.at[k]];
     tune.ranks_asked = wanted && wanted != tune.ranks && !tune.search.ranks_kept;
     if (!tune.ranks_asked)
         return;
@@ -424,22 +415,14 @@ static void ask_for_ranks(struct order *order)
 
 /* ---- Together ----------------------------------------------------------------------------------- */
 
-static bool is_parallel(void)
-{
-    int begun, ended;
-    PMPI_Initialized(&begun);
-    PMPI_Finalized(&ended);
-    return begun && !ended;
-}
-
 static bool is_rank_0(const epop_position_t *at)
 {
-    return at->rank == 0 || !is_parallel();
+    return at->rank == 0 || !levers_have_mpi();
 }
 
 static void tell(void *what, int bytes)
 {
-    if (is_parallel())
+    if (levers_have_mpi())
         PMPI_Bcast(what, bytes, MPI_BYTE, 0, epop_world());
 }
 
@@ -511,6 +494,7 @@ static void take_order(const epop_position_t *at)
     tell(&tune.order, sizeof tune.order);
     levers_set(&tune.levers, &tune.order.setting);
     tune.in_visit = false; /* the rest of this one does not count */
+    tune.resync = false;
     restart_run();
 }
 
@@ -518,7 +502,7 @@ static void take_order(const epop_position_t *at)
 static double seconds_of_run(void)
 {
     double mine[2] = {seconds_so_far(), tune.spoilt}, all[2] = {mine[0], mine[1]};
-    if (is_parallel())
+    if (levers_have_mpi())
         PMPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, epop_world());
     return all[1] > 0 ? 0 : all[0];
 }
@@ -576,7 +560,7 @@ static void begin_search(const epop_position_t *at)
         return;
     search_begin(&tune.search, tune.levers.knobs, tune.levers.count, tune.options.bound);
     tune.calibrates = true;
-    if (knob_of_ranks() < 0 || (is_parallel() && epop__job_grows()))
+    if (search_knob_of_ranks(&tune.search) < 0 || (levers_have_mpi() && epop__job_grows()))
         return;
     search_keep_ranks(&tune.search);
     say_line("note: driver 'tune': this job can become smaller, but not larger again: its size is not tuned");
@@ -590,7 +574,7 @@ static bool concerns(const epop_position_t *at)
 /* On rank 0, behind an adaptation: is the number of ranks what it asked for? */
 static void look_at_ranks(const epop_position_t *at)
 {
-    int k = knob_of_ranks();
+    int k = search_knob_of_ranks(&tune.search);
     bool wanted = tune.ranks_asked && tune.levers.knobs[k].values[tune.order.setting.at[k]] == at->size;
     if (!wanted && at->size != tune.ranks && !tune.search.ranks_kept) {
         search_keep_ranks(&tune.search);
@@ -621,7 +605,6 @@ static void tune_enter(void *state, const epop_position_t *at)
         take_order(at);
     else
         restart_run();
-    tune.resync = false;
     tune.in_visit = true;
 }
 
