@@ -2,7 +2,6 @@
 #include "report/loops.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "terminal/places.h"
 
@@ -98,19 +97,10 @@ static void add_names(cJSON *json)
     cJSON_ArrayForEach(each, calls) cJSON_AddStringToObject(each, "name", places_site_name(member(each, "site"), name));
 }
 
-char *loops_text(cJSON *json, char *error, size_t error_size)
+const char *loops_prepare(cJSON *json)
 {
     const char *problem = find_problem(json);
-    cJSON *report = problem ? NULL : cJSON_CreateObject();
-    char *text = NULL;
-    if (problem)
-        snprintf(error, error_size, "%s", problem);
-    if (report) {
+    if (!problem)
         add_names(json);
-        if (cJSON_AddItemReferenceToObject(report, "loops", json))
-            text = cJSON_PrintUnformatted(report);
-        cJSON_Delete(report);
-    }
-    cJSON_Delete(json);
-    return text;
+    return problem;
 }

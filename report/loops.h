@@ -4,13 +4,11 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Does it look like one? */
 bool loops_is(const cJSON *json);
 
-/* {"loops": ...} as text, with names of places that can be read here; NULL, with the reason in error. Takes the JSON.
- */
-char *loops_text(cJSON *json, char *error, size_t error_size);
+/* Adds names of places that can be read here. Why they cannot be shown; NULL: they can. */
+const char *loops_prepare(cJSON *json);
 
 #endif

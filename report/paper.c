@@ -2,7 +2,6 @@
 #include "report/paper.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SCHEMA  "epop.paper"
@@ -136,7 +135,7 @@ static bool is_place(const cJSON *place)
 }
 
 /* What is wrong; NULL: nothing. */
-static const char *find_problem(const cJSON *json)
+const char *paper_problem(const cJSON *json)
 {
     static const char *const texts[] = {"name", "title", "by", "machine", NULL};
     const cJSON *version = member(json, "version"), *item;
@@ -153,18 +152,4 @@ static const char *find_problem(const cJSON *json)
             return "has a chart that cannot be drawn";
     }
     return NULL;
-}
-
-char *paper_text(cJSON *json, char *error, size_t error_size)
-{
-    const char *problem = find_problem(json);
-    cJSON *report = problem ? NULL : cJSON_CreateObject();
-    char *text = NULL;
-    if (problem)
-        snprintf(error, error_size, "%s", problem);
-    if (report && cJSON_AddItemReferenceToObject(report, "paper", json))
-        text = cJSON_PrintUnformatted(report);
-    cJSON_Delete(report);
-    cJSON_Delete(json);
-    return text;
 }

@@ -4,12 +4,11 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Does it look like one? */
 bool paper_is(const cJSON *json);
 
-/* {"paper": ...} as text; NULL, with the reason in error. Takes the JSON. */
-char *paper_text(cJSON *json, char *error, size_t error_size);
+/* Why it cannot be shown; NULL: it can. */
+const char *paper_problem(const cJSON *json);
 
 #endif

@@ -252,6 +252,20 @@ static char *read_schedule(cJSON *json, const struct options *options, const cha
     return text;
 }
 
+/* What comes alone, as {kind: ...}; NULL, with the problem in error if there is one. Takes the JSON. */
+static char *text_alone(const char *kind, cJSON *json, const char *problem, char *error, size_t error_size)
+{
+    cJSON *report = problem ? NULL : cJSON_CreateObject();
+    char *text = NULL;
+    if (problem)
+        snprintf(error, error_size, "%s", problem);
+    if (report && cJSON_AddItemReferenceToObject(report, kind, json))
+        text = cJSON_PrintUnformatted(report);
+    cJSON_Delete(report);
+    cJSON_Delete(json);
+    return text;
+}
+
 int subject_read(struct subject *subject, struct engine *engine, const struct options *options, const char **file,
                  char *error, size_t error_size)
 {
@@ -268,9 +282,9 @@ int subject_read(struct subject *subject, struct engine *engine, const struct op
         return -1;
     }
     if (loops_is(json))
-        *subject = (struct subject){"loops", loops_text(json, error, error_size)};
+        *subject = (struct subject){"loops", text_alone("loops", json, loops_prepare(json), error, error_size)};
     else if (paper_is(json))
-        *subject = (struct subject){"paper", paper_text(json, error, error_size)};
+        *subject = (struct subject){"paper", text_alone("paper", json, paper_problem(json), error, error_size)};
     else if (schedule_is(json))
         *subject = (struct subject){"schedule", read_schedule(json, options, file, error, error_size)};
     else
