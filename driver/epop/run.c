@@ -114,7 +114,7 @@ static void hand_on_speeds(const struct tuned *tuned, const epop_program_t *prog
 }
 
 /* Schedulers get to know how many ranks the program uses well. NULL, or what is wrong. */
-static const char *take_tuned(const struct options *options, epop_program_t *program, struct job_options *job)
+static const char *fit_tuned(const struct options *options, epop_program_t *program, struct job_options *job)
 {
     static char text[400];
     const struct tuned *tuned = options->tuned;
@@ -163,7 +163,7 @@ static void begin_records(const struct loaded_program *program, struct drivers *
 int run_serial(const struct options *options, struct drivers *drivers, struct loaded_program *program)
 {
     struct job_options job = options->job;
-    const char *unfit = take_tuned(options, program->program, &job);
+    const char *unfit = fit_tuned(options, program->program, &job);
     if (unfit) {
         say_line("%s", unfit);
         return EXIT_USAGE;
@@ -282,7 +282,7 @@ int run_job(const struct options *options, struct drivers *drivers, struct loade
     struct job_options job = options->job;
     job.path = program && program->path ? program->path : options->program;
     if (program)
-        load_error = take_tuned(options, program->program, &job);
+        load_error = fit_tuned(options, program->program, &job);
     job.no_ahead |= program && program->uses.error_handlers;
     drivers_record(drivers, options->job.quiet);
     epop__job_init(&job, &process, &processes);
