@@ -359,8 +359,8 @@ static void on_message(void *context, const cJSON *message)
 static void on_gone(void *context, const char *why)
 {
     struct wire_link *link = context;
-    /* A job listens until its end, and members, who have its address from it, only come while it does. */
-    bool ended = link->process >= 0 && !link->by_path && !strcmp(why, strerror(ECONNREFUSED));
+    /* A job listens before anybody has its address, and until its end. */
+    bool ended = !link->by_path && !strcmp(why, strerror(ECONNREFUSED));
     if (link->attached)
         end(link, true);
     else if (ended)

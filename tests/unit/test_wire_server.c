@@ -407,6 +407,20 @@ static void test_over_the_network_the_token_counts(void **state)
     wire_link_close(right);
 }
 
+/* It listened until its end: whoever comes later, a tool too, is told at once, and not when its time is over. */
+static void test_where_nobody_listens_the_job_has_ended(void **state)
+{
+    char uri[WIRE_URI_MAX];
+    (void)state;
+    network_only(uri, sizeof uri);
+    wire_server_close(job.server);
+    job.server = NULL;
+    struct wire_link *tool = open_to(uri, TOKEN, WIRE_TOOL, 0, 10 * SECONDS);
+    until(&here.refused, 1);
+    assert_string_equal(here.why.text, "cannot attach to the job: Connection refused");
+    wire_link_close(tool);
+}
+
 /* ---- What answers is not the job ---------------------------------------------------- */
 
 static const char *const lies[] = {
@@ -491,6 +505,7 @@ int main(void)
         TEST(test_one_that_waits_long_is_heard_again),
         TEST(test_the_end_is_heard),
         TEST(test_over_the_network_the_token_counts),
+        TEST(test_where_nobody_listens_the_job_has_ended),
         TEST(test_an_impostor_is_not_believed),
         TEST(test_addresses_that_are_none),
     };
