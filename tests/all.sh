@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # All tests, in stages, a line for each that has ended; the last words of a failed stage's output follow it.
 # Called by `make test`, which has built everything. TEST_STAGES="unit run:join" runs some of them, by the first word of their names
-# or by all words; TEST_SHUFFLE=NUMBER all in another order, the same for the same number; TEST_AT_ONCE=NUMBER so many beside each
-# other. With CI=true a stage that failed runs a second time, and counts as passed if it passes then ("again"); it is named as unsteady, with
-# what went wrong at first; and there are the stages of another Debian. A stage that ends with 77 could not be run here.
+# or by all words (one of `sock` brings those that it needs); TEST_SHUFFLE=NUMBER all in another order, the same for the same number;
+# TEST_AT_ONCE=NUMBER so many beside each other. With CI=true a stage that failed runs a second time, and counts as passed if it
+# passes then ("again"); it is named as unsteady, with what went wrong at first; and there are the stages of another Debian.
+# A stage that ends with 77 could not be run here.
 set -u
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build} MPIEXEC=${MPIEXEC:-mpiexec.mpich} PYTHON=${PYTHON:-/usr/bin/python3}
@@ -17,6 +18,8 @@ logs=${TEST_LOGS:-$BUILD/test-logs}
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0 unsteady=''
 stages=()
+chosen=" ${TEST_STAGES:-} "
+[[ $chosen != *" sock:"* ]] || chosen+='sock:mpich sock:build '
 declare -A named=()            # what TEST_STAGES may have
 declare -A running=() begun=() # by the number of the process
 at_once=${TEST_AT_ONCE:-3}     # while one waits others compute
@@ -39,7 +42,7 @@ find_test() { # NAME
 # stage NAME SECONDS COMMAND...   The limit is for what hangs: a busy machine is ten times as slow as a quiet one.
 stage() {
     named[${1%% *}]=yes named[${1// /:}]=yes
-    case " ${TEST_STAGES:-${1%% *}} " in *" ${1%% *} "* | *" ${1// /:} "*) stages+=("$(printf '%q ' "$@")") ;; esac
+    [[ -n ${TEST_STAGES:-} && $chosen != *" ${1%% *} "* && $chosen != *" ${1// /:} "* ]] || stages+=("$(printf '%q ' "$@")")
 }
 
 # In a process of its own. 0: it passed; 3: only in a second try.
