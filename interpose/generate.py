@@ -160,7 +160,7 @@ def table(name, texts):
 def names(functions):
     return (HEAD + '#include "interpose/interpose.h"\n' + table("interpose_names", [f.name for f in functions] + OWN)
             + table("interpose_parameters", [letters(f) for f in functions] + [""] * len(OWN))
-            + f'\nconst char interpose_kinds[] = "{"".join(kind(name) for name in [f.name for f in functions] + OWN)}";\n')
+            + f'\nconst char epop__interpose_kinds[] = "{"".join(kind(name) for name in [f.name for f in functions] + OWN)}";\n')
 
 
 def profiling_names(functions):

@@ -139,8 +139,8 @@ EPOP_API const char *epop__interpose_parameters(enum interpose_function function
  * what only looks whether something is there. */
 static inline char interpose_kind(enum interpose_function function)
 {
-    extern const char interpose_kinds[];
-    return interpose_kinds[function];
+    extern EPOP_API const char epop__interpose_kinds[];
+    return epop__interpose_kinds[function];
 }
 
 /* For the wrappers. site: where the program goes on after the call. */
@@ -177,7 +177,7 @@ static inline void interpose_call_over(struct interpose_call *call)
 struct interpose_place {
     uintptr_t call, caller;
 };
-struct interpose_place interpose_place(void);
+EPOP_API struct interpose_place epop__interpose_place(void);
 
 /* Of the calling thread; for other threads as long as it lives. */
 static inline const struct interpose_present *interpose_present(void)

@@ -1,4 +1,4 @@
-/* What the wrappers leave behind for interpose_place: of the call that this thread's observers are being told of. */
+/* What the wrappers leave behind for epop__interpose_place, of the call that this thread's observers are told of. */
 #ifndef EPOP_INTERPOSE_ORIGIN_H
 #define EPOP_INTERPOSE_ORIGIN_H
 

@@ -108,7 +108,7 @@ static uintptr_t above(struct known *place, int level)
     return place->distance ? *(const uintptr_t *)(interpose_origin.frame + place->distance) : 0; /* NOLINT */
 }
 
-struct interpose_place interpose_place(void)
+struct interpose_place epop__interpose_place(void)
 {
     struct interpose_place is = {.call = interpose_origin.site};
     struct known *place = find(is.call, 0);

@@ -276,7 +276,7 @@ static uintptr_t came_from;
 static void see_place(void *context, enum interpose_function function, void *const arguments[])
 {
     (void)context, (void)function, (void)arguments;
-    place = interpose_place();
+    place = epop__interpose_place();
 }
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
