@@ -162,7 +162,7 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(layer_obj) $(patsubst %,$(OBJ)/runtime/%.o,backends/device checkpoint/memory_place) $(call room,terminal runtime/hydra runtime/control runtime/wire runtime/base) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(layer_obj) $(patsubst %,$(OBJ)/runtime/%.o,backends/device checkpoint/memory_place loops/loops loops/follower) $(call room,terminal runtime/hydra runtime/control runtime/wire runtime/base) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o %.a,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # Names the functions of a program that crashed; a process of its own, which epop starts.

@@ -5,9 +5,11 @@
 #include "driver/profile/measure.h"
 
 #include <epop/elastic.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,17 +21,20 @@
 #include "runtime/base/thread.h"
 #include "runtime/base/ticks.h"
 #include "runtime/job/job.h"
+#include "runtime/loops/follower.h"
+
+#define PAUSE 0.1 /* seconds in which loops are looked at once at most, while an element runs */
 
 /* ---- The sums: a cell for each element, world size and rank; a row for each adaptation ---------- */
 
-/* Calls of one MPI function. */
-struct calls {
-    int function;
-    int64_t count, ticks;
+/* Calls of one MPI function, or laps of one loop. */
+struct sum {
+    int of;                    /* the function, or the lap */
+    int64_t count, ticks, mpi; /* mpi: of the ticks, those in MPI; 0 of a function */
 };
 
-struct call_list {
-    struct calls *calls;
+struct sums {
+    struct sum *sums;
     int count;
     size_t room;
 };
@@ -37,7 +42,7 @@ struct call_list {
 struct cell {
     int pc, size, rank;
     int64_t visits, iterations, ticks;
-    struct call_list mpi;
+    struct sums mpi, loops;
 };
 
 /* What an adaptation was to this process. */
@@ -111,17 +116,19 @@ static void cells_become(struct cells *cells, int rank, int size, double now)
         cells->parts[cells->part_count++] = (struct part){rank, size, now, 0};
 }
 
-static void cells_add_calls(struct call_list *list, int function, int64_t count, int64_t ticks)
+static void sums_add(struct sums *list, struct sum more)
 {
     for (int i = 0; i < list->count; i++) {
-        if (list->calls[i].function != function)
+        struct sum *sum = &list->sums[i];
+        if (sum->of != more.of)
             continue;
-        list->calls[i].count += count;
-        list->calls[i].ticks += ticks;
+        sum->count += more.count;
+        sum->ticks += more.ticks;
+        sum->mpi += more.mpi;
         return;
     }
-    if (make_room_for_one(&list->calls, list->count, &list->room, sizeof *list->calls))
-        list->calls[list->count++] = (struct calls){function, count, ticks};
+    if (make_room_for_one(&list->sums, list->count, &list->room, sizeof *list->sums))
+        list->sums[list->count++] = more;
 }
 
 /* ---- Copies, for records while it goes on ------------------------------------------------------- */
@@ -134,11 +141,11 @@ static void *copy_array(const void *array, int count, size_t size)
     return same;
 }
 
-static void copy_calls(struct cell *cell)
+static void copy_sums(struct sums *list)
 {
-    cell->mpi.calls = copy_array(cell->mpi.calls, cell->mpi.count, sizeof *cell->mpi.calls);
-    cell->mpi.count = cell->mpi.calls ? cell->mpi.count : 0;
-    cell->mpi.room = (size_t)cell->mpi.count;
+    list->sums = copy_array(list->sums, list->count, sizeof *list->sums);
+    list->count = list->sums ? list->count : 0;
+    list->room = (size_t)list->count;
 }
 
 /* A deep copy, to which more can be added; NULL when out of memory. */
@@ -150,8 +157,10 @@ static struct cells *cells_copy(const struct cells *cells)
     same->cells = copy_array(cells->cells, cells->cell_count, sizeof *cells->cells);
     same->cell_count = same->cells ? cells->cell_count : 0;
     same->cell_room = (size_t)same->cell_count;
-    for (int i = 0; i < same->cell_count; i++)
-        copy_calls(&same->cells[i]);
+    for (int i = 0; i < same->cell_count; i++) {
+        copy_sums(&same->cells[i].mpi);
+        copy_sums(&same->cells[i].loops);
+    }
     same->rows = copy_array(cells->rows, cells->row_count, sizeof *cells->rows);
     same->row_count = same->rows ? cells->row_count : 0;
     same->row_room = (size_t)same->row_count;
@@ -167,8 +176,10 @@ static struct cells *cells_copy(const struct cells *cells)
 
 static void cells_clear(struct cells *cells)
 {
-    for (int i = 0; i < cells->cell_count; i++)
-        free(cells->cells[i].mpi.calls);
+    for (int i = 0; i < cells->cell_count; i++) {
+        free(cells->cells[i].mpi.sums);
+        free(cells->cells[i].loops.sums);
+    }
     for (int i = 0; i < cells->row_count; i++) {
         cJSON_Delete(cells->rows[i].to);
         cJSON_Delete(cells->rows[i].arrays);
@@ -195,12 +206,20 @@ static struct {
     bool joining;       /* it has not come to its place yet */
 } m = {.lock = PTHREAD_MUTEX_INITIALIZER, .init_ticks = -1};
 
-/* The MPI calls of the stretch. Written by the program's thread alone, without a lock. */
-static struct {
-    _Atomic int64_t count, ticks;
-} mpi[INTERPOSE_FUNCTIONS];
-static int touched[INTERPOSE_FUNCTIONS];
-static _Atomic int touched_count;
+/* The MPI calls and the loops of the stretch. Written by the program's thread alone, without a lock. */
+struct running {
+    _Atomic int64_t count, ticks, mpi;
+};
+struct touched { /* those that are not zero */
+    int which[INTERPOSE_FUNCTIONS > LOOPS_LAPS ? INTERPOSE_FUNCTIONS : LOOPS_LAPS];
+    _Atomic int count;
+};
+static struct running mpi[INTERPOSE_FUNCTIONS], loops[LOOPS_LAPS];
+static struct touched called, turned;
+
+static struct follower follower;
+static int64_t pause_ticks; /* from one look at what was found to the next */
+
 static _Atomic int64_t entered; /* ticks; 0: not in MPI */
 static _Atomic int entered_function;
 
@@ -210,19 +229,39 @@ static _Thread_local bool is_walker;
 
 /* ---- MPI calls ---------------------------------------------------------------------------------- */
 
+/* Additions without a locked instruction: nobody else writes. */
+static void add_relaxed(_Atomic int64_t *sum, int64_t more)
+{
+    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+static void add_one(struct running *running, struct touched *list, int which, int64_t time, int64_t in_it)
+{
+    struct running *sum = &running[which];
+    add_relaxed(&sum->ticks, time);
+    add_relaxed(&sum->mpi, in_it);
+    if (atomic_load_explicit(&sum->count, memory_order_relaxed) == 0) {
+        int count = atomic_load_explicit(&list->count, memory_order_relaxed);
+        list->which[count] = which;
+        atomic_store_explicit(&list->count, count + 1, memory_order_release);
+    }
+    add_relaxed(&sum->count, 1);
+}
+
 static void enter_mpi(void *context, enum interpose_function function, void *const arguments[])
 {
     (void)context, (void)arguments;
     if (!is_walker)
         return;
+    int64_t now = ticks();
     atomic_store_explicit(&entered_function, (int)function, memory_order_relaxed);
-    atomic_store_explicit(&entered, ticks(), memory_order_relaxed);
-}
-
-/* Additions without a locked instruction: nobody else writes. */
-static void add_relaxed(_Atomic int64_t *sum, int64_t more)
-{
-    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
+    atomic_store_explicit(&entered, now, memory_order_relaxed);
+    if (m.kind != IN_ELEMENT)
+        return;
+    struct loops_ended lap =
+        follower_called(&follower, function, now, atomic_load_explicit(&in_mpi, memory_order_relaxed), pause_ticks);
+    if (lap.lap != LOOPS_NONE)
+        add_one(loops, &turned, lap.lap, lap.loop, lap.mpi);
 }
 
 static void leave_mpi(void *context, enum interpose_function function, void *const arguments[], int result)
@@ -232,15 +271,9 @@ static void leave_mpi(void *context, enum interpose_function function, void *con
     if (!is_walker || !begin)
         return;
     int64_t time = ticks() - begin;
-    add_relaxed(&mpi[function].ticks, time);
     add_relaxed(&in_mpi, time);
     atomic_store_explicit(&entered, 0, memory_order_relaxed);
-    if (atomic_load_explicit(&mpi[function].count, memory_order_relaxed) == 0) {
-        int count = atomic_load_explicit(&touched_count, memory_order_relaxed);
-        touched[count] = (int)function;
-        atomic_store_explicit(&touched_count, count + 1, memory_order_release);
-    }
-    add_relaxed(&mpi[function].count, 1);
+    add_one(mpi, &called, (int)function, time, 0);
 }
 
 static const struct interpose_hooks mpi_hooks = {.enter = enter_mpi, .leave = leave_mpi};
@@ -253,6 +286,7 @@ static double seconds_in_mpi(void)
 void measure_start(void)
 {
     ticks_start();
+    pause_ticks = (int64_t)(PAUSE / ticks_seconds());
     epop__job_mpi_time(seconds_in_mpi);
     epop__interpose_observe(&mpi_hooks);
 }
@@ -265,37 +299,54 @@ void measure_stop(void)
 
 /* ---- Stretches: with the lock held -------------------------------------------------------------- */
 
-/* The present MPI calls to a list; their time. The one that is under way counts up to now. */
-static int64_t take_calls(struct call_list *list, int64_t now)
+static struct sum read_running(const struct running *running, int which)
 {
-    int64_t sum = 0, begin = atomic_load(&entered);
-    int count = atomic_load_explicit(&touched_count, memory_order_acquire);
-    for (int i = 0; i < count; i++) {
-        int64_t time = atomic_load(&mpi[touched[i]].ticks);
-        sum += time;
-        if (list)
-            cells_add_calls(list, touched[i], atomic_load(&mpi[touched[i]].count), time);
-    }
-    if (begin > 0 && now > begin) {
-        sum += now - begin;
-        if (list)
-            cells_add_calls(list, atomic_load(&entered_function), 0, now - begin);
-    }
-    return sum;
+    const struct running *sum = &running[which];
+    return (struct sum){which, atomic_load(&sum->count), atomic_load(&sum->ticks), atomic_load(&sum->mpi)};
 }
 
-static void forget_calls(void)
+/* The present MPI calls to a list, or NULL; their time. The one that is under way counts up to now. */
+static int64_t take_calls(struct sums *list, int64_t now)
 {
-    for (int i = 0; i < touched_count; i++) {
-        atomic_store(&mpi[touched[i]].count, 0);
-        atomic_store(&mpi[touched[i]].ticks, 0);
+    int64_t time = 0, begin = atomic_load(&entered);
+    int count = atomic_load_explicit(&called.count, memory_order_acquire);
+    for (int i = 0; i < count; i++) {
+        struct sum sum = read_running(mpi, called.which[i]);
+        time += sum.ticks;
+        if (list)
+            sums_add(list, sum);
     }
-    touched_count = 0;
+    if (begin > 0 && now > begin) {
+        time += now - begin;
+        if (list)
+            sums_add(list, (struct sum){.of = atomic_load(&entered_function), .ticks = now - begin});
+    }
+    return time;
+}
+
+static void take_loops(struct sums *list)
+{
+    int count = atomic_load_explicit(&turned.count, memory_order_acquire);
+    for (int i = 0; i < count; i++)
+        sums_add(list, read_running(loops, turned.which[i]));
+}
+
+static void forget(struct running *running, struct touched *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        struct running *sum = &running[list->which[i]];
+        atomic_store(&sum->count, 0);
+        atomic_store(&sum->ticks, 0);
+        atomic_store(&sum->mpi, 0);
+    }
+    list->count = 0;
 }
 
 static void open_stretch(int kind)
 {
-    forget_calls();
+    forget(mpi, &called);
+    forget(loops, &turned);
+    follower_begin_anew(&follower);
     m.kind = kind;
     m.begin = ticks();
 }
@@ -309,12 +360,14 @@ static void add_stretch(struct cells *cells, int64_t now, int64_t iteration)
     cell->ticks += now - m.begin;
     cell->iterations += iteration - m.first_iteration;
     take_calls(&cell->mpi, now);
+    take_loops(&cell->loops);
 }
 
 static void close_element(const epop_position_t *position)
 {
     if (m.kind == IN_ELEMENT)
         add_stretch(&m.cells, ticks(), position->iteration);
+    follower_compare(&follower);
     m.kind = NOWHERE;
     m.position = NULL;
 }
@@ -345,6 +398,12 @@ void measure_enter(void *state, const epop_position_t *position)
     else if (!m.joining)
         open_element(position, true);
     pthread_mutex_unlock(&m.lock);
+}
+
+void measure_iteration(void *state, const epop_position_t *position)
+{
+    (void)state, (void)position;
+    follower_begin_anew(&follower);
 }
 
 void measure_leave(void *state, const epop_position_t *position)
@@ -438,15 +497,50 @@ void measure_failed(void *state, const epop_position_t *position, int error)
 /* ---- The record, as it travels to process 0 ----------------------------------------------------- */
 
 /* By name: numbers of functions depend on the mpi.h that each was built with. */
-static cJSON *calls_json(const struct call_list *list, double tick)
+static cJSON *calls_json(const struct sums *list, double tick)
 {
     cJSON *array = cJSON_CreateArray();
     for (int i = 0; i < list->count; i++) {
-        const struct calls *calls = &list->calls[i];
+        const struct sum *calls = &list->sums[i];
         cJSON *one = cJSON_CreateArray();
-        cJSON_AddItemToArray(one, cJSON_CreateString(epop__interpose_name((enum interpose_function)calls->function)));
+        cJSON_AddItemToArray(one, cJSON_CreateString(epop__interpose_name((enum interpose_function)calls->of)));
         cJSON_AddItemToArray(one, cJSON_CreateNumber((double)calls->count));
         cJSON_AddItemToArray(one, cJSON_CreateNumber((double)calls->ticks * tick));
+        cJSON_AddItemToArray(array, one);
+    }
+    return array;
+}
+
+/* By lap. */
+static cJSON *laps_json(const struct sums *list, double tick)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < list->count; i++) {
+        const struct sum *laps = &list->sums[i];
+        const double numbers[] = {laps->of, (double)laps->count, (double)laps->ticks * tick, (double)laps->mpi * tick};
+        cJSON_AddItemToArray(array, cJSON_CreateDoubleArray(numbers, 4));
+    }
+    return array;
+}
+
+/* What is known of this process's loops, by their laps: where they are, and by what they are the same on other ranks.
+ */
+static cJSON *loops_json(void)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int lap = 0; lap < LOOPS_LAPS; lap++) {
+        cJSON *one = cJSON_CreateObject();
+        char key[17];
+        int outer = follower_outer(&follower, lap);
+        if (!follower_describe(&follower, lap, one)) {
+            cJSON_Delete(one);
+            continue;
+        }
+        snprintf(key, sizeof key, "%016" PRIx64, follower_key(&follower, lap));
+        cJSON_AddNumberToObject(one, "lap", lap);
+        cJSON_AddStringToObject(one, "key", key);
+        if (outer != LOOPS_NONE)
+            cJSON_AddNumberToObject(one, "outer", outer);
         cJSON_AddItemToArray(array, one);
     }
     return array;
@@ -462,6 +556,7 @@ static cJSON *cell_json(const struct cell *cell, double tick)
     cJSON_AddNumberToObject(json, "iterations", (double)cell->iterations);
     cJSON_AddNumberToObject(json, "time", (double)cell->ticks * tick);
     cJSON_AddItemToObject(json, "mpi", calls_json(&cell->mpi, tick));
+    cJSON_AddItemToObject(json, "loops", laps_json(&cell->loops, tick));
     return json;
 }
 
@@ -500,6 +595,7 @@ static cJSON *cells_json(const struct cells *cells, double tick, double now)
     cJSON *list = cJSON_AddArrayToObject(json, "cells");
     for (int i = 0; i < cells->cell_count; i++)
         cJSON_AddItemToArray(list, cell_json(&cells->cells[i], tick));
+    cJSON_AddItemToObject(json, "loops", loops_json());
     list = cJSON_AddArrayToObject(json, "adaptations");
     for (int i = 0; i < cells->row_count; i++)
         cJSON_AddItemToArray(list, row_json(&cells->rows[i], tick));

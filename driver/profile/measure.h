@@ -1,6 +1,7 @@
 /*
- * What one process measures for the profile: the time in each element by world size and rank, the MPI functions in it,
- * and its adaptations. The clock is read where something begins or ends, not in every iteration, and around MPI calls.
+ * What one process measures for the profile: the time in each element by world size and rank, the MPI functions and the
+ * loops in it, and its adaptations. The clock is read where something begins or ends, not in every iteration, and
+ * around MPI calls.
  */
 #ifndef PROFILE_MEASURE_H
 #define PROFILE_MEASURE_H
@@ -13,6 +14,7 @@ void measure_stop(void);
 
 /* Hooks of the driver, which call for no state. */
 void measure_enter(void *state, const epop_position_t *position);
+void measure_iteration(void *state, const epop_position_t *position);
 void measure_leave(void *state, const epop_position_t *position);
 void measure_hold_begin(void *state, const epop_position_t *position);
 void measure_hold_end(void *state, const epop_position_t *position);

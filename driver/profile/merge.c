@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "driver/common/output.h"
+#include "runtime/base/array.h"
 #include "runtime/base/json.h"
 
 /* ---- Elements at one world size ----------------------------------------------------------------- */
@@ -21,15 +22,18 @@ struct world {
     double *loop, *mpi, *visits, *iterations; /* by rank, times in seconds; negative: nothing is known of the rank */
     cJSON *functions;                         /* name -> [calls, seconds] */
     struct world *next;                       /* the next larger size */
+    struct inner *loops;                      /* in it, by number */
 };
 
-/* The one of that size in the list, which is sorted; made if there is none. NULL when out of memory. */
-static struct world *world_at(struct world **list, int size)
+/* A loop in an element at one world size. */
+struct inner {
+    int number;
+    struct world *world; /* without visits, functions and loops */
+    struct inner *next;
+};
+
+static struct world *world_new(int size)
 {
-    while (*list && (*list)->size < size)
-        list = &(*list)->next;
-    if (*list && (*list)->size == size)
-        return *list;
     struct world *world = calloc(1, sizeof *world);
     double *numbers = malloc(4 * (size_t)size * sizeof *numbers);
     if (!world || !numbers) {
@@ -44,19 +48,62 @@ static struct world *world_at(struct world **list, int size)
                             .mpi = numbers + size,
                             .visits = numbers + 2 * size,
                             .iterations = numbers + 3 * size,
-                            .functions = cJSON_CreateObject(),
-                            .next = *list};
+                            .functions = cJSON_CreateObject()};
+    return world;
+}
+
+/* The one of that size in the list, which is sorted; made if there is none. NULL when out of memory. */
+static struct world *world_at(struct world **list, int size)
+{
+    while (*list && (*list)->size < size)
+        list = &(*list)->next;
+    if (*list && (*list)->size == size)
+        return *list;
+    struct world *world = world_new(size);
+    if (!world)
+        return NULL;
+    world->next = *list;
     *list = world;
     return world;
+}
+
+/* The same of loops by their numbers. */
+static struct inner *inner_at(struct world *world, int number)
+{
+    struct inner **list = &world->loops;
+    while (*list && (*list)->number < number)
+        list = &(*list)->next;
+    if (*list && (*list)->number == number)
+        return *list;
+    struct inner *inner = calloc(1, sizeof *inner);
+    struct world *sums = inner ? world_new(world->size) : NULL;
+    if (!sums) {
+        free(inner);
+        return NULL;
+    }
+    *inner = (struct inner){number, sums, *list};
+    *list = inner;
+    return inner;
+}
+
+static void world_free(struct world *world)
+{
+    while (world->loops) {
+        struct inner *next = world->loops->next;
+        world_free(world->loops->world);
+        free(world->loops);
+        world->loops = next;
+    }
+    cJSON_Delete(world->functions);
+    free(world->loop);
+    free(world);
 }
 
 static void worlds_free(struct world *list)
 {
     while (list) {
         struct world *next = list->next;
-        cJSON_Delete(list->functions);
-        free(list->loop);
-        free(list);
+        world_free(list);
         list = next;
     }
 }
@@ -218,15 +265,12 @@ static cJSON *functions_json(const struct world *world)
     return list;
 }
 
-/* first: that of the smallest size that made iterations; NULL: none did. */
-static cJSON *world_json(const struct world *world, const struct world *first)
+/* Times, and what follows from them. first: that of the smallest size that made iterations; NULL: none did. */
+static void add_times(cJSON *json, const struct world *world, const struct world *first)
 {
     double loop = over_ranks(world->loop, world->size).total, mpi = over_ranks(world->mpi, world->size).total;
     double seconds = world_seconds(world);
     double speedup = first && seconds > 0 ? world_seconds(first) / seconds : -1;
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "size", world->size);
-    cJSON_AddNumberToObject(json, "visits", over_ranks(world->visits, world->size).max);
     cJSON_AddNumberToObject(json, "iterations", world_iterations(world));
     cJSON_AddItemToObject(json, "loop_time", over_ranks_json(world->loop, world->size));
     cJSON_AddItemToObject(json, "mpi_time", over_ranks_json(world->mpi, world->size));
@@ -236,7 +280,130 @@ static cJSON *world_json(const struct world *world, const struct world *first)
     add_number_or_null(json, "iterations_per_second", seconds > 0 ? 1 / seconds : -1);
     add_number_or_null(json, "speedup", speedup);
     add_number_or_null(json, "efficiency", speedup >= 0 ? speedup * first->size / world->size : -1);
+}
+
+/* ---- Loops in an element ------------------------------------------------------------------------ */
+
+/* Which loop it is: the same one on all ranks and at all sizes. Its number is its place in the list, and 1. */
+struct known_loop {
+    const char *key;
+    const cJSON *head, *tail;
+    int within; /* the loop around it; 0: none */
+};
+
+struct known_loops {
+    struct known_loop *list;
+    int count;
+    size_t room;
+};
+
+/* 0: no memory. */
+static int number_of_loop(struct known_loops *known, const cJSON *told)
+{
+    const char *key = json_text(told, "key");
+    for (int i = 0; i < known->count; i++)
+        if (!strcmp(known->list[i].key, key))
+            return i + 1;
+    if (array_reserve(&known->list, &known->room, (size_t)known->count + 1, sizeof *known->list))
+        return 0;
+    known->list[known->count++] =
+        (struct known_loop){key, cJSON_GetObjectItem(told, "head"), cJSON_GetObjectItem(told, "tail"), 0};
+    return known->count;
+}
+
+/* What a record tells of that lap; NULL: nothing. */
+static const cJSON *loop_of_lap(const cJSON *record, int lap)
+{
+    const cJSON *told;
+    cJSON_ArrayForEach(told, cJSON_GetObjectItem(record, "loops")) if (json_int(told, "lap", -1) == lap) return told;
+    return NULL;
+}
+
+/* Adds a cell's loops: [lap, turns, seconds, seconds in MPI] each. */
+static void add_loops(struct known_loops *known, struct world *world, const cJSON *record, const cJSON *cell)
+{
+    int rank = json_int(cell, "rank", -1);
+    const cJSON *laps;
+    cJSON_ArrayForEach(laps, cJSON_GetObjectItem(cell, "loops"))
+    {
+        const cJSON *told = loop_of_lap(record, (int)cJSON_GetNumberValue(cJSON_GetArrayItem(laps, 0)));
+        const cJSON *outer = told ? loop_of_lap(record, json_int(told, "outer", -1)) : NULL;
+        int number = told ? number_of_loop(known, told) : 0, within = outer ? number_of_loop(known, outer) : 0;
+        struct inner *inner = number && rank >= 0 && rank < world->size ? inner_at(world, number) : NULL;
+        if (!inner)
+            continue;
+        if (within != number)
+            known->list[number - 1].within = within;
+        add_to_known(&inner->world->iterations[rank], cJSON_GetNumberValue(cJSON_GetArrayItem(laps, 1)));
+        add_to_known(&inner->world->loop[rank], cJSON_GetNumberValue(cJSON_GetArrayItem(laps, 2)));
+        add_to_known(&inner->world->mpi[rank], cJSON_GetNumberValue(cJSON_GetArrayItem(laps, 3)));
+    }
+}
+
+/* That loop at the smallest size at which it came round. */
+static const struct world *first_of_loop(const struct world *worlds, int number)
+{
+    for (; worlds; worlds = worlds->next)
+        for (const struct inner *inner = worlds->loops; inner; inner = inner->next)
+            if (inner->number == number && world_seconds(inner->world) > 0)
+                return inner->world;
+    return NULL;
+}
+
+static bool has_loop(const struct world *world, int number)
+{
+    const struct inner *inner = world->loops;
+    while (inner && inner->number != number)
+        inner = inner->next;
+    return inner;
+}
+
+/* The innermost loop around it that came round in this world; 0: none. */
+static int within_of(const struct known_loops *known, const struct world *world, int number)
+{
+    int within = known->list[number - 1].within;
+    for (int depth = 0; within && !has_loop(world, within) && depth < known->count; depth++)
+        within = known->list[within - 1].within;
+    return within;
+}
+
+static cJSON *loop_json(const struct known_loops *known, const struct inner *inner, const struct world *world,
+                        const struct world *worlds)
+{
+    const struct known_loop *loop = &known->list[inner->number - 1];
+    int within = within_of(known, world, inner->number);
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "number", inner->number);
+    if (within)
+        cJSON_AddNumberToObject(json, "within", within);
+    cJSON_AddItemToObject(json, "head", cJSON_Duplicate(loop->head, true));
+    cJSON_AddItemToObject(json, "tail", cJSON_Duplicate(loop->tail, true));
+    cJSON_AddNumberToObject(json, "ranks", over_ranks(inner->world->loop, inner->world->size).count);
+    add_times(json, inner->world, first_of_loop(worlds, inner->number));
+    return json;
+}
+
+/* ---- An element at one world size --------------------------------------------------------------- */
+
+/* Of the smallest size at which it made iterations. */
+static const struct world *first_world(const struct world *worlds)
+{
+    while (worlds && world_seconds(worlds) <= 0)
+        worlds = worlds->next;
+    return worlds;
+}
+
+/* worlds: of all sizes. */
+static cJSON *world_json(const struct known_loops *known, const struct world *world, const struct world *worlds)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "size", world->size);
+    cJSON_AddNumberToObject(json, "visits", over_ranks(world->visits, world->size).max);
+    add_times(json, world, first_world(worlds));
     cJSON_AddItemToObject(json, "mpi", functions_json(world));
+    cJSON *loops = world->loops ? cJSON_AddArrayToObject(json, "loops") : NULL;
+    for (const struct inner *inner = world->loops; inner; inner = inner->next)
+        cJSON_AddItemToArray(loops, loop_json(known, inner, world, worlds));
     return json;
 }
 
@@ -502,6 +669,7 @@ struct merge {
     cJSON *records; /* parsed, with the number of their process */
     int elements;
     struct world **worlds; /* by pc */
+    struct known_loops loops;
 };
 
 static cJSON *parse_records(const epop_job_t *job)
@@ -525,21 +693,15 @@ static void add_cells(struct merge *m)
         {
             int pc = json_int(cell, "pc", -1), size = json_int(cell, "size", 0);
             struct world *world = pc >= 0 && pc < m->elements && size > 0 ? world_at(&m->worlds[pc], size) : NULL;
-            if (world)
-                world_add(world, cell);
+            if (!world)
+                continue;
+            world_add(world, cell);
+            add_loops(&m->loops, world, record, cell);
         }
     }
 }
 
 /* ---- The elements ------------------------------------------------------------------------------- */
-
-/* Of the smallest size at which it made iterations. */
-static const struct world *first_world(const struct world *worlds)
-{
-    while (worlds && world_seconds(worlds) <= 0)
-        worlds = worlds->next;
-    return worlds;
-}
 
 static cJSON *profile_elements_json(const struct merge *m, const cJSON *elements)
 {
@@ -548,9 +710,8 @@ static cJSON *profile_elements_json(const struct merge *m, const cJSON *elements
     cJSON_ArrayForEach(element, list)
     {
         cJSON *worlds = cJSON_AddArrayToObject(element, "worlds");
-        const struct world *first = first_world(m->worlds[pc]);
         for (const struct world *world = m->worlds[pc]; world; world = world->next)
-            cJSON_AddItemToArray(worlds, world_json(world, first));
+            cJSON_AddItemToArray(worlds, world_json(&m->loops, world, m->worlds[pc]));
         pc++;
     }
     return list;
@@ -732,6 +893,7 @@ cJSON *merge_profile(const epop_job_t *job, const cJSON *structure, const char *
     for (int pc = 0; m.worlds && pc < m.elements; pc++)
         worlds_free(m.worlds[pc]);
     free(m.worlds);
+    free(m.loops.list);
     cJSON_Delete(m.records);
     return profile;
 }

@@ -19,6 +19,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
+#include "terminal/places.h"
 
 static struct {
     const char *path; /* NULL: no file */
@@ -86,6 +87,17 @@ static int write_profile_file(const cJSON *merged, struct error *error)
     return result;
 }
 
+/* Takes a moment: another process reads the debug information. */
+static void name_loops(const cJSON *merged)
+{
+    cJSON *all = cJSON_CreateArray(), *element, *world, *loop;
+    cJSON_ArrayForEach(element, cJSON_GetObjectItem(merged, "elements"))
+        cJSON_ArrayForEach(world, cJSON_GetObjectItem(element, "worlds"))
+            cJSON_ArrayForEach(loop, cJSON_GetObjectItem(world, "loops")) cJSON_AddItemReferenceToArray(all, loop);
+    places_name_loops(all);
+    cJSON_Delete(all);
+}
+
 static int profile_write(void *state, const epop_job_t *job)
 {
     struct error error = {0};
@@ -94,6 +106,8 @@ static int profile_write(void *state, const epop_job_t *job)
     if (!over && !job->record_count)
         return EPOP_OK; /* no process has come to INIT yet */
     cJSON *merged = merge_profile(job, profile.structure, profile.mpi[0] ? profile.mpi : NULL);
+    if (over)
+        name_loops(merged);
     if (over && !job->quiet)
         table_print(merged, stderr);
     int result = profile.path ? write_profile_file(merged, &error) : 0;
@@ -134,6 +148,7 @@ const epop_driver_t driver_profile = {
     .loaded = profile_loaded,
     .element_enter = measure_enter,
     .element_leave = measure_leave,
+    .iteration_begin = measure_iteration,
     .adaptation_begin = measure_adaptation_begin,
     .failed = measure_failed,
     .close = profile_close,

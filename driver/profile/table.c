@@ -8,10 +8,12 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/json.h"
+#include "terminal/places.h"
 
 #define COLUMNS_MAX 12
 #define CELL_MAX    64
 #define NAME_WIDTH  24 /* characters of an element's name */
+#define DEEPEST     8  /* of loops in loops */
 
 /* ---- Ruled columns ------------------------------------------------------------------------------ */
 
@@ -132,6 +134,17 @@ static void put_number(char *cell, const cJSON *object, const char *key, const c
 
 /* ---- The tables --------------------------------------------------------------------------------- */
 
+/* What an element at one size, and a loop in it have in common. */
+static void put_times(char (*cells)[CELL_MAX], const cJSON *measured)
+{
+    put_number(cells[5], measured, "iterations", "%.0f", 1);
+    put_seconds(cells[6], json_number(cJSON_GetObjectItem(measured, "loop_time"), "mean", -1));
+    put_number(cells[7], measured, "iterations_per_second", "%.4g", 1);
+    put_number(cells[8], measured, "mpi_share", "%.1f %%", 100);
+    put_number(cells[9], measured, "imbalance", "%.2f", 1);
+    put_number(cells[10], measured, "efficiency", "%.2f", 1);
+}
+
 static void add_world_row(struct grid *grid, const cJSON *element, const cJSON *world)
 {
     char(*cells)[CELL_MAX] = grid_add_row(grid);
@@ -142,12 +155,32 @@ static void add_world_row(struct grid *grid, const cJSON *element, const cJSON *
     snprintf(cells[2], CELL_MAX, "%s", json_text(element, "type"));
     put_number(cells[3], world, "size", "%.0f", 1);
     put_number(cells[4], world, "visits", "%.0f", 1);
-    put_number(cells[5], world, "iterations", "%.0f", 1);
-    put_seconds(cells[6], json_number(cJSON_GetObjectItem(world, "loop_time"), "mean", -1));
-    put_number(cells[7], world, "iterations_per_second", "%.4g", 1);
-    put_number(cells[8], world, "mpi_share", "%.1f %%", 100);
-    put_number(cells[9], world, "imbalance", "%.2f", 1);
-    put_number(cells[10], world, "efficiency", "%.2f", 1);
+    put_times(cells, world);
+}
+
+/* The time is that of those ranks. */
+static void add_loop_row(struct grid *grid, const cJSON *loop, int depth)
+{
+    char(*cells)[CELL_MAX] = grid_add_row(grid), name[PLACES_NAME];
+    if (!cells)
+        return;
+    snprintf(cells[1], CELL_MAX, "%*s%.*s", 2 * depth, "", CELL_MAX - 1 - 2 * depth, places_loop_name(loop, name));
+    snprintf(cells[2], CELL_MAX, "loop");
+    put_number(cells[3], loop, "ranks", "%.0f", 1);
+    put_times(cells, loop);
+}
+
+/* The loops in that one; 0: in none. Each is at most in one, and not deep. */
+static void add_loop_rows(struct grid *grid, const cJSON *loops, int within, int depth)
+{
+    const cJSON *loop;
+    cJSON_ArrayForEach(loop, loops)
+    {
+        if (json_int(loop, "within", 0) != within || depth > DEEPEST)
+            continue;
+        add_loop_row(grid, loop, depth);
+        add_loop_rows(grid, loops, json_int(loop, "number", 0), depth + 1);
+    }
 }
 
 static void print_elements(const cJSON *profile, bool bold, FILE *stream)
@@ -158,7 +191,11 @@ static void print_elements(const cJSON *profile, bool bold, FILE *stream)
     const cJSON *element, *world;
     cJSON_ArrayForEach(element, cJSON_GetObjectItem(profile, "elements"))
     {
-        cJSON_ArrayForEach(world, cJSON_GetObjectItem(element, "worlds")) add_world_row(&grid, element, world);
+        cJSON_ArrayForEach(world, cJSON_GetObjectItem(element, "worlds"))
+        {
+            add_world_row(&grid, element, world);
+            add_loop_rows(&grid, cJSON_GetObjectItem(world, "loops"), 0, 1);
+        }
     }
     grid_print(&grid, bold, stream);
     free(grid.cells);

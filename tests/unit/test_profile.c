@@ -132,6 +132,44 @@ static void speedup_and_efficiency(void **state)
     cJSON_Delete(profile);
 }
 
+#define SITE(place) "{\"place\":\"p.so+0x" #place "\",\"mpi\":\"MPI_Send\"}"
+#define TOLD(lap, key, outer)                                                                                          \
+    "{\"lap\":" #lap ",\"key\":\"" #key "\",\"outer\":" #outer ",\"head\":" SITE(1) ",\"tail\":" SITE(2) "}"
+#define WITH_LOOPS(size, rank, laps, told)                                                                             \
+    "{\"host\":\"h\",\"pid\":7,\"ranks\":[],\"adaptations\":[],\"cells\":[{\"pc\":1,\"size\":" #size                   \
+    ",\"rank\":" #rank ",\"visits\":1,\"iterations\":1,\"time\":9,\"mpi\":[],\"loops\":[" laps "]}],\"loops\":[" told  \
+    "]}"
+
+static const cJSON *loop_at(const cJSON *profile, int size, int place)
+{
+    return cJSON_GetArrayItem(cJSON_GetObjectItem(world_of(profile, 1, size), "loops"), place);
+}
+
+/* Each process numbers its laps in its own way; a loop around one is told where it came round. */
+static void loops_of_all_ranks_are_one(void **state)
+{
+    (void)state;
+    const epop_record_t records[] = {
+        {0, WITH_LOOPS(2, 0, "[0,4,2,1],[1,8,1,1]", TOLD(0, aa, -1) "," TOLD(1, bb, 0))},
+        {1, WITH_LOOPS(2, 1, "[5,4,2,0],[3,6,3,0],[7,1,1,1]", TOLD(3, bb, 5) "," TOLD(5, aa, -1))},
+        {2, WITH_LOOPS(1, 0, "[1,8,4,1]", TOLD(0, aa, -1) "," TOLD(1, bb, 0))}};
+    cJSON *profile = merge_records(records, 3);
+    const cJSON *outer = loop_at(profile, 2, 0), *inner = loop_at(profile, 2, 1);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(world_of(profile, 1, 2), "loops")), 2);
+    assert_int_equal(json_int(outer, "number", 0), 1);
+    assert_int_equal(json_int(inner, "within", 0), 1);
+    assert_int_equal(json_int(inner, "iterations", 0), 8);
+    assert_int_equal(json_int(inner, "ranks", 0), 2);
+    assert_near(inside(inner, "loop_time", "total"), 4);
+    assert_near(json_number(inner, "mtct", -1), 1 / 3.0);
+    assert_near(json_number(inner, "iterations_per_second", -1), 4);
+    assert_near(json_number(inner, "speedup", -1), 2); /* 2 per second on one rank */
+    assert_int_equal(json_int(loop_at(profile, 1, 0), "number", 0), json_int(inner, "number", -1));
+    assert_null(cJSON_GetObjectItem(loop_at(profile, 1, 0), "within")); /* it did not come round there */
+    assert_null(cJSON_GetObjectItem(outer, "within"));
+    cJSON_Delete(profile);
+}
+
 #define ROW(sent, received, least, time, to)                                                                           \
     "{\"id\":1,\"opened\":103.5,\"time\":" #time ",\"mpi\":0,\"sent\":" #sent ",\"received\":" #received               \
     ",\"least\":" #least ",\"to\":[" to "]}"
@@ -184,6 +222,7 @@ int main(void)
         cmocka_unit_test(processes_that_were_the_same_rank_are_one),
         cmocka_unit_test(a_rank_that_is_not_known_is_not_a_rank_without_time),
         cmocka_unit_test(speedup_and_efficiency),
+        cmocka_unit_test(loops_of_all_ranks_are_one),
         cmocka_unit_test(adaptations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

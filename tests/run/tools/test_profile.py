@@ -86,6 +86,61 @@ def test_a_program_without_mpi(space):
     assert iterations(profile, "improve")[1] > 1 and profile["efficiency"][0]["efficiency"] == 1
 
 
+# ---- Loops in an element
+
+
+def loops_of(profile, size, name="work"):
+    """{where a loop begins: the loop}"""
+    return {loop["head"]["mpi"]: loop for loop in world(profile, name, size)["loops"]}
+
+
+def line_of(mark):
+    source = (job.ROOT / "tests/programs/inner_loops.c").read_text().splitlines()
+    return f"inner_loops.c:{next(number for number, line in enumerate(source, 1) if f'/* {mark} */' in line)}"
+
+
+def test_loops_in_a_phase(space):
+    """An iteration has 3 turns of a loop, and in each 5 of another; the last turn of each has no end that is measured."""
+    result = space.epop(*profiled(space), job.test_program("inner_loops"), "iterations=7", "sleep=500", ranks=2)
+    assert result.status == 0, result
+    loops = loops_of(read(space), 2)
+    assert set(loops) == {"MPI_Allreduce", "MPI_Barrier"}
+    outer, inner = loops["MPI_Allreduce"], loops["MPI_Barrier"]
+    assert (outer["iterations"], inner["iterations"]) == (7 * 2, 7 * 3 * 4)
+    assert (outer["ranks"], inner["ranks"]) == (2, 2)
+    assert "within" not in outer and inner["within"] == outer["number"]
+    assert outer["tail"]["mpi"] == "MPI_Barrier"
+    assert inner["loop_time"]["min"] >= 7 * 3 * 4 * 500e-6
+    assert outer["loop_time"]["min"] >= 7 * 2 * 5 * 500e-6
+    assert (outer["head"]["line"], inner["head"]["line"]) == (line_of("OUTER"), line_of("INNER"))
+    outer_name = f"{line_of('OUTER')}-{line_of('INNER').split(':')[1]}"
+    assert re.search(rf"\n +{outer_name} +loop +2 +14 .*\n +{line_of('INNER')} +loop +2 +84 ", result.err), result.err
+
+
+def test_loops_at_several_sizes(space):
+    it = Scenario(space, "sleep=100", start=1, ranks=2, program="inner_loops", options=profiled(space))
+    it.wait_for_status(lambda status: (status["element"] or {}).get("iteration", 0) > 1)
+    it.resize(2)
+    resized = it.status()["adaptations"][-1]["iteration"]
+    it.wait_for_status(lambda status: status["element"]["iteration"] > resized + 1)
+    it.done("stop")
+    assert it.it.wait().status == 0
+    profile = read(space)
+    for size in (1, 2):
+        made, loops = world(profile, "work", size)["iterations"], loops_of(profile, size)
+        assert {mpi: loop["number"] for mpi, loop in loops.items()} == {
+            mpi: loop["number"] for mpi, loop in loops_of(profile, 2).items()}
+        assert {mpi: loop["iterations"] for mpi, loop in loops.items()} == {
+            "MPI_Allreduce": made * 2, "MPI_Barrier": made * 12}
+        assert {loop["ranks"] for loop in loops.values()} == {size}
+
+
+def test_no_loops(space):
+    result = space.epop(*profiled(space), UNEVEN, "iterations=10", ranks=2)
+    assert result.status == 0, result
+    assert all("loops" not in each for one in read(space)["elements"] for each in one["worlds"])
+
+
 # ---- Resizes
 
 
