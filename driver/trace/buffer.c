@@ -5,8 +5,8 @@
 #include "driver/trace/buffer.h"
 
 /* Where most happens most is kept. The rest of 16 parts. */
-static const int shares[TRACE_LANES] = {
-    [TRACE_STRUCTURE] = 2, [TRACE_ELEMENTS] = 2, [TRACE_ITERATIONS] = 4, [TRACE_CALLS] = 7, [TRACE_SAMPLES] = 1};
+static const int shares[TRACE_LANES] = {[TRACE_STRUCTURE] = 2, [TRACE_ELEMENTS] = 2, [TRACE_ITERATIONS] = 4,
+                                        [TRACE_CALLS] = 6,     [TRACE_SAMPLES] = 1,  [TRACE_STAYS] = 1};
 
 void buffer_init(struct trace_header *buffer, size_t size, int64_t least_call)
 {
@@ -21,6 +21,7 @@ void buffer_init(struct trace_header *buffer, size_t size, int64_t least_call)
         at += lane->capacity * sizeof(struct trace_record);
     }
     buffer->lanes[TRACE_CALLS].longest = least_call ? least_call : 1;
+    buffer->lanes[TRACE_STAYS].longest = 1;
 }
 
 bool buffer_is_valid(const struct trace_header *buffer, size_t size)

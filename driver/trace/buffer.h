@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "runtime/base/host.h"
+#include "runtime/loops/loops.h"
 
 /* Names of files in the job's directory: of a buffer, with the number of its process behind it; of what the job says.
  */
@@ -20,9 +21,11 @@
 
 #define TRACE_BUFFER_MIN 65536 /* bytes */
 
-#define TRACE_MAGIC     0x3165636172547045u /* the format's number is part of it */
+#define TRACE_MAGIC     0x3265636172547045u /* the format's number is part of it */
 #define TRACE_NAMES_MAX 64
 #define TRACE_NAME_MAX  40
+#define TRACE_FILES     8 /* in which loops are */
+#define TRACE_FILE_MAX  256
 
 /* All times are the process's own monotonic clock, in nanoseconds. A slice has a duration. */
 enum trace_kind {
@@ -39,6 +42,8 @@ enum trace_kind {
     TRACE_CALL, /* slice: name is the function */
     /* TRACE_SAMPLES */
     TRACE_SAMPLE, /* a: time spent in MPI so far */
+    /* TRACE_STAYS */
+    TRACE_STAY, /* slice: a turns of loop `name` in the element b, of the time c millionths in MPI */
 };
 
 /* What an adaptation, or a hold, consists of in one process. */
@@ -54,7 +59,15 @@ struct trace_record {
     uint8_t thread; /* 0: the program's */
 };
 
-enum trace_lane_name { TRACE_STRUCTURE, TRACE_ELEMENTS, TRACE_ITERATIONS, TRACE_CALLS, TRACE_SAMPLES, TRACE_LANES };
+enum trace_lane_name {
+    TRACE_STRUCTURE,
+    TRACE_ELEMENTS,
+    TRACE_ITERATIONS,
+    TRACE_CALLS,
+    TRACE_SAMPLES,
+    TRACE_STAYS,
+    TRACE_LANES
+};
 
 struct trace_lane {
     uint64_t offset; /* of its first record, in the buffer */
@@ -80,6 +93,29 @@ struct trace_open {
 
 enum trace_open_name { OPEN_RANK, OPEN_ELEMENT, OPEN_ITERATION, OPEN_STEP, OPEN_CALL, TRACE_OPEN };
 
+/* A place in the program: so far from the begin of that one of the files; TRACE_FILES: not known. */
+struct trace_place {
+    uint64_t offset;
+    uint8_t file;
+};
+
+/* That of a call, and of the call of the function that it is in. */
+struct trace_site {
+    struct trace_place call, caller;
+    uint16_t what; /* the function that is called */
+};
+
+struct trace_loop {
+    struct trace_site head, tail;
+    bool known;
+};
+
+/* Turns of a loop that followed each other; 0: none. */
+struct trace_stay {
+    int64_t begin, end, turns, mpi;
+    int32_t pc;
+};
+
 struct trace_header {
     uint64_t magic;
     uint64_t size; /* of the whole buffer */
@@ -98,7 +134,17 @@ struct trace_header {
     uint64_t calls;              /* all of them */
     uint64_t iterations, visits; /* all of them */
     struct trace_open open[TRACE_OPEN];
+    char files[TRACE_FILES][TRACE_FILE_MAX];
+    struct trace_loop loops[LOOPS_LAPS];
+    struct trace_stay stays[LOOPS_LAPS]; /* that may not be over */
     struct trace_lane lanes[TRACE_LANES];
+};
+
+/* The buffers of all processes. */
+struct trace_buffers {
+    int count;
+    size_t room;
+    struct trace_header **buffers; /* by process */
 };
 
 /* Divides `size` bytes, all zero, into header and lanes. */
@@ -113,6 +159,13 @@ struct trace_record *buffer_records(const struct trace_header *buffer, enum trac
 static inline bool buffer_keeps(const struct trace_lane *lane, uint32_t number, int64_t duration)
 {
     return number % lane->stride == 0 || duration >= lane->longest;
+}
+
+/* Of the time in it, those in MPI. */
+static inline int32_t trace_millionths(const struct trace_stay *stay)
+{
+    double share = stay->end > stay->begin ? (double)stay->mpi / (double)(stay->end - stay->begin) : 0;
+    return (int32_t)(1e6 * (share < 1 ? share : 1));
 }
 
 /* Adds the record, unless the lane does not keep it. Thins the lane first when it is full. */

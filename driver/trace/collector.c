@@ -197,11 +197,9 @@ static void close_buffers(struct trace_buffers *all)
 /* ---- Fitting into the limit --------------------------------------------------------------------- */
 
 /* Bytes that a record takes in the file, rather more than less. */
-static const int64_t event_bytes[TRACE_LANES] = {[TRACE_STRUCTURE] = 180,
-                                                 [TRACE_ELEMENTS] = 180,
-                                                 [TRACE_ITERATIONS] = 190,
-                                                 [TRACE_CALLS] = 130,
-                                                 [TRACE_SAMPLES] = 100};
+static const int64_t event_bytes[TRACE_LANES] = {
+    [TRACE_STRUCTURE] = 180, [TRACE_ELEMENTS] = 180, [TRACE_ITERATIONS] = 190,
+    [TRACE_CALLS] = 130,     [TRACE_SAMPLES] = 100,  [TRACE_STAYS] = 190};
 #define TRACK_BYTES 1200 /* a process's metadata */
 
 static int64_t bytes_of_lane(const struct trace_buffers *all, int lane)
@@ -280,7 +278,7 @@ static cJSON *about_process(const struct trace_header *p)
     cJSON_AddNumberToObject(json, "iterations", (double)p->iterations);
     cJSON_AddNumberToObject(json, "mpi_calls", (double)p->calls);
     cJSON_AddNumberToObject(json, "mpi_time_us", (double)p->call_total / 1e3);
-    static const char *const names[TRACE_LANES] = {"adaptations", "elements", "iterations", "mpi", "samples"};
+    static const char *const names[TRACE_LANES] = {"adaptations", "elements", "iterations", "mpi", "samples", "loops"};
     cJSON *kept = cJSON_AddObjectToObject(json, "kept");
     for (int lane = 0; lane < TRACE_LANES; lane++)
         cJSON_AddItemToObject(kept, names[lane], about_lane(&p->lanes[lane]));
@@ -336,6 +334,7 @@ static void summarize_trace(const struct trace_buffers *all, const struct trace_
     say_how_sampled(all, TRACE_ELEMENTS, "elements", parts, sizeof parts);
     say_how_sampled(all, TRACE_ITERATIONS, "iterations", parts, sizeof parts);
     say_how_sampled(all, TRACE_CALLS, "MPI calls the longest, and of the others", parts, sizeof parts);
+    say_how_sampled(all, TRACE_STAYS, "stays in loops the longest, and of the others", parts, sizeof parts);
     size_t length = strlen(parts);
     if (out->dropped)
         snprintf(parts + length, sizeof parts - length, "; %lld events had no room", (long long)out->dropped);
@@ -388,8 +387,10 @@ static int write_events(const struct trace_buffers *all, const cJSON *job, struc
     out->base = first_time(all, job);
     events_of_job(out, all);
     events_of_requests(out, job);
+    struct trace_names *names = names_read(all);
     for (int i = 0; i < all->count; i++)
-        events_of_process(out, all->buffers[i]);
+        events_of_process(out, all, i, names);
+    names_free(names);
     events_of_flows(out, all);
     cJSON *about = about_trace(all, job, out);
     int result = out_close(out, about, error);

@@ -112,9 +112,10 @@ void events_of_requests(struct trace_out *out, const cJSON *job)
 
 /* ---- A process: its slices, in the order in which viewers nest them ----------------------------- */
 
-#define RANK_TRACK 1
+#define RANK_TRACK  1
+#define LOOPS_TRACK (UINT8_MAX + RANK_TRACK + 1) /* behind those of threads */
 
-enum { NAME = 128, MORE = 2400, PEERS_NAMED = 32 };
+enum { NAME = 128, MORE = 2400, PEERS_NAMED = 32, OPEN_MOST = TRACE_OPEN + LOOPS_LAPS };
 
 /* A slice with its times on the common clock. */
 struct slice {
@@ -126,10 +127,14 @@ struct slice {
 struct slices {
     size_t count;
     struct slice *list;
+    const struct trace_names *names; /* of loops */
+    int process;                     /* by these */
 };
 
 static int track_of(const struct trace_record *r)
 {
+    if (r->kind == TRACE_STAY)
+        return LOOPS_TRACK;
     return r->kind == TRACE_RANK ? RANK_TRACK : r->thread ? r->thread + RANK_TRACK : 0;
 }
 
@@ -185,9 +190,45 @@ static void add_open_slices(struct slices *all, const struct trace_header *p, st
     }
 }
 
-static void collect_slices(struct slices *all, const struct trace_header *p, struct trace_record open[TRACE_OPEN])
+/* The same of stays, up to the last turn that was. */
+static void add_open_stays(struct slices *all, const struct trace_header *p, struct trace_record open[LOOPS_LAPS])
 {
-    size_t most = TRACE_OPEN;
+    for (int i = 0; i < LOOPS_LAPS; i++) {
+        const struct trace_stay *stay = &p->stays[i];
+        if (stay->turns <= 0 || p->finished)
+            continue;
+        open[i] = (struct trace_record){.kind = TRACE_STAY,
+                                        .begin = stay->begin,
+                                        .duration = stay->end - stay->begin,
+                                        .name = (uint16_t)i,
+                                        .a = stay->turns,
+                                        .b = stay->pc,
+                                        .c = trace_millionths(stay)};
+        add_slice(all, p, &open[i], true);
+    }
+}
+
+/* Stays lie in each other or behind each other, as viewers want it; but for jumps into the midst of a loop. */
+static void cut_stays(struct slices *all)
+{
+    int64_t around[LOOPS_LAPS];
+    int depth = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        struct slice *s = &all->list[i];
+        if (s->record->kind != TRACE_STAY)
+            continue;
+        while (depth && around[depth - 1] <= s->begin)
+            depth--;
+        if (depth && s->end > around[depth - 1])
+            s->end = around[depth - 1];
+        if (depth < LOOPS_LAPS)
+            around[depth++] = s->end;
+    }
+}
+
+static void collect_slices(struct slices *all, const struct trace_header *p, struct trace_record open[OPEN_MOST])
+{
+    size_t most = OPEN_MOST;
     for (int lane = 0; lane < TRACE_LANES; lane++)
         most += p->lanes[lane].used;
     *all = (struct slices){.list = malloc(most * sizeof *all->list)};
@@ -197,7 +238,9 @@ static void collect_slices(struct slices *all, const struct trace_header *p, str
         for (uint32_t i = 0; i < p->lanes[lane].used; i++)
             add_slice(all, p, &buffer_records(p, (enum trace_lane_name)lane)[i], false);
     add_open_slices(all, p, open);
+    add_open_stays(all, p, open + TRACE_OPEN);
     qsort(all->list, all->count, sizeof *all->list, slice_by_begin);
+    cut_stays(all);
 }
 
 /* ---- A process: what slices are called ---------------------------------------------------------- */
@@ -248,9 +291,26 @@ static void describe_step(const struct trace_header *p, const struct trace_recor
     }
 }
 
+static const char *function_text(int function)
+{
+    return function < INTERPOSE_FUNCTIONS ? epop__interpose_name((enum interpose_function)function) : "MPI";
+}
+
+static void describe_stay(const struct trace_header *p, const struct slices *all, const struct trace_record *r,
+                          char name[NAME], char more[MORE])
+{
+    double share = r->c / 1e6;
+    snprintf(name, NAME, "%s", names_of(all->names, all->process, r->name));
+    size_t length =
+        (size_t)snprintf(more, MORE, "\"args\":{\"pc\":%d,\"iterations\":%lld,\"call\":\"%s\"", r->b, (long long)r->a,
+                         function_text(r->name < LOOPS_LAPS ? p->loops[r->name].head.what : INTERPOSE_FUNCTIONS));
+    if (share < 1)
+        snprintf(more + length, MORE - length, ",\"mtct\":%.6f", share / (1 - share));
+}
+
 /* Its name, and the arguments without the closing brace; what category it is of. */
-static const char *describe_slice(const struct trace_header *p, const struct trace_record *r, char name[NAME],
-                                  char more[MORE])
+static const char *describe_slice(const struct trace_header *p, const struct slices *all, const struct trace_record *r,
+                                  char name[NAME], char more[MORE])
 {
     switch (r->kind) {
     case TRACE_RANK:
@@ -270,17 +330,21 @@ static const char *describe_slice(const struct trace_header *p, const struct tra
         snprintf(more, MORE, "\"args\":{\"pc\":%d,\"visit\":%d,\"iteration\":%lld,\"one_in\":%u", r->name, r->b,
                  (long long)r->a, p->lanes[TRACE_ITERATIONS].stride);
         return "iteration";
+    case TRACE_STAY:
+        describe_stay(p, all, r, name, more);
+        return "loop";
     default:
-        snprintf(name, NAME, "%s", r->name < INTERPOSE_FUNCTIONS ? epop__interpose_name(r->name) : "MPI");
+        snprintf(name, NAME, "%s", function_text(r->name));
         snprintf(more, MORE, "\"args\":{");
         return "mpi";
     }
 }
 
-static void write_slice(struct trace_out *out, const struct trace_header *p, const struct slice *s)
+static void write_slice(struct trace_out *out, const struct trace_header *p, const struct slices *all,
+                        const struct slice *s)
 {
     char name[NAME], more[MORE + 40];
-    const char *category = describe_slice(p, s->record, name, more);
+    const char *category = describe_slice(p, all, s->record, name, more);
     size_t length = strlen(more);
     if (s->unfinished)
         length += (size_t)snprintf(more + length, sizeof more - length, "%s\"unfinished\":true",
@@ -304,7 +368,7 @@ static void name_track(struct trace_out *out, const struct trace_header *p, int 
 static void name_tracks(struct trace_out *out, const struct trace_header *p, const struct slices *all)
 {
     char host[200], more[400];
-    bool threads[UINT8_MAX + 2] = {false};
+    bool used[LOOPS_TRACK + 1] = {false};
     out_escape(p->host, host, sizeof host);
     snprintf(more, sizeof more, "\"args\":{\"name\":\"process %d (host %s, pid %d)\"}", p->process, host, p->pid);
     out_event(out, &(struct trace_event){'M', p->process, p->process, -1, -1, "process_name", NULL, more});
@@ -313,9 +377,11 @@ static void name_tracks(struct trace_out *out, const struct trace_header *p, con
     name_track(out, p, 0, "thread_name", "program", 0);
     name_track(out, p, RANK_TRACK, "thread_name", "rank", 0);
     for (size_t i = 0; i < all->count; i++)
-        threads[track_of(all->list[i].record)] = true;
-    for (int track = RANK_TRACK + 1; track < UINT8_MAX + 2; track++)
-        if (threads[track])
+        used[track_of(all->list[i].record)] = true;
+    if (used[LOOPS_TRACK])
+        name_track(out, p, LOOPS_TRACK, "thread_name", "loops", 0);
+    for (int track = RANK_TRACK + 1; track < LOOPS_TRACK; track++)
+        if (used[track])
             name_track(out, p, track, "thread_name", "thread %d", track - RANK_TRACK);
 }
 
@@ -334,18 +400,22 @@ static void write_mpi_share(struct trace_out *out, const struct trace_header *p)
     }
 }
 
-void events_of_process(struct trace_out *out, const struct trace_header *process)
+void events_of_process(struct trace_out *out, const struct trace_buffers *buffers, int index,
+                       const struct trace_names *names)
 {
-    struct trace_record open[TRACE_OPEN];
+    const struct trace_header *process = buffers->buffers[index];
+    struct trace_record open[OPEN_MOST];
     struct slices all;
     collect_slices(&all, process, open);
     if (!all.list)
         return;
+    all.names = names;
+    all.process = index;
     name_tracks(out, process, &all);
     for (size_t i = 0; i < all.count; i++) {
         bool twice = i && !memcmp(all.list[i].record, all.list[i - 1].record, sizeof *all.list[i].record);
         if (!twice)
-            write_slice(out, process, &all.list[i]);
+            write_slice(out, process, &all, &all.list[i]);
     }
     write_mpi_share(out, process);
     free(all.list);

@@ -5,17 +5,12 @@
 #include <cjson/cJSON.h>
 
 #include "driver/trace/buffer.h"
+#include "driver/trace/names.h"
 #include "driver/trace/out.h"
 
-/* The buffers of all processes. */
-struct trace_buffers {
-    int count;
-    size_t room;
-    struct trace_header **buffers; /* by process */
-};
-
-/* The tracks' names, all slices and the counter of one process. */
-void events_of_process(struct trace_out *out, const struct trace_header *process);
+/* The tracks' names, all slices and the counter of one process: that at `index` in the buffers. */
+void events_of_process(struct trace_out *out, const struct trace_buffers *buffers, int index,
+                       const struct trace_names *names);
 
 /* The job's own track: its name and the counter of the world's size. */
 void events_of_job(struct trace_out *out, const struct trace_buffers *all);

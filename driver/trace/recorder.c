@@ -97,6 +97,7 @@ void recorder_end(struct recorder *recorder)
     if (recorder->buffer)
         munmap(recorder->buffer, recorder->buffer->size);
     recorder->buffer = NULL;
+    follower_free(&recorder->stays.follower);
 }
 
 /* ---- Records ------------------------------------------------------------------------------------ */
@@ -173,8 +174,10 @@ static void enter_mpi(void *context, enum interpose_function function, void *con
     struct recorder *recorder = context;
     (void)arguments;
     in_call.begin = monotonic_ns();
-    if (number_thread() == 0)
-        recorder_open(recorder, OPEN_CALL, &(struct trace_open){.begin = in_call.begin, .name = (uint16_t)function});
+    if (number_thread() != 0)
+        return;
+    recorder_open(recorder, OPEN_CALL, &(struct trace_open){.begin = in_call.begin, .name = (uint16_t)function});
+    stays_called(recorder, function, in_call.begin);
 }
 
 /* Added up in the program's thread alone, whose time the sum is compared with. */

@@ -8,6 +8,7 @@
 #include <epop/driver.h>
 
 #include "driver/trace/buffer.h"
+#include "driver/trace/stays.h"
 #include "runtime/control/clock_offset.h"
 
 #define TRACE_SAMPLE_NS 50000000 /* from one sample of the time in MPI to the next */
@@ -17,6 +18,7 @@ struct recorder {
     bool shared;                 /* it is a file, where the collector finds it */
     atomic_flag busy;            /* a thread adds a record */
     int64_t next_sample;
+    struct stays stays;
 };
 
 /* Makes the buffer, a file in that directory or (NULL) memory alone. 0, or -1 with errno. */

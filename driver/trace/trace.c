@@ -221,6 +221,7 @@ static void trace_element_enter(void *state, const epop_position_t *p)
     struct trace_header *b = t->recorder.buffer;
     b->finished = false;
     b->visits++;
+    stays_begin(&t->recorder, p->pc);
     if (!buffer_keeps(&b->lanes[TRACE_ELEMENTS], (uint32_t)p->visit, 0))
         return;
     int64_t now = monotonic_ns();
@@ -234,7 +235,10 @@ static void trace_element_enter(void *state, const epop_position_t *p)
 static void trace_element_leave(void *state, const epop_position_t *p)
 {
     struct trace *t = state;
-    if (!t->recorder.buffer || !t->recorder.buffer->open[OPEN_ELEMENT].begin)
+    if (!t->recorder.buffer)
+        return;
+    stays_end(&t->recorder);
+    if (!t->recorder.buffer->open[OPEN_ELEMENT].begin)
         return;
     int64_t now = monotonic_ns();
     recorder_close(&t->recorder, OPEN_ELEMENT, now, (uint32_t)p->visit);
@@ -255,6 +259,7 @@ static void trace_iteration_begin(void *state, const epop_position_t *p)
         return;
     struct trace_header *b = t->recorder.buffer;
     b->iterations++;
+    stays_begin(&t->recorder, p->pc);
     if (!buffer_keeps(&b->lanes[TRACE_ITERATIONS], number_of_iteration(p), 0))
         return;
     recorder_open(&t->recorder, OPEN_ITERATION,
@@ -265,7 +270,10 @@ static void trace_iteration_begin(void *state, const epop_position_t *p)
 static void trace_iteration_end(void *state, const epop_position_t *p)
 {
     struct trace *t = state;
-    if (!t->recorder.buffer || !t->recorder.buffer->open[OPEN_ITERATION].begin)
+    if (!t->recorder.buffer)
+        return;
+    stays_end(&t->recorder);
+    if (!t->recorder.buffer->open[OPEN_ITERATION].begin)
         return;
     int64_t now = monotonic_ns();
     recorder_close(&t->recorder, OPEN_ITERATION, now, number_of_iteration(p));
@@ -296,6 +304,7 @@ static void trace_hold_begin(void *state, const epop_position_t *p)
     (void)p;
     if (!t->recorder.buffer)
         return;
+    stays_end(&t->recorder);
     t->held = monotonic_ns();
     if (t->recorder.buffer->open[OPEN_ELEMENT].begin)
         t->entered = t->recorder.buffer->open[OPEN_ELEMENT].begin;
@@ -407,6 +416,7 @@ static void trace_failed(void *state, const epop_position_t *p, int error)
     (void)p;
     if (!t->recorder.buffer)
         return;
+    stays_end(&t->recorder);
     t->recorder.buffer->last = monotonic_ns();
     t->recorder.buffer->failure = error;
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -117,6 +118,29 @@ def test_elements_and_iterations(space):
         assert trace.process(number)["iterations"] == 51  # and one of the report
 
 
+def lies_in(event, other):
+    return other["ts"] <= event["ts"] and event["ts"] + event["dur"] <= other["ts"] + other["dur"] + 0.001  # of rounding
+
+
+def test_loops_in_a_phase(space):
+    """An iteration has a stay of 2 turns and one of the last, and in each turn one of 4 that are measured."""
+    result = run(space, "iterations=6", "sleep=100", program="inner_loops")
+    assert result.status == 0, result
+    trace = trace_of(space)
+    for number in (0, 1):
+        stays = trace.slices("loop", pid=number)
+        assert {event["tid"] for event in stays} == {number + 257 * traces.TRACK}
+        assert {event["args"]["pc"] for event in stays} == {1}
+        outer, inner = ([event for event in stays if event["args"]["call"] == call] for call in ("MPI_Allreduce", "MPI_Barrier"))
+        assert [event["args"]["iterations"] for event in outer] == [2] * 6
+        assert [event["args"]["iterations"] for event in inner] == [4] * 18
+        assert all(event["dur"] >= 4 * 100 and event["args"]["mtct"] >= 0 for event in inner)
+        assert all(re.fullmatch(r"inner_loops\.c:\d+-\d+", event["name"]) for event in outer), outer
+        assert all(re.fullmatch(r"inner_loops\.c:\d+", event["name"]) for event in inner), inner
+        assert all(any(lies_in(event, iteration) for iteration in trace.slices("iteration", pid=number)) for event in stays)
+        assert trace.process(number)["kept"]["loops"] == {"seen": 24, "kept": 24, "one_in": 1}
+
+
 @pytest.mark.parametrize("threshold,shown", [("0", True), ("0.0ns", True), ("3600s", False)])
 def test_calls_of_mpi(space, threshold, shown):
     result = run(space, "iterations=20", "work=0", options=("--trace-mpi", threshold))
@@ -209,6 +233,13 @@ def all_iterate(running):
     places = job.wait_for(lambda: json.loads(running.done("where", "--json"))["processes"],
                           meets=lambda places: all((place.get("element") or {}).get("iteration", 0) > window for place in places))
     return [place["pid"] for place in sorted(places, key=lambda place: place["rank"])]
+
+
+def test_a_rank_that_is_killed_in_a_loop(space):
+    """The stays that were not over are there, as far as they came."""
+    run(space, "iterations=9", "kill=4", program="inner_loops", ranks=1)
+    stays = [event for event in trace_of(space).slices("loop") if "unfinished" in event["args"]]
+    assert [(event["args"]["call"], event["args"]["iterations"]) for event in stays] == [("MPI_Allreduce", 2), ("MPI_Barrier", 2)]
 
 
 @pytest.mark.parametrize("victim", [0, 1])
