@@ -298,7 +298,7 @@ $(BUILD)/tests/unit/test_mtx: examples/gauss/mtx.c
 $(BUILD)/tests/unit/test_panel: examples/gauss/panel.c
 $(BUILD)/tests/unit/test_panel: LDLIBS += $(BLAS)
 $(BUILD)/tests/unit/test_profile: $(patsubst %,$(OBJ)/driver/%.o,profile/merge common/output) $(call room,terminal)
-$(BUILD)/tests/unit/test_tune: $(patsubst %,$(OBJ)/driver/tune/%.o,contest search)
+$(BUILD)/tests/unit/test_tune: $(patsubst %,$(OBJ)/driver/tune/%.o,budget contest search)
 $(BUILD)/tests/unit/test_amdahl: report/amdahl.c
 $(BUILD)/tests/unit/test_fit $(BUILD)/tests/unit/test_options: $(call room,terminal)
 $(BUILD)/tests/unit/test_fits: report/amdahl.c report/fits.c

@@ -15,6 +15,7 @@
 
 #include "driver/common/builtin.h"
 #include "driver/common/output.h"
+#include "driver/tune/budget.h"
 #include "driver/tune/levers.h"
 #include "driver/tune/search.h"
 #include "driver/tune/tuned.h"
@@ -34,6 +35,7 @@
 enum step {
     STEP_RUN,   /* a run of `iterations`, after `warm` that do not count */
     STEP_VISIT, /* a run is the next visit of the phase */
+    STEP_PAUSE, /* the next visit has the best so far, and is none; behind it the search goes on */
     STEP_RANKS, /* until there are as many ranks, or rank 0 gives up */
     STEP_REST,  /* nothing until the next visit, with the best so far */
     STEP_END    /* nothing any more */
@@ -49,7 +51,7 @@ static struct {
     struct {
         const char *phase, *ranks, *threads, *cvars[LISTS], *path;
         int cvar_count;
-        double within, bound, run, efficiency;
+        double bound, run, efficiency;
     } options;
     struct error error;
     const epop_program_t *program;
@@ -80,20 +82,19 @@ static struct {
     struct effort {
         double seconds, share;
     } efforts[CONTEST_MOST], last;
-    double least; /* seconds that the whole phase would take with the fastest setting that was seen; 0: not known */
     double begin_share; /* of the present run */
     int64_t begin_iteration;
-    double deadline;        /* for another number of ranks */
-    int ranks;              /* at present */
-    bool ranks_asked;       /* for the number that the order wants */
-    double entered, since;  /* when the visit began, and what is searched of it; 0: nothing */
-    double total, searched; /* seconds of all visits, and of what was searched */
+    double deadline;  /* for another number of ranks */
+    int ranks;        /* at present */
+    bool ranks_asked; /* for the number that the order wants */
+    struct budget budget;
     struct tuned_speed speeds[SEARCH_VALUES];
     int speed_count;
 
     pthread_mutex_t lock;
     char *result; /* JSON; NULL: none yet */
-} tune = {.options = {.within = 0.15, .bound = 0.02, .run = 0.05, .efficiency = 0.5},
+} tune = {.options = {.bound = 0.02, .run = 0.05, .efficiency = 0.5},
+          .budget = {.within = 0.15},
           .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- Options ------------------------------------------------------------------------------------ */
@@ -139,7 +140,7 @@ static int tune_option(void *state, const char *name, const char *value)
     else if (!strcmp(name, "run"))
         return read_run(value);
     else if (!strcmp(name, "within"))
-        return read_percent(value, &tune.options.within);
+        return read_percent(value, &tune.budget.within);
     else if (!strcmp(name, "bound"))
         return read_percent(value, &tune.options.bound);
     else
@@ -239,13 +240,6 @@ static void count_iterations(double seconds)
     tune.speeds[i].seconds += seconds;
 }
 
-static void stop_searching(void)
-{
-    if (tune.since > 0)
-        tune.searched += monotonic_seconds() - tune.since;
-    tune.since = 0;
-}
-
 /* ---- The result, on rank 0 ---------------------------------------------------------------------- */
 
 /* The largest number of ranks at which the efficiency, that of the smallest being 1, is still good. */
@@ -297,8 +291,8 @@ static void keep_result(void)
                           .ranks = k < 0 ? tune.ranks : tune.levers.knobs[k].values[tune.search.best.at[k]],
                           .preferred = preferred_ranks(),
                           .runs = tune.search.runs,
-                          .seconds = tune.searched,
-                          .share = tune.total > 0 ? tune.searched / tune.total : -1};
+                          .seconds = tune.budget.searched,
+                          .share = budget_share(&tune.budget)};
     snprintf(tuned.program, sizeof tuned.program, "%s", tune.program->name);
     snprintf(tuned.phase, sizeof tuned.phase, "%s",
              element->name ? element->name : epop_element_type_name(element->type));
@@ -315,17 +309,6 @@ static void keep_result(void)
 
 /* ---- What comes next, on rank 0 ----------------------------------------------------------------- */
 
-/* For the search, that it may still take of what the phase will have taken when this visit ends; infinite where the
- * phase does not tell how far it is. */
-static double seconds_left(double share)
-{
-    double now = monotonic_seconds();
-    if (share < 0 || !(tune.least > 0))
-        return INFINITY;
-    double visit = now - tune.entered + (1 - share) * tune.least;
-    return tune.options.within * (tune.total + visit) - (tune.searched + now - tune.since);
-}
-
 /* As far as it is known. */
 static struct effort next_effort(void)
 {
@@ -338,7 +321,7 @@ static int run_length(double share)
 {
     double seconds = next_effort().seconds,
            runs = 2 * search_candidates(&tune.search) * search_contests_left(&tune.search);
-    double length = tune.options.run, most = seconds_left(share) / runs;
+    double length = tune.options.run, most = budget_left(&tune.budget, monotonic_seconds(), share) / runs;
     double iterations = seconds > 0 ? (length < most ? ceil(length / seconds) : floor(most / seconds)) : 1;
     return iterations < 1 ? 1 : iterations > MOST_ITERATIONS ? MOST_ITERATIONS : (int)iterations;
 }
@@ -356,7 +339,22 @@ static bool is_worth_a_run(double share, const struct order *order)
 {
     int candidate = search_candidate(&tune.search);
     double known = candidate >= 0 ? tune.efforts[candidate].seconds : 0;
-    return seconds_left(share) > known * (order->iterations + order->warm);
+    return budget_left(&tune.budget, monotonic_seconds(), share) > known * (order->iterations + order->warm);
+}
+
+/* With that setting the program would go on anyway. */
+static bool is_best_so_far(const struct setting *setting)
+{
+    struct setting best = search_so_far(&tune.search);
+    return !memcmp(&best, setting, sizeof best);
+}
+
+/* Is the visit that begins with the present order time of the search? */
+static bool is_searched(void)
+{
+    enum step step = tune.order.step;
+    return tune.leads && step != STEP_END && step != STEP_PAUSE &&
+           !(step == STEP_VISIT && is_best_so_far(&tune.order.setting));
 }
 
 /* As long as the time that is left allows, divided among the contests that are left. How many visits there are nobody
@@ -369,15 +367,33 @@ static void give_room(double share)
     if (search_waits_for_visit(&tune.search))
         runs = search_candidates(&tune.search);
     else if (run > 0)
-        runs = seconds_left(share) / search_contests_left(&tune.search) / run;
+        runs = budget_left(&tune.budget, monotonic_seconds(), share) / search_contests_left(&tune.search) / run;
     search_room(&tune.search, runs);
 }
 
 static struct order end_of_search(void)
 {
-    stop_searching();
+    budget_rest(&tune.budget, monotonic_seconds());
     keep_result();
     return (struct order){.step = STEP_END, .setting = tune.search.best};
+}
+
+/* Of a visit with the next setting; 0: it had none yet, or the phase does not tell how far it is. */
+static double seconds_of_visit(void)
+{
+    const struct effort *effort = &tune.efforts[search_candidate(&tune.search)];
+    return effort->share > 0 ? effort->seconds / effort->share : 0;
+}
+
+/* The next visit is a run if there is time for it; with the best so far always. The rest of this one is not. */
+static struct order order_of_visit(struct order order)
+{
+    double now = monotonic_seconds();
+    budget_rest(&tune.budget, now);
+    order.step = STEP_VISIT;
+    if (is_best_so_far(&order.setting) || budget_has_visit(&tune.budget, now, seconds_of_visit()))
+        return order;
+    return (struct order){.step = STEP_PAUSE, .setting = search_so_far(&tune.search)};
 }
 
 static struct order next_order(double share)
@@ -392,9 +408,9 @@ static struct order next_order(double share)
         return end_of_search();
     struct order order = order_of_run(share);
     if (search_waits_for_visit(&tune.search)) {
-        order.step = STEP_VISIT;
+        order = order_of_visit(order);
     } else if (!is_worth_a_run(share, &order)) {
-        stop_searching();
+        budget_rest(&tune.budget, monotonic_seconds());
         order = (struct order){.step = STEP_REST, .setting = search_so_far(&tune.search)};
     }
     return order;
@@ -514,8 +530,8 @@ static void judge_run(double seconds)
     int64_t iterations = tune.done - tune.begin_iteration;
     if (!(seconds > 0) || iterations < 1)
         return; /* once more */
-    if (tune.begin_share >= 0 && done > 0 && (tune.least == 0 || seconds / done < tune.least))
-        tune.least = seconds / done;
+    if (tune.begin_share >= 0)
+        budget_note(&tune.budget, done, seconds);
     tune.last = (struct effort){seconds / (double)iterations,
                                 tune.begin_share >= 0 && done > 0 ? done / (double)iterations : 0};
     if (tune.calibrates) {
@@ -596,16 +612,16 @@ static void tune_enter(void *state, const epop_position_t *at)
         tune.leads = is_rank_0(at);
         begin_search(at);
     }
-    tune.entered = monotonic_seconds();
-    tune.since = first || tune.order.step != STEP_END ? tune.entered : 0;
+    budget_enter(&tune.budget, monotonic_seconds(), first || is_searched());
     tune.done = at->iteration;
     if (tune.leads && tune.resync)
         look_at_ranks(at);
+    struct setting before = tune.order.setting;
     if (first || tune.resync || tune.order.step == STEP_REST)
         take_order(at);
     else
         restart_run();
-    tune.in_visit = true;
+    tune.in_visit = first || !memcmp(&before, &tune.order.setting, sizeof before); /* else it counts from the next on */
 }
 
 static void tune_iteration_end(void *state, const epop_position_t *at)
@@ -643,12 +659,12 @@ static void tune_leave(void *state, const epop_position_t *at)
         return;
     if (tune.order.step == STEP_VISIT && tune.in_visit)
         end_run(at);
+    else if (tune.order.step == STEP_PAUSE && tune.in_visit)
+        take_order(at);
     else
         count_the_rest();
-    if (!tune.leads)
-        return;
-    stop_searching();
-    tune.total += monotonic_seconds() - tune.entered;
+    if (tune.leads)
+        budget_leave(&tune.budget, monotonic_seconds());
 }
 
 static void tune_hold_begin(void *state, const epop_position_t *at)

@@ -14,6 +14,7 @@
 
 #include <epop/tune.h>
 
+#include "driver/tune/budget.h"
 #include "driver/tune/contest.h"
 #include "driver/tune/search.h"
 #include "epop_api/tune.h"
@@ -233,6 +234,79 @@ static void ends_at_any_time(void **state)
     }
 }
 
+/* ---- What it may take --------------------------------------------------------------------------- */
+
+static const struct knob layouts[] = {{.values = {1, 2, 3, 4, 5}, .count = 5, .usual = 4, .per_visit = true}};
+
+/* As the driver does between two visits: is the next one a run of the search's next setting? */
+static bool tries(struct search *s, const struct budget *b, const double known[5], double now)
+{
+    if (search_wants_room(s))
+        search_room(s, search_candidates(s));
+    if (s->over)
+        return false;
+    int best = search_so_far(s).at[0], next = search_next(s).at[0];
+    return next == best || budget_has_visit(b, now, known[search_candidate(s)]);
+}
+
+/* So many visits, of which each takes as long as the slopes say. */
+static struct budget visit(struct search *s, int visits)
+{
+    struct budget b = {.within = 0.15};
+    double now = 1, known[5] = {0};
+    search_begin(s, layouts, 1, 0.02);
+    for (int v = 0; v < visits; v++) {
+        bool run = tries(s, &b, known, now);
+        int best = search_so_far(s).at[0], candidate = run ? search_candidate(s) : -1,
+            at = run ? search_next(s).at[0] : best;
+        double seconds = slopes[at] * (1 + 0.02 * chance());
+        budget_enter(&b, now, at != best);
+        now += seconds;
+        if (run) {
+            known[candidate] = seconds;
+            search_take(s, seconds);
+        }
+        budget_leave(&b, now);
+    }
+    search_end(s);
+    return b;
+}
+
+/* A run is a whole visit: also then the search stays within its part, however many visits there are. */
+static void visits_stay_within(void **state)
+{
+    struct search s;
+    (void)state;
+    for (int visits = 1; visits <= 300; visits++) {
+        seed = (uint64_t)visits;
+        struct budget b = visit(&s, visits);
+        assert_true(budget_share(&b) <= 0.15);
+    }
+    assert_int_equal(s.best.at[0], 2);
+    assert_true(s.runs > 5); /* more than one round */
+}
+
+/* In one visit, whose length is known from what was done of it. */
+static void iterations_stay_within(void **state)
+{
+    struct budget b = {.within = 0.15};
+    (void)state;
+    budget_enter(&b, 10, true);
+    assert_true(isinf(budget_left(&b, 11, 0.1)));
+    budget_note(&b, 0.1, 1);
+    assert_true(isinf(budget_left(&b, 11, -1)));
+    assert_true(fabs(budget_left(&b, 11, 0.1) - (0.15 * 10 - 1)) < 1e-9);
+    budget_rest(&b, 11.5);
+    assert_true(fabs(budget_left(&b, 15, 0.5) - (0.15 * 10 - 1.5)) < 1e-9);
+    budget_leave(&b, 20);
+    assert_true(fabs(budget_share(&b) - 0.15) < 1e-9);
+    assert_false(budget_has_visit(&b, 20, 1));
+    budget_enter(&b, 25, false);
+    budget_leave(&b, 35);
+    assert_true(budget_has_visit(&b, 35, 1));
+    assert_false(budget_has_visit(&b, 35, 0)); /* it may take 20 */
+}
+
 static void nothing_to_search(void **state)
 {
     struct search s;
@@ -324,6 +398,8 @@ int main(void)
         cmocka_unit_test(ranks_of_others_stay),
         cmocka_unit_test(ends_at_any_time),
         cmocka_unit_test(nothing_to_search),
+        cmocka_unit_test(visits_stay_within),
+        cmocka_unit_test(iterations_stay_within),
         cmocka_unit_test(registers_tunables),
         cmocka_unit_test(refuses_what_is_no_tunable),
         cmocka_unit_test(begins_with_presets),

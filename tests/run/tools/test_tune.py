@@ -43,9 +43,11 @@ def test_leaves_a_setting_that_makes_no_difference(space):
     assert "width 64, " in result.out, result
 
 
-def test_settings_of_a_visit(space):
-    """The layout counts from the next visit on, and is tried there; the width in each iteration."""
-    result, found = tune(space, "iterations=6", "visits=70", "nap=2000")
+@pytest.mark.parametrize("within, visits", [(100, 70), (30, 250)])
+def test_settings_of_a_visit(space, within, visits):
+    """The layout counts from the next visit on, and is tried there; the width in each iteration. With less time for it
+    visits go on with the best so far between."""
+    result, found = tune(space, "iterations=6", f"visits={visits}", "nap=2000", options=("--within", within))
     assert settings(found) == {"width": 16, "layout": 2}, result
     assert "width 16, layout 2, " in result.out, result
 
