@@ -104,6 +104,48 @@ def test_ranks_come_in_another_phase(space, visits):
     assert settings(tuned(space))["width"] == 16, result
 
 
+ELEMENTS = 4  # that are visited again
+
+
+def wait_for_visit(space, after, name="work"):
+    """Until it is in that phase, so many visits of elements having begun; how many."""
+    return space.wait_for_status(lambda status: status["element"] and status["element"]["name"] == name and
+                                 status["element"]["visit"] > after)["element"]["visit"]
+
+
+def resize_in_work(space, size, otherwise):
+    """In the phase that is tuned; what came into another one is taken back."""
+    for _ in range(20):
+        space.resize(size)
+        last = space.wait_for_status(lambda status: status["adaptations"][-1]["state"] == "committed")["adaptations"][-1]
+        assert last["to"] == size, last
+        if last["element"] == "work":
+            return
+        space.resize(otherwise)
+    raise AssertionError("it is never in 'work'")
+
+
+def test_ranks_leave_in_another_phase_and_come_back(space):
+    """One that left there comes back there, or in the phase that is tuned: no rank waits for an order that others do not
+    hear, then or visits later."""
+    it = space.start_epop("--start", "2", "--driver", "tune", "--tune-output", "tuned.json", *WHOLE, PROGRAM, "iterations=10",
+                          "visits=1000000", "rest=3", "nap=2000", "slow=2", ranks=5)
+    wait_for_visit(space, 0, "rest")
+    for size in (1, 3):  # it goes on with three
+        space.resize(size)
+    visit = wait_for_visit(space, 0)
+    resize_in_work(space, 5, otherwise=3)  # one has never been in the other phase
+    visit = wait_for_visit(space, visit + 2 * ELEMENTS)
+    resize_in_work(space, 2, otherwise=3)
+    visit = wait_for_visit(space, visit, "rest")
+    space.resize(1)
+    space.resize(3)
+    wait_for_visit(space, visit + 30 * ELEMENTS)
+    assert space.epopctl("stop").status == 0
+    result = it.wait()
+    assert result.status == 0 and tuned(space)["runs"] > 0, result
+
+
 def test_control_variables_of_mpi(space):
     result, found = tune(space, "iterations=60", options=(*WHOLE, "--cvar", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=0,1,2"))
     assert set(settings(found)) == {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", "width"}, result
