@@ -1,5 +1,4 @@
 /* The commands that ask a job one thing and show what it is: status, where, psets and measure. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "epopctl/command.h"
 #include "epopctl/jobs.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/file.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 #include "terminal/output.h"
@@ -502,19 +502,19 @@ static void amend_measure(cJSON *measure)
 
 /* ---- What was written when jobs ended ---- */
 
+#define MEASURED_MOST ((size_t)1 << 30) /* bytes of such a file */
+
 /* NULL, with a line on stderr. */
 static cJSON *read_measured(const char *path)
 {
-    char *text = NULL;
-    size_t room = 0;
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        term_complain("cannot read '%s': %s", path, strerror(errno));
+    struct error error;
+    char *text = file_read(path, MEASURED_MOST, &error);
+    if (!text) {
+        term_complain("%s", error.text);
         return NULL;
     }
-    cJSON *measure = getdelim(&text, &room, '\0', file) >= 0 ? cJSON_Parse(text) : NULL;
+    cJSON *measure = cJSON_Parse(text);
     free(text);
-    fclose(file);
     if (!cJSON_IsArray(cJSON_GetObjectItem(measure, "loops"))) {
         term_complain("'%s' is no file of what was measured: write one with epop --driver profile --output FILE", path);
         cJSON_Delete(measure);

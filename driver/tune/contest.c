@@ -34,7 +34,7 @@ static void leave_some_out(struct contest *c, double runs)
 {
     int kept = runs < 2 ? 2 : (int)runs;
     for (int i = 0; i < c->count; i++)
-        c->in[i] = i == c->incumbent || (int)((double)(i + 1) * kept / c->count) > (int)((double)i * kept / c->count);
+        c->in[i] = i == c->incumbent || contest_spreads_to(i, kept, c->count);
 }
 
 void contest_begin(struct contest *c, int count, int incumbent, double bound, double runs)

@@ -33,6 +33,12 @@ struct contest {
     int winner;
 };
 
+/* Of `count` things as many as `some`, evenly spread: is the i-th one of them? */
+static inline bool contest_spreads_to(int i, int some, int count)
+{
+    return (long)(i + 1) * some / count > (long)i * some / count;
+}
+
 /* Of candidates 0 to count-1. `runs`: how many it may take in about; with fewer than there and back of all takes, all
  * run once, and with still fewer only some do. */
 void contest_begin(struct contest *contest, int count, int incumbent, double bound, double runs);

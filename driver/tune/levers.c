@@ -121,7 +121,7 @@ static void add_values(struct knob *knob, const epop_tunable_t *tunable)
 {
     int most = SEARCH_VALUES - 1, count = tunable->count;
     for (int i = 0; i < count; i++)
-        if (count <= most || (long)(i + 1) * most / count > (long)i * most / count)
+        if (count <= most || contest_spreads_to(i, most, count))
             insert(knob->values, &knob->count, most, tunable->values[i]);
 }
 

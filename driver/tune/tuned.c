@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "epop_api/tune.h"
+#include "runtime/base/file.h"
 #include "runtime/base/json.h"
 #include "runtime/base/say.h"
 
@@ -103,24 +104,10 @@ static bool read_all(const cJSON *json, struct tuned *t)
     return true;
 }
 
-static char *read_file(const char *path, struct error *error)
-{
-    FILE *file = fopen(path, "r");
-    char *text = file ? calloc(1, MOST + 1) : NULL;
-    size_t length = text ? fread(text, 1, MOST, file) : 0;
-    if (file)
-        fclose(file);
-    if (length > 0)
-        return text;
-    error_set(error, ERROR_REFUSED, "%s: it cannot be read, or is empty", path);
-    free(text);
-    return NULL;
-}
-
 int tuned_read(const char *path, struct tuned *tuned, struct error *error)
 {
     *tuned = (struct tuned){.share = -1};
-    char *text = read_file(path, error);
+    char *text = file_read(path, MOST, error);
     if (!text)
         return -1;
     cJSON *json = cJSON_Parse(text);

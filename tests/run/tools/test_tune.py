@@ -1,6 +1,7 @@
 """--driver tune: it finds the settings of a program whose speed by setting is known, and goes on with them; --tuned begins with them."""
 
 import json
+import os
 
 import job
 import pytest
@@ -234,7 +235,7 @@ def test_refuses(space, options, text):
     assert result.status == 2 and result.err.count("epop: ") == 1 and text in result.err, result
 
 
-@pytest.mark.parametrize("text, why", [(None, "it cannot be read"), ("", "it cannot be read, or is empty"),
+@pytest.mark.parametrize("text, why", [(None, "cannot read 'found.json': No such file"), ("", "no result of the driver 'tune'"),
                                        ("{}", "no result of the driver 'tune'"), ("[", "no result of the driver 'tune'"),
                                        ('{"tuned": 1, "program": "scenario", "phase": "work", "settings": [{"kind": "tunable"}]}',
                                         "no result of the driver 'tune'"),
@@ -244,6 +245,12 @@ def test_refuses_a_file(space, text, why):
         (space.directory / "found.json").write_text(text)
     result = space.epop("--tuned", "found.json", PROGRAM, ranks=2)
     assert result.status == 2 and result.err.count("epop: ") == 1 and why in result.err, result
+
+
+def test_a_pipe_is_not_waited_for(space):
+    os.mkfifo(space.directory / "found.json")
+    result = space.epop("--tuned", "found.json", PROGRAM, ranks=2)
+    assert result.status == 2 and "cannot read 'found.json': it is no regular file" in result.err, result
 
 
 # ---- A driver of one's own
