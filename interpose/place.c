@@ -44,28 +44,61 @@ static bool is_in_fortran_library(uintptr_t address)
 /* Return addresses from `site` on, and where on the stack they are. */
 struct climb {
     uintptr_t site, slot, address;
-    int level;  /* how far above the site is wanted */
-    int at;     /* -1: the site has not been met yet */
-    bool skips; /* those in MPI's Fortran library: a call may go through several of its functions */
+    int level;        /* how far above the site is wanted */
+    int at;           /* -1: the site has not been met yet */
+    bool skips;       /* those in MPI's Fortran library: a call may go through several of its functions */
+    uintptr_t record; /* of the function that was met last: where its caller's frame pointer is kept */
 };
+
+/* Where the return address is kept that leads to this frame; 0: not known. On aarch64 functions have frame records: it
+ * is behind the caller's frame pointer, unless that register was used for something else. On others it is taken to be
+ * right below the caller's frame, as x86-64 has it. */
+static uintptr_t slot_of(const struct climb *climb, struct _Unwind_Context *context)
+{
+    uintptr_t end = _Unwind_GetCFA(context);
+#ifdef __aarch64__
+    bool is_record = climb->record >= interpose_origin.frame && climb->record < end && !(climb->record % 16);
+    return is_record ? climb->record + sizeof(uintptr_t) : 0;
+#else
+    (void)climb;
+    return end - sizeof(uintptr_t);
+#endif
+}
+
+static void note_record(struct climb *climb, struct _Unwind_Context *context)
+{
+#ifdef __aarch64__
+    climb->record = _Unwind_GetGR(context, 29);
+#else
+    (void)climb, (void)context;
+#endif
+}
+
+/* Is it the one that is wanted? */
+static bool is_there(struct climb *climb, uintptr_t address)
+{
+    if (climb->at < 0 && address != climb->site)
+        return false;
+    if (climb->at >= 0 && climb->skips && is_in_fortran_library(address))
+        return false;
+    return ++climb->at == climb->level;
+}
 
 static _Unwind_Reason_Code climb_on(struct _Unwind_Context *context, void *argument)
 {
     struct climb *climb = argument;
     uintptr_t address = _Unwind_GetIP(context);
-    if (climb->at < 0 && address != climb->site)
+    if (!is_there(climb, address)) {
+        note_record(climb, context);
         return _URC_NO_REASON;
-    if (climb->at >= 0 && climb->skips && is_in_fortran_library(address))
-        return _URC_NO_REASON;
-    if (++climb->at < climb->level)
-        return _URC_NO_REASON;
+    }
     climb->address = address;
-    climb->slot = _Unwind_GetCFA(context) - sizeof(uintptr_t);
+    climb->slot = slot_of(climb, context);
     return _URC_END_OF_STACK;
 }
 
 /* How far from the frame the return address is that is `level` above the site. 0: it was not found, or is kept
- * elsewhere than right below its caller's frame, as on other processors. */
+ * elsewhere, or signed. */
 static intptr_t unwind(const struct known *place, int level)
 {
     struct climb climb = {.site = place->site, .level = level, .at = -1, .skips = place->is_foreign};

@@ -308,7 +308,7 @@ static __attribute__((noinline)) int call_with_room(size_t size)
 static int check_places(void)
 {
     int wrong = 0;
-#if defined __x86_64__
+#if defined __x86_64__ || defined __aarch64__
     const bool knows_callers = true;
 #else
     const bool knows_callers = false;
