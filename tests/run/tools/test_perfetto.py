@@ -107,6 +107,21 @@ def test_what_the_engine_sees_is_what_was_written(perfetto, trace):
     assert [row["name"] for row in instants] == trace.requests()
 
 
+def test_loops_lie_in_each_other(perfetto, space):
+    """On their track: the inner ones in the turns of the outer one, but for those of its last turn."""
+    result = space.start_epop("--driver", "trace", "--trace-output", "t.json", job.test_program("inner_loops"), "iterations=5", ranks=2).wait()
+    assert result.status == 0, result
+    path = traces.Trace(space.directory / "t.json").check().path
+    complaints, loops = ask(
+        perfetto, path, COMPLAINTS,
+        "select th.name as track, s.depth, extract_arg(s.arg_set_id, 'args.call') as call, sum(extract_arg(s.arg_set_id, 'args.iterations')) as n "
+        "from slice s join thread_track t on s.track_id = t.id join thread th using (utid) where s.category = 'loop' "
+        "group by 1, 2, 3 order by 2, 3")
+    assert complaints == []
+    assert [(row["track"], row["depth"], row["call"], row["n"]) for row in loops] == [
+        ("loops", 0, "MPI_Allreduce", 2 * 5 * 2), ("loops", 0, "MPI_Barrier", 2 * 5 * 4), ("loops", 1, "MPI_Barrier", 2 * 5 * 8)]
+
+
 def test_arrows_are_bound_to_the_moves(perfetto, trace):
     rows, = ask(perfetto, trace.path,
                 "select o.name as sender, i.name as receiver, po.pid as origin, pi.pid as target, i.ts + i.dur - o.ts as took "
