@@ -550,7 +550,7 @@ int core_told(struct core *core, double now, int64_t id, double left, struct err
     struct job *job = check_time(core, now, error) ? NULL : find_running(core, id, error);
     if (!job)
         return -1;
-    if (!(isfinite(left) && left >= 0))
+    if (!isfinite(left))
         return error_set(error, ERROR_FAILED, "job %lld: %g s left", (long long)id, left);
     job_left_told(job, now, left);
     core->now = now;

@@ -70,7 +70,8 @@ int core_refused(struct core *core, double now, int64_t job, struct error *error
 /* It is over, but came out in another way: the job has these of its nodes, in the order of its ranks; the others are
  * idle. Also of a resize that failed half-way. */
 int core_came_out(struct core *core, double now, int64_t job, const int *nodes, int count, struct error *error);
-/* Seconds that it still needs at its present size, by its own progress; counted down from then on. */
+/* Seconds that it still needs at its present size, by its own progress; counted down from then on. -1: it no longer
+ * says anything, and its user's limit counts. */
 int core_told(struct core *core, double now, int64_t job, double left, struct error *error);
 /* It is in this phase now; `begins`: seconds from now to each phase's begin, from the present one on, or NULL. */
 int core_phase(struct core *core, double now, int64_t job, int phase, const double *begins, struct error *error);

@@ -188,6 +188,7 @@ static double nearer(double begins, double seconds)
 static void move_on(struct job *job, double now, double seconds)
 {
     job->left -= seconds;
+    job->told = nearer(job->told, seconds);
     for (int i = job->phase; i < job->phase_count; i++)
         job->begins[i] = nearer(job->begins[i], seconds);
     job->as_of = now;
@@ -196,6 +197,7 @@ static void move_on(struct job *job, double now, double seconds)
 void job_left_starts(struct job *job, double now)
 {
     job->left = job->view.limit * job->view.wanted / job->view.nodes;
+    job->told = -1;
     job->as_of = now;
     job_left_show(job, now);
 }
@@ -203,7 +205,7 @@ void job_left_starts(struct job *job, double now)
 void job_left_told(struct job *job, double now, double left)
 {
     move_on(job, now, now - job->as_of);
-    job->left = left;
+    job->told = left;
     job_left_show(job, now);
 }
 
@@ -219,6 +221,7 @@ void job_left_resized(struct job *job, double now, double stall, int from, int t
     double seconds = now - job->as_of, scale = (double)from / to;
     move_on(job, now, seconds > stall ? seconds - stall : 0);
     job->left = job->left > 0 ? job->left * scale : job->left;
+    job->told = job->told > 0 ? job->told * scale : job->told;
     for (int i = job->phase; i < job->phase_count; i++)
         job->begins[i] = job->begins[i] > 0 ? job->begins[i] * scale : job->begins[i];
     job_left_show(job, now);
@@ -226,8 +229,8 @@ void job_left_resized(struct job *job, double now, double stall, int from, int t
 
 void job_left_show(struct job *job, double now)
 {
-    double seconds = now - job->as_of;
-    job->view.left = job->left - seconds > LEFT_LEAST ? job->left - seconds : LEFT_LEAST;
+    double seconds = now - job->as_of, left = (job->told < 0 ? job->left : job->told) - seconds;
+    job->view.left = left > LEFT_LEAST ? left : LEFT_LEAST;
     for (int i = job->phase; i < job->phase_count; i++)
         job->phases[i].begins = nearer(job->begins[i], seconds);
 }

@@ -22,7 +22,8 @@ struct job {
     size_t sample_room;
     int *nodes; /* what it holds, in the order of its ranks */
     size_t node_room;
-    double left, as_of;   /* while it runs: what was left at that time, at its size */
+    double left, as_of;   /* while it runs: what was left at that time, at its size, by its user's limit */
+    double told;          /* and by its progress, which counts; negative: it tells nothing */
     double stalled, late; /* sums of its resizes: seconds of stand-still, and from decision to commit */
     uint64_t planned;     /* the last plan that has a decision on it */
 };
@@ -49,13 +50,13 @@ int job_held(const struct job *job);
 /* ---- What a job has left ------------------------------------------------------------------------ */
 
 /*
- * How long a running job will still take, and when its phases begin: told by its progress or taken from its user's
+ * How long a running job will still take, and when its phases begin: told by its progress or else taken from its user's
  * limit, and counted down.
  */
 
 /* It starts: all of the user's limit, at the nodes that it has. */
 void job_left_starts(struct job *job, double now);
-/* Its progress says so. */
+/* Its progress says so; negative: it no longer says anything. */
 void job_left_told(struct job *job, double now, double left);
 /* An executable is in that loop now; 0: in none. */
 void job_in_loop(struct job *job, int loop);

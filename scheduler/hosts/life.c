@@ -300,8 +300,7 @@ void hosts_end_late(struct hosts *hosts)
     char why[HOSTS_REASON_MAX];
     for (struct hosts_job *job = hosts->jobs, *next; job; job = next) {
         next = job->next;
-        double used = job->used + (now - job->used_at) * job->size / job->wanted;
-        if (job->state == JOB_WAITING || job->state == JOB_ENDING || !(job->limit > 0) || used < job->limit)
+        if (job->state == JOB_WAITING || job->state == JOB_ENDING || hosts_jobs_limit_left(job, now) > 0)
             continue;
         snprintf(why, sizeof why, "time limit: %.0f s at %d node%s, or as much on fewer for longer", job->limit,
                  job->wanted, job->wanted == 1 ? "" : "s");

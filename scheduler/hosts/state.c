@@ -1,6 +1,7 @@
 /* What all parts of the daemon of hosts use: clock, timers and failure, events, and its jobs as the core knows them. */
 #include "scheduler/hosts/state.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -153,6 +154,12 @@ int hosts_jobs_ranks(const struct hosts_job *job, int nodes)
 int hosts_jobs_nodes(const struct hosts *hosts, int ranks)
 {
     return (ranks + hosts->slots - 1) / hosts->slots;
+}
+
+double hosts_jobs_limit_left(const struct hosts_job *job, double now)
+{
+    double used = job->used + (now - job->used_at) * job->size / job->wanted;
+    return job->limit > 0 ? (job->limit - used) * job->wanted / job->size : INFINITY;
 }
 
 void hosts_jobs_hold(struct hosts_job *job, const int *nodes, int count)

@@ -176,6 +176,9 @@ char *hosts_names(const struct hosts *hosts, const int *nodes, int count);
 int hosts_jobs_ranks(const struct hosts_job *job, int nodes);
 int hosts_jobs_nodes(const struct hosts *hosts, int ranks);
 
+/* Seconds for which its limit lets it run at its present size; infinite without a limit. */
+double hosts_jobs_limit_left(const struct hosts_job *job, double now);
+
 /* By journal or by hand: the nodes that a job holds, in the order of its ranks. */
 void hosts_jobs_hold(struct hosts_job *job, const int *nodes, int count);
 /* They are no longer its own. The others keep their order. */

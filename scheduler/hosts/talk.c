@@ -90,15 +90,28 @@ static void tell_phase(struct hosts_job *job, const cJSON *status, int phase)
     }
 }
 
-/* To its end, where the present element is the last one. */
+/* What the policy reckons with changes by more than counting down. */
+static bool is_news(double before, double now)
+{
+    return fabs(now - before) > fmax(2, before / 10);
+}
+
+/* No longer than its limit lets it run. */
 static void tell_left(struct hosts_job *job, const cJSON *status)
 {
     struct error error = {0};
-    const cJSON *next = cJSON_GetObjectItemCaseSensitive(status, "next");
-    const char *type = json_text(next, "type");
-    double left = json_number(next, "seconds", -1);
-    if (type && !strcmp(type, "END") && left >= 0)
-        hosts_must(job->hosts, core_told(job->hosts->core, hosts_now(job->hosts), job->number, left, &error), &error);
+    struct core *core = job->hosts->core;
+    const epop_policy_job_t *known = core_job(core, job->number);
+    double left, now = hosts_now(job->hosts);
+    if (!known || !left_read(&left, status))
+        return;
+    core_state(core, now);
+    double before = known->left;
+    if (left >= 0)
+        left = fmax(0, fmin(left, hosts_jobs_limit_left(job, now)));
+    hosts_must(job->hosts, core_told(core, now, job->number, left, &error), &error);
+    if (is_news(before, known->left))
+        hosts_news(job->hosts);
 }
 
 /* ---- How fast it is ----------------------------------------------------------------------------- */
@@ -162,14 +175,17 @@ static void tell_asked(struct hosts_job *job, const cJSON *status)
 
 /* ---- Its answers -------------------------------------------------------------------------------- */
 
+/* Of a rigid one nothing else is of use. */
 static void take_status(struct hosts_job *job, const cJSON *status)
 {
+    tell_left(job, status);
+    if (job->kind == EPOP_RIGID)
+        return;
     int phase = json_int(cJSON_GetObjectItemCaseSensitive(status, "element"), "pc", -1);
     if (hosts_program_read(job, status))
         learn_program(job);
     if (phase >= 0 && phase < job->program.phase_count)
         tell_phase(job, status, phase);
-    tell_left(job, status);
     tell_speeds(job, status);
     tell_asked(job, status);
 }
@@ -240,12 +256,14 @@ static void take_answer(struct hosts_job *job, int64_t id, const cJSON *answer)
         if (status)
             take_status(job, status);
         job->asked_status = 0;
-        job->asked_measure = ask_job(job, measure_request());
+        job->asked_measure = job->kind == EPOP_RIGID ? 0 : ask_job(job, measure_request());
     } else {
         if (measure)
             take_measure(job, measure);
-        hosts_timer(job->hosts, &job->measure, ask_again, job, every);
+        job->asked_measure = 0;
     }
+    if (!job->asked_measure)
+        hosts_timer(job->hosts, &job->measure, ask_again, job, every);
 }
 
 /* ---- What its attendant says -------------------------------------------------------------------- */
@@ -255,7 +273,7 @@ static void be_attached(struct hosts_job *job)
     if (job->attached)
         return;
     job->attached = true;
-    if (job->state != JOB_ENDING && job->kind != EPOP_RIGID)
+    if (job->state != JOB_ENDING)
         begin_measuring(job);
     hosts_resize_ask(job);
 }

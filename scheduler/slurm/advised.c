@@ -177,10 +177,12 @@ int told_status(struct told *told, const cJSON *status)
 {
     const cJSON *element;
     const char *backend = json_text(status, "backend");
+    double left;
     told->known = true;
     told->joins = backend && strstr(backend, "join");
     told->ranks = json_int(status, "size", 0);
-    told->left = json_number(member_of(status, "progress"), "left", -1);
+    if (left_read(&left, status))
+        told->left = left;
     take_element(told, status);
     take_adaptations(told, member_of(status, "adaptations"));
     if (take_hosts(told, member_of(status, "processes")))
@@ -270,6 +272,7 @@ struct advised *advised_get(struct advised_table *table, int64_t job)
     if (!found)
         return NULL;
     found->id = job;
+    found->told.left = -1;
     found->next = table->first;
     table->first = found;
     return found;

@@ -372,7 +372,7 @@ static void tell_job(const struct adviser *adviser, const struct slurm_job *job,
         .submitted = job->submitted,
         .started = job->started,
         .limit = isfinite(job->limit) ? job->limit : -1,
-        .left = advised ? advised->told.left : -1,
+        .left = job->state == SLURM_JOB_WAITS ? -1 : model_left(job, advised, wall_seconds()),
         .reserved = promised > 0 ? promised : -1,
     };
     each(to, &told);

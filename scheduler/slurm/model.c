@@ -201,18 +201,22 @@ static int sizes_of(const struct model *model, const struct holding *holding, in
     return found;
 }
 
+static bool is_limited(const struct slurm_job *job)
+{
+    return isfinite(job->limit) && job->limit < 365 * LONG;
+}
+
 static double limit_of(const struct slurm_job *job)
 {
-    double limit = isfinite(job->limit) && job->limit < 365 * LONG ? job->limit : LONG;
+    double limit = is_limited(job) ? job->limit : LONG;
     return limit > 1 ? limit : 1;
 }
 
-static double left_of(const struct model *model, const struct holding *holding)
+double model_left(const struct slurm_job *job, const struct advised *advised, double wall)
 {
-    const struct slurm_job *job = holding->job;
-    double left = job->started + limit_of(job) - model->input->wall;
-    if (holding->advised && holding->advised->told.left >= 0 && advised_is_ready(holding->advised))
-        left = holding->advised->told.left;
+    double left = job->started + limit_of(job) - wall;
+    if (advised && advised->told.known && advised->told.left >= 0 && (advised->told.left < left || !is_limited(job)))
+        left = advised->told.left;
     if (job->state == SLURM_JOB_ENDS)
         left = 1;
     return left > 1 ? left : 1;
@@ -283,10 +287,13 @@ static int adopt_job(struct model *model, const struct holding *holding, struct 
     if (count) {
         describe_running(model, holding, count, sizes, &running);
         set_place(model, holding, count, list, &running.place);
-        failed = core_submit(model->core, model->input->wall, &running.job, error) ||
-                 core_adopt(model->core, model->input->wall, running.job.id, &running.place, error) ||
-                 core_told(model->core, model->input->wall, running.job.id, left_of(model, holding), error) ||
-                 (running.job.kind == EPOP_MALLEABLE && tell_samples(model, holding, error));
+        failed =
+            core_submit(model->core, model->input->wall, &running.job, error) ||
+            core_adopt(model->core, model->input->wall, running.job.id, &running.place, error) ||
+            core_told(model->core, model->input->wall, running.job.id,
+                      model_left(holding->job, advised_find(model->input->table, holding->job->id), model->input->wall),
+                      error) ||
+            (running.job.kind == EPOP_MALLEABLE && tell_samples(model, holding, error));
     }
     free(list);
     return failed;

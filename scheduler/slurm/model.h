@@ -59,6 +59,9 @@ void model_free(struct model *model);
 /* NULL: none that runs. */
 const struct holding *model_holding(const struct model *model, int64_t job);
 
+/* Seconds that a job that runs still needs: by its progress, at most by its limit; `advised` may be NULL. */
+double model_left(const struct slurm_job *job, const struct advised *advised, double wall);
+
 /* May that job grow into that idle node of the view? */
 bool model_may_take(const struct model_input *input, const struct slurm_job *job, int node);
 

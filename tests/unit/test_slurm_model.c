@@ -28,8 +28,8 @@ static const char jobs[] =
         "" F "epop-7\n" ROW "10" F "1001" F "PENDING" F "2" F "" TAIL "Resources" F "" F "next\n" ROW "11" F "1001" F
         "PENDING" F "1" F "" TAIL "Dependency" F "" F "later\n";
 static const char status[] =
-    "{\"backend\":\"join\",\"size\":4,\"state\":\"running\",\"element\":{\"pc\":1,\"type\":\"EP\"},\"progress\":{"
-    "\"left\":50},"
+    "{\"backend\":\"join\",\"size\":4,\"state\":\"running\",\"element\":{\"pc\":1,\"type\":\"EP\"},"
+    "\"next\":{\"pc\":2,\"type\":\"EP\",\"seconds\":50},"
     "\"sizes\":{\"accepted\":[2,4,6],\"listed\":8},\"elements\":[{\"pc\":1,\"sizes\":null,\"speeds\":[{\"size\":4,"
     "\"iterations\":10,\"seconds\":5}]}],\"adaptations\":[],\"processes\":[{\"rank\":0,\"host\":\"n1\"},{\"rank\":1,"
     "\"host\":\"n1\"},{\"rank\":2,\"host\":\"n2.site\"},{\"rank\":3,\"host\":\"n2.site\"},{\"rank\":-1,\"host\":\"n4\"}"
