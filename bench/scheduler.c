@@ -56,9 +56,10 @@ static void start_all(const void *settings, const epop_policy_state_t *state, ep
 static void measure_at(struct core *core, int64_t id, int nodes, double mtct)
 {
     struct error error;
+    double change;
     epop_policy_sample_t sample = {.nodes = nodes, .iterations = 1000, .seconds = 0.01 + 0.99 / nodes, .mtct = mtct};
     sample.trend = sample.lo = sample.hi = mtct;
-    must(core_measured(core, id, &sample, &error), &error);
+    must(core_measured(core, id, &sample, &change, &error), &error);
 }
 
 /* Measured at the size that they have, and at two that they had; what they have left is told. */

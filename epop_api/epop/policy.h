@@ -63,8 +63,8 @@ typedef struct epop_policy_phase {
 typedef struct epop_policy_sample {
     int phase; /* number of the element in the program; or EPOP_POLICY_LOOPS and the number of the loop */
     int nodes;
-    double iterations;       /* measured */
-    double seconds;          /* of an iteration, mean */
+    double iterations;       /* measured since the job has this size, or when it had it last */
+    double seconds;          /* of an iteration, mean of the recent past */
     double mtct;             /* MPI time to compute time, mean since the last resize */
     double trend;            /* of its recent values */
     double variance, lo, hi; /* of its recent values */

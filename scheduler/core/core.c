@@ -250,6 +250,7 @@ static void run_adopted(struct core *core, double now, struct job *job, const st
     if (place->resized > place->started)
         view->resized = place->resized;
     view->nodes = place->nodes;
+    samples_at(&job->samples, place->nodes);
     view->target = place->target;
     if (place->target < place->nodes)
         core->view.coming += place->nodes - place->target;
@@ -340,6 +341,7 @@ static void start_job(struct core *core, struct job *job, struct decision *decis
     job->view.state = EPOP_POLICY_RUNS;
     job->view.started = job->view.resized = core->now;
     job->view.nodes = job->view.target = decision->to;
+    samples_at(&job->samples, decision->to);
     job_left_starts(job, core->now);
     job_queue_add(&core->running, job);
 }
@@ -466,6 +468,7 @@ int core_requeued(struct core *core, double now, int64_t id, struct error *error
 static void settle_size(struct job *job, int nodes)
 {
     job->view.nodes = job->view.target = nodes;
+    samples_at(&job->samples, nodes);
     job->view.state = EPOP_POLICY_RUNS;
 }
 
@@ -585,27 +588,19 @@ int core_loop(struct core *core, int64_t id, int loop, struct error *error)
     return 0;
 }
 
-static epop_policy_sample_t *find_sample(struct job *job, const epop_policy_sample_t *like)
-{
-    for (int i = 0; i < job->view.sample_count; i++) {
-        if (job->samples[i].phase == like->phase && job->samples[i].nodes == like->nodes)
-            return &job->samples[i];
-    }
-    return NULL;
-}
-
-int core_measured(struct core *core, int64_t id, const epop_policy_sample_t *sample, struct error *error)
+int core_measured(struct core *core, int64_t id, const epop_policy_sample_t *sample, double *change,
+                  struct error *error)
 {
     struct job *job = find_job(core, id, error);
-    epop_policy_sample_t *old = job ? find_sample(job, sample) : NULL;
     if (!job)
         return -1;
     if (sample->phase < 0 || sample->nodes < 1 || !isfinite(sample->seconds) || !isfinite(sample->mtct))
         return error_set(error, ERROR_FAILED, "job %lld: a sample of phase %d at %d nodes: %g s, MTCT %g",
                          (long long)id, sample->phase, sample->nodes, sample->seconds, sample->mtct);
-    if (!old && job_reserve_sample(job))
+    if (samples_reserve(&job->samples))
         return error_memory(error);
-    *(old ? old : &job->samples[job->view.sample_count++]) = *sample;
+    *change = samples_add(&job->samples, sample);
+    job_show_samples(job);
     return 0;
 }
 

@@ -78,8 +78,9 @@ int core_phase(struct core *core, double now, int64_t job, int phase, const doub
 /* A program that tells no phases is in that loop now: samples are of it, by EPOP_POLICY_LOOPS and its number. 0: in
  * none. */
 int core_loop(struct core *core, int64_t job, int loop, struct error *error);
-/* Replaces the sample of the same phase and size. */
-int core_measured(struct core *core, int64_t job, const epop_policy_sample_t *sample, struct error *error);
+/* Adds to the sample of the same phase and size, as samples_add does, whose result is *change. */
+int core_measured(struct core *core, int64_t job, const epop_policy_sample_t *sample, double *change,
+                  struct error *error);
 /* EVOLVING: the program asks for a size; 0: no longer. */
 int core_asked(struct core *core, int64_t job, int nodes, struct error *error);
 /* Down or up again. A job on a node that goes down is the site's to end or requeue, before it says this. */

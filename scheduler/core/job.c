@@ -93,7 +93,7 @@ void job_free(struct job *job)
     free((int *)job->view.range.sizes);
     free(job->phases);
     free(job->begins);
-    free(job->samples);
+    samples_free(&job->samples);
     free(job->nodes);
     free(job->name);
     free(job);
@@ -132,6 +132,7 @@ void job_waits(struct job *job)
     view->nodes = view->target = view->asked = 0;
     view->left = view->limit;
     job->loop = 0;
+    samples_at(&job->samples, 0);
     enter_phase(job, 0, NULL);
 }
 
@@ -160,12 +161,10 @@ int job_reserve_nodes(struct job *job, int count)
     return result;
 }
 
-int job_reserve_sample(struct job *job)
+void job_show_samples(struct job *job)
 {
-    size_t wanted = (size_t)job->view.sample_count + 1;
-    int result = array_reserve(&job->samples, &job->sample_room, wanted, sizeof *job->samples);
-    job->view.samples = job->samples;
-    return result;
+    job->view.samples = job->samples.items;
+    job->view.sample_count = job->samples.count;
 }
 
 int job_held(const struct job *job)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "scheduler/core/core.h"
+#include "scheduler/core/sample.h"
 
 /* ---- One job ------------------------------------------------------------------------------------ */
 
@@ -18,8 +19,7 @@ struct job {
     int phase_count;
     int phase; /* the present one */
     int loop;  /* of an executable, in which it is; 0: not known */
-    epop_policy_sample_t *samples;
-    size_t sample_room;
+    struct samples samples;
     int *nodes; /* what it holds, in the order of its ranks */
     size_t node_room;
     double left, as_of;   /* while it runs: what was left at that time, at its size, by its user's limit */
@@ -41,8 +41,8 @@ void job_learn(struct job *job, struct job *fresh);
 /* Room for that many nodes; -1: no memory. */
 int job_reserve_nodes(struct job *job, int count);
 
-/* Room for one more sample; -1: no memory. */
-int job_reserve_sample(struct job *job);
+/* The view has the samples that there are. */
+void job_show_samples(struct job *job);
 
 /* How many it holds. */
 int job_held(const struct job *job);

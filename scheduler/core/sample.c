@@ -1,17 +1,182 @@
-/* From the answers to `measure` and `status` (schema/control.schema.json). */
+/* What is measured of jobs: read from the answers to `measure` and `status` (schema/control.schema.json), and kept. */
 #include "scheduler/core/sample.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/json.h"
 
-void sample_read_mtct(epop_policy_sample_t *sample, const cJSON *mtct)
+/* ---- What is kept ------------------------------------------------------------------------------- */
+
+/* Beside what policies see of it. */
+struct sample_past {
+    double weight; /* iterations behind the mean, as they have faded */
+    double stay;   /* seconds of iterations in this stay */
+    double began;  /* seconds of an iteration at its beginning; 0: not known yet */
+    bool over;     /* the job has left this size */
+};
+
+static const double beginning = 5; /* seconds */
+static const double least = 3;     /* iterations */
+
+void samples_at(struct samples *samples, int size)
 {
-    sample->mtct = json_number(mtct, "mean", -1);
-    sample->trend = json_number(mtct, "trend", -1);
-    sample->variance = json_number(mtct, "variance", -1);
-    sample->lo = json_number(mtct, "min", -1);
-    sample->hi = json_number(mtct, "max", -1);
+    for (int i = 0; i < samples->count && size != samples->size; i++)
+        samples->pasts[i].over = true;
+    samples->size = size;
+}
+
+int samples_reserve(struct samples *samples)
+{
+    size_t wanted = (size_t)samples->count + 1;
+    return array_reserve(&samples->items, &samples->room, wanted, sizeof *samples->items) ||
+                   array_reserve(&samples->pasts, &samples->past_room, wanted, sizeof *samples->pasts)
+               ? -1
+               : 0;
+}
+
+/* Its place; a new one has no iterations. */
+static int place_of(struct samples *samples, const epop_policy_sample_t *like)
+{
+    int i = 0;
+    while (i < samples->count && (samples->items[i].phase != like->phase || samples->items[i].nodes != like->nodes))
+        i++;
+    if (i == samples->count) {
+        samples->items[samples->count++] = (epop_policy_sample_t){
+            .phase = like->phase, .nodes = like->nodes, .mtct = -1, .trend = -1, .variance = -1, .lo = -1, .hi = -1};
+        samples->pasts[i] = (struct sample_past){0};
+    }
+    return i;
+}
+
+static void begin_stay(epop_policy_sample_t *sample, struct sample_past *past)
+{
+    sample->iterations = 0;
+    *past = (struct sample_past){0};
+}
+
+/* A mean that does not move where nothing does. */
+static void add_figures(epop_policy_sample_t *sample, struct sample_past *past, const epop_policy_sample_t *more)
+{
+    double seconds = more->iterations * more->seconds, most = 2 * SAMPLE_HALF;
+    double added = seconds > most ? most / more->seconds : more->iterations;
+    past->weight = past->weight * exp2(-seconds / SAMPLE_HALF) + added;
+    past->stay += seconds;
+    if (!(past->weight > added))
+        sample->seconds = more->seconds;
+    else
+        sample->seconds += (more->seconds - sample->seconds) * added / past->weight;
+    sample->iterations += more->iterations;
+    if (more->mtct < 0)
+        return;
+    sample->mtct = more->mtct;
+    sample->trend = more->trend;
+    sample->variance = more->variance;
+    sample->lo = more->lo;
+    sample->hi = more->hi;
+}
+
+/* Times as long as at the beginning of the stay; 0: about as long, or nothing to compare with yet. */
+static double change_of(const epop_policy_sample_t *sample, struct sample_past *past)
+{
+    double ratio = past->began > 0 ? sample->seconds / past->began : 1;
+    if (!(past->began > 0) && past->stay >= beginning && sample->iterations >= least)
+        past->began = sample->seconds;
+    return ratio > SAMPLE_CHANGE || ratio < 1 / SAMPLE_CHANGE ? ratio : 0;
+}
+
+/* All of that element, or loop, but for this one. */
+static void forget_others(struct samples *samples, int keep)
+{
+    int kept = 0, phase = samples->items[keep].phase;
+    for (int i = 0; i < samples->count; i++) {
+        if (i != keep && samples->items[i].phase == phase)
+            continue;
+        samples->items[kept] = samples->items[i];
+        samples->pasts[kept++] = samples->pasts[i];
+    }
+    samples->count = kept;
+}
+
+double samples_add(struct samples *samples, const epop_policy_sample_t *more)
+{
+    int at = place_of(samples, more);
+    epop_policy_sample_t *sample = &samples->items[at];
+    struct sample_past *past = &samples->pasts[at];
+    bool present = more->nodes == samples->size;
+    if (past->over && present)
+        begin_stay(sample, past);
+    add_figures(sample, past, more);
+    double change = present ? change_of(sample, past) : 0;
+    if (change > 0) {
+        begin_stay(sample, past);
+        add_figures(sample, past, more);
+        forget_others(samples, at);
+    }
+    return change;
+}
+
+void samples_free(struct samples *samples)
+{
+    free(samples->items);
+    free(samples->pasts);
+    *samples = (struct samples){0};
+}
+
+/* ---- What jobs tell ----------------------------------------------------------------------------- */
+
+typedef void each_sample(void *context, const epop_policy_sample_t *sample);
+
+/* Nothing is told of what has no iterations since. */
+static void give_sample(int phase, const cJSON *from, double seconds, each_sample *each, void *context)
+{
+    const cJSON *mtct = cJSON_GetObjectItemCaseSensitive(from, "mtct");
+    epop_policy_sample_t sample = {.phase = phase,
+                                   .nodes = json_int(from, "size", 0),
+                                   .iterations = json_number(from, "iterations", 0),
+                                   .seconds = seconds,
+                                   .mtct = json_number(mtct, "mean", -1),
+                                   .trend = json_number(mtct, "trend", -1),
+                                   .variance = json_number(mtct, "variance", -1),
+                                   .lo = json_number(mtct, "min", -1),
+                                   .hi = json_number(mtct, "max", -1)};
+    if (phase >= 0 && sample.nodes > 0 && sample.iterations > 0 && isfinite(seconds) && seconds > 0)
+        each(context, &sample);
+}
+
+static double seconds_of(const cJSON *from)
+{
+    double rate = json_number(from, "rate", 0);
+    return rate > 0 ? 1 / rate : 0;
+}
+
+void samples_read(const cJSON *measure, each_sample *each, void *context)
+{
+    const cJSON *one;
+    cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(measure, "elements"))
+    {
+        give_sample(json_int(one, "pc", -1), one, seconds_of(one), each, context);
+    }
+    cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(measure, "loops"))
+    {
+        int number = json_int(one, "number", 0);
+        if (number > 0)
+            give_sample(EPOP_POLICY_LOOPS + number, one, seconds_of(one), each, context);
+    }
+}
+
+void samples_read_speeds(const cJSON *status, each_sample *each, void *context)
+{
+    const cJSON *element, *speed;
+    cJSON_ArrayForEach(element, cJSON_GetObjectItemCaseSensitive(status, "elements"))
+    {
+        cJSON_ArrayForEach(speed, cJSON_GetObjectItemCaseSensitive(element, "speeds"))
+        {
+            give_sample(json_int(element, "pc", -1), speed, seconds_of(speed), each, context);
+        }
+    }
 }
 
 static bool is_type(const cJSON *element, const char *name)

@@ -1,13 +1,58 @@
-/* What jobs tell of their recent past and of their rest, as policies have it. */
+/*
+ * What jobs tell of their recent past and of their rest, as policies have it; and what is kept of it, by element or
+ * loop and by size. All sites keep it so: the core does for those that have one core, the adviser for itself.
+ */
 #ifndef SCHEDULER_CORE_SAMPLE_H
 #define SCHEDULER_CORE_SAMPLE_H
 
 #include <cjson/cJSON.h>
 #include <epop/policy.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-/* Of the member `mtct` of what was measured; -1 where nothing is known. */
-void sample_read_mtct(epop_policy_sample_t *sample, const cJSON *mtct);
+/* ---- What is kept ------------------------------------------------------------------------------- */
+
+/*
+ * The seconds of an iteration are a mean that fades, with a half-life of SAMPLE_HALF seconds of computing, so that it
+ * is of the recent past. A stay at a size begins anew: other sizes keep what was measured there last. When iterations
+ * of a stay take SAMPLE_CHANGE times as long as they did at its beginning, or as short, the program is no longer the
+ * one that was measured at other sizes: that is forgotten.
+ */
+#define SAMPLE_HALF   10.0
+#define SAMPLE_CHANGE 1.5
+
+/* What is said of that to users. */
+#define SAMPLES_CHANGED                                                                                                \
+    "its iterations take %.2g times as long as before: what was measured at other sizes is forgotten"
+
+struct samples {
+    epop_policy_sample_t *items; /* as policies see them */
+    int count;
+    struct sample_past *pasts; /* of each */
+    size_t room, past_room;
+    int size; /* at which the job computes */
+};
+
+/* The job computes at that size now. */
+void samples_at(struct samples *samples, int size);
+
+/* Room for one more; -1: no memory. */
+int samples_reserve(struct samples *samples);
+
+/* Adds what was measured since the last time: `iterations` so many, of `seconds` each; an MTCT below 0 is not known.
+ * There must be room. How many times as long as before iterations take, if that made the rest be forgotten; else 0. */
+double samples_add(struct samples *samples, const epop_policy_sample_t *more);
+
+void samples_free(struct samples *samples);
+
+/* ---- What jobs tell ----------------------------------------------------------------------------- */
+
+/* What was measured in each element and loop since it was asked last, by the answer to `measure`. `nodes` are ranks. */
+void samples_read(const cJSON *measure, void (*each)(void *context, const epop_policy_sample_t *sample), void *context);
+
+/* Speeds since the job began, by its status: for who has measured nothing yet. */
+void samples_read_speeds(const cJSON *status, void (*each)(void *context, const epop_policy_sample_t *sample),
+                         void *context);
 
 /* Seconds that a job still needs, by the progress of its present element; of elements behind it nothing is known. -1:
  * it says nothing. False: what it said before counts on, as it is in a finalizer, or at a branch. */

@@ -59,12 +59,6 @@ struct hosts_program {
     int phase_count;
 };
 
-/* The loop that counts of those that were found in a program; number 0: none. */
-struct hosts_loop {
-    int number, nodes; /* at which it was measured last */
-    double laps;       /* at these */
-};
-
 struct hosts_job {
     struct hosts *hosts;
     int64_t number;
@@ -94,8 +88,7 @@ struct hosts_job {
     double quiet_until; /* it refused: no resize is decided until then */
     struct event *measure, *patience;
     int64_t asked_status, asked_measure; /* ids; 0: none */
-    struct hosts_loop loop;              /* of a program that says nothing of its phases */
-    epop_policy_sample_t mtct;           /* as measured last: phase, nodes and what is of MTCT */
+    int loop;                            /* that counts, of a program that says nothing of its phases; 0: none */
     struct hosts_job *next;
 };
 

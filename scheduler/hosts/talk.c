@@ -116,23 +116,6 @@ static void tell_left(struct hosts_job *job, const cJSON *status)
 
 /* ---- How fast it is ----------------------------------------------------------------------------- */
 
-static bool tell_speed(struct hosts_job *job, int phase, const cJSON *speed)
-{
-    struct error error = {0};
-    int size = json_int(speed, "size", 0), nodes = hosts_jobs_nodes(job->hosts, size);
-    double rate = json_number(speed, "rate", 0);
-    epop_policy_sample_t sample = {.phase = phase, .nodes = nodes};
-    if (!(rate > 0) || nodes < 1 || hosts_jobs_ranks(job, nodes) != size)
-        return false;
-    sample.mtct = sample.trend = sample.variance = sample.lo = sample.hi = -1;
-    if (job->mtct.phase == phase && job->mtct.nodes == nodes)
-        sample = job->mtct;
-    sample.iterations = json_number(speed, "iterations", 0);
-    sample.seconds = 1 / rate;
-    hosts_must(job->hosts, core_measured(job->hosts->core, job->number, &sample, &error), &error);
-    return phase == job->phase && nodes == job->size;
-}
-
 /* The policy hears of the first figures at a size, and then less and less often. */
 static void count_sample(struct hosts_job *job)
 {
@@ -141,17 +124,38 @@ static void count_sample(struct hosts_job *job)
         hosts_news(job->hosts);
 }
 
+/* Other parts of the program do not count now. */
+static bool is_of_now(const struct hosts_job *job, const epop_policy_sample_t *sample)
+{
+    const epop_policy_job_t *known = core_job(job->hosts->core, job->number);
+    return known && sample->phase == known->phase && sample->nodes == job->size;
+}
+
+/* Only sizes of whole nodes say how fast nodes are. */
+static void take_sample(void *context, const epop_policy_sample_t *measured)
+{
+    struct hosts_job *job = context;
+    struct error error = {0};
+    double change = 0;
+    epop_policy_sample_t sample = *measured;
+    sample.nodes = hosts_jobs_nodes(job->hosts, measured->nodes);
+    if (hosts_jobs_ranks(job, sample.nodes) != measured->nodes)
+        return;
+    hosts_must(job->hosts, core_measured(job->hosts->core, job->number, &sample, &change, &error), &error);
+    if (is_of_now(job, &sample))
+        count_sample(job);
+    if (change > 0) {
+        job->samples = 0;
+        hosts_tell(job->hosts, job->number, "running", SAMPLES_CHANGED, change);
+    }
+}
+
+/* Until it is measured. */
 static void tell_speeds(struct hosts_job *job, const cJSON *status)
 {
-    const cJSON *element, *speed;
-    cJSON_ArrayForEach(element, cJSON_GetObjectItemCaseSensitive(status, "elements"))
-    {
-        cJSON_ArrayForEach(speed, cJSON_GetObjectItemCaseSensitive(element, "speeds"))
-        {
-            if (tell_speed(job, json_int(element, "pc", 0), speed))
-                count_sample(job);
-        }
-    }
+    const epop_policy_job_t *known = core_job(job->hosts->core, job->number);
+    if (known && !known->sample_count)
+        samples_read_speeds(status, take_sample, job);
 }
 
 /* What the program itself has asked for. The first time shows that it is one that does. */
@@ -190,23 +194,13 @@ static void take_status(struct hosts_job *job, const cJSON *status)
     tell_asked(job, status);
 }
 
-static void take_measured(struct hosts_job *job, const cJSON *element, int size)
-{
-    const cJSON *mtct = cJSON_GetObjectItemCaseSensitive(element, "mtct");
-    if (json_int(element, "size", 0) != size || json_int(element, "pc", -1) != job->phase ||
-        json_int(mtct, "values", 0) < 1)
-        return;
-    job->mtct = (epop_policy_sample_t){.phase = job->phase, .nodes = hosts_jobs_nodes(job->hosts, size)};
-    sample_read_mtct(&job->mtct, mtct);
-}
-
 /* Of a program that says nothing of its phases, the one that counts. Another one begins anew. */
 static void take_loop(struct hosts_job *job, int loop)
 {
     struct error error = {0};
-    if (loop == job->loop.number)
+    if (loop == job->loop)
         return;
-    job->loop = (struct hosts_loop){.number = loop};
+    job->loop = loop;
     job->samples = 0;
     hosts_must(job->hosts, core_loop(job->hosts->core, job->number, loop, &error), &error);
     if (loop)
@@ -214,34 +208,10 @@ static void take_loop(struct hosts_job *job, int loop)
     hosts_news(job->hosts);
 }
 
-/* Its laps since this daemon asked last. */
-static void take_laps(struct hosts_job *job, const cJSON *loop, int size)
-{
-    struct error error = {0};
-    int nodes = hosts_jobs_nodes(job->hosts, size);
-    double laps = json_number(loop, "iterations", 0), rate = json_number(loop, "rate", 0);
-    if (json_int(loop, "number", 0) != job->loop.number || json_int(loop, "size", 0) != size || nodes < 1 ||
-        !(laps > 0) || !(rate > 0) || hosts_jobs_ranks(job, nodes) != size)
-        return;
-    job->loop.laps = nodes == job->loop.nodes ? job->loop.laps + laps : laps;
-    job->loop.nodes = nodes;
-    epop_policy_sample_t sample = {.phase = EPOP_POLICY_LOOPS + job->loop.number,
-                                   .nodes = nodes,
-                                   .iterations = job->loop.laps,
-                                   .seconds = 1 / rate};
-    sample_read_mtct(&sample, cJSON_GetObjectItemCaseSensitive(loop, "mtct"));
-    hosts_must(job->hosts, core_measured(job->hosts->core, job->number, &sample, &error), &error);
-    if (nodes == job->size)
-        count_sample(job);
-}
-
 static void take_measure(struct hosts_job *job, const cJSON *measure)
 {
-    const cJSON *each;
-    int size = json_int(measure, "size", 0);
-    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(measure, "elements")) take_measured(job, each, size);
     take_loop(job, json_int(measure, "loop", 0));
-    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(measure, "loops")) take_laps(job, each, size);
+    samples_read(measure, take_sample, job);
 }
 
 /* One to a request that nobody waits for any more is nothing. */

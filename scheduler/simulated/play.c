@@ -126,7 +126,7 @@ static int expect_sample(struct run *run, struct play *play, struct error *error
 /* A phase, or a size, begins. */
 static int begin_measuring(struct run *run, struct play *play, struct error *error)
 {
-    play->measured_from = play->done;
+    play->measured_from = play->sampled = play->done;
     play->samples = 0;
     return play->work->progress ? expect_sample(run, play, error) : 0;
 }
@@ -167,7 +167,7 @@ static epop_policy_sample_t take_sample(const struct run *run, const struct play
     double mtct = speedup_mtct(&phase->speedup, phase_nodes(phase, play->nodes)),
            spread = run->simulation->noise * mtct;
     epop_policy_sample_t sample = {.phase = play->phase, .nodes = play->nodes};
-    sample.iterations = play->done - play->measured_from;
+    sample.iterations = play->done - play->sampled;
     sample.seconds = play->pace * factor;
     sample.mtct = mtct * noisy_factor(run, play, 2);
     sample.trend = mtct * noisy_factor(run, play, 4);
@@ -194,7 +194,9 @@ static int tell_sample(struct run *run, struct play *play, struct error *error)
 {
     double factor = noisy_factor(run, play, 0);
     epop_policy_sample_t sample = take_sample(run, play, factor);
-    if (core_measured(run->core, play->work->id, &sample, error) ||
+    double change;
+    play->sampled = play->done;
+    if (core_measured(run->core, play->work->id, &sample, &change, error) ||
         core_told(run->core, run->now, play->work->id, seconds_left(play) * factor, error))
         return -1;
     return play->work->phase_count > 1 ? tell_phases(run, play, factor, error) : 0;

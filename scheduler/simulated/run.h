@@ -74,6 +74,7 @@ struct play {
     double done, since, pace; /* iterations of the phase, done at that time; seconds of one */
     struct play_resize resize;
     double measured_from, sample_at; /* `done`: when the present size or phase began, of the next sample */
+    double sampled;                  /* `done`: at the last one, or when that began */
     int samples;                     /* since then */
     int asked;
     bool promised;

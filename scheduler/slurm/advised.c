@@ -117,36 +117,15 @@ static int take_hosts(struct told *told, const cJSON *processes)
     return 0;
 }
 
-static epop_policy_sample_t *sample_of(struct told *told, int pc, int ranks)
+static void take_sample(void *context, const epop_policy_sample_t *sample)
 {
-    for (int i = 0; i < told->sample_count; i++)
-        if (told->samples[i].phase == pc && told->samples[i].nodes == ranks)
-            return &told->samples[i];
-    if (array_reserve(&told->samples, &told->sample_room, (size_t)told->sample_count + 1, sizeof *told->samples))
-        return NULL;
-    epop_policy_sample_t *made = &told->samples[told->sample_count++];
-    *made = (epop_policy_sample_t){
-        .phase = pc, .nodes = ranks, .mtct = -1, .trend = -1, .variance = -1, .lo = -1, .hi = -1};
-    return made;
-}
-
-static int take_speeds(struct told *told, const cJSON *element)
-{
-    const cJSON *speed;
-    int pc = json_int(element, "pc", -1);
-    cJSON_ArrayForEach(speed, member_of(element, "speeds"))
-    {
-        int ranks = json_int(speed, "size", 0);
-        double iterations = json_number(speed, "iterations", 0), seconds = json_number(speed, "seconds", 0);
-        if (pc < 0 || ranks < 1 || iterations < 1 || seconds <= 0)
-            continue;
-        epop_policy_sample_t *sample = sample_of(told, pc, ranks);
-        if (!sample)
-            return -1;
-        sample->iterations = iterations;
-        sample->seconds = seconds / iterations;
-    }
-    return 0;
+    struct told *told = context;
+    double change = 0;
+    told->failed |= samples_reserve(&told->samples) != 0;
+    if (!told->failed)
+        change = samples_add(&told->samples, sample);
+    if (change > 0)
+        told->change = change;
 }
 
 static void take_adaptations(struct told *told, const cJSON *adaptations)
@@ -175,7 +154,6 @@ static void take_adaptations(struct told *told, const cJSON *adaptations)
 
 int told_status(struct told *told, const cJSON *status)
 {
-    const cJSON *element;
     const char *backend = json_text(status, "backend");
     double left;
     told->known = true;
@@ -187,57 +165,20 @@ int told_status(struct told *told, const cJSON *status)
     take_adaptations(told, member_of(status, "adaptations"));
     if (take_hosts(told, member_of(status, "processes")))
         return -1;
-    cJSON_ArrayForEach(element, member_of(status, "elements"))
-    {
-        if (take_speeds(told, element))
-            return -1;
-    }
-    return 0;
-}
-
-static int take_measured(struct told *told, const cJSON *element)
-{
-    const cJSON *mtct = member_of(element, "mtct");
-    int pc = json_int(element, "pc", -1), ranks = json_int(element, "size", 0);
-    if (pc < 0 || ranks < 1 || json_int(mtct, "values", 0) < 1)
-        return 0;
-    epop_policy_sample_t *sample = sample_of(told, pc, ranks);
-    if (sample)
-        sample_read_mtct(sample, mtct);
-    return sample ? 0 : -1;
-}
-
-/* Its laps since it was asked last. */
-static int take_laps(struct told *told, const cJSON *loop)
-{
-    int number = json_int(loop, "number", 0), ranks = json_int(loop, "size", 0);
-    double laps = json_number(loop, "iterations", 0), rate = json_number(loop, "rate", 0);
-    if (number < 1 || ranks < 1 || !(laps > 0) || !(rate > 0))
-        return 0;
-    epop_policy_sample_t *sample = sample_of(told, EPOP_POLICY_LOOPS + number, ranks);
-    if (!sample)
-        return -1;
-    sample->iterations += laps;
-    sample->seconds = 1 / rate;
-    sample_read_mtct(sample, member_of(loop, "mtct"));
-    return 0;
+    samples_at(&told->samples, told->ranks);
+    told->failed = false;
+    if (!told->samples.count)
+        samples_read_speeds(status, take_sample, told);
+    return told->failed ? -1 : 0;
 }
 
 int told_measure(struct told *told, const cJSON *measure)
 {
-    const cJSON *each;
+    told->failed = false;
+    told->change = 0;
     told->loop = json_int(measure, "loop", 0);
-    cJSON_ArrayForEach(each, member_of(measure, "elements"))
-    {
-        if (take_measured(told, each))
-            return -1;
-    }
-    cJSON_ArrayForEach(each, member_of(measure, "loops"))
-    {
-        if (take_laps(told, each))
-            return -1;
-    }
-    return 0;
+    samples_read(measure, take_sample, told);
+    return told->failed ? -1 : 0;
 }
 
 int told_phase(const struct told *told)
@@ -249,7 +190,7 @@ static void told_free(struct told *told)
 {
     forget_hosts(told);
     free(told->hosts);
-    free(told->samples);
+    samples_free(&told->samples);
     *told = (struct told){0};
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "scheduler/core/core.h"
+#include "scheduler/core/sample.h"
 #include "scheduler/slurm/peer.h"
 #include "scheduler/slurm/view.h"
 
@@ -34,9 +35,10 @@ struct told {
     double latency, stall; /* of its adaptations, mean; negative: none was */
     char **hosts;          /* on which it has ranks, without a domain */
     int host_count;
-    epop_policy_sample_t *samples; /* nodes: ranks still */
-    int sample_count;
-    size_t host_room, sample_room;
+    size_t host_room;
+    struct samples samples; /* nodes: ranks still */
+    double change;          /* of the last answer to `measure`, as samples_add tells it; 0: none */
+    bool failed;            /* no memory for a sample */
 };
 
 /* Of the answer's `job`, and `measure`. What makes no sense is left out. -1: no memory. */

@@ -185,10 +185,15 @@ static void take_status(struct adviser *adviser, struct advised *job, const cJSO
     send_measure(adviser, job);
 }
 
-static void take_measure(struct advised *job, const cJSON *answer)
+static void take_measure(struct adviser *adviser, struct advised *job, const cJSON *answer)
 {
-    if (json_true(answer, "ok"))
-        told_measure(&job->told, cJSON_GetObjectItemCaseSensitive(answer, "measure"));
+    char text[DECISION_REASON_MAX];
+    if (!json_true(answer, "ok") || told_measure(&job->told, cJSON_GetObjectItemCaseSensitive(answer, "measure")) ||
+        !(job->told.change > 0))
+        return;
+    snprintf(text, sizeof text, SAMPLES_CHANGED, job->told.change);
+    struct journal_event event = {.time = wall_seconds(), .at = -1, .job = job->id, .kind = "running", .text = text};
+    asking_tell(adviser, &event);
 }
 
 /* Longer each time. */
@@ -237,7 +242,7 @@ static void take_answer(struct adviser *adviser, struct advised *job, int64_t id
     if (ask.kind == ASK_STATUS)
         take_status(adviser, job, answer);
     else if (ask.kind == ASK_MEASURE)
-        take_measure(job, answer);
+        take_measure(adviser, job, answer);
     if (resized)
         resize_over(adviser, job);
     asking_wake(adviser);

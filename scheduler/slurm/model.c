@@ -225,11 +225,12 @@ double model_left(const struct slurm_job *job, const struct advised *advised, do
 static int tell_samples(const struct model *model, const struct holding *holding, struct error *error)
 {
     const struct told *told = &holding->advised->told;
-    for (int i = 0; i < told->sample_count; i++) {
-        epop_policy_sample_t sample = told->samples[i];
+    double change;
+    for (int i = 0; i < told->samples.count; i++) {
+        epop_policy_sample_t sample = told->samples.items[i];
         sample.nodes = (sample.nodes + told->slots - 1) / told->slots;
         sample.phase = sample.phase == told_phase(told) ? 0 : sample.phase + 1;
-        if (core_measured(model->core, holding->job->id, &sample, error))
+        if (core_measured(model->core, holding->job->id, &sample, &change, error))
             return -1;
     }
     return 0;

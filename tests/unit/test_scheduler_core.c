@@ -335,19 +335,20 @@ static void test_phases(void **state)
 
 static void test_samples_are_kept_by_phase_and_size(void **state)
 {
+    double change;
     epop_policy_sample_t sample = {.phase = 0, .nodes = 4, .seconds = 1, .mtct = 0.5};
     (void)state;
     start(0, malleable(1, 4, 1, 8, 100));
-    told(core_measured(core, 1, &sample, &error), &error);
+    told(core_measured(core, 1, &sample, &change, &error), &error);
     sample.nodes = 8;
-    told(core_measured(core, 1, &sample, &error), &error);
+    told(core_measured(core, 1, &sample, &change, &error), &error);
     sample.seconds = 3;
-    told(core_measured(core, 1, &sample, &error), &error);
+    told(core_measured(core, 1, &sample, &change, &error), &error);
     assert_int_equal(core_job(core, 1)->sample_count, 2);
     assert_true(core_job(core, 1)->samples[0].seconds == 1 && core_job(core, 1)->samples[1].seconds == 3);
     sample.mtct = NAN;
-    refused(core_measured(core, 1, &sample, &error), &error, "a sample of phase 0 at 8 nodes");
-    refused(core_measured(core, 2, &sample, &error), &error, "there is none");
+    refused(core_measured(core, 1, &sample, &change, &error), &error, "a sample of phase 0 at 8 nodes");
+    refused(core_measured(core, 2, &sample, &change, &error), &error, "there is none");
 }
 
 static void test_a_job_in_loops(void **state)

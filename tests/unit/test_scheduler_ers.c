@@ -31,9 +31,10 @@ static void running(struct core_job job)
 
 static void measured(int64_t id, double mtct)
 {
+    double change;
     epop_policy_sample_t sample = {
         .nodes = core_job(core, id)->nodes, .iterations = 5, .seconds = 0.01, .mtct = mtct, .trend = mtct};
-    told(core_measured(core, id, &sample, &error), &error);
+    told(core_measured(core, id, &sample, &change, &error), &error);
 }
 
 static void committed(double now, int64_t id)

@@ -25,9 +25,10 @@ static void start(double now, struct core_job job)
 static void measured(int64_t job, double share)
 {
     for (int nodes = 1; nodes <= 4; nodes += 3) {
+        double change;
         epop_policy_sample_t sample = {
             .nodes = nodes, .iterations = 10, .seconds = share + (1 - share) / nodes, .mtct = -1};
-        told(core_measured(core, job, &sample, &error), &error);
+        told(core_measured(core, job, &sample, &change, &error), &error);
     }
 }
 

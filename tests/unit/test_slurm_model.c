@@ -31,7 +31,7 @@ static const char status[] =
     "{\"backend\":\"join\",\"size\":4,\"state\":\"running\",\"element\":{\"pc\":1,\"type\":\"EP\"},"
     "\"next\":{\"pc\":2,\"type\":\"EP\",\"seconds\":50},"
     "\"sizes\":{\"accepted\":[2,4,6],\"listed\":8},\"elements\":[{\"pc\":1,\"sizes\":null,\"speeds\":[{\"size\":4,"
-    "\"iterations\":10,\"seconds\":5}]}],\"adaptations\":[],\"processes\":[{\"rank\":0,\"host\":\"n1\"},{\"rank\":1,"
+    "\"iterations\":10,\"rate\":2}]}],\"adaptations\":[],\"processes\":[{\"rank\":0,\"host\":\"n1\"},{\"rank\":1,"
     "\"host\":\"n1\"},{\"rank\":2,\"host\":\"n2.site\"},{\"rank\":3,\"host\":\"n2.site\"},{\"rank\":-1,\"host\":\"n4\"}"
     "]}";
 

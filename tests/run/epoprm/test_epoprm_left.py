@@ -4,19 +4,24 @@ import time
 
 import pytest
 
+import job
 import ruling
 
-fixture_daemon = ruling.on_local_nodes(2, started=True)
 LIMIT = 5000  # seconds
 # 100 s on one rank. Every synthetic program has a finalizer.
 ONE = ["phase=only", "iterations=2000", "seconds=0.05", "speedup=none"]
 LATER = [*ONE, "phase=later", "kind=rigid", "iterations=10"]
 
 
+@pytest.fixture(name="daemon")
+def fixture_daemon(space):
+    yield from ruling.ruled(ruling.Daemon(space, "--local", "2", policy="easy").start())
+
+
 @pytest.mark.parametrize("ranks", [(1, 2), (2, 2)], ids=["malleable", "rigid"])
 @pytest.mark.parametrize("phases", [ONE, LATER], ids=["finalizer", "later phase"])
 def test_progress_counts(daemon, phases, ranks):
-    number = daemon.submit("synthetic", *phases, ranks=ranks, limit=LIMIT)
+    number = daemon.submit(job.program("synthetic"), *phases, ranks=ranks, limit=LIMIT)
     daemon.wait_job(number, lambda one: one["state"] == "running" and one["left"] < LIMIT / 2)
     waits = daemon.submit("sleep", "1", ranks=(2, 2), limit=LIMIT, once=True)
     promised = daemon.wait_job(waits, lambda one: one.get("reserved"))["reserved"] - time.time()
@@ -26,7 +31,7 @@ def test_progress_counts(daemon, phases, ranks):
 
 
 def test_it_runs_no_longer_than_its_limit(daemon):
-    number = daemon.submit("synthetic", *ONE, ranks=(2, 2), limit=60)
+    number = daemon.submit(job.program("synthetic"), *ONE, ranks=(2, 2), limit=60)
     seen = daemon.wait_job(number, lambda one: one["state"] == "running" and one.get("left"))
     assert seen["left"] <= 60, seen
     daemon.request("cancel", job=number)
