@@ -42,12 +42,15 @@ preemptable() { # PARTITION
     echo "$best"
 }
 
-# An update of an array's number is one of all its tasks.
+# An update of an array's number is one of all its tasks. Words of the user stay in the comment.
 range() { # MIN-MAX
-    local known task id=$SLURM_JOB_ID
+    local known task word words=() id=$SLURM_JOB_ID
     known=$(record "$id") task=$(field ArrayTaskId "$known")
     [ -z "$task" ] || id=$(field ArrayJobId "$known")_$task
-    scontrol update JobId="$id" Comment="epop:min=${1%-*},max=${1#*-}" || say "job $id cannot be told its range"
+    while read -r word; do
+        if [[ -n $word && $word != "(null)" && $word != epop:* ]]; then words+=("$word"); fi
+    done < <(squeue -h -j "$id" -o %k | tr -s ' \t' '\n\n')
+    scontrol update JobId="$id" Comment="${words[*]:+${words[*]} }epop:min=${1%-*},max=${1#*-}" || say "job $id cannot be told its range"
 }
 
 # Minutes of a time as Slurm writes it, D-HH:MM:SS; nothing where it is a word.

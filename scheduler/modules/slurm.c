@@ -140,6 +140,7 @@ static void give_nodes(const struct slurm_sink *sink, void *to, const partition_
             const node_info_t *node = &last.nodes->node_array[i];
             struct slurm_node_given given = {.name = node->name,
                                              .state = node_state(node->node_state),
+                                             .drained = node->node_state & NODE_STATE_DRAIN,
                                              .cpus = node->cpus,
                                              .partition = partition->name,
                                              .tier = partition->priority_tier,

@@ -143,20 +143,83 @@ static void grow_job(struct adviser *adviser, const struct model *model, const s
 
 /* ---- Shrinking ---------------------------------------------------------------------------------- */
 
-/* Never its own nodes; of companions the newest first. */
+static bool is_drained(const struct adviser *adviser, const struct holding *holding, int i)
+{
+    return adviser->view->nodes[holding->nodes[i]].drained;
+}
+
+/* Never its own nodes; of companions those on drained nodes, then the newest. */
 static void shrink_job(struct adviser *adviser, const struct model *model, const struct decision *decision)
 {
     const struct holding *holding = model_holding(model, decision->job);
     int count = decision->from - decision->to;
     struct hostlist nodes = {0};
-    for (int i = holding->count - 1; i >= holding->own && nodes.count < count; i--) {
-        const char *name = adviser->view->nodes[holding->nodes[i]].name;
-        if (told_runs_on(&holding->advised->told, name) && add_name(&nodes, count, name))
-            break;
-    }
+    for (int drained = 1; drained >= 0; drained--)
+        for (int i = holding->count - 1; i >= holding->own && nodes.count < count; i--) {
+            const char *name = adviser->view->nodes[holding->nodes[i]].name;
+            if (is_drained(adviser, holding, i) == drained && told_runs_on(&holding->advised->told, name) &&
+                add_name(&nodes, count, name))
+                break;
+        }
     if (nodes.count == count)
         asking_resize(adviser, holding->advised, ASK_SHRINK, &nodes, decision->from, decision->to, decision->reason);
     hostlist_free(&nodes);
+}
+
+/* ---- What is no policy's to decide --------------------------------------------------------------- */
+
+/* The most that a job is to have is what its comment says, and companions on drained nodes are to leave. */
+struct most {
+    int nodes;
+    char why[DECISION_REASON_MAX];
+};
+
+static void find_most(const struct adviser *adviser, const struct holding *holding, struct most *most)
+{
+    most->nodes = holding->count;
+    for (int i = holding->own; i < holding->count; i++)
+        if (is_drained(adviser, holding, i)) {
+            most->nodes--;
+            snprintf(most->why, sizeof most->why, "node %s is drained", adviser->view->nodes[holding->nodes[i]].name);
+        }
+    if (holding->max < most->nodes) {
+        most->nodes = holding->max;
+        snprintf(most->why, sizeof most->why, "its comment says %d node%s at most", most->nodes,
+                 most->nodes == 1 ? "" : "s");
+    }
+    most->nodes = most->nodes > holding->own ? most->nodes : holding->own;
+}
+
+/* The largest size up to that many nodes that it accepts, and that leaves its own to it; 0: none. */
+static int size_within(const struct holding *holding, int nodes)
+{
+    const struct told *told = &holding->advised->told;
+    while (nodes >= holding->own && !told_accepts(told, nodes * told->slots))
+        nodes--;
+    return nodes >= holding->own ? nodes : 0;
+}
+
+static bool may_shrink(const struct advised *advised)
+{
+    return advised && advised_is_ready(advised) && !advised_is_busy(advised) && advised->told.elastic &&
+           monotonic_seconds() >= advised->no_shrink_until;
+}
+
+/* Before the policy is asked, which leaves a job alone that is busy. */
+static void reduce_jobs(struct adviser *adviser, const struct model *model)
+{
+    for (int i = 0; i < model->holding_count; i++) {
+        const struct holding *holding = &model->holdings[i];
+        struct most most;
+        if (!holding->count || model->place[holding->nodes[0]] < 0 || !may_shrink(holding->advised))
+            continue;
+        find_most(adviser, holding, &most);
+        int size = most.nodes < holding->count ? size_within(holding, most.nodes) : 0;
+        struct decision decision = {.job = holding->job->id, .from = holding->count, .to = size};
+        snprintf(decision.reason, sizeof decision.reason, "%s", most.why);
+        if (size)
+            shrink_job(adviser, model, &decision);
+    }
 }
 
 /* ---- Decisions ---------------------------------------------------------------------------------- */
@@ -205,6 +268,8 @@ static double decide_machine(struct adviser *adviser, const struct model_input *
         complain_of_policy(adviser, &error);
         return wake;
     }
+    if (model.core)
+        reduce_jobs(adviser, &model);
     if (model.core && core_decide(model.core, input->wall, &adviser->policy, &decisions, &error)) {
         complain_of_policy(adviser, &error);
     } else if (model.core) {
@@ -424,7 +489,7 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
         const struct slurm_node *node = &adviser->view->nodes[i];
         struct daemon_node told = {.name = node->name,
                                    .host = node->name,
-                                   .state = words[node->state],
+                                   .state = node->drained ? "drain" : words[node->state],
                                    .reason = node->planned ? "Slurm keeps it for a job that waits" : "",
                                    .slots = node->cpus,
                                    .job = job_on(adviser->view, node->name),

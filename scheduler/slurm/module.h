@@ -25,7 +25,7 @@ struct slurm_job_given {
 struct slurm_node_given {
     const char *name;
     enum slurm_node_state state;
-    bool planned;
+    bool planned, drained; /* kept for a job that waits; no job is to be there any more */
     int cpus;
     const char *partition;
     int tier;

@@ -277,6 +277,7 @@ static void node_state(const char *text, struct slurm_node_given *node)
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
         if (!strcmp(word, idle[i]) && !marked)
             node->state = SLURM_NODE_IDLE;
+    node->drained = !strncmp(word, "drain", 5);
     node->planned = node->state == SLURM_NODE_IDLE && (*word == 'p' || text[length] == '-');
 }
 

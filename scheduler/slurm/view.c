@@ -226,7 +226,8 @@ static int add_node(struct slurm_view *view, const struct slurm_node_given *give
         free(name);
         return -1;
     }
-    view->nodes[view->node_count] = (struct slurm_node){name, given->state, given->planned, given->cpus};
+    view->nodes[view->node_count] =
+        (struct slurm_node){name, given->state, given->planned, given->drained, given->cpus};
     return (int)view->node_count++;
 }
 

@@ -52,6 +52,7 @@ struct slurm_node {
     char *name;
     enum slurm_node_state state;
     bool planned; /* idle, and Slurm keeps it for a job that waits */
+    bool drained; /* its administrator wants no job there any more */
     int cpus;
 };
 

@@ -58,7 +58,7 @@ class Adviser:
 
     def nodes(self):
         rows = json.loads(self.rm("nodes", "--json").stdout)
-        return [(row["node"], row["state"], row["job"]) for row in rows]
+        return [(row["node"], row["state"], row.get("job")) for row in rows]
 
     def nodes_of(self, *numbers):
         """Of each, at the same moment; 0 while it does not run, or is being resized."""
@@ -157,6 +157,31 @@ def test_a_companion_that_is_cancelled_is_asked_for_again(cluster, adviser):  # 
     # Of nodes that were given back it may hear later.
     cluster.wait(lambda: adviser.said().count("committed: ") > 1 and adviser.nodes_of(malleable) == [4], what="four nodes again")
     assert cluster.state(malleable) == "RUNNING", adviser.said()
+
+
+def test_a_node_that_is_drained_is_left(cluster, adviser):  # noqa: F811
+    adviser.start()
+    malleable = adviser.elastic()
+    adviser.await_nodes(malleable, 4)
+    *_, node = adviser.queue()[malleable]["hosts"].split(",")
+    cluster.run("head", "scontrol", "update", f"NodeName={node}", "State=DRAIN", "Reason=test", user="root")
+    try:
+        adviser.await_nodes(malleable, 3)
+        assert f"node {node} is drained" in adviser.rm("why", str(malleable)).stdout
+        assert node not in adviser.queue()[malleable]["hosts"].split(",")
+        cluster.wait(lambda: (node, "drain", None) in adviser.nodes(), what="a drained node that is nobody's")
+    finally:
+        cluster.run("head", "scontrol", "update", f"NodeName={node}", "State=RESUME", user="root")
+    adviser.await_nodes(malleable, 4)
+
+
+def test_a_maximum_that_its_owner_lowers(cluster, adviser):  # noqa: F811
+    adviser.start()
+    malleable = adviser.elastic()
+    adviser.await_nodes(malleable, 4)
+    cluster.run("head", "scontrol", "update", f"JobId={malleable}", "Comment=my words epop:min=1,max=2", user="alice")
+    adviser.await_nodes(malleable, 2)
+    assert "its comment says 2 nodes at most" in adviser.rm("why", str(malleable)).stdout
 
 
 @pytest.mark.parametrize("says,tried", [("slurm-wlm 99.05.1", False), ("slurm 99.05.1", False), ("slurm-wlm 22.05.8", True), ("?", True)])

@@ -33,6 +33,11 @@ def test_the_task_of_an_array_that_has_its_number(elastic, cluster):  # noqa: F8
     assert "companion" not in "".join(path.read_text() for path in (cluster.directory / "home/alice").glob("slurm-*.out"))
 
 
+def test_words_in_its_comment_stay(elastic, cluster):  # noqa: F811
+    it = elastic("--comment=of mine epop:min=1,max=9 and yours", epop="--elastic 1-2")
+    cluster.wait(lambda: cluster.jobs()[it.number][5] == "of mine and yours epop:min=1,max=2", what="its range behind its user's words")
+
+
 def test_a_rigid_job_takes_its_nodes_without_a_daemon(elastic, cluster):  # noqa: F811
     it = elastic(epop=RANGE.format(4))
     wait_for_hosts(it, "n1", "n2", "n3", "n4")
