@@ -96,11 +96,10 @@ static enum outcome outcome_of(const struct journal_job *job)
     return strcmp(job->state, "done") ? OUTCOME_FAILED : OUTCOME_DONE;
 }
 
-/* How long it would take alone at another size is not known: it is slowed down against the time that it ran. */
+/* How long it takes alone at the nodes that it wants is added up by take_stay. */
 static struct work work_of(const struct record *record, const struct journal_job *job, struct phase *phase)
 {
-    double ran = job->started >= 0 && job->ended > job->started ? job->ended - job->started : 1e-3;
-    *phase = (struct phase){.iterations = 1, .seconds = ran, .speedup = {.model = SPEEDUP_AMDAHL, .serial = 1}};
+    *phase = (struct phase){.iterations = 1, .seconds = 1e-3, .speedup = {.model = SPEEDUP_AMDAHL, .serial = 1}};
     return (struct work){.id = job->number,
                          .name = strdup(job->name),
                          .kind = kind_of(job->kind),
@@ -131,6 +130,27 @@ static void take_job(void *to, const struct journal_job *job)
         .start = job->started - record->first, .end = job->ended - record->first, .outcome = outcome_of(job)};
 }
 
+/* Until when it waited. */
+static double waited_until(const struct job_record *job)
+{
+    return job->outcome == OUTCOME_WAITING ? INFINITY : job->outcome == OUTCOME_NEVER ? job->end : job->start;
+}
+
+/* Those that started while an earlier one waited on; one decision starts several, a moment apart. */
+static int count_backfilled(const struct schedule *schedule)
+{
+    static const double moment = 0.1;
+    double latest = -INFINITY;
+    int count = 0;
+    for (size_t i = 0; i < schedule->job_count; i++) {
+        const struct job_record *job = &schedule->jobs[i];
+        bool started = job->outcome != OUTCOME_WAITING && job->outcome != OUTCOME_NEVER;
+        count += started && job->start + moment < latest;
+        latest = fmax(latest, waited_until(job));
+    }
+    return count;
+}
+
 /* The works do not move any more. */
 static void tie_works(struct record *record)
 {
@@ -146,6 +166,7 @@ static struct job_record *job_of(const struct record *record, int64_t number)
     return NULL;
 }
 
+/* As its limit does, the time at the wanted nodes goes with node seconds. */
 static void take_stay(void *to, const struct journal_stay *stay)
 {
     struct record *record = to;
@@ -156,6 +177,7 @@ static void take_stay(void *to, const struct journal_stay *stay)
         return;
     if (count) { /* else on nodes of a daemon before, that this one has not */
         record->held += count * (end - begin);
+        job->work->phases[0].seconds += count * (end - begin) / job->work->wanted;
         record->full |= record_more(job, begin, nodes, count) != 0;
         record_none(job, end);
     }
@@ -265,6 +287,7 @@ static void correct_figures(struct record *record)
         metrics->makespan = fmax(metrics->makespan, end);
     }
     metrics->efficiency = 0;
+    metrics->backfilled = count_backfilled(&record->schedule);
     metrics->utilisation = metrics->makespan > 0 && record->workload.nodes > 0
                                ? fmin(1, record->held / (record->workload.nodes * metrics->makespan))
                                : 0;

@@ -172,6 +172,17 @@ def test_the_record_of_what_happened(ruling_three):
         assert "epoprm" in page.read_text() and "Nodes over time" in page.read_text()
 
 
+def test_a_job_that_was_backfilled(ruling_three):
+    commands = ruling_three
+    first = commands.submit("--ranks", "2", "--time", "10m", "-o", "/dev/null", "--once", "sleep", "1000")
+    commands.wait_state(first, "RUNNING")
+    commands.submit("--ranks", "3", "--time", "10m", "-o", "/dev/null", "--once", "true")
+    small = commands.submit("--ranks", "1", "--time", "10s", "-o", "/dev/null", "--once", "true")
+    commands.wait_state(small, "DONE")
+    run, = json.loads(commands("report", "-o", "-", "--format", "json").out)["runs"]
+    assert run["metrics"]["backfilled"] == 1
+
+
 def test_a_table_for_people(ruling_three):
     commands = ruling_three
     commands.submit("--ranks", "2-3", "-o", "/dev/null", "--once", "--name", "with a\nbreak", "sleep", "1000")
