@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 
+import alike
 import job
 import pytest
 from slurm import cluster, needed  # noqa: F401
@@ -82,9 +83,9 @@ class Adviser:
             self.rm("stop", check=False)
             self.task.wait(timeout=60)
 
-    def elastic(self, *options, user="alice"):
+    def elastic(self, *options, user="alice", program=LONG):
         """A malleable job that knows of it."""
-        script = f"export EPOP_ADVISER={self.address()}\nexec mpiexec -n 1 epop {LONG}\n"
+        script = f"export EPOP_ADVISER={self.address()}\nexec mpiexec -n 1 epop {program}\n"
         return self.cluster.sbatch(script, "-N1", "--exclusive", RANGE, *options, user=user)
 
     def rigid(self, nodes, seconds):
@@ -173,6 +174,18 @@ def test_a_node_that_is_drained_is_left(cluster, adviser):  # noqa: F811
     finally:
         cluster.run("head", "scontrol", "update", f"NodeName={node}", "State=RESUME", user="root")
     adviser.await_nodes(malleable, 4)
+
+
+def test_ers_decides_as_elsewhere(cluster, adviser):  # noqa: F811
+    """As in tests/run/epoprm/test_epoprm_alike.py, but that it starts small."""
+    adviser.start("--policy", alike.POLICY)
+    malleable = adviser.elastic(program=" ".join(["synthetic", *alike.program(100000)]))
+
+    def sizes():
+        return [int(size) for size in re.findall(r"committed: \d+ -> (\d+) nodes", adviser.said())]
+    cluster.wait(lambda: len(sizes()) >= len(alike.SIZES), what="its resizes")
+    assert sizes()[:len(alike.SIZES)] == alike.SIZES, adviser.said()
+    assert cluster.state(malleable) == "RUNNING"
 
 
 def test_a_maximum_that_its_owner_lowers(cluster, adviser):  # noqa: F811
