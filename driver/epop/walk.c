@@ -73,6 +73,13 @@ bool walk_exits(struct walk *w, int status)
     return true;
 }
 
+/* What the program describes is as it has to be, as far as that can be told here. */
+static int look_at_data(struct walk *w)
+{
+    const char *fault = w->elastic->look(w->elastic->context, w->position.pc);
+    return fault ? fail_walk(w, EPOP_ERR_ARGUMENT, fault) : WALK_ON;
+}
+
 /* ---- Position ----------------------------------------------------------------------------------- */
 
 static void look_at_world(struct walk *w)
@@ -325,7 +332,9 @@ static int run_elastic(struct walk *w, bool joined, bool *stop)
 {
     const epop_element_t *element = element_at(w);
     struct ceiling *ceiling = w->elastic->ceiling;
-    int needs = 0, result = joined ? WALK_ON : check_size(w, &needs);
+    int needs = 0, result = joined ? WALK_ON : look_at_data(w);
+    if (result == WALK_ON && !joined)
+        result = check_size(w, &needs);
     if (result != WALK_ON)
         return result;
     begin_measured(w);
@@ -464,8 +473,9 @@ static int run_init(struct walk *w, int *argc, char ***argv, bool joining)
         w->begun();
     w->elastic->begun(w->elastic->context, w->program, w->data, joining);
     look_at_world(w); /* INIT may have been the first to ask for it */
+    int result = joining ? WALK_ON : look_at_data(w);
     w->position.pc = 1;
-    return WALK_ON;
+    return result;
 }
 
 /* The data is there as it was at that probe, which is made again. */

@@ -16,6 +16,7 @@
 #include "runtime/adapt/part.h"
 #include "runtime/base/error.h"
 #include "runtime/control/supervisor.h"
+#include "runtime/describe/look.h"
 #include "runtime/describe/program.h"
 #include "runtime/job/follow.h"
 #include "runtime/job/job.h"
@@ -272,8 +273,12 @@ int epop_mpi_describe(void (*block)(void *data, epop_description_t *d), void *da
                           "it was called before MPI_Init_adapt or after MPI_Finalize");
     if (!block)
         return part_wrong("epop_mpi_describe", MPI_ERR_ARG, "there is no block");
-    if (part_now() != PART_UNDER_EPOP)
-        part_describe(epop__job_elastic(), block, data, part_now() == PART_JOINER);
+    if (part_now() == PART_UNDER_EPOP)
+        return MPI_SUCCESS;
+    struct error error;
+    if (part_now() != PART_JOINER && !part_awaits_data() && describe_look_alone(block, data, &error))
+        return part_wrong("epop_mpi_describe", MPI_ERR_ARG, error.text);
+    part_describe(epop__job_elastic(), block, data, part_now() == PART_JOINER);
     return MPI_SUCCESS;
 }
 

@@ -160,9 +160,23 @@ static void tell_empty(const epop_description_t *d, uint64_t empty, const char *
     }
 }
 
+#define DIFFER "the ranks do not describe the same"
+
+int describe_alike(const epop_description_t *d, const epop_window_t *window, struct error *error)
+{
+    char text[400] = DIFFER;
+    uint64_t hash = hash_of_list(d), all[2] = {hash, ~hash};
+    if (collective_or(window, all, 2) != EPOP_OK)
+        return error_set(error, ERROR_FAILED, "an MPI function failed");
+    if (!(all[0] & all[1]))
+        return 0;
+    find_difference(d, window, text, sizeof text);
+    return error_set(error, ERROR_REFUSED, "%s", text);
+}
+
 int describe_agree(const epop_description_t *d, const epop_window_t *window, bool *ahead)
 {
-    char text[400] = "the ranks do not describe the same";
+    char text[400] = DIFFER;
     uint64_t hash = hash_of_list(d), has, had;
     int rank;
     look_back(d, window, &has, &had);

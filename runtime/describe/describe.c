@@ -56,6 +56,15 @@ void describe_refuse(epop_description_t *d, const char *name, const char *why)
         error_set(&d->error, ERROR_FAILED, "described '%s': %s", name ? name : "", why);
 }
 
+/* One that is there whatever the data is: it goes before the others. */
+static void refuse_form(epop_description_t *d, const char *name, const char *why)
+{
+    if (!d->of_form)
+        d->error.code = ERROR_NONE;
+    d->of_form = true;
+    describe_refuse(d, name, why);
+}
+
 /* Names stand in files, and in lines of text. NULL: it is fine. */
 static const char *fault_of_name(const epop_description_t *d, const char *name)
 {
@@ -101,7 +110,7 @@ struct described *describe_add(epop_description_t *d, const struct kind *kind, c
     if (fault) {
         free(copy);
         free(own);
-        describe_refuse(d, name, fault);
+        refuse_form(d, name, fault);
         return NULL;
     }
     if (bytes)
@@ -213,7 +222,7 @@ bool describe_fill(epop_description_t *d, const char *name, void *values, size_t
 void epop_describe_values(epop_description_t *d, const char *name, void *values, size_t bytes)
 {
     if (!values || !bytes) {
-        describe_refuse(d, name, values ? "values of 0 bytes" : "the address of the values is NULL");
+        refuse_form(d, name, values ? "values of 0 bytes" : "the address of the values is NULL");
         return;
     }
     struct described *entry = describe_add(d, &kind_values, name, NULL, MPI_BYTE, 0, NULL, 0);

@@ -133,10 +133,13 @@ struct epop_description {
     struct described *entries;
     int count, capacity;
     struct error error; /* the first fault of the block */
+    bool of_form;       /* it is one whatever the data is: of a name, a flag, an address */
     /* DESCRIBE_FILL: the values of all entries of the source, as describe_values_pack made them; what is left of it. */
     const char *values;
     size_t value_bytes;
 };
+
+typedef void describe_block(void *data, epop_description_t *d);
 
 /* Runs the block; the description is freed with describe_free. For DESCRIBE_FILL the values stay the caller's. 0, or
  * -1 with text that names the entry. Local. */
@@ -172,14 +175,14 @@ char *describe_values_pack(const epop_description_t *d, size_t *bytes);
 /* Do all ranks of window->all list the same: names, kinds, flags, terms? EPOP_OK, or the same error on all with a line
  * that names rank and entry. *ahead (ahead may be NULL): is it here; becomes: is it on all? Collective. */
 int describe_agree(const epop_description_t *d, const epop_window_t *window, bool *ahead);
+/* The same without a line on stderr, and without a look at what is empty. 0, or -1 with text on all. Collective. */
+int describe_alike(const epop_description_t *d, const epop_window_t *window, struct error *error);
 
 /*
  * All of it in a window: old ranks list, joining ones fill in the values of rank 0, all agree, and everything moves.
  * Collective over window->all. EPOP_OK, or the same error on all with a line on stderr.
  */
 int describe_window(const epop_window_t *window, void (*block)(void *, epop_description_t *), void *data);
-
-typedef void describe_block(void *data, epop_description_t *d);
 
 /* What came ahead of the window, where somebody moves data so (runtime/ahead/). */
 struct describe_ahead {

@@ -4,6 +4,7 @@
 #include "epop_api/program.h"
 #include "interpose/interpose.h"
 #include "runtime/base/say.h"
+#include "runtime/describe/look.h"
 #include "runtime/world/world.h"
 
 struct describe_program describe_program;
@@ -17,6 +18,7 @@ void describe_program_begin(const epop_program_t *program, void *data, bool join
                                                  .release = blocks.release,
                                                  .pack = blocks.pack,
                                                  .data = data,
+                                                 .looked = joining,
                                                  .whole = !joining};
 }
 
@@ -44,6 +46,24 @@ void describe_program_release(void)
     INTERPOSE_ASIDE;
     if (p.release)
         p.release(p.data);
+}
+
+int describe_program_look_at_form(struct error *error)
+{
+    const struct describe_program *p = &describe_program;
+    struct error unused;
+    return p->describe && p->whole ? describe_look(world.comm, LOOK_FORM, p->describe, p->data, error, &unused) : 0;
+}
+
+int describe_program_look_at_data(bool moved, struct error *error, struct error *hint)
+{
+    struct describe_program *p = &describe_program;
+    bool first = p->describe && !p->looked;
+    p->looked = true;
+    hint->code = ERROR_NONE;
+    if (!first || !moved || p->pack)
+        return 0;
+    return describe_look(world.comm, LOOK_DATA, p->describe, p->data, error, hint);
 }
 
 int describe_program_pack(void)

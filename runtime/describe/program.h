@@ -14,7 +14,8 @@ struct describe_program {
     void (*release)(void *data);
     int (*pack)(void *data);
     void *data;
-    bool whole; /* the described data is there: not on a process that still has to join or to restart */
+    bool looked; /* at all of it, before anything moved */
+    bool whole;  /* the described data is there: not on a process that still has to join or to restart */
 };
 extern struct describe_program describe_program;
 
@@ -24,6 +25,15 @@ void describe_program_begin(const epop_program_t *program, void *data, bool join
 /* This process leaves the program: its described data is freed, then its release block runs. Once: a second call does
  * nothing. */
 void describe_program_release(void);
+
+/*
+ * A first look at what the program describes (look.h): behind INIT at its form; when an elastic phase begins, which is
+ * the first one, at all of it. moved: the adapt block of that phase moves what is described, and does not make it
+ * before. 0, or -1 with text on all ranks; *hint as there. Collective over the first world: not on processes that join,
+ * or restart.
+ */
+int describe_program_look_at_form(struct error *error);
+int describe_program_look_at_data(bool moved, struct error *error, struct error *hint);
 
 /* What `pack` returns, with a line on stderr if that is not 0; EPOP_OK without such a block, or where the data is to
  * come. Collective as far as the block is. */

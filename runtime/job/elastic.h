@@ -26,6 +26,9 @@ struct elastic {
      * its release block runs. Only the first call counts: an adapt block may have done it. */
     void (*begun)(void *context, const epop_program_t *program, void *data, bool joining);
     void (*release)(void *context);
+    /* A first look at what the program describes: behind INIT with pc 0, and when an elastic phase begins. NULL, or
+     * what is wrong. Collective over the first world, if anything is done. */
+    const char *(*look)(void *context, int pc);
     /* An elastic phase goes on from here, with its data there; and it is left: what was constant in it may change.
      * Local. */
     void (*entered)(void *context, int pc);

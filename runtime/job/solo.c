@@ -42,6 +42,12 @@ static void solo_begun(void *context, const epop_program_t *program, void *data,
     describe_program_begin(program, data, joining);
 }
 
+static const char *solo_look(void *context, int pc)
+{
+    (void)context, (void)pc;
+    return NULL;
+}
+
 static void solo_entered(void *context, int pc)
 {
     (void)context, (void)pc;
@@ -127,6 +133,7 @@ const struct elastic *epop__solo_elastic(void)
         .meter = &meter,
         .world = solo_world,
         .begun = solo_begun,
+        .look = solo_look,
         .release = solo_release,
         .entered = solo_entered,
         .left = solo_left,

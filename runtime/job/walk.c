@@ -6,6 +6,7 @@
 #include "runtime/ahead/ahead.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
+#include "runtime/base/say.h"
 #include "runtime/describe/program.h"
 #include "runtime/hydra/keeper.h"
 #include "runtime/job/checkpoints.h"
@@ -44,6 +45,21 @@ static void elastic_begun(void *context, const epop_program_t *program, void *da
     (void)context;
     describe_program_begin(program, data, joining);
     ahead_look(-1);
+}
+
+static const char *elastic_look(void *context, int pc)
+{
+    static struct error fault;
+    struct error hint = {.code = ERROR_NONE};
+    (void)context;
+    if (checkpoints_restarting())
+        return NULL; /* it is filled in, and looked at then */
+    bool moved = pc > 0 && describe_program.program->elements[pc].phase_adapt == epop_adapt_described;
+    if (pc > 0 ? describe_program_look_at_data(moved, &fault, &hint) : describe_program_look_at_form(&fault))
+        return fault.text;
+    if (hint.code != ERROR_NONE && world.rank == 0 && !job.options.quiet)
+        say_line("note: %s", hint.text);
+    return NULL;
 }
 
 static void elastic_release(void *context)
@@ -204,6 +220,7 @@ const struct elastic *epop__job_elastic(void)
     static struct elastic elastic = {
         .world = elastic_world,
         .begun = elastic_begun,
+        .look = elastic_look,
         .release = elastic_release,
         .entered = elastic_entered,
         .left = elastic_left,

@@ -69,6 +69,12 @@ static void mock_begun(void *context, const epop_program_t *of, void *data, bool
     mock.joining = joining;
 }
 
+static const char *mock_look(void *context, int pc)
+{
+    (void)context, (void)pc;
+    return NULL;
+}
+
 static void mock_entered(void *context, int pc)
 {
     (void)context, (void)pc;
@@ -157,6 +163,7 @@ static const struct elastic elastic = {.ceiling = &mock.ceiling,
                                        .meter = &mock.meter,
                                        .world = mock_world,
                                        .begun = mock_begun,
+                                       .look = mock_look,
                                        .release = mock_release,
                                        .entered = mock_entered,
                                        .left = mock_left,

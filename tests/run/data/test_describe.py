@@ -67,9 +67,11 @@ LINES = {
     "differs": "epop_redist_described: described array 'u': the count is 97 on rank 0 and 98 on rank {rank}; it must be the same on all",
     "type": "epop_redist_described: described array 'u': the size of the datatype is 8 on rank 0 and 4 on rank {rank}; it must be the same on all",
     "order": "epop_redist_described: entry 2 is array 'u' on rank 0 and array 'k' on rank {rank}; all ranks describe the same in the same order",
-    "twice": "epop_redist_described: rank {rank}: described 'u': the name is described twice",
-    "name": "epop_redist_described: rank {rank}: described 'a/b': a name has no '/' and no control characters",
-    "null": "epop_redist_described: rank {rank}: described 'k': the address of its pointer is NULL",
+}
+FORM = {
+    "twice": "rank {rank}: described 'u': the name is described twice",
+    "name": "rank {rank}: described 'a/b': a name has no '/' and no control characters",
+    "null": "rank {rank}: described 'k': the address of its pointer is NULL",
 }
 LAST = {"size": "described values 'shape': the number of bytes is 48 on rank 0 and 40 on rank 1; it must be the same on all"}
 JOINING = {"size": "rank 2: described 'shape': 40 bytes of values here, 48 where they come from"}
@@ -87,9 +89,17 @@ def test_the_last_old_rank_describes_something_else(space, fault):
     refused(space, fault, "last", {**LINES, **LAST}[fault].format(rank=1))
 
 
+@pytest.mark.parametrize("fault", FORM)
+def test_a_rank_describes_something_in_a_wrong_form(space, fault):
+    """Which ends the job at its start: test_mistakes.py."""
+    result = run(space, f"fault={fault}", "where=last", ranks=3)
+    assert result.status == 1 and result.out == "" and "element 0 'start' (INIT)" in result.err, result
+    assert FORM[fault].format(rank=1) in result.err, result
+
+
 @pytest.mark.parametrize("fault", ["differs", "order", "twice", *JOINING])
 def test_a_joining_rank_describes_something_else(space, fault):
-    refused(space, fault, "joining", {**LINES, **JOINING}[fault].format(rank=2))
+    refused(space, fault, "joining", {**LINES, **FORM, **JOINING}[fault].format(rank=2))
 
 
 def test_a_rebuild_that_fails(space):

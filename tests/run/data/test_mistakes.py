@@ -1,0 +1,64 @@
+"""Mistakes in a describe block are found before anything moves: of form behind INIT, of the data when the first elastic phase begins."""
+
+import re
+
+import job
+import pytest
+
+MISTAKES = job.test_program("mistakes")
+
+
+def run(space, *arguments, ranks=3):
+    return space.epop(MISTAKES, *arguments, ranks=ranks, limit=90)
+
+
+FORM = {"twice": "described 'shape': the name is described twice",
+        "flags": "described 'u': the flags are EPOP_CONSTANT and EPOP_SCRATCH, and no others",
+        "null": "described 'k': the address of its pointer is NULL",
+        "slash": "described 'a/b': a name has no '/' and no control characters",
+        "empty": "described 'shape': values of 0 bytes"}
+DATA = {"negative": "rank 0: described 'u': its distribution has a negative count or a block below 1",
+        "count": "described array 'u': the count is 100 on rank 0 and 101 on rank 1; it must be the same on all",
+        "type": "described array 'u': the size of the datatype is 8 on rank 0 and 4 on rank 1; it must be the same on all",
+        "order": "entry 2 is array 'k' on rank 0 and array 'u' on rank 1; all ranks describe the same in the same order",
+        "static": "rank 0: described array 'u' lies in static memory; it has to come from malloc(), as a resize frees it",
+        "stack": "rank 0: described array 'u' lies in the stack's memory; it has to come from malloc(), as a resize frees it"}
+
+
+def refused(result, element, line):
+    """One line, and nothing was computed."""
+    assert result.status == 1 and "step" not in result.out, result
+    said, = [text for text in result.err.splitlines() if text.startswith("epop: ")]
+    assert f"mistakes: element {element}, iteration 0, rank " in said and said.endswith(line), result
+
+
+@pytest.mark.parametrize("late", [(), ("late",)], ids=["in INIT", "later"])
+@pytest.mark.parametrize("fault", FORM)
+def test_form(space, fault, late):
+    """Whether or not the data is there."""
+    refused(run(space, f"fault={fault}", *late), "0 'start' (INIT)", f"rank 0: {FORM[fault]}")
+
+
+@pytest.mark.parametrize("fault", DATA)
+def test_data(space, fault):
+    refused(run(space, f"fault={fault}"), "2 'work' (EP)", DATA[fault])
+
+
+def test_one_rank(space):
+    refused(run(space, "fault=negative", ranks=1), "2 'work' (EP)", DATA["negative"])
+
+
+@pytest.mark.parametrize("fault,bytes_there", [("short", r"\d+"), ("missing", "0")])
+def test_memory_that_is_too_short_is_a_hint(space, fault, bytes_there):
+    """No more: who knows what malloc() has put behind."""
+    result = run(space, f"fault={fault}", ranks=2)
+    assert result.status == 0 and "step 2" in result.out, result
+    assert re.search(rf"^epop: note: rank 0: described array 'u' has 400 bytes by its description, but its memory {bytes_there}$", result.err, flags=re.M), result
+
+
+@pytest.mark.parametrize("late", [(), ("late",)], ids=["in INIT", "later"])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_what_is_right_runs(space, late, ranks):
+    """Also where there is nothing right in it before a phase has made it."""
+    result = run(space, *late, ranks=ranks)
+    assert result.status == 0 and result.err == "" and result.out == "step 0\nstep 1\nstep 2\n", result
