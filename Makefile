@@ -225,6 +225,12 @@ BUNDLE := $(BUILD)/report
 $(BUNDLE)/report.js $(BUNDLE)/THIRD-PARTY.txt &: $(wildcard report/web/* report/web/src/* report/web/src/*/*) schema/profile.schema.json
 	$(announce)
 	$(Q)modules=$$(report/web/modules.sh) && node report/web/build.mjs "$$modules" schema/profile.schema.json $(BUNDLE)
+# Linked with a program, which says what was meant when it is executed itself.
+ENTRY := $(LIB)/epop/entry.o
+$(ENTRY): epop_api/entry.S
+	$(announce)
+	$(Q)mkdir -p $(@D) && $(CC) -c $< -o $@
+$(LIB)/libepop.so: | $(ENTRY)
 $(OBJ)/report/assets.o: report/assets.S $(BUNDLE)/report.js
 	$(announce)
 	$(Q)$(CC) -DREPORT_SCRIPT='"$(BUNDLE)/report.js"' -c $< -o $@
@@ -236,7 +242,7 @@ $(BIN)/epop-report: $(report_obj) $(call room,terminal runtime/base)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs libcjson) -lduktape -lm -pthread -o $@
 
 # A program is one source file, or a folder as an example is; both see only the public headers.
-plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(SANITIZE) $(LDFLAGS)
+plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(SANITIZE) $(LDFLAGS) $(ENTRY)
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
@@ -283,7 +289,7 @@ $(FINC)/mpi/mpi.mod: $(FINC)/epop_mpi_psets.mod
 $(LIB)/epop/programs/%.so: programs/%.f90 $(FINC)/epop.mod | $(LIB)/libepop.so
 	$(announce)
 	$(Q)mkdir -p $(OBJ)/programs && $(MPIFC) -std=f2018 $(OPT) -Wall $(ERRORS) -fPIC -shared -I$(FINC) -J$(OBJ)/programs $(SANITIZE) \
-	    $(LDFLAGS) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..'
+	    $(LDFLAGS) $(ENTRY) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..'
 .SECONDEXPANSION:
 $(folders): $(LIB)/epop/%.so: $$(wildcard %/*.c %/*.h) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
@@ -477,6 +483,7 @@ install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix 
 	$(if $(modules),install -m 644 $(modules) "$(root)/lib/epop")
 	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"
+	install -m 644 $(ENTRY) "$(root)/lib/epop"
 	ln -sf libepop.so.$(SOVERSION) "$(root)/lib/libepop.so"
 	install -m 644 $(LIB)/libepop_mpi.so "$(root)/lib"
 	install -m 644 $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc "$(root)/lib/pkgconfig"

@@ -21,7 +21,7 @@ FILES = [
     "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc", "lib/cmake/EPOP/EPOPConfig.cmake", "lib/cmake/EPOP/EPOPConfigVersion.cmake",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir()
       if path.is_file() or (path / f"{path.name}.c").is_file()],
-    "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/companion", "lib/epop/orphans", "lib/epop/attend", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
+    "lib/epop/entry.o", "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/companion", "lib/epop/orphans", "lib/epop/attend", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     *[f"include/epop/fortran/{path.name}" for path in (job.ROOT / "epop_api/fortran").iterdir() if path.name != "mpi.f90"],
     *[f"include/epop/fortran/{path.stem}.mod" for path in (job.ROOT / "epop_api/fortran").glob("epop*.f90")],
     *[f"include/epop/fortran/mpi/{name}" for name in ("mpi.f90", "mpi.mod", "mpif.h")],
