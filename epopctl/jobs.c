@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "epopctl/client.h"
 #include "epopctl/command.h"
 #include "runtime/base/batch.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/link.h"
 #include "runtime/wire/loop.h"
@@ -128,6 +130,47 @@ int ctl_job_select(const char *name, struct control_job *job)
     }
     free(jobs);
     return code;
+}
+
+/* ---- Jobs that are about to come ----------------------------------------------------------------- */
+
+#define LOOK_AGAIN_NS 50000000
+
+double ctl_deadline(const struct options *arguments)
+{
+    return monotonic_seconds() + arguments->timeout_ms / 1e3;
+}
+
+bool ctl_may_look_again(double until)
+{
+    if (monotonic_seconds() >= until)
+        return false;
+    nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
+    return true;
+}
+
+static bool is_there(const char *name)
+{
+    struct control_job *jobs;
+    int count = control_jobs(&jobs), matches = matching_jobs(jobs, count, name);
+    free(jobs);
+    return matches > 0;
+}
+
+int ctl_job_await(const char *name, double until)
+{
+    while (!is_there(name))
+        if (!ctl_may_look_again(until)) {
+            term_complain("no job%s%s has come up in time (of this user, on this host)", name ? " " : "",
+                          name ? name : "");
+            return COMMAND_TIMEOUT;
+        }
+    return COMMAND_DONE;
+}
+
+bool ctl_is_starting(const cJSON *status)
+{
+    return !strcmp(term_text(status, "state", ""), "starting");
 }
 
 /* ---- All at once: one that does not answer holds up none of the others -------------------------- */
@@ -303,16 +346,41 @@ static void print_jobs(const struct control_job *jobs, cJSON **statuses, int cou
     cJSON_Delete(array);
 }
 
+static void free_answers(struct control_job *jobs, cJSON **statuses, int count)
+{
+    for (int i = 0; i < count; i++)
+        cJSON_Delete(statuses[i]);
+    free(jobs);
+    free(statuses);
+}
+
+static bool one_is_starting(cJSON **statuses, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (ctl_is_starting(statuses[i]))
+            return true;
+    return false;
+}
+
 int ctl_list(const struct options *arguments)
 {
     struct control_job *jobs;
     cJSON **statuses;
+    double until = ctl_deadline(arguments);
+    int code = arguments->wait ? ctl_job_await(NULL, until) : COMMAND_DONE;
+    if (code != COMMAND_DONE)
+        return code;
     int count = ctl_ask_all(&jobs, &statuses, 0);
+    while (arguments->wait && one_is_starting(statuses, count) && ctl_may_look_again(until)) {
+        free_answers(jobs, statuses, count);
+        count = ctl_ask_all(&jobs, &statuses, 0);
+    }
+    if (arguments->wait && one_is_starting(statuses, count))
+        code = COMMAND_TIMEOUT;
     if (count == 0 && !arguments->json && term_for_people())
         puts("no job is running (of this user, on this host)");
     else if (count >= 0)
         print_jobs(jobs, statuses, count, arguments->json);
-    free(jobs);
-    free(statuses);
-    return count < 0 ? COMMAND_REFUSED : COMMAND_DONE;
+    free_answers(jobs, statuses, 0); /* what has been printed is gone */
+    return count < 0 ? COMMAND_REFUSED : code;
 }

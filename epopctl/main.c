@@ -21,12 +21,16 @@ static int take_wait(const struct option_row *row, struct options *options, cons
     return 0;
 }
 
-static const struct option_row list_options[] = {{JSON("print a JSON array")}, {0}};
+static const struct option_row list_options[] = {{WAIT("for a job to come up, if there is none yet")},
+                                                 {JSON("print a JSON array")},
+                                                 {TIMEOUT, .goes_with = "wait"},
+                                                 {0}};
 static const struct option_row top_options[] = {
     {"once", NULL, "print the table once, as when the output is no terminal", OPT_FLAG(once)},
     {JSON("print a JSON array, once")},
     {0}};
-static const struct option_row status_options[] = {{JSON("print the job's status as JSON")}, {TIMEOUT}, {0}};
+static const struct option_row status_options[] = {
+    {WAIT("for the job to come up, if it has not yet")}, {JSON("print the job's status as JSON")}, {TIMEOUT}, {0}};
 static const struct option_row where_options[] = {{JSON("print it as JSON")}, {TIMEOUT}, {0}};
 static const struct option_row psets_options[] = {{JSON("print a JSON array")}, {TIMEOUT}, {0}};
 static const struct option_row measure_options[] = {
@@ -95,10 +99,11 @@ static bool is_size(const char *word)
 
 /* Without a summary: that of the request of this name (runtime/wire/messages.def). */
 static struct command rows[] = {
-    {"list", "[--json]", "show the jobs of this user", .options = list_options, .run = ctl_list},
+    {"list", "[--wait] [--json] [--timeout SECONDS]", "show the jobs of this user", .options = list_options,
+     .run = ctl_list},
     {"top", "[--once] [--json]", "show the jobs of this user and how far they are, again and again",
      .options = top_options, .run = ctl_top},
-    {"status", "[JOB] [--json] [--timeout SECONDS]", .options = status_options, .most = 1, .run = ctl_status},
+    {"status", "[JOB] [--wait] [--json] [--timeout SECONDS]", .options = status_options, .most = 1, .run = ctl_status},
     {"where", "[JOB] [--json] [--timeout SECONDS]", .options = where_options, .most = 1, .run = ctl_where,
      .notes = "Answered also when ranks hang in a phase; FOR counts the seconds in this iteration, and in this call of "
               "MPI.\n"},

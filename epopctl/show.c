@@ -29,7 +29,10 @@ struct ctl_view {
 static int ask_and_show(const struct options *arguments, const struct ctl_view *view)
 {
     struct control_job job;
-    int code = ctl_job_select(arguments->job, &job);
+    double until = ctl_deadline(arguments);
+    int code = arguments->wait ? ctl_job_await(arguments->job, until) : COMMAND_DONE;
+    if (code == COMMAND_DONE)
+        code = ctl_job_select(arguments->job, &job);
     if (code != COMMAND_DONE)
         return code;
     cJSON *request = json_message(view->op);
@@ -37,6 +40,13 @@ static int ask_and_show(const struct options *arguments, const struct ctl_view *
         view->complete(request, arguments);
     cJSON *answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
     cJSON *what = cJSON_GetObjectItem(answer, view->member);
+    while (arguments->wait && ctl_is_starting(what) && ctl_may_look_again(until)) {
+        cJSON_Delete(answer);
+        answer = ctl_ask_job(&job, request, arguments->timeout_ms, &code);
+        what = cJSON_GetObjectItem(answer, view->member);
+    }
+    if (arguments->wait && ctl_is_starting(what))
+        code = COMMAND_TIMEOUT;
     cJSON_Delete(request);
     if (what && view->amend)
         view->amend(what);

@@ -56,7 +56,7 @@ def test_no_arguments_is_usage(space):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["explode"], ["status", "--wait"], ["list", "job"], ["status", "a", "b"], ["resize"], ["resize", "job"],
+    ["explode"], ["status", "--wait=vacated"], ["list", "--timeout", "1"], ["list", "job"], ["status", "a", "b"], ["resize"], ["resize", "job"],
     ["resize", "job", "many"], ["resize", "--wait"], ["resize", "a", "b", "4"], ["resize", "4", "--timeout"],
     ["resize", "4", "--timeout", "soon"], ["resize", "4", "--timeout", "-1"], ["resize", "4", "--timeout", "0x10"],
     ["resize", "4", "--release-ranks", "1,x"], ["resize", "4", "--release-ranks", ""], ["resize", "4.5"],
@@ -89,6 +89,33 @@ def test_list_without_jobs(space):
     result = space.epopctl("list")
     assert result.status == DONE and rows(result.out)[0][0] == "JOB" and len(rows(result.out)) == 1
     assert json.loads(space.epopctl("list", "--json").out) == []
+
+
+@pytest.mark.parametrize("command", [["list"], ["status"], ["status", "fake"]])
+def test_waits_for_a_job_that_comes(space, command):
+    waiting = space.start_epopctl(*command, "--wait")
+    fake = FakeJob(space, "fake-1")
+    result = waiting.wait()
+    assert result.status == DONE and "running" in result.out and not result.err, result
+    fake.end()
+
+
+@pytest.mark.parametrize("command", [["list"], ["status"], ["status", "fake"]])
+def test_waits_in_vain(space, command):
+    result = space.epopctl(*command, "--wait", "--timeout", "0.3")
+    assert result.status == TIMEOUT and "has come up in time" in one_line(result.err), result
+
+
+@pytest.mark.parametrize("command", ["list", "status"])
+def test_waits_until_all_processes_are_there(space, command):
+    """It asks again, and shows what there is when its time is over."""
+    fake = FakeJob(space, "fake-1", status={**STATUS, "job": {**STATUS["job"], "state": "starting"}})
+    waiting = space.start_epopctl(command, "--wait", "--timeout", "2")
+    fake.sees("^request ", start=1)
+    result = waiting.wait()
+    assert result.status == TIMEOUT and "starting" in result.out, result
+    assert len(fake.requests()) > 1
+    fake.end()
 
 
 def test_the_only_job_needs_no_name(space):

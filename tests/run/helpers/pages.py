@@ -11,12 +11,14 @@ A comment on the line before a block says what to do with it:
 A number that begins with 1234, or ends with .123456, stands for any number.
 """
 
-import json
+import functools
 import re
 import shlex
+import subprocess
 
 WARNINGS = ["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wpedantic", "-Werror"]  # a block has those it has
 FUNCTION = re.compile(r"^\w[^\n;]*?\b(\w+)\([^;{]*\)\n\{\n.*?^\}\n", flags=re.M | re.S)
+LIMIT = 300  # seconds for all of a page
 FRAGMENT_START = "#include <epop/driver.h>\n#include <epop/epop.h>\n#include <stdlib.h>\n#include <string.h>\n"
 
 
@@ -69,21 +71,63 @@ def expect(block, output):
         assert any(re.search(pattern(line), real) for real in lines), f"{block.where}: not in the output: {line}\n{output}"
 
 
+class Shell:
+    """One shell, into which blocks are pasted as they stand."""
+
+    LOOP = "trap 'echo \"status $? of: $BASH_COMMAND\" >&2' ERR; while read -r block; do source $block < /dev/null; done"
+
+    def __init__(self, space, env):
+        self.space, self.pasted, self.seen = space, 0, {"out": 0, "err": 0}
+        self.bash = space.start(["bash", "-c", self.LOOP], env=env, stdin=subprocess.PIPE, limit=LIMIT)
+
+    def paste(self, text):
+        """What was printed until its last command had ended, on both streams."""
+        self.pasted += 1
+        (self.space.directory / f"block-{self.pasted}.sh").write_text(f"{text}echo pasted {self.pasted} | tee /dev/stderr\n")
+        self.bash.stdin.write(f"./block-{self.pasted}.sh\n")
+        self.bash.stdin.flush()
+        return "".join(self.news(stream) for stream in ("out", "err"))
+
+    def news(self, stream):
+        start = self.seen[stream]
+        _, self.seen[stream] = self.bash.wait_for_line(f"^pasted {self.pasted}$", LIMIT, stream, start)
+        return "".join(getattr(self.bash, stream).splitlines(True)[start:self.seen[stream] - 1])
+
+    @staticmethod
+    def failed(output, text):
+        """What ended so, without those whose status the text shows."""
+        return [line for line in re.findall(r"^status \d+ of: .*$", output, flags=re.M) if line.partition(": ")[2] + "; echo" not in text]
+
+    def close(self):
+        self.bash.stdin.close()
+        result = self.bash.wait()
+        assert result.status == 0, result
+
+
 class Runner:
     """Does what the blocks of one page say, in a directory of its own, with an installed epop."""
 
     def __init__(self, space, tree):
-        self.space, self.background = space, None
-        self.output, self.transcript = "", ""  # of the last block; of all
+        self.space, self.jobs = space, 0  # that run in the background
+        self.output = ""  # of the last block
         self.env = {"PATH": f"{tree}/bin:/usr/local/bin:/usr/bin:/bin", "PKG_CONFIG_PATH": f"{tree}/lib/pkgconfig",
                     "EPOPRM_DIR": f"{space.runtime}/epoprm"}
+
+    @functools.cached_property
+    def pasting(self):
+        return Shell(self.space, self.env)
+
+    @property
+    def transcript(self):
+        return self.pasting.bash.out
 
     def run(self, page):
         for block, following in zip(blocks(page), blocks(page)[1:] + [None]):
             self.do(block)
             if following and following.language == "text" and block.marker.startswith(("run", "wrong")):
                 expect(following, self.output)
-        assert self.background is None, f"{page.name}: a job is left running"
+        assert self.jobs == 0, f"{page.name}: a job is left running"
+        self.pasting.close()
 
     def do(self, block):
         kind, _, name = block.marker.partition(" ")
@@ -124,12 +168,10 @@ class Runner:
         source = (self.space.directory / name).read_text()
         (self.space.directory / "wrong.c").write_text(merge(source, block.text))
         self.compile(block, "wrong.c")
-        self.command("mpicc.mpich -O2 -shared -fPIC wrong.c -o wrong.so $(pkg-config --cflags --libs epop)")
-        self.command("mpiexec.mpich -n 2 epop --start 1 ./wrong.so 1000 100000000 &")
-        self.epopctl("epopctl resize 2")
-        result = self.background.wait()
-        self.background, self.output = None, result.err
-        assert result.status == 1, result
+        self.output = self.pasting.paste("mpicc.mpich -O2 -shared -fPIC wrong.c -o wrong.so $(pkg-config --cflags --libs epop)\n"
+                                          "mpiexec.mpich -n 2 epop --start 1 ./wrong.so 1000 100000000 &\n"
+                                          "epopctl status --wait\nepopctl resize 2\nwait $!\n")
+        assert self.pasting.failed(self.output, "") == ["status 1 of: wait $!"], self.output
 
     # ---- Shell ----
 
@@ -137,40 +179,8 @@ class Runner:
         return self.space.start(command, env=self.env).wait()
 
     def commands(self, block):
-        self.output = ""
-        for command in block.text.replace("\\\n", " ").splitlines():
-            if command.split("#")[0].strip():
-                self.command(command)
-        if "epopctl stop" in block.text:
-            self.end()
-
-    def command(self, command):
-        if command.endswith(" &"):
-            self.background = self.space.start(["bash", "-c", "exec " + command[:-2]], env=self.env)
-        elif command.startswith("epopctl"):
-            self.epopctl(command)
-        else:
-            self.check(self.shell(["bash", "-c", command]))
-
-    def check(self, result):
-        assert result.status == 0, result
-        self.output += result.out + result.err
-        self.transcript += result.out
-
-    def epopctl(self, command):
-        """As a user would, once the job has come up."""
-        self.wait_until_up()
-        self.check(self.shell(command.split()))
-
-    def wait_until_up(self):
-        """Until all processes of the job in the background can be talked to."""
-        while self.background.running():
-            answer = self.shell(["epopctl", "status", "--json"])
-            if answer.status == 0 and all(process["pid"] for process in json.loads(answer.out)["processes"]):
-                return
-        raise AssertionError(f"the job ended before it could be talked to: {self.background.wait()}")
-
-    def end(self):
-        """The job in the background ends, and what it said belongs to the output."""
-        self.check(self.background.wait())
-        self.background = None
+        """As a user pastes them. A job that is told to stop ends, and what it says belongs to the output."""
+        stops = "epopctl stop" in block.text
+        self.jobs += len(re.findall(r" &$", block.text, flags=re.M)) - stops
+        self.output = self.pasting.paste(block.text + ("wait $!\n" if stops else ""))
+        assert not self.pasting.failed(self.output, block.text), f"{block.where}\n{self.output}"
