@@ -73,6 +73,8 @@ static const struct option_row own_rows[] = {
      OPT_FLAG(job.checkpoint.behind)},
     {"restart", "FILE", "go on from that checkpoint, or from the newest one in a directory",
      OPT_TEXT(job.checkpoint.restart)},
+    {"new-arguments", NULL, "with --restart: the program's arguments may be others than before",
+     OPT_FLAG(job.checkpoint.new_arguments), .goes_with = "restart"},
     {"quiet", NULL, "print no notes, only errors", OPT_FLAG(job.quiet), .letter = 'q'},
     {"verbose", NULL, "print each resize, pause and stop as it happens", OPT_FLAG(job.verbose), .letter = 'v'},
     {"capabilities", NULL, "try what the MPI library can do, and which backend that gives", OPT_FLAG(capabilities)},

@@ -329,6 +329,8 @@ static void hand_on_checkpoint_options(const struct checkpoint_options *wish)
         setenv("EPOP_CHECKPOINT_DIR", wish->directory, 1);
     if (wish->restart)
         setenv("EPOP_RESTART", wish->restart, 1);
+    if (wish->new_arguments)
+        setenv("EPOP_NEW_ARGUMENTS", "1", 1);
 }
 
 static void free_command(struct command *command)

@@ -5,6 +5,7 @@
 #ifndef EPOP_CHECKPOINT_FORMAT_H
 #define EPOP_CHECKPOINT_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct checkpoint_head {
     char *program;      /* epop_program_t.name */
     char *structure;    /* epop_program_to_json, or "" of an executable */
     char *arguments;    /* the program's arguments as a JSON array of strings */
+    bool new_arguments; /* of who runs here: it goes on from what had others, too */
     struct position at; /* the iteration that comes next */
     int size;           /* ranks that wrote it */
     int number;         /* of the checkpoint in the job, from 1; goes on over restarts */

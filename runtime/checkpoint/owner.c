@@ -63,8 +63,10 @@ static int other_arguments(const cJSON *there, const cJSON *here, const char *pa
         const char *b = cJSON_GetStringValue(cJSON_GetArrayItem(there, i));
         if (a && b && !strcmp(a, b))
             continue;
-        return error_set(error, ERROR_REFUSED, "%s: argument %d is %s%.300s%s here, %s%.300s%s in the file", path,
-                         i + 1, a ? "'" : "", a ? a : "missing", a ? "'" : "", b ? "'" : "", b ? b : "missing",
+        return error_set(error, ERROR_REFUSED,
+                         "%s: argument %d is %s%.300s%s here, %s%.300s%s in the file; --new-arguments, or "
+                         "EPOP_NEW_ARGUMENTS=1, goes on with those here",
+                         path, i + 1, a ? "'" : "", a ? a : "missing", a ? "'" : "", b ? "'" : "", b ? b : "missing",
                          b ? "'" : "");
     }
     return 0;
@@ -151,7 +153,7 @@ int owner_compare(const struct checkpoint_head *there, const struct checkpoint_h
                      : 0;
     if (!result)
         result = other_structure(a.structure, b.structure, path, error);
-    if (!result)
+    if (!result && !here->new_arguments)
         result = other_arguments(a.arguments, b.arguments, path, error);
     if (!result)
         result = other_position(b.structure, &there->at, path, error);

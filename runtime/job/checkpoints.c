@@ -75,13 +75,12 @@ static int read_keep(int *keep, struct error *error)
     return error_set(error, ERROR_FAILED, "EPOP_CHECKPOINT_KEEP wants a number of files from 1 on, not '%.40s'", text);
 }
 
-static int read_behind(bool *behind, struct error *error)
+static int read_flag(const char *variable, const char *text, bool *flag, struct error *error)
 {
-    const char *text = getenv("EPOP_CHECKPOINT_ASYNC");
-    if (*behind || !is_set(text) || !strcmp(text, "0"))
+    if (*flag || !is_set(text) || !strcmp(text, "0"))
         return 0;
-    *behind = !strcmp(text, "1");
-    return *behind ? 0 : error_set(error, ERROR_FAILED, "EPOP_CHECKPOINT_ASYNC wants 1 or 0, not '%.40s'", text);
+    *flag = !strcmp(text, "1");
+    return *flag ? 0 : error_set(error, ERROR_FAILED, "%s wants 1 or 0, not '%.40s'", variable, text);
 }
 
 int checkpoints_read(const struct job_options *options, const epop_program_t *program, struct error *error)
@@ -95,8 +94,11 @@ int checkpoints_read(const struct job_options *options, const epop_program_t *pr
         own->restart = getenv("EPOP_RESTART");
     if (read_every("EPOP_CHECKPOINT_EVERY", getenv("EPOP_CHECKPOINT_EVERY"), &own->every, error) ||
         read_every("EPOP_CHECKPOINT_MEMORY", getenv("EPOP_CHECKPOINT_MEMORY"), &own->memory, error) ||
-        read_keep(&own->keep, error) || read_behind(&own->behind, error))
+        read_keep(&own->keep, error) ||
+        read_flag("EPOP_CHECKPOINT_ASYNC", getenv("EPOP_CHECKPOINT_ASYNC"), &own->behind, error) ||
+        read_flag("EPOP_NEW_ARGUMENTS", getenv("EPOP_NEW_ARGUMENTS"), &own->new_arguments, error))
         return -1;
+    checkpoints.own.new_arguments = own->new_arguments;
     return owner_make(checkpoints.program, program->name, own->arguments, &checkpoints.own) ? error_memory(error) : 0;
 }
 

@@ -26,6 +26,7 @@ struct checkpoint_options {
     int keep;               /* complete files that stay; 0: all */
     bool behind;            /* files are written while the ranks go on */
     const char *restart;    /* a file, or a directory of such; NULL: begins anew */
+    bool new_arguments;     /* and the arguments need not be those of the file */
     char *const *arguments; /* of the program, behind its name; stays the caller's */
 };
 

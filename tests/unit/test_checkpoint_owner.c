@@ -49,6 +49,8 @@ static void drop(struct made *made)
 
 static char *const usual[] = {"heat.so", "100", "a b", NULL};
 
+#define BUT "; --new-arguments, or EPOP_NEW_ARGUMENTS=1, goes on with those here"
+
 static void require_refusal(struct made *there, const char *words)
 {
     struct error error = {0};
@@ -57,6 +59,18 @@ static void require_refusal(struct made *there, const char *words)
     assert_string_equal(error.text, words ? words : "");
     drop(&here);
     drop(there);
+}
+
+static void arguments_may_be_new_ones(void **state)
+{
+    (void)state;
+    static char *const other[] = {"x", "200", NULL};
+    struct error error = {0};
+    struct made there = make("heat", "relax", 4, other), here = make("heat", "relax", 4, usual);
+    here.head.new_arguments = true;
+    assert_int_equal(owner_compare(&there.head, &here.head, "F", &error), 0);
+    drop(&here);
+    drop(&there);
 }
 
 static void the_first_difference_is_named(void **state)
@@ -69,11 +83,11 @@ static void the_first_difference_is_named(void **state)
     there = make("cold", "relax", 4, usual);
     require_refusal(&there, "F: it is a checkpoint of the program 'cold', not of 'heat'");
     there = make("heat", "relax", 4, other);
-    require_refusal(&there, "F: argument 2 is 'a b' here, 'a c' in the file");
+    require_refusal(&there, "F: argument 2 is 'a b' here, 'a c' in the file" BUT);
     there = make("heat", "relax", 4, fewer);
-    require_refusal(&there, "F: argument 2 is 'a b' here, missing in the file");
+    require_refusal(&there, "F: argument 2 is 'a b' here, missing in the file" BUT);
     there = make("heat", "relax", 4, more);
-    require_refusal(&there, "F: argument 3 is missing here, '' in the file");
+    require_refusal(&there, "F: argument 3 is missing here, '' in the file" BUT);
     there = make("heat", "loosen", 4, usual);
     require_refusal(&there, "F: element 1 is EP 'relax' here, EP 'loosen' in the file, with another name");
     there = make("heat", "relax", 5, usual);
@@ -155,7 +169,7 @@ static void an_executable_has_its_name_and_arguments_alone(void **state)
     one.at.iteration = other.at.iteration = 1;
     assert_int_equal(owner_compare(&one, &one, "F", &error), 0);
     assert_int_equal(owner_compare(&one, &other, "F", &error), -1);
-    assert_string_equal(error.text, "F: argument 1 is missing here, '100' in the file");
+    assert_string_equal(error.text, "F: argument 1 is missing here, '100' in the file" BUT);
     checkpoint_head_free(&one);
     checkpoint_head_free(&other);
 }
@@ -273,6 +287,7 @@ int main(void)
     alarm(240);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_difference_is_named),
+        cmocka_unit_test(arguments_may_be_new_ones),
         cmocka_unit_test(a_head_that_says_nothing_is_refused),
         cmocka_unit_test(it_goes_on_in_an_elastic_phase),
         cmocka_unit_test(each_number_of_a_head_can_be),

@@ -253,7 +253,9 @@ def test_an_executable(space, place):
     for ranks in 1, 3:
         assert digits in heat(space, "500", "60", ranks=ranks, EPOP_RESTART=place).out
     found = heat(space, "500", "61", ranks=2, status=2, EPOP_RESTART=place)
-    only_line(found.err, "argument 2 is '61' here, '60' in the file")
+    only_line(found.err, "argument 2 is '61' here, '60' in the file; --new-arguments, or EPOP_NEW_ARGUMENTS=1, goes on with those here")
+    longer = re.search("heat .* after 80 steps", heat(space, "500", "80", ranks=2).out)[0]
+    assert longer in heat(space, "500", "80", ranks=2, EPOP_RESTART=place, EPOP_NEW_ARGUMENTS=1).out
 
 
 def test_an_executable_that_describes_nothing(space, place):
@@ -268,12 +270,35 @@ def test_an_executable_that_describes_nothing(space, place):
 # ---- What is refused
 
 
+MAY_BE = "; --new-arguments, or EPOP_NEW_ARGUMENTS=1, goes on with those here"
+
+
 def test_other_arguments(space, place):
     _, same, file = saving(space, place, "steps=40")
     assert refused(space, same[0], "steps=41", options=["--restart", file]) == (
-        f"{file}: argument 2 is 'steps=41' here, 'steps=40' in the file")
+        f"{file}: argument 2 is 'steps=41' here, 'steps=40' in the file" + MAY_BE)
     assert refused(space, same[0], options=["--restart", file]) == (
-        f"{file}: argument 2 is missing here, 'steps=40' in the file")
+        f"{file}: argument 2 is missing here, 'steps=40' in the file" + MAY_BE)
+
+
+@pytest.mark.parametrize("by", [["--new-arguments"], []], ids=["option", "variable"])
+def test_a_run_goes_on_longer(space, place, by):
+    """As if it had been started with these arguments."""
+    _, same, file = saving(space, place, "steps=40")
+    env = {} if by else {"EPOP_NEW_ARGUMENTS": "1"}
+    longer = [same[0], "steps=60"]
+    again = run(space, *longer, ranks=3, options=["--restart", file, *by], env=env)
+    assert end(again) == end(run(space, *longer))
+
+
+def test_new_arguments_go_with_a_restart(space):
+    result = space.epop("--new-arguments", SAVED)
+    assert result.status == 2 and "--new-arguments goes with --restart" in result.err, result
+
+
+def test_new_arguments_that_are_neither_yes_nor_no(space):
+    result = space.epop(SAVED, ranks=1, env={"EPOP_NEW_ARGUMENTS": "maybe"})
+    assert result.status == 2 and "EPOP_NEW_ARGUMENTS wants 1 or 0, not 'maybe'" in result.err, result
 
 
 def test_another_program(space, place):
