@@ -58,11 +58,12 @@ sim_obj  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epopsim/*.c))
 # What a site may have, each part built where its library is found: the default is all of them.
 PARTS    ?= hdf5 pmix munge slurm
 part      = $(filter $(1),$(PARTS))
+exists    = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
 hash     := \#
 has_header = $(shell echo '$(hash)include <$(1)>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes)
 modules  := $(foreach header,munge.h slurm/slurm.h,$(if $(and $(call part,$(basename $(notdir $(header)))),$(call has_header,$(header))),$(LIB)/epop/$(basename $(notdir $(header))).so))
 # HDF5 for checkpoints, where it is. The one without MPI: one process calls it, and it does not meet the one that a program has.
-hdf5_name := $(firstword $(foreach name,$(if $(call part,hdf5),hdf5-serial hdf5),$(shell pkg-config --exists $(name) && echo $(name))))
+hdf5_name := $(firstword $(foreach name,$(if $(call part,hdf5),hdf5-serial hdf5),$(if $(call exists,$(name)),$(name))))
 hdf5_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard runtime/checkpoint/hdf5/*.c)) $(patsubst %,$(OBJ)/runtime/%.o,checkpoint/format base/error)
 modules  += $(if $(hdf5_name),$(LIB)/epop/hdf5.so)
 slurm_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/slurm/*.c))
@@ -71,7 +72,7 @@ rm_obj   := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/epoprm/*.c))
 attend_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scheduler/attend/*.c))
 # What PMIx's tools ask, where OpenPMIx is to be had; nothing else knows of PMIx.
 gateway_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard gateway/*.c))
-gateway  := $(if $(and $(call part,pmix),$(shell pkg-config --exists pmix && echo yes)),$(LIB)/epop/pmix-gateway)
+gateway  := $(if $(and $(call part,pmix),$(call exists,pmix)),$(LIB)/epop/pmix-gateway)
 report_obj := $(patsubst %.c,$(OBJ)/%.o,$(wildcard report/*.c)) $(OBJ)/report/assets.o
 
 programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard programs/*.c))
@@ -89,7 +90,7 @@ mpitests := $(patsubst tests/mpi/%.c,$(BUILD)/tests/mpi/%,$(wildcard tests/mpi/t
 testprogs := $(patsubst tests/programs/%,$(BUILD)/tests/programs/%.so,$(basename $(wildcard tests/programs/*.c tests/programs/*.cpp)))
 helpers   := $(patsubst tests/helpers/%.c,$(BUILD)/tests/helpers/%,$(filter-out $(if $(gateway),,%/pmix_tool.c),$(wildcard tests/helpers/*.c)))
 # Those whose library is there; `make bench` installs what is missing.
-no_bench := $(if $(shell pkg-config --exists hdf5-mpich && echo yes),,checkpoint) $(if $(shell pkg-config --exists scalapack-mpich && echo yes),,pdgemm pdgesv)
+no_bench := $(if $(call exists,hdf5-mpich),,checkpoint) $(if $(call exists,scalapack-mpich),,pdgemm pdgesv)
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(filter-out $(no_bench:%=bench/%.c),$(wildcard bench/*.c)))
 bench_programs := $(patsubst bench/programs/%.c,$(BUILD)/bench/%.so,$(wildcard bench/programs/*.c))
 
