@@ -244,7 +244,7 @@ for test in "${on_sock[@]}"; do
     children | ends | epoprm_hosts | epoprm_recovery | first_probe | join | mpi_adapt | parking | recover_hosts | releases | spawn_faults | transactions | restart_programs | where) workers=3 ;; # they wait more than they compute
     *) workers=0 ;;
     esac
-    stage "sock $test" 1800 env EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
+    stage "sock $test" 1800 env EPOP_JOINS=yes EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
         "$PYTHON" -m pytest -q -x -n $workers -p no:cacheprovider "$REPLY"
 done
 
