@@ -97,6 +97,20 @@ static void add_names(cJSON *json)
     cJSON_ArrayForEach(each, calls) cJSON_AddStringToObject(each, "name", places_site_name(member(each, "site"), name));
 }
 
+void loops_name_in_phases(cJSON *profile)
+{
+    char name[PLACES_NAME];
+    cJSON *element, *world, *loop;
+    cJSON_ArrayForEach(element, member(profile, "elements"))
+    {
+        cJSON_ArrayForEach(world, member(element, "worlds"))
+        {
+            cJSON_ArrayForEach(loop, member(world, "loops"))
+                cJSON_AddStringToObject(loop, "name", places_loop_name(loop, name));
+        }
+    }
+}
+
 const char *loops_prepare(cJSON *json)
 {
     const char *problem = find_problem(json);

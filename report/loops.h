@@ -1,4 +1,7 @@
-/* The loops of an executable: what `epop --driver profile` has written of one, or `epopctl measure --json`. */
+/*
+ * The loops of an executable: what `epop --driver profile` has written of one, or `epopctl measure --json`; and those
+ * in the phases of a profile.
+ */
 #ifndef EPOP_REPORT_LOOPS_H
 #define EPOP_REPORT_LOOPS_H
 
@@ -10,5 +13,8 @@ bool loops_is(const cJSON *json);
 
 /* Adds names of places that can be read here. Why they cannot be shown; NULL: they can. */
 const char *loops_prepare(cJSON *json);
+
+/* Adds what each is called, by the places that the profile names. */
+void loops_name_in_phases(cJSON *profile);
 
 #endif

@@ -37,14 +37,14 @@ static void print_help(void)
           "Or of a paper's evaluation, as bench/papers.py writes it: its figures, and those from here.\n\n",
           stdout);
     options_print(stdout, &table);
-    fputs(
-        "\nCharts: world, resizes, phases, functions, scaling, efficiency, fit (csv only), graph, traffic, timeline.\n"
-        "Of loops: loops, calls.\n"
-        "Of a schedule: metrics (csv only), gantt, queue, utilisation, slowdown, decisions (csv only).\n"
-        "Of a paper: agreement, and those of its items by their names, as table1.\n"
-        "PROFILE, LOOPS, SCHEDULE and PAPER may be - for the standard input.\n"
-        "Exit status: 0 done, 1 could not write, 2 wrong usage, or a file that is none of epop's.\n",
-        stdout);
+    fputs("\nCharts: world, resizes, phases, loops, functions, scaling, efficiency, fit (csv only), graph, traffic, "
+          "timeline.\n"
+          "Of loops: loops, calls.\n"
+          "Of a schedule: metrics (csv only), gantt, queue, utilisation, slowdown, decisions (csv only).\n"
+          "Of a paper: agreement, and those of its items by their names, as table1.\n"
+          "PROFILE, LOOPS, SCHEDULE and PAPER may be - for the standard input.\n"
+          "Exit status: 0 done, 1 could not write, 2 wrong usage, or a file that is none of epop's.\n",
+          stdout);
 }
 
 static int complain_of(const char *text, const char *word)

@@ -224,6 +224,7 @@ static char *read_profile(cJSON *profile, struct engine *engine, const char *tra
         cJSON_Delete(profile);
         return NULL;
     }
+    loops_name_in_phases(profile);
     cJSON *timeline = read_timeline(trace, profile, error, error_size);
     if (!timeline) {
         *file = trace ? trace : *file;

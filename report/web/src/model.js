@@ -28,6 +28,23 @@ function elementOf(element, elements) {
     };
 }
 
+/* The loops within elements, by these and their numbers, with what they did at each world size. */
+function loopsOf(elements, labels) {
+    const found = {};
+    elements.forEach(({ pc, worlds }, index) => worlds.forEach(({ size, loops }) => (loops || []).forEach(({ number, within, name, head,
+        ranks, iterations, loop_time: { total: time }, mpi_time: { total: mpi }, mpi_share: mpiShare, mtct, imbalance }) => {
+        const key = `${pc} ${number}`;
+        const phase = labels[index];
+        found[key] = found[key] || { pc, phase, number, within: within === undefined ? null : within, name, label: `${phase}: ${name}`,
+            call: head.mpi, time: 0, mpi: 0, compute: 0, worlds: [] };
+        found[key].worlds.push({ size, ranks, iterations, time, mpi, mpiShare, mtct, imbalance });
+        found[key].time += time;
+        found[key].mpi += mpi;
+        found[key].compute += Math.max(0, time - mpi);
+    })));
+    return Object.keys(found).map((key) => found[key]).sort((a, b) => a.pc - b.pc || a.number - b.number);
+}
+
 /* From a moment to the next one; null where either is not known. */
 const between = (begin, end) => begin === null || end === null ? null : Math.max(0, end - begin);
 
@@ -82,12 +99,13 @@ function functionsOf(elements) {
 }
 
 export function model({ profile, fits, timeline }) {
+    const elements = profile.elements.map((element) => elementOf(element, profile.elements));
     return {
         kind: 'profile', name: nameOf(profile), file: profile.program.path.replace(/^.*\//, ''), job: profile.job, epop: profile.epop, mpi: profile.mpi,
         backend: profile.backend, started: profile.started, duration: profile.duration,
         partial: profile.partial, reason: profile.reason,
         world: profile.world, refusals: profile.refusals, checkpoints: profile.checkpoints || [], recoveries: (profile.recoveries || []).map((it) => recoveryOf(it, profile.started)), efficiency: profile.efficiency,
-        elements: profile.elements.map((element) => elementOf(element, profile.elements)),
+        elements, loops: loopsOf(profile.elements, elements.map(({ label }) => label)),
         resizes: profile.adaptations.map(resizeOf),
         traffic: trafficOf(profile.adaptations),
         arrays: arraysOf(profile.adaptations),

@@ -14,8 +14,8 @@ import profiles
 import pytest
 from reports import REPORT, check_drawings, check_refused, draw, numbers, report, shapes, table
 
-DRAWN = ["world", "resizes", "phases", "functions", "scaling", "efficiency", "graph", "traffic", "timeline"]
-TABLES = [*DRAWN[:6], "fit", *DRAWN[6:]]
+DRAWN = ["world", "resizes", "phases", "loops", "functions", "scaling", "efficiency", "graph", "traffic", "timeline"]
+TABLES = [*DRAWN[:7], "fit", *DRAWN[7:]]
 
 
 # ---- What it refuses: one line, exit status 2 ----
@@ -139,6 +139,17 @@ def test_table_of_phases(space, resized):
     assert numbers(rows, "mpi_share", "mtct") == [
         (world["mpi_share"], world["mtct"]) for element in profile["elements"] for world in element["worlds"]]
     assert {row["phase"] for row in rows} == {element["name"] for element in profile["elements"] if element["worlds"]}
+
+
+def test_table_of_loops(space, resized):
+    """Each by its phase, number and size; one without a line by its place."""
+    profile, path = resized
+    rows = table(space, path, "loops")
+    loops = sorted((element["pc"], loop["number"], world["size"], loop["ranks"], loop["iterations"], loop["loop_time"]["total"], loop["mpi_time"]["total"])
+                   for element in profile["elements"] for world in element["worlds"] for loop in world.get("loops", []))
+    assert numbers(rows, "pc", "number", "size", "ranks", "iterations", "time_s", "mpi_s") == loops and len(loops) > 1
+    assert [(row["phase"], row["within"], row["loop"], row["begins_with"]) for row in rows] == [
+        ("relax", "", "heat.c:40", "MPI_Irecv"), ("relax", "1", "heat.so+0x1a2b", "MPI_Irecv")]
 
 
 def test_table_of_the_world(space, resized):

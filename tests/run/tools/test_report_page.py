@@ -10,8 +10,8 @@ import profiles
 import pytest
 from reports import DRAWING, POINT, REPORT, SCHEMES, WIDTHS, check_accessible, check_charts, check_opens, check_tables, maker
 
-DRAWN = ["world", "resizes", "phases", "functions", "scaling", "efficiency", "graph", "traffic", "timeline"]
-ALL = [*DRAWN[:6], "fit", *DRAWN[6:]]
+DRAWN = ["world", "resizes", "phases", "loops", "functions", "scaling", "efficiency", "graph", "traffic", "timeline"]
+ALL = [*DRAWN[:7], "fit", *DRAWN[7:]]
 PROFILES = {
     "resized": profiles.example, "partial": lambda: profiles.example("partial"), "serial": lambda: profiles.example("serial"),
     "plain": profiles.without_resizes, "scaled": profiles.scaled, "large": profiles.large,
@@ -45,7 +45,7 @@ def test_page(browser, page, name, width, scheme):
 
 @pytest.mark.parametrize("name,missing", [
     ("resized", []), ("scaled", []), ("large", []),
-    ("plain", ["resizes", "efficiency", "traffic"]), ("serial", ["resizes", "functions", "efficiency", "traffic"]),
+    ("plain", ["resizes", "efficiency", "traffic"]), ("serial", ["resizes", "loops", "functions", "efficiency", "traffic"]),
 ])
 def test_every_chart_is_drawn_or_says_why_not(browser, page, name, missing):
     browser.open(page(name))

@@ -12,6 +12,7 @@ import efficiency from './efficiency.js';
 import fit from './fit.js';
 import functions from './functions.js';
 import graph from './graph.js';
+import loops from './loops.js';
 import phases from './phases.js';
 import resizes from './resizes.js';
 import scaling from './scaling.js';
@@ -19,4 +20,4 @@ import timeline from './timeline.js';
 import traffic from './traffic.js';
 import world from './world.js';
 
-export const charts = [world, resizes, phases, functions, scaling, efficiency, fit, graph, traffic, timeline];
+export const charts = [world, resizes, phases, loops, functions, scaling, efficiency, fit, graph, traffic, timeline];
