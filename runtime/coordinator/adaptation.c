@@ -10,6 +10,7 @@
 #include "runtime/base/json.h"
 #include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/departures.h"
+#include "runtime/coordinator/inquiries.h"
 #include "runtime/coordinator/part.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
@@ -453,6 +454,26 @@ void ahead_off(struct coordinator *c)
     c->ahead.adaptation->ahead_bytes = 0;
     ahead_tell(c, json_message(ORDER(ahead_off)));
     ahead_forget(c);
+}
+
+/* ---- Preparing: what those that join describe ---------------------------------------------------- */
+
+void adaptation_describes(struct coordinator *c, int process, const struct report_describes *report)
+{
+    (void)process;
+    cJSON_Delete(c->adaptations.data);
+    c->adaptations.data = cJSON_Duplicate(report->said, 1);
+}
+
+cJSON *adaptation_described(const struct coordinator *c)
+{
+    const cJSON *said = c->adaptations.data;
+    cJSON *answer = inquiry_yes();
+    if (!said)
+        return answer;
+    cJSON_AddItemToObject(answer, "list", cJSON_Duplicate(cJSON_GetObjectItem(said, "list"), 1));
+    cJSON_AddItemToObject(answer, "values", cJSON_Duplicate(cJSON_GetObjectItem(said, "values"), 1));
+    return answer;
 }
 
 /* ---- Preparing: connecting ahead of the window --------------------------------------------------- */
@@ -1018,6 +1039,7 @@ static void adaptation_end(struct coordinator *c, const char *reason)
 static void adaptation_destroy(struct coordinator *c)
 {
     cJSON_Delete(c->ahead.places);
+    cJSON_Delete(c->adaptations.data);
 }
 
 const struct part adaptation_part = {

@@ -27,6 +27,7 @@ struct adaptations {
     struct adaptation history[ADAPTATION_HISTORY];
     int count;      /* so far */
     bool committed; /* since adaptation_take_committed */
+    cJSON *data;    /* what rank 0 describes, as it has said; owned; NULL: nothing */
     struct timer prepare_limit, connect_limit;
     struct timer interval; /* set: the next one would come too soon after the last */
 };
@@ -59,6 +60,10 @@ void adaptation_meet(struct coordinator *c, int process, const struct report_mee
 void adaptation_ready(struct coordinator *c, int process, const struct report_ready *report);
 /* Its joiners could not be started, which a rank that was to do it says. */
 void adaptation_unstarted(struct coordinator *c, int process, const struct report_unstarted *report);
+
+/* What rank 0 describes; and the answer to a joiner that asks, the caller's. */
+void adaptation_describes(struct coordinator *c, int process, const struct report_describes *report);
+cJSON *adaptation_described(const struct coordinator *c);
 
 /* Off, where it can still be: to its requester and those who watch with the reason. */
 void adaptation_drop(struct coordinator *c, enum adaptation_state state, const char *code, const char *reason);

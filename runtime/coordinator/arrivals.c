@@ -57,6 +57,14 @@ static struct proc_id find_here(const struct report_hello *report)
     return report->host && !strcmp(report->host, own) ? proctree_id(report->pid) : (struct proc_id){0};
 }
 
+static void on_ask(struct coordinator *c, int process, const struct report_ask *report)
+{
+    if (strcmp(report->about, "data"))
+        sets_ask(c, process, report);
+    else
+        inquiries_tell(c, process, report->id, adaptation_described(c));
+}
+
 static void on_hello(struct coordinator *c, int process, const struct report_hello *report)
 {
     struct process *p = process_at(c, process);
@@ -186,7 +194,8 @@ TAKES_REPORT(request, on_request)
 TAKES_REPORT(saved, checkpoint_saved)
 TAKES_REPORT(stored, behind_stored)
 TAKES_REPORT(kept, behind_kept)
-TAKES_REPORT(ask, sets_ask)
+TAKES_REPORT(ask, on_ask)
+TAKES_REPORT(describes, adaptation_describes)
 TAKES_BARE(leave, releases_told)
 
 typedef void (*taker)(struct coordinator *c, int process, const void *report);
@@ -208,7 +217,7 @@ static const taker table[MESSAGE_IDS] = {
     [report_crashed_id] = take_crashed,     [report_request_id] = take_request,
     [report_saved_id] = take_saved,         [report_stored_id] = take_stored,
     [report_kept_id] = take_kept,           [report_ask_id] = take_ask,
-    [report_leave_id] = take_leave,
+    [report_leave_id] = take_leave,         [report_describes_id] = take_describes,
 };
 
 /* One that asks for a size waits until it is known where rank 0 is. At the end nobody is asked any more. */
@@ -224,7 +233,7 @@ static void arrivals_refuse(struct coordinator *c, int process, const struct mes
     int id = json_int(json, "id", 0);
     message_refuse(why);
     if (message->id == report_ask_id && id > 0)
-        inquiries_refuse(c, process, id, why->text);
+        inquiries_tell(c, process, id, inquiry_no(why->text));
 }
 
 /* message: what was decoded; why: why it was not. */

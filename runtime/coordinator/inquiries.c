@@ -81,8 +81,7 @@ static void free_one(struct inquiry *inquiry)
     free(inquiry);
 }
 
-/* Takes the answer. */
-static void tell(struct coordinator *c, int process, int id, cJSON *answer)
+void inquiries_tell(struct coordinator *c, int process, int id, cJSON *answer)
 {
     cJSON *message = json_message(ORDER(told));
     cJSON_AddNumberToObject(message, "id", id);
@@ -95,16 +94,11 @@ static void tell(struct coordinator *c, int process, int id, cJSON *answer)
 static void send(struct coordinator *c, struct inquiry *inquiry, cJSON *answer)
 {
     if (inquiry->process >= 0) {
-        tell(c, inquiry->process, inquiry->asked.id, answer);
+        inquiries_tell(c, inquiry->process, inquiry->asked.id, answer);
         return;
     }
     cJSON_AddStringToObject(answer, "code", json_true(answer, "ok") ? "done" : "refused");
     reply_send(c, &inquiry->handle, answer);
-}
-
-void inquiries_refuse(struct coordinator *c, int process, int id, const char *reason)
-{
-    tell(c, process, id, inquiry_no(reason));
 }
 
 static void set_limit(struct coordinator *c)

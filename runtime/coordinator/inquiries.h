@@ -42,8 +42,8 @@ struct inquiries {
 int inquiries_add(struct coordinator *c, int process, const struct report_ask *asked);
 int inquiries_add_request(struct coordinator *c, void *handle, const struct request_psets *asked);
 
-/* A question of a process that is refused before it is one: its answer. */
-void inquiries_refuse(struct coordinator *c, int process, int id, const char *reason);
+/* A question of a process that is none about process sets, or that is refused before it is one: its answer (taken). */
+void inquiries_tell(struct coordinator *c, int process, int id, cJSON *answer);
 
 /* Looks at all that wait: what `answer` gives is sent (taken); NULL: it goes on waiting. */
 typedef cJSON *inquiry_answer(struct coordinator *c, struct inquiry *inquiry);

@@ -49,22 +49,24 @@ static uint64_t hash_of_list(const epop_description_t *d)
     return hash;
 }
 
+/* An entry that somebody describes: "rank 2", or who else it is. */
+struct said {
+    const char *line, *who;
+};
+
 /* Compares both lines word by word; text gets the first difference. */
-static void compare_lines(const struct line *ours, int ours_rank, const struct line *theirs, int theirs_rank, int index,
-                          char *text, size_t size)
+static void compare_lines(const struct said *ours, const struct said *theirs, int index, char *text, size_t size)
 {
-    const char *a = ours->text, *b = theirs->text;
+    const char *a = ours->line, *b = theirs->line;
     size_t title = strcspn(a, "\t"), a_length = title, b_length = strcspn(b, "\t");
     if (!*a || !*b) {
-        snprintf(text, size, "rank %d describes %.*s, which rank %d does not", *a ? ours_rank : theirs_rank,
-                 (int)(*a ? a_length : b_length), *a ? a : b, *a ? theirs_rank : ours_rank);
+        snprintf(text, size, "%s describes %.*s, which %s does not", *a ? ours->who : theirs->who,
+                 (int)(*a ? a_length : b_length), *a ? a : b, *a ? theirs->who : ours->who);
         return;
     }
     if (a_length != b_length || memcmp(a, b, title) != 0) {
-        snprintf(text, size,
-                 "entry %d is %.*s on rank %d and %.*s on rank %d; all ranks describe the same in the same "
-                 "order",
-                 index + 1, (int)a_length, a, ours_rank, (int)b_length, b, theirs_rank);
+        snprintf(text, size, "entry %d is %.*s on %s and %.*s on %s; all ranks describe the same in the same order",
+                 index + 1, (int)a_length, a, ours->who, (int)b_length, b, theirs->who);
         return;
     }
     while (*a && *b && a_length == b_length && !memcmp(a, b, a_length)) {
@@ -74,16 +76,16 @@ static void compare_lines(const struct line *ours, int ours_rank, const struct l
         b_length = strcspn(b, "\t");
     }
     size_t word = strcspn(a, "=");
-    snprintf(text, size, "described %.*s: %.*s is %.*s on rank %d and %.*s on rank %d; it must be the same on all",
-             (int)title, ours->text, (int)word, a, (int)(a_length - word - (a_length > word)),
-             a + word + (a_length > word), ours_rank, (int)(b_length - word - (b_length > word)),
-             b + word + (b_length > word), theirs_rank);
+    snprintf(text, size, "described %.*s: %.*s is %.*s on %s and %.*s on %s; it must be the same on all", (int)title,
+             ours->line, (int)word, a, (int)(a_length - word - (a_length > word)), a + word + (a_length > word),
+             ours->who, (int)(b_length - word - (b_length > word)), b + word + (b_length > word), theirs->who);
 }
 
 /* The first entry that is not rank 0's on some rank, and the first such rank: what both say, in text on all. */
 static int find_difference(const epop_description_t *d, const epop_window_t *window, char *text, size_t size)
 {
     struct line first, mine, theirs;
+    char name[24];
     int64_t found = INT64_MAX, place[2] = {d->count, -d->count};
     int rank, result = collective_max(window, place, 2);
     MPI_Comm_rank(window->all, &rank);
@@ -98,10 +100,41 @@ static int find_difference(const epop_description_t *d, const epop_window_t *win
             continue;
         theirs = mine;
         result = collective_broadcast(window, &theirs, sizeof theirs, (int)found);
-        compare_lines(&first, 0, &theirs, (int)found, i, text, size);
+        snprintf(name, sizeof name, "rank %d", (int)found);
+        compare_lines(&(struct said){first.text, "rank 0"}, &(struct said){theirs.text, name}, i, text, size);
         break;
     }
     return result;
+}
+
+/* ---- A process that is to join ------------------------------------------------------------------- */
+
+cJSON *describe_lines(const epop_description_t *d)
+{
+    cJSON *lines = cJSON_CreateArray();
+    struct line line;
+    for (int i = 0; i < d->count; i++) {
+        entry_line(d, i, &line);
+        cJSON_AddItemToArray(lines, cJSON_CreateString(line.text));
+    }
+    return lines;
+}
+
+int describe_like(const epop_description_t *d, const cJSON *lines, struct error *error)
+{
+    int count = cJSON_GetArraySize(lines) > d->count ? cJSON_GetArraySize(lines) : d->count;
+    char text[400];
+    struct line mine;
+    for (int i = 0; i < count; i++) {
+        const char *first = cJSON_GetStringValue(cJSON_GetArrayItem(lines, i));
+        entry_line(d, i, &mine);
+        if (!strcmp(mine.text, first ? first : ""))
+            continue;
+        compare_lines(&(struct said){first ? first : "", "rank 0"}, &(struct said){mine.text, "a joining rank"}, i,
+                      text, sizeof text);
+        return error_set(error, ERROR_REFUSED, "%s", text);
+    }
+    return 0;
 }
 
 /* ---- What is empty, and was not before ---------------------------------------------------------- */

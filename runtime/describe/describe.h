@@ -5,6 +5,7 @@
 #ifndef EPOP_DESCRIBE_DESCRIBE_H
 #define EPOP_DESCRIBE_DESCRIBE_H
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #include "epop/describe.h"
@@ -177,6 +178,11 @@ char *describe_values_pack(const epop_description_t *d, size_t *bytes);
 int describe_agree(const epop_description_t *d, const epop_window_t *window, bool *ahead);
 /* The same without a line on stderr, and without a look at what is empty. 0, or -1 with text on all. Collective. */
 int describe_alike(const epop_description_t *d, const epop_window_t *window, struct error *error);
+
+/* What has to be the same on all ranks: a text for each entry. The caller's; NULL: out of memory. Local. */
+cJSON *describe_lines(const epop_description_t *d);
+/* Does a process that is to join list the same as rank 0, whose texts these are? 0, or -1 with text. Local. */
+int describe_like(const epop_description_t *d, const cJSON *lines, struct error *error);
 
 /*
  * All of it in a window: old ranks list, joining ones fill in the values of rank 0, all agree, and everything moves.

@@ -1,6 +1,10 @@
 /* The blocks of the program that this process runs. */
 #include "runtime/describe/program.h"
 
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "epop_api/program.h"
 #include "interpose/interpose.h"
 #include "runtime/base/say.h"
@@ -19,6 +23,7 @@ void describe_program_begin(const epop_program_t *program, void *data, bool join
                                                  .pack = blocks.pack,
                                                  .data = data,
                                                  .looked = joining,
+                                                 .told = joining,
                                                  .whole = !joining};
 }
 
@@ -65,6 +70,75 @@ int describe_program_look_at_data(bool moved, struct error *error, struct error 
         return 0;
     return describe_look(world.comm, LOOK_DATA, p->describe, p->data, error, hint);
 }
+
+/* ---- For processes that join -------------------------------------------------------------------- */
+
+#define MOST_VALUES (64 << 10) /* bytes: what is more is compared in the window alone */
+
+/* In hexadecimal digits; NULL: too many, or out of memory. */
+static char *values_as_text(const epop_description_t *d)
+{
+    size_t bytes;
+    char *values = describe_values_pack(d, &bytes);
+    char *text = values && bytes <= MOST_VALUES ? malloc(2 * bytes + 1) : NULL;
+    if (text)
+        sodium_bin2hex(text, 2 * bytes + 1, (const unsigned char *)values, bytes);
+    free(values);
+    return text;
+}
+
+static char *values_of_text(const char *text, size_t *bytes)
+{
+    size_t room = strlen(text) / 2;
+    char *values = malloc(room ? room : 1);
+    if (!values || !sodium_hex2bin((unsigned char *)values, room, text, strlen(text), NULL, bytes, NULL))
+        return values;
+    free(values);
+    return NULL;
+}
+
+cJSON *describe_program_tell(bool moved)
+{
+    struct describe_program *p = &describe_program;
+    epop_description_t d = {0};
+    struct error unsaid;
+    if (!p->describe || !p->whole || p->told || !moved || p->pack)
+        return NULL;
+    p->told = true;
+    bool lists = !describe_run(&d, DESCRIBE_LIST, p->describe, p->data, NULL, 0, &unsaid);
+    char *values = lists ? values_as_text(&d) : NULL;
+    cJSON *told = values ? cJSON_CreateObject() : NULL;
+    if (told) {
+        cJSON_AddItemToObject(told, "list", describe_lines(&d));
+        cJSON_AddStringToObject(told, "values", values);
+    }
+    free(values);
+    describe_free(&d);
+    return told;
+}
+
+int describe_program_compare(const cJSON *told, struct error *error)
+{
+    const struct describe_program *p = &describe_program;
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(told, "values"));
+    const cJSON *lines = cJSON_GetObjectItem(told, "list");
+    epop_description_t d = {0};
+    size_t bytes = 0;
+    if (!p->describe || !text || !lines)
+        return 0;
+    char *values = values_of_text(text, &bytes);
+    struct error own;
+    int result = values ? describe_run(&d, DESCRIBE_FILL, p->describe, p->data, values, bytes, &own) : 0;
+    if (result)
+        error_set(error, own.code, "a joining rank: %s", own.text);
+    else if (values)
+        result = describe_like(&d, lines, error);
+    describe_free(&d);
+    free(values);
+    return result;
+}
+
+/* ---- The other blocks --------------------------------------------------------------------------- */
 
 int describe_program_pack(void)
 {

@@ -15,6 +15,7 @@ struct describe_program {
     int (*pack)(void *data);
     void *data;
     bool looked; /* at all of it, before anything moved */
+    bool told;   /* rank 0 has said what it lists */
     bool whole;  /* the described data is there: not on a process that still has to join or to restart */
 };
 extern struct describe_program describe_program;
@@ -34,6 +35,17 @@ void describe_program_release(void);
  */
 int describe_program_look_at_form(struct error *error);
 int describe_program_look_at_data(bool moved, struct error *error, struct error *hint);
+
+/*
+ * For processes that join, so that a resize is refused while nothing has moved if one of them describes something else.
+ * The program's thread; local.
+ */
+
+/* On rank 0, when an elastic phase begins: {"list", "values"}, once; the caller's. NULL: it was said before, or is
+ * too much to be, or the data is made by the pack block. moved: as above. */
+cJSON *describe_program_tell(bool moved);
+/* On a joining process, behind INIT: does it list what was told? 0, or -1 with text. */
+int describe_program_compare(const cJSON *told, struct error *error);
 
 /* What `pack` returns, with a line on stderr if that is not 0; EPOP_OK without such a block, or where the data is to
  * come. Collective as far as the block is. */

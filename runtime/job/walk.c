@@ -6,6 +6,7 @@
 #include "runtime/ahead/ahead.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
+#include "runtime/base/json.h"
 #include "runtime/base/say.h"
 #include "runtime/describe/program.h"
 #include "runtime/hydra/keeper.h"
@@ -13,6 +14,7 @@
 #include "runtime/job/elastic.h"
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
+#include "runtime/member/asks.h"
 #include "runtime/redist/traffic.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/world.h"
@@ -52,14 +54,30 @@ static const char *elastic_look(void *context, int pc)
     static struct error fault;
     struct error hint = {.code = ERROR_NONE};
     (void)context;
-    if (checkpoints_restarting())
-        return NULL; /* it is filled in, and looked at then */
     bool moved = pc > 0 && describe_program.program->elements[pc].phase_adapt == epop_adapt_described;
-    if (pc > 0 ? describe_program_look_at_data(moved, &fault, &hint) : describe_program_look_at_form(&fault))
+    bool restarts = checkpoints_restarting(); /* it is filled in, and looked at then */
+    if (!restarts &&
+        (pc > 0 ? describe_program_look_at_data(moved, &fault, &hint) : describe_program_look_at_form(&fault)))
         return fault.text;
     if (hint.code != ERROR_NONE && world.rank == 0 && !job.options.quiet)
         say_line("note: %s", hint.text);
+    if (world.rank == 0)
+        member_describes(&job.member, describe_program_tell(moved));
     return NULL;
+}
+
+/* Has a joining process the data that rank 0 has? What has to be asked may be much, so that the order to join has it
+ * not. */
+static int compare_data(struct error *error)
+{
+    if (!describe_program.describe || describe_program.pack)
+        return 0;
+    cJSON *question = json_message(REPORT(ask));
+    cJSON_AddStringToObject(question, "about", "data");
+    cJSON *told = member_ask(&job.member, question, NULL);
+    int result = describe_program_compare(told, error);
+    cJSON_Delete(told);
+    return result;
 }
 
 static void elastic_release(void *context)
@@ -123,9 +141,15 @@ static const struct position *elastic_restarts(void *context)
 
 static bool elastic_join(void *context, const char *failure, struct position *at)
 {
+    static struct error differs;
     (void)context;
     if (job.joining.failure.code)
         failure = job.joining.failure.text;
+    if (!failure && compare_data(&differs)) {
+        failure = differs.text;
+        if (world.rank == 0)
+            say_line("the resize is called off: %s", failure);
+    }
     char *port = world.rank == 0 && !failure ? world.backend->port() : NULL;
     member_ready(&job.member, ((const struct order_wake *)job.member.wake.is)->adaptation, failure, port);
     world.failure = failure;

@@ -624,6 +624,17 @@ bool member_meet(struct member *member, int adaptation, const cJSON *ports, stru
     return meeting->is;
 }
 
+void member_describes(struct member *member, cJSON *described)
+{
+    if (!described)
+        return;
+    cJSON *message = json_message(REPORT(describes));
+    for (cJSON *item; (item = cJSON_DetachItemFromArray(described, 0));)
+        cJSON_AddItemToObject(message, item->string, item);
+    cJSON_Delete(described);
+    member_tell(member, message);
+}
+
 void member_ready(struct member *member, int adaptation, const char *failure, const char *port)
 {
     cJSON *message = json_message(REPORT(ready));

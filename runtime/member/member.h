@@ -156,6 +156,9 @@ enum task member_standby(struct member *member);
  * Waits until all are here; `meeting`, an order_meet, is the caller's then. False if the adaptation is off. */
 bool member_meet(struct member *member, int adaptation, const cJSON *ports, struct message *meeting);
 
+/* What rank 0 describes, for those (taken; NULL: nothing is to be said). */
+void member_describes(struct member *member, cJSON *described);
+
 /* A joining process is ready, or is not, for the reason given (else NULL). port: where it accepts, or NULL. */
 void member_ready(struct member *member, int adaptation, const char *failure, const char *port);
 

@@ -3,7 +3,8 @@
  *     fault=KIND    twice, flags, null, slash, empty (values of 0 bytes): the form; negative, stack, static, short,
  *                   missing (memory); count, type, order: other ones than rank 0; order and count on ranks from 1 on
  *     late          the data is made in a rigid phase behind INIT
- *     steps=N       iterations (3)
+ *     joining       the mistake is that of joining ranks alone
+ *     steps=N       iterations (3), of a millisecond if there are more
  */
 #include "scenario.h"
 
@@ -12,7 +13,7 @@ struct data {
         int64_t n, step, steps;
     } s;
     const char *fault;
-    bool late;
+    bool late, joining;
     double *u;
     int32_t *k;
 };
@@ -21,12 +22,12 @@ static double fixed[1000];
 
 static bool is_fault(const struct data *d, const char *fault)
 {
-    return d->fault && !strcmp(d->fault, fault);
+    return d->fault && !strcmp(d->fault, fault) && (!d->joining || epop_status() == EPOP_JOINING);
 }
 
 static bool is_fault_elsewhere(const struct data *d, const char *fault)
 {
-    return is_fault(d, fault) && rank_in(epop_world()) > 0;
+    return is_fault(d, fault) && (d->joining || rank_in(epop_world()) > 0);
 }
 
 static void describe_u(struct data *d, epop_description_t *list)
@@ -75,6 +76,7 @@ static int start(int *argc, char ***argv, void **data)
         return EPOP_ERR_MEMORY;
     d->fault = text_argument(a, "fault", 0);
     d->late = has_argument(a, "late");
+    d->joining = has_argument(a, "joining");
     d->s = (struct shape){.n = -1, .steps = argument(a, "steps", 3)}; /* no count yet */
     return epop_status() != EPOP_NEW || d->late ? 0 : make(d);
 }
@@ -91,6 +93,7 @@ static int iterate(void *data)
     if (rank_in(epop_world()) == 0)
         printf("step %lld\n", (long long)d->s.step);
     d->s.step++;
+    nap(d->s.steps > 3 ? 1000 : 0);
     return 0;
 }
 

@@ -77,8 +77,8 @@ LAST = {"size": "described values 'shape': the number of bytes is 48 on rank 0 a
 JOINING = {"size": "rank 2: described 'shape': 40 bytes of values here, 48 where they come from"}
 
 
-def refused(space, fault, where, line):
-    result = run(space, "resize=3", f"fault={fault}", f"where={where}", ranks=3)
+def refused(space, fault, where, line, *more):
+    result = run(space, "resize=3", f"fault={fault}", f"where={where}", *more, ranks=3)
     assert result.status != 0 and result.out == "", result
     assert len([text for text in result.err.splitlines() if line in text]) == 1, result
     assert re.search(r"element 1 'work' \(EP\), iteration \d+, rank \d of \d: its adapt block returned 201 ", result.err), result
@@ -99,7 +99,8 @@ def test_a_rank_describes_something_in_a_wrong_form(space, fault):
 
 @pytest.mark.parametrize("fault", ["differs", "order", "twice", *JOINING])
 def test_a_joining_rank_describes_something_else(space, fault):
-    refused(space, fault, "joining", {**LINES, **FORM, **JOINING}[fault].format(rank=2))
+    """In a window that is the program's own; else the resize is refused: test_mistakes.py."""
+    refused(space, fault, "joining", {**LINES, **FORM, **JOINING}[fault].format(rank=2), "own")
 
 
 def test_a_rebuild_that_fails(space):

@@ -3,8 +3,10 @@
 import re
 
 import job
+import joining
 import pytest
 
+MANY = 10 ** 9
 MISTAKES = job.test_program("mistakes")
 
 
@@ -54,6 +56,41 @@ def test_memory_that_is_too_short_is_a_hint(space, fault, bytes_there):
     result = run(space, f"fault={fault}", ranks=2)
     assert result.status == 0 and "step 2" in result.out, result
     assert re.search(rf"^epop: note: rank 0: described array 'u' has 400 bytes by its description, but its memory {bytes_there}$", result.err, flags=re.M), result
+
+
+JOINING = {"count": "described array 'u': the count is 100 on rank 0 and 101 on a joining rank; it must be the same on all",
+           "type": "described array 'u': the size of the datatype is 8 on rank 0 and 4 on a joining rank; it must be the same on all",
+           "order": "entry 2 is array 'k' on rank 0 and array 'u' on a joining rank; all ranks describe the same in the same order",
+           "twice": "a joining rank: described 'shape': the name is described twice",
+           "negative": "a joining rank: described 'u': its distribution has a negative count or a block below 1"}
+
+
+def refuse_and_go_on(space, fault, options, late=()):
+    it = space.start_epop("--start", "2", *options, MISTAKES, f"fault={fault}", "joining", *late, f"steps={MANY}", ranks=3)
+    space.wait_until_all_are_here()
+    for size in (3, 3):
+        result = space.epopctl("resize", str(size), "--wait")
+        assert result.status == 1 and JOINING[fault] in result.err, result
+    assert space.epopctl("resize", "1", "--wait").status == 0
+    assert space.epopctl("stop").status == 0
+    result = it.wait()
+    assert result.status == 0, result
+    assert [line for line in result.err.splitlines() if JOINING[fault] in line] == [f"epop: the resize is called off: {JOINING[fault]}"] * 2, result
+
+
+@pytest.mark.parametrize("fault", JOINING)
+def test_a_joining_rank(space, fault):
+    """The resize is refused each time, and the job goes on."""
+    refuse_and_go_on(space, fault, ())
+
+
+def test_a_joining_rank_of_a_program_that_makes_its_data_later(space):
+    refuse_and_go_on(space, "count", (), ("late",))
+
+
+@joining.needed
+def test_a_rank_of_another_launch(space):
+    refuse_and_go_on(space, "count", ("--backend", "join"))
 
 
 @pytest.mark.parametrize("late", [(), ("late",)], ids=["in INIT", "later"])

@@ -164,14 +164,14 @@ class Runner:
         assert result.status == 0, f"{block.where}\n{result}"
 
     def wrong(self, block, name):
-        """The mistake as it is made: its job is resized and ends badly."""
+        """The mistake as it is made: its job cannot be resized, and goes on."""
         source = (self.space.directory / name).read_text()
         (self.space.directory / "wrong.c").write_text(merge(source, block.text))
         self.compile(block, "wrong.c")
         self.output = self.pasting.paste("mpicc.mpich -O2 -shared -fPIC wrong.c -o wrong.so $(pkg-config --cflags --libs epop)\n"
                                           "mpiexec.mpich -n 2 epop --start 1 ./wrong.so 1000 100000000 &\n"
-                                          "epopctl status --wait\nepopctl resize 2\nwait $!\n")
-        assert self.pasting.failed(self.output, "") == ["status 1 of: wait $!"], self.output
+                                          "epopctl status --wait\nepopctl resize 2 --wait\nepopctl stop\nwait $!\n")
+        assert self.pasting.failed(self.output, "") == ["status 1 of: epopctl resize 2 --wait"], self.output
 
     # ---- Shell ----
 
