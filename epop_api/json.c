@@ -1,5 +1,6 @@
 /* The structure of a program as JSON, by schema/program.schema.json. */
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <epop/program.h>
@@ -101,6 +102,17 @@ static cJSON *elements_json(const epop_program_t *program)
     return array;
 }
 
+/* Missing where there are none. */
+static int add_may_change(cJSON *object, const epop_program_t *program)
+{
+    const struct program_argument *argument = epop__program_may_change(program);
+    cJSON *array = argument ? cJSON_AddArrayToObject(object, "may_change") : NULL;
+    bool done = array || !argument;
+    for (; done && argument; argument = argument->next)
+        done = cJSON_AddItemToArray(array, cJSON_CreateString(argument->name));
+    return done;
+}
+
 static cJSON *finalizer_json(const epop_program_t *program)
 {
     return program->finalizer > 0 ? cJSON_CreateNumber(program->finalizer) : cJSON_CreateNull();
@@ -118,7 +130,7 @@ char *epop_program_to_json(const epop_program_t *program)
         add_item(object, "name", program->name ? cJSON_CreateString(program->name) : cJSON_CreateNull()) &&
         add_item(object, "finalizer", finalizer_json(program)) &&
         add_item(object, "sizes", sizes_json(&program->sizes)) &&
-        add_item(object, "blocks", program_blocks_json(program)) &&
+        add_item(object, "blocks", program_blocks_json(program)) && add_may_change(object, program) &&
         add_item(object, "elements", elements_json(program)))
         text = cJSON_Print(object);
     cJSON_Delete(object);

@@ -21,6 +21,7 @@ struct owned {
     epop_element_t *elements;
     char *name;
     struct kept_sizes *sizes;
+    struct program_argument *may_change;
     bool incomplete; /* an element could not be added */
     bool published;  /* made as in the published listings */
     struct owned *next;
@@ -69,6 +70,10 @@ static void free_owned(struct owned *owned)
 {
     for (struct kept_sizes *kept; (kept = owned->sizes); free(kept))
         owned->sizes = kept->next;
+    for (struct program_argument *argument; (argument = owned->may_change); free(argument)) {
+        owned->may_change = argument->next;
+        free(argument->name);
+    }
     free(owned->elements);
     free(owned->name);
     free(owned);
@@ -238,6 +243,30 @@ int epop_pack(epop_program_t *program, int (*pack)(void *data))
         return EPOP_ERR_ARGUMENT;
     program->pack = pack;
     return EPOP_OK;
+}
+
+/* ---- Arguments ------------------------------------------------------------------- */
+
+int epop_may_change(epop_program_t *program, const char *name)
+{
+    struct owned *owned = find_owned(program);
+    if (!owned || !name || !name[0])
+        return EPOP_ERR_ARGUMENT;
+    struct program_argument *argument = calloc(1, sizeof *argument), **last = &owned->may_change;
+    if (!argument || !(argument->name = strdup(name))) {
+        free(argument);
+        return EPOP_ERR_MEMORY;
+    }
+    while (*last)
+        last = &(*last)->next;
+    *last = argument;
+    return EPOP_OK;
+}
+
+const struct program_argument *epop__program_may_change(const epop_program_t *program)
+{
+    const struct owned *owned = find_owned(program);
+    return owned ? owned->may_change : NULL;
 }
 
 /* ---- Of an element ---------------------------------------------------------------- */

@@ -13,6 +13,13 @@ bool epop__program_incomplete(const epop_program_t *program);
 typedef int init_block(int *argc, char ***argv, void **data);
 EPOP_API init_block *epop__program_init(const epop_program_t *program);
 
+/* The first arguments that may change, and those behind that one; NULL: no more. */
+struct program_argument {
+    char *name;
+    struct program_argument *next;
+};
+const struct program_argument *epop__program_may_change(const epop_program_t *program);
+
 /* The program's own blocks, as far as the structure of its version has them. */
 struct program_blocks {
     void (*describe)(void *data, epop_description_t *d);

@@ -182,6 +182,12 @@ EPOP_API int epop_rebuild(epop_program_t *program, int (*rebuild)(void *data));
 EPOP_API int epop_release(epop_program_t *program, void (*release)(void *data));
 EPOP_API int epop_pack(epop_program_t *program, int (*pack)(void *data));
 
+/* An argument of the program that may be another one when a run goes on from a checkpoint: "steps" stands for one that
+ * begins with "steps="; "--steps", with a dash, also for itself and the argument behind it; "2" for the second one.
+ * `name` is copied. EPOP_ERR_ARGUMENT if it is NULL or empty, or `program` was not made by one of the above;
+ * EPOP_ERR_MEMORY. Local. */
+EPOP_API int epop_may_change(epop_program_t *program, const char *name);
+
 /* Set the progress function and the size rule of an element. `sizes` is copied; NULL means the program's rule. With
  * `pc` -1 it is the program's rule that is set. EPOP_ERR_ARGUMENT if there is no such element, or the program of an
  * element was not made by one of the above; EPOP_ERR_MEMORY. Local. */

@@ -187,6 +187,12 @@ module epop
       procedure(epop_block) :: pack
     end function
 
+    integer(c_int) function epop_may_change(program, name) bind(C)
+      import :: c_ptr, c_char, c_int
+      type(c_ptr), value :: program
+      character(kind=c_char), intent(in) :: name(*)
+    end function
+
     integer(c_int) function epop_set_progress(program, pc, progress) bind(C)
       import :: c_ptr, c_int, epop_progress_block
       type(c_ptr), value :: program

@@ -54,13 +54,43 @@ int owner_describe(struct checkpoint_head *head, const char *name, const char *k
 
 /* ---- Comparing: the program --------------------------------------------------------------------- */
 
-static int other_arguments(const cJSON *there, const cJSON *here, const char *path, struct error *error)
+/* How many words an argument has that may change; 0: it may not. name: "steps", "--steps", or its place from 1 on. */
+static int words_that_match(const cJSON *arguments, int at, const char *name)
 {
-    int count =
-        cJSON_GetArraySize(there) > cJSON_GetArraySize(here) ? cJSON_GetArraySize(there) : cJSON_GetArraySize(here);
-    for (int i = 0; i < count; i++) {
+    const char *word = cJSON_GetStringValue(cJSON_GetArrayItem(arguments, at));
+    size_t length = strlen(name);
+    if (!word)
+        return 0;
+    if (name[strspn(name, "0123456789")] == '\0')
+        return atoi(name) == at + 1;
+    if (strncmp(word, name, length) || (word[length] && word[length] != '='))
+        return 0;
+    bool is_before_its_value = !word[length] && name[0] == '-' && at + 1 < cJSON_GetArraySize(arguments);
+    return word[length] || name[0] == '-' ? 1 + is_before_its_value : 0;
+}
+
+/* The next one that may not, or its end. */
+static int skip_changes(const cJSON *arguments, int at, const cJSON *may_change)
+{
+    const cJSON *name;
+    for (int words = 1; words; at += words) {
+        words = 0;
+        cJSON_ArrayForEach(name, may_change) if (!words) words =
+            words_that_match(arguments, at, cJSON_GetStringValue(name));
+    }
+    return at;
+}
+
+static int other_arguments(const cJSON *there, const cJSON *here, const cJSON *may_change, const char *path,
+                           struct error *error)
+{
+    for (int i = 0, j = 0;; i++, j++) {
+        i = skip_changes(here, i, may_change);
+        j = skip_changes(there, j, may_change);
         const char *a = cJSON_GetStringValue(cJSON_GetArrayItem(here, i));
-        const char *b = cJSON_GetStringValue(cJSON_GetArrayItem(there, i));
+        const char *b = cJSON_GetStringValue(cJSON_GetArrayItem(there, j));
+        if (!a && !b)
+            return 0;
         if (a && b && !strcmp(a, b))
             continue;
         return error_set(error, ERROR_REFUSED,
@@ -69,7 +99,6 @@ static int other_arguments(const cJSON *there, const cJSON *here, const char *pa
                          path, i + 1, a ? "'" : "", a ? a : "missing", a ? "'" : "", b ? "'" : "", b ? b : "missing",
                          b ? "'" : "");
     }
-    return 0;
 }
 
 /* "EP 'iterate'" */
@@ -154,7 +183,8 @@ int owner_compare(const struct checkpoint_head *there, const struct checkpoint_h
     if (!result)
         result = other_structure(a.structure, b.structure, path, error);
     if (!result && !here->new_arguments)
-        result = other_arguments(a.arguments, b.arguments, path, error);
+        result = other_arguments(a.arguments, b.arguments, cJSON_GetObjectItemCaseSensitive(b.structure, "may_change"),
+                                 path, error);
     if (!result)
         result = other_position(b.structure, &there->at, path, error);
     drop_trees(&a);

@@ -3,6 +3,7 @@
  * all iterations, and not on the number of ranks. It goes several times through an elastic and a rigid phase; what is
  * constant changes in the rigid one.
  *     n=N, steps=STEPS, turns=TURNS, nap=US    size, iterations of a visit, visits, time of an iteration
+ *     more=STEPS    added to those, which may be others in a run that goes on
  *     ask=STEP                                 in that step, counted over all visits, all ranks ask for a checkpoint
  *     resize=SIZE                              in step 50 they ask for that size
  *     hold=FILE                                in step 20 the ranks wait as long as that file is there, and rank 0 says
@@ -158,7 +159,7 @@ static int start(int *argc, char ***argv, void **data)
         return EPOP_ERR_MEMORY;
     *data = d;
     d->friends = MPI_COMM_NULL;
-    d->steps = argument(a, "steps", 40);
+    d->steps = argument(a, "steps", 40) + argument(a, "more", 0);
     d->turns = argument(a, "turns", 2);
     d->ask = argument(a, "ask", -1);
     d->resize = (int)argument(a, "resize", 0);
@@ -268,5 +269,6 @@ epop_program_t *get_program(void)
     epop_release(program, release);
     epop_set_progress(program, 1, progress);
     epop_set_sizes(program, 1, &few);
+    epop_may_change(program, "more");
     return program;
 }

@@ -73,6 +73,49 @@ static void arguments_may_be_new_ones(void **state)
     drop(&there);
 }
 
+static struct made make_changing(char *const *argv)
+{
+    struct made made = {.program = make_program("heat", "relax", 4)};
+    assert_int_equal(epop_may_change(made.program, "steps"), EPOP_OK);
+    assert_int_equal(epop_may_change(made.program, "--until"), EPOP_OK);
+    assert_int_equal(epop_may_change(made.program, "4"), EPOP_OK);
+    assert_int_equal(owner_make(made.program, NULL, argv, &made.head), 0);
+    made.head.at.pc = 1;
+    return made;
+}
+
+static void some_arguments_may_be_new_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        char *const there[6], *const here[6];
+        const char *words;
+    } cases[] = {
+        {{"x", "steps=10", "in"}, {"x", "steps=20", "in"}, ""},
+        {{"x", "in"}, {"x", "steps=20", "in"}, ""},
+        {{"x", "steps=10", "in"}, {"x", "in", "steps=1"}, ""},
+        {{"x", "--until", "5", "in"}, {"x", "in"}, ""},
+        {{"x", "--until=5", "in"}, {"x", "--until", "7", "in"}, ""},
+        {{"x", "--until"}, {"x"}, ""},
+        {{"x", "a", "b", "c", "1"}, {"x", "a", "b", "c", "2"}, ""},
+        {{"x", "a", "b", "c"}, {"x", "a", "b", "c", "2"}, ""},
+        {{"x", "steps", "in"}, {"x", "in"}, "F: argument 1 is 'in' here, 'steps' in the file" BUT},
+        {{"x", "stepsize=1"}, {"x", "stepsize=2"}, "F: argument 1 is 'stepsize=2' here, 'stepsize=1' in the file" BUT},
+        {{"x", "steps=1", "a"}, {"x", "steps=2", "b"}, "F: argument 2 is 'b' here, 'a' in the file" BUT},
+        {{"x", "a", "b", "c", "1", "d"},
+         {"x", "a", "b", "c", "2"},
+         "F: argument 5 is missing here, 'd' in the file" BUT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error error = {0};
+        struct made there = make_changing(cases[i].there), here = make_changing(cases[i].here);
+        assert_int_equal(owner_compare(&there.head, &here.head, "F", &error), cases[i].words[0] ? -1 : 0);
+        assert_string_equal(error.text, cases[i].words);
+        drop(&here);
+        drop(&there);
+    }
+}
+
 static void the_first_difference_is_named(void **state)
 {
     (void)state;
@@ -288,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_difference_is_named),
         cmocka_unit_test(arguments_may_be_new_ones),
+        cmocka_unit_test(some_arguments_may_be_new_ones),
         cmocka_unit_test(a_head_that_says_nothing_is_refused),
         cmocka_unit_test(it_goes_on_in_an_elastic_phase),
         cmocka_unit_test(each_number_of_a_head_can_be),

@@ -291,6 +291,14 @@ def test_a_run_goes_on_longer(space, place, by):
     assert end(again) == end(run(space, *longer))
 
 
+def test_a_run_goes_on_longer_as_the_program_allows(space, place):
+    _, same, file = saving(space, place, "steps=40")
+    again = run(space, *same, "more=20", ranks=3, options=["--restart", file])
+    assert end(again) == end(run(space, same[0], "steps=60"))
+    assert refused(space, same[0], "steps=41", "more=20", options=["--restart", file]) == (
+        f"{file}: argument 2 is 'steps=41' here, 'steps=40' in the file" + MAY_BE)
+
+
 def test_new_arguments_go_with_a_restart(space):
     result = space.epop("--new-arguments", SAVED)
     assert result.status == 2 and "--new-arguments goes with --restart" in result.err, result
