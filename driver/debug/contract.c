@@ -11,6 +11,7 @@
 #include "runtime/job/job.h"
 
 static pthread_mutex_t place_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool runs_blocks; /* this is the program's own thread */
 
 struct place contract_place(const struct debug *d)
 {
@@ -31,6 +32,7 @@ void contract_enters(struct debug *d, const epop_position_t *position, epop_bloc
 {
     pthread_mutex_lock(&place_lock);
     d->place = (struct place){*position, block, d->place.run + 1};
+    runs_blocks = true;
     pthread_mutex_unlock(&place_lock);
 }
 
@@ -133,6 +135,17 @@ void contract_claim_answer(const struct debug *debug, const epop_position_t *pos
     }
     done.iteration--;
     claim_of_rank(debug, &done, answer ? "its loop condition answers go on" : "its loop condition answers stop", NULL);
+}
+
+bool contract_is_in_phase(const struct debug *debug)
+{
+    epop_block_t block = debug->place.block;
+    return runs_blocks && (block == EPOP_BLOCK_EXEC || block == EPOP_BLOCK_LOOP || block == EPOP_BLOCK_BRANCH);
+}
+
+void contract_claim_call(const struct debug *debug, const char *words)
+{
+    claim_of_rank(debug, &debug->place.position, words, NULL);
 }
 
 void contract_claim_in_window(const struct debug *debug, const char *words)

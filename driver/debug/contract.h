@@ -44,6 +44,9 @@ void contract_breach(const epop_position_t *position, const char *format, ...) _
 void contract_claim_element(const struct debug *debug, const epop_position_t *position);
 void contract_claim_block(const struct debug *debug, const epop_position_t *position);
 void contract_claim_answer(const struct debug *debug, const epop_position_t *position, int answer);
+/* In the present block, if it is one of a phase or a branch, and this is the program's own thread: what it calls. */
+bool contract_is_in_phase(const struct debug *debug);
+void contract_claim_call(const struct debug *debug, const char *words);
 /* In the present block, which is an adapt block with an open window. */
 void contract_claim_in_window(const struct debug *debug, const char *words);
 void contract_claim_end(const struct debug *debug, const epop_position_t *position);

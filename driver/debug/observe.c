@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "driver/debug/collectives.h"
 #include "driver/debug/handles.h"
 #include "epop/elastic.h"
 #include "runtime/base/array.h"
@@ -345,6 +346,7 @@ static void enter_mpi(void *context, enum interpose_function function, void *con
     if (i < FREEING && freeing[i].kind == HANDLE_COMM)
         worlds_check_free(debug, function, freed);
     keep_requests(letters, arguments);
+    collectives_check(debug, function, arguments);
 }
 
 static int root_of_call(const char *letters, void *const arguments[])

@@ -59,6 +59,33 @@ def test_a_rank_that_does_not_come(space):
                  "but ranks 0 and 2: its loop condition answers go on", SAME)
 
 
+# ---- Ranks that call other collective operations
+
+
+BCAST, SUM = "its exec block calls MPI_Bcast of 16 bytes with the root 0", "its exec block calls MPI_Allreduce of 8 bytes with MPI_SUM"
+CALLS = {
+    "other": ("its exec block calls MPI_Barrier", BCAST),
+    "root": ("its exec block calls MPI_Bcast of 16 bytes with the root 1", BCAST),
+    "count": ("its exec block calls MPI_Bcast of 24 bytes with the root 0", BCAST),
+    "type": ("its exec block calls MPI_Bcast of 8 bytes with the root 0", BCAST),
+    "started": ("its exec block calls MPI_Ibcast of 16 bytes with the root 1", "its exec block calls MPI_Ibcast of 16 bytes with the root 0"),
+    "op": ("its exec block calls MPI_Allreduce of 8 bytes with MPI_MAX", SUM),
+    "more": ("its exec block calls MPI_Barrier", "its exec block calls MPI_Comm_split"),
+}
+
+
+@pytest.mark.parametrize("way", CALLS)
+def test_collective_operations_that_differ(space, way):
+    """Where ranks would wait for each other for ever, too."""
+    its, theirs = CALLS[way]
+    assert_named(run(space, "wrong_collectives", way), f"wrong_collectives: element 1 'work' (RP), iteration 3, rank 1 of 3: {its}; "
+                 f"but ranks 0 and 2: {theirs}", SAME)
+
+
+def test_collective_operations_of_some_ranks(space):
+    assert_clean(run(space, "wrong_collectives", "right"))
+
+
 # ---- Ranks that cannot wait for each other
 
 
