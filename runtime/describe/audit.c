@@ -2,12 +2,15 @@
 #include "runtime/describe/audit.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/describe/collective.h"
+#include "runtime/describe/look.h"
 #include "runtime/describe/program.h"
+#include "runtime/redist/element.h"
 #include "runtime/world/world.h"
 
 static void (*watch)(const char *text);
@@ -77,10 +80,36 @@ void describe_audit_after(const epop_description_t *d, const epop_window_t *wind
 
 /* ---- Between windows ---------------------------------------------------------------------------- */
 
-/* What was noted of constant entries. */
+/*
+ * Behind the end of an array whose memory is of a window or a restart there are redist_edge bytes, and those to which
+ * malloc() rounds up. They are nobody's, so what is written there was meant for elements that are not described. With
+ * less, or more, it is memory of the program's, which may have made it anew, or have room for itself there.
+ */
+#define EDGE     0xa5
+#define ROUND_UP 16
+
+struct edge {
+    unsigned char *at; /* NULL: there is none */
+    int64_t bytes;
+};
+
+static struct edge edge_of(const struct described *entry)
+{
+    struct edge edge = {.at = NULL};
+    if (!describe_is_allocated(entry))
+        return edge;
+    int64_t had = entry->kind->bytes(entry, world.rank, world.size);
+    edge.bytes = (int64_t)malloc_usable_size(*entry->local) - had;
+    if (redist_edge > 0 && edge.bytes >= redist_edge && edge.bytes < redist_edge + ROUND_UP)
+        edge.at = (unsigned char *)*entry->local + had;
+    return edge;
+}
+
+/* What was noted of an entry. */
 static struct noted {
     char *name;
-    struct described_sum sum;
+    struct described_sum sum; /* if it is constant */
+    struct edge edge;
 } * noted;
 static int noted_count;
 
@@ -125,18 +154,40 @@ void epop__describe_note(void)
     noted = calloc((size_t)d.count + 1, sizeof *noted);
     for (int i = 0; noted && i < d.count; i++) {
         const struct described *entry = &d.entries[i];
-        char *name = is_constant(entry) ? strdup(entry->name) : NULL;
-        if (name)
-            noted[noted_count++] = (struct noted){name, own_sum(entry)};
+        struct noted is = {strdup(entry->name), {0, 0}, edge_of(entry)};
+        if (is_constant(entry))
+            is.sum = own_sum(entry);
+        if (is.edge.at)
+            memset(is.edge.at, EDGE, (size_t)is.edge.bytes);
+        if (is.name)
+            noted[noted_count++] = is;
     }
     describe_free(&d);
 }
 
-static void compare_with_noted(const struct described *entry, const struct noted *was)
+/* Where the program has made another array of it, nothing is known. */
+static void compare_edges(const struct described *entry, const struct noted *was)
+{
+    char text[400];
+    struct edge is = edge_of(entry);
+    if (!is.at || is.at != was->edge.at || is.bytes != was->edge.bytes)
+        return;
+    for (int64_t i = 0; i < is.bytes; i++)
+        if (is.at[i] != EDGE) {
+            snprintf(text, sizeof text,
+                     "described %s '%s': this rank has written behind its end, %" PRId64
+                     " bytes from its beginning, while the phase iterated",
+                     entry->kind->word, entry->name, (int64_t)(is.at - (unsigned char *)*entry->local) + i);
+            watch(text);
+            return;
+        }
+}
+
+static void compare_constants(const struct described *entry, const struct noted *was)
 {
     char text[400];
     struct described_sum is = own_sum(entry);
-    if (is.count == was->sum.count && is.sum == was->sum.sum)
+    if (!is_constant(entry) || (is.count == was->sum.count && is.sum == was->sum.sum))
         return;
     snprintf(text, sizeof text,
              "described %s '%s' is EPOP_CONSTANT, but this rank has changed it while the phase iterated",
@@ -151,7 +202,9 @@ void epop__describe_compare(void)
         return;
     for (int i = 0; i < d.count; i++)
         for (int n = 0; n < noted_count; n++)
-            if (is_constant(&d.entries[i]) && !strcmp(d.entries[i].name, noted[n].name))
-                compare_with_noted(&d.entries[i], &noted[n]);
+            if (!strcmp(d.entries[i].name, noted[n].name)) {
+                compare_constants(&d.entries[i], &noted[n]);
+                compare_edges(&d.entries[i], &noted[n]);
+            }
     describe_free(&d);
 }

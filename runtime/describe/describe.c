@@ -296,7 +296,7 @@ int64_t describe_bytes(MPI_Datatype type, int64_t count)
 bool describe_room(MPI_Datatype type, int64_t count, void **block)
 {
     int64_t bytes = describe_bytes(type, count);
-    *block = bytes > 0 ? calloc(1, (size_t)bytes) : NULL;
+    *block = bytes > 0 ? calloc(1, (size_t)(bytes + redist_edge)) : NULL;
     return bytes == 0 || *block;
 }
 

@@ -46,10 +46,21 @@ static int look_at_memory(const struct described *entry, struct error *error)
 }
 
 /* Kinds with several arrays have no part of so many bytes. */
+static bool is_one_block(const struct described *entry)
+{
+    return entry->kind->release == describe_release_part;
+}
+
+bool describe_is_allocated(const struct described *entry)
+{
+    const void *at = is_one_block(entry) ? memory_of_part(entry) : NULL;
+    return at && !is_static(at) && !is_on_stack(at);
+}
+
 static void look_at_room(const struct described *entry, int rank, int size, struct error *hint)
 {
     void *at = memory_of_part(entry);
-    if (entry->kind->release != describe_release_part || hint->code != ERROR_NONE)
+    if (!is_one_block(entry) || hint->code != ERROR_NONE)
         return;
     int64_t bytes = entry->kind->bytes(entry, rank, size), room = at ? (int64_t)malloc_usable_size(at) : 0;
     bool may_come = !at && entry->flags & EPOP_SCRATCH;

@@ -20,6 +20,9 @@ enum look_depth {
 int describe_look(MPI_Comm comm, enum look_depth depth, describe_block *block, void *data, struct error *error,
                   struct error *hint);
 
+/* Does an entry whose part is one block have it from malloc(), as far as can be told? Local. */
+bool describe_is_allocated(const struct described *entry);
+
 /* The form alone, of this rank's list. 0, or -1 with text. Local. */
 int describe_look_alone(describe_block *block, void *data, struct error *error);
 

@@ -57,13 +57,15 @@ void redist_advise(void *block, int64_t bytes)
     madvise((void *)start, end - start, MADV_HUGEPAGE);
 }
 
+int64_t redist_edge;
+
 redist_fault redist_new_block(const redist_element *element, int64_t count, void **block)
 {
     int64_t bytes = redist_block_bytes(element, count);
     *block = NULL;
     if (bytes < 0)
         return REDIST_TOO_LARGE;
-    if (bytes > 0 && !(*block = malloc((size_t)bytes)))
+    if (bytes > 0 && !(*block = malloc((size_t)(bytes + redist_edge))))
         return REDIST_NO_MEMORY;
     redist_advise(*block, bytes);
     return REDIST_FINE;

@@ -28,6 +28,9 @@ int redist_element_of(MPI_Datatype type, redist_element *element);
 /* Bytes of a block of `count` elements; -1 if there is no such number. */
 int64_t redist_block_bytes(const redist_element *element, int64_t count);
 
+/* Bytes that new blocks have behind their elements: 0, or what the debug driver's audit wants to look at. */
+extern int64_t redist_edge;
+
 /* A new block of `count` elements; NULL for none. */
 redist_fault redist_new_block(const redist_element *element, int64_t count, void **block);
 /* About to be written to for the first time: a page fault per 4 KiB costs as much time as the data that comes there;

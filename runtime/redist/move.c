@@ -50,7 +50,7 @@ static void block_begin(redist_exchange *exchange, const char *function)
     if (exchange->after == exchange->before || had < redist_extended_bytes || !redist_plan_extends(exchange->plan))
         return;
     redist_audit_room(exchange->before, had, function);
-    void *larger = realloc((void *)exchange->before, (size_t)has);
+    void *larger = realloc((void *)exchange->before, (size_t)(has + redist_edge));
     if (!larger)
         return;
     redist_advise((char *)larger + had, has - had);
@@ -60,7 +60,7 @@ static void block_begin(redist_exchange *exchange, const char *function)
 
 static void cut_off(redist_exchange *exchange, redist_side side)
 {
-    void *smaller = realloc(exchange->after, (size_t)side_bytes(exchange, side));
+    void *smaller = realloc(exchange->after, (size_t)(side_bytes(exchange, side) + redist_edge));
     exchange->before = exchange->after = smaller ? smaller : exchange->after;
 }
 

@@ -10,6 +10,7 @@
  *     fault=fewer|misplaced|constant   when it is listed again, in the window, u has an element less, or is cyclic;
  *                          rank 1 writes to k
  *     fault=copy           rank 1 writes to its copy of the table, which is constant then
+ *     fault=behind         rank 1 writes one element behind the end of u, behind the first window
  *     end                  a branch ends it, before the last phase
  */
 #include "scenario.h"
@@ -224,6 +225,8 @@ static int iterate(void *data)
         d->k[0]++;
     if (is_fault(d, "copy") && rank == 1 && d->s.step == 1)
         d->table[0]++;
+    if (is_fault(d, "behind") && rank == 1 && d->s.windows == 1)
+        d->u[u] = 5;
     return grow(d);
 }
 

@@ -138,6 +138,12 @@ def test_a_constant_array_that_is_written_to(space, resize, fault, what):
                  "rank has changed it while the phase iterated")
 
 
+def test_an_element_behind_the_end(space):
+    result = space.epop("--driver", "debug", "--start", "2", DESCRIBED, "fault=behind", "resize=3", ranks=3, limit=90)
+    assert_named(result, "described: element 1 'work' (EP), iteration ", "rank 1 of 3: described array 'u': this rank has written "
+                 "behind its end, 256 bytes from its beginning, while the phase iterated")
+
+
 # ---- What the profile has
 
 
