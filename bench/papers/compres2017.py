@@ -354,10 +354,10 @@ def inefficient_above(rows):
 
 
 def larger_scale_further(rows):
-    """The MTCT on most ranks."""
+    """The efficiency on most ranks, over the best one."""
     most = max(column(rows, "ranks"))
-    found = [(row["order"], row["mtct"]) for row in of(rows, ranks=most)]
-    return Finding(grows([(order, 1 / mtct) for order, mtct in found], 0.8), ", ".join(f"{order}: {ratio(mtct)}" for order, mtct in found)) if len(found) > 1 else None
+    found = [(row["order"], row["efficiency"] / max(each["efficiency"] for each in of(rows, order=row["order"]))) for row in of(rows, ranks=most)]
+    return Finding(grows(found, 0.8), ", ".join(f"{order}: {ratio(part)}" for order, part in found)) if len(found) > 1 else None
 
 
 def never_efficient(rows):
