@@ -358,7 +358,7 @@ $(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard tests/expect.h tests
 $(BUILD)/tests/programs/interpose_%.so: plugin_flags += -I. -I$(BUILD)
 $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%.so,$(wildcard tests/programs/interpose_*.c)): $(GENERATED)/functions.h interpose/interpose.h
 # C++, and not linked with MPI: it finds that in the process.
-$(BUILD)/tests/programs/%.so: tests/programs/%.cpp $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
+$(BUILD)/tests/programs/%.so: tests/programs/%.cpp $(wildcard epop_api/epop/*.h*) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(CXX) -Iepop_api $(filter -I%,$(shell $(MPICC) -show)) -DMPICH_SKIP_MPICXX $(OPT) $(WARN) -fPIC -shared $(LDFLAGS) \
 	    $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib'
@@ -482,7 +482,7 @@ install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix 
 	install $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm "$(root)/bin"
 	install $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) "$(root)/lib/epop"
 	$(if $(modules),install -m 644 $(modules) "$(root)/lib/epop")
-	install -m 644 epop_api/epop/*.h "$(root)/include/epop"
+	install -m 644 epop_api/epop/*.h epop_api/epop/epop.hpp "$(root)/include/epop"
 	install -m 644 $(LIB)/libepop.so.$(SOVERSION) $(LIB)/libepop_mpi.so.$(SOVERSION) "$(root)/lib"
 	install -m 644 $(ENTRY) "$(root)/lib/epop"
 	ln -sf libepop.so.$(SOVERSION) "$(root)/lib/libepop.so"

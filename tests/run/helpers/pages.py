@@ -135,7 +135,7 @@ class Runner:
             actions = {"file:": self.file, "into": self.into, "wrong": self.wrong, "compiles": self.compiles}
             assert kind in actions, f"{block.where}: nothing says how to test this C block"
             actions[kind](block, name.split()[-1] if name else "")
-        elif block.language in ("fortran", "ini") and kind == "file:":
+        elif block.language in ("fortran", "cpp", "ini") and kind == "file:":
             (self.space.directory / name).write_text(block.text)
         elif block.marker == "run":
             self.commands(block)
