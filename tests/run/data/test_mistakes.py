@@ -65,8 +65,8 @@ JOINING = {"count": "described array 'u': the count is 100 on rank 0 and 101 on 
            "negative": "a joining rank: described 'u': its distribution has a negative count or a block below 1"}
 
 
-def refuse_and_go_on(space, fault, options, late=()):
-    it = space.start_epop("--start", "2", *options, MISTAKES, f"fault={fault}", "joining", *late, f"steps={MANY}", ranks=3)
+def refuse_and_go_on(space, fault, late=(), options=("--start", "2"), ranks=3):
+    it = space.start_epop(*options, MISTAKES, f"fault={fault}", "joining", *late, f"steps={MANY}", ranks=ranks)
     space.wait_until_all_are_here()
     for size in (3, 3):
         result = space.epopctl("resize", str(size), "--wait")
@@ -81,16 +81,16 @@ def refuse_and_go_on(space, fault, options, late=()):
 @pytest.mark.parametrize("fault", JOINING)
 def test_a_joining_rank(space, fault):
     """The resize is refused each time, and the job goes on."""
-    refuse_and_go_on(space, fault, ())
+    refuse_and_go_on(space, fault)
 
 
 def test_a_joining_rank_of_a_program_that_makes_its_data_later(space):
-    refuse_and_go_on(space, "count", (), ("late",))
+    refuse_and_go_on(space, "count", ("late",))
 
 
 @joining.needed
 def test_a_rank_of_another_launch(space):
-    refuse_and_go_on(space, "count", ("--backend", "join"))
+    refuse_and_go_on(space, "count", options=("--backend", "join"), ranks=2)
 
 
 @pytest.mark.parametrize("late", [(), ("late",)], ids=["in INIT", "later"])
