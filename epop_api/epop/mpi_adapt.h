@@ -97,6 +97,12 @@ EPOP_API int epop_mpi_adapt_described(void);
 
 /* ---- Choices, and the window ---------------------------------------------------- */
 
+/* For interpreters: says before MPI_Init_adapt that the executable interprets a script. The job, its checkpoints and
+ * its process sets are called `name`, which is copied, and not as the executable. The probe in which the job is told to
+ * stop ends MPI, but not the process: it answers MPI_ADAPT_FALSE with the status LEAVING. No effect in a program under
+ * `epop`. Local. */
+EPOP_API int epop_mpi_script(const char *name);
+
 /* What a leaving process does in commit. */
 typedef enum epop_mpi_leave {
     EPOP_MPI_LEAVE_RETURN = 0, /* returns; the default */

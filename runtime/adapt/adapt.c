@@ -61,12 +61,14 @@ int epop__instead_MPI_Init_adapt(int *argc, char ***argv, int *local_status)
 
 /* ---- The probe -------------------------------------------------------------------- */
 
-/* All processes are told at the same probe. There is no answer of a probe that means it. */
+/* All processes are told at the same probe. There is no answer of a probe that means it: only an interpreter, which has
+ * much of the script to end, goes on as if it had left. */
 static void stop(void)
 {
     epop__job_ended();
     part_end();
-    exit(part_others_status());
+    if (!part_is_script())
+        exit(part_others_status());
 }
 
 /* From one probe to the next is an iteration: all there is to be counted. */
@@ -94,8 +96,10 @@ static void hold(const struct elastic *e, int64_t count)
     struct error unheard;
     epop__tally_end(&e->live->tally, count);
     enum action action = part_hold(e, count);
-    if (action == ACTION_STOP)
+    if (action == ACTION_STOP) {
         stop();
+        return;
+    }
     if (action == ACTION_ADAPT)
         e->window_open(e->context, &unheard); /* if it cannot be, it is off everywhere */
     if (world.state == WINDOW_NONE)
@@ -161,6 +165,8 @@ static MPI_Info describe(const epop_window_t *window)
 /* A probe has three answers, none of which is NEW (chapter 6.1.2). One that joined is like the others after commit. */
 static enum epop_status status_in_probe(void)
 {
+    if (part_now() == PART_FINALIZED)
+        return EPOP_LEAVING;
     if (world.state == WINDOW_OFFERED)
         return world.window.status;
     if (world.status == EPOP_LEAVING || (world.status == EPOP_JOINING && !world.committed))
@@ -189,7 +195,8 @@ int epop__instead_MPI_Probe_adapt(int *pending_adaptation, int *local_status, MP
     *local_status = told(status_in_probe());
     if (info)
         *info = *pending_adaptation ? describe(&world.window) : MPI_INFO_NULL;
-    part_tell_fault(info);
+    if (part_now() != PART_FINALIZED)
+        part_tell_fault(info);
     return MPI_SUCCESS;
 }
 
@@ -315,4 +322,13 @@ int epop_mpi_leave(epop_mpi_leave_t how)
     if (leaving_choose(how))
         return part_wrong("epop_mpi_leave", MPI_ERR_ARG, "it takes EPOP_MPI_LEAVE_RETURN or EPOP_MPI_LEAVE_COMMIT");
     return MPI_SUCCESS;
+}
+
+int epop_mpi_script(const char *name)
+{
+    if (!name || !*name)
+        return part_wrong("epop_mpi_script", MPI_ERR_ARG, "the script has no name");
+    if (part_now() != PART_OUTSIDE)
+        return part_wrong("epop_mpi_script", MPI_ERR_OTHER, "it was called after MPI_Init_adapt");
+    return part_interpret(name) ? MPI_SUCCESS : part_wrong("epop_mpi_script", MPI_ERR_OTHER, "out of memory");
 }

@@ -112,6 +112,20 @@ const char *part_program_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static char *script; /* its name; NULL: the executable is the program */
+
+bool part_interpret(const char *name)
+{
+    free(script);
+    script = strdup(name);
+    return script;
+}
+
+bool part_is_script(void)
+{
+    return script;
+}
+
 /* ---- Going on from a checkpoint ----------------------------------------------------------------- */
 
 static int64_t probes_before; /* the first one of this process */
@@ -171,7 +185,7 @@ static epop_program_t *description(const char *path, int rigid)
 {
     static epop_element_t loop = {.type = EPOP_EP, .name = "main"};
     static epop_program_t program = {.size = 1, .elements = &loop, .abi_version = EPOP_ABI_VERSION, .finalizer = -1};
-    program.name = part_program_name(path);
+    program.name = script ? script : part_program_name(path);
     if (rigid) {
         loop.type = EPOP_RP;
         program.sizes.min = program.sizes.max = rigid;

@@ -60,6 +60,11 @@ void part_locate(int rank, int size);
 /* The rank that was said so. Any thread. */
 int part_rank(void);
 
+/* The executable interprets a script of that name, which is copied. False: out of memory. Before part_begin. */
+bool part_interpret(const char *name);
+/* Does it? */
+bool part_is_script(void);
+
 /* What joining processes are started as: the file that runs, or "" if that is not known; text is where it is put. */
 const char *part_program_path(char *text, size_t size);
 

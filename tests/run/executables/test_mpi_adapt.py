@@ -128,6 +128,21 @@ def test_begin_by_a_status_of_the_past(space, loop):
 # ---- Where no processes can be started, too ------------------------------------------------------
 
 
+def test_a_script(space):
+    """Of an interpreter: the job is called by its name, and a stop is not the end of the process."""
+    running = start(space, compile_c(source("script"), space.directory / "interpreter", *LINKED))
+    status = space.status()
+    assert re.fullmatch(r"simulation-\d+", status["job"]) and status["program"] == "simulation", status
+    result = space.stop(running)
+    assert result.out == "it goes on to its end\n" * 2 and result.err == "", result
+
+
+def test_a_script_is_named_before_the_job_begins(space):
+    running = start(space, compile_c(source("script"), space.directory / "interpreter", *LINKED), "late", ranks=1)
+    result = space.stop(running)
+    assert result.out == "it goes on to its end\n" and result.err == "epop: epop_mpi_script: it was called after MPI_Init_adapt\n", result
+
+
 def test_shrink(space, loop):
     """By every MPI library under Hydra: leaving processes end for real while the other goes on."""
     end = space.directory / "end"
