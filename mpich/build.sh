@@ -7,6 +7,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/recipe.sh"
 . "$here/source.sh"
+. "$here/stages.sh"
 
 configure() {
     rm -rf "$work/objects"
@@ -46,69 +47,12 @@ check_language() { # COMPILER SUFFIX SOURCE
     timeout 60 "$prefix/bin/mpiexec" -n 2 "$work/language"
 }
 
-# Writes what comes in to the log, and while there is much to compile says every 15 s how far it is.
-follow() { # NAME LOG
-    local begin=$SECONDS said=$SECONDS files=0 line
-    while IFS= read -r line; do
-        echo "$line" >>"$2"
-        [[ $line != '  CC '* ]] || files=$((files + 1))
-        if [ $((SECONDS - said)) -ge 15 ] && [ "$files" -gt 0 ]; then
-            said=$SECONDS
-            printf '  %-10s %4d s, %d files\n' "$1" $((SECONDS - begin)) "$files"
-        fi
-    done
-}
-
-# stage NAME COMMAND...: once, unless a former call came so far. Says how long it took, or where it failed.
-stage() {
-    local name=$1 begin=$SECONDS log=$logs/$1.txt status
-    shift
-    [ ! -e "$work/done/$name" ] || return 0
-    : >"$log"
-    set +e # what stands in a condition would not end at its first error
-    (set -e && "$@") 2>&1 </dev/null | follow "$name" "$log"
-    status=${PIPESTATUS[0]}
-    set -e
-    if [ "$status" != 0 ]; then
-        tail -n 15 "$log" >&2
-        fail "'$name' failed after $((SECONDS - begin)) s, see $log; the next call goes on there"
-    fi
-    printf '  %-10s %4d s\n' "$name" $((SECONDS - begin))
-    touch "$work/done/$name"
-}
-
-# Two builds at once would write the same files; the second one waits, and finds its work done.
-lock() {
-    mkdir -p "$cache" && [ -w "$cache" ] || fail "EPOP_CACHE can name another directory for the build than '$cache'"
-    exec 9>"$cache/lock"
-    flock --nonblock 9 || {
-        echo "mpich: another build is running, waiting for it"
-        flock 9
-    }
-}
-
-# A build that was begun with other options is of no use.
-prepare() {
-    local options
-    options=$(recipe_options)
-    if [ "$(cat "$work/recipe" 2>/dev/null)" != "$options" ]; then
-        rm -rf "$work"
-        mkdir -p "$work"
-        echo "$options" >"$work/recipe"
-    fi
-    mkdir -p "$work/done" "$logs"
-}
-
 build() {
     echo "building MPICH $version, $device${languages:+, with$languages}, for $prefix (once, some minutes; logs in $logs)"
-    prepare
+    prepare "$(recipe_options)"
     # shellcheck disable=SC2046
     stage packages "$here/../deps.sh" $(recipe_packages)
-    if [ ! -e "$cache/source/mpich_$version.complete" ]; then
-        stage index source_index
-        stage download source_download
-    fi
-    stage unpack source_unpack "$work/source"
+    stages_source
     stage configure configure
     stage compile compile
     stage install install_tree

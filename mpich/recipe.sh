@@ -2,8 +2,10 @@
 # Which MPICH a device means: sourced by the other scripts of this folder, with the device as recipe_choose's argument.
 # The version is that of the system's own MPICH package, so that programs built with either can be exchanged.
 
+package=mpich # the source package
+
 fail() {
-    echo "mpich: $*" >&2
+    echo "$package: $*" >&2
     exit 1
 }
 

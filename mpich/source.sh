@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2164
 # The source package, by apt from the same archives as the system's packages, which checks their signatures.
-# Sourced by build.sh. apt's configuration and its lists stay as they are: everything goes below the cache.
+# Sourced by the scripts that build one: `package` is its name, `version` the upstream version. apt's configuration and
+# its lists stay as they are: everything goes below the cache.
 
 # The system's package sources once more, asked for sources.
 source_lists() {
@@ -26,7 +27,7 @@ source_apt() {
 
 # The newest revision of the package with this upstream version.
 source_revision() {
-    source_apt apt-cache showsrc mpich | awk -v wanted="$version" '/^Version: / {
+    source_apt apt-cache showsrc "$package" | awk -v wanted="$version" '/^Version: / {
         upstream = $2
         sub(/^[0-9]+:/, "", upstream)
         sub(/-[^-]*$/, "", upstream)
@@ -47,18 +48,18 @@ source_download() {
     revision=$(source_revision)
     mkdir -p "$cache/source"
     cd "$cache/source"
-    source_apt apt-get source --download-only "mpich=$revision"
-    echo "$revision" >"mpich_$version.complete"
+    source_apt apt-get source --download-only "$package=$revision"
+    echo "$revision" >"${package}_$version.complete"
     rm -rf "$cache/apt"
 }
 
 # Unpacks into the directory $1, all or nothing. The test suite is left out, its configure takes long.
 source_unpack() {
     local revision
-    revision=$(cat "$cache/source/mpich_$version.complete")
+    revision=$(cat "$cache/source/${package}_$version.complete")
     rm -rf "$1" "$1.part"
     # apt has checked what it fetched; dpkg-source would ask for the uploader's key.
-    dpkg-source --no-check -x "$cache/source/mpich_${revision#*:}.dsc" "$1.part"
+    dpkg-source --no-check -x "$cache/source/${package}_${revision#*:}.dsc" "$1.part"
     rm -rf "$1.part/test/mpi"
     mv "$1.part" "$1"
 }
