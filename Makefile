@@ -94,8 +94,12 @@ no_bench := $(if $(call exists,hdf5-mpich),,checkpoint) $(if $(call exists,scala
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(filter-out $(no_bench:%=bench/%.c),$(wildcard bench/*.c)))
 bench_programs := $(patsubst bench/programs/%.c,$(BUILD)/bench/%.so,$(wildcard bench/programs/*.c))
 
-.PHONY: all html deps demo test test-deps tests units benches bench papers soak mpich mpich-info install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples)
+# The package for Python, which finds libepop_mpi by its own place in the tree.
+PYTHON_PACKAGE := lib/python3/dist-packages/epop
+python   := $(patsubst python/epop/%.py,$(BUILD)/$(PYTHON_PACKAGE)/%.py,$(wildcard python/epop/*.py))
+
+.PHONY: all html deps demo test test-deps tests units benches bench papers soak mpich mpich-info mpi4py install clean format help
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples) $(python)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -109,6 +113,7 @@ help:
 	@echo "make papers     repeat evaluations of papers, into docs/internals/papers.md; with DEVICE=ch3:sock (PAPERS='martin2023')"
 	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi,"
 	@echo "                MPICH_LANGUAGES='fortran c++': with mpif90 and mpicxx)"
+	@echo "make mpi4py     build mpi4py with MPICH, for elastic scripts in Python, once (docs/guide/python.md)"
 	@echo "make mpich-info show which MPICH is used and what it can do"
 	@echo "make DEVICE=ch3:sock [all|test|...]   the same with that MPICH, into build/ch3-sock/ (docs/reference/mpich.md)"
 	@echo "make REPORT=no [all|install]   without epop-report, which needs node and npm to be built"
@@ -247,6 +252,9 @@ plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
+$(python): $(BUILD)/$(PYTHON_PACKAGE)/%.py: python/epop/%.py
+	$(announce)
+	$(Q)install -D -m 644 $< $@
 # Drivers of one's own see the public headers, too.
 $(BUILD)/drivers/%.so: programs/drivers/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
@@ -445,6 +453,8 @@ mpich:
 	@MPICH_LANGUAGES='$(MPICH_LANGUAGES)' mpich/build.sh $(or $(MPICH_DEVICE),$(DEVICE),ch3:sock)
 mpich-info:
 	@MPICC=$(MPICC) MPIEXEC=$(MPIEXEC) mpich/capabilities.sh
+mpi4py:
+	@PYTHON=$(PYTHON) python/mpi4py.sh
 ifneq ($(DEVICE),)
 $(MPICC):
 	@mpich/build.sh $(DEVICE)
@@ -454,7 +464,7 @@ endif
 # epop finds its library, and the installed programs, relative to itself: the tree can be moved.
 root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 # Pages and sources have the places that they have here, so that links between them lead there.
-documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard docs/*/*.md docs/*/*/*.md docs/*/*.svg docs/*/*.png \
+documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard python/examples/*.py docs/*/*.md docs/*/*/*.md docs/*/*.svg docs/*/*.png \
     $(foreach end,c h f90,programs/*.$(end) programs/*/*.$(end) examples/*/*.$(end)))
 # What shells complete is what --help says.
 completed := epop epopctl epopsim epoprm $(if $(filter no,$(REPORT)),,epop-report)
@@ -491,6 +501,8 @@ install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix 
 	install -m 644 $(BUILD)/EPOPConfig.cmake $(BUILD)/EPOPConfigVersion.cmake "$(root)/lib/cmake/EPOP"
 	install -m 644 $(programs) "$(root)/lib/epop/programs"
 	install -m 644 $(examples) "$(root)/lib/epop/examples"
+	install -d "$(root)/$(PYTHON_PACKAGE)"
+	install -m 644 $(python) "$(root)/$(PYTHON_PACKAGE)"
 	install -m 644 docs/man/*.1 "$(root)/share/man/man1"
 	install -m 644 $(MAN3)/*.3 "$(root)/share/man/man3"
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"

@@ -231,7 +231,7 @@ on_sock=(
     # What happens in a launch of its own, too: ends, crashes, hangs, children, words with a supervisor.
     ends crash stopped faults force children recover_words where debug_stops measure outlook trace unwritten capabilities interpose papers
     # Executables grow by new processes alone.
-    shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg loops fortran
+    shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg loops fortran python
     # Data moves to processes that join, also ahead of the window.
     ahead describe kinds mistakes cxx stencil restart_programs
     # No test of these needs it, but here --backend auto is join, and the pool connects joining ranks ahead, as those that wait sleep.

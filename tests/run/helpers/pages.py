@@ -2,7 +2,7 @@
 
 A comment on the line before a block says what to do with it:
 
-    <!-- file: NAME -->       C: a complete source file, compiled; Fortran, ini: one that a command of the page reads
+    <!-- file: NAME -->       C: a complete source file, compiled; Fortran, Python, ini: one that a command of the page reads
     <!-- into NAME -->        C: functions that replace those of the same name in it, or are added; compiled
     <!-- wrong in NAME -->    C: likewise in a copy, which is resized once; the text block behind is how its job ends
     <!-- compiles -->         C: a part that compiles by itself
@@ -135,7 +135,7 @@ class Runner:
             actions = {"file:": self.file, "into": self.into, "wrong": self.wrong, "compiles": self.compiles}
             assert kind in actions, f"{block.where}: nothing says how to test this C block"
             actions[kind](block, name.split()[-1] if name else "")
-        elif block.language in ("fortran", "cpp", "ini") and kind == "file:":
+        elif block.language in ("fortran", "cpp", "ini", "python") and kind == "file:":
             (self.space.directory / name).write_text(block.text)
         elif block.marker == "run":
             self.commands(block)

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Usage: python/mpi4py.sh [where]. Builds mpi4py with MPICH from the distribution's source package into the cache (EPOP_CACHE), once, as
+# mpich/build.sh builds MPICH, and prints the folder for PYTHONPATH; with `where` only prints it. One build serves every MPICH of the soname
+# libmpich.so.12. MPICC is MPICH's compiler command, PYTHON the interpreter, MPI4PY_VERSION another upstream version that the archive has,
+# MPI4PY_SOURCE a folder that has the source, for machines without such an archive.
+set -eu
+mpich=$(cd "$(dirname "$0")/../mpich" && pwd)
+. "$mpich/recipe.sh"
+. "$mpich/source.sh"
+. "$mpich/stages.sh"
+package=mpi4py python=${PYTHON:-/usr/bin/python3} mpicc=${MPICC:-mpicc.mpich} mpiexec=${MPIEXEC:-mpiexec.mpich}
+
+# The upstream version that apt would install.
+choose_version() {
+    version=${MPI4PY_VERSION:-$(apt-cache show --no-all-versions python3-mpi4py 2>/dev/null |
+        sed -n 's/^Version: \([0-9]*:\)\{0,1\}\([^-]*\)-.*$/\2/p')}
+    [ -n "$version" ] || fail "no version known: apt has no python3-mpi4py; set MPI4PY_VERSION"
+}
+
+options() {
+    echo "$mpicc $("$python" -c 'import sys; print(*sys.version_info[:2], sep=".")')"
+}
+
+copy_source() {
+    rm -rf "$work/source"
+    cp -R "$MPI4PY_SOURCE" "$work/source"
+}
+
+compile() {
+    cd "$work/source"
+    nice -n 19 "$python" setup.py build --mpicc="$mpicc"
+}
+
+install_tree() {
+    rm -rf "$work/stage" "$prefix"
+    mkdir "$work/stage"
+    cp -R "$work"/source/build/lib*/mpi4py "$work/stage"
+    mv "$work/stage" "$prefix"
+}
+
+check() {
+    PYTHONPATH=$prefix timeout 60 "$mpiexec" -n 2 "$python" -c '
+from mpi4py import MPI
+assert MPI.COMM_WORLD.size == 2 and MPI.get_vendor()[0] == "MPICH", MPI.get_vendor()'
+}
+
+build() {
+    echo "building mpi4py $version for $prefix (once, some minutes; logs in $logs)"
+    prepare "$(options)"
+    stage packages "$mpich/../deps.sh" apt dpkg-dev gcc libc6-dev python3-dev python3-setuptools cython3 python3-numpy
+    if [ -n "${MPI4PY_SOURCE:-}" ]; then stage copy copy_source; else stages_source; fi
+    stage compile compile
+    stage install install_tree
+    stage check check
+    options >"$prefix/recipe"
+    rm -rf "$work"
+}
+
+# A function, as the shell reads a script bit by bit: the file may change while it runs.
+main() {
+    choose_version
+    prefix=$cache/mpi4py-$version work=$cache/build/mpi4py-$version logs=$cache/log/mpi4py-$version
+    if [ "${1:-}" != where ] && [ "$(cat "$prefix/recipe" 2>/dev/null)" != "$(options)" ]; then
+        lock
+        [ "$(cat "$prefix/recipe" 2>/dev/null)" = "$(options)" ] || build >&2
+    fi
+    echo "$prefix"
+    exit
+}
+main "$@"
