@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Usage: packaging/deb.sh [FOLDER]. Makes Debian packages of the last commit (epop, libepop-dev, epop-doc) and puts them into FOLDER
+# Usage: packaging/deb.sh [FOLDER]. Makes Debian packages of the last commit (epop, libepop-dev, python3-epop, epop-doc) and puts them into FOLDER
 # (build/deb), by what packaging/debian/ says. Its Build-Depends have to be installed: apt-get build-dep ./packaging, or mk-build-deps.
 set -eu
 cd "$(dirname "$0")/.."

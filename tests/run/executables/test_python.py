@@ -213,10 +213,9 @@ def test_one_rank_fails(space, python, fault, line):
     assert result.status == 1 and line in result.err, result
 
 
-@joining.needed
 def test_an_exception_in_a_window(space, python):
     running = python("plain.py", space.directory / "end", "window")
-    assert space.epopctl("resize", 3, "--wait").status != 0
+    assert space.epopctl("resize", 1, "--wait").status != 0
     result = running.wait()
     assert result.status != 0 and "ValueError: this block is wrong" in result.err, result
 

@@ -28,7 +28,7 @@ exec chroot "$root" "$@"
 USE = """
 set -eu
 cd /tmp
-dpkg -i ./epop_*.deb ./libepop-dev_*.deb ./epop-doc_*.deb >/dev/null
+dpkg -i ./epop_*.deb ./libepop-dev_*.deb ./python3-epop_*.deb ./epop-doc_*.deb >/dev/null
 mpicc.mpich -O2 -shared -fPIC pi.c -o pi.so $(pkg-config --cflags --libs epop)
 mpiexec.mpich -n 2 epop --start 1 ./pi.so >output &
 until epopctl resize 2 --wait; do kill -0 $!; done
@@ -36,8 +36,9 @@ epopctl stop --wait
 wait $!
 tail -n 1 output
 man -w epop epop_redist
+/usr/bin/python3 -c "import importlib.util; print(importlib.util.find_spec('epop').origin)"
 ls /usr/share/doc/epop/html/index.html
-dpkg -r epop-doc libepop-dev epop >/dev/null
+dpkg -r epop-doc python3-epop libepop-dev epop >/dev/null
 ! command -v epop
 """
 
@@ -69,5 +70,6 @@ def test_installed_and_used(packages, tmp_path):
                             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"})
     assert result.returncode == 0, result
     assert re.search(r"^done: 1 -> 2\n", result.stdout, flags=re.M) and re.search(r"^[12] ranks: pi is 3.14159\d after", result.stdout, flags=re.M), result
+    assert "/usr/lib/python3/dist-packages/epop/__init__.py\n" in result.stdout
     assert "/man1/epop.1" in result.stdout and "/man3/epop_redist" in result.stdout
     assert not (tmp_path / "elsewhere/root").exists() and shutil.which("epopctl") != "/usr/bin/epopctl"
