@@ -286,9 +286,10 @@ class Items(Part):
         self.local[:] = items
 
     def _owner_of(self, item, size, _):
-        if self._owners is None or self._owners[0] != size:
-            self._owners = size, numpy.broadcast_to(self.owner(self.local, size), self.count.value).tolist()
-        return self._owners[1][(item - self.address.value) // self.dtype.itemsize]
+        known = self._owners  # which another thread may forget
+        if known is None or known[0] != size:
+            known = self._owners = size, numpy.broadcast_to(self.owner(self.local, size), self.count.value).tolist()
+        return known[1][(item - self.address.value) // self.dtype.itemsize]
 
     def exchange(self):
         """Sends items whose owner is another rank there. Collective over the world."""

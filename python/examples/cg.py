@@ -12,7 +12,8 @@ import scipy.sparse
 from mpi4py import MPI
 
 world = MPI.COMM_WORLD
-side, systems = map(int, (sys.argv[1:3] + ["100", "10"][len(sys.argv) - 1:])[:2])
+side = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+systems = int(sys.argv[2]) if len(sys.argv) > 2 else 10
 count = side * side
 rows = epop.Cuts("rows", count, weights="A")
 A = epop.Rows("A", count, layout=rows)

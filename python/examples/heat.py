@@ -10,7 +10,8 @@ import epop
 import numpy
 from mpi4py import MPI
 
-side, steps = map(int, (sys.argv[1:3] + ["200", "20000"][len(sys.argv) - 1:])[:2])
+side = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+steps = int(sys.argv[2]) if len(sys.argv) > 2 else 20000
 heat = epop.Grid("heat", (side, side))
 
 if epop.is_new():
