@@ -57,7 +57,8 @@ static struct balance *balance_of(const struct handle *h)
 }
 
 /* Without memory for it one is not noted, and then it is not missed either. */
-void handles_add(const struct place *place, enum handle_kind kind, int value, int root, enum interpose_function made_by)
+void handles_add(const struct place *place, enum handle_kind kind, uintptr_t value, int root,
+                 enum interpose_function made_by)
 {
     pthread_mutex_lock(&lock);
     if (array_reserve(&list, &room, count + 1, sizeof *list) == 0) {
@@ -75,7 +76,7 @@ void handles_add(const struct place *place, enum handle_kind kind, int value, in
     pthread_mutex_unlock(&lock);
 }
 
-static size_t find_last_made(enum handle_kind kind, int value)
+static size_t find_last_made(enum handle_kind kind, uintptr_t value)
 {
     size_t i = count;
     while (i > 0 && (list[i - 1].kind != kind || list[i - 1].value != value))
@@ -83,7 +84,7 @@ static size_t find_last_made(enum handle_kind kind, int value)
     return i;
 }
 
-void handles_set(enum handle_kind kind, int value, int root, const char *set)
+void handles_set(enum handle_kind kind, uintptr_t value, int root, const char *set)
 {
     pthread_mutex_lock(&lock);
     size_t found = find_last_made(kind, value);
@@ -94,7 +95,7 @@ void handles_set(enum handle_kind kind, int value, int root, const char *set)
     pthread_mutex_unlock(&lock);
 }
 
-void handles_remove(enum handle_kind kind, int value)
+void handles_remove(enum handle_kind kind, uintptr_t value)
 {
     pthread_mutex_lock(&lock);
     size_t found = find_last_made(kind, value);
@@ -108,7 +109,7 @@ void handles_remove(enum handle_kind kind, int value)
     pthread_mutex_unlock(&lock);
 }
 
-bool handles_find(enum handle_kind kind, int value, struct handle *copy)
+bool handles_find(enum handle_kind kind, uintptr_t value, struct handle *copy)
 {
     pthread_mutex_lock(&lock);
     size_t found = find_last_made(kind, value);

@@ -6,6 +6,8 @@
 #ifndef DEBUG_HANDLES_H
 #define DEBUG_HANDLES_H
 
+#include <stdint.h>
+
 #include "driver/debug/contract.h"
 #include "interpose/interpose.h"
 
@@ -25,7 +27,7 @@ enum handle_kind {
 
 struct handle {
     enum handle_kind kind;
-    int value;
+    uintptr_t value; /* MPICH's handles are numbers, those of MPI's standard interface are pointers */
     int root; /* of communicators and requests, and of groups of process sets: the number of the world that they come
                  from, or ROOT_NONE */
     char set[64]; /* the process set that it is of; "": of none */
@@ -39,14 +41,14 @@ struct handle {
 void handles_reset(int elements);
 void handles_free(void);
 
-void handles_add(const struct place *place, enum handle_kind kind, int value, int root,
+void handles_add(const struct place *place, enum handle_kind kind, uintptr_t value, int root,
                  enum interpose_function made_by);
 /* The one made last with this value is of a process set, in that world. */
-void handles_set(enum handle_kind kind, int value, int root, const char *set);
+void handles_set(enum handle_kind kind, uintptr_t value, int root, const char *set);
 /* The one made last of those with this value; nothing happens if there is none. */
-void handles_remove(enum handle_kind kind, int value);
+void handles_remove(enum handle_kind kind, uintptr_t value);
 /* Likewise, a copy; false: there is none. */
-bool handles_find(enum handle_kind kind, int value, struct handle *copy);
+bool handles_find(enum handle_kind kind, uintptr_t value, struct handle *copy);
 
 /* A block has ended: has it left more behind than before, too often in a row? */
 void handles_check_growth(const struct debug *debug);

@@ -1,7 +1,7 @@
 /*
  * Watches the program's MPI calls by the letters of their parameters: what they make and free, and who uses a
- * communicator that is gone. In MPICH handles are numbers, and one that was freed is given out again, so the
- * communicators of windows that are over are remembered.
+ * communicator that is gone. A handle that was freed is given out again, so the communicators of windows that are over
+ * are remembered.
  */
 #include "driver/debug/observe.h"
 
@@ -17,7 +17,7 @@
 #include "runtime/base/array.h"
 #include "runtime/world/world.h"
 
-_Static_assert(sizeof(MPI_Comm) == sizeof(int) && sizeof(MPI_Request) == sizeof(int), "handles are numbers");
+_Static_assert(sizeof(MPI_Comm) == sizeof(MPI_Request) && sizeof(MPI_Comm) == sizeof(MPI_Session), "handles are alike");
 
 static struct debug *debug; /* NULL: nothing is observed */
 
@@ -75,7 +75,7 @@ static int worlds_root(MPI_Comm comm)
     pthread_mutex_unlock(&worlds_lock);
     if (root != ROOT_NONE)
         return root;
-    return handles_find(HANDLE_COMM, comm, &made) ? made.root : ROOT_NONE;
+    return handles_find(HANDLE_COMM, (uintptr_t)comm, &made) ? made.root : ROOT_NONE;
 }
 
 /* ---- Worlds: communicators that are gone -------------------------------------------------------- */
@@ -258,11 +258,11 @@ static void worlds_stop(void)
 /* ---- Calls of MPI: which of them free ----------------------------------------------------------- */
 
 /* What a function that may free had for arguments. One call per thread is observed at a time. */
-static _Thread_local int freed;
+static _Thread_local uintptr_t freed;
 static _Thread_local struct {
     int count;
     size_t room;
-    int *values;
+    uintptr_t *values;
 } requests;
 
 static const struct {
@@ -289,6 +289,12 @@ static int find_freeing(enum interpose_function function)
     return i;
 }
 
+/* Not every MPI has the older one. */
+static bool sets_attribute(enum interpose_function function)
+{
+    return function == INTERPOSE_MPI_Comm_set_attr || !strcmp(epop__interpose_name(function), "MPI_Attr_put");
+}
+
 /* Those that give back, or take, a handle without making one. Those for Fortran go by their names: not every MPI has
  * them. */
 static bool makes_nothing(enum interpose_function function)
@@ -304,15 +310,22 @@ static bool makes_nothing(enum interpose_function function)
 
 /* ---- Calls of MPI: arguments -------------------------------------------------------------------- */
 
-/* The handles behind a parameter that is a pointer or an array. */
-static int *handles_at(void *const arguments[], int i)
+/* The handles, of whatever kind, behind a parameter that is a pointer or an array; NULL: it is. */
+static const void *handles_at(void *const arguments[], int i)
 {
-    return *(int **)arguments[i];
+    return *(const void **)arguments[i];
+}
+
+static uintptr_t handle_of(const void *handles, int i)
+{
+    MPI_Comm handle;
+    memcpy(&handle, (const char *)handles + (size_t)i * sizeof handle, sizeof handle);
+    return (uintptr_t)handle;
 }
 
 /* Where the requests stand that a function may complete, and how many. A function that starts one has its request
  * last and other parameters before it. */
-static int *completed_requests(const char *letters, void *const arguments[], int *count)
+static const void *completed_requests(const char *letters, void *const arguments[], int *count)
 {
     const char *array = strchr(letters, 'A');
     *count = 0;
@@ -325,11 +338,11 @@ static int *completed_requests(const char *letters, void *const arguments[], int
 
 static void keep_requests(const char *letters, void *const arguments[])
 {
-    int *now = completed_requests(letters, arguments, &requests.count);
+    const void *now = completed_requests(letters, arguments, &requests.count);
     if (!now || array_reserve(&requests.values, &requests.room, (size_t)requests.count, sizeof *requests.values))
         requests.count = 0;
-    else
-        memcpy(requests.values, now, (size_t)requests.count * sizeof *now);
+    for (int r = 0; r < requests.count; r++)
+        requests.values[r] = handle_of(now, r);
 }
 
 /* ---- Calls of MPI: before and behind ------------------------------------------------------------ */
@@ -342,9 +355,9 @@ static void enter_mpi(void *context, enum interpose_function function, void *con
     for (int p = 0; letters[p]; p++)
         if (letters[p] == 'c')
             worlds_check_use(debug, function, *(MPI_Comm *)arguments[p]);
-    freed = i < FREEING && handles_at(arguments, 0) ? *handles_at(arguments, 0) : 0;
+    freed = i < FREEING && handles_at(arguments, 0) ? handle_of(handles_at(arguments, 0), 0) : 0;
     if (i < FREEING && freeing[i].kind == HANDLE_COMM)
-        worlds_check_free(debug, function, freed);
+        worlds_check_free(debug, function, (MPI_Comm)freed);
     keep_requests(letters, arguments);
     collectives_check(debug, function, arguments);
 }
@@ -355,11 +368,13 @@ static int root_of_call(const char *letters, void *const arguments[])
     return comm ? worlds_root(*(MPI_Comm *)arguments[comm - letters]) : ROOT_NONE;
 }
 
-static bool is_null_handle(enum handle_kind kind, int value)
+static bool is_null_handle(enum handle_kind kind, uintptr_t value)
 {
-    static const int null[HANDLE_KINDS] = {MPI_COMM_NULL, MPI_REQUEST_NULL, MPI_DATATYPE_NULL, MPI_GROUP_NULL,
-                                           MPI_OP_NULL,   MPI_WIN_NULL,     MPI_INFO_NULL,     MPI_SESSION_NULL};
-    return value == null[kind] || (kind == HANDLE_GROUP && value == MPI_GROUP_EMPTY);
+    const uintptr_t null[HANDLE_KINDS] = {(uintptr_t)MPI_COMM_NULL,     (uintptr_t)MPI_REQUEST_NULL,
+                                          (uintptr_t)MPI_DATATYPE_NULL, (uintptr_t)MPI_GROUP_NULL,
+                                          (uintptr_t)MPI_OP_NULL,       (uintptr_t)MPI_WIN_NULL,
+                                          (uintptr_t)MPI_INFO_NULL,     (uintptr_t)MPI_SESSION_NULL};
+    return value == null[kind] || (kind == HANDLE_GROUP && value == (uintptr_t)MPI_GROUP_EMPTY);
 }
 
 static void note_new(enum interpose_function function, const char *letters, void *const arguments[])
@@ -367,13 +382,14 @@ static void note_new(enum interpose_function function, const char *letters, void
     static const char kinds[] = "CRTGOWIS";
     for (int p = 0; letters[p]; p++) {
         const char *kind = strchr(kinds, letters[p]);
-        int *made = kind ? handles_at(arguments, p) : NULL;
-        if (!made || (letters[p] == 'R' && p == 0) || is_null_handle((enum handle_kind)(kind - kinds), *made))
+        const void *at = kind ? handles_at(arguments, p) : NULL;
+        uintptr_t made = at ? handle_of(at, 0) : 0;
+        if (!at || (letters[p] == 'R' && p == 0) || is_null_handle((enum handle_kind)(kind - kinds), made))
             continue;
         if (letters[p] == 'C')
-            worlds_forget(*made);
+            worlds_forget((MPI_Comm)made);
         struct place place = contract_place(debug);
-        handles_add(&place, (enum handle_kind)(kind - kinds), *made, root_of_call(letters, arguments), function);
+        handles_add(&place, (enum handle_kind)(kind - kinds), made, root_of_call(letters, arguments), function);
     }
 }
 
@@ -383,21 +399,21 @@ static void note_set(enum interpose_function function, void *const arguments[])
     if (function == INTERPOSE_MPI_Group_from_session_pset) {
         const char *set = *(const char **)arguments[1];
         bool alone = !strcasecmp(set, "mpi://SELF");
-        handles_set(HANDLE_GROUP, *handles_at(arguments, 2),
+        handles_set(HANDLE_GROUP, handle_of(handles_at(arguments, 2), 0),
                     alone ? ROOT_NONE : worlds_root(interpose_world(MPI_COMM_WORLD)), set);
     } else if (function == INTERPOSE_MPI_Comm_create_from_group) {
         struct handle group;
-        if (handles_find(HANDLE_GROUP, *(int *)arguments[0], &group) && group.set[0])
-            handles_set(HANDLE_COMM, *handles_at(arguments, 4), group.root, group.set);
+        if (handles_find(HANDLE_GROUP, handle_of(arguments[0], 0), &group) && group.set[0])
+            handles_set(HANDLE_COMM, handle_of(handles_at(arguments, 4), 0), group.root, group.set);
     }
 }
 
 static void note_completed(const char *letters, void *const arguments[])
 {
     int count;
-    const int *now = completed_requests(letters, arguments, &count);
+    const void *now = completed_requests(letters, arguments, &count);
     for (int i = 0; i < requests.count; i++)
-        if (requests.values[i] != MPI_REQUEST_NULL && now[i] == MPI_REQUEST_NULL)
+        if (!is_null_handle(HANDLE_REQUEST, requests.values[i]) && is_null_handle(HANDLE_REQUEST, handle_of(now, i)))
             handles_remove(HANDLE_REQUEST, requests.values[i]);
     requests.count = 0;
 }
@@ -415,7 +431,7 @@ static void leave_mpi(void *context, enum interpose_function function, void *con
     if (!makes_nothing(function))
         note_new(function, letters, arguments);
     note_set(function, arguments);
-    if (function == INTERPOSE_MPI_Comm_set_attr || function == INTERPOSE_MPI_Attr_put)
+    if (sets_attribute(function))
         worlds_note_attribute();
 }
 

@@ -41,9 +41,9 @@ const char *epop__interpose_name(enum interpose_function function)
 static void *make(void *unused)
 {
     for (int i = 0; i < MADE; i++) {
-        handles_add(&place, HANDLE_REQUEST, HELD + i, ROOT_NONE, (enum interpose_function)0);
+        handles_add(&place, HANDLE_REQUEST, (uintptr_t)(HELD + i), ROOT_NONE, (enum interpose_function)0);
         if (i % 2)
-            handles_remove(HANDLE_REQUEST, HELD + i);
+            handles_remove(HANDLE_REQUEST, (uintptr_t)(HELD + i));
     }
     return unused;
 }
