@@ -10,6 +10,7 @@
 #include "runtime/adapt/sessions.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "runtime/base/thread.h"
 #include "runtime/member/asks.h"
 #include "runtime/member/member.h"
 #include "runtime/psets/psets.h"
@@ -17,13 +18,13 @@
 
 /* ---- Questions that the program does not wait for ----------------------------------------------- */
 
-/* An MPI request stands for each, and is complete when the answer has come. MPICH polls it wherever it is tested or
- * waited for. */
+/* An MPI request stands for each, and is complete when the answer has come. */
 
 struct later {
     void (*arrived)(void *context, const cJSON *answer);
     void (*finished)(void *context);
-    bool there, complete; /* under the member's lock; and completed for MPI */
+    bool there;    /* under the member's lock */
+    bool complete; /* where MPI polls: for MPI */
     MPI_Request request;
     char context[];
 };
@@ -65,7 +66,9 @@ static int later_cancel(void *state, int complete)
     return MPI_SUCCESS;
 }
 
-/* Who waits in MPI polls without a pause. */
+#ifdef MPICH_VERSION
+
+/* MPICH polls it wherever it is tested or waited for. Who waits in MPI polls without a pause. */
 static bool later_is_there(struct later *later)
 {
     struct timespec until = clock_in(CLOCK_MONOTONIC, 0.0001);
@@ -98,6 +101,39 @@ static int later_wait(int count, void **states, double timeout, MPI_Status *stat
     return MPI_SUCCESS;
 }
 
+static int later_begin(struct later *later)
+{
+    return MPIX_Grequest_start(later_query, later_release, later_cancel, later_poll, later_wait, later,
+                               &later->request);
+}
+
+#else
+
+/* In standard MPI another thread completes it: one for each, which sleeps. The request's end may be that of `later`. */
+static void *later_await(void *argument)
+{
+    struct later *later = argument;
+    pthread_mutex_lock(&world.member->lock);
+    while (!later->there && !world.member->finish)
+        pthread_cond_wait(&world.member->changed, &world.member->lock);
+    bool there = later->there;
+    pthread_mutex_unlock(&world.member->lock);
+    if (later->finished && there)
+        later->finished(later->context);
+    MPI_Grequest_complete(later->request);
+    return NULL;
+}
+
+static int later_begin(struct later *later)
+{
+    int error = MPI_Grequest_start(later_query, later_release, later_cancel, later, &later->request);
+    if (!error && thread_start(NULL, later_await, later))
+        return MPI_ERR_NO_MEM;
+    return error;
+}
+
+#endif
+
 /*
  * Asks (takes the message). arrived gets the answer, with a copy of context's `size` bytes, on the control thread; it
  * must not block or call MPI. finished (NULL: nothing) is called with that copy in the thread that completes the
@@ -115,8 +151,7 @@ static int later_ask(MPI_Session session, const char *function, cJSON *message,
     memcpy(later->context, context, size);
     later->arrived = arrived;
     later->finished = finished;
-    int error =
-        MPIX_Grequest_start(later_query, later_release, later_cancel, later_poll, later_wait, later, &later->request);
+    int error = later_begin(later);
     *request = later->request;
     if (!error && member_ask_beside(world.member, message, take_answer, later))
         return sessions_wrong(session, function, MPI_ERR_OTHER, "the job's control does not answer");

@@ -49,11 +49,18 @@ static bool is_spawned(const struct job_options *options)
     return backend_may_be(options->backend, &backend_spawn) && spawn_joining(&job.joining);
 }
 
+/* With an extension of MPICH's a thread of ours need not complete requests of process sets (runtime/adapt/psetop.c). */
+#ifdef MPICH_VERSION
+enum { COMPLETES = false };
+#else
+enum { COMPLETES = true };
+#endif
+
 /* The level of thread support that MPI is wanted with. */
 static int thread_level(const struct job_options *options)
 {
     bool preconnects = backend_may_be(options->backend, &backend_join) && !options->no_ahead && preconnect_wanted();
-    bool helped = options->spawn.async || preconnects || options->sessions;
+    bool helped = options->spawn.async || preconnects || options->sessions || (COMPLETES && options->executable);
     return helped ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
