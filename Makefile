@@ -49,7 +49,7 @@ epop_src := $(filter-out driver/helpers/%,$(wildcard driver/*/*.c))
 ctl_src  := $(wildcard epopctl/*.c)
 # Rooms that several programs take from, each as an archive: a program gets what it calls of them.
 room = $(patsubst %,$(BUILD)/rooms/%.a,$(1))
-rooms := runtime/base runtime/wire runtime/control runtime/hydra scheduler/daemon scheduler/journal scheduler/munge terminal
+rooms := runtime/base runtime/wire runtime/control runtime/hydra runtime/launch scheduler/daemon scheduler/journal scheduler/munge terminal
 lib_obj  := $(lib_src:%.c=$(OBJ)/%.o) $(OBJ)/interpose/names.o
 epop_obj := $(epop_src:%.c=$(OBJ)/%.o)
 ctl_obj  := $(ctl_src:%.c=$(OBJ)/%.o)
@@ -168,7 +168,7 @@ $(LIB)/libepop.a: $(lib_obj)
 	$(announce)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BIN)/epop: $(epop_obj) $(layer_obj) $(patsubst %,$(OBJ)/runtime/%.o,backends/device checkpoint/memory_place loops/loops loops/follower) $(call room,terminal runtime/hydra runtime/control runtime/wire runtime/base) $(LIB)/libepop.so
+$(BIN)/epop: $(epop_obj) $(layer_obj) $(patsubst %,$(OBJ)/runtime/%.o,backends/device checkpoint/memory_place loops/loops loops/follower) $(call room,terminal runtime/launch runtime/hydra runtime/control runtime/wire runtime/base) $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o %.a,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
 # Names the functions of a program that crashed; a process of its own, which epop starts.
@@ -222,7 +222,7 @@ $(LIB)/epop/pmix-gateway: $(gateway_obj) $(call room,runtime/control runtime/wir
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs pmix) $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
-$(BIN)/epoprm: $(rm_obj) $(hosts_obj) $(slurm_obj) $(sched_obj) $(call room,scheduler/daemon scheduler/journal scheduler/munge terminal runtime/hydra runtime/wire runtime/base)
+$(BIN)/epoprm: $(rm_obj) $(hosts_obj) $(slurm_obj) $(sched_obj) $(call room,scheduler/daemon scheduler/journal scheduler/munge terminal runtime/launch runtime/hydra runtime/wire runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(LDLIBS) $(shell pkg-config --libs zlib sqlite3) -o $@
 

@@ -22,9 +22,9 @@
 #include "runtime/base/error.h"
 #include "runtime/base/proctree.h"
 #include "runtime/base/say.h"
-#include "runtime/hydra/mpiexec.h"
-#include "runtime/hydra/pmi.h"
 #include "runtime/job/job.h"
+#include "runtime/launch/engine.h"
+#include "runtime/launch/mpiexec.h"
 #include "runtime/world/backend.h"
 
 /* ---- A launch ----------------------------------------------------------------------------------- */
@@ -266,21 +266,21 @@ int capabilities_print(int as_json)
 static int try_leave(int rank)
 {
     struct proc_id leaver = proctree_id(getpid());
-    if (!pmi_can_leave()) {
+    if (!engine()->can_leave()) {
         if (rank == 0)
-            printf("leave no: the launcher is not Hydra's mpiexec\n");
+            printf("leave no: the launcher is none that lets one process leave\n");
         return 0;
     }
     if (rank == 1) {
         MPI_Send(&leaver, sizeof leaver, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-        pmi_leave(0);
+        engine_leave(0);
     }
     MPI_Recv(&leaver, sizeof leaver, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     struct pollfd process = {.fd = proctree_watch(&leaver), .events = POLLIN};
     bool gone = process.fd < 0 || poll(&process, 1, LEAVE_MS) > 0;
     poll(NULL, 0, 100); /* for a launcher that ends all then to do so */
     printf(gone ? "leave yes\n" : "leave no: the process did not end\n");
-    pmi_leave(0);
+    engine_leave(0);
 }
 
 static int print_backend(void)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/base/say.h"
-#include "runtime/hydra/mpiexec.h"
+#include "runtime/launch/mpiexec.h"
 
 /* Set for the command that is started again: if that has no launcher either, a third try would not help. */
 #define RELAUNCHED "EPOP_RELAUNCHED"
@@ -34,6 +34,8 @@ struct launch launch_detect(void)
     }
     if (launch.rank < 0)
         launch.rank = number_in_environment("PMIX_RANK");
+    if (launch.size < 0)
+        launch.size = number_in_environment("OMPI_COMM_WORLD_SIZE");
     return launch;
 }
 

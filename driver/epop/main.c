@@ -12,10 +12,12 @@
 #include "driver/epop/run.h"
 #include "driver/epop/watch.h"
 #include "driver/trace/collector.h"
+#include "runtime/backends/device.h"
 #include "runtime/base/error.h"
 #include "runtime/base/say.h"
-#include "runtime/hydra/mpiexec.h"
 #include "runtime/job/job.h"
+#include "runtime/launch/engine.h"
+#include "runtime/launch/mpiexec.h"
 #include "runtime/world/backend.h"
 
 /* Drivers that never walk: no MPI, no launcher needed. */
@@ -47,7 +49,7 @@ static int walk_without_mpi(const struct options *options, struct drivers *drive
 
 static int walk_or_relaunch(const struct options *options, struct drivers *drivers, struct loaded_program *program)
 {
-    char line[240];
+    char line[MPIEXEC_LINE];
     bool speaks;
     if (!program->uses.mpi)
         return walk_without_mpi(options, drivers, program);
@@ -100,6 +102,7 @@ int main(int argc, char **argv)
     struct drivers drivers;
     struct loaded_program program = {0};
     struct error error = {0};
+    engine_for(device_read().maker);
     if (argc > 1 && !strcmp(argv[1], TRIAL_ARGUMENT)) /* one of those that --capabilities starts */
         return capabilities_try(argc - 2, argv + 2);
     if (argc > 1 && !strcmp(argv[1], TRACE_ARGUMENT)) /* the one that a traced job has */

@@ -113,13 +113,19 @@ static void help_print(const struct drivers *drivers)
            "  2  wrong usage, or a program or driver that cannot be loaded\n");
 }
 
+#ifdef MPICH_VERSION
+#define BUILT_WITH "MPICH " MPICH_VERSION
+#else
+#define BUILT_WITH "MPI's standard interface"
+#endif
+
 static void version_print(void)
 {
     struct device device = device_read();
     char untried[TRIED_TEXT];
     printf("epop %s (interfaces: programs %u, drivers %u)\n", EPOP_VERSION, EPOP_ABI_VERSION, EPOP_DRIVER_ABI_VERSION);
-    printf("%s, device %s; built with MPICH %s\n", device.library, device.name, MPICH_VERSION);
-    if (device.version[0] && !tried_with("MPICH", device.version, untried))
+    printf("%s, device %s; built with %s\n", device.library, device.name, BUILT_WITH);
+    if (device.maker[0] && !tried_with(device.maker, device.version, untried))
         puts(untried);
 }
 

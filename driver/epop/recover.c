@@ -24,8 +24,8 @@
 #include "runtime/base/say.h"
 #include "runtime/checkpoint/memory_place.h"
 #include "runtime/control/supervisor.h"
-#include "runtime/hydra/hydra.h"
-#include "runtime/hydra/mpiexec.h"
+#include "runtime/launch/engine.h"
+#include "runtime/launch/mpiexec.h"
 
 /* ---- Hosts: the list of --hosts ----------------------------------------------------------------- */
 
@@ -117,8 +117,10 @@ enum { WORDS_ROOM = 20 };
 static int make_question(char **argv, const char *host, const struct recover_options *options, char *const *words)
 {
     int n = 1;
-    const char *const given[][2] = {
-        {"-launcher", options->launcher}, {"-launcher-exec", options->launcher_exec}, {"-hosts", host}, {"-n", "1"}};
+    const char *const given[][2] = {{"-launcher", options->launcher},
+                                    {"-launcher-exec", options->launcher_exec},
+                                    {engine()->host_option, host},
+                                    {"-n", "1"}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i][1]) {
             argv[n++] = (char *)given[i][0];
@@ -164,7 +166,7 @@ static void look_at_answer(struct question *question)
     int status;
     ssize_t length = read(question->fd, text, sizeof text);
     question->answered = length > 0;
-    question->failed = hydra_failed(question->pid, name, sizeof name, &status) ? question->failed + 1 : 0;
+    question->failed = engine()->failed(question->pid, name, sizeof name, &status) ? question->failed + 1 : 0;
     if (length >= 0 || question->failed > FAILED_MOST)
         end_question(question);
 }
@@ -297,7 +299,7 @@ static int make_command(struct command *command, const struct recovery *r, struc
     add_word(command, NULL, command->launcher);
     add_word(command, "-launcher", r->wish->launcher);
     add_word(command, "-launcher-exec", r->wish->launcher_exec);
-    add_word(command, "-hosts", command->hosts);
+    add_word(command, engine()->host_option, command->hosts);
     add_word(command, "-n", command->ranks);
     if (!r->executable)
         add_word(command, NULL, launch_self(command->self, sizeof command->self, options->job.command[0]));

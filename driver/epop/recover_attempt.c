@@ -26,8 +26,8 @@
 #include "runtime/control/control.h"
 #include "runtime/control/rundir.h"
 #include "runtime/control/supervisor.h"
-#include "runtime/hydra/hydra.h"
 #include "runtime/hydra/leftovers.h"
+#include "runtime/launch/engine.h"
 #include "runtime/wire/line.h"
 #include "runtime/wire/link.h"
 #include "runtime/wire/loop.h"
@@ -438,12 +438,12 @@ static bool cannot_go_on(struct attempt *a, char *why, size_t size)
 {
     char name[64];
     int status;
-    if (!a->ended && hydra_failed(a->mpiexec, name, sizeof name, &status)) {
+    if (!a->ended && engine()->failed(a->mpiexec, name, sizeof name, &status)) {
         snprintf(why, size, "its '%s' ended with status %d", name, status);
         return true;
     }
     snprintf(why, size, "its proxies have gone");
-    return !a->ended && a->words.chief && !a->words.word && hydra_is_alone(a->mpiexec);
+    return !a->ended && a->words.chief && !a->words.word && engine()->is_alone(a->mpiexec);
 }
 
 static void look_for_failed(struct attempt *a)

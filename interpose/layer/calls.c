@@ -20,6 +20,8 @@ static void check_order(void)
     if (!met || !dladdr(*(void **)&own, &ours) || !dladdr(met, &theirs) || ours.dli_fbase == theirs.dli_fbase)
         return;
     const char *rank = getenv("PMI_RANK");
+    if (!rank)
+        rank = getenv("PMIX_RANK");
     if (!rank || atoi(rank) == 0)
         fprintf(stderr,
                 "epop: MPI_Init_adapt: MPI's functions are found in %s before libepop_mpi, so MPI_COMM_WORLD could not "

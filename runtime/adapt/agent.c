@@ -12,8 +12,8 @@
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/base/thread.h"
-#include "runtime/hydra/pmi.h"
 #include "runtime/job/job.h"
+#include "runtime/launch/engine.h"
 #include "runtime/member/member.h"
 #include "runtime/world/world.h"
 
@@ -346,7 +346,7 @@ static bool join(const struct elastic *e)
     if (!ends)
         be_off();
     epop__job_detach();
-    pmi_finalize();
+    engine()->finalize();
     return false;
 }
 

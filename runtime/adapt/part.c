@@ -14,16 +14,17 @@
 #include "interpose/interpose.h"
 #include "runtime/adapt/first_probe.h"
 #include "runtime/adapt/leaving.h"
+#include "runtime/backends/device.h"
 #include "runtime/base/array.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/say.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/describe/program.h"
 #include "runtime/hydra/holders.h"
-#include "runtime/hydra/mpiexec.h"
-#include "runtime/hydra/pmi.h"
 #include "runtime/job/follow.h"
 #include "runtime/job/job.h"
+#include "runtime/launch/engine.h"
+#include "runtime/launch/mpiexec.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 
@@ -362,8 +363,9 @@ static const char *what_is_unfit(int process, const char *measure_to)
 /* MPI may be up; none of these processes is a rank of the job that was meant. */
 static void refuse_foreign(void)
 {
-    char line[240];
+    char line[MPIEXEC_LINE];
     bool speaks;
+    engine_for(device_read().maker);
     if (!mpiexec_is_foreign(line, sizeof line, &speaks))
         return;
     if (speaks)
@@ -435,7 +437,7 @@ int part_finalize(void)
     else if (parked)
         epop__job_next();
     if (part == PART_JOINER)
-        pmi_finalize();
+        engine()->finalize();
     if (!alone)
         others_status = epop__job_finalize();
     part = PART_FINALIZED;

@@ -16,14 +16,18 @@ static void read_line(const char *text, const char *key, const char *without, ch
 /* By MPI's second name: no driver or program that observes calls sees it. */
 struct device device_read(void)
 {
-    struct device device;
+    struct device device = {0};
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
     PMPI_Get_library_version(text, &length);
     read_line(text, "MPICH Version", "", device.version, sizeof device.version);
     read_line(text, "MPICH Device", "unknown", device.name, sizeof device.name);
     if (device.version[0])
-        snprintf(device.library, sizeof device.library, "MPICH %s", device.version);
+        strcpy(device.maker, MAKER_MPICH);
+    else if (sscanf(text, MAKER_OPEN_MPI " v%31[^, \n]", device.version) == 1)
+        strcpy(device.maker, MAKER_OPEN_MPI);
+    if (device.maker[0])
+        snprintf(device.library, sizeof device.library, "%s %s", device.maker, device.version);
     else
         snprintf(device.library, sizeof device.library, "%.*s", (int)strcspn(text, "\n"), text);
     return device;

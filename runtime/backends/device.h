@@ -4,10 +4,14 @@
 
 #include <stdbool.h>
 
-/* What the library says of itself. `library` is "MPICH 4.0.2", or another library's first line of text; `version` of
- * MPICH is "4.0.2", else "", and `name` of its device is "ch4:ucx", else "unknown". */
+#define MAKER_MPICH    "MPICH"
+#define MAKER_OPEN_MPI "Open MPI"
+
+/* What the library says of itself. `library` is "MPICH 4.0.2", or another library's first line of text. Of MPICH and
+ * Open MPI `maker` is one of the names above, and `version` is as "4.0.2"; both are "" else. `name` of MPICH's device
+ * is "ch4:ucx", else "unknown". */
 struct device {
-    char library[96], version[32], name[32];
+    char library[96], maker[16], version[32], name[32];
 };
 
 /* Also before MPI_Init; any thread. */

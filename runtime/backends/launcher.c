@@ -32,8 +32,8 @@
 #include "runtime/coordinator/survey.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/hydra/leftovers.h"
-#include "runtime/hydra/mpiexec.h"
 #include "runtime/hydra/relay.h"
+#include "runtime/launch/mpiexec.h"
 #include "runtime/member/member.h"
 #include "runtime/wire/messages.h"
 

@@ -9,7 +9,7 @@
 #include "runtime/backends/gathering.h"
 #include "runtime/base/error.h"
 #include "runtime/coordinator/adaptation.h"
-#include "runtime/hydra/pmi.h"
+#include "runtime/launch/engine.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 
@@ -37,9 +37,9 @@ static void shrink_cancel(struct coordinator *c, const struct adaptation *a)
 
 static int shrink_available(struct error *reason)
 {
-    if (pmi_can_leave())
+    if (engine()->can_leave())
         return 0;
-    return error_set(reason, ERROR_FAILED, "the launcher is not Hydra's mpiexec, which lets one process leave");
+    return error_set(reason, ERROR_FAILED, "the launcher is none that lets one process leave");
 }
 
 static MPI_Comm shrink_first_world(struct world *world, int size)

@@ -8,10 +8,8 @@
 static const struct {
     const char *what, *versions;
 } table[] = {
-    {"MPICH", "4.0.2, 4.2.1, 5.0.2"},
-    {"HDF5", "1.10, 1.14"},
-    {"OpenPMIx", "4.2.2, 5.0.7"},
-    {"Slurm", "22.05"},
+    {"MPICH", "4.0.2, 4.2.1, 5.0.2"}, {"Open MPI", "6.0.0rc2"}, {"HDF5", "1.10, 1.14"},
+    {"OpenPMIx", "4.2.2, 5.0.7"},     {"Slurm", "22.05"},
 };
 
 /* Is it one of "4.0.2, 4.2.1", or one with a further number? */

@@ -11,8 +11,8 @@
 
 enum { TRIED_TEXT = 160 };
 
-/* what: "MPICH", "HDF5", "OpenPMIx" or "Slurm"; version: as "4.0.2". False, with a line of text: this version is none
- * of those. Any thread. */
+/* what: "MPICH", "Open MPI", "HDF5", "OpenPMIx" or "Slurm"; version: as "4.0.2". False, with a line of text: this
+ * version is none of those. Any thread. */
 bool tried_with(const char *what, const char *version, char text[TRIED_TEXT]);
 
 #endif

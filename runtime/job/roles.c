@@ -20,6 +20,7 @@
 #include "runtime/job/signals.h"
 #include "runtime/job/state.h"
 #include "runtime/job/supervised.h"
+#include "runtime/launch/engine.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
@@ -141,7 +142,7 @@ void epop__job_alone(void)
 {
     job.alone = true;
     signals_remove();
-    pmi_finalize();
+    engine()->finalize();
 }
 
 void epop__job_await_end(void)
@@ -158,7 +159,7 @@ void epop__job_leave(void)
 {
     epop__job_detach();
     holders_end();
-    pmi_leave(0);
+    engine_leave(0);
 }
 
 /* ---- The end ---------------------------------------------------------------------- */
@@ -212,7 +213,7 @@ int epop__job_close(void)
     int status = come_down();
     holders_end();
     if (ends_without_mpi())
-        pmi_leave(status);
+        engine_leave(status);
     finalize();
     return status;
 }
@@ -221,7 +222,7 @@ int epop__job_finalize(void)
 {
     int status = come_down();
     if (ends_without_mpi())
-        pmi_finalize();
+        engine()->finalize();
     else
         finalize();
     signals_remove();

@@ -35,6 +35,7 @@
 #include "runtime/job/supervised.h"
 #include "runtime/job/tell.h"
 #include "runtime/job/walk.h"
+#include "runtime/launch/engine.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
@@ -97,6 +98,7 @@ int job_init_mpi(const struct job_options *options, int *argc, char ***argv)
 void epop__job_init(const struct job_options *options, int *process, int *processes)
 {
     int up;
+    engine_for(device_read().maker);
     supervisor_know();
     spawn_init(&options->spawn);
     job.joined_by = &backend_join;
@@ -185,7 +187,7 @@ static void tell_of_library(void)
 {
     struct device device = device_read();
     char untried[TRIED_TEXT];
-    if (device.version[0] && !tried_with("MPICH", device.version, untried))
+    if (device.maker[0] && !tried_with(device.maker, device.version, untried))
         say_line("note: %s", untried);
 }
 

@@ -15,7 +15,7 @@
 #include "runtime/base/child.h"
 #include "runtime/base/json.h"
 #include "runtime/base/paths.h"
-#include "runtime/hydra/mpiexec.h"
+#include "runtime/launch/mpiexec.h"
 #include "scheduler/hosts/state.h"
 
 /* ---- Inside an allocation of Slurm -------------------------------------------------------------- */

@@ -91,7 +91,8 @@ def test_version(space):
 @pytest.mark.parametrize("text,said", [
     ("MPICH Version:      4.0.2\nMPICH Release date: Thu Apr  7 12:34:45 CDT 2022\nMPICH Device:       ch3:sock\n", "MPICH 4.0.2, device ch3:sock"),
     ("MPICH Version:\t4.0.2\nMPICH Release date:\t", "MPICH 4.0.2, device unknown"),
-    ("Open MPI v4.1.4, package: Debian OpenMPI\nmore", "Open MPI v4.1.4, package: Debian OpenMPI, device unknown"),
+    ("Open MPI v6.0.0rc2, package: Debian OpenMPI\nmore", "Open MPI 6.0.0rc2, device unknown"),
+    ("Another MPI, version 3\nmore", "Another MPI, version 3, device unknown"),
     ("", ", device unknown")])
 def test_what_the_mpi_library_says_of_itself(space, text, said):
     """With what is between key and value, and of a library that is not MPICH."""

@@ -23,7 +23,7 @@ ALLOWED = {
     "scheduler/munge": ["scheduler/munge/", "runtime/base/"],
     "scheduler/daemon": ["scheduler/daemon/", "scheduler/journal/", "runtime/base/", "runtime/wire/"],
     "scheduler/hosts": ["epop/policy.h", *[f"scheduler/{room}/" for room in ("hosts", "daemon", "core", "journal", "policies")], "runtime/base/", "runtime/wire/", "runtime/hydra/hydra.h",
-                        "runtime/hydra/mpiexec.h"],
+                        "runtime/launch/mpiexec.h"],
     "scheduler/slurm": ["epop/policy.h", *[f"scheduler/{room}/" for room in ("slurm", "daemon", "core", "journal", "munge", "policies")], "runtime/base/", "runtime/wire/"],
     "scheduler/modules": ["epop/visibility.h", "scheduler/munge/munge.h", "scheduler/slurm/module.h"],
     "scheduler/epopsim": ["epop/policy.h", "scheduler/", "terminal/", "runtime/base/"],
@@ -98,7 +98,7 @@ def test_the_program_model_knows_no_mpi(name):
 
 
 # The rooms of runtime/ in their reading order: each may use those before it, and no other.
-ROOMS = ["base", "hydra", "wire", "control", "psets", "bar", "loops", "member", "world", "coordinator", "backends", "redist", "describe",
+ROOMS = ["base", "hydra", "launch", "wire", "control", "psets", "bar", "loops", "member", "world", "coordinator", "backends", "redist", "describe",
          "ahead", "checkpoint", "records", "crash", "job", "adapt"]
 
 

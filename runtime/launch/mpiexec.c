@@ -1,5 +1,5 @@
 /* The search for mpiexec, and launchers that are none. */
-#include "runtime/hydra/mpiexec.h"
+#include "runtime/launch/mpiexec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,36 +7,50 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef EPOP_MPIEXEC
-#define EPOP_MPIEXEC "mpiexec.mpich"
+#include "runtime/launch/engine.h"
+
+/* What else helps a build that any MPI's library goes with. */
+#ifdef EPOP_ABI
+#define OTHER_LIBRARY ", or have LD_LIBRARY_PATH find the libmpi_abi.so.1 of their MPI"
+#else
+#define OTHER_LIBRARY ""
 #endif
 
 const char *mpiexec_name(void)
 {
     const char *chosen = getenv("EPOP_MPIEXEC");
-    return chosen && chosen[0] ? chosen : EPOP_MPIEXEC;
+    return chosen && chosen[0] ? chosen : engine()->mpiexec;
+}
+
+/* As its variables say of a launcher: how many processes did it start? And is this the one that speaks? 0: none. */
+static int started_by(const char *size, const char *rank, bool *speaks)
+{
+    const char *count = getenv(size), *number = getenv(rank);
+    *speaks = !number || !atoi(number);
+    return count ? atoi(count) : 0;
+}
+
+static void say_foreign(char *line, size_t size, const char *name, int count)
+{
+    snprintf(line, size, "%s started %d processes, which to %s are as many jobs of one rank; start them with '%s'%s",
+             name, count, engine()->maker, mpiexec_name(), OTHER_LIBRARY);
 }
 
 bool mpiexec_is_foreign(char *line, size_t size, bool *speaks)
 {
-    static const struct {
-        const char *size, *rank, *name; /* variables of a process, and whose they are */
-        bool may_speak_pmix;            /* to an MPICH that does, too */
-    } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "the launcher of Open MPI", false},
-                     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun, without PMI,", true}};
-    if (getenv("PMI_FD") || getenv("PMI_PORT") || getenv("PMI_RANK"))
+    int count;
+    if (engine_started_this())
         return false;
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        const char *count = getenv(launchers[i].size), *rank = getenv(launchers[i].rank);
-        if (!count || atoi(count) < 2 || (launchers[i].may_speak_pmix && getenv("PMIX_RANK")))
-            continue;
-        snprintf(line, size,
-                 "%s started %d processes, which to MPICH are as many jobs of one rank; start them with '%s'",
-                 launchers[i].name, atoi(count), mpiexec_name());
-        *speaks = !rank || !atoi(rank);
-        return true;
-    }
-    return false;
+    for (size_t i = 0; engine_number(i); i++)
+        if ((count = started_by(engine_number(i)->size, engine_number(i)->rank, speaks)) > 1) {
+            say_foreign(line, size, engine_number(i)->name, count);
+            return true;
+        }
+    /* An MPICH may speak PMIx, too. */
+    if (getenv("PMIX_RANK") || (count = started_by("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", speaks)) < 2)
+        return false;
+    say_foreign(line, size, "srun, without PMI,", count);
+    return true;
 }
 
 /* A folder can be "executed", too. */
