@@ -8,9 +8,19 @@ WERROR    ?=
 # epop-report bundles its charts by node and npm, which fetches their library once: REPORT=no builds all but that.
 REPORT    ?= yes
 
-# The system's MPICH, or with DEVICE=ch3:sock one of our own (docs/reference/mpich.md), each with a build directory of its own.
+# The system's MPICH, or with DEVICE=ch3:sock one of our own (docs/reference/mpich.md), or with ABI=yes whatever library has MPI's
+# standard interface (docs/reference/mpi.md), each with a build directory of its own.
 DEVICE    ?=
-ifeq ($(DEVICE),)
+ABI       ?=
+ifneq ($(filter yes,$(ABI)),)
+BUILD     ?= build/abi
+MPICC     := $(CURDIR)/mpich/mpicc-abi
+MPIEXEC   ?= mpiexec.mpich
+FORTRAN   := no
+ifeq ($(shell $(MPICC) -show 2>/dev/null),)
+$(error ABI=yes: $(shell $(MPICC) -show 2>&1))
+endif
+else ifeq ($(DEVICE),)
 BUILD     ?= build
 MPICC     ?= mpicc.mpich
 MPIEXEC   ?= mpiexec.mpich
@@ -20,7 +30,8 @@ BUILD     ?= build/$(subst :,-,$(DEVICE))
 MPICC     := $(MPICH)/bin/mpicc
 MPIEXEC   := $(MPICH)/bin/mpiexec
 endif
-# FORTRAN=no builds all but what Fortran programs need; so does an MPICH without Fortran, or a machine without gfortran.
+# FORTRAN=no builds all but what Fortran programs need; so does an MPICH without Fortran, or a machine without gfortran, and ABI=yes, as
+# no library has the standard interface for Fortran yet.
 MPIFC     ?= $(if $(findstring /,$(MPICC)),$(dir $(MPICC)))$(subst mpicc,mpif90,$(notdir $(MPICC)))
 FORTRAN   ?= $(if $(findstring gfortran,$(shell command -v gfortran >/dev/null && $(MPIFC) -show 2>/dev/null)),yes,no)
 
@@ -39,6 +50,10 @@ ERRORS   := $(if $(filter yes,$(WERROR)),-Werror)
 WARN     := -Wall -Wextra -Wpedantic $(ERRORS)
 OPT      ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -DEPOP_VERSION='"$(VERSION)"' -DEPOP_MPIEXEC='"$(MPIEXEC)"' -Iepop_api -I. -I$(BUILD) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+ifneq ($(filter yes,$(ABI)),)
+CPPFLAGS += -DEPOP_ABI
+WARN     += -Wno-stringop-overread # constants such as MPI_UNWEIGHTED are small addresses, which gcc takes for arrays of no elements
+endif
 CFLAGS   += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -pthread -MMD -MP $(SANITIZE)
 LDLIBS   += $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldl -lm -pthread
 BLAS     := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags --libs openblas 2>/dev/null)) # whose header is no C11
@@ -116,6 +131,7 @@ help:
 	@echo "make mpi4py     build mpi4py with MPICH, for elastic scripts in Python, once (docs/guide/python.md)"
 	@echo "make mpich-info show which MPICH is used and what it can do"
 	@echo "make DEVICE=ch3:sock [all|test|...]   the same with that MPICH, into build/ch3-sock/ (docs/reference/mpich.md)"
+	@echo "make ABI=yes [all|test]   for any MPI with the standard interface, into build/abi/ (docs/reference/mpi.md)"
 	@echo "make REPORT=no [all|install]   without epop-report, which needs node and npm to be built"
 	@echo "make FORTRAN=no [all|install]  without the modules for Fortran programs, where there is no gfortran"
 	@echo "make PARTS='hdf5 pmix' [all|install]   of hdf5, pmix, munge and slurm these alone; else those whose library is there"
@@ -145,7 +161,8 @@ $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GE
 	$(announce)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O2 -g0 -fno-plt -c $< -o $@
 # What programs meet instead of MPI: in the executable, and in a library for plain executables.
-layer_obj := $(OBJ)/interpose/wrappers.o $(patsubst interpose/layer/%.c,$(OBJ)/interpose/layer/%.o,$(wildcard interpose/layer/*.c))
+layer_src := $(filter-out $(if $(filter yes,$(ABI)),%/fortran.c %/attributes.c),$(wildcard interpose/layer/*.c))
+layer_obj := $(OBJ)/interpose/wrappers.o $(layer_src:%.c=$(OBJ)/%.o)
 $(lib_obj) $(epop_obj) $(layer_obj): | $(GENERATED)/functions.h
 # To the runtime MPI_COMM_WORLD is the launch, and its own calls are not the program's: MPI_X means PMPI_X there.
 mpi_obj := $(filter-out $(OBJ)/runtime/wire/% $(OBJ)/runtime/control/% $(OBJ)/runtime/base/%,$(filter $(OBJ)/runtime/%,$(lib_obj))) $(patsubst %,$(OBJ)/driver/epop/%.o,run capabilities probe_mpi)

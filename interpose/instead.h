@@ -43,7 +43,7 @@ EPOP_API int epop__instead_MPI_Keyval_free(int *keyval);
 
 /* A key that a Fortran program made: how MPICH calls its copy function, and keeps its attributes, with a number for the
  * type of the value. A key that is no communicator's is left alone. */
-typedef int epop__copy_proxy(MPI_Comm_copy_attr_function *copy, int handle, int keyval, void *extra_state, int type,
+typedef int epop__copy_proxy(MPI_Comm_copy_attr_function *copy, MPI_Comm comm, int keyval, void *extra_state, int type,
                              void *value, void **copied, int *copies);
 typedef int epop__set_attribute(MPI_Comm comm, int keyval, void *value, int type);
 typedef int epop__get_attribute(MPI_Comm comm, int keyval, void *value, int *flag, int type);

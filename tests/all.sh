@@ -20,10 +20,11 @@ passed=0 failed=0 skipped=0 unsteady=''
 stages=()
 chosen=" ${TEST_STAGES:-} "
 [[ $chosen != *" sock:"* ]] || chosen+='sock:mpich sock:build '
+[[ $chosen != *" abi:"* ]] || chosen+='abi:build '
 declare -A named=()            # what TEST_STAGES may have
 declare -A running=() begun=() # by the number of the process
 at_once=${TEST_AT_ONCE:-3}     # while one waits others compute
-alone='sock\\ (mpich|build)'   # what the others of `sock` need
+alone='(sock\\ (mpich|build)|abi\\ build)' # what the others of `sock` and `abi` need
 if ! [[ $at_once =~ ^[1-9][0-9]?$ ]]; then
     echo "TEST_AT_ONCE is how many stages run beside each other, a number from 1 on, and not '$at_once'" >&2
     exit 2
@@ -173,6 +174,23 @@ platform() { # SUITE STAGES...
     REPORT=no TEST_AT_ONCE=2 tests/platforms/run "$@"
 }
 
+# The standard interface, and another MPI that has it: its packages are no newcomer's.
+abi_build() {
+    mpich/mpicc-abi -show || return 77
+    ./deps.sh openmpi-bin || return 77
+    make --no-print-directory -j2 ABI=yes all tests
+}
+
+# With the library of that MPI, and its launcher, which wants to be told that ranks are root's, and more than cores.
+abi() { # MPI FILE
+    local libraries=(/usr/lib/*/"libmpi_abi_$1.so".*) library=$PWD/build/abi/mpi/$1
+    [ -e "${libraries[0]}" ] || { echo "there is no libmpi_abi of $1 here" && return 77; }
+    mkdir -p "$library" && ln -sfn "${libraries[0]}" "$library/libmpi_abi.so.1" || return 1
+    LD_LIBRARY_PATH=$library EPOP_BUILD=build/abi MPIEXEC=mpiexec.$1 MPICC=$PWD/mpich/mpicc-abi \
+        OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_mapby=:oversubscribe \
+        "$PYTHON" -m pytest -q -x -p no:cacheprovider "$2"
+}
+
 mpi_test() { # RANKS NAME ARGUMENTS...
     local ranks=$1 name=$2
     shift 2
@@ -180,7 +198,7 @@ mpi_test() { # RANKS NAME ARGUMENTS...
 }
 
 all_begun=$(date +%s)
-export -f sanitized_tree sanitized sanitized_job threads benches platform mpi_test
+export -f sanitized_tree sanitized sanitized_job threads benches platform abi_build abi mpi_test
 export all_begun
 export BUILD MPIEXEC PYTHON sock
 
@@ -247,6 +265,18 @@ for test in "${on_sock[@]}"; do
     stage "sock $test" 1800 env EPOP_JOINS=yes EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
         "$PYTHON" -m pytest -q -x -n $workers -p no:cacheprovider "$REPLY"
 done
+
+# One build for MPICH and Open MPI, where there is MPI's standard interface (docs/reference/mpi.md).
+on_abi=(ledger resize)
+if mpich/mpicc-abi -show >"$logs/abi" 2>&1 || [[ $chosen == *" abi"[\ :]* ]]; then
+    stage "abi build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS bash -c abi_build
+    for mpi in mpich openmpi; do
+        for test in "${on_abi[@]}"; do
+            find_test "$test"
+            stage "abi $mpi-$test" 1800 bash -c "abi $mpi $REPLY"
+        done
+    done
+fi
 
 for name in ${TEST_STAGES:-}; do
     [ -n "${named[$name]:-}" ] || {

@@ -49,7 +49,11 @@ static int check_identity(world_facts_t w)
     EXPECT(flag == 0);
     MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
     EXPECT(strcmp(name, "MPI_COMM_WORLD") == 0);
+#ifdef MPICH_VERSION /* in the library of MPI's standard interface there is nothing of Fortran */
     EXPECT(MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_WORLD)) == MPI_COMM_WORLD);
+#else
+    EXPECT(MPI_Comm_fromint(MPI_Comm_toint(MPI_COMM_WORLD)) == MPI_COMM_WORLD);
+#endif
     return wrong;
 }
 
@@ -289,8 +293,11 @@ static int check_error_handlers(world_facts_t w)
     heard = 0;
     int result = MPI_Type_size(MPI_DATATYPE_NULL, &buffer);
     EXPECT(heard == MPI_ERR_TYPE);
-    if (MPICH_NUMVERSION < 50000000) /* which returns MPI_SUCCESS behind the handler */
-        EXPECT(error_class(result) == MPI_ERR_TYPE);
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
+    EXPECT(error_class(result) == MPI_ERR_TYPE);
+#else
+    (void)result; /* MPICH 5 returns MPI_SUCCESS behind the handler */
+#endif
     if (w.world != MPI_COMM_WORLD) {
         heard = 0;
         EXPECT(error_class(MPI_Comm_free(&present)) == MPI_ERR_COMM && present == w.world && heard == MPI_ERR_COMM);
