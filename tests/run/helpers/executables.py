@@ -33,7 +33,7 @@ def compile_cxx(source, binary, *libraries):
 
 def mpi_libraries():
     words = shlex.split(subprocess.run([*MPICC, "-show"], capture_output=True, text=True, check=True).stdout)
-    return [word for word in words if re.match(r"-lmpi(ch)?$|-L", word)]
+    return [word for word in words if re.match(r"-lmpi(ch|_abi)?$|-L", word)]
 
 
 def source(name):

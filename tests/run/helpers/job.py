@@ -115,6 +115,14 @@ def steady(read):
     return now
 
 
+BOX = re.compile(r"^-{74}\n.*?^-{74}\n|^\d+ more process(?:es)? ha(?:s|ve) sent help message .*\n|^Set the PMIX_AGGREGATE_HELP .*\n", re.M | re.S)
+
+
+def without_boxes(text):
+    """Without what Open MPI's launcher adds about a job that did not end well, and cannot be told to leave out."""
+    return BOX.sub("", text) if "openmpi" in MPIEXEC else text
+
+
 class Result:
     """How a command ended."""
 
@@ -162,7 +170,7 @@ class Job:
     @property
     def err(self):
         with self._news:
-            return "".join(self._lines["err"])
+            return without_boxes("".join(self._lines["err"]))
 
     def wait_for_line(self, pattern, timeout=LIMIT, stream="out", start=0):
         """The match of the first line from number `start` on that has the pattern; (match, number of the next line)."""

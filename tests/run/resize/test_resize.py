@@ -4,6 +4,7 @@ refused, and joining ranks that are slow or fail."""
 import json
 import re
 
+import executables
 import job
 import pytest
 from scenario import DONE, NO_JOB, REFUSED, TIMEOUT, USAGE, Scenario, Switch
@@ -81,7 +82,7 @@ def test_a_program_that_stays_in_memory(space, tmp_path):
     """It cannot be loaded afresh, so that who left cannot join again; the others can."""
     import subprocess
     program = tmp_path / "stays.so"
-    subprocess.run(["mpicc.mpich", "-shared", "-fPIC", "-D_GNU_SOURCE", f"-I{job.ROOT / 'epop_api'}",
+    subprocess.run([*executables.MPICC, "-shared", "-fPIC", "-D_GNU_SOURCE", f"-I{job.ROOT / 'epop_api'}",
                     job.ROOT / "tests/programs/scenario_window.c", "-o", program, "-Wl,-z,nodelete",
                     f"-L{job.BUILD / 'lib'}", "-lepop", f"-Wl,-rpath,{job.BUILD / 'lib'}"], check=True, timeout=60)
     it = Scenario(space, start=2, ranks=3, program=program)
