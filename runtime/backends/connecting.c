@@ -172,11 +172,20 @@ int connecting_meet(struct world *world, const char *port, struct error *error)
     return 0;
 }
 
+/* Who leaves may come late, and the others do not wait for it. */
+static void part(MPI_Comm *comm)
+{
+    if (device_disconnects_together())
+        MPI_Comm_free(comm);
+    else
+        MPI_Comm_disconnect(comm);
+}
+
 void connecting_commit(struct world *world)
 {
     epop_window_t *w = &world->window;
     if (w->intercomm != MPI_COMM_NULL)
-        MPI_Comm_disconnect(&w->intercomm);
-    MPI_Comm_disconnect(&w->all);
-    MPI_Comm_disconnect(&w->before);
+        part(&w->intercomm);
+    part(&w->all);
+    part(&w->before);
 }

@@ -43,6 +43,12 @@ bool device_sleeps(void)
     return answer > 0;
 }
 
+bool device_disconnects_together(void)
+{
+    struct device device = device_read();
+    return !strcmp(device.maker, MAKER_OPEN_MPI);
+}
+
 int port_open(char port[PORT_MOST])
 {
     char size[16];

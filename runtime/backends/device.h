@@ -21,6 +21,9 @@ struct device device_read(void);
  */
 bool device_sleeps(void);
 
+/* Does MPI_Comm_disconnect wait until all processes call it? Open MPI's does; MPICH's only closes connections. */
+bool device_disconnects_together(void);
+
 /*
  * The longest name of a port. MPI_MAX_PORT_NAME is 256 in MPICH, and what ch4:ucx puts into a name is 424 and more:
  * MPICH takes the info key port_name_size for that (4.3 and later).
