@@ -82,6 +82,10 @@ static void copy_one(const struct keyval *keyval, MPI_Comm before, MPI_Comm afte
     if (keyval->copy == MPI_COMM_NULL_COPY_FN ||
         PMPI_Comm_get_attr(before, keyval->key, &value, &found) != MPI_SUCCESS || !found)
         return;
+    if (keyval->copy == MPI_COMM_DUP_FN) { /* in MPI's standard interface a number, and no function */
+        PMPI_Comm_set_attr(after, keyval->key, value);
+        return;
+    }
     INTERPOSE_ASIDE;
     if (keyval->copy(before, keyval->key, keyval->extra_state, value, &copied, &copies) == MPI_SUCCESS && copies)
         PMPI_Comm_set_attr(after, keyval->key, copied);
