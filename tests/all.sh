@@ -267,7 +267,7 @@ for test in "${on_sock[@]}"; do
 done
 
 # One build for MPICH and Open MPI, where there is MPI's standard interface (docs/reference/mpi.md).
-on_abi=(ledger resize)
+on_abi=(ledger resize describe cannon gauss checkpoint psets mpi_adapt)
 if mpich/mpicc-abi -show >"$logs/abi" 2>&1 || [[ $chosen == *" abi"[\ :]* ]]; then
     stage "abi build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS bash -c abi_build
     for mpi in mpich openmpi; do

@@ -17,7 +17,8 @@ int connecting_available(struct error *reason)
 {
     char port[PORT_MOST];
     if (!pmi_can_leave()) {
-        return error_set(reason, ERROR_FAILED, "the launcher is not Hydra's mpiexec, by which processes would be started");
+        return error_set(reason, ERROR_FAILED,
+                         "the launcher is not Hydra's mpiexec, by which processes would be started");
     }
     MPI_Errhandler before;
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
