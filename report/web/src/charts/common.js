@@ -62,6 +62,12 @@ export function decades(values) {
     return { min: power(Math.min(...values), Math.floor), max: power(Math.max(...values) * 1.0001, Math.ceil) };
 }
 
+/* Loops with the most time that a chart has room for, in the order in which they are given. */
+export function longestLoops(loops) {
+    const most = loops.slice().sort((a, b) => b.time - a.time).slice(0, 20);
+    return loops.filter((it) => it.time > 0 && most.indexOf(it) >= 0);
+}
+
 /* Rows of compute and MPI time, one behind the other; `shown` has both and `time`, `lines` what a tooltip says of one. */
 export function timeBars(theme, shown, { names, lines }) {
     const unit = timeUnit(shown.map(({ time }) => time));

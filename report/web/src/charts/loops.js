@@ -1,19 +1,13 @@
 // Compute and MPI time of the loops within phases.
 import { count, percent, plural, shorten } from '../format.js';
-import { NARROW, timeBars } from './common.js';
+import { NARROW, longestLoops, timeBars } from './common.js';
 
-const MOST = 20;
-
-/* Those with the most time, in the order of their phases and numbers. */
-function chosen(model) {
-    const most = model.loops.slice().sort((a, b) => b.time - a.time).slice(0, MOST);
-    return model.loops.filter((it) => it.time > 0 && most.indexOf(it) >= 0);
-}
+const NONE = 'No iteration of a phase went round in a loop of MPI calls.';
 
 function lead(model) {
-    const outer = chosen(model).filter(({ within }) => within === null).sort((a, b) => b.time - a.time)[0];
+    const outer = longestLoops(model.loops).filter(({ within }) => within === null).sort((a, b) => b.time - a.time)[0];
     return outer ? `Most time went into \u201c${outer.name}\u201d of \u201c${outer.phase}\u201d: ${percent(outer.mpi / outer.time)} of it in MPI. ` +
-        `${plural(model.loops.length, 'loop was', 'loops were')} found.` : 'No iteration of a phase went round in a loop of MPI calls.';
+        `${plural(model.loops.length, 'loop was', 'loops were')} found.` : NONE;
 }
 
 function table(model) {
@@ -26,10 +20,10 @@ function table(model) {
     };
 }
 
-const missing = (model) => chosen(model).length === 0 ? 'No iteration of a phase went round in a loop of MPI calls.' : null;
+const missing = (model) => longestLoops(model.loops).length === 0 ? NONE : null;
 
 function option(model, { width, theme }) {
-    const shown = chosen(model);
+    const shown = longestLoops(model.loops);
     return timeBars(theme, shown, {
         names: shown.map((it) => shorten(it.label, width < NARROW ? 18 : 34)),
         lines: (it, part) => [`${it.label}: ${it.call}`, part, `${count(it.worlds.reduce((sum, { iterations }) => sum + iterations, 0))} iterations of a rank`],

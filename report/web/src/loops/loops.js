@@ -1,14 +1,6 @@
 // Compute and MPI time of each loop.
 import { count, percent, plural, shorten } from '../format.js';
-import { NARROW, timeBars } from '../charts/common.js';
-
-const MOST = 20;
-
-/* Those with the most time, in the order of their numbers. */
-function chosen(model) {
-    const most = model.loops.slice().sort((a, b) => b.time - a.time).slice(0, MOST);
-    return model.loops.filter((it) => it.time > 0 && most.indexOf(it) >= 0);
-}
+import { NARROW, longestLoops, timeBars } from '../charts/common.js';
 
 function lead(model) {
     const outer = model.loops.filter(({ within, time }) => within === null && time > 0).sort((a, b) => b.time - a.time)[0];
@@ -28,10 +20,10 @@ function table(model) {
     };
 }
 
-const missing = (model) => chosen(model).length === 0 ? 'No loop came round.' : null;
+const missing = (model) => longestLoops(model.loops).length === 0 ? 'No loop came round.' : null;
 
 function option(model, { width, theme }) {
-    const shown = chosen(model);
+    const shown = longestLoops(model.loops);
     return timeBars(theme, shown, {
         names: shown.map((it) => shorten(it.label, width < NARROW ? 18 : 30)),
         lines: (it, part) => [`${it.label}: ${it.call}`, part, `${count(it.iterations)} iterations, ranks ${it.ranks}`],
