@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* So many times as long as it is expected a visit may be: with a setting that was tried, and with one that was not. */
+/* So many times as long as it is expected a run or a visit may be: with a setting that was tried, and with one that was
+ * not. */
 #define KNOWN   1.1
 #define UNKNOWN 2
 
@@ -47,6 +48,11 @@ double budget_left(const struct budget *b, double now, double share)
     if (share < 0 || !(b->least > 0))
         return INFINITY;
     return b->within * (past(b, now) + (1 - share) * b->least) - spent(b, now);
+}
+
+bool budget_has_run(const struct budget *b, double now, double share, double seconds, double usual)
+{
+    return budget_left(b, now, share) > (seconds > 0 ? KNOWN * seconds : UNKNOWN * usual);
 }
 
 bool budget_has_visit(const struct budget *b, double now, double seconds)

@@ -34,6 +34,10 @@ void budget_note(struct budget *b, double share, double seconds);
  * have taken when the visit ends. Infinite where the share, negative, or the speed is not known. */
 double budget_left(const struct budget *b, double now, double share);
 
+/* May a run begin, in this visit, of which that share is over? `seconds`: how long it takes; 0: not known, as its
+ * setting has not run. With the slowest setting that was seen it would take `usual`; 0: nothing was seen. */
+bool budget_has_run(const struct budget *b, double now, double share, double seconds, double usual);
+
 /* May the next visit be one with a setting that is searched? `seconds`: how long it took in such a visit; 0: not known.
  * Nobody knows how many visits are to come: so what has been and this one count. */
 bool budget_has_visit(const struct budget *b, double now, double seconds);

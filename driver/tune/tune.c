@@ -44,6 +44,7 @@ enum step {
 struct order {
     enum step step;
     int iterations, warm;
+    bool trial; /* a setting that is not known in the present contest: the run only says how long an iteration takes */
     struct setting setting;
 };
 
@@ -77,7 +78,6 @@ static struct {
     /* On rank 0 */
     bool leads;
     struct search search;
-    bool calibrates; /* the present run only says how long an iteration takes */
     /* Of an iteration with the candidates of the present contest, and with what ran last: 0: not known. */
     struct effort {
         double seconds, share;
@@ -309,37 +309,50 @@ static void keep_result(void)
 
 /* ---- What comes next, on rank 0 ----------------------------------------------------------------- */
 
-/* As far as it is known. */
-static struct effort next_effort(void)
+/* NULL: it is not known. */
+static const struct effort *next_effort(void)
 {
     int candidate = tune.search.begun ? search_candidate(&tune.search) : -1;
-    return candidate >= 0 && tune.efforts[candidate].seconds > 0 ? tune.efforts[candidate] : tune.last;
+    return candidate >= 0 && tune.efforts[candidate].seconds > 0 ? &tune.efforts[candidate] : NULL;
 }
 
 /* Iterations: long enough, and not too long for each candidate to run there and back. */
 static int run_length(double share)
 {
-    double seconds = next_effort().seconds,
+    const struct effort *effort = next_effort();
+    double seconds = effort ? effort->seconds : tune.last.seconds,
            runs = 2 * search_candidates(&tune.search) * search_contests_left(&tune.search);
     double length = tune.options.run, most = budget_left(&tune.budget, monotonic_seconds(), share) / runs;
     double iterations = seconds > 0 ? (length < most ? ceil(length / seconds) : floor(most / seconds)) : 1;
     return iterations < 1 ? 1 : iterations > MOST_ITERATIONS ? MOST_ITERATIONS : (int)iterations;
 }
 
+/* The first iteration of a run may still use what was made with the setting before; a trial was that iteration. */
 static struct order order_of_run(double share)
 {
     struct order order = {.step = STEP_RUN, .setting = search_next(&tune.search)};
-    order.iterations = tune.calibrates || tune.search.over ? 1 : run_length(share);
-    order.warm = !tune.calibrates; /* it may still use what was made with the setting before */
+    order.trial = !next_effort();
+    order.iterations = order.trial ? 1 : run_length(share);
+    order.warm = !order.trial && !tune.order.trial;
     return order;
 }
 
-/* What is not known is tried. */
+/* Of those that were seen in the present contest and right before it. */
+static double seconds_of_slowest_iteration(void)
+{
+    double slowest = tune.last.seconds;
+    for (int candidate = 0; candidate < CONTEST_MOST; candidate++)
+        if (slowest < tune.efforts[candidate].seconds)
+            slowest = tune.efforts[candidate].seconds;
+    return slowest;
+}
+
 static bool is_worth_a_run(double share, const struct order *order)
 {
-    int candidate = search_candidate(&tune.search);
-    double known = candidate >= 0 ? tune.efforts[candidate].seconds : 0;
-    return budget_left(&tune.budget, monotonic_seconds(), share) > known * (order->iterations + order->warm);
+    const struct effort *effort = next_effort();
+    int iterations = order->iterations + order->warm;
+    return budget_has_run(&tune.budget, monotonic_seconds(), share, effort ? iterations * effort->seconds : 0,
+                          iterations * seconds_of_slowest_iteration());
 }
 
 /* With that setting the program would go on anyway. */
@@ -361,14 +374,15 @@ static bool is_searched(void)
  * knows: then each round runs all once, as visits are alike. */
 static void give_room(double share)
 {
-    struct order order = order_of_run(share);
-    double run = tune.last.seconds * (order.iterations + order.warm), runs = INFINITY;
+    double run = tune.last.seconds * (run_length(share) + 1), runs = INFINITY;
     memset(tune.efforts, 0, sizeof tune.efforts);
     if (search_waits_for_visit(&tune.search))
         runs = search_candidates(&tune.search);
     else if (run > 0)
         runs = budget_left(&tune.budget, monotonic_seconds(), share) / search_contests_left(&tune.search) / run;
     search_room(&tune.search, runs);
+    if (tune.search.runs == 0) /* what ran before is the program's own setting */
+        tune.efforts[tune.search.contest.incumbent] = tune.last;
 }
 
 static struct order end_of_search(void)
@@ -391,6 +405,7 @@ static struct order order_of_visit(struct order order)
     double now = monotonic_seconds();
     budget_rest(&tune.budget, now);
     order.step = STEP_VISIT;
+    order.trial = false;
     if (is_best_so_far(&order.setting) || budget_has_visit(&tune.budget, now, seconds_of_visit()))
         return order;
     return (struct order){.step = STEP_PAUSE, .setting = search_so_far(&tune.search)};
@@ -398,7 +413,7 @@ static struct order order_of_visit(struct order order)
 
 static struct order next_order(double share)
 {
-    if (tune.calibrates && !tune.search.over)
+    if (tune.last.seconds == 0 && !tune.search.over)
         return order_of_run(share);
     if (search_wants_room(&tune.search)) {
         keep_result();
@@ -534,11 +549,10 @@ static void judge_run(double seconds)
         budget_note(&tune.budget, done, seconds);
     tune.last = (struct effort){seconds / (double)iterations,
                                 tune.begin_share >= 0 && done > 0 ? done / (double)iterations : 0};
-    if (tune.calibrates) {
-        tune.calibrates = false;
+    if (tune.search.begun)
+        tune.efforts[search_candidate(&tune.search)] = tune.last;
+    if (tune.order.trial)
         return;
-    }
-    tune.efforts[search_candidate(&tune.search)] = tune.last;
     if (!tune.search.over && tune.search.stages[tune.search.stage].ranks)
         count_iterations(seconds);
     search_take(&tune.search, tune.last.share > 0 ? seconds / done : tune.last.seconds);
@@ -575,7 +589,6 @@ static void begin_search(const epop_position_t *at)
     if (!tune.leads)
         return;
     search_begin(&tune.search, tune.levers.knobs, tune.levers.count, tune.options.bound);
-    tune.calibrates = true;
     if (search_knob_of_ranks(&tune.search) < 0 || (levers_have_mpi() && epop__job_grows()))
         return;
     search_keep_ranks(&tune.search);

@@ -296,6 +296,11 @@ static void iterations_stay_within(void **state)
     budget_note(&b, 0.1, 1);
     assert_true(isinf(budget_left(&b, 11, -1)));
     assert_true(fabs(budget_left(&b, 11, 0.1) - (0.15 * 10 - 1)) < 1e-9);
+    assert_true(budget_has_run(&b, 11, 0.1, 0.4, 0));
+    assert_false(budget_has_run(&b, 11, 0.1, 0.49, 0));
+    assert_true(budget_has_run(&b, 11, 0.1, 0, 0.24)); /* it may take 0.48 */
+    assert_false(budget_has_run(&b, 11, 0.1, 0, 0.26));
+    assert_true(budget_has_run(&b, 11, -1, 0, 100));
     budget_rest(&b, 11.5);
     assert_true(fabs(budget_left(&b, 15, 0.5) - (0.15 * 10 - 1.5)) < 1e-9);
     budget_leave(&b, 20);
