@@ -55,6 +55,12 @@ def test_settings_of_a_visit(space, within, visits):
     assert "width 16, layout 2, " in result.out, result
 
 
+def test_what_is_slow_is_left_soon(space):
+    """The other settings take a hundred times as long, which nobody knows before: one iteration shows it. In runs as long as the others they took 43 %."""
+    result, found = tune(space, "iterations=1500", "nap=2000", "width=16", "slow=100", options=())
+    assert settings(found) == {"width": 16} and found["runs"] > 0 and found["share"] < 0.2, result
+
+
 def test_a_phase_that_does_not_tell_how_far_it_is(space):
     result, found = tune(space, "iterations=200", "tell=0", options=())
     assert settings(found) == {"width": 16}, result
