@@ -25,8 +25,9 @@
 #include "runtime/base/say.h"
 #include "runtime/job/job.h"
 
-#define RANKS_SECONDS   10 /* another number of ranks that has not come by then cannot be had */
-#define LISTS           16 /* options that may be given several times */
+#define RANKS_SECONDS   10  /* another number of ranks that has not come by then cannot be had */
+#define RESIZE_SECONDS  0.5 /* of a resize, as long as none was seen */
+#define LISTS           16  /* options that may be given several times */
 #define MOST_ITERATIONS 1000000000
 #define LAPS            1024 /* of a run are looked at one by one, if they are no more */
 #define DISTURBED       3    /* medians: an iteration counts for no more, as something came between */
@@ -85,6 +86,7 @@ static struct {
     double begin_share; /* of the present run */
     int64_t begin_iteration;
     double deadline;  /* for another number of ranks */
+    double resize;    /* seconds that the slowest resize has taken; 0: none was seen */
     int ranks;        /* at present */
     bool ranks_asked; /* for the number that the order wants */
     struct budget budget;
@@ -347,11 +349,27 @@ static double seconds_of_slowest_iteration(void)
     return slowest;
 }
 
+/* 0: any number of ranks will do. */
+static int ranks_of(const struct setting *setting)
+{
+    int k = search_knob_of_ranks(&tune.search);
+    return k < 0 || tune.search.ranks_kept ? 0 : tune.levers.knobs[k].values[setting->at[k]];
+}
+
+/* To get the ranks for a run, and behind it those of the best so far. */
+static double seconds_of_resizes(const struct setting *setting)
+{
+    struct setting best = search_so_far(&tune.search);
+    int ranks = ranks_of(setting), resizes = (ranks && ranks != tune.ranks) + (ranks != ranks_of(&best));
+    return resizes * (tune.resize > 0 ? tune.resize : RESIZE_SECONDS);
+}
+
 static bool is_worth_a_run(double share, const struct order *order)
 {
     const struct effort *effort = next_effort();
     int iterations = order->iterations + order->warm;
-    return budget_has_run(&tune.budget, monotonic_seconds(), share, effort ? iterations * effort->seconds : 0,
+    double now = monotonic_seconds() + seconds_of_resizes(&order->setting); /* as if they were over */
+    return budget_has_run(&tune.budget, now, share, effort ? iterations * effort->seconds : 0,
                           iterations * seconds_of_slowest_iteration());
 }
 
@@ -434,8 +452,8 @@ static struct order next_order(double share)
 /* Does the setting want another number of ranks? Then it is asked for. */
 static void ask_for_ranks(struct order *order)
 {
-    int k = search_knob_of_ranks(&tune.search), wanted = k < 0 ? 0 : tune.levers.knobs[k].values[order->setting.at[k]];
-    tune.ranks_asked = wanted && wanted != tune.ranks && !tune.search.ranks_kept;
+    int wanted = ranks_of(&order->setting);
+    tune.ranks_asked = wanted && wanted != tune.ranks;
     if (!tune.ranks_asked)
         return;
     tune.deadline = monotonic_seconds() + RANKS_SECONDS;
@@ -603,11 +621,13 @@ static bool concerns(const epop_position_t *at)
 /* On rank 0, behind an adaptation: is the number of ranks what it asked for? */
 static void look_at_ranks(const epop_position_t *at)
 {
-    int k = search_knob_of_ranks(&tune.search);
-    bool wanted = tune.ranks_asked && tune.levers.knobs[k].values[tune.order.setting.at[k]] == at->size;
+    bool wanted = tune.ranks_asked && ranks_of(&tune.order.setting) == at->size;
+    double took = monotonic_seconds() - (tune.deadline - RANKS_SECONDS);
+    if (wanted && tune.resize < took)
+        tune.resize = took;
     if (!wanted && at->size != tune.ranks && !tune.search.ranks_kept) {
         search_keep_ranks(&tune.search);
-        if (k >= 0)
+        if (search_knob_of_ranks(&tune.search) >= 0)
             say_line("note: driver 'tune': somebody else changes the number of ranks, so that it is not tuned");
     }
     tune.ranks = at->size;
