@@ -19,7 +19,8 @@ def tuned(space):
 @pytest.mark.parametrize("backend", ["join", "spawn"])
 def test_sizes(space, backend):
     """Three ranks are three times as fast as one. All widths are as fast, and differ by chance by far less than a half."""
-    result = space.epop("--backend", backend, *TUNE, "--bound", "50", PROGRAM, "iterations=150", "nap=90000", "fixed=1", "scale=1", ranks=1)
+    result = space.epop("--backend", backend, *TUNE, "--bound", "50", PROGRAM, "iterations=150", "nap=90000", "fixed=1", "scale=1",
+                        ranks=1)
     assert result.status == 0, result
     found = tuned(space)
     assert found["ranks"] == 3 and {speed["ranks"] for speed in found["speeds"]} == {1, 3}, result
