@@ -281,7 +281,17 @@ static void coordinator_free(struct coordinator *c)
     events_destroy(&c->events);
     free(c->job);
     free(c->path);
+    cJSON_Delete(c->arguments);
     free(c);
+}
+
+/* An array of texts; the caller's. */
+static cJSON *arguments_json(char *const *arguments)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 1; arguments && arguments[0] && arguments[i]; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(arguments[i]));
+    return list;
 }
 
 static void init(struct coordinator *c)
@@ -305,9 +315,11 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
     init(c);
     c->job = strdup(config->job);
     c->path = strdup(config->path);
+    c->arguments = arguments_json(config->arguments);
     for (int i = 0; i < config->speed_count; i++)
         speeds_add(&c->speeds, &config->speeds[i]);
-    if (!c->job || !c->path || processes_init(&c->processes, config->processes, config->size) || changes_begin(c))
+    if (!c->job || !c->path || !c->arguments || processes_init(&c->processes, config->processes, config->size) ||
+        changes_begin(c))
         goto fail;
     if (thread_start(&c->thread, coordinator_main, c))
         goto fail;

@@ -54,6 +54,7 @@ struct coordinator_ops {
 struct coordinator_config {
     const char *job;               /* its id */
     const char *path;              /* of the program */
+    char *const *arguments;        /* its own name, and what follows; ends with NULL; copied. NULL: not known */
     const epop_program_t *program; /* stays valid until coordinator_destroy */
     const struct backend *backend;
     int size, processes;    /* ranks at the start; processes of the launch */

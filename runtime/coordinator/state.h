@@ -41,6 +41,7 @@ struct coordinator {
     struct coordinator_config config;
     struct backend_ways ways; /* of the backend */
     char *job, *path;
+    cJSON *arguments; /* an array of texts */
     double started;
     pthread_t thread;
 

@@ -190,6 +190,7 @@ cJSON *status_json(struct coordinator *c)
     cJSON_AddStringToObject(json, "job", c->job);
     cJSON_AddStringToObject(json, "program", c->config.program->name);
     cJSON_AddStringToObject(json, "path", c->path);
+    cJSON_AddItemToObject(json, "arguments", cJSON_Duplicate(c->arguments, true));
     if (batch_job())
         cJSON_AddStringToObject(json, "batch", batch_job());
     cJSON_AddStringToObject(json, "state", job_state_name(job_state(c)));

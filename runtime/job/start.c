@@ -307,6 +307,7 @@ static int start_control(const struct job_options *options, const epop_program_t
 {
     struct coordinator_config config = {
         .path = options->path,
+        .arguments = options->checkpoint.arguments,
         .program = program,
         .backend = world.backend,
         .size = job.start,
