@@ -102,6 +102,7 @@ typedef struct epop_policy_job {
     double resize_cost;    /* seconds that it stood still for a resize, mean */
     double resize_latency; /* seconds from decision to commit, mean */
     int resizes;           /* that committed */
+    int64_t earlier; /* a job of the same program, of which samples are that this one has not taken yet; 0: none */
 } epop_policy_job_t;
 
 /* The state of a node. */

@@ -588,19 +588,35 @@ int core_loop(struct core *core, int64_t id, int loop, struct error *error)
     return 0;
 }
 
+/* And room for it. */
+static int check_sample(struct job *job, const epop_policy_sample_t *sample, struct error *error)
+{
+    if (sample->phase < 0 || sample->nodes < 1 || !isfinite(sample->seconds) || !isfinite(sample->mtct))
+        return error_set(error, ERROR_FAILED, "job %lld: a sample of phase %d at %d nodes: %g s, MTCT %g",
+                         (long long)job->view.id, sample->phase, sample->nodes, sample->seconds, sample->mtct);
+    return samples_reserve(&job->samples) ? error_memory(error) : 0;
+}
+
 int core_measured(struct core *core, int64_t id, const epop_policy_sample_t *sample, double *change,
                   struct error *error)
 {
     struct job *job = find_job(core, id, error);
-    if (!job)
+    if (!job || check_sample(job, sample, error))
         return -1;
-    if (sample->phase < 0 || sample->nodes < 1 || !isfinite(sample->seconds) || !isfinite(sample->mtct))
-        return error_set(error, ERROR_FAILED, "job %lld: a sample of phase %d at %d nodes: %g s, MTCT %g",
-                         (long long)id, sample->phase, sample->nodes, sample->seconds, sample->mtct);
-    if (samples_reserve(&job->samples))
-        return error_memory(error);
     *change = samples_add(&job->samples, sample);
     job_show_samples(job);
+    return 0;
+}
+
+int core_remembered(struct core *core, int64_t id, int64_t earlier, const epop_policy_sample_t *sample,
+                    struct error *error)
+{
+    struct job *job = find_job(core, id, error);
+    if (!job || check_sample(job, sample, error))
+        return -1;
+    if (job->view.state != EPOP_POLICY_WAITS)
+        return error_set(error, ERROR_FAILED, "job %lld: it runs, and measures itself", (long long)id);
+    job_remember(job, earlier, sample);
     return 0;
 }
 

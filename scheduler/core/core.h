@@ -81,6 +81,10 @@ int core_loop(struct core *core, int64_t job, int loop, struct error *error);
 /* Adds to the sample of the same phase and size, as samples_add does, whose result is *change. */
 int core_measured(struct core *core, int64_t job, const epop_policy_sample_t *sample, double *change,
                   struct error *error);
+/* What was measured in `earlier`, a job of the same program; of a job that waits. Its samples are these until it is
+ * measured itself. */
+int core_remembered(struct core *core, int64_t job, int64_t earlier, const epop_policy_sample_t *sample,
+                    struct error *error);
 /* EVOLVING: the program asks for a size; 0: no longer. */
 int core_asked(struct core *core, int64_t job, int nodes, struct error *error);
 /* Down or up again. A job on a node that goes down is the site's to end or requeue, before it says this. */

@@ -102,12 +102,14 @@ void job_free(struct job *job)
 /* What samples of the present have as their phase. */
 static void show_phase(struct job *job)
 {
-    job->view.phase = job->loop ? EPOP_POLICY_LOOPS + job->loop : job->phase;
+    int told = job->loop ? EPOP_POLICY_LOOPS + job->loop : job->phase;
+    job->view.phase = job->expected >= 0 ? job->expected : told;
 }
 
 void job_in_loop(struct job *job, int loop)
 {
     job->loop = loop;
+    job->expected = loop ? -1 : job->expected;
     show_phase(job);
 }
 
@@ -132,6 +134,7 @@ void job_waits(struct job *job)
     view->nodes = view->target = view->asked = 0;
     view->left = view->limit;
     job->loop = 0;
+    job->expected = samples_main_phase(&job->samples);
     samples_at(&job->samples, 0);
     enter_phase(job, 0, NULL);
 }
@@ -165,6 +168,15 @@ void job_show_samples(struct job *job)
 {
     job->view.samples = job->samples.items;
     job->view.sample_count = job->samples.count;
+}
+
+void job_remember(struct job *job, int64_t earlier, const epop_policy_sample_t *sample)
+{
+    samples_remember(&job->samples, sample);
+    job_show_samples(job);
+    job->view.earlier = earlier;
+    job->expected = samples_main_phase(&job->samples);
+    show_phase(job);
 }
 
 int job_held(const struct job *job)
@@ -211,6 +223,7 @@ void job_left_told(struct job *job, double now, double left)
 void job_left_phase(struct job *job, double now, int phase, const double *begins)
 {
     move_on(job, now, now - job->as_of);
+    job->expected = -1;
     enter_phase(job, phase, begins);
     job_left_show(job, now);
 }

@@ -17,8 +17,10 @@ struct job {
     epop_policy_phase_t *phases; /* all of them; the view has those from the present one on */
     double *begins;              /* of each, from `as_of` on; negative: not known */
     int phase_count;
-    int phase; /* the present one */
-    int loop;  /* of an executable, in which it is; 0: not known */
+    int phase;    /* the present one */
+    int loop;     /* of an executable, in which it is; 0: not known */
+    int expected; /* the phase in which an earlier job of the program was longest; -1: none, or this one tells its own
+                   */
     struct samples samples;
     int *nodes; /* what it holds, in the order of its ranks */
     size_t node_room;
@@ -43,6 +45,9 @@ int job_reserve_nodes(struct job *job, int count);
 
 /* The view has the samples that there are. */
 void job_show_samples(struct job *job);
+
+/* A sample of that earlier job of the same program; there must be room for it. */
+void job_remember(struct job *job, int64_t earlier, const epop_policy_sample_t *sample);
 
 /* How many it holds. */
 int job_held(const struct job *job);

@@ -15,6 +15,7 @@ struct sample_past {
     double weight; /* iterations behind the mean, as they have faded */
     double stay;   /* seconds of iterations in this stay */
     double began;  /* seconds of an iteration at its beginning; 0: not known yet */
+    double before; /* seconds of an iteration in an earlier job; 0: none, or it has been compared */
     bool over;     /* the job has left this size */
 };
 
@@ -54,7 +55,7 @@ static int place_of(struct samples *samples, const epop_policy_sample_t *like)
 static void begin_stay(epop_policy_sample_t *sample, struct sample_past *past)
 {
     sample->iterations = 0;
-    *past = (struct sample_past){0};
+    *past = (struct sample_past){.before = past->before};
 }
 
 /* A mean that does not move where nothing does. */
@@ -78,12 +79,21 @@ static void add_figures(epop_policy_sample_t *sample, struct sample_past *past, 
     sample->hi = more->hi;
 }
 
+/* The beginning of the stay is known now: how many times as long as in an earlier job. */
+static double end_beginning(const epop_policy_sample_t *sample, struct sample_past *past)
+{
+    double ratio = past->before > 0 ? sample->seconds / past->before : 1;
+    past->began = sample->seconds;
+    past->before = 0;
+    return ratio;
+}
+
 /* Times as long as at the beginning of the stay; 0: about as long, or nothing to compare with yet. */
 static double change_of(const epop_policy_sample_t *sample, struct sample_past *past)
 {
     double ratio = past->began > 0 ? sample->seconds / past->began : 1;
     if (!(past->began > 0) && past->stay >= beginning && sample->iterations >= least)
-        past->began = sample->seconds;
+        ratio = end_beginning(sample, past);
     return ratio > SAMPLE_CHANGE || ratio < 1 / SAMPLE_CHANGE ? ratio : 0;
 }
 
@@ -116,6 +126,28 @@ double samples_add(struct samples *samples, const epop_policy_sample_t *more)
         forget_others(samples, at);
     }
     return change;
+}
+
+void samples_remember(struct samples *samples, const epop_policy_sample_t *earlier)
+{
+    int at = place_of(samples, earlier);
+    samples->items[at] = *earlier;
+    samples->pasts[at] = (struct sample_past){.before = earlier->seconds, .over = true};
+}
+
+int samples_main_phase(const struct samples *samples)
+{
+    int found = -1;
+    double most = 0;
+    for (int i = 0; i < samples->count; i++) {
+        double seconds = 0;
+        for (int j = 0; j < samples->count; j++)
+            if (samples->items[j].phase == samples->items[i].phase)
+                seconds += samples->items[j].iterations * samples->items[j].seconds;
+        if (seconds > most)
+            most = seconds, found = samples->items[i].phase;
+    }
+    return found;
 }
 
 void samples_free(struct samples *samples)

@@ -43,6 +43,14 @@ int samples_reserve(struct samples *samples);
  * There must be room. How many times as long as before iterations take, if that made the rest be forgotten; else 0. */
 double samples_add(struct samples *samples, const epop_policy_sample_t *more);
 
+/* Adds what was measured in an earlier job of the same program, as of sizes that this one has had before. Where it is
+ * measured now and takes SAMPLE_CHANGE times as long, or as short, the earlier one was another program. There must be
+ * room. */
+void samples_remember(struct samples *samples, const epop_policy_sample_t *earlier);
+
+/* What a job does in most of its time, by its samples. -1: there are none. */
+int samples_main_phase(const struct samples *samples);
+
 void samples_free(struct samples *samples);
 
 /* ---- What jobs tell ----------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/json.h"
 #include "scheduler/core/text.h"
@@ -14,6 +15,65 @@
 #include "scheduler/hosts/resize.h"
 #include "scheduler/hosts/state.h"
 #include "scheduler/hosts/talk.h"
+#include "scheduler/journal/history.h"
+
+/* ---- What earlier jobs of its program have shown ------------------------------------------------ */
+
+/* Its program and arguments, as all jobs here are this user's. */
+static struct history_key history_key(const struct hosts_job *job, char **program)
+{
+    *program = history_program(job->cwd, (const char *const *)job->argv);
+    return (struct history_key){(int)getuid(), *program};
+}
+
+static int tell_earlier(struct hosts_job *job, const struct history *history, struct error *error)
+{
+    for (size_t i = 0; i < history->count; i++) {
+        epop_policy_sample_t sample = history->samples[i].sample;
+        int ranks = sample.nodes;
+        sample.nodes = hosts_jobs_nodes(job->hosts, ranks);
+        if (hosts_jobs_ranks(job, sample.nodes) == ranks &&
+            core_remembered(job->hosts->core, job->number, history_last(history), &sample, error))
+            return -1;
+    }
+    return 0;
+}
+
+/* One that does not run yet. */
+static int recall_history(struct hosts_job *job, struct error *error)
+{
+    char *program;
+    struct history_key key = history_key(job, &program);
+    struct history history;
+    if (!program)
+        return error_memory(error);
+    int failed = history_read(job->hosts->journal, &key, hosts_now(job->hosts), &history, error);
+    free(program);
+    if (failed)
+        return -1;
+    failed = job->kind == EPOP_RIGID ? 0 : tell_earlier(job, &history, error);
+    history_free(&history);
+    return failed;
+}
+
+static void keep_history(struct hosts_job *job)
+{
+    const epop_policy_job_t *known = core_job(job->hosts->core, job->number);
+    int count = known ? known->sample_count : 0;
+    epop_policy_sample_t kept[count ? count : 1];
+    struct error error = {0};
+    char *program;
+    struct history_key key = history_key(job, &program);
+    for (int i = 0; i < count; i++) {
+        kept[i] = known->samples[i];
+        kept[i].nodes = hosts_jobs_ranks(job, kept[i].nodes);
+    }
+    if (program)
+        hosts_must(job->hosts,
+                   history_write(job->hosts->journal, &key, job->number, hosts_now(job->hosts), kept, count, &error),
+                   &error);
+    free(program);
+}
 
 /* ---- A job is submitted ------------------------------------------------------------------------- */
 
@@ -76,7 +136,7 @@ static struct hosts_job *take_known_job(struct hosts *hosts, const struct journa
         error_memory(error);
         return NULL;
     }
-    if (!hosts_jobs_submit(job, error))
+    if (!hosts_jobs_submit(job, error) && !recall_history(job, error))
         return job;
     hosts_jobs_over(job);
     return NULL;
@@ -243,6 +303,7 @@ static void write_end(struct hosts_job *job, const struct outcome *outcome)
         hosts,
         journal_job_ended(hosts->journal, job->number, outcome->state, outcome->why, outcome->status, now, &error),
         &error);
+    keep_history(job);
     hosts_tell_event(hosts,
                      (struct journal_event){
                          .job = job->number, .kind = "ended", .text = outcome->why, .state = outcome->state, .at = -1});

@@ -228,6 +228,13 @@ static const char *const tables =
     " BEGIN SELECT RAISE(ABORT, 'a job that has ended is given a node'); END;"
     "PRAGMA user_version=1;";
 
+/* Came later: a file of before gets it when it is opened for writing. */
+static const char *const later_tables =
+    "CREATE TABLE IF NOT EXISTS history(user INTEGER NOT NULL, program TEXT NOT NULL, phase INTEGER NOT NULL,"
+    " ranks INTEGER NOT NULL, iterations REAL NOT NULL, seconds REAL NOT NULL, mtct REAL NOT NULL, trend REAL NOT NULL,"
+    " variance REAL NOT NULL, lo REAL NOT NULL, hi REAL NOT NULL, job INTEGER NOT NULL, time REAL NOT NULL,"
+    " PRIMARY KEY(user, program, phase, ranks)) WITHOUT ROWID;";
+
 /* -1: the line says why. */
 static int version_of(struct journal *journal, struct error *error)
 {
@@ -282,7 +289,9 @@ static int make_layout(struct journal *journal, struct error *error)
     if (version < 0 || check_soundness(journal, error) ||
         execute_sql(journal, "cannot be written", "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", error))
         return -1;
-    return version ? 0 : make_tables(journal, error);
+    if (!version && make_tables(journal, error))
+        return -1;
+    return execute_sql(journal, "its tables cannot be made", later_tables, error);
 }
 
 /* For a process that only reads. */

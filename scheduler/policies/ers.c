@@ -276,9 +276,9 @@ static struct ers_gap best_gap(struct ers_view *view, const epop_policy_job_t *j
     struct ers_gap best = no_gap();
     struct walk walk = begin_walk(view);
     double end = INFINITY, work = ers_work(job);
-    int wanted = ers_wanted(job), size;
+    int wanted = ers_wanted(view->settings, job), size;
     do {
-        size = ers_size_on(job, walk.nodes, view->settings->moldable);
+        size = ers_size_on(view->settings, job, walk.nodes);
         if (size > 0 && walk.time + work / size < end) {
             best = gap_at(&walk, size);
             end = walk.time + work / size;
@@ -323,7 +323,7 @@ static bool can_spare(const struct ers_entry *entry)
 static double seconds_won(struct ers_view *view, const epop_policy_job_t *job)
 {
     struct ers_gap best = best_gap(view, job);
-    int size = ers_size_on(job, view->idle + view->coming + view->spare, view->settings->moldable);
+    int size = ers_size_on(view->settings, job, view->idle + view->coming + view->spare);
     if (!size)
         return 0;
     return best.size ? best.start + ers_work(job) / best.size - ers_work(job) / size : INFINITY;
@@ -377,7 +377,7 @@ static void take_from_offer(struct ers_view *view, int nodes, const epop_policy_
 
 static int size_for(const struct ers_view *view, const epop_policy_job_t *job, int nodes)
 {
-    return ers_size_on(job, nodes, view->settings->moldable);
+    return ers_size_on(view->settings, job, nodes);
 }
 
 #define GROWTH 4
@@ -400,6 +400,11 @@ static void start_now(struct ers_view *view, const epop_policy_job_t *job, int n
 {
     if (nodes == job->wanted)
         epop_plan_start(view->plan, job, nodes, "%d nodes wanted, %d idle%s", job->wanted, view->idle, why);
+    else if (job->earlier && nodes == ers_wanted(view->settings, job) && nodes < ers_fit(job, job->wanted))
+        epop_plan_start(view->plan, job, nodes,
+                        "%d of the %d nodes wanted, as with more job %lld of this program had an MTCT above %g: %d "
+                        "idle%s",
+                        nodes, job->wanted, (long long)job->earlier, view->settings->upper, view->idle, why);
     else
         epop_plan_start(view->plan, job, nodes, "%d of the %d nodes wanted: %d idle%s", nodes, job->wanted, view->idle,
                         why);
@@ -410,7 +415,7 @@ static void start_now(struct ers_view *view, const epop_policy_job_t *job, int n
 static int size_soon(struct ers_view *view, const epop_policy_job_t *job)
 {
     int size = size_for(view, job, view->idle + view->coming);
-    if (size <= 0 || size == ers_wanted(job))
+    if (size <= 0 || size == ers_wanted(view->settings, job))
         return size;
     struct ers_gap best = best_gap(view, job);
     return is_soon_enough(job, size, best.start + ers_work(job) / best.size) ? size : 0;
@@ -465,7 +470,8 @@ static int start_waiting(struct ers_view *view)
 static int size_beside(const struct ers_view *view, const epop_policy_job_t *job, const struct ers_gap *gap)
 {
     int size = size_for(view, job, view->idle < gap->extra ? view->idle : gap->extra);
-    return size > 0 && is_soon_enough(job, size, gap->start + ers_work(job) / ers_wanted(job)) ? size : 0;
+    return size > 0 && is_soon_enough(job, size, gap->start + ers_work(job) / ers_wanted(view->settings, job)) ? size
+                                                                                                               : 0;
 }
 
 static void backfill_job(struct ers_view *view, const epop_policy_job_t *job, struct ers_gap *gap)

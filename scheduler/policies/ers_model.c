@@ -123,20 +123,69 @@ int ers_least(const epop_policy_job_t *job)
     return first_accepted(job, phase->min > job->range.min ? phase : &job->range);
 }
 
-int ers_wanted(const epop_policy_job_t *job)
+static bool is_above_band(const struct ers_settings *settings, const epop_policy_sample_t *sample)
+{
+    return sample->mtct > settings->upper || sample->trend > settings->upper;
+}
+
+static bool is_of_present(const struct ers_settings *settings, const epop_policy_job_t *job,
+                          const epop_policy_sample_t *sample)
+{
+    return sample->phase == job->phase && sample->iterations >= settings->values;
+}
+
+/* The largest size up to `most` that is not known to be inefficient. */
+static int known_limit(const struct ers_settings *settings, const epop_policy_job_t *job, int most)
+{
+    for (int i = 0; i < job->sample_count; i++) {
+        const epop_policy_sample_t *sample = &job->samples[i];
+        bool counts = is_of_present(settings, job, sample);
+        if (counts && sample->nodes > job->nodes && sample->nodes <= most && is_above_band(settings, sample))
+            most = sample->nodes - 1;
+    }
+    return most;
+}
+
+/* The largest measured and accepted one up to `most` that was efficient; 0: there is none. */
+static int proved_size(const struct ers_settings *settings, const epop_policy_job_t *job, int most)
+{
+    int best = 0;
+    for (int i = 0; i < job->sample_count; i++) {
+        const epop_policy_sample_t *sample = &job->samples[i];
+        bool counts = is_of_present(settings, job, sample) && sample->mtct >= 0 && !is_above_band(settings, sample);
+        if (counts && sample->nodes > best && sample->nodes <= most && accepts_size(job, sample->nodes))
+            best = sample->nodes;
+    }
+    return best;
+}
+
+/* Where nothing smaller was measured it is half, as of a job that runs. */
+static int efficient_size(const struct ers_settings *settings, const epop_policy_job_t *job, int wanted)
+{
+    int limit = known_limit(settings, job, wanted);
+    if (limit == wanted)
+        return wanted;
+    int proved = proved_size(settings, job, limit), half = ers_fit(job, (limit + 1) / 2);
+    int best = proved > 0 ? proved : half;
+    return best > 0 ? best : ers_least(job);
+}
+
+int ers_wanted(const struct ers_settings *settings, const epop_policy_job_t *job)
 {
     if (job->kind == EPOP_RIGID)
         return job->wanted;
     int fit = ers_fit(job, job->wanted);
-    return fit > 0 ? fit : ers_least(job);
+    if (fit <= 0)
+        return ers_least(job);
+    return job->state == EPOP_POLICY_WAITS ? efficient_size(settings, job, fit) : fit;
 }
 
-int ers_size_on(const epop_policy_job_t *job, int nodes, bool moldable)
+int ers_size_on(const struct ers_settings *settings, const epop_policy_job_t *job, int nodes)
 {
-    int wanted = ers_wanted(job);
+    int wanted = ers_wanted(settings, job);
     if (wanted <= nodes)
         return wanted;
-    return moldable && job->kind != EPOP_RIGID ? ers_fit(job, nodes) : 0;
+    return settings->moldable && job->kind != EPOP_RIGID ? ers_fit(job, nodes) : 0;
 }
 
 double ers_work(const epop_policy_job_t *job)
@@ -150,11 +199,6 @@ double ers_work(const epop_policy_job_t *job)
  * What was measured at other sizes is no part of the average, but it is remembered: a job does not grow again to a size
  * at which it was above the upper threshold.
  */
-
-static bool is_above_band(const struct ers_settings *settings, const epop_policy_sample_t *sample)
-{
-    return sample->mtct > settings->upper || sample->trend > settings->upper;
-}
 
 /* Averages begin anew with a resize, so one that took longer than the time since then is of an earlier stay at this
  * size. Twice the time, as its seconds are measured, not exact. */
@@ -174,18 +218,6 @@ static const epop_policy_sample_t *sample_of(const struct ers_settings *settings
         return counts ? sample : NULL;
     }
     return NULL;
-}
-
-/* The largest size up to `most` that is not known to be inefficient. */
-static int known_limit(const struct ers_settings *settings, const epop_policy_job_t *job, int most)
-{
-    for (int i = 0; i < job->sample_count; i++) {
-        const epop_policy_sample_t *sample = &job->samples[i];
-        bool counts = sample->phase == job->phase && sample->iterations >= settings->values;
-        if (counts && sample->nodes > job->nodes && sample->nodes <= most && is_above_band(settings, sample))
-            most = sample->nodes - 1;
-    }
-    return most;
 }
 
 static int half_size(const epop_policy_job_t *job)

@@ -40,12 +40,13 @@ int ers_fit(const epop_policy_job_t *job, int nodes);
 /* The smallest accepted size; 0: there is none. */
 int ers_least(const epop_policy_job_t *job);
 
-/* At which it is to start: what its user asked for, or the next smaller accepted size, or its least. */
-int ers_wanted(const epop_policy_job_t *job);
+/* At which it is to start: what its user asked for, or the next smaller accepted size, or its least; but where an
+ * earlier job of its program was above the upper threshold, the largest size below at which that was not. */
+int ers_wanted(const struct ers_settings *settings, const epop_policy_job_t *job);
 
-/* The size at which it would start on so many nodes; 0: it would not. `moldable`: below what its user asked for, too.
- */
-int ers_size_on(const epop_policy_job_t *job, int nodes, bool moldable);
+/* The size at which it would start on so many nodes; 0: it would not. With start=moldable below what its user
+ * asked for, too. */
+int ers_size_on(const struct ers_settings *settings, const epop_policy_job_t *job, int nodes);
 
 /* Node seconds that one that waits needs. */
 double ers_work(const epop_policy_job_t *job);

@@ -400,13 +400,23 @@ static void grow_jobs(struct gain_round *round)
 
 /* ---- The plan ----------------------------------------------------------------------------------- */
 
+/* What it was not given because an earlier job of the program had no use for it. */
+static void write_start(const struct gain_round *round, const struct gain_job *job)
+{
+    char earlier[64] = "";
+    if (job->job->earlier && job->nodes == job->top && job->top < gain_job_fit(job, job->job->wanted))
+        snprintf(earlier, sizeof earlier, ", as more brought job %lld of this program little",
+                 (long long)job->job->earlier);
+    epop_plan_start(round->plan, job->job, job->nodes, "starts with %d of %d nodes, %s%s: %d idle, %d wait", job->nodes,
+                    job->job->wanted, job->why, earlier, round->state->idle, round->state->waiting_count);
+}
+
 static void write_job(const struct gain_round *round, const struct gain_job *job)
 {
     if (!job->from && job->held)
         return;
     if (!job->from)
-        epop_plan_start(round->plan, job->job, job->nodes, "starts with %d of %d nodes, %s: %d idle, %d wait",
-                        job->nodes, job->job->wanted, job->why, round->state->idle, round->state->waiting_count);
+        write_start(round, job);
     else if (job->nodes != job->job->target)
         epop_plan_resize(round->plan, job->job, job->nodes, "%s", job->reason);
 }

@@ -230,12 +230,39 @@ int gain_job_above(const struct gain_job *job, int nodes)
     return agreed_size(job, nodes + 1, smallest_from);
 }
 
+/* The smallest size at which it was measured, and up to which its speedup is not made up; 0: it was not measured. */
+static int least_measured(const epop_policy_job_t *job)
+{
+    int least = 0;
+    for (int i = 0; i < job->sample_count; i++)
+        if (sample_counts(job, i) && (!least || job->samples[i].nodes < least))
+            least = job->samples[i].nodes;
+    return least;
+}
+
+/* Without the nodes that bring too little, by an earlier job of the same program: what a growth has to bring, a start
+ * has, too. */
+static int worthwhile_size(const struct gain_job *job, int most, double marginal)
+{
+    int least = least_measured(job->job), size = most;
+    while (least && size > least) {
+        int less = gain_job_fit(job, size - (size / 8 > 1 ? size / 8 : 1));
+        if (less < least ||
+            gain_speedup(&job->model, size) - gain_speedup(&job->model, less) >= marginal * (size - less))
+            break;
+        size = less;
+    }
+    return size;
+}
+
 /* A phase that takes other sizes only is no reason to wait, nor one that keeps a job small that cannot grow later. */
-static int top_of(const struct gain_job *job)
+static int top_of(const struct gain_job *job, double marginal)
 {
     int wanted = job->job->wanted, fit = gain_job_grows(job->job) ? gain_job_fit(job, wanted) : 0;
     if (fit <= 0)
         fit = epop_policy_fit(&job->job->range, wanted);
+    if (fit > 0 && job->job->state == EPOP_POLICY_WAITS && gain_job_flexible(job->job))
+        fit = worthwhile_size(job, fit, marginal);
     return fit > 0 ? fit : wanted;
 }
 
@@ -274,7 +301,7 @@ struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_stat
     struct gain_job made = {.job = job, .model = gain_model_fit(job, options->efficiency)};
     made.weight = gain_job_weight(job);
     made.from = job->nodes;
-    made.top = top_of(&made);
+    made.top = top_of(&made, options->marginal);
     gain_job_set(&made, job->state == EPOP_POLICY_WAITS ? made.top : job->target);
     int at = job->state == EPOP_POLICY_WAITS ? job->wanted : job->nodes;
     made.work = gain_job_left(job) * gain_speedup(&made.model, at);

@@ -235,6 +235,7 @@ void advised_remove(struct advised_table *table, struct advised *job)
         peer_close(job->peer);
     ask_over(&job->ask);
     told_free(&job->told);
+    free(job->program);
     free(job);
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "scheduler/core/core.h"
 #include "scheduler/core/sample.h"
@@ -69,6 +70,8 @@ struct advised {
     struct peer *peer; /* NULL: not connected */
     bool attached;     /* its control plane answers */
     struct told told;
+    uid_t uid;     /* whose, with `program` */
+    char *program; /* and its arguments, as history_program has them; NULL: not known yet */
     struct ask ask;
     double look_at;                        /* monotonic: when it is asked for its status again */
     double no_grow_until, no_shrink_until; /* monotonic: it has refused */

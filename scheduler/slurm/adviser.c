@@ -33,14 +33,23 @@ static void say_line(struct adviser *adviser, const char *text)
 
 /* ---- What Slurm says ---------------------------------------------------------------------------- */
 
+/* What was measured of those that run on is not lost with this adviser. */
+static void keep_histories(struct adviser *adviser)
+{
+    for (const struct advised *job = adviser->table.first; adviser->journal && job; job = job->next)
+        asking_keep_history(adviser, job);
+}
+
 /* Those that have ended, and nobody is connected for. */
 static void forget_jobs(struct adviser *adviser)
 {
     for (struct advised *job = adviser->table.first, *next; job; job = next) {
         const struct slurm_job *slurm = view_job(adviser->view, job->id);
         next = job->next;
-        if (!slurm || slurm->state == SLURM_JOB_WAITS)
+        if (!slurm || slurm->state == SLURM_JOB_WAITS) {
+            asking_keep_history(adviser, job);
             advised_remove(&adviser->table, job);
+        }
     }
 }
 
@@ -614,6 +623,7 @@ static int prepare_adviser(struct adviser *adviser, struct error *error)
 static void clean_up(struct adviser *adviser)
 {
     struct event *events[] = {adviser->again, adviser->looks, adviser->news, adviser->terminated, adviser->interrupted};
+    keep_histories(adviser);
     advised_free(&adviser->table);
     journal_close(adviser->journal);
     if (adviser->view)

@@ -10,6 +10,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/loop.h"
+#include "scheduler/journal/history.h"
 
 /* ---- Telling and waking ------------------------------------------------------------------------- */
 
@@ -171,6 +172,81 @@ void asking_look(struct adviser *adviser)
     wire_timer_set(adviser->looks, fmax(next, 0.05));
 }
 
+/* ---- What earlier jobs of its program have shown ------------------------------------------------ */
+
+/* The journal may be away for a while: the next job has less to go by. */
+static void say_journal(struct adviser *adviser, const struct error *error)
+{
+    struct journal_event event = {.time = wall_seconds(), .at = -1, .kind = "daemon", .text = error->text};
+    asking_tell(adviser, &event);
+}
+
+/* Who it is by its status. NULL: it does not say so. */
+static char *program_of(const cJSON *status)
+{
+    const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(status, "arguments"), *each;
+    const char *path = json_text(status, "path");
+    int count = 0;
+    const char **argv = path ? calloc((size_t)cJSON_GetArraySize(arguments) + 2, sizeof *argv) : NULL;
+    if (!argv)
+        return NULL;
+    argv[count++] = path;
+    cJSON_ArrayForEach(each, arguments)
+    {
+        if (cJSON_IsString(each))
+            argv[count++] = each->valuestring;
+    }
+    char *program = history_program("/", argv);
+    free(argv);
+    return program;
+}
+
+static void tell_recalled(struct adviser *adviser, const struct advised *job, const struct history *history)
+{
+    char text[DECISION_REASON_MAX];
+    snprintf(text, sizeof text,
+             "it is known how fast jobs of this program were at %zu size%s; the last one was job %lld", history->count,
+             history->count == 1 ? "" : "s", (long long)history_last(history));
+    struct journal_event event = {.time = wall_seconds(), .at = -1, .job = job->id, .kind = "running", .text = text};
+    asking_tell(adviser, &event);
+}
+
+/* Once, when it has said what it runs. */
+static void recall_history(struct adviser *adviser, struct advised *job, const cJSON *status)
+{
+    const struct slurm_job *slurm = adviser->view ? view_job(adviser->view, job->id) : NULL;
+    struct history history;
+    struct error error;
+    if (job->program || !slurm || !(job->program = program_of(status)))
+        return;
+    job->uid = slurm->uid;
+    struct history_key key = {(int)job->uid, job->program};
+    if (history_read(adviser->journal, &key, wall_seconds(), &history, &error)) {
+        say_journal(adviser, &error);
+        return;
+    }
+    for (size_t i = 0; i < history.count && !samples_reserve(&job->told.samples); i++)
+        samples_remember(&job->told.samples, &history.samples[i].sample);
+    if (history.count)
+        tell_recalled(adviser, job, &history);
+    history_free(&history);
+}
+
+void asking_keep_history(struct adviser *adviser, const struct advised *job)
+{
+    struct error error;
+    const struct samples *samples = &job->told.samples;
+    if (!job->program || !samples->count)
+        return;
+    struct history_key key = {(int)job->uid, job->program};
+    if (journal_begin(adviser->journal, &error) ||
+        history_write(adviser->journal, &key, job->id, wall_seconds(), samples->items, samples->count, &error) ||
+        journal_commit(adviser->journal, &error)) {
+        journal_rollback(adviser->journal);
+        say_journal(adviser, &error);
+    }
+}
+
 /* ---- Answers ------------------------------------------------------------------------------------ */
 
 static void take_status(struct adviser *adviser, struct advised *job, const cJSON *answer)
@@ -178,7 +254,10 @@ static void take_status(struct adviser *adviser, struct advised *job, const cJSO
     const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "job");
     const char *state = json_text(status, "state");
     job->look_at = monotonic_seconds() + look_again;
-    if (!json_true(answer, "ok") || !state || told_status(&job->told, status))
+    if (!json_true(answer, "ok") || !state)
+        return;
+    recall_history(adviser, job, status);
+    if (told_status(&job->told, status))
         return;
     job->told.known = !strcmp(state, "running");
     job->look_at = monotonic_seconds() + (job->told.known ? look_every : look_again);

@@ -33,7 +33,7 @@ struct adviser {
     struct event *again, *looks, *news, *terminated, *interrupted;
     int64_t last_id;
     struct daemon_listener listener;
-    struct journal *journal;    /* of what happened to jobs, for `why`; nothing of it is read again */
+    struct journal *journal;    /* of what happened to jobs, for `why`, and of what was measured of programs */
     char policy_complaint[200]; /* said once */
 };
 
@@ -53,6 +53,9 @@ void asking_gone(void *adviser, struct peer *peer);
 
 /* Those that were not asked for long are asked how they are; those that do not answer are given up. */
 void asking_look(struct adviser *adviser);
+
+/* What was measured of it is kept for the next job of its program. */
+void asking_keep_history(struct adviser *adviser, const struct advised *job);
 
 /* `nodes` becomes the request's. */
 void asking_resize(struct adviser *adviser, struct advised *job, enum ask_kind kind, struct hostlist *nodes, int from,

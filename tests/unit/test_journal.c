@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "scheduler/journal/history.h"
 #include "scheduler/journal/store.h"
 
 static char directory[64], path[96];
@@ -439,6 +440,97 @@ static void test_a_full_disk(void **state)
     assert_non_null(strstr(error.text, "make room"));
 }
 
+/* ---- What was measured in earlier jobs ----------------------------------------------------------- */
+
+static const struct history_key ours = {1000, "[\"/a b.so\",\"1\"]"};
+static const double second_day = 2 * 86400.0;
+
+static epop_policy_sample_t at_ranks(int ranks, double seconds)
+{
+    return (epop_policy_sample_t){.phase = 1, .nodes = ranks, .iterations = 10, .seconds = seconds, .mtct = 0.5};
+}
+
+static void write_history(int64_t job, double now, const epop_policy_sample_t *samples, int count)
+{
+    succeeds(history_write(journal, &ours, job, now, samples, count, &error));
+}
+
+static void test_a_history_says_of_which_job_each_figure_is(void **state)
+{
+    const epop_policy_sample_t first[] = {at_ranks(4, 1), at_ranks(8, 0.9)}, next[] = {at_ranks(4, 1.1), first[1]};
+    struct history history;
+    (void)state;
+    write_history(7, 0, first, 2);
+    write_history(9, second_day, next, 2); /* it knew of 8 ranks by the other one */
+    write_history(10, second_day, NULL, 0);
+    succeeds(history_read(journal, &ours, second_day, &history, &error));
+    assert_int_equal(history.count, 2);
+    assert_int_equal(history.samples[0].job, 9);
+    assert_int_equal(history.samples[1].job, 7);
+    assert_true(history.samples[0].sample.seconds == 1.1 && history.samples[1].time == 0);
+    assert_int_equal(history_last(&history), 9);
+    history_free(&history);
+}
+
+static void test_a_history_forgets(void **state)
+{
+    const epop_policy_sample_t first[] = {at_ranks(4, 1), at_ranks(8, 0.9)}, next[] = {at_ranks(4, 3), first[1]};
+    struct history history;
+    (void)state;
+    write_history(7, 0, first, 2);
+    write_history(9, second_day, next, 1); /* 8 ranks are of another program, it says */
+    succeeds(history_read(journal, &ours, second_day, &history, &error));
+    assert_int_equal(history.count, 1);
+    history_free(&history);
+    succeeds(history_read(journal, &ours, second_day + HISTORY_AGE, &history, &error));
+    assert_int_equal(history.count, 0);
+    history_free(&history);
+}
+
+static void test_whose_history_it_is(void **state)
+{
+    const epop_policy_sample_t sample = at_ranks(4, 1);
+    const struct history_key other_user = {1001, ours.program}, other_program = {1000, "[\"/a b.so\",\"2\"]"};
+    struct history history;
+    (void)state;
+    write_history(7, 0, &sample, 1);
+    succeeds(history_read(journal, &other_user, 0, &history, &error));
+    assert_int_equal(history.count, 0);
+    succeeds(history_read(journal, &other_program, 0, &history, &error));
+    assert_int_equal(history.count, 0);
+}
+
+static void is_program(const char *cwd, const char *const *words, const char *expected)
+{
+    char *program = history_program(cwd, words);
+    assert_string_equal(program, expected);
+    free(program);
+}
+
+static void test_the_same_program_by_two_names(void **state)
+{
+    const char *const by_path[] = {"./sh", "-c", NULL}, *const by_name[] = {"sh", NULL}, *const gone[] = {"x/y", NULL};
+    char expected[160], file[128];
+    (void)state;
+    snprintf(file, sizeof file, "%s/sh", directory);
+    fclose(fopen(file, "w"));
+    snprintf(expected, sizeof expected, "[\"%s\",\"-c\"]", file);
+    is_program(directory, by_path, expected);
+    is_program(directory, by_name, "[\"sh\"]");
+    is_program("/nowhere", gone, "[\"/nowhere/x/y\"]");
+}
+
+static void test_a_journal_of_before_there_was_a_history(void **state)
+{
+    struct history history;
+    (void)state;
+    succeeds(store_run(journal, "test", &error, "DROP TABLE history", ""));
+    journal_close(journal);
+    succeeds(journal_open(&journal, path, &error));
+    succeeds(history_read(journal, &ours, 0, &history, &error));
+    assert_int_equal(history.count, 0);
+}
+
 int main(void)
 {
 #define OF_A_FILE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -462,6 +554,11 @@ int main(void)
         OF_A_FILE(test_a_damaged_one),
         OF_A_FILE(test_no_place_for_it),
         OF_A_FILE(test_a_full_disk),
+        OF_A_FILE(test_a_history_says_of_which_job_each_figure_is),
+        OF_A_FILE(test_a_history_forgets),
+        OF_A_FILE(test_whose_history_it_is),
+        OF_A_FILE(test_the_same_program_by_two_names),
+        OF_A_FILE(test_a_journal_of_before_there_was_a_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,6 +181,31 @@ static void test_what_was_inefficient_is_remembered(void **state)
     assert_range(range_of(runs(16, 1, 64), samples, 3), ERS_FREE, 8, 32);
 }
 
+static int wanted_with(const epop_policy_sample_t *samples, int count)
+{
+    epop_policy_job_t job = {.kind = EPOP_MALLEABLE, .range = {.min = 1, .max = 16}, .wanted = 16};
+    job.samples = samples;
+    job.sample_count = count;
+    return ers_wanted(settings, &job);
+}
+
+static void test_one_that_waits_starts_where_it_was_efficient(void **state)
+{
+    const epop_policy_sample_t fine[] = {measured(16, 0.05, 0.05)};
+    const epop_policy_sample_t poor[] = {measured(16, 0.5, 0.5)};
+    const epop_policy_sample_t known[] = {measured(16, 0.5, 0.5), measured(8, 0.2, 0.2), measured(5, 0.05, 0.05)};
+    epop_policy_job_t rigid = {.kind = EPOP_RIGID, .range = {.min = 16, .max = 16}, .wanted = 16};
+    (void)state;
+    assert_int_equal(wanted_with(NULL, 0), 16);
+    assert_int_equal(wanted_with(fine, 1), 16);
+    assert_int_equal(wanted_with(poor, 1), 8); /* half, as one that runs */
+    assert_int_equal(wanted_with(known, 3), 5);
+    assert_int_equal(wanted_with(known, 2), 4);
+    rigid.samples = poor;
+    rigid.sample_count = 1;
+    assert_int_equal(ers_wanted(settings, &rigid), 16);
+}
+
 static void test_without_data_there_is_no_range(void **state)
 {
     epop_policy_sample_t sample = measured(16, 1, 1);
@@ -379,6 +404,7 @@ int main(void)
                                        TEST(test_sizes_that_two_lists_have_in_common),
                                        TEST(test_a_small_start_is_made_good),
                                        TEST(test_what_was_inefficient_is_remembered),
+                                       TEST(test_one_that_waits_starts_where_it_was_efficient),
                                        TEST(test_without_data_there_is_no_range),
                                        TEST(test_averages_begin_anew_with_a_resize),
                                        TEST(test_only_what_runs_and_can_be_resized),

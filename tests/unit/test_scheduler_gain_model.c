@@ -51,6 +51,28 @@ static void test_the_time_in_mpi_where_one_size_was_seen(void **state)
     assert_float_equal(gain_speedup(&model, 8), 8 / 1.35, 1e-6);
 }
 
+static int top_with(epop_policy_kind_t kind, const epop_policy_sample_t *samples, int count)
+{
+    static const struct gain_options options = {.efficiency = 0.7, .marginal = 0.05};
+    static const epop_policy_state_t state = {.node_count = 16, .idle = 16};
+    epop_policy_job_t waits = job(samples, count);
+    waits.kind = kind;
+    waits.range = (epop_policy_range_t){.min = kind == EPOP_RIGID ? 16 : 1, .max = 16};
+    waits.limit = waits.left = 100;
+    return gain_job_of(&waits, &state, &options).top;
+}
+
+static void test_one_that_waits_starts_where_more_brings_nothing(void **state)
+{
+    const epop_policy_sample_t linear[] = {sample(4, 1, -1), sample(16, 0.25, -1)};
+    const epop_policy_sample_t slower[] = {sample(4, 1, -1), sample(8, 1.5, -1)};
+    (void)state;
+    assert_int_equal(top_with(EPOP_MALLEABLE, NULL, 0), 16);
+    assert_int_equal(top_with(EPOP_MALLEABLE, linear, 2), 16);
+    assert_int_equal(top_with(EPOP_MALLEABLE, slower, 2), 4); /* below it nothing is known */
+    assert_int_equal(top_with(EPOP_RIGID, slower, 2), 16);
+}
+
 static void test_what_is_assumed(void **state)
 {
     const epop_policy_sample_t other_phase = {.phase = 2, .nodes = 8, .iterations = 10, .seconds = 1, .mtct = 0};
@@ -82,6 +104,7 @@ int main(void)
         cmocka_unit_test(test_two_sizes_give_the_share),
         cmocka_unit_test(test_sizes_that_do_not_differ_in_time),
         cmocka_unit_test(test_the_time_in_mpi_where_one_size_was_seen),
+        cmocka_unit_test(test_one_that_waits_starts_where_more_brings_nothing),
         cmocka_unit_test(test_what_is_assumed),
         cmocka_unit_test(test_downey_where_it_is_nearer),
     };

@@ -107,6 +107,36 @@ static void test_what_jobs_tell(void **state)
     cJSON_Delete(status);
 }
 
+static void remember(int phase, int size, double of_one)
+{
+    epop_policy_sample_t earlier = {.phase = phase, .nodes = size, .iterations = 100, .seconds = of_one, .mtct = 0.5};
+    assert_int_equal(samples_reserve(&samples), 0);
+    samples_remember(&samples, &earlier);
+}
+
+static void test_an_earlier_job_counts_until_there_are_own_figures(void **state)
+{
+    (void)state;
+    assert_int_equal(samples_main_phase(&samples), -1);
+    remember(1, 4, 0.1);
+    remember(2, 4, 0.25);
+    remember(1, 8, 0.1);
+    assert_int_equal(samples_main_phase(&samples), 2); /* 25 s, and twice 10 s */
+    assert_true(run(1, 4, 20, 0.11, 0.2) == 0);        /* about as fast as then */
+    assert_true(at(1, 4)->iterations < 200 && at(1, 4)->mtct == 0.2 && at(1, 8)->mtct == 0.5);
+}
+
+static void test_an_earlier_job_that_was_another_program(void **state)
+{
+    (void)state;
+    remember(1, 4, 0.1);
+    remember(1, 8, 0.1);
+    remember(2, 8, 0.1);
+    assert_true(run(1, 4, 20, 0.5, 0.2) == 5);
+    assert_null(at(1, 8));
+    assert_non_null(at(2, 8)); /* of it nothing was seen yet */
+}
+
 static void read_left(const char *text, bool told, double expected)
 {
     cJSON *status = cJSON_Parse(text);
@@ -135,6 +165,8 @@ int main(void)
         TEST(test_the_mean_is_of_the_recent_past),
         TEST(test_a_program_that_changes_is_measured_anew),
         TEST(test_slow_first_iterations_are_no_change),
+        TEST(test_an_earlier_job_counts_until_there_are_own_figures),
+        TEST(test_an_earlier_job_that_was_another_program),
         TEST(test_what_jobs_tell),
         TEST(test_the_time_left),
     };

@@ -186,6 +186,18 @@ def test_ers_decides_as_elsewhere(cluster, adviser):  # noqa: F811
     cluster.wait(lambda: len(sizes()) >= len(alike.SIZES), what="its resizes")
     assert sizes()[:len(alike.SIZES)] == alike.SIZES, adviser.said()
     assert cluster.state(malleable) == "RUNNING"
+    knows_what_the_first_one_showed(cluster, adviser, malleable, sizes)
+
+
+def knows_what_the_first_one_showed(cluster, adviser, first, sizes):  # noqa: F811
+    """That went to 4 nodes, and back."""
+    cluster.run("head", "scancel", str(first))
+    cluster.wait(lambda: cluster.state(first) not in ("RUNNING", "COMPLETING"), what="the first one's end")
+    before = len(sizes())
+    adviser.elastic(program=" ".join(["synthetic", *alike.program(100000)]))
+    cluster.wait(lambda: len(sizes()) > before, what="its growth")
+    assert sizes()[before] == 2, adviser.said()
+    assert f"it is known how fast jobs of this program were at 4 sizes; the last one was job {first}" in adviser.said()
 
 
 def test_a_maximum_that_its_owner_lowers(cluster, adviser):  # noqa: F811

@@ -29,7 +29,7 @@ ALLOWED = {
     "scheduler/epopsim": ["epop/policy.h", "scheduler/", "terminal/", "runtime/base/"],
     "scheduler/attend": ["scheduler/attend/", "scheduler/munge/munge.h", "runtime/base/", "runtime/wire/", "runtime/control/", "runtime/hydra/leftovers.h",
                          "runtime/hydra/hydra.h"],
-    "scheduler/journal": ["scheduler/journal/", "runtime/base/"],
+    "scheduler/journal": ["epop/policy.h", "scheduler/journal/", "runtime/base/"],
     "scheduler/epoprm": ["epop/policy.h", "scheduler/", "terminal/", "runtime/base/", "runtime/wire/"],
     "gateway": ["gateway/", "runtime/base/", "runtime/wire/", "runtime/control/"],
     "report": ["report/", "terminal/", "runtime/base/error.h"],
