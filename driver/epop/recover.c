@@ -446,6 +446,7 @@ static int start_attempt(struct recovery *r, struct attempt *attempt, struct err
     struct command command = {0};
     char again[16];
     *attempt = (struct attempt){.signals = r->signals, .runs = r->count ? on_attempt_runs : NULL, .context = r};
+    attempt->failure = r->executable ? 0 : engine()->failure; /* which may end with that itself */
     r->attempt = attempt;
     r->begun = wall_seconds();
     snprintf(again, sizeof again, "%d", r->count);
@@ -464,7 +465,8 @@ static int start_attempt(struct recovery *r, struct attempt *attempt, struct err
 /* One that died again before it ran has lost what the last one had. */
 static void note_death(struct recovery *r, const struct attempt *attempt)
 {
-    const char *reason = attempt->words.text[0] ? attempt->words.text : "process 0, or what started it, was killed";
+    const char *reason =
+        attempt->words.text[0] ? attempt->words.text : "process 0, or what started it, was killed or failed";
     if (r->count && !attempt->words.state.from[0])
         return;
     r->death = (struct death){.noticed = attempt->died, .begun = r->begun, .place = attempt->words.place};

@@ -468,10 +468,16 @@ static bool was_killed(const struct attempt *a)
     return killed;
 }
 
+/* As when Hydra loses a process while it is being started. */
+static bool has_failed(const struct attempt *a)
+{
+    return a->failure && WIFEXITED(a->status) && WEXITSTATUS(a->status) == a->failure;
+}
+
 /* It was there, or on its way; what it cannot start, or what does not want to, ends by itself. */
 static bool ends_by_fault(const struct attempt *a)
 {
-    return a->ended && (a->words.begun || was_killed(a) || (a->words.started && a->status));
+    return a->ended && (a->words.begun || was_killed(a) || has_failed(a) || (a->words.started && a->status));
 }
 
 /* What is known now. */

@@ -65,6 +65,7 @@ struct attempt {
     int signals; /* a signalfd for SIGCHLD and those that end a job */
     pid_t mpiexec;
     int status;                  /* mpiexec's, as of waitpid; counts when it has ended */
+    int failure;                 /* of mpiexec itself: no process that it starts ends with that status; 0: not known */
     bool ended;                  /* mpiexec has */
     bool told;                   /* the user wants the job to end */
     double died;                 /* when that was noticed, monotonic; 0: it has not */

@@ -21,6 +21,7 @@ const struct engine engine_hydra = {
     .size = "PMI_SIZE",
     .rank = "PMI_RANK",
     .host_option = "-hosts",
+    .failure = 255, /* which is -1 */
     .can_leave = pmi_can_leave,
     .finalize = pmi_finalize,
     .failed = hydra_failed,

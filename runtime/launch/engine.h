@@ -16,6 +16,7 @@ struct engine {
     const char *signs[3];    /* variables of a process that it started; NULL: no more */
     const char *size, *rank; /* likewise: of them those with these numbers */
     const char *host_option; /* of mpiexec, before a list of hosts */
+    int failure;             /* the status of mpiexec where it fails itself; 0: it has none of its own */
 
     /* May one process of a launch end while the others run on? Local. */
     bool (*can_leave)(void);
