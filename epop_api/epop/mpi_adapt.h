@@ -117,6 +117,12 @@ EPOP_API int epop_mpi_leave(epop_mpi_leave_t how);
  * open, with `*window` as after epop_adapt_begin. Local. */
 EPOP_API int epop_mpi_window(epop_window_t *window);
 
+/* Says how far the program is: `iteration` of `bound` iterations are done, counted as the program likes; bound 0: how
+ * many there will be is not known. Rank 0's counts, and says how much time is left, to users and to schedulers. It only
+ * notes the numbers, so it may be called in every iteration. MPI_ERR_ARG unless 0 <= iteration, and iteration <= bound
+ * or bound is 0. No effect in a program under `epop`. Local. */
+EPOP_API int epop_mpi_progress(int64_t iteration, int64_t bound);
+
 /* What the first probe of a joining process after its commit is. */
 typedef enum epop_mpi_first_probe {
     EPOP_MPI_FIRST_PROBE_FIND,   /* EPOP finds out; the default */

@@ -61,6 +61,12 @@ module epop_mpi_adapt
       integer, optional, intent(out) :: ierror
     end subroutine
 
+    ! Numbers of 8 bytes.
+    subroutine epop_mpi_progress(iteration, bound, ierror)
+      integer(selected_int_kind(18)), intent(in) :: iteration, bound
+      integer, optional, intent(out) :: ierror
+    end subroutine
+
     subroutine epop_mpi_first_probe(what, ierror)
       integer, intent(in) :: what
       integer, optional, intent(out) :: ierror

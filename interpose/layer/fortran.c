@@ -80,6 +80,11 @@ FORTRAN_BESIDE_C(epop_mpi_leave, EPOP_MPI_LEAVE, const MPI_Fint *how, MPI_Fint *
     tell(epop_mpi_leave((epop_mpi_leave_t)*how), ierror);
 }
 
+FORTRAN_BESIDE_C(epop_mpi_progress, EPOP_MPI_PROGRESS, const int64_t *iteration, const int64_t *bound, MPI_Fint *ierror)
+{
+    tell(epop_mpi_progress(*iteration, *bound), ierror);
+}
+
 /* ---- Process sets: a text has its length, which is behind all other arguments --------------------------------------
  */
 

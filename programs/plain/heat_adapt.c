@@ -95,6 +95,7 @@ int main(int argc, char **argv)
         if (pending == MPI_ADAPT_TRUE && status == MPI_ADAPT_STATUS_LEAVING)
             break;
         step(&rod);
+        epop_mpi_progress(rod.step, rod.steps);
     }
     if (status != MPI_ADAPT_STATUS_LEAVING)
         report(&rod);

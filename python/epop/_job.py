@@ -325,6 +325,8 @@ def _loop(steps, moves, rebuild):
             if changed and rebuild:
                 rebuild()
             changed = False
+            if len(steps) < sys.maxsize:
+                library.epop_mpi_progress(here.step, len(steps))
             yield steps[here.step]
             here.take(number, here.step + 1)
     finally:

@@ -122,8 +122,10 @@ static void join(void)
 /* From probe to probe. */
 static void measure(const struct elastic *e, int64_t count)
 {
+    const epop_progress_t progress = part_progress(count);
     if (epop__meter_iteration(e->meter, 0, world.size) && world.rank == 0)
-        epop__meter_progress(e->meter, &(struct meter_progress){.visit = 1, .iteration = count});
+        epop__meter_progress(
+            e->meter, &(struct meter_progress){.visit = 1, .iteration = progress.iteration, .bound = progress.bound});
 }
 
 static void probe(void)
@@ -321,6 +323,14 @@ int epop_mpi_leave(epop_mpi_leave_t how)
         return part_wrong("epop_mpi_leave", MPI_ERR_OTHER, "it was called before MPI_Init_adapt or after MPI_Finalize");
     if (leaving_choose(how))
         return part_wrong("epop_mpi_leave", MPI_ERR_ARG, "it takes EPOP_MPI_LEAVE_RETURN or EPOP_MPI_LEAVE_COMMIT");
+    return MPI_SUCCESS;
+}
+
+int epop_mpi_progress(int64_t iteration, int64_t bound)
+{
+    if (iteration < 0 || bound < 0 || (bound && iteration > bound))
+        return part_wrong("epop_mpi_progress", MPI_ERR_ARG, "so many iterations cannot be done of so many");
+    part_set_progress(iteration, bound);
     return MPI_SUCCESS;
 }
 

@@ -466,15 +466,31 @@ int part_others_status(void)
     return others_status;
 }
 
+static epop_progress_t said; /* by the program's thread */
+static bool has_said;
+
+void part_set_progress(int64_t iteration, int64_t bound)
+{
+    said = (epop_progress_t){.iteration = iteration, .bound = bound};
+    has_said = true;
+}
+
+epop_progress_t part_progress(int64_t count)
+{
+    return has_said ? said : (epop_progress_t){.iteration = count};
+}
+
 enum action part_hold(const struct elastic *e, int64_t count)
 {
     struct position at = {.pc = 0, .visit = 1, .iteration = count};
     enum action action;
-    while ((action = e->hold(e->context, &at, 0)) == ACTION_PROGRESS || action == ACTION_CHECKPOINT)
+    while ((action = e->hold(e->context, &at, 0)) == ACTION_PROGRESS || action == ACTION_CHECKPOINT) {
+        const epop_progress_t progress = part_progress(count);
         if (action == ACTION_PROGRESS)
-            e->report_progress(e->context, &(epop_progress_t){.iteration = count});
+            e->report_progress(e->context, &progress);
         else
             e->checkpoint(e->context, &at);
+    }
     return action;
 }
 

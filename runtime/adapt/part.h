@@ -51,6 +51,10 @@ int part_others_status(void);
  * to adapt, which is returned. */
 enum action part_hold(const struct elastic *e, int64_t count);
 
+/* What the program says of its progress, for whoever wants to know it at a probe; it is preset with the probes. */
+void part_set_progress(int64_t iteration, int64_t bound);
+epop_progress_t part_progress(int64_t count);
+
 /* The process has left the world, and goes on by itself, without the job; or stands by, as it cannot end. */
 void part_depart(void);
 

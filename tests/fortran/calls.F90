@@ -247,6 +247,8 @@ program calls
     call expect(ierr == MPI_SUCCESS, 'first_probe')
     call epop_mpi_leave(EPOP_MPI_LEAVE_RETURN, ierr)
     call expect(ierr == MPI_SUCCESS, 'leave')
+    call epop_mpi_progress(0_8, 1000_8, ierr)
+    call expect(ierr == MPI_SUCCESS, 'progress')
     call settle()
     call number_cells()
   end if

@@ -36,6 +36,9 @@ int main(int argc, char **argv)
     say("description without a block", epop_mpi_describe(NULL, NULL));
     say("description", epop_mpi_describe(describe, NULL));
     say("described without an adaptation", epop_mpi_adapt_described());
+    say("progress before the begin", epop_mpi_progress(-1, 0));
+    say("progress behind the end", epop_mpi_progress(3, 2));
+    say("progress", epop_mpi_progress(3, 0));
     printf("pending %d, status %d\n", pending, status);
     MPI_Finalize();
     say("probe after the end", MPI_Probe_adapt(&pending, &status, NULL));

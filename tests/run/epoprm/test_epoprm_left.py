@@ -30,6 +30,13 @@ def test_progress_counts(daemon, phases, ranks):
     daemon.wait_end(number, "cancelled")
 
 
+def test_an_executable_says_it_by_a_call(daemon):
+    number = daemon.submit(job.BUILD / "plain/heat_adapt", "10", "20000000", ranks=(2, 2), limit=LIMIT)
+    daemon.wait_job(number, lambda one: one["state"] == "running" and one["left"] < LIMIT / 2)
+    daemon.request("cancel", job=number)
+    daemon.wait_end(number, "cancelled")
+
+
 def test_it_runs_no_longer_than_its_limit(daemon):
     number = daemon.submit(job.program("synthetic"), *ONE, ranks=(2, 2), limit=60)
     seen = daemon.wait_job(number, lambda one: one["state"] == "running" and one.get("left"))

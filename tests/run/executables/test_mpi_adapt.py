@@ -209,6 +209,14 @@ def test_without_a_launcher(space, loop):
     assert result.status == 0 and result.out == "right at the end, 1 processes\n", result
 
 
+def test_its_progress_is_told(space):
+    start(space, HEAT, 1000, 10**12)
+    status = space.wait_for_status(lambda it: it["progress"] and it["progress"]["bound"] and "seconds" in it["next"])
+    assert status["progress"]["bound"] == 10**12 and status["next"]["type"] == "END", status
+    assert 10**12 - status["next"]["iterations"] == status["progress"]["iteration"] > 0, status
+    assert space.epopctl("stop").status == 0
+
+
 # ---- What is wrong is said -----------------------------------------------------------------------
 
 
@@ -227,9 +235,10 @@ def test_calls_in_the_wrong_place(space):
         "probe without a status: argument", "probe: success", "begin without an adaptation: other",
         "begin without a place: argument", "commit without begin: other",
         "described without a description: other", "description without a block: argument", "description: success",
-        "described without an adaptation: other", "pending 0, status 4",
+        "described without an adaptation: other",
+        "progress before the begin: argument", "progress behind the end: argument", "progress: success", "pending 0, status 4",
         "probe after the end: other"], result
-    assert result.err.count("epop: MPI_") == 9 and result.err.count("epop: epop_mpi_") == 2, result
+    assert result.err.count("epop: MPI_") == 9 and result.err.count("epop: epop_mpi_") == 4, result
 
 
 def test_redistribution_where_no_window_is_open(space):
