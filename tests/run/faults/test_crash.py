@@ -154,8 +154,8 @@ LOADING = {"constructor": "in a constructor of", "get_program": "in get_program 
 
 def loading_report(result, where, frame_of=None):
     """Said once at least, by whoever crashed: there is no job yet that could settle on one."""
-    if result.status == -signal.SIGPIPE:
-        return  # mpiexec has died, and what it had read of its processes with it (docs/reference/faults.md)
+    if result.status == -signal.SIGPIPE or (result.status == 255 and "demux engine error" in result.err):
+        return  # mpiexec has died or failed, and what it had read of its processes with it (docs/reference/faults.md)
     path = job.test_program("crash_load")
     head = f"epop: while the program was loaded, {LOADING[where]} {path}: SIGSEGV (Segmentation fault) at address 0x"
     lines = result.err.splitlines()
