@@ -20,6 +20,7 @@
 #include "runtime/base/random.h"
 #include "runtime/wire/loop.h"
 #include "runtime/wire/socket.h"
+#include "scheduler/attend/alone.h"
 #include "scheduler/attend/jobdir.h"
 #include "scheduler/attend/service.h"
 #include "scheduler/munge/munge.h"
@@ -281,6 +282,7 @@ struct linked {
     char complained[ERROR_TEXT_MAX]; /* each thing once */
     struct addrinfo *found, *next;   /* of the adviser: to be tried */
     struct event *again, *look, *late;
+    struct alone alone; /* from the time on when it has had an adviser */
 };
 
 static void complain_once(struct linked *l, const char *text)
@@ -306,6 +308,7 @@ static void on_shaken(void *context, struct wire_line *line, const struct error 
     if (line) {
         l->pause = soonest;
         l->complained[0] = '\0';
+        alone_end(&l->alone);
         service_add_line(&l->service, line);
     } else if (why) {
         complain_once(l, why->text);
@@ -346,8 +349,10 @@ static void try_now(evutil_socket_t fd, short what, void *context)
 static void on_peer_gone(void *context)
 {
     struct linked *l = context;
-    if (!l->service.ended)
-        try_later(l);
+    if (l->service.ended)
+        return;
+    alone_begin(&l->alone);
+    try_later(l);
 }
 
 /* ---- The job ------------------------------------------------------------------------------------ */
@@ -373,6 +378,7 @@ static void look_at_job(evutil_socket_t fd, short what, void *context)
         return;
     evtimer_del(l->look);
     evtimer_del(l->again);
+    alone_end(&l->alone);
     l->service.told = true; /* nobody else comes to ask */
     service_ended(&l->service, jobdir_ended(-1, -1, NULL));
     wire_timer_set(l->late, linger);
@@ -420,6 +426,8 @@ static int stay_connected(struct linked *l, struct error *error)
     l->late = evtimer_new(s->base, on_lingered, l);
     if (!l->again || !l->look || !l->late)
         return error_memory(error);
+    if (alone_open(&l->alone, s, l->job, error))
+        return -1;
     wire_timer_set(l->again, 0);
     wire_timer_set(l->look, look_each);
     return service_run(s, error);

@@ -387,7 +387,10 @@ static void on_answer(void *context, int64_t number, cJSON *answer)
         answer_question(&s->asked, number, answer);
         return;
     }
-    take_stop_answer(&s->ending, answer);
+    if (number == OWN_NUMBER)
+        take_stop_answer(&s->ending, answer);
+    else if (s->answered)
+        s->answered(s->answered_context, number, answer);
     cJSON_Delete(answer);
 }
 

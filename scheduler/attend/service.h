@@ -40,6 +40,9 @@ struct ending {
     void *context;
 };
 
+/* Numbers of requests to the job's control plane that are asked here: from this one down. */
+enum { SERVICE_OWN = -2 };
+
 struct service {
     struct event_base *base;
     struct peer *peers; /* who talks to it: usually one; two while a daemon that died is replaced */
@@ -51,6 +54,8 @@ struct service {
     bool over;                   /* it goes now */
     void (*gone)(void *context); /* one who talked to it; NULL: nobody asks */
     void *context;
+    void (*answered)(void *context, int64_t number, const cJSON *answer); /* such a request; NULL: there are none */
+    void *answered_context;
 };
 
 /* batch or id: how the job's address file is known. */

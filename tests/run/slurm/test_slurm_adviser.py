@@ -83,9 +83,10 @@ class Adviser:
             self.rm("stop", check=False)
             self.task.wait(timeout=60)
 
-    def elastic(self, *options, user="alice", program=LONG):
+    def elastic(self, *options, user="alice", program=LONG, **env):
         """A malleable job that knows of it."""
-        script = f"export EPOP_ADVISER={self.address()}\nexec mpiexec -n 1 epop {program}\n"
+        more = "".join(f"export {name}={value}\n" for name, value in env.items())
+        script = f"{more}export EPOP_ADVISER={self.address()}\nexec mpiexec -n 1 epop {program}\n"
         return self.cluster.sbatch(script, "-N1", "--exclusive", RANGE, *options, user=user)
 
     def rigid(self, nodes, seconds):
@@ -229,6 +230,17 @@ def test_jobs_of_two_users(cluster, adviser):  # noqa: F811
     # The first may have all nodes before the second comes, and makes room for it then.
     cluster.wait(lambda: sum(nodes := adviser.nodes_of(first, second)) == 4 and all(nodes), what="all nodes, each of them some")
     assert "reading Slurm by squeue" in adviser.said()
+
+
+def test_it_dies_and_what_it_gave_is_given_back(cluster, adviser):  # noqa: F811
+    """The companions are in the job's own partition, from which Slurm takes nothing."""
+    adviser.start()
+    malleable = adviser.elastic(EPOP_ADVISER_SECONDS=1)
+    adviser.await_nodes(malleable, 4)
+    adviser.kill()
+    rigid = adviser.rigid(3, 2)
+    cluster.wait_for_state(rigid, "RUNNING", "COMPLETED")
+    assert cluster.state(malleable) == "RUNNING" and "attend: there is no adviser any more, and a job waits" in cluster.output(malleable)
 
 
 def test_it_dies_and_another_goes_on(cluster, adviser):  # noqa: F811
