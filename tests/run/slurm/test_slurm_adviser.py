@@ -232,6 +232,14 @@ def test_jobs_of_two_users(cluster, adviser):  # noqa: F811
     assert "reading Slurm by squeue" in adviser.said()
 
 
+def test_a_rigid_job_tells_its_progress(cluster, adviser):  # noqa: F811
+    """100 s, of a limit of an hour."""
+    adviser.start()
+    script = f"export EPOP_ADVISER={adviser.address()}\nexec mpiexec -n 1 epop synthetic phase=a iterations=2000 seconds=0.05 speedup=none\n"
+    number = cluster.sbatch(script, "-N1", "--exclusive", "-t60", user="alice")
+    cluster.wait(lambda: 0 < adviser.queue().get(number, {}).get("left", 0) < 1800, what="its time left by its progress")
+
+
 def test_it_dies_and_what_it_gave_is_given_back(cluster, adviser):  # noqa: F811
     """The companions are in the job's own partition, from which Slurm takes nothing."""
     adviser.start()
