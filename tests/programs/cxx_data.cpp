@@ -1,6 +1,6 @@
 // All that <epop/epop.hpp> describes, compared element by element in each iteration. Rank 0 asks for the sizes of
 // RESIZE in turn, and for a checkpoint. With CXX_DATA=copies there are std::vectors, too.
-//     cxx_data.so [RESIZE [STEPS [throw=BLOCK]]]    BLOCK: init, exec, more, rebuild
+//     cxx_data.so [RESIZE [STEPS [throw=BLOCK]]]    BLOCK: init, exec, more, rebuild (on rank 0)
 #include <array>
 #include <cstdio>
 #include <stdexcept>
@@ -151,7 +151,7 @@ extern "C" EPOP_EXPORT epop_program_t *get_program(void)
         auto *m = new mesh;
         m->sizes = argc > 1 ? argv[1] : "";
         m->steps = argc > 2 ? std::atoi(argv[2]) : 10;
-        m->fails = argc > 3 ? argv[3] : "";
+        m->fails = argc > 3 && epop::rank() == 0 ? argv[3] : "";
         if (m->fails == "throw=init")
             throw std::runtime_error("no such mesh");
         if (epop_status() == EPOP_NEW)
