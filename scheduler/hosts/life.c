@@ -26,34 +26,31 @@ static struct history_key history_key(const struct hosts_job *job, char **progra
     return (struct history_key){(int)getuid(), *program};
 }
 
-static int tell_earlier(struct hosts_job *job, const struct history *history, struct error *error)
+static void tell_earlier(struct hosts_job *job, const struct history *history)
 {
+    struct error unheard;
     for (size_t i = 0; i < history->count; i++) {
         epop_policy_sample_t sample = history->samples[i].sample;
         int ranks = sample.nodes;
         sample.nodes = hosts_jobs_nodes(job->hosts, ranks);
-        if (hosts_jobs_ranks(job, sample.nodes) == ranks &&
-            core_remembered(job->hosts->core, job->number, history_last(history), &sample, error))
-            return -1;
+        if (hosts_jobs_ranks(job, sample.nodes) == ranks)
+            core_remembered(job->hosts->core, job->number, history_last(history), &sample, &unheard);
     }
-    return 0;
 }
 
-/* One that does not run yet. */
-static int recall_history(struct hosts_job *job, struct error *error)
+/* Of one that does not run yet. Where that fails the job is begun with what its user said, as without a history. */
+static void recall_history(struct hosts_job *job)
 {
     char *program;
     struct history_key key = history_key(job, &program);
     struct history history;
-    if (!program)
-        return error_memory(error);
-    int failed = history_read(job->hosts->journal, &key, hosts_now(job->hosts), &history, error);
+    struct error unheard;
+    if (program && job->kind != EPOP_RIGID &&
+        !history_read(job->hosts->journal, &key, hosts_now(job->hosts), &history, &unheard)) {
+        tell_earlier(job, &history);
+        history_free(&history);
+    }
     free(program);
-    if (failed)
-        return -1;
-    failed = job->kind == EPOP_RIGID ? 0 : tell_earlier(job, &history, error);
-    history_free(&history);
-    return failed;
 }
 
 static void keep_history(struct hosts_job *job)
@@ -136,10 +133,12 @@ static struct hosts_job *take_known_job(struct hosts *hosts, const struct journa
         error_memory(error);
         return NULL;
     }
-    if (!hosts_jobs_submit(job, error) && !recall_history(job, error))
-        return job;
-    hosts_jobs_over(job);
-    return NULL;
+    if (hosts_jobs_submit(job, error)) {
+        hosts_jobs_over(job);
+        return NULL;
+    }
+    recall_history(job);
+    return job;
 }
 
 static int write_down(struct hosts *hosts, struct journal_job *job, int64_t *number, struct error *error)
