@@ -34,7 +34,7 @@ def test_takes_the_time_that_it_is_told(space, speedup, ranks, seconds):
 def test_loses_nothing_when_resized(space):
     it = space.start_epop("--start", "1", SYNTHETIC, "mib=2", "phase=a", "iterations=3", "seconds=0.01", "phase=b",
                           "iterations=100000000", "seconds=0.01", "speedup=amdahl:0.1", "mtct=0.2", ranks=3)
-    space.wait_for_status(lambda status: status.get("progress", {}).get("bound") == 100000000)
+    space.wait_for_status(lambda status: (status.get("progress") or {}).get("bound") == 100000000)
     for size in ("3", "1", "2"):
         space.resize(size)
     assert space.epopctl("stop").status == 0
@@ -44,7 +44,7 @@ def test_loses_nothing_when_resized(space):
 
 def test_a_phase_has_a_range(space):
     it = space.start_epop("--start", "1", SYNTHETIC, "phase=a", "iterations=100000000", "seconds=0.01", "max=2", ranks=3)
-    space.wait_for_status(lambda status: status.get("progress", {}).get("bound") == 100000000)
+    space.wait_for_status(lambda status: (status.get("progress") or {}).get("bound") == 100000000)
     space.resize(3)
     space.wait_for_status(lambda status: status["size"] == 2)
     assert space.epopctl("stop").status == 0

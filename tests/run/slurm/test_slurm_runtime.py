@@ -205,7 +205,7 @@ def test_a_job_of_another_batch_system(cluster):  # noqa: F811
 
 
 IN_AN_ALLOCATION = """
-epoprm start --policy ers,period=1,worth=1,lower=0.5,upper=0.9 && epoprm nodes
+epoprm start --policy ers,period=1,worth=1,lower=1000,upper=2000 && epoprm nodes
 long=$(epoprm submit --ranks 1-8 --time 5m -- {epop}/lib/epop/programs/synthetic.so phase=a iterations=1000000 seconds=0.02)
 until epopctl status epoprm:$long --json | grep -q '"size":[[:space:]]*8,'; do sleep 0.1; done
 short=$(epoprm submit --ranks 4 --time 1m -- sh -c 'hostname; sleep 0.5')

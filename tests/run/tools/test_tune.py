@@ -94,7 +94,7 @@ def test_a_job_that_could_not_grow_again_is_not_shrunk(space):
 def test_somebody_else_resizes(space):
     """The search goes on at that size, with the ranks that are there."""
     it = space.start_epop("--start", "2", "--driver", "tune", "--tune-output", "tuned.json", *WHOLE, PROGRAM, "iterations=400", ranks=4)
-    space.wait_for_status(lambda status: status.get("progress", {}).get("iteration", 0) > 0)
+    space.wait_for_status(lambda status: (status.get("progress") or {}).get("iteration", 0) > 0)
     for size in (4, 1, 3):
         space.resize(size)
     result = it.wait()
@@ -164,7 +164,7 @@ def test_control_variables_of_mpi(space):
 
 def test_ends_with_the_job_that_is_stopped(space):
     it = space.start_epop("--driver", "tune", "--tune-output", "tuned.json", *WHOLE, PROGRAM, "iterations=100000000", ranks=2)
-    space.wait_for_status(lambda status: status.get("progress", {}).get("iteration", 0) > 20)
+    space.wait_for_status(lambda status: (status.get("progress") or {}).get("iteration", 0) > 20)
     assert space.epopctl("stop").status == 0
     assert it.wait().status == 0
     tuned(space)
@@ -201,7 +201,7 @@ def test_begins_with_what_was_found(space):
     found |= {"program": "scenario", "phase": "work", "settings": [{"kind": "tunable", "name": "width", "value": 16, "default": 64}]}
     (space.directory / "found.json").write_text(json.dumps(found))
     it = space.start_epop("--tuned", "found.json", PROGRAM, "iterations=100000000", ranks=2)
-    status = space.wait_for_status(lambda status: status.get("progress", {}).get("iteration", 0) > 0)
+    status = space.wait_for_status(lambda status: (status.get("progress") or {}).get("iteration", 0) > 0)
     assert status["sizes"]["preferred"] == 4, status
     work = next(element for element in status["elements"] if element["name"] == "work")
     assert {speed["size"] for speed in work["speeds"]} >= {1, 4}, status

@@ -31,7 +31,7 @@ def test_settings_are_those_of_the_ranks_that_come(space):
     """The program looks after that in every iteration."""
     it = space.start_epop("--backend", "join", "--driver", "tune", "--tune-output", "tuned.json", "--within", "100", PROGRAM,
                           "iterations=300", ranks=1)
-    space.wait_for_status(lambda status: status.get("progress", {}).get("iteration", 0) > 0)
+    space.wait_for_status(lambda status: (status.get("progress") or {}).get("iteration", 0) > 0)
     for size in (3, 2):
         space.resize(size)
     result = it.wait()
@@ -43,7 +43,7 @@ def test_nobody_is_left_who_knows(space):
     """All ranks are replaced: the program goes on with its own settings, and what was found until then is written."""
     it = space.start_epop("--backend", "spawn", "--spawn-method", "baseline", "--driver", "tune", "--tune-output", "tuned.json",
                           "--within", "100", PROGRAM, "iterations=100", ranks=2)
-    space.wait_for_status(lambda status: status.get("progress", {}).get("iteration", 0) > 0)
+    space.wait_for_status(lambda status: (status.get("progress") or {}).get("iteration", 0) > 0)
     space.resize(3)
     result = it.wait()
     assert result.status == 0 and "width 64, " in result.out and ", 3 ranks\n" in result.out, result
