@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/host.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/loop.h"
 #include "runtime/wire/messages.h"
@@ -65,18 +66,30 @@ static bool somebody_waits(void)
     return waiting > 0;
 }
 
-static void compare_partition(void *context, char *line)
+static void take_job(void *context, char *line)
 {
-    *(bool *)context |= !strcmp(line, own_partition());
+    cJSON_AddItemToArray(context, cJSON_CreateNumber(atof(line)));
 }
 
-static bool is_in_own_partition(long job)
+/* Numbers of all jobs that run in the own partition. */
+static cJSON *jobs_there(void)
 {
-    char command[120];
-    bool is = false;
-    snprintf(command, sizeof command, "timeout 10 squeue -h -j %ld -o %%P 2>/dev/null", job);
-    each_line(command, compare_partition, &is);
-    return is;
+    char command[200];
+    cJSON *jobs = cJSON_CreateArray();
+    snprintf(command, sizeof command, "timeout 10 squeue -h -t RUNNING -p %.64s -o %%A 2>/dev/null", own_partition());
+    each_line(command, take_job, jobs);
+    return jobs;
+}
+
+static bool has_job(const cJSON *jobs, long job)
+{
+    const cJSON *one;
+    cJSON_ArrayForEach(one, jobs)
+    {
+        if ((long)one->valuedouble == job)
+            return true;
+    }
+    return false;
 }
 
 /* ---- Giving back -------------------------------------------------------------------------------- */
@@ -87,20 +100,11 @@ static void ask(struct alone *alone, int64_t number, cJSON *request)
     cJSON_Delete(request);
 }
 
-static bool has_host(const char *hosts, const char *host)
-{
-    size_t length = strlen(host);
-    for (const char *at = hosts; *at; at += strcspn(at, ","), at += *at == ',')
-        if (strcspn(at, ",") == length && !strncmp(at, host, length))
-            return true;
-    return false;
-}
-
 /* What has no room is given back at a later look. */
 static void add_host(char *hosts, size_t size, const char *host)
 {
     size_t used = strlen(hosts);
-    if (!has_host(hosts, host) && used + strlen(host) + 2 < size)
+    if (!hostlist_has(hosts, host) && used + strlen(host) + 2 < size)
         snprintf(hosts + used, size - used, "%s%s", used ? "," : "", host);
 }
 
@@ -108,13 +112,15 @@ static void add_host(char *hosts, size_t size, const char *host)
 static void find_given(const struct alone *alone, const cJSON *status, char *hosts, size_t size)
 {
     const cJSON *process;
+    cJSON *jobs = jobs_there();
     cJSON_ArrayForEach(process, cJSON_GetObjectItemCaseSensitive(status, "processes"))
     {
         long job = json_int(process, "slurm_job", 0);
         const char *host = json_text(process, "host");
-        if (job > 0 && job != alone->job && host && json_int(process, "rank", -1) >= 0 && is_in_own_partition(job))
+        if (job > 0 && job != alone->job && host && json_int(process, "rank", -1) >= 0 && has_job(jobs, job))
             add_host(hosts, size, host);
     }
+    cJSON_Delete(jobs);
 }
 
 static void on_answer(void *context, int64_t number, const cJSON *answer)
