@@ -42,6 +42,15 @@ static inline void json_put_text(cJSON *object, const char *key, const char *val
     cJSON_AddStringToObject(object, key, value);
 }
 
+/* The arguments behind a program's own name, an array of texts; `argv` ends with NULL, or is NULL: there are none. */
+static inline cJSON *json_arguments(char *const *argv)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 1; argv && argv[0] && argv[i]; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(argv[i]));
+    return list;
+}
+
 /* A new object with its "op" set. */
 static inline cJSON *json_message(const char *op)
 {

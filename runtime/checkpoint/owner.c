@@ -16,9 +16,7 @@
 /* The arguments after the program's own name, as a JSON array; from malloc(), NULL: out of memory. */
 static char *owner_arguments(char *const *argv)
 {
-    cJSON *list = cJSON_CreateArray();
-    for (int i = 1; argv && argv[0] && argv[i]; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(argv[i]));
+    cJSON *list = json_arguments(argv);
     char *text = cJSON_PrintUnformatted(list);
     cJSON_Delete(list);
     return text;

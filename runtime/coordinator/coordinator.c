@@ -285,15 +285,6 @@ static void coordinator_free(struct coordinator *c)
     free(c);
 }
 
-/* An array of texts; the caller's. */
-static cJSON *arguments_json(char *const *arguments)
-{
-    cJSON *list = cJSON_CreateArray();
-    for (int i = 1; arguments && arguments[0] && arguments[i]; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(arguments[i]));
-    return list;
-}
-
 static void init(struct coordinator *c)
 {
     timers_init(&c->timers, monotonic_seconds);
@@ -315,7 +306,7 @@ struct coordinator *coordinator_start(const struct coordinator_config *config)
     init(c);
     c->job = strdup(config->job);
     c->path = strdup(config->path);
-    c->arguments = arguments_json(config->arguments);
+    c->arguments = json_arguments(config->arguments);
     for (int i = 0; i < config->speed_count; i++)
         speeds_add(&c->speeds, &config->speeds[i]);
     if (!c->job || !c->path || !c->arguments || processes_init(&c->processes, config->processes, config->size) ||

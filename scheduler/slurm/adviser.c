@@ -25,12 +25,6 @@
 
 static const double rest = 5; /* seconds between decisions where nothing happens */
 
-static void say_line(struct adviser *adviser, const char *text)
-{
-    struct journal_event event = {.time = wall_seconds(), .at = -1, .kind = "daemon", .text = text};
-    asking_tell(adviser, &event);
-}
-
 /* ---- What Slurm says ---------------------------------------------------------------------------- */
 
 /* What was measured of those that run on is not lost with this adviser. */
@@ -85,9 +79,9 @@ static void on_news(evutil_socket_t fd, short what, void *context)
     (void)fd, (void)what;
     if (adviser->away && !was_away) {
         snprintf(text, sizeof text, "Slurm does not answer, waiting for it: %.200s", why.text);
-        say_line(adviser, text);
+        asking_say(adviser, text);
     } else if (was_away && !adviser->away) {
-        say_line(adviser, "Slurm answers again");
+        asking_say(adviser, "Slurm answers again");
     }
     if (view)
         take_view(adviser, view);
@@ -264,7 +258,7 @@ static void complain_of_policy(struct adviser *adviser, const struct error *erro
     if (!strncmp(adviser->policy_complaint, error->text, sizeof adviser->policy_complaint - 1))
         return;
     snprintf(adviser->policy_complaint, sizeof adviser->policy_complaint, "%.199s", error->text);
-    say_line(adviser, error->text);
+    asking_say(adviser, error->text);
 }
 
 static double decide_machine(struct adviser *adviser, const struct model_input *input, int machine)
@@ -564,7 +558,7 @@ static void say_untried(struct adviser *adviser, const struct queue_reader *read
 {
     char version[READING_VERSION], text[TRIED_TEXT];
     if (reading_version(reader, version) && !tried_with("Slurm", version, text))
-        say_line(adviser, text);
+        asking_say(adviser, text);
 }
 
 static int run_adviser(struct adviser *adviser, const struct slurm_options *options, void (*ready)(void *context),
@@ -584,7 +578,7 @@ static int run_adviser(struct adviser *adviser, const struct slurm_options *opti
         adviser->news = event_new(adviser->base, adviser->reading.news, EV_READ | EV_PERSIST, on_news, adviser);
         snprintf(text, sizeof text, "adviser at %s (%.300s), reading Slurm by %s, policy %s", listening.address,
                  listening.file, reader.name, policy_called(&adviser->policy));
-        say_line(adviser, text);
+        asking_say(adviser, text);
         say_untried(adviser, &reader);
         failed = !adviser->news || event_add(adviser->news, NULL)
                      ? error_memory(error)

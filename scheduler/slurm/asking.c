@@ -33,6 +33,12 @@ void asking_tell(struct adviser *adviser, const struct journal_event *event)
         adviser->listener.tell(adviser->listener.context, event);
 }
 
+void asking_say(struct adviser *adviser, const char *text)
+{
+    struct journal_event event = {.time = wall_seconds(), .at = -1, .kind = "daemon", .text = text};
+    asking_tell(adviser, &event);
+}
+
 void asking_wake(struct adviser *adviser)
 {
     if (!adviser->stale)
@@ -174,13 +180,6 @@ void asking_look(struct adviser *adviser)
 
 /* ---- What earlier jobs of its program have shown ------------------------------------------------ */
 
-/* The journal may be away for a while: the next job has less to go by. */
-static void say_journal(struct adviser *adviser, const struct error *error)
-{
-    struct journal_event event = {.time = wall_seconds(), .at = -1, .kind = "daemon", .text = error->text};
-    asking_tell(adviser, &event);
-}
-
 /* Who it is by its status. NULL: it does not say so. */
 static char *program_of(const cJSON *status)
 {
@@ -222,7 +221,7 @@ static void recall_history(struct adviser *adviser, struct advised *job, const c
     job->uid = slurm->uid;
     struct history_key key = {(int)job->uid, job->program};
     if (history_read(adviser->journal, &key, wall_seconds(), &history, &error)) {
-        say_journal(adviser, &error);
+        asking_say(adviser, error.text);
         return;
     }
     for (size_t i = 0; i < history.count && !samples_reserve(&job->told.samples); i++)
@@ -243,7 +242,7 @@ void asking_keep_history(struct adviser *adviser, const struct advised *job)
         history_write(adviser->journal, &key, job->id, wall_seconds(), samples->items, samples->count, &error) ||
         journal_commit(adviser->journal, &error)) {
         journal_rollback(adviser->journal);
-        say_journal(adviser, &error);
+        asking_say(adviser, error.text);
     }
 }
 

@@ -39,6 +39,8 @@ struct adviser {
 
 /* A line to stderr, which is the daemon's log, to those who watch, and to the journal. */
 void asking_tell(struct adviser *adviser, const struct journal_event *event);
+/* The same of no job. */
+void asking_say(struct adviser *adviser, const char *text);
 
 /* Something has happened: decide again soon. */
 void asking_wake(struct adviser *adviser);
