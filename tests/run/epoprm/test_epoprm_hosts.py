@@ -22,6 +22,13 @@ def wait_ranks(net, expected):
     ruling.wait_for(lambda: ranks() == expected, why=lambda: f"{ranks()}, not {expected}")
 
 
+def submit_greeting(daemon, ranks):
+    """A job of that many commands, when all of them are there: it is said to run as soon as mpiexec does."""
+    number = daemon.submit("sh", "-c", "echo here; exec sleep 1000", ranks=(ranks, ranks))
+    ruling.wait_for(lambda: daemon.output(number).count("here") == ranks, why=lambda: daemon.output(number))
+    return number
+
+
 def test_a_job_grows_onto_hosts_and_leaves_them(daemon, net):
     first = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 3))
     daemon.wait_runs(first, 3)
@@ -41,9 +48,8 @@ def test_a_job_grows_onto_hosts_and_leaves_them(daemon, net):
 
 def test_a_host_dies_and_comes_back(daemon, net):
     """The job on it fails, the others run on, the node is down until it answers again."""
-    on_it = daemon.submit("sleep", "1000", ranks=(2, 2))
+    on_it = submit_greeting(daemon, ranks=2)
     other = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 1))
-    daemon.wait_runs(on_it, 2)
     daemon.wait_runs(other, 1)
     shape = {name: node["job"] for name, node in daemon.nodes().items()}
     assert shape == {"n1": on_it, "n2": on_it, "n3": other}
@@ -81,8 +87,7 @@ def test_a_host_dies_while_a_job_grows_onto_it(daemon, net):
 
 def test_no_job_is_started_where_one_failed(daemon, net):
     """Before the host has been looked at: those that wait are not lost with the one that ran there."""
-    struck = daemon.submit("sh", "-c", "echo here; exec sleep 1000", ranks=(3, 3))
-    ruling.wait_for(lambda: daemon.output(struck).count("here") == 3, why=lambda: daemon.output(struck))
+    struck = submit_greeting(daemon, ranks=3)
     waiting = [daemon.submit(*ruling.HOSTNAME, ranks=(1, 1)) for _ in range(3)]
     net.power_off("n2")
     daemon.wait_end(struck, "failed")
