@@ -417,7 +417,9 @@ units: $(units)
 benches: $(benches) $(bench_programs) $(BUILD)/bench/loop_plain
 
 # ---- What a user calls ----------------------------------------------------------
-# The packages are looked for when they are needed; the second make sees what the first one installed.
+# The packages are looked for when they are needed; the second make sees what the first one installed. It makes as many things at
+# once as there are processors, unless `make -j N` says how many.
+jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell env -u OMP_NUM_THREADS nproc))
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libcjson-dev libevent-dev libsodium-dev libpmix-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev mandoc python3-markdown
 TEST_PACKAGES  := build-essential libmunge-dev libslurm-dev git openssh-client g++ cmake bash-completion zsh fish gfortran clang clang-format libcmocka-dev debhelper chrpath lintian python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libpmix-bin gdb util-linux iproute2 xz-utils \
@@ -431,30 +433,30 @@ deps:
 
 # Its last result is a page of the report; with REPORT=no it is the record that the page would be made of.
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(jobs) all
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) demo/demo.sh
 
 test-deps: deps
 	@./deps.sh $(TEST_PACKAGES) $(if $(filter no,$(REPORT)),,$(REPORT_TEST_PACKAGES))
 
 test: test-deps
-	@$(MAKE) --no-print-directory all tests
+	@$(MAKE) --no-print-directory $(jobs) all tests
 	@BUILD=$(BUILD) MPICC='$(MPICC)' MPIEXEC=$(MPIEXEC) PYTHON=$(PYTHON) tests/all.sh
 
 bench: deps
 	@./deps.sh $(BENCH_PACKAGES)
-	@$(MAKE) --no-print-directory all benches
+	@$(MAKE) --no-print-directory $(jobs) all benches
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) bench/run.py
 
 # With an MPI that can start processes: make DEVICE=ch3:sock papers.
 papers: deps
-	@$(MAKE) --no-print-directory all benches
+	@$(MAKE) --no-print-directory $(jobs) all benches
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) bench/papers.py $(PAPERS)
 
 # Under the pool with this MPI, and with the backends that start processes on one that can connect.
 soak: deps
-	@$(MAKE) --no-print-directory all
-	@$(MAKE) --no-print-directory DEVICE=ch3:sock all
+	@$(MAKE) --no-print-directory $(jobs) all
+	@$(MAKE) --no-print-directory $(jobs) DEVICE=ch3:sock all
 	@EPOP_BUILD=$(BUILD) MPIEXEC=$(MPIEXEC) $(PYTHON) tests/soak.py --backend pool $(SOAK)
 	@for backend in join "join --options=--leave=park" spawn "spawn --options=--spawn-method=baseline"; do EPOP_BUILD=build/ch3-sock MPIEXEC=$$(mpich/prefix.sh ch3:sock)/bin/mpiexec \
 		$(PYTHON) tests/soak.py --backend $$backend $(SOAK) || exit 1; done
