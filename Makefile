@@ -239,7 +239,7 @@ $(LIB)/epop/pmix-gateway: $(gateway_obj) $(call room,runtime/control runtime/wir
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(shell pkg-config --libs pmix) $(LDLIBS) -o $@
 # The daemon keeps its journal by SQLite.
-$(BIN)/epoprm: $(rm_obj) $(hosts_obj) $(slurm_obj) $(sched_obj) $(call room,scheduler/daemon scheduler/journal scheduler/munge terminal runtime/launch runtime/hydra runtime/wire runtime/base)
+$(BIN)/epoprm: $(rm_obj) $(hosts_obj) $(slurm_obj) $(sched_obj) $(OBJ)/epop_api/sizes.o $(call room,scheduler/daemon scheduler/journal scheduler/munge terminal runtime/launch runtime/hydra runtime/wire runtime/base)
 	$(announce)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic $^ $(LDLIBS) $(shell pkg-config --libs zlib sqlite3) -o $@
 

@@ -103,6 +103,13 @@ EPOP_API int epop_mpi_adapt_described(void);
  * `epop`. Local. */
 EPOP_API int epop_mpi_script(const char *name);
 
+/* Says which numbers of ranks the executable accepts, instead of the environment's EPOP_SIZES, on all processes before
+ * MPI_Init_adapt. Requests are rounded down to one of them, and a job that is started with another number is refused.
+ * `rule`: items separated by commas: of any, even, odd, square, power-of-two and multiple:N at most one; numbers and
+ * ranges as 2,4,8 or 4-64 or 4-, of which one has to contain the number; and preferred=N, a hint for schedulers.
+ * MPI_ERR_ARG for anything else. No effect in a program under `epop`. Local. */
+EPOP_API int epop_mpi_sizes(const char *rule);
+
 /* What a leaving process does in commit. */
 typedef enum epop_mpi_leave {
     EPOP_MPI_LEAVE_RETURN = 0, /* returns; the default */

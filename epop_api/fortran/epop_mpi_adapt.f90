@@ -67,6 +67,12 @@ module epop_mpi_adapt
       integer, optional, intent(out) :: ierror
     end subroutine
 
+    ! Blanks at its end do not count.
+    subroutine epop_mpi_sizes(rule, ierror)
+      character(*), intent(in) :: rule
+      integer, optional, intent(out) :: ierror
+    end subroutine
+
     subroutine epop_mpi_first_probe(what, ierror)
       integer, intent(in) :: what
       integer, optional, intent(out) :: ierror

@@ -7,7 +7,7 @@ module epop_mpi_adapt_f08
                             mpi_init_adapt, mpi_comm_adapt_commit, &
                             EPOP_MPI_FIRST_PROBE_FIND, EPOP_MPI_FIRST_PROBE_COUNTS, EPOP_MPI_FIRST_PROBE_REPEATS, &
                             epop_mpi_first_probe, EPOP_MPI_LEAVE_RETURN, EPOP_MPI_LEAVE_COMMIT, epop_mpi_leave, &
-                            epop_mpi_progress
+                            epop_mpi_progress, epop_mpi_sizes
   implicit none
   public
   private :: MPI_Comm, MPI_Info

@@ -85,8 +85,7 @@ FORTRAN_BESIDE_C(epop_mpi_progress, EPOP_MPI_PROGRESS, const int64_t *iteration,
     tell(epop_mpi_progress(*iteration, *bound), ierror);
 }
 
-/* ---- Process sets: a text has its length, which is behind all other arguments --------------------------------------
- */
+/* ---- Texts: each has its length, which is behind all other arguments --------------------------------------------- */
 
 /* Without the blanks at its end; NULL: out of memory. */
 static char *text_of(const char *text, size_t length)
@@ -100,6 +99,15 @@ static char *text_of(const char *text, size_t length)
     copy[length] = '\0';
     return copy;
 }
+
+FORTRAN_BESIDE_C(epop_mpi_sizes, EPOP_MPI_SIZES, const char *rule, MPI_Fint *ierror, size_t length)
+{
+    char *text = text_of(rule, length);
+    tell(epop_mpi_sizes(text), ierror);
+    free(text);
+}
+
+/* ---- Process sets ------------------------------------------------------------------------------- */
 
 static void free_texts(char **texts, int count)
 {

@@ -342,3 +342,15 @@ int epop_mpi_script(const char *name)
         return part_wrong("epop_mpi_script", MPI_ERR_OTHER, "it was called after MPI_Init_adapt");
     return part_interpret(name) ? MPI_SUCCESS : part_wrong("epop_mpi_script", MPI_ERR_OTHER, "out of memory");
 }
+
+int epop_mpi_sizes(const char *rule)
+{
+    char text[400];
+    if (part_now() != PART_OUTSIDE)
+        return part_wrong("epop_mpi_sizes", MPI_ERR_OTHER, "it was called after MPI_Init_adapt");
+    const char *wrong = rule ? part_accept(rule) : "is none";
+    if (!wrong)
+        return MPI_SUCCESS;
+    snprintf(text, sizeof text, "the rule is '%.60s', which %s", rule ? rule : "", wrong);
+    return part_wrong("epop_mpi_sizes", MPI_ERR_ARG, text);
+}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "epop/mpi_adapt.h"
+#include "epop_api/sizes.h"
 #include "interpose/interpose.h"
 #include "runtime/adapt/first_probe.h"
 #include "runtime/adapt/leaving.h"
@@ -127,6 +128,42 @@ bool part_is_script(void)
     return script;
 }
 
+static struct sizes_rule rule; /* which numbers of ranks it accepts */
+static bool ruled;             /* it has said so itself */
+
+const char *part_accept(const char *text)
+{
+    const char *wrong = sizes_rule_read(&rule, text);
+    ruled = true;
+    return wrong;
+}
+
+/* By the environment. NULL, or what is wrong. */
+static const char *read_rule(void)
+{
+    static char wrong[320];
+    const char *text = getenv("EPOP_SIZES"), *why = text && !ruled ? sizes_rule_read(&rule, text) : NULL;
+    if (why)
+        snprintf(wrong, sizeof wrong, "EPOP_SIZES is '%.60s', which %s", text, why);
+    return why ? wrong : NULL;
+}
+
+static int accepts_ranks(int size)
+{
+    return sizes_rule_accepts(&rule, size);
+}
+
+/* A list is a function: the model has no kind for it. */
+static epop_sizes_t sizes_of_rule(void)
+{
+    epop_sizes_t sizes = rule.sizes;
+    if (rule.count > 1) {
+        sizes.kind = EPOP_SIZE_FUNCTION;
+        sizes.accepts = accepts_ranks;
+    }
+    return sizes;
+}
+
 /* ---- Going on from a checkpoint ----------------------------------------------------------------- */
 
 static int64_t probes_before; /* the first one of this process */
@@ -181,15 +218,16 @@ void part_tell_fault(MPI_Info *info)
 /* ---- Start and end ---------------------------------------------------------------- */
 
 /* How the coordinator sees an executable: one phase that goes on from the first probe to MPI_Finalize. `rigid`: at this
- * size alone; 0: any. */
+ * size alone; 0: at any that it accepts. */
 static epop_program_t *description(const char *path, int rigid)
 {
     static epop_element_t loop = {.type = EPOP_EP, .name = "main"};
     static epop_program_t program = {.size = 1, .elements = &loop, .abi_version = EPOP_ABI_VERSION, .finalizer = -1};
     program.name = script ? script : part_program_name(path);
+    program.sizes = sizes_of_rule();
     if (rigid) {
         loop.type = EPOP_RP;
-        program.sizes.min = program.sizes.max = rigid;
+        program.sizes = (epop_sizes_t){.min = rigid, .max = rigid};
     }
     return &program;
 }
@@ -355,6 +393,8 @@ static const char *what_is_unfit(int process, const char *measure_to)
     const char *text = first_probe_read();
     if (!text)
         text = leaving_read();
+    if (!text)
+        text = read_rule();
     if (!text && process == 0 && measure_to && *measure_to && strcmp(measure_to, "-"))
         text = what_is_unwritable(measure_to);
     return text;

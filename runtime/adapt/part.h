@@ -69,6 +69,10 @@ bool part_interpret(const char *name);
 /* Does it? */
 bool part_is_script(void);
 
+/* The executable accepts these numbers of ranks (epop_api/sizes.h), whatever EPOP_SIZES says. NULL, or what is wrong
+ * with the rule. Before part_begin. */
+const char *part_accept(const char *rule);
+
 /* What joining processes are started as: the file that runs, or "" if that is not known; text is where it is put. */
 const char *part_program_path(char *text, size_t size);
 

@@ -161,6 +161,18 @@ static int choose_size_again(const epop_program_t *program, int wanted, struct e
     return 0;
 }
 
+/* None of an executable's ranks can stand by. */
+static int refuse_size(const epop_program_t *program, int size, int fits, struct error *error)
+{
+    char text[200], instead[40] = "a larger number";
+    epop_sizes_text(&program->sizes, text, sizeof text);
+    if (fits)
+        snprintf(instead, sizeof instead, "-n %d", fits);
+    error_set(error, ERROR_FAILED, "%s does not accept %d ranks, but %s; start it with %s", program->name, size, text,
+              instead);
+    return 0;
+}
+
 /* Rank 0's choice of how many ranks start, or 0 with text. */
 static int choose_size(const epop_program_t *program, struct error *error)
 {
@@ -173,6 +185,8 @@ static int choose_size(const epop_program_t *program, struct error *error)
     if (checkpoints_restarting())
         return choose_size_again(program, wanted, error);
     int start = epop_sizes_round_down(&program->sizes, wanted);
+    if (start < wanted && job.options.executable)
+        return refuse_size(program, wanted, start, error);
     if (!start)
         error_set(error, ERROR_FAILED, "%s accepts neither %d ranks nor any smaller number; raise mpiexec's -n",
                   program->name, wanted);

@@ -23,6 +23,9 @@ static const struct option_row start_options[] = {
 static const struct option_row submit_options[] = {
     {"ranks", "N|MIN-MAX", "the ranks that it may have (1)", OPT_TEXT(ranks)},
     {"nodes", "N|MIN-MAX", "the nodes that it may have (as many as the ranks need)", OPT_TEXT(nodes)},
+    {"sizes", "RULE",
+     "numbers of ranks that it accepts, as power-of-two, multiple:3 or 2,4,8 (any);\n,preferred=N: begin with so many",
+     OPT_TEXT(sizes)},
     {"time", "TIME", "it takes no longer: 90, 90s, 10m, 2h, 1d (as the daemon has it)", OPT_TEXT(time)},
     {"name", "NAME", "what it is called (the program's name)", OPT_TEXT(name)},
     {"output", "FILE", "where its output goes (a file in the daemon's directory)", OPT_TEXT(output), .letter = 'o'},
@@ -50,7 +53,8 @@ static const struct command rows[] = {
     {"start", "[--hosts HOST[:SLOTS],... | --local N] [--policy NAME[,OPTION=VALUE...]] [OPTIONS]",
      "begin to rule nodes, in the background", .options = start_options, .run = rm_start,
      .notes = "Without --hosts and --local: the nodes that it had before, with the jobs that run there still.\n"},
-    {"submit", "[--ranks N|MIN-MAX] [--nodes N|MIN-MAX] [--time TIME] [OPTIONS] -- PROGRAM [ARGUMENTS...]",
+    {"submit",
+     "[--ranks N|MIN-MAX] [--nodes N|MIN-MAX] [--sizes RULE] [--time TIME] [OPTIONS] -- PROGRAM [ARGUMENTS...]",
      "put a job into the queue; its number is printed", .options = submit_options, .least = 1, .most = -1,
      .run = rm_submit,
      .notes = "PROGRAM is an EPOP program (.so), or any MPI program. One size is rigid; a range is resized where the "

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "epop_api/sizes.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "scheduler/epoprm/client.h"
@@ -194,11 +195,22 @@ static int add_words(cJSON *request, const struct options *arguments)
     return add_output(request, arguments->output, cwd);
 }
 
+/* The job finds it in its environment, and so does the daemon. */
+static int take_sizes(const char *text)
+{
+    struct sizes_rule rule;
+    const char *wrong = text ? sizes_rule_read(&rule, text) : NULL;
+    if (!wrong)
+        return text && setenv("EPOP_SIZES", text, 1) ? -1 : 0;
+    term_complain("submit: --sizes: \"%s\" %s", text, wrong);
+    return -1;
+}
+
 static int complete_request(cJSON *request, const struct options *arguments)
 {
     const char *ranks = arguments->ranks || arguments->nodes ? arguments->ranks : "1";
     if (take_range(request, "ranks", ranks) || take_range(request, "nodes", arguments->nodes) ||
-        take_time(request, arguments->time))
+        take_time(request, arguments->time) || take_sizes(arguments->sizes))
         return COMMAND_USAGE;
     if (check_program(arguments->words[0]))
         return COMMAND_REFUSED;

@@ -74,9 +74,45 @@ static void keep_history(struct hosts_job *job)
 
 /* ---- A job is submitted ------------------------------------------------------------------------- */
 
-static int least(int one, int other)
+static int least_of(int one, int other)
 {
     return one < other ? one : other;
+}
+
+/* Of these sizes the ones that the rule accepts. */
+static int narrow_sizes(const struct hosts *hosts, const struct sizes_rule *rule, struct journal_job *job,
+                        struct error *error)
+{
+    int least = 0, most = 0, wanted = 0, slots = hosts->slots;
+    int few = job->ranks_min, many = job->ranks_max;
+    while (job->ranks_max >= job->ranks_min && !sizes_rule_accepts(rule, job->ranks_max))
+        job->ranks_max--;
+    for (int nodes = job->nodes_min; nodes <= job->nodes_max; nodes++) {
+        int ranks = least_of(nodes * slots, job->ranks_max);
+        if (ranks < job->ranks_min || !sizes_rule_accepts(rule, ranks))
+            continue;
+        least = least ? least : nodes;
+        most = nodes;
+        wanted = !wanted || !rule->sizes.preferred || ranks <= rule->sizes.preferred ? nodes : wanted;
+    }
+    if (!least)
+        return error_set(error, ERROR_REFUSED,
+                         "EPOP_SIZES accepts no number of ranks from %d to %d that fills nodes of %d slot%s", few, many,
+                         slots, slots == 1 ? "" : "s");
+    job->nodes_min = least;
+    job->nodes_max = most;
+    job->wanted = wanted;
+    job->ranks_min = least_of(least * slots, job->ranks_max);
+    job->ranks_max = least_of(most * slots, job->ranks_max);
+    return 0;
+}
+
+static int apply_rule(const struct hosts *hosts, const struct submission *given, struct journal_job *job,
+                      struct error *error)
+{
+    struct sizes_rule rule;
+    int found = hosts_jobs_rule(given->environment, &rule, error);
+    return found > 0 ? narrow_sizes(hosts, &rule, job, error) : found;
 }
 
 /* Nodes by ranks or ranks by nodes, whichever was given; both hold where both were. */
@@ -97,9 +133,9 @@ static int choose_sizes(const struct hosts *hosts, const struct submission *give
     if (job->nodes_min > hosts->node_count)
         return error_set(error, ERROR_REFUSED, "it needs %d nodes of %d slot%s, and there are %d", job->nodes_min,
                          slots, slots == 1 ? "" : "s", hosts->node_count);
-    job->nodes_max = least(job->nodes_max, hosts->node_count);
+    job->nodes_max = least_of(job->nodes_max, hosts->node_count);
     job->wanted = job->nodes_max;
-    return 0;
+    return apply_rule(hosts, given, job, error);
 }
 
 /* One size is rigid. With a range, what epop runs can change it where its MPI can; of others that has to turn out. */

@@ -203,6 +203,18 @@ static void free_program(struct hosts_program *program)
     *program = (struct hosts_program){0};
 }
 
+int hosts_jobs_rule(const char *const *environment, struct sizes_rule *rule, struct error *error)
+{
+    static const char name[] = "EPOP_SIZES=";
+    while (*environment && strncmp(*environment, name, sizeof name - 1))
+        environment++;
+    const char *text = *environment ? *environment + sizeof name - 1 : NULL;
+    const char *wrong = text ? sizes_rule_read(rule, text) : NULL;
+    if (wrong)
+        return error_set(error, ERROR_REFUSED, "EPOP_SIZES is '%.60s', which %s", text, wrong);
+    return text ? 1 : 0;
+}
+
 static bool accepts_ranks(const cJSON *sizes, int ranks)
 {
     const cJSON *size;
@@ -211,14 +223,20 @@ static bool accepts_ranks(const cJSON *sizes, int ranks)
     return false;
 }
 
-/* The node counts of the job's range whose ranks are listed; none is: the present one. */
+static bool accepts_nodes(const struct hosts_job *job, const cJSON *sizes, int nodes)
+{
+    int ranks = hosts_jobs_ranks(job, nodes);
+    return (!sizes || accepts_ranks(sizes, ranks)) && (!job->rule || sizes_rule_accepts(job->rule, ranks));
+}
+
+/* The node counts of the job's range whose ranks are listed (NULL: all are); none is: the present one. */
 static int read_range(const struct hosts_job *job, const cJSON *sizes, int most, epop_policy_range_t *range)
 {
     int *list = calloc((size_t)job->nodes_max + 1, sizeof *list), count = 0;
     if (!list)
         return -1;
     for (int nodes = job->nodes_min; nodes <= job->nodes_max && nodes <= most; nodes++)
-        if (accepts_ranks(sizes, hosts_jobs_ranks(job, nodes)))
+        if (accepts_nodes(job, sizes, nodes))
             list[count++] = nodes;
     if (!count)
         list[count++] = job->size > 0 ? job->size : job->nodes_min;
@@ -335,6 +353,8 @@ static void free_job(struct hosts_job *job)
     free(job->directory);
     free_list(job->argv);
     free_list(job->environment);
+    free(job->rule);
+    free((int *)job->range.sizes);
     free(job->nodes);
     free(job->resize.nodes);
     free(job->resize.gone);
@@ -358,6 +378,21 @@ static void copy_from_journal(struct hosts_job *job, const struct journal_job *f
     job->kind = kind_named(from->kind);
     job->submitted = from->submitted;
     job->started = from->started;
+}
+
+/* By its environment, which was right when it was submitted. */
+static int take_rule(struct hosts_job *job)
+{
+    struct error unheard;
+    job->rule = malloc(sizeof *job->rule);
+    if (job->rule && job->environment &&
+        hosts_jobs_rule((const char *const *)job->environment, job->rule, &unheard) > 0)
+        return read_range(job, NULL, job->nodes_max, &job->range);
+    bool failed = !job->rule;
+    free(job->rule);
+    job->rule = NULL;
+    job->range = (epop_policy_range_t){.min = job->nodes_min, .max = job->nodes_max};
+    return failed ? -1 : 0;
 }
 
 /* Where none was named. */
@@ -394,7 +429,7 @@ struct hosts_job *hosts_jobs_add(struct hosts *hosts, const struct journal_job *
         job->directory = NULL;
     job->output = from->output && *from->output ? strdup(from->output) : output_of(job);
     if (!job->name || !job->cwd || !job->output || !job->argv || !job->environment || !job->nodes ||
-        !job->resize.nodes || !job->resize.gone || !job->directory) {
+        !job->resize.nodes || !job->resize.gone || !job->directory || take_rule(job)) {
         free_job(job);
         return NULL;
     }
@@ -457,7 +492,7 @@ static struct core_job describe_job(const struct hosts_job *job)
 {
     struct core_job given = {.id = job->number, .name = job->name, .kind = kind_now(job), .wanted = job->wanted};
     given.limit = job->limit > 0 ? job->limit : supposed_limit;
-    given.range = (epop_policy_range_t){.min = job->nodes_min, .max = job->nodes_max};
+    given.range = job->range;
     if (job->program.known) {
         given.range = job->program.range;
         given.wanted = epop_policy_fit(&given.range, job->wanted);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "epop_api/sizes.h"
 #include "runtime/base/error.h"
 #include "scheduler/core/core.h"
 #include "scheduler/daemon/daemon.h"
@@ -65,7 +66,9 @@ struct hosts_job {
     char *name, *cwd, *output, *directory;
     char **argv, **environment; /* end with NULL */
     int ranks_min, ranks_max, nodes_min, nodes_max, wanted;
-    double limit; /* seconds at `wanted` nodes; 0: none was given */
+    double limit;              /* seconds at `wanted` nodes; 0: none was given */
+    struct sizes_rule *rule;   /* which numbers of ranks it accepts, by EPOP_SIZES; NULL: any */
+    epop_policy_range_t range; /* before its program has said what it accepts; its sizes are owned */
     bool once;
     bool pool; /* all its processes are there from the start */
     epop_policy_kind_t kind;
@@ -168,6 +171,9 @@ char *hosts_names(const struct hosts *hosts, const int *nodes, int count);
 /* Ranks at so many nodes, and nodes of so many ranks. */
 int hosts_jobs_ranks(const struct hosts_job *job, int nodes);
 int hosts_jobs_nodes(const struct hosts *hosts, int ranks);
+
+/* The rule by EPOP_SIZES of an environment: 1; 0: it has none; -1: an error says why it is none. */
+int hosts_jobs_rule(const char *const *environment, struct sizes_rule *rule, struct error *error);
 
 /* Seconds for which its limit lets it run at its present size; infinite without a limit. */
 double hosts_jobs_limit_left(const struct hosts_job *job, double now);

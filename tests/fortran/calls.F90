@@ -238,6 +238,8 @@ program calls
   logical :: stop_now
   call get_command_argument(1, path)
   call mpi_init(ierr)
+  call epop_mpi_sizes('1-7,9-,preferred=2   ', ierr)
+  call expect(ierr == MPI_SUCCESS, 'sizes')
   call mpi_init_adapt(status, ierr)
   call epop_mpi_first_probe(EPOP_MPI_FIRST_PROBE_REPEATS, ierr)
   if (status == MPI_ADAPT_STATUS_JOINING) then

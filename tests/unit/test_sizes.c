@@ -9,6 +9,8 @@
 
 #include <epop/program.h>
 
+#include "epop_api/sizes.h"
+
 static int is_triangular(int size)
 {
     int sum = 0;
@@ -125,6 +127,10 @@ static void rules_in_words(void **state)
         {{.kind = EPOP_SIZE_MULTIPLE, .factor = 3, .min = 6}, "multiples of 3, at least 6"},
         {{.kind = EPOP_SIZE_SQUARE, .min = 4, .max = 16}, "squares, 4 to 16"},
         {{.kind = EPOP_SIZE_FUNCTION, .accepts = nothing}, "sizes chosen by the program's own function"},
+        {{.kind = EPOP_SIZE_FUNCTION, .accepts = is_triangular, .min = 2, .max = 20}, "3, 6, 10 and 15"},
+        {{.kind = EPOP_SIZE_FUNCTION, .accepts = is_triangular, .min = 2, .max = 3}, "3"},
+        {{.kind = EPOP_SIZE_FUNCTION, .accepts = is_triangular, .max = 100},
+         "sizes chosen by the program's own function, at most 100"},
         {{.kind = (epop_size_kind)77}, "an unknown rule"},
     };
     char text[100];
@@ -137,6 +143,71 @@ static void rules_in_words(void **state)
     assert_int_equal(epop_sizes_text(NULL, text, 0), EPOP_ERR_ARGUMENT);
 }
 
+/* ---- Rules as text ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *text;
+    int accepted[9]; /* all of them up to 20, ends with 0 */
+    epop_sizes_t sizes;
+} texts[] = {
+    {"any,18-", {18, 19, 20}, {.min = 18}},
+    {"2,4,8", {2, 4, 8}, {.min = 2, .max = 8}},
+    {"9-10,1,3-4", {1, 3, 4, 9, 10}, {.min = 1, .max = 10}},
+    {"power-of-two", {1, 2, 4, 8, 16}, {.kind = EPOP_SIZE_POWER_OF_TWO}},
+    {"3-9,power-of-two,preferred=8", {4, 8}, {.kind = EPOP_SIZE_POWER_OF_TWO, .min = 3, .max = 9, .preferred = 8}},
+    {"multiple:6", {6, 12, 18}, {.kind = EPOP_SIZE_MULTIPLE, .factor = 6}},
+    {"multiple:6,5-7,18-", {6, 18}, {.kind = EPOP_SIZE_MULTIPLE, .factor = 6, .min = 5}},
+    {"square", {1, 4, 9, 16}, {.kind = EPOP_SIZE_SQUARE}},
+    {"even,1-5", {2, 4}, {.kind = EPOP_SIZE_EVEN, .min = 1, .max = 5}},
+    {"odd,16-", {17, 19}, {.kind = EPOP_SIZE_ODD, .min = 16}},
+};
+
+static void a_rule_is_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct sizes_rule rule;
+        assert_null(sizes_rule_read(&rule, texts[i].text));
+        assert_memory_equal(&rule.sizes, &texts[i].sizes, sizeof rule.sizes);
+        for (int size = -1, next = 0; size <= 20; size++) {
+            bool listed = size == texts[i].accepted[next];
+            if (sizes_rule_accepts(&rule, size) != listed)
+                fail_msg("%s, size %d", texts[i].text, size);
+            next += listed;
+        }
+    }
+}
+
+static void what_is_no_rule_is_told(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"",           ",",          "2,",          "2 4",        "0",
+                                        "-4",         "4-2",        "2-3-4",       "prime",      "even,odd",
+                                        "multiple:0", "multiple",   "preferred=0", "preferred=", "2,4,8,eight",
+                                        "1000001",    "99999999999"};
+    struct sizes_rule rule;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *why = sizes_rule_read(&rule, wrong[i]);
+        if (!why || !strstr(why, "is no size rule: of any, even"))
+            fail_msg("'%s': %s", wrong[i], why ? why : "right");
+    }
+    assert_string_equal(sizes_rule_read(&rule, "square,5-8"), "accepts no number of ranks");
+    assert_string_equal(sizes_rule_read(&rule, "2,4,preferred=3"), "does not accept the number that it prefers");
+}
+
+static void a_rule_has_so_many_ranges(void **state)
+{
+    (void)state;
+    struct sizes_rule rule;
+    char text[4 * SIZES_RANGES_MAX] = "7";
+    for (int i = 1; i < SIZES_RANGES_MAX; i++)
+        strcat(text, ",7");
+    assert_null(sizes_rule_read(&rule, text));
+    assert_int_equal(rule.count, SIZES_RANGES_MAX);
+    strcat(text, ",7");
+    assert_non_null(sizes_rule_read(&rule, text));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +217,9 @@ int main(void)
         cmocka_unit_test(large_sizes_do_not_overflow),
         cmocka_unit_test(own_rule_of_an_element_comes_first),
         cmocka_unit_test(rules_in_words),
+        cmocka_unit_test(a_rule_is_read),
+        cmocka_unit_test(what_is_no_rule_is_told),
+        cmocka_unit_test(a_rule_has_so_many_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

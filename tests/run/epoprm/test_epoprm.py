@@ -53,6 +53,44 @@ def test_jobs_of_every_kind(daemon):
     daemon.wait_end(elastic, "cancelled")
 
 
+def test_sizes_that_a_job_accepts(daemon):
+    """By EPOP_SIZES: it begins at one of them, is resized to no other, and of a program of phases they count besides its own."""
+    powers = {"EPOP_SIZES": "power-of-two"}
+    moldable = daemon.submit("sh", "-c", "echo of $PMI_SIZE", ranks=(1, 3), env=powers)
+    row = daemon.wait_end(moldable)
+    assert daemon.output(moldable) == "of 2\n" * 2 and (row["ranks_min"], row["ranks_max"]) == (1, 2), row
+    elastic = daemon.submit(job.BUILD / "plain/heat_adapt", "1000", "1000000000", ranks=(1, 4), env=powers)
+    daemon.wait_runs(elastic, 4)
+    assert daemon.request("drain", node="local2")["ok"]
+    assert daemon.wait_runs(elastic, 2)
+    phases = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 4), env={"EPOP_SIZES": "1,3-4"})
+    daemon.wait_runs(phases, 1)
+    daemon.request("cancel", job=elastic)
+    daemon.wait_runs(phases, 3)
+    resized = {one: {row["to_nodes"] for row in daemon.rows("SELECT to_nodes FROM resize WHERE job=?", one)}
+               for one in (elastic, phases)}
+    assert resized[elastic] <= {1, 2, 4} and resized[phases] == {3}, resized
+
+
+def test_a_size_that_is_preferred(space):
+    """Is the one that its user wants, for policies that go by that."""
+    daemon = ruling.Daemon(space, "--local", "4", policy="easy").start()
+    try:
+        number = daemon.submit("sh", "-c", "echo of $PMI_SIZE", ranks=(1, 4), env={"EPOP_SIZES": "1-2,4,preferred=2"})
+        daemon.wait_end(number)
+        assert daemon.output(number) == "of 2\n" * 2
+    finally:
+        daemon.close()
+
+
+@pytest.mark.parametrize("rule, ranks, reason", [
+    ("primes", (1, 4), "EPOP_SIZES is 'primes', which is no size rule: of any, even, odd, square, power-of-two or "),
+    ("power-of-two", (3, 3), "EPOP_SIZES accepts no number of ranks from 3 to 3 that fills nodes of 1 slot")])
+def test_sizes_that_cannot_be(daemon, rule, ranks, reason):
+    answer = daemon.try_submit(*ruling.HOSTNAME, ranks=ranks, env={"EPOP_SIZES": rule})
+    assert not answer["ok"] and answer["reason"].startswith(reason), answer
+
+
 def test_draining_takes_a_node_from_a_job(daemon):
     number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 4))
     daemon.wait_runs(number, 4)

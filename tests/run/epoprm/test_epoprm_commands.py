@@ -73,11 +73,11 @@ def test_a_queue_of_jobs(ruling_three):
     """Submitted, shown, explained, cancelled; in the directory and with the environment of who submits."""
     commands, directory = ruling_three, ruling_three.space.directory
     output = directory / "said"
-    number = commands.submit("--ranks", "2", "--time", "10m", "--name", "told", "-o", "said", "--once", "sh", "-c",
-                             "pwd; echo $WORD $PMI_RANK; exit 3", env={"WORD": "of mine", "PMI_RANK": "7"}, cwd=directory)
+    number = commands.submit("--ranks", "2", "--sizes", "even", "--time", "10m", "--name", "told", "-o", "said", "--once", "sh", "-c",
+                             "pwd; echo $WORD $PMI_RANK $EPOP_SIZES; exit 3", env={"WORD": "of mine", "PMI_RANK": "7"}, cwd=directory)
     assert number == 1
     commands.wait_state(number, "FAILED")
-    assert output.read_text() == f"{directory}\nof mine\n"
+    assert output.read_text() == f"{directory}\nof mine even\n"
     long = commands.submit("--ranks", "3", "-o", "/dev/null", "--once", "sleep", "1000")
     commands.wait_state(long, "RUNNING")
     waiting = commands.submit("--ranks", "2", "sleep", "1000")
@@ -211,6 +211,7 @@ WRONG = [
     (["submit", "--ranks", "none", "true"], "MIN-MAX"), (["submit", "--nodes", "0", "true"], "MIN-MAX"),
     (["submit", "--time", "soon", "true"], "90s"), (["submit", "--time", "1w", "true"], "90s"),
     (["submit", "--time", "0x10", "true"], "90s"), (["submit", "--time", "infinity", "true"], "90s"),
+    (["submit", "--sizes", "primes", "true"], "\"primes\" is no size rule: of any, even"), (["submit", "--sizes", "2,4,preferred=3", "true"], "does not accept"),
     (["why", "heat"], "no job's number"),
     (["cancel", "0"], "no job's number"), (["start", "--local", "0"], "--local"), (["start", "--local", "x"], "--local"),
     (["start", "--hosts", "a", "--local", "1"], "not both"), (["stop", "--jobs", "--leave"], "not both"),

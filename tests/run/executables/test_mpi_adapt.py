@@ -125,7 +125,45 @@ def test_begin_by_a_status_of_the_past(space, loop):
     assert result.status != 0 and "epop: MPI_Comm_adapt_begin: no adaptation is pending; call it" in result.err, result
 
 
+@joining.needed
+@pytest.mark.parametrize("arguments, env", [((), {"EPOP_SIZES": "2,4,7,preferred=4"}), (("2,4,7,preferred=4",), {"EPOP_SIZES": "odd"})])
+def test_sizes_that_it_accepts(space, sizes, arguments, env):
+    """By the environment, or by itself, which counts more. Requests are rounded down."""
+    running = start(space, sizes, *arguments, env=env)
+    rule = space.status()["sizes"]
+    assert (rule["text"], rule["preferred"], rule["accepted"]) == ("2, 4 and 7", 4, [2, 4, 7]), rule
+    space.epopctl("resize", 6, "--wait")
+    assert space.status()["size"] == 4
+    refused = space.epopctl("resize", 1, "--wait")
+    assert refused.status == 1 and "accepts neither 1 ranks nor any smaller" in refused.err and space.status()["size"] == 4, refused
+    space.resize(2)
+    assert space.stop(running).out == "begins with 2\n"
+
+
 # ---- Where no processes can be started, too ------------------------------------------------------
+
+
+@pytest.fixture(scope="module", name="sizes")
+def fixture_sizes(tmp_path_factory):
+    return compile_c(source("sizes"), tmp_path_factory.mktemp("sizes") / "sizes", *LINKED)
+
+
+@pytest.mark.parametrize("rule, ranks, said", [
+    ("power-of-two", 3, "sizes does not accept 3 ranks, but powers of two; start it with -n 2"),
+    ("4-", 2, "sizes does not accept 2 ranks, but any size, at least 4; start it with a larger number"),
+    ("4-,square", 2, "sizes does not accept 2 ranks, but squares, at least 4; start it with a larger number"),
+    ("primes", 2, "EPOP_SIZES is 'primes', which is no size rule: of any, even, odd, square, power-of-two or multiple:N one, "
+                  "numbers and ranges as 2,4,8 or 4-64, and preferred=N, separated by commas"),
+    ("2,4,preferred=3", 2, "EPOP_SIZES is '2,4,preferred=3', which does not accept the number that it prefers")])
+def test_sizes_that_it_does_not_accept(space, sizes, rule, ranks, said):
+    result = space.start([job.MPIEXEC, "-n", ranks, sizes], env={"EPOP_SIZES": rule}).wait()
+    assert result.status == 1 and result.out == "" and result.err == f"epop: {said}\n", result
+
+
+def test_a_rule_of_its_own_that_is_none(space, sizes):
+    result = space.start([job.MPIEXEC, "-n", 1, sizes, "2;4"]).wait()
+    assert result.status == 3 and result.out == "", result
+    assert result.err.startswith("epop: epop_mpi_sizes: the rule is '2;4', which is no size rule: of any, even"), result
 
 
 def test_a_script(space):
