@@ -280,7 +280,7 @@ static bool same_range(const epop_policy_range_t *one, const epop_policy_range_t
 static bool same_program(const struct hosts_program *one, const struct hosts_program *other)
 {
     bool equal = one->known == other->known && one->grows == other->grows && one->phase_count == other->phase_count &&
-                 same_range(&one->range, &other->range);
+                 one->preferred == other->preferred && same_range(&one->range, &other->range);
     for (int i = 0; equal && i < one->phase_count; i++)
         equal = one->phases[i].elastic == other->phases[i].elastic &&
                 !strcmp(one->phases[i].name, other->phases[i].name) &&
@@ -295,8 +295,9 @@ static bool read_program(const struct hosts_job *job, const cJSON *status, struc
     program->known = true;
     program->grows = !(backend && !strcmp(backend, "shrink"));
     int most = program->grows ? job->nodes_max : job->size;
-    return !read_range(job, cJSON_GetObjectItemCaseSensitive(status, "sizes"), most, &program->range) &&
-           !read_phases(job, status, most, program);
+    const cJSON *sizes = cJSON_GetObjectItemCaseSensitive(status, "sizes");
+    program->preferred = hosts_jobs_nodes(job->hosts, json_int(sizes, "preferred", 0));
+    return !read_range(job, sizes, most, &program->range) && !read_phases(job, status, most, program);
 }
 
 bool hosts_program_read(struct hosts_job *job, const cJSON *status)
@@ -488,6 +489,14 @@ static epop_policy_kind_t kind_now(const struct hosts_job *job)
     return job->kind >= EPOP_MALLEABLE && runs && (!known || quiet) ? EPOP_MOLDABLE : job->kind;
 }
 
+/* What its user said counts more than what its program does. */
+static int wanted_now(const struct hosts_job *job)
+{
+    bool said = job->rule && job->rule->sizes.preferred;
+    int wanted = job->program.preferred && !said ? job->program.preferred : job->wanted;
+    return epop_policy_fit(&job->program.range, wanted);
+}
+
 static struct core_job describe_job(const struct hosts_job *job)
 {
     struct core_job given = {.id = job->number, .name = job->name, .kind = kind_now(job), .wanted = job->wanted};
@@ -495,7 +504,7 @@ static struct core_job describe_job(const struct hosts_job *job)
     given.range = job->range;
     if (job->program.known) {
         given.range = job->program.range;
-        given.wanted = epop_policy_fit(&given.range, job->wanted);
+        given.wanted = wanted_now(job);
         given.phases = job->program.phases;
         given.phase_count = job->program.phase_count;
     }

@@ -56,6 +56,7 @@ struct hosts_program {
     bool known;
     bool grows;                  /* its MPI can add processes, or has some that stand by */
     epop_policy_range_t range;   /* in nodes; its sizes are owned */
+    int preferred;               /* nodes; 0: it has no wish */
     epop_policy_phase_t *phases; /* owned, with names and sizes */
     int phase_count;
 };

@@ -18,6 +18,7 @@ static const cJSON *member_of(const cJSON *object, const char *name)
 static void take_sizes(struct told *told, const cJSON *sizes)
 {
     const cJSON *size;
+    told->preferred = json_int(sizes, "preferred", 0);
     told->listed = json_int(sizes, "listed", 0);
     if (told->listed < 0 || told->listed > TOLD_SIZES)
         told->listed = 0;

@@ -242,6 +242,14 @@ struct running {
     epop_policy_phase_t phase; /* the present one is all that is told */
 };
 
+/* The program's wish, or as much as there is. */
+static int wanted_of(const struct told *told, const int *sizes, int found)
+{
+    while (found > 1 && told->preferred > 0 && sizes[found - 1] * told->slots > told->preferred)
+        found--;
+    return sizes[found - 1];
+}
+
 static void describe_running(const struct model *model, const struct holding *holding, int count, int *sizes,
                              struct running *running)
 {
@@ -253,7 +261,7 @@ static void describe_running(const struct model *model, const struct holding *ho
                                      .name = holding->job->name,
                                      .user = (int)holding->job->uid,
                                      .kind = ready ? EPOP_MALLEABLE : EPOP_RIGID,
-                                     .wanted = sizes[found - 1],
+                                     .wanted = ready ? wanted_of(&holding->advised->told, sizes, found) : count,
                                      .range = {sizes[0], sizes[found - 1], sizes, found},
                                      .limit = limit_of(holding->job)};
     if (ready) {

@@ -170,6 +170,9 @@ static void test_what_a_job_is_turns_out_later(void **state)
     assert_holds(7, (const int[]){3}, 1);
     resize(12, 4);
     assert_int_equal(core_job(core, 7)->target, 4);
+    job.wanted = 4;
+    told(core_learned(core, 13, &job, &error), &error);
+    assert_true(core_job(core, 7)->wanted == 4 && core_job(core, 7)->limit == 25); /* it was 100 s on one */
     job.range.max = 0;
     refused(core_learned(core, 13, &job, &error), &error, "its range");
 }

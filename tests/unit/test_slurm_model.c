@@ -30,8 +30,9 @@ static const char jobs[] =
 static const char status[] =
     "{\"backend\":\"join\",\"size\":4,\"state\":\"running\",\"element\":{\"pc\":1,\"type\":\"EP\"},"
     "\"next\":{\"pc\":2,\"type\":\"EP\",\"seconds\":50},"
-    "\"sizes\":{\"accepted\":[2,4,6],\"listed\":8},\"elements\":[{\"pc\":1,\"sizes\":null,\"speeds\":[{\"size\":4,"
-    "\"iterations\":10,\"rate\":2}]}],\"adaptations\":[],\"processes\":[{\"rank\":0,\"host\":\"n1\"},{\"rank\":1,"
+    "\"sizes\":{\"preferred\":6,\"accepted\":[2,4,6],\"listed\":8},\"elements\":[{\"pc\":1,"
+    "\"sizes\":null,\"speeds\":[{\"size\":4,\"iterations\":10,\"rate\":2}]}],\"adaptations\":[],\"processes\":[{"
+    "\"rank\":0,\"host\":\"n1\"},{\"rank\":1,"
     "\"host\":\"n1\"},{\"rank\":2,\"host\":\"n2.site\"},{\"rank\":3,\"host\":\"n2.site\"},{\"rank\":-1,\"host\":\"n4\"}"
     "]}";
 
@@ -103,6 +104,22 @@ static void test_who_has_what(void **state)
     assert_int_equal(job->range.max, 3); /* 8 ranks are not accepted, and one node is idle */
     assert_true(job->left > 49 && job->left < 51);
     assert_int_equal(job->samples[0].nodes, 2);
+}
+
+/* The largest size that there is room for, or what the program prefers of these. */
+static void test_what_is_wanted(void **state)
+{
+    static const struct {
+        int preferred, wanted;
+    } rows[] = {{0, 3}, {6, 3}, {100, 3}, {5, 2}, {4, 2}, {2, 1}, {1, 1}};
+    (void)state;
+    assert_int_equal(table.first->told.preferred, 6);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        table.first->told.preferred = rows[i].preferred;
+        build();
+        assert_int_equal(core_job(model.core, 7)->wanted, rows[i].wanted);
+        model_free(&model);
+    }
 }
 
 /* Of a program that says nothing of its phases, samples are those of the loop that it is in. */
@@ -181,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_who_has_what, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_wanted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_in_a_loop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_is_not_connected_is_rigid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_refused_is_left_alone, set_up, tear_down),

@@ -83,6 +83,20 @@ def test_a_size_that_is_preferred(space):
         daemon.close()
 
 
+def test_a_size_that_the_program_prefers(space):
+    """Is the wanted one, too, once the program has said so; unless its user has said another one."""
+    daemon = ruling.Daemon(space, "--local", "8", policy=job.BUILD / "tests/policies/wanted.so").start()
+    try:
+        for env, nodes in (({}, 4), ({"EPOP_SIZES": "any,preferred=2"}, 2)):
+            number = daemon.submit(job.program("heat"), "1000", "1000000000", ranks=(1, 8), env=env)  # it prefers 4
+            daemon.wait_runs(number, nodes)
+            assert daemon.job_row(number)["ranks_max"] == 8
+            daemon.request("cancel", job=number)
+            daemon.wait_end(number, "cancelled")
+    finally:
+        daemon.close()
+
+
 @pytest.mark.parametrize("rule, ranks, reason", [
     ("primes", (1, 4), "EPOP_SIZES is 'primes', which is no size rule: of any, even, odd, square, power-of-two or "),
     ("power-of-two", (3, 3), "EPOP_SIZES accepts no number of ranks from 3 to 3 that fills nodes of 1 slot")])
