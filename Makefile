@@ -45,17 +45,19 @@ LIB := $(BUILD)/lib
 OBJ := $(BUILD)/obj
 
 PKGS     := libcjson libevent_core libevent_pthreads libsodium
+pkg_cflags := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+pkg_libs   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 # Warnings end the build of a developer (WERROR=yes), and not that of a user with a compiler that we have not met.
 ERRORS   := $(if $(filter yes,$(WERROR)),-Werror)
 WARN     := -Wall -Wextra -Wpedantic $(ERRORS)
 OPT      ?= -O2 -g
-CPPFLAGS += -D_GNU_SOURCE -DEPOP_VERSION='"$(VERSION)"' -DEPOP_MPIEXEC='"$(MPIEXEC)"' -Iepop_api -I. -I$(BUILD) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CPPFLAGS += -D_GNU_SOURCE -DEPOP_VERSION='"$(VERSION)"' -DEPOP_MPIEXEC='"$(MPIEXEC)"' -Iepop_api -I. -I$(BUILD) $(pkg_cflags)
 ifneq ($(filter yes,$(ABI)),)
 CPPFLAGS += -DEPOP_ABI
 WARN     += -Wno-stringop-overread # constants such as MPI_UNWEIGHTED are small addresses, which gcc takes for arrays of no elements
 endif
 CFLAGS   += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -pthread -MMD -MP $(SANITIZE)
-LDLIBS   += $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldl -lm -pthread
+LDLIBS   += $(pkg_libs) -ldl -lm -pthread
 BLAS     := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags --libs openblas 2>/dev/null)) # whose header is no C11
 CMOCKA   := $(shell pkg-config --cflags --libs cmocka 2>/dev/null)
 

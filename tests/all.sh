@@ -117,7 +117,7 @@ run_stages() {
 sanitized_tree() { # TARGETS...
     local flags='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
     mkdir -p "$BUILD/sanitized"
-    flock "$BUILD/sanitized" make --no-print-directory -j2 REPORT=no BUILD="$BUILD/sanitized" OPT='-O1 -g' SANITIZE="$flags" "$@"
+    flock "$BUILD/sanitized" make --no-print-directory -j2 REPORT=no BUILD="$BUILD/sanitized" OPT='-O1 -g1' SANITIZE="$flags" "$@"
 }
 
 sanitized() {
@@ -139,7 +139,7 @@ sanitized_job() {
 threads() {
     local tree=build/ch3-sock-threads test programs='tests/programs'
     local tests=(base clock wire_line wire_answers wire_server control_messages events records agreement meter handles)
-    env -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 REPORT=no DEVICE=ch3:sock BUILD="$tree" OPT='-O1 -g' \
+    env -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 REPORT=no DEVICE=ch3:sock BUILD="$tree" OPT='-O1 -g1' \
         SANITIZE='-fsanitize=thread -fno-omit-frame-pointer -Wno-tsan' "${tests[@]/#/$tree/tests/unit/test_}" \
         "$tree"/{bin/epop,bin/epopctl,lib/libepop_mpi.so,lib/epop/tether,lib/epop/programs/rigid.so} \
         "$tree/$programs"/{scenario_window,constants,preload_fault}.so "$tree"/tests/helpers/fake_{job,member} || return 1
