@@ -136,6 +136,21 @@ static bool take_range(const cJSON *request, const char *name, int *least, int *
     return *least >= 1 && *least <= *most;
 }
 
+/* Numbers of jobs, and 0 behind them; to be freed. NULL: they are none, or no memory. */
+static int64_t *numbers_of(const cJSON *array)
+{
+    int64_t *numbers = calloc((size_t)cJSON_GetArraySize(array) + 1, sizeof *numbers);
+    size_t count = 0;
+    for (const cJSON *item = array ? array->child : NULL; numbers && item; item = item->next) {
+        if (!cJSON_IsNumber(item) || !(item->valuedouble >= 1 && item->valuedouble < 9e15)) {
+            free(numbers);
+            return NULL;
+        }
+        numbers[count++] = (int64_t)item->valuedouble;
+    }
+    return numbers;
+}
+
 static bool read_submission(struct submission *submission, const cJSON *request)
 {
     submission->name = json_text(request, "name");
@@ -143,7 +158,7 @@ static bool read_submission(struct submission *submission, const cJSON *request)
     submission->output = json_text(request, "output");
     submission->limit = json_number(request, "limit", 0);
     submission->once = json_true(request, "once");
-    return submission->argv && submission->argv[0] && submission->environment && submission->cwd &&
+    return submission->after && submission->argv && submission->argv[0] && submission->environment && submission->cwd &&
            submission->cwd[0] == '/' && submission->limit >= 0 && isfinite(submission->limit) &&
            (!submission->output || submission->output[0] == '/') &&
            take_range(request, "ranks", &submission->ranks_min, &submission->ranks_max) &&
@@ -165,11 +180,13 @@ static cJSON *op_submit(const struct daemon_table *table, void *context, const c
 {
     const char **argv = words_of(cJSON_GetObjectItemCaseSensitive(request, "argv"));
     const char **environment = words_of(cJSON_GetObjectItemCaseSensitive(request, "environment"));
-    struct submission submission = {.argv = argv, .environment = environment};
+    int64_t *after = numbers_of(cJSON_GetObjectItemCaseSensitive(request, "after"));
+    struct submission submission = {.argv = argv, .environment = environment, .after = after};
     cJSON *answer =
         read_submission(&submission, request)
             ? do_submit(table, context, &submission)
-            : answers_refusal("usage", "submit: argv, environment, cwd, ranks, nodes or limit make no sense");
+            : answers_refusal("usage", "submit: argv, environment, cwd, ranks, nodes, limit or after make no sense");
+    free(after);
     free(argv);
     free(environment);
     return answer;

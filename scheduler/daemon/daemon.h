@@ -23,6 +23,7 @@ struct submission {
     int nodes_min, nodes_max;       /* 0: what the ranks say */
     double limit;                   /* seconds at the most nodes that it takes; 0: the daemon's default */
     bool once;                      /* run as it is, on the first node */
+    const int64_t *after;           /* jobs that have to end well before; ends with 0; NULL: none */
 };
 
 /* Times are seconds since 1970, and negative where there is none. Texts are the daemon's, until it goes on. */

@@ -26,7 +26,7 @@ struct options {
     bool jobs, leave;                                                     /* stop */
     const char *hosts, *local, *site, *policy, *launcher, *launcher_exec; /* start */
     const char *port, *address_file, *reader;                             /* start --site slurm */
-    const char *ranks, *nodes, *sizes, *time, *name;                      /* submit */
+    const char *ranks, *nodes, *sizes, *time, *name, *after;              /* submit */
     const char *output;                                                   /* submit, report */
     const char *format;                                                   /* report */
 };

@@ -29,6 +29,7 @@ static const struct option_row submit_options[] = {
     {"time", "TIME", "it takes no longer: 90, 90s, 10m, 2h, 1d (as the daemon has it)", OPT_TEXT(time)},
     {"name", "NAME", "what it is called (the program's name)", OPT_TEXT(name)},
     {"output", "FILE", "where its output goes (a file in the daemon's directory)", OPT_TEXT(output), .letter = 'o'},
+    {"after", "JOB,...", "start when these jobs have ended well; if one does not, it is cancelled", OPT_TEXT(after)},
     {"once", NULL, "start PROGRAM as it is, once, on the first of its nodes", OPT_FLAG(once)},
     {JSON("print JSON")},
     {0}};

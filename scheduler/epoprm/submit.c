@@ -125,6 +125,21 @@ static int take_time(cJSON *request, const char *text)
     return 0;
 }
 
+/* "3" or "3,5": numbers of jobs. */
+static int take_after(cJSON *request, const char *text)
+{
+    char *words = text ? strdup(text) : NULL, *rest = words, *word;
+    cJSON *array = words ? cJSON_AddArrayToObject(request, "after") : NULL;
+    int failed = 0;
+    while (!failed && (word = strsep(&rest, ","))) {
+        int64_t job = 0;
+        failed = rm_job_number(word, &job);
+        cJSON_AddItemToArray(array, cJSON_CreateNumber((double)job));
+    }
+    free(words);
+    return failed;
+}
+
 /* What a launcher told the process that this is started from is not for the job's processes. */
 static bool is_of_a_launcher(const char *variable)
 {
@@ -210,7 +225,7 @@ static int complete_request(cJSON *request, const struct options *arguments)
 {
     const char *ranks = arguments->ranks || arguments->nodes ? arguments->ranks : "1";
     if (take_range(request, "ranks", ranks) || take_range(request, "nodes", arguments->nodes) ||
-        take_time(request, arguments->time) || take_sizes(arguments->sizes))
+        take_time(request, arguments->time) || take_sizes(arguments->sizes) || take_after(request, arguments->after))
         return COMMAND_USAGE;
     if (check_program(arguments->words[0]))
         return COMMAND_REFUSED;

@@ -116,6 +116,7 @@ static void decide(struct hosts *hosts)
     if (!hosts->news || hosts->error.code || hosts->stopping || hosts_nodes_unseen(hosts))
         return;
     hosts->news = false;
+    hosts_settle(hosts);
     vacate_drained_nodes(hosts);
     ask_policy(hosts);
 }

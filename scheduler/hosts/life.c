@@ -10,6 +10,7 @@
 
 #include "runtime/base/json.h"
 #include "scheduler/core/text.h"
+#include "scheduler/hosts/after.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/nodes.h"
 #include "scheduler/hosts/resize.h"
@@ -161,7 +162,16 @@ static char *choose_name(const struct submission *given)
     return name;
 }
 
-/* A job of the journal, that waits or not, is one of ours and of the core's. */
+/* It waits for the core from now on. */
+static int enter_queue(struct hosts_job *job, double now, struct error *error)
+{
+    if (hosts_jobs_submit(job, now, error))
+        return -1;
+    recall_history(job);
+    return 0;
+}
+
+/* A job of the journal, that waits or not, is one of ours; and of the core's, unless it comes after others. */
 static struct hosts_job *take_known_job(struct hosts *hosts, const struct journal_job *from, struct error *error)
 {
     struct hosts_job *job = hosts_jobs_add(hosts, from);
@@ -169,19 +179,29 @@ static struct hosts_job *take_known_job(struct hosts *hosts, const struct journa
         error_memory(error);
         return NULL;
     }
-    if (hosts_jobs_submit(job, error)) {
+    bool waits = !strcmp(from->state, "waiting");
+    if ((waits && hosts_after_read(job, error)) || (!job->after_count && enter_queue(job, job->submitted, error))) {
         hosts_jobs_over(job);
         return NULL;
     }
-    recall_history(job);
     return job;
 }
 
-static int write_down(struct hosts *hosts, struct journal_job *job, int64_t *number, struct error *error)
+static int write_job(struct hosts *hosts, const struct submission *given, const struct journal_job *job,
+                     int64_t *number, struct error *error)
+{
+    int failed = journal_job_add(hosts->journal, job, number, error);
+    for (const int64_t *after = given->after; after && *after && !failed; after++)
+        failed = journal_after_add(hosts->journal, *number, *after, error);
+    return failed;
+}
+
+static int write_down(struct hosts *hosts, const struct submission *given, struct journal_job *job, int64_t *number,
+                      struct error *error)
 {
     if (journal_begin(hosts->journal, error))
         return -1;
-    if (journal_job_add(hosts->journal, job, number, error)) {
+    if (write_job(hosts, given, job, number, error)) {
         journal_rollback(hosts->journal);
         return -1;
     }
@@ -208,7 +228,7 @@ int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *n
         return error_set(error, ERROR_REFUSED, "epoprm is stopping");
     if (!given->argv || !given->argv[0])
         return error_set(error, ERROR_REFUSED, "no program is named");
-    if (choose_sizes(hosts, given, &job, error))
+    if (choose_sizes(hosts, given, &job, error) || hosts_after_check(hosts, given->after, error))
         return -1;
     job.kind = choose_kind(hosts, given, &job);
     char *name = choose_name(given);
@@ -216,7 +236,7 @@ int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *n
         return error_memory(error);
     job.name = name;
     job.submitted = hosts_now(hosts);
-    bool known = !write_down(hosts, &job, number, error) && take_known_job(hosts, &job, error);
+    bool known = !write_down(hosts, given, &job, number, error) && take_known_job(hosts, &job, error);
     free(name);
     if (known)
         hosts_news(hosts);
@@ -354,7 +374,8 @@ void hosts_end(struct hosts_job *job, const cJSON *ended, const char *why)
     int count = job->held, nodes[count ? count : 1];
     memcpy(nodes, job->nodes, (size_t)count * sizeof *nodes);
     write_end(job, &outcome);
-    hosts_must(hosts, core_ended(hosts->core, hosts_now(hosts), job->number, &error), &error);
+    if (core_job(hosts->core, job->number))
+        hosts_must(hosts, core_ended(hosts->core, hosts_now(hosts), job->number, &error), &error);
     if (!strcmp(outcome.state, "failed"))
         hosts_nodes_suspect(hosts, nodes, count);
     hosts_nodes_give_back(job, nodes, count);
@@ -402,6 +423,30 @@ void hosts_end_late(struct hosts *hosts)
                  job->wanted, job->wanted == 1 ? "" : "s");
         hosts_end_ask(job, "failed", why);
     }
+}
+
+/* ---- What others come after has ended ----------------------------------------------------------- */
+
+/* True: it has ended. */
+static bool settle_job(struct hosts_job *job)
+{
+    struct error error = {0};
+    char why[HOSTS_REASON_MAX];
+    enum after after = hosts_after_look(job, why);
+    if (after == AFTER_NEVER)
+        hosts_end_ask(job, "cancelled", why);
+    else if (after == AFTER_READY && enter_queue(job, hosts_now(job->hosts), &error))
+        hosts_end_ask(job, "failed", error.text);
+    else
+        return false;
+    return true;
+}
+
+void hosts_settle(struct hosts *hosts)
+{
+    struct hosts_job *job = hosts->jobs;
+    while (job)
+        job = settle_job(job) ? hosts->jobs : job->next; /* again: another one may come after it */
 }
 
 /* ---- The next daemon: nodes --------------------------------------------------------------------- */
@@ -490,7 +535,8 @@ static void take_job(void *to, const struct journal_job *given)
     }
     job->state = state_named(from->state);
     job->wanted = from->wanted;
-    snprintf(job->state == JOB_ENDING ? job->why : job->reason, HOSTS_REASON_MAX, "%s", from->reason);
+    if (!job->after_count)
+        snprintf(job->state == JOB_ENDING ? job->why : job->reason, HOSTS_REASON_MAX, "%s", from->reason);
     if (job->state == JOB_ENDING)
         job->outcome = !strncmp(from->reason, "time limit", 10) ? "failed" : "cancelled";
 }

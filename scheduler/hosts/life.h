@@ -7,6 +7,9 @@
 /* ERROR_REFUSED: it can never run here; the line says what it lacks. */
 int hosts_submit(struct hosts *hosts, const struct submission *submission, int64_t *number, struct error *error);
 
+/* Lets those into the queue of which all that they come after has ended well; those of which one has not are ended. */
+void hosts_settle(struct hosts *hosts);
+
 /* The core has decided to start it on these nodes. A job that cannot be started has failed. */
 void hosts_start(struct hosts_job *job, const struct decision *decision);
 

@@ -356,6 +356,7 @@ static void free_job(struct hosts_job *job)
     free_list(job->environment);
     free(job->rule);
     free((int *)job->range.sizes);
+    free(job->after);
     free(job->nodes);
     free(job->resize.nodes);
     free(job->resize.gone);
@@ -515,10 +516,10 @@ static struct core_job describe_job(const struct hosts_job *job)
     return given;
 }
 
-int hosts_jobs_submit(struct hosts_job *job, struct error *error)
+int hosts_jobs_submit(struct hosts_job *job, double when, struct error *error)
 {
     struct core_job given = describe_job(job);
-    return core_submit(job->hosts->core, job->submitted, &given, error);
+    return core_submit(job->hosts->core, when, &given, error);
 }
 
 void hosts_jobs_learned(struct hosts_job *job)

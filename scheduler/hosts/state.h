@@ -70,6 +70,8 @@ struct hosts_job {
     double limit;              /* seconds at `wanted` nodes; 0: none was given */
     struct sizes_rule *rule;   /* which numbers of ranks it accepts, by EPOP_SIZES; NULL: any */
     epop_policy_range_t range; /* before its program has said what it accepts; its sizes are owned */
+    int64_t *after;            /* jobs that have to end before */
+    int after_count;
     bool once;
     bool pool; /* all its processes are there from the start */
     epop_policy_kind_t kind;
@@ -200,8 +202,8 @@ void hosts_jobs_free(struct hosts *hosts);
 /* What a running program accepts, in nodes, by its status. True: it is other than what was known. */
 bool hosts_program_read(struct hosts_job *job, const cJSON *status);
 
-/* Submits the job to the core as what it is so far, or tells the core what has turned out. */
-int hosts_jobs_submit(struct hosts_job *job, struct error *error);
+/* Submits the job to the core, as of then and as what it is so far, or tells the core what has turned out. */
+int hosts_jobs_submit(struct hosts_job *job, double when, struct error *error);
 void hosts_jobs_learned(struct hosts_job *job);
 
 #endif

@@ -232,6 +232,37 @@ int journal_jobs(struct journal *journal, bool ended, void (*each)(void *to, con
                                     : failed;
 }
 
+int journal_job_state(struct journal *journal, int64_t job, char **state, struct error *error)
+{
+    *state = NULL;
+    return store_rows(journal, take_word, state, error, "SELECT state FROM job WHERE number=?", "l", job);
+}
+
+int journal_after_add(struct journal *journal, int64_t job, int64_t other, struct error *error)
+{
+    return store_run(journal, "what a job comes after", error, "INSERT OR IGNORE INTO dependency VALUES(?,?)", "ll",
+                     job, other);
+}
+
+struct after_reader {
+    void (*each)(void *to, int64_t other);
+    void *to;
+};
+
+static void after_row(sqlite3_stmt *row, void *to)
+{
+    const struct after_reader *reader = to;
+    reader->each(reader->to, sqlite3_column_int64(row, 0));
+}
+
+int journal_afters(struct journal *journal, int64_t job, void (*each)(void *to, int64_t other), void *to,
+                   struct error *error)
+{
+    struct after_reader reader = {each, to};
+    return store_rows(journal, after_row, &reader, error, "SELECT other FROM dependency WHERE job=? ORDER BY other",
+                      "l", job);
+}
+
 /* ---- Who holds what ----------------------------------------------------------------------------- */
 
 int journal_hold(struct journal *journal, const char *node, int64_t job, int place, double time, struct error *error)

@@ -84,6 +84,14 @@ int journal_job_ended(struct journal *journal, int64_t job, const char *state, c
 int journal_jobs(struct journal *journal, bool ended, void (*each)(void *to, const struct journal_job *job), void *to,
                  struct error *error);
 
+/* The state of a job; the caller's to free, NULL: there is none. */
+int journal_job_state(struct journal *journal, int64_t job, char **state, struct error *error);
+
+/* It comes after another one, which has been submitted before; and all those. */
+int journal_after_add(struct journal *journal, int64_t job, int64_t other, struct error *error);
+int journal_afters(struct journal *journal, int64_t job, void (*each)(void *to, int64_t other), void *to,
+                   struct error *error);
+
 /* ---- Who holds what ----------------------------------------------------------------------- */
 
 struct journal_holding {

@@ -233,7 +233,9 @@ static const char *const later_tables =
     "CREATE TABLE IF NOT EXISTS history(user INTEGER NOT NULL, program TEXT NOT NULL, phase INTEGER NOT NULL,"
     " ranks INTEGER NOT NULL, iterations REAL NOT NULL, seconds REAL NOT NULL, mtct REAL NOT NULL, trend REAL NOT NULL,"
     " variance REAL NOT NULL, lo REAL NOT NULL, hi REAL NOT NULL, job INTEGER NOT NULL, time REAL NOT NULL,"
-    " PRIMARY KEY(user, program, phase, ranks)) WITHOUT ROWID;";
+    " PRIMARY KEY(user, program, phase, ranks)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS dependency(job INTEGER NOT NULL REFERENCES job(number),"
+    " other INTEGER NOT NULL REFERENCES job(number), PRIMARY KEY(job, other)) WITHOUT ROWID;";
 
 /* -1: the line says why. */
 static int version_of(struct journal *journal, struct error *error)

@@ -105,6 +105,60 @@ def test_sizes_that_cannot_be(daemon, rule, ranks, reason):
     assert not answer["ok"] and answer["reason"].startswith(reason), answer
 
 
+def test_jobs_that_come_after_others(daemon, space):
+    """Nodes are idle, and they wait; those of which one did not end well are cancelled, and so on."""
+    go_on = space.directory / "go-on"
+    first = daemon.submit("sh", "-c", f"until [ -e {go_on} ]; do sleep 0.1; done", ranks=(1, 1))
+    second = daemon.submit("sleep", "1000", ranks=(1, 1))
+    third = daemon.submit("true", ranks=(1, 1), after=[first])
+    both = daemon.submit("true", ranks=(1, 1), after=[first, second, first])
+    last = daemon.submit("true", ranks=(1, 1), after=[both])
+    daemon.wait_runs(first, 1)
+    daemon.wait_runs(second, 1)
+    said = {number: (one["state"], one.get("reason")) for number, one in daemon.jobs().items()}
+    assert said[third] == ("waiting", f"after job {first}") and said[last] == ("waiting", f"after job {both}"), said
+    assert said[both] == ("waiting", f"after jobs {first} and {second}"), said
+    daemon.wait_end(daemon.submit("true", ranks=(1, 1)))  # others pass them
+    go_on.touch()
+    daemon.wait_end(first)
+    assert daemon.job_row(daemon.wait_end(third)["number"])["started"] >= daemon.job_row(first)["ended"]
+    daemon.wait_job(both, lambda one: one.get("reason") == f"after job {second}")
+    daemon.request("cancel", job=second)
+    daemon.wait_end(second, "cancelled")
+    assert daemon.wait_end(both, "cancelled")["reason"] == f"job {second}, which it was to come after, is cancelled"
+    assert daemon.wait_end(last, "cancelled")["reason"] == f"job {both}, which it was to come after, is cancelled"
+    daemon.wait_end(daemon.submit("true", ranks=(1, 1), after=[first, third]))
+    for number, reason in ((second, f"it cannot come after job {second}, which is cancelled"), (99, "there is no job 99 that it could come after")):
+        answer = daemon.try_submit("true", after=[first, number])
+        assert not answer["ok"] and answer["reason"] == reason, answer
+
+
+def test_one_that_comes_after_another_is_cancelled(daemon):
+    first = daemon.submit("sleep", "1000", ranks=(1, 1))
+    second = daemon.submit("true", ranks=(1, 1), after=[first])
+    assert daemon.request("cancel", job=second)["ok"]
+    daemon.wait_end(second, "cancelled")
+    daemon.wait_runs(first, 1)
+
+
+def test_the_next_daemon_knows_what_comes_after_what(daemon, space):
+    go_on = space.directory / "go-on"
+    first = daemon.submit("sh", "-c", f"until [ -e {go_on} ]; do sleep 0.1; done", ranks=(1, 1))
+    fails = daemon.submit("sh", "-c", f"until [ -e {go_on} ]; do sleep 0.1; done; exit 3", ranks=(1, 1))
+    second = daemon.submit("true", ranks=(1, 1), after=[first])
+    third = daemon.submit("true", ranks=(1, 1), after=[fails])
+    daemon.wait_runs(first, 1)
+    daemon.wait_runs(fails, 1)
+    daemon.kill()
+    daemon.start()
+    assert daemon.jobs()[second]["reason"] == f"after job {first}"
+    daemon.kill()
+    go_on.touch()
+    daemon.start()
+    daemon.wait_end(second)
+    daemon.wait_end(third, "cancelled")
+
+
 def test_draining_takes_a_node_from_a_job(daemon):
     number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 4))
     daemon.wait_runs(number, 4)

@@ -81,6 +81,8 @@ def test_a_queue_of_jobs(ruling_three):
     long = commands.submit("--ranks", "3", "-o", "/dev/null", "--once", "sleep", "1000")
     commands.wait_state(long, "RUNNING")
     waiting = commands.submit("--ranks", "2", "sleep", "1000")
+    refused = commands("submit", "--after", f"{long},{number}", "true")
+    assert refused.status == 1 and refused.err == f"epoprm: it cannot come after job {number}, which is failed\n", refused
     first, second = commands.rows("queue")
     assert (first["JOB"], first["NAME"], first["NODES"], first["ON"]) == (str(long), "sleep", "3", "local1,local2,local3")
     assert (second["JOB"], second["STATE"], second["RANKS"]) == (str(waiting), "WAITING", "2") and second["WAITS"]
@@ -212,6 +214,7 @@ WRONG = [
     (["submit", "--time", "soon", "true"], "90s"), (["submit", "--time", "1w", "true"], "90s"),
     (["submit", "--time", "0x10", "true"], "90s"), (["submit", "--time", "infinity", "true"], "90s"),
     (["submit", "--sizes", "primes", "true"], "\"primes\" is no size rule: of any, even"), (["submit", "--sizes", "2,4,preferred=3", "true"], "does not accept"),
+    (["submit", "--after", "1,x", "true"], "\"x\" is no job's number"), (["submit", "--after", "", "true"], "no job's number"),
     (["why", "heat"], "no job's number"),
     (["cancel", "0"], "no job's number"), (["start", "--local", "0"], "--local"), (["start", "--local", "x"], "--local"),
     (["start", "--hosts", "a", "--local", "1"], "not both"), (["stop", "--jobs", "--leave"], "not both"),
