@@ -1,6 +1,7 @@
 """Dependencies run one way: driver -> runtime -> epop_api, and inside runtime/ from room to room; programs and examples
 see the public headers alone."""
 
+import functools
 import re
 import subprocess
 from pathlib import Path
@@ -44,6 +45,7 @@ def sources(folder):
     return sorted(path for path in (job.ROOT / folder).rglob("*") if path.suffix in (".c", ".h"))
 
 
+@functools.cache
 def includes(path):
     return re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', path.read_text(), flags=re.M)
 
@@ -142,10 +144,12 @@ def modules():
     return {path.stem for path in sources("runtime/coordinator")} - set(NO_MODULES)
 
 
+@functools.cache
 def code(path):
     return re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
 
 
+@functools.cache
 def declared():
     """Which module declares a function."""
     return {name: path.stem for path in COORDINATOR.glob("*.h")
@@ -227,16 +231,22 @@ def object_files():
             if (job.ROOT / path.relative_to(job.BUILD / "obj")).with_suffix(".c").is_file()]
 
 
-def symbols(path):
-    """What an object defines for others, and what it needs of them."""
-    rows = [line.split() for line in subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines()]
-    return ({row[2] for row in rows if len(row) == 3 and row[1] in "TDBRVC"},
-            {row[1] for row in rows if len(row) == 2 and row[0] == "U"})
+def symbols(paths):
+    """What each object defines for others, and what it needs of them."""
+    table = {path: (set(), set()) for path in map(str, paths)}
+    for line in subprocess.run(["nm", "-A", *paths], capture_output=True, text=True, check=True).stdout.splitlines():
+        path, _, row = line.partition(":")
+        words = row.split()
+        if len(words) == 3 and words[1] in "TDBRVC":
+            table[path][0].add(words[2])
+        elif len(words) == 2 and words[0] == "U":
+            table[path][1].add(words[1])
+    return table
 
 
 def test_no_circle_of_files_is_larger_than_a_pair():
-    names = {path: str(path.relative_to(job.BUILD / "obj").with_suffix("")) for path in object_files()}
-    table = {path: symbols(path) for path in names}
+    names = {str(path): str(path.relative_to(job.BUILD / "obj").with_suffix("")) for path in object_files()}
+    table = symbols(names)
     owners = {symbol: names[path] for path, (defined, _) in table.items() for symbol in defined}
     uses = {names[path]: {owners[symbol] for symbol in needed if symbol in owners} - {names[path]}
             for path, (_, needed) in table.items()}
