@@ -52,8 +52,8 @@ def test_the_list_is_that_of_the_headers():
 
 
 def test_nothing_else_is_exported_but_for_the_executable():
-    rest = {name for name, version in exported().items() if version != "EPOP_0"}
-    assert rest and all(name.startswith("epop__") and exported()[name] == "EPOP_PRIVATE" for name in rest), rest
+    rest = {name: version for name, version in exported().items() if version != "EPOP_0"}
+    assert rest and all(name.startswith("epop__") and version == "EPOP_PRIVATE" for name, version in rest.items()), rest
 
 
 def test_no_header_shows_a_private_symbol():
