@@ -134,7 +134,9 @@ static bool ruled;             /* it has said so itself */
 const char *part_accept(const char *text)
 {
     const char *wrong = sizes_rule_read(&rule, text);
-    ruled = true;
+    ruled = !wrong;
+    if (wrong)
+        rule = (struct sizes_rule){0};
     return wrong;
 }
 
