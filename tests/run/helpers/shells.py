@@ -17,7 +17,7 @@ zmodload zsh/zpty
 zpty inner zsh -f -i
 cat >$2/rc <<'END'
 PROMPT= fpath=($TREE/share/zsh/site-functions $fpath)
-autoload -Uz compinit && compinit -u -D
+autoload -Uz compinit && compinit -u -d $TREE.zcompdump # of all functions in fpath, which the first shell finds
 zstyle ':completion:*' insert-tab false
 setopt no_beep
 LISTMAX=10000
