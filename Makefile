@@ -35,6 +35,12 @@ endif
 MPIFC     ?= $(if $(findstring /,$(MPICC)),$(dir $(MPICC)))$(subst mpicc,mpif90,$(notdir $(MPICC)))
 FORTRAN   ?= $(if $(findstring gfortran,$(shell command -v gfortran >/dev/null && $(MPIFC) -show 2>/dev/null)),yes,no)
 
+# What MPI's compiler command would call, asked once: it is a script, which takes as long as the compiler itself. Without an answer it
+# is called after all.
+mpi_cc    := $(or $(shell $(MPICC) -show 2>/dev/null | sed 's/ -.*//'),$(MPICC))
+mpi_words := $(filter-out $(mpi_cc),$(shell $(MPICC) -show 2>/dev/null))
+mpi_flags := $(filter-out -l% -L% -Wl%,$(mpi_words))
+
 # A line per file; `make V=1` shows the commands.
 Q := $(if $(V),,@)
 announce = @mkdir -p $(@D); echo "  BUILD $@"
@@ -145,7 +151,7 @@ help:
 
 $(OBJ)/%.o: %.c
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+	$(Q)$(mpi_cc) $(CPPFLAGS) $(CFLAGS) $(mpi_flags) -c $< -o $@
 
 define room_rule
 $$(BUILD)/rooms/$(1).a: $$(patsubst %.c,$$(OBJ)/%.o,$$(wildcard $(1)/*.c))
@@ -161,7 +167,7 @@ $(addprefix $(GENERATED)/,functions.h names.c wrappers.c pmpi.h) &: interpose/ge
 	$(Q)$(PYTHON) -B interpose/generate.py --mpicc '$(MPICC)' --output $(GENERATED)
 $(OBJ)/interpose/names.o $(OBJ)/interpose/wrappers.o: $(OBJ)/interpose/%.o: $(GENERATED)/%.c
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -O2 -g0 -fno-plt -c $< -o $@
+	$(Q)$(mpi_cc) $(CPPFLAGS) $(CFLAGS) -O2 -g0 -fno-plt $(mpi_flags) -c $< -o $@
 # What programs meet instead of MPI: in the executable, and in a library for plain executables.
 layer_src := $(filter-out $(if $(filter yes,$(ABI)),%/fortran.c %/attributes.c),$(wildcard interpose/layer/*.c))
 layer_obj := $(OBJ)/interpose/wrappers.o $(layer_src:%.c=$(OBJ)/%.o)
@@ -173,11 +179,11 @@ $(mpi_obj): CPPFLAGS += -include $(GENERATED)/pmpi.h
 
 $(LIB)/libepop.so.$(SOVERSION): $(lib_obj) epop_api/libepop.map
 	$(announce)
-	$(Q)$(MPICC) -shared -Wl,-soname,libepop.so.$(SOVERSION) -Wl,--version-script=epop_api/libepop.map $(SANITIZE) $(LDFLAGS) $(lib_obj) $(LDLIBS) -o $@
+	$(Q)$(mpi_cc) -shared -Wl,-soname,libepop.so.$(SOVERSION) -Wl,--version-script=epop_api/libepop.map $(SANITIZE) $(LDFLAGS) $(lib_obj) $(LDLIBS) -o $@ $(mpi_words)
 # For plain executables: link it, or preload it.
 $(LIB)/libepop_mpi.so.$(SOVERSION): $(layer_obj) $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) -shared -Wl,-soname,libepop_mpi.so.$(SOVERSION) $(SANITIZE) $(LDFLAGS) $(layer_obj) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN' -o $@
+	$(Q)$(mpi_cc) -shared -Wl,-soname,libepop_mpi.so.$(SOVERSION) $(SANITIZE) $(LDFLAGS) $(layer_obj) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN' -o $@ $(mpi_words)
 $(LIB)/libepop.so: %.so: %.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
 # For the linker: with -lepop_mpi come the functions of libepop that an executable calls.
@@ -189,7 +195,7 @@ $(LIB)/libepop.a: $(lib_obj)
 
 $(BIN)/epop: $(epop_obj) $(layer_obj) $(patsubst %,$(OBJ)/runtime/%.o,backends/device checkpoint/memory_place loops/loops loops/follower) $(call room,terminal runtime/launch runtime/hydra runtime/control runtime/wire runtime/base) $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o %.a,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@
+	$(Q)$(mpi_cc) $(SANITIZE) $(LDFLAGS) -rdynamic $(filter %.o %.a,$^) -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(LDLIBS) -o $@ $(mpi_words)
 # Names the functions of a program that crashed; a process of its own, which epop starts.
 $(LIB)/epop/backtrace: $(OBJ)/driver/helpers/backtrace.o
 	$(announce)
@@ -270,14 +276,14 @@ $(BIN)/epop-report: $(report_obj) $(call room,terminal runtime/base)
 plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC -shared $(SANITIZE) $(LDFLAGS) $(ENTRY)
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
+	$(Q)$(mpi_cc) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm $(mpi_words)
 $(python): $(BUILD)/$(PYTHON_PACKAGE)/%.py: python/epop/%.py
 	$(announce)
 	$(Q)install -D -m 644 $< $@
 # Drivers of one's own see the public headers, too.
 $(BUILD)/drivers/%.so: programs/drivers/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
+	$(Q)$(mpi_cc) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(mpi_words)
 # Policies of one's own need no library.
 policy_command = $(CC) -Iepop_api -std=c11 $(OPT) $(WARN) -fPIC -shared $(SANITIZE) $(LDFLAGS) $< -o $@
 $(BUILD)/policies/%.so: programs/policies/%.c epop_api/epop/policy.h
@@ -290,7 +296,7 @@ $(BUILD)/tests/policies/%.so: tests/policies/%.c epop_api/epop/policy.h
 plain_libs = -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB) -lm
 $(BUILD)/plain/%: programs/plain/%.c epop_api/epop/mpi_adapt.h | $(LIB)/libepop_mpi.so
 	$(announce)
-	$(Q)$(MPICC) -Iepop_api -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE $(LDFLAGS) $< -o $@ $(plain_libs)
+	$(Q)$(mpi_cc) -Iepop_api -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE $(LDFLAGS) $< -o $@ $(plain_libs) $(mpi_words)
 
 # For Fortran programs: modules that are interfaces alone, so that nothing of them is linked. The sources are there for
 # other compilers than the one at hand.
@@ -321,10 +327,10 @@ $(LIB)/epop/programs/%.so: programs/%.f90 $(FINC)/epop.mod | $(LIB)/libepop.so
 .SECONDEXPANSION:
 $(folders): $(LIB)/epop/%.so: $$(wildcard %/*.c %/*.h) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm
+	$(Q)$(mpi_cc) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm $(mpi_words)
 $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/common/*) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' $(BLAS) -lm
+	$(Q)$(mpi_cc) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' $(BLAS) -lm $(mpi_words)
 
 # A unit test of an example's source names that source as a prerequisite of its own.
 $(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
@@ -351,7 +357,7 @@ $(BUILD)/tests/unit/test_yield: LDLIBS += -Wl,--wrap=dlsym,--wrap=dladdr,--wrap=
 $(BUILD)/tests/unit/test_no_memory: LDLIBS += -Wl,--wrap=malloc
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB)/libepop.a
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) $(filter-out %/libepop.a,$(filter %.a,$^)) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+	$(Q)$(mpi_cc) $(CPPFLAGS) $(CFLAGS) -Iexamples $(filter %.c %.o,$^) $(filter-out %/libepop.a,$(filter %.a,$^)) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA) $(mpi_words)
 $(BUILD)/tests/unit/test_scheduler_policy: | $(testpolicies) $(policies)
 # By name, as make 4.4 takes the general rule where their objects are yet to be made.
 $(filter $(BUILD)/tests/unit/test_scheduler_%,$(units)): $(BUILD)/tests/unit/test_scheduler_%: tests/unit/test_scheduler_%.c $(sched_obj) $(call room,runtime/base)
@@ -360,7 +366,7 @@ $(filter $(BUILD)/tests/unit/test_scheduler_%,$(units)): $(BUILD)/tests/unit/tes
 $(BUILD)/tests/mpi/test_interpose: $(OBJ)/interpose/wrappers.o
 $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA)
+	$(Q)$(mpi_cc) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIB)/libepop.a $(LDLIBS) $(CMOCKA) $(mpi_words)
 # cmocka 2 has other names for some of what cmocka 1 has, and says so.
 $(BUILD)/tests/unit/% $(BUILD)/tests/mpi/%: CFLAGS += -Wno-deprecated-declarations
 # What decides nothing, and talks to nobody.
@@ -377,42 +383,42 @@ $(BUILD)/tests/helpers/pmix_tool: tests/helpers/pmix_tool.c
 	$(Q)$(CC) $(CPPFLAGS) $(shell pkg-config --cflags pmix) $(CFLAGS) $(LDFLAGS) $< -o $@ $(shell pkg-config --libs pmix) -pthread
 $(BUILD)/tests/helpers/%: tests/helpers/%.c $(LIB)/libepop.a
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
+	$(Q)$(mpi_cc) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS) $(mpi_words)
 $(BUILD)/tests/programs/%.so: tests/programs/%.c $(wildcard tests/expect.h tests/programs/*.h epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm
+	$(Q)$(mpi_cc) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib' -lm $(mpi_words)
 # Those that observe MPI calls, or look behind the layer.
 $(BUILD)/tests/programs/interpose_%.so: plugin_flags += -I. -I$(BUILD)
 $(patsubst tests/programs/%.c,$(BUILD)/tests/programs/%.so,$(wildcard tests/programs/interpose_*.c)): $(GENERATED)/functions.h interpose/interpose.h
 # C++, and not linked with MPI: it finds that in the process.
 $(BUILD)/tests/programs/%.so: tests/programs/%.cpp $(wildcard epop_api/epop/*.h*) | $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(CXX) -Iepop_api $(filter -I%,$(shell $(MPICC) -show)) -DMPICH_SKIP_MPICXX $(OPT) $(WARN) -fPIC -shared $(LDFLAGS) \
+	$(Q)$(CXX) -Iepop_api $(filter -I%,$(mpi_words)) -DMPICH_SKIP_MPICXX $(OPT) $(WARN) -fPIC -shared $(LDFLAGS) \
 	    $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../../lib'
 $(addprefix $(BUILD)/bench/,interpose measure loops): $(LIB)/libepop_mpi.so
 $(addprefix $(BUILD)/bench/,interpose measure loops): LDLIBS += -L$(LIB) -lepop_mpi -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath-link,$(LIB)
 # Executables with a job: one libepop, and not that of the archive besides.
 $(addprefix $(BUILD)/bench/,calls psets): $(BUILD)/bench/%: bench/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop_mpi.so
 	$(announce)
-	$(Q)$(MPICC) -Iepop_api -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE $(SANITIZE) $(LDFLAGS) $< -o $@ $(plain_libs)
+	$(Q)$(mpi_cc) -Iepop_api -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE $(SANITIZE) $(LDFLAGS) $< -o $@ $(plain_libs) $(mpi_words)
 $(BUILD)/bench/checkpoint: LDLIBS += $(shell pkg-config --cflags --libs hdf5-mpich 2>/dev/null)
 $(BUILD)/bench/pdgemm $(BUILD)/bench/pdgesv: LDLIBS += -lscalapack-mpich $(BLAS)
 $(bench_programs): $(BUILD)/bench/%.so: bench/programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
-	$(Q)$(MPICC) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib'
+	$(Q)$(mpi_cc) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../lib' $(mpi_words)
 # The same program as loop.so, with a main() written by hand.
 $(BUILD)/bench/loop_plain: bench/programs/loop.c $(LIB)/libepop.a
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -DPLAIN $< -o $@ $(LIB)/libepop.a $(LDLIBS)
+	$(Q)$(mpi_cc) $(CPPFLAGS) $(CFLAGS) -DPLAIN $< -o $@ $(LIB)/libepop.a $(LDLIBS) $(mpi_words)
 $(BUILD)/bench/scheduler: bench/scheduler.c $(sched_obj) $(call room,runtime/base)
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o %.a,$^) -o $@ $(shell pkg-config --libs libcjson zlib) -ldl -lm -pthread
 $(BUILD)/bench/ask: bench/ask.c $(filter-out %/main.o,$(ctl_obj)) $(call room,terminal runtime/control runtime/wire runtime/base)
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o %.a,$^) -o $@ $(LDLIBS)
+	$(Q)$(mpi_cc) $(CPPFLAGS) $(CFLAGS) $(filter %.c %.o %.a,$^) -o $@ $(LDLIBS) $(mpi_words)
 $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	$(announce)
-	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS)
+	$(Q)$(mpi_cc) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS) $(mpi_words)
 
 tests: $(units) $(mpitests) $(testprogs) $(helpers) $(drivers) $(policies) $(testpolicies)
 units: $(units)
@@ -548,13 +554,13 @@ endif
 
 # What is filled in for those who build against it. Both interfaces name MPI's types: the header and the libraries of MPI are those
 # that this build uses.
-mpi_words = $(shell $(MPICC) -show)
+pc_words = $(shell $(MPICC) -show)
 comma := ,
 $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc $(BUILD)/EPOPConfig.cmake $(BUILD)/EPOPConfigVersion.cmake: $(BUILD)/%: epop_api/%.in Makefile
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@MPICC@|$(MPICC)|' \
-	    -e 's|@MPI_CFLAGS@|$(filter -I%,$(mpi_words))|' -e 's|@MPI_INCLUDES@|$(patsubst -I%,%,$(filter -I%,$(mpi_words)))|' \
-	    -e 's|@MPI_LIBRARIES@|$(filter -L% -l% -Wl$(comma)%,$(mpi_words))|' $< > $@
+	    -e 's|@MPI_CFLAGS@|$(filter -I%,$(pc_words))|' -e 's|@MPI_INCLUDES@|$(patsubst -I%,%,$(filter -I%,$(pc_words)))|' \
+	    -e 's|@MPI_LIBRARIES@|$(filter -L% -l% -Wl$(comma)%,$(pc_words))|' $< > $@
 
 format:
 	find . -path ./build -prune -o -path ./$(BUILD) -prune -o -name '*.[ch]' -exec clang-format -i {} +
