@@ -106,6 +106,17 @@ def wait_for_end(it):
     it.cluster.wait(lambda: set(it.cluster.node_states().values()) <= {"idle", "down", "down*"}, what="free nodes")
 
 
+def end_lease(it, number):
+    """Ends that companion's time, until it has gone and another one is there: who that is. Slurm may make the time longer again before
+    it has ended anything; and the first one queues the other before its own end, so that for a moment both may run."""
+    def is_replaced():
+        now = companions(it)
+        if number in now.values():
+            it.cluster.run("head", "scontrol", "update", f"jobid={number}", "endtime=now", user="root", check=False)
+        return number not in now.values() and now
+    return it.cluster.wait(is_replaced, what=f"another one than companion {number}")
+
+
 def companions_of(it, count):
     """Their nodes, when so many run."""
     return it.cluster.wait(lambda: len(now := companions(it)) == count and now, what=f"{count} companions")

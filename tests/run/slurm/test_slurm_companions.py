@@ -5,7 +5,7 @@ import os
 import re
 import signal
 
-from slurm import RANGE, cluster, companions, companions_of, elastic, needed, rigid, wait_for_end, wait_for_hosts, waiting  # noqa: F401
+from slurm import RANGE, cluster, companions, companions_of, elastic, end_lease, needed, rigid, wait_for_end, wait_for_hosts, waiting  # noqa: F401
 
 pytestmark = needed
 
@@ -70,8 +70,7 @@ def test_they_run_while_a_job_waits_for_more_nodes(elastic, cluster):  # noqa: F
     wait_for_hosts(it, "n1", first)
     limit = cluster.run("head", "squeue", "-h", "-j", str(number), "-o", "%l").stdout.strip()
     assert 10 * 60 <= seconds(limit) <= 60 * 60, limit  # a lease, which Slurm may make longer up to the job's end
-    cluster.run("head", "scontrol", "update", f"jobid={number}", "endtime=now", user="root", check=False)
-    cluster.wait(lambda: (now := companions(it)) and number not in now.values(), what="another one after its end")
+    end_lease(it, number)
     cluster.run("head", "scontrol", "update", "PartitionName=elastic", "MaxTime=30", user="root")
     try:
         it.ctl("resize", f"slurm:{it.number}", "+1", "--companions")  # of less than the job's time

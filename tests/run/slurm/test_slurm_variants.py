@@ -1,7 +1,7 @@
 """Companions through the kinds of Slurm that there are: one comes, gives way, returns, ends with the job."""
 
 import pytest
-from slurm import RANGE, Elastic, companions, companions_of, made, needed, rigid, wait_for_end, wait_for_hosts, waiting
+from slurm import RANGE, Elastic, companions, companions_of, end_lease, made, needed, rigid, wait_for_end, wait_for_hosts, waiting
 
 pytestmark = needed
 LEASE = ("PreemptType=preempt/none", "PreemptMode=OFF", "PartitionName=elastic Nodes=n1 State=DOWN",
@@ -46,10 +46,7 @@ def test_without_preemption_they_have_a_lease():
         first = companions_of(it, 1)
         wait_for_hosts(it, "n1", *first)
         (_, number), = first.items()
-        cluster.run("head", "scontrol", "update", f"jobid={number}", "endtime=now", user="root", check=False)
-        # The first one queues it before its own end: for a moment both may run.
-        then = cluster.wait(lambda: (now := companions(it)) and number not in now.values() and now, what="another one after its lease")
-        wait_for_hosts(it, "n1", *then)
+        wait_for_hosts(it, "n1", *end_lease(it, number))
         it.ctl("stop", "--wait")
         wait_for_end(it)
     finally:
