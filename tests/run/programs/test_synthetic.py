@@ -121,8 +121,9 @@ def test_stages_and_resizes(space):
 
 
 def test_resizes_in_phases(space):
-    """One at once, one that comes in a rigid phase and happens behind it, one to the present size, one behind the last iteration."""
-    result = space.epop("--start", "1", SYNTHETIC, "resize=0:2", "resize=6:3", "resize=8:3", "resize=12:1", "table=yes", "phase=a",
+    """One at once, one to the present size, which the first phase waits for, one that comes in a rigid phase and happens behind it,
+    another one to the present size, one behind the last iteration."""
+    result = space.epop("--start", "1", SYNTHETIC, "resize=0:2", "resize=4:2", "resize=6:3", "resize=8:3", "resize=12:1", "table=yes", "phase=a",
                         "iterations=5", "seconds=0.01", "phase=b", "kind=rigid", "iterations=3", "seconds=0.01", "phase=c",
                         "iterations=4", "seconds=0.01", ranks=3)
     assert last_figures(result)[:2] == [12, 12] and last_figures(result)[4:] == [3, 1]
