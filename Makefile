@@ -553,7 +553,7 @@ ifneq ($(REPORT),no)
 endif
 
 # What is filled in for those who build against it. Both interfaces name MPI's types: the header and the libraries of MPI are those
-# that this build uses.
+# that this build uses. Asked when it is needed, as this make may have built that MPICH itself.
 pc_words = $(shell $(MPICC) -show)
 comma := ,
 $(BUILD)/epop.pc $(BUILD)/epop_mpi.pc $(BUILD)/EPOPConfig.cmake $(BUILD)/EPOPConfigVersion.cmake: $(BUILD)/%: epop_api/%.in Makefile
