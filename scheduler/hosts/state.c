@@ -386,15 +386,15 @@ static void copy_from_journal(struct hosts_job *job, const struct journal_job *f
 static int take_rule(struct hosts_job *job)
 {
     struct error unheard;
-    job->rule = malloc(sizeof *job->rule);
-    if (job->rule && job->environment &&
-        hosts_jobs_rule((const char *const *)job->environment, job->rule, &unheard) > 0)
-        return read_range(job, NULL, job->nodes_max, &job->range);
-    bool failed = !job->rule;
-    free(job->rule);
-    job->rule = NULL;
+    struct sizes_rule rule;
     job->range = (epop_policy_range_t){.min = job->nodes_min, .max = job->nodes_max};
-    return failed ? -1 : 0;
+    if (hosts_jobs_rule((const char *const *)job->environment, &rule, &unheard) <= 0)
+        return 0;
+    job->rule = malloc(sizeof *job->rule);
+    if (!job->rule)
+        return -1;
+    *job->rule = rule;
+    return read_range(job, NULL, job->nodes_max, &job->range);
 }
 
 /* Where none was named. */

@@ -243,11 +243,10 @@ struct running {
 };
 
 /* The program's wish, or as much as there is. */
-static int wanted_of(const struct told *told, const int *sizes, int found)
+static int wanted_of(const struct told *told, const epop_policy_range_t *range)
 {
-    while (found > 1 && told->preferred > 0 && sizes[found - 1] * told->slots > told->preferred)
-        found--;
-    return sizes[found - 1];
+    int fit = told->preferred > 0 ? epop_policy_fit(range, told->preferred / told->slots) : range->max;
+    return fit ? fit : range->min;
 }
 
 static void describe_running(const struct model *model, const struct holding *holding, int count, int *sizes,
@@ -261,10 +260,11 @@ static void describe_running(const struct model *model, const struct holding *ho
                                      .name = holding->job->name,
                                      .user = (int)holding->job->uid,
                                      .kind = ready ? EPOP_MALLEABLE : EPOP_RIGID,
-                                     .wanted = ready ? wanted_of(&holding->advised->told, sizes, found) : count,
+                                     .wanted = count,
                                      .range = {sizes[0], sizes[found - 1], sizes, found},
                                      .limit = limit_of(holding->job)};
     if (ready) {
+        running->job.wanted = wanted_of(&holding->advised->told, &running->job.range);
         running->phase = (epop_policy_phase_t){"present", holding->advised->told.elastic, running->job.range, 0};
         running->job.phases = &running->phase;
         running->job.phase_count = 1;
