@@ -121,7 +121,7 @@ bench_programs := $(patsubst bench/programs/%.c,$(BUILD)/bench/%.so,$(wildcard b
 PYTHON_PACKAGE := lib/python3/dist-packages/epop
 python   := $(patsubst python/epop/%.py,$(BUILD)/$(PYTHON_PACKAGE)/%.py,$(wildcard python/epop/*.py))
 
-.PHONY: all html deps demo test test-deps tests units benches bench papers soak mpich mpich-info mpi4py install clean format help
+.PHONY: all html deps demo test test-deps tests test-programs units benches bench papers soak mpich mpich-info mpi4py install clean format help
 all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples) $(python)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
@@ -420,8 +420,10 @@ $(BUILD)/bench/%: bench/%.c $(LIB)/libepop.a
 	$(announce)
 	$(Q)$(mpi_cc) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LIB)/libepop.a $(LDLIBS) $(mpi_words)
 
-tests: $(units) $(mpitests) $(testprogs) $(helpers) $(drivers) $(policies) $(testpolicies)
+# What whole jobs are tested with, and besides that the tests that are programs of their own.
+test-programs: $(testprogs) $(helpers) $(drivers) $(policies) $(testpolicies)
 units: $(units)
+tests: test-programs units $(mpitests)
 benches: $(benches) $(bench_programs) $(BUILD)/bench/loop_plain
 
 # ---- What a user calls ----------------------------------------------------------

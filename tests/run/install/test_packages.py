@@ -49,7 +49,8 @@ def fixture_packages(tmp_path_factory):
     if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
         pytest.skip("packages are installed by root, in namespaces of its own")
     folder = tmp_path_factory.mktemp("packages")
-    subprocess.run([job.ROOT / "packaging/deb.sh", folder], check=True, stdout=subprocess.DEVNULL, timeout=1500)
+    subprocess.run([job.ROOT / "packaging/deb.sh", folder], check=True, stdout=subprocess.DEVNULL, timeout=1500,
+                   env={**os.environ, "DEB_BUILD_OPTIONS": "noautodbgsym"})  # nobody looks at those here, and they take long to compress
     return folder
 
 
