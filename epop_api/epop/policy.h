@@ -120,7 +120,7 @@ typedef struct epop_policy_state {
     double now;
     const epop_policy_node_t *nodes;
     int node_count;
-    int idle;   /* nodes that can be taken now */
+    int idle;   /* nodes that can be taken now, as far as the power cap allows */
     int coming; /* nodes that shrinking jobs will give back */
     int down;
     const epop_policy_job_t *const *running; /* sorted by start; adapting ones, too */

@@ -98,7 +98,7 @@ static void show_state(struct core *core, double now)
 {
     epop_policy_state_t *view = &core->view;
     view->now = core->now = now;
-    view->idle = core->nodes.idle;
+    view->idle = nodes_under_cap(&core->nodes, view->power_cap);
     view->down = core->nodes.down;
     view->running = job_queue_items(&core->running);
     view->running_count = (int)core->running.count;

@@ -1,6 +1,7 @@
 /* The nodes of the machine: who holds each, and a bitmap of those that are idle. */
 #include "scheduler/core/nodes.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define WORD 64
@@ -81,6 +82,23 @@ static void set_node(struct nodes *nodes, int node, epop_policy_node_state_t sta
         nodes->free[node / WORD] |= bit;
     else
         nodes->free[node / WORD] &= ~bit;
+}
+
+/* Which ones a start takes is chosen later, so those that draw most are counted. */
+int nodes_under_cap(const struct nodes *nodes, double cap)
+{
+    double used = 0, most = 0;
+    if (cap <= 0)
+        return nodes->idle;
+    for (int i = 0; i < nodes->count; i++) {
+        const epop_policy_node_t *node = &nodes->items[i];
+        if (node->state != EPOP_NODE_DOWN)
+            used += node->state == EPOP_NODE_BUSY ? node->busy_watts : node->idle_watts;
+        if (node->state == EPOP_NODE_IDLE)
+            most = fmax(most, node->busy_watts - node->idle_watts);
+    }
+    double may = most > 0 ? floor((cap - used) / most + 1e-9) : nodes->idle;
+    return (int)fmax(0, fmin(nodes->idle, may));
 }
 
 void nodes_take(struct nodes *nodes, const int *list, int count, int64_t job)

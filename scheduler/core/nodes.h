@@ -23,6 +23,10 @@ void nodes_choose(const struct nodes *nodes, int count, int *chosen);
 void nodes_take(struct nodes *nodes, const int *list, int count, int64_t job);
 void nodes_give(struct nodes *nodes, const int *list, int count);
 
+/* How many idle ones may be taken so that all together draw no more than `cap` watts (0: none is set), whichever they
+ * are. */
+int nodes_under_cap(const struct nodes *nodes, double cap);
+
 /* One that no job holds. */
 void nodes_set_up(struct nodes *nodes, int node, int up);
 

@@ -395,15 +395,27 @@ static void count_backfilled(struct run *run, const struct decisions *decisions)
             run->schedule->metrics.backfilled++;
 }
 
+/* All nodes draw the same here. */
+static int idle_under_cap(const struct run *run)
+{
+    const struct workload *workload = run->workload;
+    double extra = workload->busy_watts - workload->idle_watts;
+    if (workload->power_cap <= 0 || extra <= 0)
+        return run->ledger.idle;
+    double used = workload->busy_watts * run->ledger.held + workload->idle_watts * run->ledger.idle;
+    return (int)fmax(0, fmin(run->ledger.idle, floor((workload->power_cap - used) / extra + 1e-9)));
+}
+
 static int compare_with_core(const struct run *run, struct error *error)
 {
     const epop_policy_state_t *state = core_state(run->core, run->now);
     if (!state)
         return error_memory(error);
-    if (state->idle == run->ledger.idle && state->down == run->ledger.down)
+    int idle = idle_under_cap(run);
+    if (state->idle == idle && state->down == run->ledger.down)
         return 0;
     return error_set(error, ERROR_FAILED, "to the core %d nodes are idle and %d down, in truth %d and %d", state->idle,
-                     state->down, run->ledger.idle, run->ledger.down);
+                     state->down, idle, run->ledger.down);
 }
 
 static int decide_now(struct run *run, struct error *error)
