@@ -162,7 +162,8 @@ static bool tables_add_stays(cJSON *json, const struct schedule *schedule, const
 /* The share is that of the jobs whose slowdown is not larger. */
 static void add_job(struct rows *rows, const struct schedule_job *job, double share)
 {
-    static const char *const before[] = {"user", "kind", "submit", "wait"}, *const after[] = {"resizes", "outcome"};
+    static const char *const before[] = {"user", "kind", "submit", "wait"}, *const after[] = {"resizes", "outcome",
+                                                                                              "joules"};
     rows_next(rows);
     rows_number(rows, job->id);
     rows_text(rows, job->name);
@@ -174,7 +175,7 @@ static void add_job(struct rows *rows, const struct schedule_job *job, double sh
         rows_member(rows, job->json, after[i]);
 }
 
-/* "jobs", as they are ranked: [job, name, user, kind, submit, wait, slowdown, share, resizes, outcome] */
+/* "jobs", as they are ranked: [job, name, user, kind, submit, wait, slowdown, share, resizes, outcome, joules] */
 static bool tables_add_jobs(cJSON *json, const struct ranking *ranking, size_t most)
 {
     struct rows rows = rows_begin(json, "jobs");

@@ -20,7 +20,7 @@ resize | EasyGrid AMS | LAM/MPI | implicit | ad hoc | yes | no | yes
 resize | Alya, malleable | COMPSs | implicit | Slurm | yes | no | yes"""
 EPOP = ("[resize](resize.md), [C/R](../guide/checkpoint.md)", "**EPOP**", "[MPI](../guide/start.md#which-interface)", "[implicit](../reference/data.md)",
         "[Slurm](../reference/slurm.md), [its own](../reference/epoprm.md)", "[yes](../reference/policies.md#the-policy-ers)",
-        "[in the simulator](../reference/policies.md#the-policy-gain)", "[yes](../reference/faults.md)")
+        "[yes](../reference/epoprm.md#power)", "[yes](../reference/faults.md)")
 
 
 def table(theirs, ours):

@@ -19,6 +19,11 @@ static bool add_time(cJSON *object, const char *name, double value)
     return value < 0 || !isfinite(value) || cJSON_AddNumberToObject(object, name, value);
 }
 
+static bool add_known(cJSON *object, const char *name, double value)
+{
+    return !(value > 0) || cJSON_AddNumberToObject(object, name, value);
+}
+
 static bool add_number(cJSON *object, const char *name, double value)
 {
     return cJSON_AddNumberToObject(object, name, value);
@@ -54,7 +59,8 @@ cJSON *answers_job(const struct daemon_job *job)
                     add_number(object, "target", job->target) && add_number(object, "ranks", job->ranks) &&
                     add_text(object, "hosts", job->hosts) && add_number(object, "submitted", job->submitted) &&
                     add_time(object, "started", job->started) && add_time(object, "limit", job->limit) &&
-                    add_time(object, "left", job->left) && add_time(object, "reserved", job->reserved);
+                    add_time(object, "left", job->left) && add_time(object, "reserved", job->reserved) &&
+                    add_known(object, "joules", job->joules);
     return whole_or_none(object, complete);
 }
 
@@ -64,7 +70,8 @@ static cJSON *answers_node(const struct daemon_node *node)
     bool complete = object && add_text(object, "node", node->name) && add_text(object, "host", node->host) &&
                     add_number(object, "slots", node->slots) && add_text(object, "state", node->state) &&
                     (node->job < 0 || add_number(object, "job", (double)node->job)) &&
-                    add_some_text(object, "reason", node->reason) && add_time(object, "since", node->since);
+                    add_some_text(object, "reason", node->reason) && add_time(object, "since", node->since) &&
+                    add_known(object, "watts", node->watts);
     return whole_or_none(object, complete);
 }
 

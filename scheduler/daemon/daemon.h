@@ -40,6 +40,7 @@ struct daemon_job {
     double limit;    /* seconds */
     double left;     /* seconds that it still needs */
     double reserved; /* the start that it was promised */
+    double joules;   /* that its nodes have used; 0: not known */
 };
 
 struct daemon_node {
@@ -48,6 +49,7 @@ struct daemon_node {
     int slots;
     int64_t job; /* -1: none */
     double since;
+    double watts; /* that it draws now; 0: not known */
 };
 
 enum daemon_stop {

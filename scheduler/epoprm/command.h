@@ -25,6 +25,7 @@ struct options {
     bool once;                                                            /* submit */
     bool jobs, leave;                                                     /* stop */
     const char *hosts, *local, *site, *policy, *launcher, *launcher_exec; /* start */
+    const char *watts, *power_cap, *energy;                               /* start */
     const char *port, *address_file, *reader;                             /* start --site slurm */
     const char *ranks, *nodes, *sizes, *time, *name, *after;              /* submit */
     const char *output;                                                   /* submit, report */

@@ -18,6 +18,7 @@
 #include "runtime/base/array.h"
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
+#include "scheduler/hosts/power.h"
 #include "scheduler/journal/journal.h"
 #include "scheduler/workload/workload.h"
 #include "terminal/output.h"
@@ -30,6 +31,8 @@ struct record {
     struct schedule schedule;
     char **names; /* of the nodes, by number */
     size_t name_room;
+    char *watts; /* of the nodes, as epoprm start was told; NULL: not known */
+    double power_cap;
     double first, now;       /* wall clock; the record's times are from `first` on */
     double held;             /* node seconds */
     double latency, longest; /* seconds from decision to commit: of all that committed; the longest */
@@ -184,6 +187,92 @@ static void take_stay(void *to, const struct journal_stay *stay)
     free(nodes);
 }
 
+/* ---- Energy and power --------------------------------------------------------------------------- */
+
+static struct power_watts watts_of(const struct record *record, int node)
+{
+    struct power_watts watts;
+    struct error unheard;
+    power_watts(record->watts, node < 0 ? NULL : record->names[node], &watts, &unheard);
+    return watts;
+}
+
+/* The daemon writes it down once a minute. */
+static void take_energy(void *to, const struct journal_energy *energy)
+{
+    struct record *record = to;
+    struct job_record *job = job_of(record, energy->job);
+    if (!job)
+        return;
+    job->joules = energy->joules;
+    const struct stay *last = job->stay_count ? &job->stays[job->stay_count - 1] : NULL;
+    for (int i = 0; last && job->outcome == OUTCOME_RUNNING && i < last->count; i++)
+        job->joules += watts_of(record, last->nodes[i]).busy * fmax(0, record->now - energy->time);
+}
+
+/* A stay begins or ends: what all nodes draw changes by so many watts. */
+struct change {
+    double time, watts;
+};
+
+static int by_time(const void *one, const void *other)
+{
+    const struct change *a = one, *b = other;
+    return a->time < b->time ? -1 : a->time > b->time ? 1 : (a->watts > b->watts) - (a->watts < b->watts);
+}
+
+/* What nodes draw more as they are busy, at most at a time. */
+static double most_at_a_time(struct change *changes, size_t count)
+{
+    double now = 0, most = 0;
+    qsort(changes, count, sizeof *changes, by_time);
+    for (size_t i = 0; i < count; i++) {
+        now += changes[i].watts;
+        most = fmax(most, now);
+    }
+    return most;
+}
+
+struct power {
+    struct change *changes;
+    size_t count, room;
+    double idle_saved; /* joules that busy nodes would have used if they had been idle */
+};
+
+static int add_stay_power(const struct record *record, struct power *power, const struct stay *stay)
+{
+    double more = 0;
+    if (array_reserve(&power->changes, &power->room, power->count + 2, sizeof *power->changes))
+        return -1;
+    for (int i = 0; i < stay->count; i++) {
+        struct power_watts watts = watts_of(record, stay->nodes[i]);
+        more += watts.busy - watts.idle;
+        power->idle_saved += watts.idle * (stay->end - stay->begin);
+    }
+    power->changes[power->count++] = (struct change){stay->begin, more};
+    power->changes[power->count++] = (struct change){stay->end, -more};
+    return 0;
+}
+
+/* Jobs' nodes as the journal has it, the others idle, from the first submission to the last end. */
+static void sum_power(struct record *record)
+{
+    struct metrics *metrics = &record->schedule.metrics;
+    struct power power = {0};
+    double idle = 0, used = 0;
+    for (int i = 0; i < record->workload.nodes; i++)
+        idle += watts_of(record, i).idle;
+    for (size_t i = 0; i < record->schedule.job_count; i++) {
+        const struct job_record *job = &record->schedule.jobs[i];
+        used += job->joules;
+        for (int stay = 0; stay < job->stay_count; stay++)
+            record->full |= add_stay_power(record, &power, &job->stays[stay]) != 0;
+    }
+    metrics->joules = fmax(used, used + idle * metrics->makespan - power.idle_saved);
+    metrics->peak_watts = idle + most_at_a_time(power.changes, power.count);
+    free(power.changes);
+}
+
 /* ---- Resizes, decisions and events -------------------------------------------------------------- */
 
 static void take_resize(void *to, const struct journal_resize *resize)
@@ -257,6 +346,17 @@ static int read_policy(struct record *record, struct error *error)
     return 0;
 }
 
+static int read_power(struct record *record, struct error *error)
+{
+    char *cap = NULL;
+    int failed = journal_meta_get(record->journal, "watts", &record->watts, error) ||
+                 journal_meta_get(record->journal, "power-cap", &cap, error) ||
+                 journal_energies(record->journal, take_energy, record, error);
+    record->power_cap = cap ? atof(cap) : 0;
+    free(cap);
+    return failed ? -1 : 0;
+}
+
 static int read_all(struct record *record, struct error *error)
 {
     record->now = wall_seconds();
@@ -266,7 +366,7 @@ static int read_all(struct record *record, struct error *error)
     if (!record->workload.count)
         return error_set(error, ERROR_REFUSED, "no job was submitted yet: there is nothing to report");
     tie_works(record);
-    if (journal_stays(record->journal, take_stay, record, error) ||
+    if (journal_stays(record->journal, take_stay, record, error) || read_power(record, error) ||
         journal_resizes(record->journal, true, take_resize, record, error) ||
         journal_events(record->journal, 0, 0, take_event, record, error) || read_policy(record, error))
         return -1;
@@ -291,20 +391,14 @@ static void correct_figures(struct record *record)
     metrics->utilisation = metrics->makespan > 0 && record->workload.nodes > 0
                                ? fmin(1, record->held / (record->workload.nodes * metrics->makespan))
                                : 0;
-}
-
-static cJSON *zero_numbers(const char *const *names)
-{
-    cJSON *object = cJSON_CreateObject();
-    for (int i = 0; names[i]; i++)
-        cJSON_AddNumberToObject(object, names[i], 0);
-    return object;
+    if (record->watts && *record->watts)
+        sum_power(record);
 }
 
 static cJSON *head_of_record(const struct record *record)
 {
-    static const char *const watts[] = {"idle_watts", "busy_watts", "power_cap", NULL};
-    cJSON *json = cJSON_CreateObject(), *workload = cJSON_CreateObject(), *machine = zero_numbers(watts);
+    cJSON *json = cJSON_CreateObject(), *workload = cJSON_CreateObject(), *machine = cJSON_CreateObject();
+    struct power_watts watts = watts_of(record, -1);
     cJSON_AddStringToObject(json, "schema", "epop.schedule");
     cJSON_AddNumberToObject(json, "version", 1);
     cJSON_AddStringToObject(json, "program", "epoprm " EPOP_VERSION);
@@ -312,6 +406,9 @@ static cJSON *head_of_record(const struct record *record)
     cJSON_AddNumberToObject(workload, "jobs", (double)record->workload.count);
     cJSON_AddArrayToObject(workload, "notes");
     cJSON_AddNumberToObject(machine, "nodes", record->workload.nodes);
+    cJSON_AddNumberToObject(machine, "idle_watts", watts.idle);
+    cJSON_AddNumberToObject(machine, "busy_watts", watts.busy);
+    cJSON_AddNumberToObject(machine, "power_cap", record->power_cap);
     cJSON_AddItemToObject(json, "workload", workload);
     cJSON_AddItemToObject(json, "machine", machine);
     cJSON_AddObjectToObject(json, "options");
@@ -344,6 +441,7 @@ static void free_record(struct record *record)
     }
     free(record->workload.works);
     free(record->names);
+    free(record->watts);
     schedule_free(&record->schedule);
 }
 

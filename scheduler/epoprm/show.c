@@ -66,11 +66,27 @@ static void take_job(void *to, const struct journal_job *job)
     cJSON_AddItemToArray(jobs->array, row);
 }
 
+static cJSON *find_job(const cJSON *jobs, double number)
+{
+    cJSON *job = jobs ? jobs->child : NULL;
+    while (job && json_number(job, "job", 0) != number)
+        job = job->next;
+    return job;
+}
+
+static void take_energy(void *to, const struct journal_energy *energy)
+{
+    cJSON *job = energy->joules > 0 ? find_job(to, (double)energy->job) : NULL;
+    if (job)
+        cJSON_AddNumberToObject(job, "joules", energy->joules);
+}
+
 /* An array of the jobs that have ended, or of all. NULL: the line says why. */
 static cJSON *past_jobs(struct journal *journal, bool all, struct error *error)
 {
     struct jobs jobs = {cJSON_CreateArray(), all};
-    return read_or_none(jobs.array, journal_jobs(journal, true, take_job, &jobs, error));
+    return read_or_none(jobs.array, journal_jobs(journal, true, take_job, &jobs, error) ||
+                                        journal_energies(journal, take_energy, jobs.array, error));
 }
 
 static void take_event(void *to, const struct journal_event *event)
@@ -256,20 +272,22 @@ int rm_nodes(const struct options *arguments)
 
 enum { LAST = 20 };
 
-static const cJSON *find_job(const cJSON *jobs, double number)
-{
-    const cJSON *job = jobs ? jobs->child : NULL;
-    while (job && json_number(job, "job", 0) != number)
-        job = job->next;
-    return job;
-}
-
 static void print_event(const cJSON *event)
 {
     char when[32], text[2048];
     rm_clock(json_number(event, "time", 0), when);
     rm_event_text(event, text, sizeof text);
     printf(term_for_people() ? "  %s  %-9s  %s\n" : "%s\t%s\t%s\n", when, term_text(event, "event", ""), text);
+}
+
+/* Whatever is between a second on a core and a day on a cluster. */
+static void print_energy(double joules)
+{
+    static const char *const units[] = {"J", "kJ", "MJ", "GJ"};
+    int unit = 0;
+    for (; joules >= 1000 && unit < 3; unit++)
+        joules /= 1000;
+    printf("its nodes have used %.4g %s\n", joules, units[unit]);
 }
 
 /* It has a promise only from the daemon. */
@@ -283,6 +301,8 @@ static void print_job(const cJSON *job)
         rm_clock(json_number(job, "reserved", 0), when);
         printf("it is to start at %s\n", when);
     }
+    if (cJSON_HasObjectItem(job, "joules"))
+        print_energy(json_number(job, "joules", 0));
 }
 
 /* As the daemon has it now, if there is one that does. */

@@ -20,8 +20,9 @@
 
 /* NULL, or 0: there was none, or it was not told. */
 struct before {
-    char *hosts, *policy, *launcher, *launcher_exec;
+    char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy;
     int local;
+    double power_cap;
 };
 
 /* The daemon writes "" for what it was not told. */
@@ -38,13 +39,17 @@ static int read_word(struct journal *journal, const char *key, char **word, stru
 
 static int read_words(struct journal *journal, struct before *before, struct error *error)
 {
-    char *local = NULL;
+    char *local = NULL, *cap = NULL;
     int failed = read_word(journal, "hosts", &before->hosts, error) || read_word(journal, "local", &local, error) ||
                  read_word(journal, "policy", &before->policy, error) ||
                  read_word(journal, "launcher", &before->launcher, error) ||
-                 read_word(journal, "launcher-exec", &before->launcher_exec, error);
+                 read_word(journal, "launcher-exec", &before->launcher_exec, error) ||
+                 read_word(journal, "watts", &before->watts, error) || read_word(journal, "power-cap", &cap, error) ||
+                 read_word(journal, "energy", &before->energy, error);
     before->local = local ? atoi(local) : 0;
+    before->power_cap = cap ? atof(cap) : 0;
     free(local);
+    free(cap);
     return failed ? -1 : 0;
 }
 
@@ -71,6 +76,8 @@ static void free_before(struct before *before)
     free(before->policy);
     free(before->launcher);
     free(before->launcher_exec);
+    free(before->watts);
+    free(before->energy);
 }
 
 /* ---- What it is to rule ------------------------------------------------------------------------- */
@@ -228,6 +235,10 @@ static int check_arguments(const struct options *arguments)
         term_complain("start: --site: \"%s\" is none: hosts or slurm", arguments->site);
     else if (is_slurm(arguments) && (arguments->hosts || arguments->local || arguments->launcher))
         term_complain("start: --site slurm: the nodes are Slurm's, and who starts processes there");
+    else if (is_slurm(arguments) && (arguments->watts || arguments->energy || arguments->power_cap))
+        term_complain("start: --watts, --power-cap and --energy are of nodes that epoprm rules itself");
+    else if (arguments->energy && strcmp(arguments->energy, "watts") && strcmp(arguments->energy, "rapl"))
+        term_complain("start: --energy: \"%s\" is none: watts or rapl", arguments->energy);
     else if (!is_slurm(arguments) && (arguments->port || arguments->address_file || arguments->reader))
         term_complain("start: --port, --address-file and --reader are of --site slurm");
     else
@@ -243,6 +254,16 @@ static int take_local(const char *text, int *local)
     if (end != text && !*end && *local)
         return 0;
     term_complain("start: --local: \"%s\" is no number of nodes from 1 to %d", text, MOST_LOCAL);
+    return -1;
+}
+
+static int take_cap(const char *text, double *cap)
+{
+    char *end;
+    *cap = strtod(text, &end);
+    if (end != text && !*end && *cap >= 0 && *cap <= 1e15)
+        return 0;
+    term_complain("start: --power-cap: \"%s\" is no number of watts, as 4200, or 0 for none", text);
     return -1;
 }
 
@@ -274,7 +295,10 @@ static int options_of(struct hosts_options *options, const struct options *argum
         options->policy = before->policy;
     options->launcher = arguments->launcher ? arguments->launcher : before->launcher;
     options->launcher_exec = arguments->launcher_exec ? arguments->launcher_exec : before->launcher_exec;
-    return 0;
+    options->watts = arguments->watts ? arguments->watts : before->watts;
+    options->energy = arguments->energy ? arguments->energy : before->energy;
+    options->power_cap = before->power_cap;
+    return arguments->power_cap ? take_cap(arguments->power_cap, &options->power_cap) : 0;
 }
 
 static int take_port(const char *text, int *port)

@@ -18,6 +18,7 @@
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/life.h"
 #include "scheduler/hosts/nodes.h"
+#include "scheduler/hosts/power.h"
 #include "scheduler/hosts/resize.h"
 #include "scheduler/hosts/state.h"
 #include "scheduler/policies/policies.h"
@@ -196,6 +197,7 @@ static void list_jobs(void *context, void (*each)(void *to, const struct daemon_
 {
     struct hosts *hosts = context;
     core_state(hosts->core, hosts_now(hosts));
+    hosts_power_count(hosts);
     for (struct hosts_job *job = hosts->jobs; job; job = job->next) {
         const epop_policy_job_t *known = core_job(hosts->core, job->number);
         char *names = hosts_names(hosts, job->nodes, job->held);
@@ -215,6 +217,7 @@ static void list_jobs(void *context, void (*each)(void *to, const struct daemon_
         view.limit = job->limit > 0 ? job->limit : -1;
         view.left = known && job->state != JOB_WAITING ? known->left : -1;
         view.reserved = job->state == JOB_WAITING ? job->reserved : -1;
+        view.joules = job->joules;
         each(to, &view);
         free(names);
     }
@@ -230,6 +233,7 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
         view.slots = node->slots;
         view.job = node->job;
         view.since = node->since;
+        view.watts = !node->up ? 0 : node->job >= 0 ? node->busy_watts : node->idle_watts;
         each(to, &view);
     }
 }
@@ -238,7 +242,7 @@ static const struct daemon_table commands = {do_submit, do_cancel, do_drain, do_
 
 /* ---- Now and then ------------------------------------------------------------------------------- */
 
-static const double every = 1, again = 4; /* seconds */
+static const double every = 1, again = 4, keep_every = 60; /* seconds */
 
 /* Its attendant does not answer. What was written when the job ended counts. Where nothing was, another attendant ends
  * what is left of the job; until that has happened nobody knows what runs where, and its nodes stay its own. */
@@ -254,6 +258,17 @@ static void look_for(struct hosts_job *job)
     cJSON_Delete(ended);
 }
 
+/* What a daemon that dies has not written is reckoned by watts. */
+static void keep_energy(struct hosts *hosts)
+{
+    hosts_power_count(hosts);
+    if (hosts->power_at - hosts->power_kept < keep_every)
+        return;
+    hosts->power_kept = hosts->power_at;
+    for (struct hosts_job *job = hosts->jobs; job; job = job->next)
+        hosts_power_keep(job);
+}
+
 static void tick(evutil_socket_t fd, short what, void *context)
 {
     struct hosts *hosts = context;
@@ -264,6 +279,7 @@ static void tick(evutil_socket_t fd, short what, void *context)
             look_for(job);
     }
     hosts_end_late(hosts);
+    keep_energy(hosts);
     event_active(hosts->decide, EV_TIMEOUT, 0); /* what was put off */
     hosts_timer(hosts, &hosts->tick, tick, hosts, every);
 }
@@ -343,19 +359,23 @@ static int read_nodes(struct hosts *hosts, struct error *error)
     if (failed || hosts_launch_by_slurm(hosts, error))
         return -1;
     hosts->slots = hosts->nodes[0].slots;
-    hosts->core = core_create(hosts->node_count, &costs, 0);
-    return hosts->core ? 0 : error_memory(error);
+    hosts->core = core_create(hosts->node_count, &costs, options->power_cap);
+    return hosts->core ? hosts_power_begin(hosts, error) : error_memory(error);
 }
 
 static int write_meta(struct hosts *hosts, struct error *error)
 {
-    char local[16];
+    char local[16], cap[32];
     snprintf(local, sizeof local, "%d", hosts->options->local);
+    snprintf(cap, sizeof cap, "%.17g", hosts->options->power_cap);
     return write_word(hosts, "policy", policy_called(&hosts->policy), error) ||
                    write_word(hosts, "hosts", hosts->options->hosts, error) ||
                    write_word(hosts, "local", local, error) ||
                    write_word(hosts, "launcher", hosts->options->launcher, error) ||
-                   write_word(hosts, "launcher-exec", hosts->options->launcher_exec, error)
+                   write_word(hosts, "launcher-exec", hosts->options->launcher_exec, error) ||
+                   write_word(hosts, "watts", hosts->options->watts, error) ||
+                   write_word(hosts, "power-cap", cap, error) ||
+                   write_word(hosts, "energy", hosts->options->energy, error)
                ? -1
                : 0;
 }
@@ -432,6 +452,7 @@ static void free_all(struct hosts *hosts, int held)
     journal_close(hosts->journal);
     policy_close(&hosts->policy);
     hosts_nodes_free(hosts);
+    hosts_power_end(hosts);
     close_base(hosts);
     free(hosts->directory);
     if (held >= 0)

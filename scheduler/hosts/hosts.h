@@ -11,6 +11,9 @@ struct hosts_options {
     const char *policy;    /* NULL: the default */
     const char *launcher;  /* as mpiexec's; NULL: its own */
     const char *launcher_exec;
+    const char *watts;  /* of its nodes, as power_watts reads it; NULL: not known */
+    double power_cap;   /* watts of all nodes; 0: none */
+    const char *energy; /* what energy is known by: "watts", or "rapl": the processors' counters; NULL: watts */
 };
 
 /* "n1:4,n2:4": the nodes of the Slurm allocation that this process is in, with their cores. Owned; NULL: it is in none.

@@ -13,6 +13,7 @@
 #include "scheduler/hosts/after.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/nodes.h"
+#include "scheduler/hosts/power.h"
 #include "scheduler/hosts/resize.h"
 #include "scheduler/hosts/state.h"
 #include "scheduler/hosts/talk.h"
@@ -131,10 +132,15 @@ static int choose_sizes(const struct hosts *hosts, const struct submission *give
     if (job->nodes_min > job->nodes_max || job->nodes_min < 1)
         return error_set(error, ERROR_REFUSED, "from %d to %d nodes: give --nodes MIN-MAX, or one number",
                          job->nodes_min, job->nodes_max);
+    int most = hosts_power_nodes(hosts);
     if (job->nodes_min > hosts->node_count)
         return error_set(error, ERROR_REFUSED, "it needs %d nodes of %d slot%s, and there are %d", job->nodes_min,
                          slots, slots == 1 ? "" : "s", hosts->node_count);
-    job->nodes_max = least_of(job->nodes_max, hosts->node_count);
+    if (job->nodes_min > most)
+        return error_set(error, ERROR_REFUSED,
+                         "it needs %d nodes, and no more than %d can be busy under the power cap of %g W",
+                         job->nodes_min, most, hosts->options->power_cap);
+    job->nodes_max = least_of(job->nodes_max, most);
     job->wanted = job->nodes_max;
     return apply_rule(hosts, given, job, error);
 }
@@ -286,6 +292,7 @@ static void write_start(struct hosts_job *job, const struct decision *decision)
         journal_stay(hosts->journal, job->number, now, names ? names : "", hosts_jobs_ranks(job, job->size), &error),
         &error);
     tell_start(job, decision->reason, names);
+    hosts_power_keep(job);
     hosts_must(hosts, journal_commit(hosts->journal, &error), &error);
     free(names);
 }
@@ -351,6 +358,7 @@ static void write_end(struct hosts_job *job, const struct outcome *outcome)
     double now = hosts_now(hosts);
     hosts_must(hosts, journal_begin(hosts->journal, &error), &error);
     hosts_resize_drop(job, "the job ended");
+    hosts_power_keep(job);
     hosts_nodes_release(job, job->nodes, job->held);
     if (job->held)
         hosts_must(hosts, journal_stay_end(hosts->journal, job->number, now, &error), &error);
@@ -560,6 +568,14 @@ static void take_holding(void *to, const struct journal_holding *holding)
     job->size = job->held;
 }
 
+static void take_energy(void *to, const struct journal_energy *energy)
+{
+    struct taking *taking = to;
+    struct hosts_job *job = hosts_jobs_find(taking->hosts, energy->job);
+    if (job)
+        hosts_power_take(job, energy->joules, energy->time);
+}
+
 static int count_names(const char *names)
 {
     int count = *names ? 1 : 0;
@@ -668,6 +684,7 @@ int hosts_recover(struct hosts *hosts, struct error *error)
         journal_nodes(hosts->journal, take_node, &taking, error) ||
         journal_jobs(hosts->journal, false, take_job, &taking, error) || taking.failed ||
         journal_holdings(hosts->journal, take_holding, &taking, error) ||
+        journal_energies(hosts->journal, take_energy, &taking, error) ||
         journal_stays(hosts->journal, take_stay, &taking, error) ||
         journal_resizes(hosts->journal, false, take_resize, &taking, error) || put_nodes(hosts, error))
         return -1;

@@ -9,6 +9,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "scheduler/hosts/nodes.h"
+#include "scheduler/hosts/power.h"
 #include "scheduler/hosts/state.h"
 
 /* ---- What the job is asked ---------------------------------------------------------------------- */
@@ -226,6 +227,7 @@ static void write_stay(struct hosts_job *job, int size)
     job->used += (now - job->used_at) * job->size / job->wanted;
     job->used_at = now;
     job->size = size;
+    hosts_power_keep(job);
     hosts_must(
         job->hosts,
         journal_stay(job->hosts->journal, job->number, now, names ? names : "", hosts_jobs_ranks(job, size), &error),

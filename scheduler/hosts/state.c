@@ -11,6 +11,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/loop.h"
+#include "scheduler/hosts/power.h"
 
 /* ---- Clock, timers and failure ------------------------------------------------------------------ */
 
@@ -164,6 +165,7 @@ double hosts_jobs_limit_left(const struct hosts_job *job, double now)
 
 void hosts_jobs_hold(struct hosts_job *job, const int *nodes, int count)
 {
+    hosts_power_count(job->hosts);
     for (int i = 0; i < count; i++) {
         job->nodes[job->held++] = nodes[i];
         job->hosts->nodes[nodes[i]].job = job->number;
@@ -181,6 +183,7 @@ static bool is_in(const int *nodes, int count, int node)
 void hosts_jobs_give(struct hosts_job *job, const int *nodes, int count)
 {
     int kept = 0;
+    hosts_power_count(job->hosts);
     for (int i = 0; i < job->held; i++) {
         if (is_in(nodes, count, job->nodes[i]))
             job->hosts->nodes[job->nodes[i]].job = -1;

@@ -21,6 +21,7 @@
 #include "scheduler/journal/journal.h"
 
 struct check;
+struct power_meter;
 
 enum { HOSTS_REASON_MAX = 240 };
 
@@ -32,7 +33,8 @@ struct hosts_node {
     bool suspect; /* something failed there: it is to be looked at */
     char reason[HOSTS_REASON_MAX];
     double since;
-    int64_t job; /* that holds it; -1: none */
+    int64_t job;                   /* that holds it; -1: none */
+    double idle_watts, busy_watts; /* 0: not known */
 };
 
 enum hosts_state { JOB_WAITING, JOB_STARTING, JOB_RUNNING, JOB_ADAPTING, JOB_ENDING };
@@ -92,6 +94,7 @@ struct hosts_job {
     int samples;        /* at this size and phase */
     int refusals;       /* one after the other */
     double quiet_until; /* it refused: no resize is decided until then */
+    double joules;      /* that its nodes have used */
     struct event *measure, *patience;
     int64_t asked_status, asked_measure; /* ids; 0: none */
     int loop;                            /* that counts, of a program that says nothing of its phases; 0: none */
@@ -117,11 +120,13 @@ struct hosts {
     bool stopping, leaving; /* it ends when there are no jobs; at once, and they run on */
     bool ends;              /* now */
     struct event *decide, *terminated, *interrupted, *wake, *checks, *tick;
-    struct check **checking; /* by node: being reached */
-    double check_pause;      /* until those that are down are tried again */
-    double wall, monotonic;  /* of the same moment: the clock of the core does not go back */
-    int64_t last_id;         /* of a request to an attendant */
-    struct error error;      /* why it cannot go on */
+    struct check **checking;     /* by node: being reached */
+    double check_pause;          /* until those that are down are tried again */
+    double wall, monotonic;      /* of the same moment: the clock of the core does not go back */
+    int64_t last_id;             /* of a request to an attendant */
+    struct power_meter *meter;   /* of this machine's processors; NULL: energy is known by watts */
+    double power_at, power_kept; /* until when jobs' energy is counted; is in the journal */
+    struct error error;          /* why it cannot go on */
 };
 
 /* ---- Clock, timers and failure ------------------------------------------------------------------- */

@@ -339,6 +339,45 @@ int journal_stays(struct journal *journal, void (*each)(void *to, const struct j
                       "SELECT job, begin, end, nodes, ranks FROM stay ORDER BY job, begin, rowid", "");
 }
 
+/* ---- What its nodes used ------------------------------------------------------------------------ */
+
+int journal_energy_set(struct journal *journal, int64_t job, double joules, double time, struct error *error)
+{
+    return store_run(journal, "a job's energy", error, "INSERT OR REPLACE INTO energy VALUES(?,?,?)", "ldd", job,
+                     joules, time);
+}
+
+struct energy_reader {
+    void (*each)(void *to, const struct journal_energy *energy);
+    void *to;
+};
+
+static void energy_row(sqlite3_stmt *row, void *to)
+{
+    const struct energy_reader *reader = to;
+    const struct journal_energy energy = {sqlite3_column_int64(row, 0), sqlite3_column_double(row, 1),
+                                          sqlite3_column_double(row, 2)};
+    reader->each(reader->to, &energy);
+}
+
+static void found_row(sqlite3_stmt *row, void *to)
+{
+    *(bool *)to = sqlite3_column_int(row, 0) > 0;
+}
+
+int journal_energies(struct journal *journal, void (*each)(void *to, const struct journal_energy *energy), void *to,
+                     struct error *error)
+{
+    struct energy_reader reader = {each, to};
+    bool found = false;
+    if (store_rows(journal, found_row, &found, error,
+                   "SELECT count(*) FROM sqlite_master WHERE type='table' AND name='energy'", ""))
+        return -1;
+    return found ? store_rows(journal, energy_row, &reader, error, "SELECT job, joules, time FROM energy ORDER BY job",
+                              "")
+                 : 0;
+}
+
 /* ---- Resizes ------------------------------------------------------------------------------------ */
 
 const char *const journal_step_names[JOURNAL_STEPS] = {"decided", "asked",     "prepared",

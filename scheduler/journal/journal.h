@@ -123,6 +123,16 @@ int journal_stay_end(struct journal *journal, int64_t job, double time, struct e
 int journal_stays(struct journal *journal, void (*each)(void *to, const struct journal_stay *stay), void *to,
                   struct error *error);
 
+/* Joules that a job's nodes have used until `time`: one row for each, of daemons that know watts. */
+struct journal_energy {
+    int64_t job;
+    double joules, time;
+};
+int journal_energy_set(struct journal *journal, int64_t job, double joules, double time, struct error *error);
+/* By job. None where the file is of before there was such a table. */
+int journal_energies(struct journal *journal, void (*each)(void *to, const struct journal_energy *energy), void *to,
+                     struct error *error);
+
 /* ---- Resizes ------------------------------------------------------------------------------ */
 
 /* The dissertation's steps (9.1), in their order. */

@@ -235,7 +235,9 @@ static const char *const later_tables =
     " variance REAL NOT NULL, lo REAL NOT NULL, hi REAL NOT NULL, job INTEGER NOT NULL, time REAL NOT NULL,"
     " PRIMARY KEY(user, program, phase, ranks)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS dependency(job INTEGER NOT NULL REFERENCES job(number),"
-    " other INTEGER NOT NULL REFERENCES job(number), PRIMARY KEY(job, other)) WITHOUT ROWID;";
+    " other INTEGER NOT NULL REFERENCES job(number), PRIMARY KEY(job, other)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS energy(job INTEGER PRIMARY KEY REFERENCES job(number), joules REAL NOT NULL,"
+    " time REAL NOT NULL);";
 
 /* -1: the line says why. */
 static int version_of(struct journal *journal, struct error *error)

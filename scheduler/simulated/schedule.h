@@ -24,6 +24,7 @@ struct job_record {
     enum outcome outcome;
     int resizes, requeues;
     double stalled; /* seconds */
+    double joules;  /* that its nodes used; 0: not known */
     struct stay *stays;
     int stay_count, stay_room;
 };

@@ -198,7 +198,8 @@ static bool add_course(cJSON *object, const struct job_record *job)
            (!started || (add_number(object, "start", job->start) && add_number(object, "wait", job_wait(job)))) &&
            (!ended || (add_number(object, "end", job->end) && add_number(object, "slowdown", job_slowdown(job)))) &&
            add_number(object, "resizes", job->resizes) && add_number(object, "requeues", job->requeues) &&
-           add_number(object, "stalled", job->stalled) && add_stays(object, job);
+           add_number(object, "stalled", job->stalled) &&
+           (job->joules <= 0 || add_number(object, "joules", job->joules)) && add_stays(object, job);
 }
 
 static cJSON *job_json(const struct job_record *job)

@@ -1,5 +1,5 @@
 // A chart's table as RFC 4180 has it: a line of names, commas, quotes where they are needed. Units stand in the names.
-const UNITS = { s: '_s', time: '_s', B: '_bytes', '%': '' };
+const UNITS = { s: '_s', time: '_s', B: '_bytes', J: '_joules', '%': '' };
 
 const nameOf = ([title, unit]) => title.replace(/\W+/g, '_') + (title === 'bytes' ? '' : UNITS[unit] || '');
 

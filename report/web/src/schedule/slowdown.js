@@ -15,9 +15,12 @@ function about({ label: name, metrics, median, slowdowns }) {
 const lead = (model) => sentences(known(model).map(about)) || 'No slowdown is known.';
 
 function table(model) {
+    const columns = [['policy'], ['job', 'id'], ['name'], ['user', 'id'], ['kind'], ['submit', 'time'], ['wait', 'time'], ['slowdown'], ['share', '%'], ['resizes'], ['outcome']];
+    const rows = rowsOf(model, (run) => run.jobs);
+    const measured = rows.some((row) => row[columns.length] > 0);
     return {
-        columns: [['policy'], ['job', 'id'], ['name'], ['user', 'id'], ['kind'], ['submit', 'time'], ['wait', 'time'], ['slowdown'], ['share', '%'], ['resizes'], ['outcome']],
-        rows: rowsOf(model, (run) => run.jobs), more: total(model, 'jobsLeft'),
+        columns: measured ? [...columns, ['energy', 'J']] : columns, more: total(model, 'jobsLeft'),
+        rows: measured ? rows : rows.map((row) => row.slice(0, columns.length)),
         notes: 'The jobs that fared worst come first. share: of the jobs, those whose slowdown is not larger.',
     };
 }
