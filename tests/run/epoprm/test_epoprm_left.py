@@ -31,8 +31,8 @@ def test_progress_counts(daemon, phases, ranks):
 
 
 def test_an_executable_says_it_by_a_call(daemon):
-    number = daemon.submit(job.BUILD / "plain/heat_adapt", "10", "20000000", ranks=(2, 2), limit=LIMIT)
-    daemon.wait_job(number, lambda one: one["state"] == "running" and one["left"] < LIMIT / 2)
+    number = daemon.submit(job.BUILD / "plain/heat_adapt", "10", "20000000", ranks=(2, 2), limit=1000 * LIMIT)
+    daemon.wait_job(number, lambda one: one["state"] == "running" and one["left"] < 500 * LIMIT)
     daemon.request("cancel", job=number)
     daemon.wait_end(number, "cancelled")
 
