@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/base/paths.h"
 #include "scheduler/journal/journal.h"
@@ -26,6 +27,16 @@ int rm_job_number(const char *text, int64_t *number)
         return 0;
     term_complain("\"%s\" is no job's number (see epoprm queue)", text);
     return -1;
+}
+
+double rm_seconds(const char *text)
+{
+    static const char units[] = "smhd";
+    static const double seconds[] = {1, 60, 3600, 86400};
+    char *end;
+    double value = decimal_read(text, &end);
+    const char *unit = *end ? strchr(units, *end) : units;
+    return end != text && unit && !(*end && end[1]) && value >= 0 && value < 1e9 ? value * seconds[unit - units] : -1;
 }
 
 /* Sizes of a resize or a start, if it is about one. */

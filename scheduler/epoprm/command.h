@@ -26,6 +26,7 @@ struct options {
     bool jobs, leave;                                                     /* stop */
     const char *hosts, *local, *site, *policy, *launcher, *launcher_exec; /* start */
     const char *watts, *power_cap, *energy;                               /* start */
+    const char *suspend, *resume, *suspend_after;                         /* start */
     const char *port, *address_file, *reader;                             /* start --site slurm */
     const char *ranks, *nodes, *sizes, *time, *name, *after;              /* submit */
     const char *output;                                                   /* submit, report */
@@ -56,6 +57,9 @@ int rm_report(const struct options *arguments);
 
 /* A job's number: 0, or -1 after a line. */
 int rm_job_number(const char *text, int64_t *number);
+
+/* "90", "90s", "10m", "2h", "1d" in seconds; negative: it is no time. */
+double rm_seconds(const char *text);
 
 /* What an event says: "4 -> 2 nodes (n3,n4): somebody waits". */
 void rm_event_text(const cJSON *event, char *text, size_t size);

@@ -20,9 +20,9 @@
 
 /* NULL, or 0: there was none, or it was not told. */
 struct before {
-    char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy;
+    char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy, *suspend, *resume;
     int local;
-    double power_cap;
+    double power_cap, suspend_after;
 };
 
 /* The daemon writes "" for what it was not told. */
@@ -39,17 +39,22 @@ static int read_word(struct journal *journal, const char *key, char **word, stru
 
 static int read_words(struct journal *journal, struct before *before, struct error *error)
 {
-    char *local = NULL, *cap = NULL;
+    char *local = NULL, *cap = NULL, *after = NULL;
     int failed = read_word(journal, "hosts", &before->hosts, error) || read_word(journal, "local", &local, error) ||
                  read_word(journal, "policy", &before->policy, error) ||
                  read_word(journal, "launcher", &before->launcher, error) ||
                  read_word(journal, "launcher-exec", &before->launcher_exec, error) ||
                  read_word(journal, "watts", &before->watts, error) || read_word(journal, "power-cap", &cap, error) ||
-                 read_word(journal, "energy", &before->energy, error);
+                 read_word(journal, "energy", &before->energy, error) ||
+                 read_word(journal, "suspend", &before->suspend, error) ||
+                 read_word(journal, "resume", &before->resume, error) ||
+                 read_word(journal, "suspend-after", &after, error);
     before->local = local ? atoi(local) : 0;
     before->power_cap = cap ? atof(cap) : 0;
+    before->suspend_after = after ? atof(after) : 0;
     free(local);
     free(cap);
+    free(after);
     return failed ? -1 : 0;
 }
 
@@ -78,6 +83,8 @@ static void free_before(struct before *before)
     free(before->launcher_exec);
     free(before->watts);
     free(before->energy);
+    free(before->suspend);
+    free(before->resume);
 }
 
 /* ---- What it is to rule ------------------------------------------------------------------------- */
@@ -235,8 +242,9 @@ static int check_arguments(const struct options *arguments)
         term_complain("start: --site: \"%s\" is none: hosts or slurm", arguments->site);
     else if (is_slurm(arguments) && (arguments->hosts || arguments->local || arguments->launcher))
         term_complain("start: --site slurm: the nodes are Slurm's, and who starts processes there");
-    else if (is_slurm(arguments) && (arguments->watts || arguments->energy || arguments->power_cap))
-        term_complain("start: --watts, --power-cap and --energy are of nodes that epoprm rules itself");
+    else if (is_slurm(arguments) && (arguments->watts || arguments->energy || arguments->power_cap ||
+                                     arguments->suspend || arguments->resume || arguments->suspend_after))
+        term_complain("start: --watts, --power-cap, --energy and --suspend are of nodes that epoprm rules itself");
     else if (arguments->energy && strcmp(arguments->energy, "watts") && strcmp(arguments->energy, "rapl"))
         term_complain("start: --energy: \"%s\" is none: watts or rapl", arguments->energy);
     else if (!is_slurm(arguments) && (arguments->port || arguments->address_file || arguments->reader))
@@ -267,6 +275,28 @@ static int take_cap(const char *text, double *cap)
     return -1;
 }
 
+static int take_suspend_after(const char *text, double *after)
+{
+    *after = rm_seconds(text);
+    if (*after >= 0)
+        return 0;
+    term_complain("start: --suspend-after: \"%s\" is no time: 600, 10m or 1h, or 0 for never", text);
+    return -1;
+}
+
+static int take_power(struct hosts_options *options, const struct options *arguments, const struct before *before)
+{
+    options->watts = arguments->watts ? arguments->watts : before->watts;
+    options->energy = arguments->energy ? arguments->energy : before->energy;
+    options->suspend = arguments->suspend ? arguments->suspend : before->suspend;
+    options->resume = arguments->resume ? arguments->resume : before->resume;
+    options->power_cap = before->power_cap;
+    options->suspend_after = before->suspend_after;
+    if (arguments->power_cap && take_cap(arguments->power_cap, &options->power_cap))
+        return -1;
+    return arguments->suspend_after ? take_suspend_after(arguments->suspend_after, &options->suspend_after) : 0;
+}
+
 /* A policy's file is found from where the command was given: the daemon is elsewhere. To be freed. */
 static char *policy_of(const struct options *arguments)
 {
@@ -295,10 +325,7 @@ static int options_of(struct hosts_options *options, const struct options *argum
         options->policy = before->policy;
     options->launcher = arguments->launcher ? arguments->launcher : before->launcher;
     options->launcher_exec = arguments->launcher_exec ? arguments->launcher_exec : before->launcher_exec;
-    options->watts = arguments->watts ? arguments->watts : before->watts;
-    options->energy = arguments->energy ? arguments->energy : before->energy;
-    options->power_cap = before->power_cap;
-    return arguments->power_cap ? take_cap(arguments->power_cap, &options->power_cap) : 0;
+    return take_power(options, arguments, before);
 }
 
 static int take_port(const char *text, int *port)

@@ -110,18 +110,14 @@ static int take_range(cJSON *request, const char *option, const char *text)
 
 static int take_time(cJSON *request, const char *text)
 {
-    static const char units[] = "smhd";
-    static const double seconds[] = {1, 60, 3600, 86400};
-    char *end = NULL;
-    double limit = text ? decimal_read(text, &end) : 0;
-    const char *unit = text && *end ? strchr(units, *end) : units;
+    double limit = text ? rm_seconds(text) : 0;
     if (!text)
         return 0;
-    if (end == text || !unit || (*end && end[1]) || !(limit > 0 && limit < 1e9)) {
+    if (!(limit > 0)) {
         term_complain("submit: --time: \"%s\" is no time: 90, 90s, 10m, 2h or 1d", text);
         return -1;
     }
-    cJSON_AddNumberToObject(request, "limit", limit * seconds[unit - units]);
+    cJSON_AddNumberToObject(request, "limit", limit);
     return 0;
 }
 

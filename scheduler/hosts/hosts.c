@@ -15,6 +15,7 @@
 #include "runtime/wire/loop.h"
 #include "scheduler/core/policy.h"
 #include "scheduler/daemon/server.h"
+#include "scheduler/hosts/idle.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/life.h"
 #include "scheduler/hosts/nodes.h"
@@ -120,6 +121,7 @@ static void decide(struct hosts *hosts)
     hosts_settle(hosts);
     vacate_drained_nodes(hosts);
     ask_policy(hosts);
+    hosts_idle_wake(hosts);
 }
 
 /* ---- Commands that change something ------------------------------------------------------------- */
@@ -229,7 +231,11 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
     for (int i = 0; i < hosts->node_count; i++) {
         const struct hosts_node *node = &hosts->nodes[i];
         struct daemon_node view = {.name = node->name, .host = node->host, .reason = node->reason};
-        view.state = !node->up ? "down" : node->drained ? "drain" : node->job >= 0 ? "busy" : "idle";
+        view.state = node->power != HOSTS_ON ? "off"
+                     : !node->up             ? "down"
+                     : node->drained         ? "drain"
+                     : node->job >= 0        ? "busy"
+                                             : "idle";
         view.slots = node->slots;
         view.job = node->job;
         view.since = node->since;
@@ -280,6 +286,7 @@ static void tick(evutil_socket_t fd, short what, void *context)
     }
     hosts_end_late(hosts);
     keep_energy(hosts);
+    hosts_idle_look(hosts);
     event_active(hosts->decide, EV_TIMEOUT, 0); /* what was put off */
     hosts_timer(hosts, &hosts->tick, tick, hosts, every);
 }
@@ -360,14 +367,15 @@ static int read_nodes(struct hosts *hosts, struct error *error)
         return -1;
     hosts->slots = hosts->nodes[0].slots;
     hosts->core = core_create(hosts->node_count, &costs, options->power_cap);
-    return hosts->core ? hosts_power_begin(hosts, error) : error_memory(error);
+    return hosts->core ? hosts_power_begin(hosts, error) || hosts_idle_begin(hosts, error) : error_memory(error);
 }
 
 static int write_meta(struct hosts *hosts, struct error *error)
 {
-    char local[16], cap[32];
+    char local[16], cap[32], after[32];
     snprintf(local, sizeof local, "%d", hosts->options->local);
     snprintf(cap, sizeof cap, "%.17g", hosts->options->power_cap);
+    snprintf(after, sizeof after, "%.17g", hosts->options->suspend_after);
     return write_word(hosts, "policy", policy_called(&hosts->policy), error) ||
                    write_word(hosts, "hosts", hosts->options->hosts, error) ||
                    write_word(hosts, "local", local, error) ||
@@ -375,7 +383,10 @@ static int write_meta(struct hosts *hosts, struct error *error)
                    write_word(hosts, "launcher-exec", hosts->options->launcher_exec, error) ||
                    write_word(hosts, "watts", hosts->options->watts, error) ||
                    write_word(hosts, "power-cap", cap, error) ||
-                   write_word(hosts, "energy", hosts->options->energy, error)
+                   write_word(hosts, "energy", hosts->options->energy, error) ||
+                   write_word(hosts, "suspend", hosts->options->suspend, error) ||
+                   write_word(hosts, "resume", hosts->options->resume, error) ||
+                   write_word(hosts, "suspend-after", after, error)
                ? -1
                : 0;
 }
@@ -447,6 +458,7 @@ static void close_base(struct hosts *hosts)
 static void free_all(struct hosts *hosts, int held)
 {
     hosts_nodes_check_end(hosts);
+    hosts_idle_end(hosts);
     hosts_jobs_free(hosts);
     core_destroy(hosts->core);
     journal_close(hosts->journal);

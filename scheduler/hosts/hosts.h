@@ -11,8 +11,10 @@ struct hosts_options {
     const char *policy;    /* NULL: the default */
     const char *launcher;  /* as mpiexec's; NULL: its own */
     const char *launcher_exec;
-    const char *watts;  /* of its nodes, as power_watts reads it; NULL: not known */
-    double power_cap;   /* watts of all nodes; 0: none */
+    const char *suspend, *resume; /* commands that switch a host off and on; its name comes behind. NULL: none is */
+    double suspend_after;         /* seconds for which it was idle before */
+    const char *watts;            /* of its nodes, as power_watts reads it; NULL: not known */
+    double power_cap;             /* watts of all nodes; 0: none */
     const char *energy; /* what energy is known by: "watts", or "rapl": the processors' counters; NULL: watts */
 };
 

@@ -11,6 +11,7 @@
 #include "runtime/base/json.h"
 #include "scheduler/core/text.h"
 #include "scheduler/hosts/after.h"
+#include "scheduler/hosts/idle.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/nodes.h"
 #include "scheduler/hosts/power.h"
@@ -484,6 +485,8 @@ static void take_node(void *to, const struct journal_node *from)
     if (!node)
         return;
     node->drained = !strcmp(from->state, "drain");
+    node->power = !strcmp(from->reason, hosts_idle_off) ? HOSTS_OFF : HOSTS_ON;
+    node->up = node->power == HOSTS_ON;
     node->since = from->since;
     snprintf(node->reason, sizeof node->reason, "%s", from->reason);
 }
@@ -494,13 +497,16 @@ static int put_nodes(struct hosts *hosts, struct error *error)
         struct hosts_node *node = &hosts->nodes[i];
         if (!(node->since > 0))
             node->since = hosts_now(hosts);
-        if (!node->drained)
+        bool off = node->power == HOSTS_OFF;
+        if (!node->drained && !off)
             node->reason[0] = '\0';
         struct journal_node put = {.number = i,
                                    .name = node->name,
                                    .host = node->host,
                                    .slots = node->slots,
-                                   .state = node->drained ? "drain" : "up",
+                                   .state = node->drained ? "drain"
+                                            : off         ? "down"
+                                                          : "up",
                                    .reason = node->reason,
                                    .since = node->since};
         if (journal_node_put(hosts->journal, &put, error))

@@ -138,13 +138,15 @@ void hosts_nodes_show(struct hosts *hosts, int node)
     hosts_news(hosts);
 }
 
-static void be_up(struct hosts_node *node, struct hosts *hosts, const char *name)
+void hosts_nodes_up(struct hosts *hosts, int number, const char *name)
 {
+    struct hosts_node *node = &hosts->nodes[number];
     struct error error = {0};
+    node->power = HOSTS_ON;
     free(node->known);
     node->known = strdup(name);
     node->suspect = false;
-    hosts_nodes_show(hosts, (int)(node - hosts->nodes));
+    hosts_nodes_show(hosts, number);
     if (node->up)
         return;
     node->up = true;
@@ -155,7 +157,7 @@ static void be_up(struct hosts_node *node, struct hosts *hosts, const char *name
         journal_node_set_state(hosts->journal, node->name, node->drained ? "drain" : "up", "", node->since, &error),
         &error);
     hosts_tell(hosts, 0, "node", "%s is up", node->name);
-    hosts_nodes_show(hosts, (int)(node - hosts->nodes));
+    hosts_nodes_show(hosts, number);
 }
 
 static void be_down(struct hosts_node *node, struct hosts *hosts, const char *why)
@@ -195,7 +197,7 @@ static void finish_check(struct check *check, bool late)
     bool named = check->count && *end == '\n' && end > check->text && !strpbrk(check->text, " \t");
     *end = '\0';
     if (named && !late)
-        be_up(node, check->hosts, check->text);
+        hosts_nodes_up(check->hosts, check->node, check->text);
     else
         be_down(node, check->hosts, late ? "it does not answer within 10 s" : "nothing can be started there");
     check->hosts->checking[check->node] = NULL;
@@ -278,12 +280,18 @@ static void look_at_node(struct hosts *hosts, int node)
     wire_timer_set(check->failing, look_apart);
 }
 
+/* Or could be, as the command that switches it on has ended. */
+static bool is_on(const struct hosts_node *node)
+{
+    return node->power != HOSTS_OFF && !node->waking;
+}
+
 static void look_at_all(evutil_socket_t fd, short what, void *context)
 {
     struct hosts *hosts = context;
     (void)fd, (void)what;
     for (int i = 0; i < hosts->node_count; i++)
-        if ((hosts->nodes[i].suspect || !hosts->nodes[i].up) && !hosts->checking[i])
+        if ((hosts->nodes[i].suspect || !hosts->nodes[i].up) && is_on(&hosts->nodes[i]) && !hosts->checking[i])
             look_at_node(hosts, i);
     hosts_timer(hosts, &hosts->checks, look_at_all, hosts, hosts->check_pause);
     hosts->check_pause = fmin(longest, 2 * hosts->check_pause);
@@ -303,7 +311,7 @@ int hosts_nodes_check(struct hosts *hosts, struct error *error)
     if (!hosts->checking)
         return error_memory(error);
     for (int i = 0; i < hosts->node_count && !hosts->local; i++) {
-        hosts->nodes[i].suspect = true;
+        hosts->nodes[i].suspect = hosts->nodes[i].power == HOSTS_ON;
         hosts_nodes_show(hosts, i);
     }
     if (!hosts->local)

@@ -21,6 +21,9 @@ int hosts_nodes_check(struct hosts *hosts, struct error *error);
 bool hosts_nodes_unseen(const struct hosts *hosts);
 void hosts_nodes_check_end(struct hosts *hosts);
 
+/* It is there, under this name of its own. */
+void hosts_nodes_up(struct hosts *hosts, int node, const char *name);
+
 /* A node that no job holds is for the core what it is for us: to be used, or not. */
 void hosts_nodes_show(struct hosts *hosts, int node);
 

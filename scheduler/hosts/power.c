@@ -207,6 +207,20 @@ int hosts_power_nodes(const struct hosts *hosts)
     return (int)fmax(0, fmin(hosts->node_count, floor((cap - idle) / most + 1e-9)));
 }
 
+static double draw_of(const struct hosts_node *node)
+{
+    bool on = node->up || node->power == HOSTS_WAKES;
+    return !on ? 0 : node->job >= 0 ? node->busy_watts : node->idle_watts;
+}
+
+bool hosts_power_allows(const struct hosts *hosts, int node)
+{
+    double draws = hosts->nodes[node].idle_watts, cap = hosts->options->power_cap;
+    for (int i = 0; i < hosts->node_count; i++)
+        draws += draw_of(&hosts->nodes[i]);
+    return cap <= 0 || draws <= cap + 1e-9;
+}
+
 /* ---- What jobs use ------------------------------------------------------------------------------ */
 
 static bool is_here(const struct hosts *hosts, const struct hosts_node *node)

@@ -5,6 +5,8 @@
 #ifndef SCHEDULER_HOSTS_POWER_H
 #define SCHEDULER_HOSTS_POWER_H
 
+#include <stdbool.h>
+
 #include "runtime/base/error.h"
 
 struct hosts;
@@ -24,6 +26,9 @@ void hosts_power_end(struct hosts *hosts);
 
 /* How many nodes can be busy at a time. */
 int hosts_power_nodes(const struct hosts *hosts);
+
+/* Would the cap be kept with that node switched on? */
+bool hosts_power_allows(const struct hosts *hosts, int node);
 
 /* Adds what was used since the last call to the jobs: before what they hold changes, and now and then. */
 void hosts_power_count(struct hosts *hosts);

@@ -22,8 +22,11 @@
 
 struct check;
 struct power_meter;
+struct waking;
 
 enum { HOSTS_REASON_MAX = 240 };
+
+enum hosts_power { HOSTS_ON, HOSTS_OFF, HOSTS_WAKES };
 
 struct hosts_node {
     char *name, *host;
@@ -35,6 +38,9 @@ struct hosts_node {
     double since;
     int64_t job;                   /* that holds it; -1: none */
     double idle_watts, busy_watts; /* 0: not known */
+    enum hosts_power power;        /* it was switched off, or is being switched on */
+    struct waking *waking;         /* the command that does it; NULL: none runs */
+    double idle_since;             /* 0: not looked at yet */
 };
 
 enum hosts_state { JOB_WAITING, JOB_STARTING, JOB_RUNNING, JOB_ADAPTING, JOB_ENDING };
@@ -125,6 +131,7 @@ struct hosts {
     double wall, monotonic;      /* of the same moment: the clock of the core does not go back */
     int64_t last_id;             /* of a request to an attendant */
     struct power_meter *meter;   /* of this machine's processors; NULL: energy is known by watts */
+    double suspend_after;        /* seconds; 0: no node is switched off */
     double power_at, power_kept; /* until when jobs' energy is counted; is in the journal */
     struct error error;          /* why it cannot go on */
 };

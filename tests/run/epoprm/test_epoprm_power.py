@@ -9,6 +9,7 @@ from schemas import validate
 
 EPOPRM = job.BUILD / "bin/epoprm"
 LONG = ["sleep", "1000"]
+fixture_net, _ = ruling.on_hosts("n1", "n2")
 
 
 def epoprm(daemon, *words):
@@ -128,6 +129,8 @@ def test_it_is_as_before(rule):
     (["--power-cap", "-1"], 2, "is no number of watts"),
     (["--energy", "guess"], 2, "watts or rapl"),
     (["--energy", "rapl"], 1, "can be read below /nowhere"),
+    (["--suspend-after", "10m", "--suspend", "true"], 1, "and the one that switches it on again, --resume"),
+    (["--suspend-after", "soon"], 2, "is no time"),
     (["--site", "slurm", "--watts", "100,300"], 2, "nodes that epoprm rules itself"),
 ])
 def test_wrong_words(space, words, status, said):
@@ -135,3 +138,48 @@ def test_wrong_words(space, words, status, said):
     result = space.start([EPOPRM, "start", "--foreground", *where, *words],
                          env={"EPOPRM_DIR": space.directory / "state", "EPOP_POWERCAP": "/nowhere"}).wait()
     assert result.status == status and said in result.err and result.err.count("\n") == 1, result
+
+
+SWITCHED = "switched off, as it was idle"
+
+
+@pytest.mark.parametrize("cap", [[], ["--watts", "100,300", "--power-cap", "700"]])
+def test_idle_nodes_are_switched_off_and_on(rule, tmp_path, cap):
+    """After a time, not while jobs wait; as many come back as these lack, also for the next daemon, and under a cap."""
+    switch = tmp_path / "switch"
+    switch.write_text('#!/bin/sh\necho "$1 $2" >>"$(dirname "$0")/said"\n[ "$1" = on ] || exit 0\nuntil [ -e "$(dirname "$0")/boots" ]; do sleep 0.05; done\n')
+    switch.chmod(0o755)
+    daemon = rule("--local", "3", *cap, "--suspend", f"{switch} off", "--resume", f"{switch} on", "--suspend-after", "1s", policy="easy")
+
+    def off():
+        return [name for name, one in daemon.nodes().items() if one["state"] == "off"]
+    ruling.wait_for(lambda: len(off()) == 3)
+    assert all(one["reason"] == SWITCHED and "watts" not in one for one in daemon.nodes().values())
+    daemon.stop()
+    daemon.start()
+    assert len(off()) == 3
+    number = daemon.submit(*LONG, ranks=(2, 2))
+    ruling.wait_for(lambda: (tmp_path / "said").read_text().count("on ") == 2)
+    assert daemon.jobs()[number]["state"] == "waiting"
+    (tmp_path / "boots").touch()
+    daemon.wait_runs(number, 2)
+    assert len(off()) == 1 and (tmp_path / "said").read_text().count("on ") == 2
+    daemon.request("cancel", job=number)
+    daemon.wait_end(number, "cancelled")
+    ruling.wait_for(lambda: len(off()) == 3)
+    daemon.check()
+
+
+def test_a_host_that_is_switched_on_has_to_answer(net):
+    """On other hosts the command is not what counts, but that something can be started there."""
+    daemon = ruling.daemon_on(net, policy="easy")
+    daemon.options += ["--suspend", "true", "--resume", "true", "--suspend-after", "1"]
+    daemon.start()
+    try:
+        ruling.wait_for(lambda: {one["state"] for one in daemon.nodes().values()} == {"off"})
+        number = daemon.submit(*ruling.MOMENT, ranks=(2, 2))
+        daemon.wait_end(number)
+        assert [row["text"] for row in daemon.events(kind="node")].count(f"{net.names[1]} is up") >= 1
+    finally:
+        daemon.close()
+    daemon.check()
