@@ -59,7 +59,7 @@ def test_what_is_slow_is_left_soon(space):
     """The other settings take a hundred times as long, which nobody knows before: one iteration shows it. In runs as
     long as the others they took 43 %."""
     result, found = tune(space, "iterations=1500", "nap=2000", "width=16", "slow=100", options=())
-    assert settings(found) == {"width": 16} and found["runs"] > 0 and found["share"] < 0.2, result
+    assert settings(found) == {"width": 16} and found["runs"] > 0 and found["share"] < 0.3, result
 
 
 def test_a_phase_that_does_not_tell_how_far_it_is(space):
