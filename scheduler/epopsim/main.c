@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/epopsim/generate.h"
 #include "scheduler/epopsim/load.h"
 #include "scheduler/epopsim/options.h"
 #include "scheduler/epopsim/output.h"
@@ -76,6 +77,8 @@ int main(int argc, char **argv)
     struct options options;
     struct error error;
     int status = EXIT_DONE;
+    if (argc > 1 && !strcmp(argv[1], "generate"))
+        return term_finish(generate_main(argc - 1, argv + 1));
     if (options_parse(&options, argc, argv, &error)) {
         term_complain("%s (see epopsim --help)", error.text);
         status = EXIT_USAGE;

@@ -21,8 +21,6 @@
 #define COST_PER_BYTE 3.3e-10
 #define LATENCY       0.445
 
-#define MOST_NODES 1000000
-
 /* ---- Policies by their names -------------------------------------------------------------------- */
 
 int options_add_policy(struct options *options, char *word, struct error *error)
@@ -138,7 +136,7 @@ static int take_speedup(const struct option_row *row, struct options *options, c
     return 0;
 }
 
-static int take_seed(const struct option_row *row, struct options *options, const char *text, struct error *error)
+int options_take_seed(const struct option_row *row, struct options *options, const char *text, struct error *error)
 {
     (void)row;
     char *end;
@@ -183,7 +181,7 @@ static const struct option_row rows[] = {
     {"limit-factor", "FACTOR",
      "users' limits are the true times, multiplied by a factor from 1 to this\n(as the workload has them)",
      OPT_NUMBER(transform.limit_factor, 1, 1e6)},
-    {"seed", "N", "of all that is drawn (1)", OPT_OWN(take_seed)},
+    {"seed", "N", "of all that is drawn (1)", OPT_OWN(options_take_seed)},
     {"resize-cost", "BASE[,NODE[,BYTE]]",
      "seconds that a resize makes a job stand still: in all, for each node of\nthe larger size, and for each byte over "
      "the nodes of the smaller one\n(0.003,0.0012,3.3e-10: as measured)",
@@ -211,9 +209,10 @@ static const struct option_table table = {.rows = rows, .column = 34};
 void options_help(FILE *file)
 {
     fputs("Usage: epopsim [OPTIONS] WORKLOAD\n"
+          "       epopsim generate [OPTIONS]\n"
           "Runs a workload in virtual time, under one scheduling policy or several side by side.\n"
           "WORKLOAD: a trace in the Standard Workload Format, or JSON; either may be compressed by gzip; - is the\n"
-          "standard input.\n",
+          "standard input. generate prints a trace that is drawn from a model (epopsim generate --help).\n",
           file);
     options_print(file, &table);
     fputs("\nExamples:\n"

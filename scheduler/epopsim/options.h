@@ -10,6 +10,8 @@
 #include "scheduler/workload/transform.h"
 #include "terminal/options.h"
 
+#define MOST_NODES 1000000 /* of a machine */
+
 struct options {
     const char *workload;
     char **policies; /* NAME[,OPTION=VALUE...] each; owned */
@@ -27,6 +29,8 @@ struct options {
 /* -1: wrong usage. The policies are the caller's to free by options_free, in either case. */
 int options_parse(struct options *options, int argc, char **argv, struct error *error);
 void options_free(struct options *options);
+/* --seed, for a table's row. */
+int options_take_seed(const struct option_row *row, struct options *options, const char *text, struct error *error);
 void options_help(FILE *file);
 
 /* One policy more, NAME[,OPTION=VALUE...], which becomes the options' own, also on failure; NULL: no memory. */
