@@ -103,7 +103,17 @@ typedef struct epop_policy_job {
     double resize_latency; /* seconds from decision to commit, mean */
     int resizes;           /* that committed */
     int64_t earlier; /* a job of the same program, of which samples are that this one has not taken yet; 0: none */
+    /* When it would run under EASY backfilling, with every job at `wanted`; easy_end is after `now`, or it has ended
+     * there. */
+    double easy_start, easy_end;
 } epop_policy_job_t;
+
+/* What a job has under EASY backfilling, now or later. */
+typedef struct epop_policy_use {
+    const epop_policy_job_t *job; /* NULL: it has ended in truth */
+    double begin, end;
+    int nodes;
+} epop_policy_use_t;
 
 /* The state of a node. */
 typedef enum epop_policy_node_state { EPOP_NODE_IDLE, EPOP_NODE_BUSY, EPOP_NODE_DOWN } epop_policy_node_state_t;
@@ -131,6 +141,10 @@ typedef struct epop_policy_state {
      * byte per node of the smaller world. */
     double resize_base, resize_per_node, resize_per_byte;
     double power_cap; /* watts, 0: none */
+    /* The schedule that EASY backfilling would give the same jobs: those that are not over there, as far as it is
+     * planned. */
+    const epop_policy_use_t *easy_uses;
+    int easy_count;
 } epop_policy_state_t;
 
 /* Returns non-zero if `nodes` is accepted. Local. */

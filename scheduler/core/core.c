@@ -14,6 +14,7 @@
 #include "scheduler/core/plan.h"
 #include "scheduler/core/policy.h"
 #include "scheduler/core/text.h"
+#include "scheduler/core/yardstick.h"
 
 /* ---- The state ---------------------------------------------------------------------------------- */
 
@@ -26,6 +27,8 @@ struct core {
     struct epop_plan plan;
     int *chosen; /* what the last plan took, and will give back */
     size_t chosen_room;
+    bool flexible;         /* a job has come that is not rigid: until then a policy is held against nothing */
+    struct yardstick easy; /* from then on */
 };
 
 static double submitted(const epop_policy_job_t *job)
@@ -66,6 +69,7 @@ void core_destroy(struct core *core)
     job_queue_free(&core->waiting);
     jobs_free(&core->jobs);
     nodes_free(&core->nodes);
+    yardstick_free(&core->easy);
     free(core->chosen);
     free(core);
 }
@@ -93,6 +97,39 @@ static struct job *find_job(const struct core *core, int64_t id, struct error *e
     return job;
 }
 
+/* A job that runs here as it does there ends when it does here. */
+static void keep_running(struct core *core, double now)
+{
+    for (size_t i = 0; i < core->easy.count; i++) {
+        const struct yardstick_job *there = &core->easy.jobs[i];
+        const struct job *job = there->end > now || there->ended ? NULL : jobs_find(&core->jobs, there->id);
+        if (job && job->view.state != EPOP_POLICY_WAITS && job_is_as_wanted(job) &&
+            fabs(job->view.started - there->start) <= YARDSTICK_ROUNDED)
+            yardstick_goes_on(&core->easy, i, now);
+    }
+}
+
+/* What policies see of the schedule of EASY backfilling. */
+static void show_easy(struct core *core, double now)
+{
+    struct yardstick *easy = &core->easy;
+    int count = 0;
+    if (!core->flexible)
+        return;
+    keep_running(core, now);
+    yardstick_plan(easy, now, core->nodes.count - core->nodes.down);
+    for (size_t i = 0; i < easy->count; i++) {
+        const struct yardstick_job *from = &easy->jobs[i];
+        struct job *job = from->ended ? NULL : jobs_find(&core->jobs, from->id);
+        if (job)
+            job->view.easy_start = from->start, job->view.easy_end = from->end;
+        if (isfinite(from->start))
+            easy->uses[count++] = (epop_policy_use_t){job ? &job->view : NULL, from->start, from->end, from->nodes};
+    }
+    core->view.easy_uses = easy->uses;
+    core->view.easy_count = count;
+}
+
 /* Brings the view up to that time. */
 static void show_state(struct core *core, double now)
 {
@@ -106,6 +143,7 @@ static void show_state(struct core *core, double now)
     view->waiting_count = (int)core->waiting.count;
     for (int i = 0; i < view->running_count; i++)
         job_left_show((struct job *)view->running[i], now);
+    show_easy(core, now);
 }
 
 const epop_policy_state_t *core_state(struct core *core, double now)
@@ -190,13 +228,37 @@ static int check_submission(const struct core *core, const struct core_job *job,
     return check_job(core, job, error);
 }
 
+/* As it is by now, where all jobs were rigid. */
+static int begin_easy(struct core *core)
+{
+    for (size_t i = 0; i < core->running.count + core->waiting.count; i++) {
+        bool runs = i < core->running.count;
+        const epop_policy_job_t *job =
+            runs ? job_queue_items(&core->running)[i] : job_queue_items(&core->waiting)[i - core->running.count];
+        if (yardstick_add(&core->easy, job->id, job->wanted, job->limit))
+            return -1;
+        if (runs)
+            yardstick_started(&core->easy, job->id, job->started);
+    }
+    core->flexible = true;
+    return 0;
+}
+
+/* The schedule of EASY backfilling has it from now on, or from the first on that is not rigid. */
+static int follow_job(struct core *core, const struct core_job *given)
+{
+    if (!core->flexible && (given->kind == EPOP_RIGID || begin_easy(core)))
+        return given->kind == EPOP_RIGID ? 0 : -1;
+    return yardstick_add(&core->easy, given->id, given->wanted, given->limit);
+}
+
 int core_submit(struct core *core, double now, const struct core_job *given, struct error *error)
 {
     struct job *job;
     if (check_time(core, now, error) || check_submission(core, given, error))
         return -1;
     job = job_create(given, now);
-    if (!job || job_queue_reserve(&core->waiting, 1) || jobs_add(&core->jobs, job)) {
+    if (!job || job_queue_reserve(&core->waiting, 1) || follow_job(core, given) || jobs_add(&core->jobs, job)) {
         job_free(job);
         return error_memory(error);
     }
@@ -255,6 +317,7 @@ static void run_adopted(struct core *core, double now, struct job *job, const st
     if (place->target < place->nodes)
         core->view.coming += place->nodes - place->target;
     job_left_starts(job, place->started);
+    yardstick_started(&core->easy, view->id, place->started);
     job_left_show(job, now);
     job_queue_add(&core->running, job);
 }
@@ -445,6 +508,7 @@ int core_ended(struct core *core, double now, int64_t id, struct error *error)
     struct job *job = check_time(core, now, error) ? NULL : find_job(core, id, error);
     if (!job)
         return -1;
+    yardstick_ended(&core->easy, id, job_took(job, now), job_is_as_wanted(job), now);
     leave_queue(core, job);
     jobs_remove(&core->jobs, job);
     core->now = now;
@@ -459,6 +523,7 @@ int core_requeued(struct core *core, double now, int64_t id, struct error *error
     if (job_queue_reserve(&core->waiting, 1))
         return error_memory(error);
     leave_queue(core, job);
+    yardstick_again(&core->easy, id);
     job_waits(job);
     job_queue_add(&core->waiting, job);
     core->now = now;
@@ -556,6 +621,8 @@ int core_told(struct core *core, double now, int64_t id, double left, struct err
     if (!isfinite(left))
         return error_set(error, ERROR_FAILED, "job %lld: %g s left", (long long)id, left);
     job_left_told(job, now, left);
+    if (job_is_as_wanted(job))
+        yardstick_told(&core->easy, id, left < 0 ? job->view.limit : now - job->view.started + left, now);
     core->now = now;
     return 0;
 }
@@ -643,6 +710,7 @@ int core_node(struct core *core, int node, bool up, struct error *error)
         return error_set(error, ERROR_FAILED, "node %d %s: job %lld holds it", node, up ? "comes up" : "goes down",
                          (long long)core->nodes.items[node].job);
     nodes_set_up(&core->nodes, node, up);
+    core->easy.changed = true;
     return 0;
 }
 

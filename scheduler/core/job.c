@@ -1,6 +1,8 @@
 /* The jobs of the core: what is kept of each, the table of all, and the order of those that wait and those that run. */
 #include "scheduler/core/job.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +135,7 @@ void job_waits(struct job *job)
     view->started = view->resized = -1;
     view->nodes = view->target = view->asked = 0;
     view->left = view->limit;
+    job->area = 0;
     job->loop = 0;
     job->expected = samples_main_phase(&job->samples);
     samples_at(&job->samples, 0);
@@ -178,6 +181,23 @@ void job_remember(struct job *job, int64_t earlier, const epop_policy_sample_t *
     job->view.earlier = earlier;
     job->expected = samples_main_phase(&job->samples);
     show_phase(job);
+}
+
+bool job_is_as_wanted(const struct job *job)
+{
+    return job->view.state == EPOP_POLICY_WAITS || (job->area <= 0 && job->view.nodes == job->view.wanted);
+}
+
+/* At another size it may be that much more efficient. */
+#define EFFICIENT 1.15
+
+double job_took(const struct job *job, double now)
+{
+    const epop_policy_job_t *view = &job->view;
+    double stay = view->state == EPOP_POLICY_WAITS ? 0 : now - view->resized;
+    if (job_is_as_wanted(job))
+        return fmin(view->limit, stay);
+    return fmin(view->limit, EFFICIENT * (job->area + view->nodes * stay) / view->wanted);
 }
 
 int job_held(const struct job *job)
@@ -232,6 +252,7 @@ void job_left_phase(struct job *job, double now, int phase, const double *begins
 void job_left_resized(struct job *job, double now, double stall, int from, int to)
 {
     double seconds = now - job->as_of, scale = (double)from / to;
+    job->area += from * (now - job->view.resized);
     move_on(job, now, seconds > stall ? seconds - stall : 0);
     job->left = job->left > 0 ? job->left * scale : job->left;
     job->told = job->told > 0 ? job->told * scale : job->told;

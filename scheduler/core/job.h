@@ -3,6 +3,7 @@
 #define SCHEDULER_CORE_JOB_H
 
 #include <epop/policy.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct job {
     size_t node_room;
     double left, as_of;   /* while it runs: what was left at that time, at its size, by its user's limit */
     double told;          /* and by its progress, which counts; negative: it tells nothing */
+    double area;          /* node seconds before the present size */
     double stalled, late; /* sums of its resizes: seconds of stand-still, and from decision to commit */
     uint64_t planned;     /* the last plan that has a decision on it */
 };
@@ -48,6 +50,12 @@ void job_show_samples(struct job *job);
 
 /* A sample of that earlier job of the same program; there must be room for it. */
 void job_remember(struct job *job, int64_t earlier, const epop_policy_sample_t *sample);
+
+/* It waits, or has always had the nodes that its user wanted. */
+bool job_is_as_wanted(const struct job *job);
+
+/* Seconds that it would have taken at these, about so many where it had others; 0: it waits. */
+double job_took(const struct job *job, double now);
 
 /* How many it holds. */
 int job_held(const struct job *job);

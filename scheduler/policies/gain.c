@@ -23,6 +23,7 @@ static const epop_policy_option_t option_list[] = {
     {"efficiency", "0.7", "taken at the nodes that were asked for, where nothing was measured"},
     {"marginal", "0.05", "speedup that each further node of a growth has to bring"},
     {"fairness", "0.25", "how much the nodes that a user holds count against its jobs, from 0 to 1"},
+    {"firm", "0", "1: starts are held against those of EASY backfilling, which are promised; 0: they are not"},
     {NULL, NULL, NULL},
 };
 
@@ -35,7 +36,7 @@ static const struct {
     {offsetof(struct gain_options, stay), 1, 1e9},        {offsetof(struct gain_options, stay_costs), 0, 1e6},
     {offsetof(struct gain_options, slack), 0, 10},        {offsetof(struct gain_options, ahead), 0, 1e9},
     {offsetof(struct gain_options, efficiency), 0.01, 1}, {offsetof(struct gain_options, marginal), 0, 1},
-    {offsetof(struct gain_options, fairness), 0, 1},
+    {offsetof(struct gain_options, fairness), 0, 1},      {offsetof(struct gain_options, firm), 0, 1},
 };
 
 /* Policies' `option`. */
@@ -265,10 +266,139 @@ static bool is_too_large(const struct gain_round *round, const epop_policy_job_t
     return least > round->state->node_count - round->state->down || least > round->most;
 }
 
+/*
+ * With firm=1: no job is to start later than EASY backfilling would start it, which the state says. When that time has
+ * come it gets its nodes, from others where they can shrink. Before, a job starts on what that schedule gives to jobs
+ * that run here or are done, as what it leaves idle is for jobs that come; and beside what was promised.
+ */
+#define LEAD 0.001 /* seconds: sums of times are rounded */
+
+static bool is_promised(const struct gain_round *round, const epop_policy_job_t *job)
+{
+    return job->reserved >= 0 && job->reserved <= round->state->now + LEAD;
+}
+
+static bool is_due(const struct gain_round *round, const epop_policy_job_t *job)
+{
+    return is_promised(round, job) || job->easy_start <= round->state->now + LEAD;
+}
+
+/* What it asks for, from idle nodes or others. */
+static bool give_due(struct gain_round *round, struct gain_job *job, int nodes)
+{
+    int missing = nodes - round->free - round->coming;
+    char why[64];
+    if (nodes <= round->free)
+        return start_now(round, job, nodes, "its turn");
+    snprintf(why, sizeof why, "it is the turn of job %lld", (long long)job->job->id);
+    gain_job_set(job, nodes);
+    round->due = is_promised(round, job->job) ? NULL : job;
+    bool there = missing <= 0 || gain_round_free_nodes(round, missing, INFINITY, false, why);
+    round->due = NULL;
+    if (!there)
+        return false;
+    round->coming = missing > 0 ? 0 : -missing;
+    round->free = 0;
+    struct gain_job *made = gain_round_start(round, job, nodes);
+    if (made)
+        made->held = true;
+    return made;
+}
+
+/* What others were promised comes first, unless its own time has come. */
+static bool serve_due(struct gain_round *round, const epop_policy_job_t *waiting)
+{
+    struct gain_job job = gain_job_of(waiting, round->state, round->options);
+    bool promised = is_promised(round, waiting);
+    for (int i = 0; i < round->running; i++)
+        round->jobs[i].movable = round->jobs[i].movable || round->jobs[i].bound > 0;
+    for (int nodes = job.top; nodes > 0; nodes = gain_job_flexible(waiting) ? gain_job_fit(&job, nodes * 3 / 4) : 0)
+        if (((promised && nodes == job.top) || gain_round_in_room(round, &job, nodes)) && give_due(round, &job, nodes))
+            return true;
+    return false;
+}
+
+static bool serve_early(struct gain_round *round, const epop_policy_job_t *waiting)
+{
+    struct gain_job job = gain_job_of(waiting, round->state, round->options);
+    if (job.top > 0 && job.top <= round->free && gain_round_safe(round, &job, job.top))
+        return start_now(round, &job, job.top, "its turn");
+    return gain_round_make_room(round, &job);
+}
+
+static bool is_planned(const struct gain_round *round, const epop_policy_job_t *job)
+{
+    for (int i = round->running; i < round->count; i++)
+        if (round->jobs[i].job == job)
+            return true;
+    return false;
+}
+
+/* The first of the queue there: no job that comes later can delay it. */
+static void promise_head(struct gain_round *round)
+{
+    const epop_policy_state_t *state = round->state;
+    int i = 0;
+    while (i < state->easy_count && state->easy_uses[i].begin <= state->now + LEAD)
+        i++;
+    const epop_policy_job_t *head = i < state->easy_count ? state->easy_uses[i].job : NULL;
+    if (head && head->state == EPOP_POLICY_WAITS && head->reserved < 0 && !is_planned(round, head))
+        gain_round_promise(round, head);
+}
+
+static void tell_promise(struct gain_round *round)
+{
+    const epop_policy_job_t *head = round->head;
+    if (head && !is_planned(round, head))
+        epop_plan_reserve(round->plan, head, head->wanted, round->head_at,
+                          "no job that comes later can delay it: %d nodes in %.0f s", head->wanted,
+                          round->head_at - round->state->now);
+}
+
+static void serve_all_due(struct gain_round *round, bool promised)
+{
+    for (int i = 0; i < round->state->waiting_count; i++) {
+        const epop_policy_job_t *job = round->state->waiting[i];
+        if (!is_too_large(round, job) && is_due(round, job) && is_promised(round, job) == promised)
+            serve_due(round, job);
+    }
+}
+
+/* False: nothing runs, and nothing is to start later. */
+static bool serve_beside_easy(struct gain_round *round)
+{
+    const epop_policy_state_t *state = round->state;
+    double next = INFINITY;
+    round->firm = true;
+    serve_all_due(round, true);
+    promise_head(round);
+    serve_all_due(round, false);
+    for (int i = 0; i < state->waiting_count; i++) {
+        const epop_policy_job_t *job = state->waiting[i];
+        if (is_too_large(round, job))
+            continue;
+        if (!is_due(round, job) && (round->free > 0 || round->effort > 0) && serve_early(round, job))
+            continue;
+        if (job->easy_start > state->now + LEAD)
+            next = fmin(next, job->easy_start);
+        if (job->reserved > state->now + LEAD)
+            next = fmin(next, job->reserved);
+    }
+    if (isfinite(next))
+        epop_plan_wake(round->plan, next);
+    if (round->count == 0 && !isfinite(next))
+        return false;
+    tell_promise(round);
+    return true;
+}
+
 static void serve_queue(struct gain_round *round)
 {
     const epop_policy_state_t *state = round->state;
     int i = 0;
+    if (round->options->firm > 0 && state->easy_uses && serve_beside_easy(round))
+        return;
+    round->firm = false;
     while (i < state->waiting_count &&
            (is_too_large(round, state->waiting[i]) || serve_in_turn(round, state->waiting[i])))
         i++;

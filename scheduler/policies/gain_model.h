@@ -19,6 +19,7 @@ struct gain_options {
     double ahead;      /* seconds before a phase in which nodes are given back for it */
     double efficiency; /* taken at `wanted` nodes where nothing was measured */
     double marginal;   /* speedup that each further node has to bring */
+    double firm;       /* 1: starts are held against those of EASY backfilling; 0: not */
     double fairness;   /* 0: users are not looked at; 1: who holds twice the share counts half */
 };
 

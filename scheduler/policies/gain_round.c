@@ -181,6 +181,7 @@ void gain_round_end(struct gain_round *round)
     free(round->jobs);
     free(round->steps);
     free(round->ends);
+    free(round->spares);
 }
 
 static bool enlarge_round(struct gain_round *round)
@@ -207,6 +208,7 @@ struct gain_job *gain_round_start(struct gain_round *round, const struct gain_jo
     made->from = 0;
     gain_job_set(made, nodes);
     round->end_count = 0;
+    round->spare_count = 0;
     return made;
 }
 
@@ -291,6 +293,173 @@ double gain_round_soon(struct gain_round *round, int nodes, int *extra)
     return fmin(now, fmax(fast, seconds_to_drain(round)));
 }
 
+/* ---- Beside the schedule of EASY backfilling ---------------------------------------------------- */
+
+#define ROUNDED 1e-3 /* seconds: sums of times are rounded */
+
+/* What it cannot give back before its end. */
+static int fixed_nodes(const struct gain_job *job, int nodes)
+{
+    int least = gain_job_grows(job->job) ? gain_job_above(job, 0) : nodes;
+    return least > 0 && least < nodes ? least : nodes;
+}
+
+static bool is_made(const struct gain_round *round, const epop_policy_job_t *job)
+{
+    if (!job || job->state != EPOP_POLICY_WAITS || (round->trying && round->due->job == job))
+        return true;
+    for (int i = round->running; i < round->count; i++)
+        if (round->jobs[i].job == job)
+            return true;
+    return false;
+}
+
+static int by_moment(const void *a, const void *b)
+{
+    const struct gain_spare *x = a, *y = b;
+    return x->time < y->time ? -1 : x->time > y->time;
+}
+
+/* When it is to start, as it was told or is now; infinite: it was promised nothing. */
+static double promised_at(const struct gain_round *round, const epop_policy_job_t *job)
+{
+    if (job == round->head)
+        return round->head_at;
+    return job->reserved < 0 ? INFINITY : fmax(job->reserved, round->state->now);
+}
+
+static void add_change(struct gain_round *round, double time, int nodes, int room)
+{
+    round->spares[round->spare_count++] = (struct gain_spare){fmax(time, 0), nodes, room};
+}
+
+static void add_job(struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    int fixed = fixed_nodes(job, nodes);
+    double end = nodes == job->nodes ? seconds_to_end(job) : gain_job_seconds(job, nodes);
+    if (job->from && nodes < job->nodes)
+        end += gain_job_takes(job, round->state, nodes);
+    add_change(round, 0, -fixed, -fixed);
+    add_change(round, end, fixed, fixed);
+}
+
+/* Changes, which are then summed up. */
+static bool find_spares(struct gain_round *round)
+{
+    const epop_policy_state_t *state = round->state;
+    free(round->spares);
+    round->spare_count = 0;
+    round->spares =
+        calloc(2 * (size_t)(state->easy_count + round->count + state->waiting_count) + 3, sizeof *round->spares);
+    if (!round->spares)
+        return false;
+    add_change(round, 0, 0, state->node_count - state->down);
+    for (int i = 0; i < state->easy_count; i++) {
+        const epop_policy_use_t *use = &state->easy_uses[i];
+        if (!is_made(round, use->job))
+            continue;
+        add_change(round, use->begin - state->now, use->nodes, 0);
+        add_change(round, use->end - state->now, -use->nodes, 0);
+    }
+    for (int i = 0; i < state->waiting_count; i++) {
+        const epop_policy_job_t *job = state->waiting[i];
+        double at = promised_at(round, job) - state->now;
+        if (!isfinite(at) || is_made(round, job))
+            continue;
+        add_change(round, at, 0, -job->wanted);
+        add_change(round, at + job->limit, 0, job->wanted);
+    }
+    for (int i = 0; i < round->count; i++)
+        add_job(round, &round->jobs[i], round->trying ? round->jobs[i].trial : round->jobs[i].nodes);
+    if (round->trying)
+        add_job(round, round->due, round->due->trial);
+    qsort(round->spares, (size_t)round->spare_count, sizeof *round->spares, by_moment);
+    for (int i = 1; i < round->spare_count; i++)
+        round->spares[i].nodes += round->spares[i - 1].nodes, round->spares[i].room += round->spares[i - 1].room;
+    return true;
+}
+
+/* The job's own at a time: what it has under EASY backfilling, or what it was promised. */
+static int own_nodes(const struct gain_round *round, const epop_policy_job_t *job, bool spare, double time)
+{
+    double begin = spare ? job->easy_start : promised_at(round, job);
+    double end = spare ? job->easy_end : begin + job->limit;
+    time += round->state->now;
+    return time >= begin && time < end ? job->wanted : 0;
+}
+
+/* The nodes are there from `begin` to `end`, of what is spare or else beside what was promised. `job`: NULL, or one
+ * that waits. */
+static bool is_there(struct gain_round *round, const epop_policy_job_t *job, bool spare, double begin, double end,
+                     int nodes)
+{
+    if (!round->spare_count && !find_spares(round))
+        return false;
+    for (int i = 0; i < round->spare_count && round->spares[i].time < end - ROUNDED; i++) {
+        const struct gain_spare *at = &round->spares[i];
+        double until = i + 1 < round->spare_count ? round->spares[i + 1].time : INFINITY;
+        int own = job ? own_nodes(round, job, spare, at->time) : 0;
+        if (until > at->time + ROUNDED && until > begin + ROUNDED && (spare ? at->nodes : at->room) + own < nodes)
+            return false;
+    }
+    return true;
+}
+
+bool gain_round_in_room(struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    return is_there(round, job->job, false, 0, gain_job_seconds(job, nodes), fixed_nodes(job, nodes));
+}
+
+bool gain_round_safe(struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    return !round->firm || (is_there(round, job->job, true, 0, gain_job_seconds(job, nodes), fixed_nodes(job, nodes)) &&
+                            gain_round_in_room(round, job, nodes));
+}
+
+double gain_round_promise(struct gain_round *round, const epop_policy_job_t *job)
+{
+    double at = fmax(0, job->easy_start - round->state->now);
+    if (!round->spare_count && !find_spares(round))
+        return INFINITY;
+    for (int i = 0; !is_there(round, NULL, false, at, at + job->limit, job->wanted); i++) {
+        while (i < round->spare_count && round->spares[i].time <= at)
+            i++;
+        if (i >= round->spare_count)
+            return INFINITY;
+        at = round->spares[i].time;
+    }
+    round->head = job;
+    round->head_at = round->state->now + at;
+    round->spare_count = 0;
+    return at;
+}
+
+/* After all that is on trial, and with `job` at so many nodes, what was promised still is there. */
+static bool holds_promises(struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    struct gain_job starts = *job;
+    bool holds = true;
+    starts.trial = nodes;
+    round->due = &starts;
+    round->trying = true;
+    holds = find_spares(round);
+    for (int i = 0; holds && i < round->spare_count; i++)
+        if (i + 1 == round->spare_count || round->spares[i + 1].time > round->spares[i].time + ROUNDED)
+            holds = round->spares[i].room >= 0;
+    round->trying = false;
+    round->due = NULL;
+    round->spare_count = 0;
+    return holds;
+}
+
+/* What shrinks ends later. */
+static bool may_end_later(struct gain_round *round, const struct gain_job *job, int to)
+{
+    double cost = job->from ? gain_job_takes(job, round->state, to) : 0;
+    double end = cost + gain_job_seconds(job, to);
+    return is_there(round, NULL, false, seconds_to_end(job), end, fixed_nodes(job, to));
+}
+
 /* ---- Room for a job ----------------------------------------------------------------------------- */
 
 /*
@@ -317,8 +486,10 @@ static bool is_donor(const struct gain_job *job)
 
 /* Before a promised start a donor that ends later than it gives freely: it holds no more nodes then than before. One
  * that ends before may be delayed up to the deadline, for a job that ends before, too. */
-static bool may_give(const struct gain_round *round, const struct gain_job *job, int to, bool past)
+static bool may_give(struct gain_round *round, const struct gain_job *job, int to, bool past)
 {
+    if (round->firm && !may_end_later(round, job, to))
+        return false;
     if (!round->blocked || gain_round_fast(job) > round->shadow)
         return true;
     double cost = job->from ? gain_job_takes(job, round->state, to) : 0;
@@ -346,18 +517,19 @@ static double loss_of(const struct gain_round *round, const struct gain_job *job
     return job->weight * delay - round->price * saved;
 }
 
-/* The next smaller size of a donor, about a quarter less at most; 0: it has none. */
-static int next_smaller(const struct gain_job *job, int needed)
+/* The next smaller size of a donor, about a quarter less at most; 0: it has none. Beside promises to the last node. */
+static int next_smaller(const struct gain_round *round, const struct gain_job *job, int needed)
 {
     int step = job->trial / 4 > 1 ? job->trial / 4 : 1;
-    return gain_job_fit(job, job->trial - (step < needed ? step : needed));
+    int to = gain_job_fit(job, job->trial - (step < needed ? step : needed)), least = gain_job_above(job, 0);
+    return to > 0 || !round->firm || least >= job->trial ? to : least;
 }
 
 /* What a donor could give next. */
-static struct gain_step step_of(const struct gain_round *round, int index, int needed, const struct offer *offer)
+static struct gain_step step_of(struct gain_round *round, int index, int needed, const struct offer *offer)
 {
     const struct gain_job *job = &round->jobs[index];
-    struct gain_step step = {.job = index, .to = next_smaller(job, needed), .asked = needed, .price = INFINITY};
+    struct gain_step step = {.job = index, .to = next_smaller(round, job, needed), .asked = needed, .price = INFINITY};
     if (step.to <= 0 || !may_give(round, job, step.to, offer->past) || ends_first(round, job, offer, step.to))
         return step;
     step.loss = loss_of(round, job, step.to, offer->during);
@@ -473,6 +645,8 @@ static double end_without_room(struct gain_round *round, const struct gain_job *
     double wait = grows ? gain_round_when(round, job->top, NULL) : gain_round_soon(round, job->top, NULL);
     if (round->blocked)
         wait = fmax(wait, round->shadow);
+    if (round->firm)
+        wait = fmin(wait, fmax(0, job->job->easy_start - round->state->now));
     return wait + gain_job_seconds(job, job->top);
 }
 
@@ -512,7 +686,7 @@ static struct offer best_offer(struct gain_round *round, const struct gain_job *
     struct offer best = {.cost = INFINITY};
     for (int i = 0; i < count; i++) {
         struct offer offer = weigh_size(round, job, sizes[i]);
-        if (is_possible(job, &offer, done) && offer.cost < best.cost)
+        if (is_possible(job, &offer, done) && offer.cost < best.cost && gain_round_safe(round, job, offer.nodes))
             best = offer;
     }
     return best;
@@ -544,6 +718,8 @@ static bool settle_offer(struct gain_round *round, struct gain_job *job, const s
 {
     int now = round->free, later = round->coming;
     collect_nodes(round, offer);
+    if (round->firm && !holds_promises(round, job, offer->nodes))
+        return false;
     char why[64];
     snprintf(why, sizeof why, "makes room for job %lld", (long long)job->job->id);
     take_trials(round, why, &now, &later);
@@ -575,7 +751,7 @@ bool gain_round_free_nodes(struct gain_round *round, int nodes, double worth, bo
     struct offer offer = {.needed = nodes, .during = INFINITY};
     int given = 0;
     double loss = collect_nodes(round, &offer);
-    bool all = isfinite(loss) && loss <= worth;
+    bool all = isfinite(loss) && loss <= worth && (!round->due || holds_promises(round, round->due, round->due->nodes));
     if (!all && !some)
         return false;
     take_trials(round, why, &given, &given);

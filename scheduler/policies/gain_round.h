@@ -22,6 +22,13 @@ struct gain_step {
     double loss, price;
 };
 
+/* What may be taken for good from then on. */
+struct gain_spare {
+    double time; /* seconds from now */
+    int nodes;   /* of what EASY backfilling has given to jobs that run or have ended */
+    int room;    /* beside what was promised */
+};
+
 struct gain_round {
     const struct gain_options *options;
     const epop_policy_state_t *state;
@@ -42,7 +49,14 @@ struct gain_round {
     bool blocked;    /* a job waits that cannot be helped */
     double price;    /* what a node-second is worth to the jobs that wait */
     int effort;      /* donors that may be looked at still: bounds the time that a decision takes */
-    struct gain_step *steps; /* of donors: room for all jobs */
+    struct gain_step *steps;       /* of donors: room for all jobs */
+    bool firm;                     /* starts are held against those of EASY backfilling */
+    struct gain_spare *spares;     /* by time */
+    int spare_count;               /* 0: to be found anew */
+    const epop_policy_job_t *head; /* that is promised a start in this plan; NULL: none */
+    double head_at;                /* when */
+    const struct gain_job *due;    /* that nodes are freed for; NULL: none that is held against promises */
+    bool trying;                   /* jobs have their trials, and `due` has started */
 };
 
 /* 0, or -1: no memory. */
@@ -61,6 +75,15 @@ double gain_round_soon(struct gain_round *round, int nodes, int *extra);
 
 /* Seconds that a job needs then. */
 double gain_round_fast(const struct gain_job *job);
+
+/* Whether a start leaves what it is that EASY backfilling has idle, or gives to jobs that wait still. */
+bool gain_round_safe(struct gain_round *round, const struct gain_job *job, int nodes);
+
+/* Whether it leaves what was promised to others. */
+bool gain_round_in_room(struct gain_round *round, const struct gain_job *job, int nodes);
+
+/* Promises it a start, as soon as EASY backfilling gives it one and there is room: seconds from now; infinite: none. */
+double gain_round_promise(struct gain_round *round, const epop_policy_job_t *job);
 
 /* Makes room for a job that waits: of idle nodes, nodes that come, and those that other jobs can spare, at the size at
  * which the job gains most over what the others lose. True: the job has become one of the round's jobs (it starts now,

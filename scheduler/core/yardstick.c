@@ -1,0 +1,250 @@
+/* EASY backfilling ahead: from the jobs that run there, to the start of each that waits. */
+#include "scheduler/core/yardstick.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/array.h"
+
+/* So many jobs of its queue are planned ahead: bounds the time that a plan takes. */
+#define PLANNED 100
+
+void yardstick_free(struct yardstick *yardstick)
+{
+    free(yardstick->jobs);
+    free(yardstick->uses);
+    *yardstick = (struct yardstick){0};
+}
+
+int yardstick_add(struct yardstick *yardstick, int64_t id, int nodes, double seconds)
+{
+    size_t more = yardstick->count + 1;
+    if (array_reserve(&yardstick->jobs, &yardstick->room, more, sizeof *yardstick->jobs) ||
+        array_reserve(&yardstick->uses, &yardstick->uses_room, more, sizeof *yardstick->uses))
+        return -1;
+    yardstick->jobs[yardstick->count++] =
+        (struct yardstick_job){.id = id, .nodes = nodes, .seconds = seconds, .start = INFINITY, .end = INFINITY};
+    yardstick->changed = true;
+    return 0;
+}
+
+static struct yardstick_job *find(struct yardstick *yardstick, int64_t id)
+{
+    for (size_t i = yardstick->count; i-- > 0;)
+        if (yardstick->jobs[i].id == id)
+            return &yardstick->jobs[i];
+    return NULL;
+}
+
+static void set_start(struct yardstick_job *job, double start)
+{
+    job->start = start;
+    job->end = start + job->seconds;
+}
+
+void yardstick_again(struct yardstick *yardstick, int64_t id)
+{
+    struct yardstick_job *job = find(yardstick, id);
+    if (job)
+        set_start(job, INFINITY);
+    yardstick->changed = true;
+}
+
+void yardstick_started(struct yardstick *yardstick, int64_t id, double start)
+{
+    struct yardstick_job *job = find(yardstick, id);
+    if (job)
+        set_start(job, start);
+    yardstick->changed = true;
+}
+
+/* As long as that at its wanted nodes, as is known now. */
+static void set_seconds(struct yardstick *yardstick, struct yardstick_job *job, double seconds, double now)
+{
+    if (fabs(seconds - job->seconds) <= 1e-6 * job->seconds)
+        return;
+    job->seconds = fmax(seconds, 0);
+    if (job->start <= now) {
+        double end = job->start + job->seconds;
+        job->end = end < now + YARDSTICK_ROUNDED ? now : end;
+    }
+    yardstick->changed = true;
+}
+
+void yardstick_told(struct yardstick *yardstick, int64_t id, double seconds, double now)
+{
+    struct yardstick_job *job = find(yardstick, id);
+    if (!job)
+        return;
+    job->told = true;
+    set_seconds(yardstick, job, seconds, now);
+}
+
+void yardstick_ended(struct yardstick *yardstick, int64_t id, double seconds, bool exact, double now)
+{
+    struct yardstick_job *job = find(yardstick, id);
+    if (!job)
+        return;
+    job->ended = true;
+    if (exact || !job->told)
+        set_seconds(yardstick, job, seconds, now);
+}
+
+void yardstick_goes_on(struct yardstick *yardstick, size_t place, double now)
+{
+    yardstick->jobs[place].end = now + YARDSTICK_ROUNDED;
+    for (size_t i = 0; i < yardstick->count; i++)
+        if (yardstick->jobs[i].start > yardstick->seen)
+            set_start(&yardstick->jobs[i], INFINITY);
+    yardstick->changed = true;
+}
+
+/* ---- The plan ----------------------------------------------------------------------------------- */
+
+static void drop_over(struct yardstick *yardstick, double now)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < yardstick->count; i++) {
+        const struct yardstick_job *job = &yardstick->jobs[i];
+        bool over = job->end <= now || (job->ended && job->seconds <= 0);
+        if (!over)
+            yardstick->jobs[kept++] = *job;
+    }
+    yardstick->count = kept;
+}
+
+/* What is planned with: those that run, by their ends, and those that wait. */
+struct ahead {
+    struct yardstick_job **running, **waiting;
+    size_t runs, waits;
+    int idle, up;
+    double time;
+};
+
+static int by_end(const void *one, const void *other)
+{
+    const struct yardstick_job *a = *(struct yardstick_job *const *)one, *b = *(struct yardstick_job *const *)other;
+    return (a->end > b->end) - (a->end < b->end);
+}
+
+static void insert_running(struct ahead *ahead, struct yardstick_job *job)
+{
+    size_t at = ahead->runs++;
+    for (; at > 0 && ahead->running[at - 1]->end > job->end; at--)
+        ahead->running[at] = ahead->running[at - 1];
+    ahead->running[at] = job;
+}
+
+static void start_job(struct ahead *ahead, size_t place)
+{
+    struct yardstick_job *job = ahead->waiting[place];
+    set_start(job, ahead->time);
+    ahead->idle -= job->nodes;
+    insert_running(ahead, job);
+    ahead->waiting[place] = NULL;
+}
+
+/* The first one that does not fit. */
+static size_t start_in_order(struct ahead *ahead, size_t place)
+{
+    for (; place < ahead->waits; place++) {
+        const struct yardstick_job *job = ahead->waiting[place];
+        if (!job || job->nodes > ahead->up)
+            continue;
+        if (job->nodes > ahead->idle)
+            break;
+        start_job(ahead, place);
+    }
+    return place;
+}
+
+static void backfill(struct ahead *ahead, size_t head)
+{
+    double shadow = ahead->time;
+    int there = ahead->idle;
+    size_t i = 0;
+    for (; i < ahead->runs && (there < ahead->waiting[head]->nodes || ahead->running[i]->end <= shadow); i++) {
+        shadow = ahead->running[i]->end;
+        there += ahead->running[i]->nodes;
+    }
+    int extra = there - ahead->waiting[head]->nodes;
+    for (size_t place = head + 1; place < ahead->waits && ahead->idle > 0; place++) {
+        const struct yardstick_job *job = ahead->waiting[place];
+        if (!job || job->nodes > ahead->idle)
+            continue;
+        bool ends = ahead->time + job->seconds <= shadow;
+        if (!ends && job->nodes > extra)
+            continue;
+        extra -= ends ? 0 : job->nodes;
+        start_job(ahead, place);
+    }
+}
+
+/* To the next end, and all at that time. */
+static bool next_end(struct ahead *ahead)
+{
+    size_t ended = 0;
+    if (!ahead->runs)
+        return false;
+    ahead->time = ahead->running[0]->end;
+    while (ended < ahead->runs && ahead->running[ended]->end <= ahead->time)
+        ahead->idle += ahead->running[ended++]->nodes;
+    ahead->runs -= ended;
+    memmove(ahead->running, ahead->running + ended, ahead->runs * sizeof(*ahead->running));
+    return true;
+}
+
+/* Starts what can start at that time; the first that waits on. */
+static size_t pass(struct ahead *ahead, size_t head)
+{
+    head = start_in_order(ahead, head);
+    if (head < ahead->waits)
+        backfill(ahead, head);
+    return head;
+}
+
+/* All that wait are looked at now, and few of them ahead. The time until which nothing else can start. */
+static double play(struct ahead *ahead)
+{
+    size_t head = pass(ahead, 0);
+    bool all = ahead->waits <= head + PLANNED;
+    double known = all || !ahead->runs ? INFINITY : ahead->running[0]->end;
+    ahead->waits = all ? ahead->waits : head + PLANNED;
+    while (head < ahead->waits && next_end(ahead))
+        head = pass(ahead, head);
+    return known;
+}
+
+static void sort_out(struct yardstick *yardstick, struct ahead *ahead, double now)
+{
+    for (size_t i = 0; i < yardstick->count; i++) {
+        struct yardstick_job *job = &yardstick->jobs[i];
+        if (job->start <= now) {
+            ahead->running[ahead->runs++] = job;
+            ahead->idle -= job->nodes;
+            continue;
+        }
+        set_start(job, INFINITY);
+        ahead->waiting[ahead->waits++] = job;
+    }
+    qsort(ahead->running, ahead->runs, sizeof(*ahead->running), by_end);
+}
+
+void yardstick_plan(struct yardstick *yardstick, double now, int up)
+{
+    drop_over(yardstick, now);
+    yardstick->seen = now;
+    if (!yardstick->changed && now < yardstick->known)
+        return;
+    struct ahead ahead = {.idle = up, .up = up, .time = now};
+    ahead.running = malloc((yardstick->count + 1) * sizeof(*ahead.running));
+    ahead.waiting = malloc((yardstick->count + 1) * sizeof(*ahead.waiting));
+    if (ahead.running && ahead.waiting) {
+        sort_out(yardstick, &ahead, now);
+        yardstick->known = play(&ahead);
+        yardstick->changed = false;
+    }
+    free(ahead.running);
+    free(ahead.waiting);
+}

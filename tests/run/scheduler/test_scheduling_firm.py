@@ -1,0 +1,51 @@
+"""gain,firm=1 beside EASY backfilling, in windows of drawn jobs: what was promised holds, and short jobs wait no longer."""
+
+import json
+
+import job
+import pytest
+
+EPOPSIM = job.BUILD / "bin/epopsim"
+LOADS = ("0.5", "0.7", "0.85", "0.9", "1.0", "1.2")
+PROMISE = 5  # seconds that a start may be late: what resizes take
+
+
+def window(space, seed, share):
+    """The runs of easy and gain,firm=1 on 300 drawn jobs."""
+    trace = space.directory / "drawn.swf"
+    trace.write_text(space.start([EPOPSIM, "generate", "--nodes", "256", "--jobs", "300", "--seed", str(seed)]).wait().out)
+    result = space.start([EPOPSIM, "--quiet", "--output", "-", "--policy", "easy", "--policy", "gain,firm=1", "--load", LOADS[seed % 6],
+                          "--malleable", share, "--seed", str(seed), trace]).wait()
+    assert result.status == 0 and result.err == "", result
+    return json.loads(result.out)["runs"]
+
+
+@pytest.mark.parametrize("share", ["0.25", "0.5", "1"])
+@pytest.mark.parametrize("seed", [1, 4, 6])
+def test_no_worse_than_easy_and_promises_hold(space, seed, share):
+    easy, firm = window(space, seed, share)
+    assert firm["metrics"]["mean_slowdown"] <= 1.03 * easy["metrics"]["mean_slowdown"]
+    starts = {each["id"]: each["start"] for each in firm["jobs"]}
+    first = {}
+    for each in firm["decisions"]:
+        if each["kind"] == "reserve":
+            first.setdefault(each["job"], each["at"])
+    late = {number: starts[number] - at for number, at in first.items() if starts[number] > at + PROMISE}
+    assert first and not late, late
+
+
+def job_of(number, submit, nodes, seconds, kind="rigid", **more):
+    return {"id": number, "submit": submit, "kind": kind, "nodes": nodes, "phases": [{"seconds": seconds * nodes}], **more}
+
+
+def test_short_jobs_do_not_land_behind_one_of_the_whole_machine(space):
+    """The malleable job would be done early and let the whole machine's job begin, in whose time the short ones come."""
+    jobs = [job_of(1, 0, 8, 4000, "malleable", min=2, max=16), job_of(2, 1, 16, 20000),
+            *(job_of(number, 2500 + number, 4, 10) for number in range(3, 8))]
+    path = space.directory / "whole.json"
+    path.write_text(json.dumps({"schema": "epop.workload", "version": 1, "machine": {"nodes": 16}, "jobs": jobs}))
+    result = space.start([EPOPSIM, "--quiet", "--output", "-", "--policy", "easy", "--policy", "gain", "--policy", "gain,firm=1", path]).wait()
+    assert result.status == 0, result
+    waits = [max(each["wait"] for each in run["jobs"] if each["id"] > 2) for run in json.loads(result.out)["runs"]]
+    easy, gain, firm = waits
+    assert gain > 10000 and firm <= easy + PROMISE, waits
