@@ -403,7 +403,7 @@ static void complete_measure(cJSON *request, const struct options *arguments)
         cJSON_AddNumberToObject(request, "keep", arguments->keep);
 }
 
-#define SUMS 8 /* columns */
+#define SUMS 9 /* columns */
 
 /* The columns that phases and loops have in common. */
 struct sum_cells {
@@ -415,9 +415,9 @@ static void fill_sums(const cJSON *element, struct sum_cells *cells, const char 
     static const struct {
         const char *name, *format;
         bool of_mtct;
-    } columns[SUMS] = {{"iterations", "%.0f", false},  {"rate", "%.4g", false}, {"loop_seconds", "%.3f", false},
-                       {"mpi_seconds", "%.3f", false}, {"mean", "%.4g", true},  {"variance", "%.3g", true},
-                       {"min", "%.4g", true},          {"max", "%.4g", true}};
+    } columns[SUMS] = {{"iterations", "%.0f", false},  {"rate", "%.4g", false},      {"loop_seconds", "%.3f", false},
+                       {"mpi_seconds", "%.3f", false}, {"imbalance", "%.3f", false}, {"mean", "%.4g", true},
+                       {"variance", "%.3g", true},     {"min", "%.4g", true},        {"max", "%.4g", true}};
     const cJSON *mtct = cJSON_GetObjectItem(element, "mtct");
     for (int i = 0; i < SUMS; i++)
         row[i] = term_figure(columns[i].of_mtct ? mtct : element, columns[i].name, columns[i].format, cells->text[i]);
@@ -437,8 +437,8 @@ static void add_phase_row(struct term_table *table, const cJSON *element)
 
 static void print_phases(const cJSON *elements)
 {
-    static const char *const titles[] = {"PHASE", "PC",   "SIZE",     "RANKS", "ITERATIONS", "RATE", "LOOP",
-                                         "MPI",   "MTCT", "VARIANCE", "MIN",   "MAX",        "TREND"};
+    static const char *const titles[] = {"PHASE", "PC",        "SIZE", "RANKS",    "ITERATIONS", "RATE", "LOOP",
+                                         "MPI",   "IMBALANCE", "MTCT", "VARIANCE", "MIN",        "MAX",  "TREND"};
     struct term_table *table = term_table_new(5 + SUMS, titles);
     const cJSON *element;
     cJSON_ArrayForEach(element, elements) add_phase_row(table, element);
@@ -462,31 +462,50 @@ static void add_loop_row(struct term_table *table, const cJSON *loop)
 
 static void print_loops(const cJSON *loops)
 {
-    static const char *const titles[] = {"LOOP", "CALL", "NUMBER", "WITHIN",   "SIZE", "RANKS", "ITERATIONS", "RATE",
-                                         "TLT",  "TMT",  "MTCT",   "VARIANCE", "MIN",  "MAX",   "TREND"};
+    static const char *const titles[] = {"LOOP",       "CALL", "NUMBER", "WITHIN", "SIZE",      "RANKS",
+                                         "ITERATIONS", "RATE", "TLT",    "TMT",    "IMBALANCE", "MTCT",
+                                         "VARIANCE",   "MIN",  "MAX",    "TREND"};
     struct term_table *table = term_table_new(7 + SUMS, titles);
     const cJSON *loop;
     cJSON_ArrayForEach(loop, loops) add_loop_row(table, loop);
     term_table_print(table);
 }
 
+/* Seconds outside MPI in all elements; below 0: it was in none. */
+static double load_of(const cJSON *measure, double rank)
+{
+    const cJSON *element, *load;
+    double seconds = -1;
+    cJSON_ArrayForEach(element, cJSON_GetObjectItem(measure, "elements"))
+    {
+        cJSON_ArrayForEach(load, cJSON_GetObjectItem(element, "loads"))
+        {
+            if (cJSON_GetNumberValue(cJSON_GetArrayItem(load, 0)) == rank)
+                seconds = fmax(seconds, 0) + cJSON_GetNumberValue(cJSON_GetArrayItem(load, 1));
+        }
+    }
+    return seconds;
+}
+
 /* Ranks that did not answer have no figure. */
 static void print_ranks(const cJSON *measure)
 {
-    static const char *const titles[] = {"RANK", "PROCESS", "MEMORY"};
-    struct term_table *table = term_table_new(3, titles);
+    static const char *const titles[] = {"RANK", "PROCESS", "MEMORY", "LOAD"};
+    struct term_table *table = term_table_new(4, titles);
     const cJSON *each;
-    char rank[32], process[32], bytes[48];
+    char rank[32], process[32], bytes[48], load[32];
     cJSON_ArrayForEach(each, cJSON_GetObjectItem(measure, "memory"))
     {
         snprintf(bytes, sizeof bytes, "%.1f MiB", json_number(each, "bytes", 0) / 1048576);
+        double seconds = load_of(measure, json_number(each, "rank", -1));
+        snprintf(load, sizeof load, seconds < 0 ? "-" : "%.3f", seconds);
         term_table_add(table, (const char *[]){term_figure(each, "rank", "%.0f", rank),
-                                               term_figure(each, "process", "%.0f", process), bytes});
+                                               term_figure(each, "process", "%.0f", process), bytes, load});
     }
     cJSON_ArrayForEach(each, cJSON_GetObjectItem(measure, "missing"))
     {
         snprintf(rank, sizeof rank, "%.0f", cJSON_GetNumberValue(each));
-        term_table_add(table, (const char *[]){rank, "-", "no answer"});
+        term_table_add(table, (const char *[]){rank, "-", "no answer", "-"});
     }
     term_table_print(table);
 }

@@ -103,7 +103,7 @@ static int add_rank(struct coordinator *c, struct measured *all, struct measured
             return -1;
         if (number && outer != number)
             loops->list[number - 1].outer = outer;
-        if (number && measured_add_loop(all, told, loop->sums, number, c->processes.size, rank))
+        if (number && measured_add(all, told, loop->sums, number, c->processes.size, rank))
             return -1;
     }
     return 0;
@@ -115,7 +115,7 @@ static bool have_a_rank_in_common(const struct measured_element *a, const struct
 {
     for (int i = 0; i < a->ranks; i++)
         for (int j = 0; j < b->ranks; j++)
-            if (a->who[i] == b->who[j])
+            if (a->who[i].rank == b->who[j].rank)
                 return true;
     return false;
 }
@@ -223,15 +223,15 @@ void loops_look(struct coordinator *c)
 /* ---- What is told ------------------------------------------------------------------------------------------ */
 
 /* "0-3,7" */
-static char *text_of_ranks(const int *ranks, int count)
+static char *text_of_ranks(const struct measured_rank *who, int count)
 {
     size_t room = (size_t)count * 24 + 1, used = 0;
     char *text = malloc(room);
     for (int i = 0, last; text && i < count; i = last + 1) {
-        for (last = i; last + 1 < count && ranks[last + 1] == ranks[last] + 1;)
+        for (last = i; last + 1 < count && who[last + 1].rank == who[last].rank + 1;)
             last++;
-        used += (size_t)snprintf(text + used, room - used, last > i ? "%s%d-%d" : "%s%d", i ? "," : "", ranks[i],
-                                 ranks[last]);
+        used += (size_t)snprintf(text + used, room - used, last > i ? "%s%d-%d" : "%s%d", i ? "," : "", who[i].rank,
+                                 who[last].rank);
     }
     return text;
 }
@@ -243,7 +243,7 @@ static void add_ends(cJSON *json, const struct loops_of_job *loops, int number)
     cJSON_AddItemToObject(json, "tail", cJSON_Duplicate(loops->list[number - 1].tail, true));
 }
 
-static cJSON *loop_json(const struct loops_of_job *loops, const struct measured_element *element)
+static cJSON *loop_json(const struct loops_of_job *loops, const struct measured_element *element, int size)
 {
     const struct loop *is = &loops->list[element->sums.pc - 1];
     char *ranks = text_of_ranks(element->who, element->ranks);
@@ -253,7 +253,7 @@ static cJSON *loop_json(const struct loops_of_job *loops, const struct measured_
         cJSON_AddNumberToObject(json, "within", is->outer);
     cJSON_AddNumberToObject(json, "size", element->sums.size);
     cJSON_AddStringToObject(json, "ranks", ranks ? ranks : "");
-    measured_add_sums(json, element);
+    measured_add_sums(json, element, size);
     free(ranks);
     return json;
 }
@@ -264,7 +264,7 @@ cJSON *loops_json(struct coordinator *c, struct measure_asker *asker)
     cJSON *list = gather(c, asker, &all) ? NULL : cJSON_CreateArray();
     measured_sort(&all);
     for (size_t i = 0; list && i < all.count; i++)
-        cJSON_AddItemToArray(list, loop_json(&c->measure.loops, &all.elements[i]));
+        cJSON_AddItemToArray(list, loop_json(&c->measure.loops, &all.elements[i], c->processes.size));
     measured_free(&all);
     return list;
 }

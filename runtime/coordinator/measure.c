@@ -72,62 +72,49 @@ static struct measured_element *place_of(struct measured *measured, int pc, int 
     return new;
 }
 
-/* Its place is *at; NULL: there is nothing to be told of it. */
-static int add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *e, int pc,
-               int size, struct measured_element **at)
+/* Two loops of one rank that cannot be told apart are one. 0, or -1: out of memory. */
+static int add_rank(struct measured_element *element, int rank, double load)
+{
+    if (element->ranks && element->who[element->ranks - 1].rank == rank) {
+        element->who[element->ranks - 1].load += load;
+        return 0;
+    }
+    if (array_reserve(&element->who, &element->who_room, (size_t)element->ranks + 1, sizeof *element->who))
+        return -1;
+    element->who[element->ranks++] = (struct measured_rank){rank, load};
+    return 0;
+}
+
+int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *e, int pc,
+                 int size, int rank)
 {
     struct measured_sums now = {
         .pc = e->pc, .size = e->size, .life = e->life, .iterations = e->iterations, .loop = e->loop, .mpi = e->mpi};
     struct measured_sums before;
     struct spread mtct;
-    *at = NULL;
     if (replace(told, &now, &before))
         return -1;
     int64_t iterations = now.iterations - before.iterations;
     if (now.size != size && !iterations)
         return 0;
-    struct measured_element *element = *at = place_of(measured, pc, now.size);
-    if (!element)
+    struct measured_element *element = place_of(measured, pc, now.size);
+    double loop = now.loop - before.loop, mpi = now.mpi - before.mpi;
+    if (!element || add_rank(element, rank, loop > mpi ? loop - mpi : 0))
         return -1;
     spread_from_message(&mtct, e->mtct);
     spread_merge(&element->mtct, &mtct);
-    element->ranks++;
     element->all_iterations += iterations;
     if (iterations > element->sums.iterations)
         element->sums.iterations = iterations;
-    element->sums.loop += now.loop - before.loop;
-    element->sums.mpi += now.mpi - before.mpi;
-    return 0;
-}
-
-int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *e, int pc,
-                 int size)
-{
-    struct measured_element *at;
-    return add(measured, told, e, pc, size, &at);
-}
-
-int measured_add_loop(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *loop,
-                      int number, int size, int rank)
-{
-    struct measured_element *at;
-    if (add(measured, told, loop, number, size, &at))
-        return -1;
-    if (!at)
-        return 0;
-    if (at->ranks > 1 && at->who[at->ranks - 2] == rank) { /* two loops that cannot be told apart */
-        at->ranks--;
-        return 0;
-    }
-    if (array_reserve(&at->who, &at->who_room, (size_t)at->ranks, sizeof *at->who))
-        return -1;
-    at->who[at->ranks - 1] = rank;
+    element->sums.loop += loop;
+    element->sums.mpi += mpi;
     return 0;
 }
 
 static int compare_ranks(const void *one, const void *other)
 {
-    return *(const int *)one - *(const int *)other;
+    const struct measured_rank *a = one, *b = other;
+    return a->rank - b->rank;
 }
 
 int measured_join(struct measured *measured, size_t first, size_t second)
@@ -162,7 +149,29 @@ void measured_sort(struct measured *measured)
         qsort(measured->elements, measured->count, sizeof *measured->elements, measured_compare);
 }
 
-void measured_add_sums(cJSON *json, const struct measured_element *element)
+double measured_imbalance(const struct measured_element *element)
+{
+    double most = 0, sum = 0;
+    for (int i = 0; i < element->ranks; i++) {
+        most = element->who[i].load > most ? element->who[i].load : most;
+        sum += element->who[i].load;
+    }
+    return sum > 0 ? most * element->ranks / sum : 0;
+}
+
+/* A pair for each rank, as with thousands of them names would be most of it. */
+static void add_loads(cJSON *json, const struct measured_element *element)
+{
+    double imbalance = measured_imbalance(element);
+    cJSON *loads = cJSON_AddArrayToObject(json, "loads");
+    for (int i = 0; i < element->ranks; i++)
+        cJSON_AddItemToArray(loads,
+                             cJSON_CreateDoubleArray((const double[]){element->who[i].rank, element->who[i].load}, 2));
+    if (imbalance > 0)
+        cJSON_AddNumberToObject(json, "imbalance", imbalance);
+}
+
+void measured_add_sums(cJSON *json, const struct measured_element *element, int size)
 {
     cJSON_AddNumberToObject(json, "iterations", (double)element->sums.iterations);
     if (element->sums.loop > 0)
@@ -170,25 +179,29 @@ void measured_add_sums(cJSON *json, const struct measured_element *element)
     cJSON_AddNumberToObject(json, "loop_seconds", element->sums.loop);
     cJSON_AddNumberToObject(json, "mpi_seconds", element->sums.mpi);
     cJSON_AddItemToObject(json, "mtct", spread_json(&element->mtct));
+    if (element->sums.size == size)
+        add_loads(json, element);
 }
 
-static cJSON *element_json(const struct measured_element *element, const char *name)
+static cJSON *element_json(const struct measured_element *element, int size, const char *name)
 {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "pc", element->sums.pc);
     cJSON_AddStringToObject(json, "name", name);
     cJSON_AddNumberToObject(json, "size", element->sums.size);
     cJSON_AddNumberToObject(json, "ranks", element->ranks);
-    measured_add_sums(json, element);
+    measured_add_sums(json, element, size);
     return json;
 }
 
-cJSON *measured_json(struct measured *measured, const char *(*name)(const void *context, int pc), const void *context)
+cJSON *measured_json(struct measured *measured, int size, const char *(*name)(const void *context, int pc),
+                     const void *context)
 {
     cJSON *list = cJSON_CreateArray();
     measured_sort(measured);
     for (size_t i = 0; i < measured->count; i++)
-        cJSON_AddItemToArray(list, element_json(&measured->elements[i], name(context, measured->elements[i].sums.pc)));
+        cJSON_AddItemToArray(list,
+                             element_json(&measured->elements[i], size, name(context, measured->elements[i].sums.pc)));
     return list;
 }
 
@@ -267,9 +280,9 @@ static cJSON *elements_json(struct coordinator *c, struct measure_asker *asker)
         const struct report_gauge *report = measure_answer_of(c, p);
         for (int i = 0; report && !failed && i < report->elements.count; i++)
             failed = measured_add(&all, &asker->told[p].elements, &report->elements.items[i],
-                                  report->elements.items[i].pc, c->processes.size);
+                                  report->elements.items[i].pc, c->processes.size, r);
     }
-    cJSON *json = failed ? NULL : measured_json(&all, name_of, c);
+    cJSON *json = failed ? NULL : measured_json(&all, c->processes.size, name_of, c);
     measured_free(&all);
     return json;
 }

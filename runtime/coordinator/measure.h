@@ -39,13 +39,19 @@ struct measured_told {
 
 void measured_forget(struct measured_told *told);
 
+/* One rank's part of an element. */
+struct measured_rank {
+    int rank;
+    double load; /* seconds outside MPI */
+};
+
 /* Of all processes, since then. */
 struct measured_element {
     struct measured_sums sums; /* iterations: the most that any rank did */
     int64_t all_iterations;
     int ranks;
     struct spread mtct;
-    int *who; /* of a loop: the ranks, in their order; NULL: not asked for */
+    struct measured_rank *who; /* the ranks, in their order */
     size_t who_room;
 };
 struct measured {
@@ -54,24 +60,25 @@ struct measured {
 };
 
 /*
- * Adds what a process says that it has come to in one element, or loop, to that of the number `pc`, and keeps it as
- * told. Of worlds of another size than the present one only what grew. 0, or -1: out of memory.
+ * Adds what that rank's process says that it has come to in one element, or loop, to that of the number `pc`, and keeps
+ * it as told. Ranks come in their order. Of worlds of another size than the present one only what grew. 0, or -1: out
+ * of memory.
  */
 int measured_add(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *element,
-                 int pc, int size);
+                 int pc, int size, int rank);
 
-/* The same of a loop, which the rank of that number tells. Ranks come in their order. */
-int measured_add_loop(struct measured *measured, struct measured_told *told, const struct shape_gauge_element *loop,
-                      int number, int size, int rank);
+/* The most that a rank has had to compute, over the mean of all that have the element. 0: none has computed. */
+double measured_imbalance(const struct measured_element *element);
 
 /* Two loops of different ranks are one: the second goes into the first. 0, or -1: out of memory. */
 int measured_join(struct measured *measured, size_t first, size_t second);
 
-/* An array by schema/control.schema.json. */
-cJSON *measured_json(struct measured *measured, const char *(*name)(const void *context, int pc), const void *context);
+/* An array by schema/control.schema.json, at that size of the present world. */
+cJSON *measured_json(struct measured *measured, int size, const char *(*name)(const void *context, int pc),
+                     const void *context);
 
-/* Adds what is told of sums to an object. */
-void measured_add_sums(cJSON *json, const struct measured_element *element);
+/* Adds what is told of sums to an object; at another size than the present one ranks were other ones. */
+void measured_add_sums(cJSON *json, const struct measured_element *element, int size);
 
 /* By number, then by size. */
 void measured_sort(struct measured *measured);

@@ -24,9 +24,12 @@ static int forget(void **state)
     return 0;
 }
 
+static int present; /* the size of the world */
+
 /* A process says so, in a world of that size. */
 static void say(int process, const char *text, int size)
 {
+    present = size;
     cJSON *json = json_message(REPORT(gauge)), *elements = cJSON_Parse(text), *element;
     struct message message;
     struct error why;
@@ -43,8 +46,9 @@ static void say(int process, const char *text, int size)
         fail_msg("%s", why.text);
     const struct report_gauge *report = message.is;
     for (int i = 0; i < report->elements.count; i++)
-        assert_int_equal(
-            measured_add(&measured, &told[process], &report->elements.items[i], report->elements.items[i].pc, size), 0);
+        assert_int_equal(measured_add(&measured, &told[process], &report->elements.items[i],
+                                      report->elements.items[i].pc, size, process),
+                         0);
     message_free(&message);
     cJSON_Delete(json);
 }
@@ -58,7 +62,7 @@ static const char *name(const void *context, int pc)
 /* The answer as text; what is told from then on is another one. */
 static void expect(const char *expected)
 {
-    cJSON *json = measured_json(&measured, name, NULL), *wanted = cJSON_Parse(expected);
+    cJSON *json = measured_json(&measured, present, name, NULL), *wanted = cJSON_Parse(expected);
     char *text = cJSON_PrintUnformatted(json);
     assert_non_null(wanted);
     if (!cJSON_Compare(json, wanted, 1))
@@ -69,7 +73,9 @@ static void expect(const char *expected)
     measured_free(&measured);
 }
 
-#define NO_MTCT "\"mtct\":{\"values\":0}"
+#define NO_MTCT         "\"mtct\":{\"values\":0}"
+#define OF_RANK_0(load) ",\"loads\":[[0," load "]],\"imbalance\":1"
+#define IDLE            ",\"loads\":[[0,0]]"
 
 static void two_ranks(void **state)
 {
@@ -77,7 +83,7 @@ static void two_ranks(void **state)
     say(0, "[{\"pc\":1,\"size\":2,\"iterations\":10,\"loop\":2,\"mpi\":0.5}]", 2);
     say(1, "[{\"pc\":1,\"size\":2,\"iterations\":6,\"loop\":2,\"mpi\":1}]", 2);
     expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":2,\"iterations\":10,\"rate\":4,\"loop_seconds\":4,"
-           "\"mpi_seconds\":1.5," NO_MTCT "}]");
+           "\"mpi_seconds\":1.5," NO_MTCT ",\"loads\":[[0,1.5],[1,1]],\"imbalance\":1.2}]");
 }
 
 static void since_the_last_time(void **state)
@@ -87,10 +93,10 @@ static void since_the_last_time(void **state)
     measured_free(&measured);
     say(0, "[{\"pc\":1,\"size\":2,\"iterations\":14,\"loop\":4,\"mpi\":0.75}]", 2);
     expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":4,\"rate\":2,\"loop_seconds\":2,"
-           "\"mpi_seconds\":0.25," NO_MTCT "}]");
+           "\"mpi_seconds\":0.25," NO_MTCT OF_RANK_0("1.75") "}]");
     say(0, "[{\"pc\":1,\"size\":2,\"iterations\":14,\"loop\":4,\"mpi\":0.75}]", 2); /* a rank that hangs */
     expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":0,\"loop_seconds\":0,"
-           "\"mpi_seconds\":0," NO_MTCT "}]");
+           "\"mpi_seconds\":0," NO_MTCT IDLE "}]");
 }
 
 static void a_process_that_began_anew(void **state)
@@ -100,11 +106,11 @@ static void a_process_that_began_anew(void **state)
     measured_free(&measured);
     say(0, "[{\"pc\":1,\"size\":2,\"life\":7,\"iterations\":4,\"loop\":1,\"mpi\":0.5}]", 2);
     expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":4,\"rate\":4,\"loop_seconds\":1,"
-           "\"mpi_seconds\":0.5," NO_MTCT "}]");
+           "\"mpi_seconds\":0.5," NO_MTCT OF_RANK_0("0.5") "}]");
     say(0, "[{\"pc\":1,\"size\":2,\"life\":9,\"iterations\":6,\"loop\":0.5,\"mpi\":0.25}]",
         2); /* more of them, in less time */
     expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":6,\"rate\":12,\"loop_seconds\":0.5,"
-           "\"mpi_seconds\":0.25," NO_MTCT "}]");
+           "\"mpi_seconds\":0.25," NO_MTCT OF_RANK_0("0.25") "}]");
 }
 
 /* Of another size there is only what grew; in the program's order. */
@@ -115,16 +121,19 @@ static void sizes_apart(void **state)
                                "{\"pc\":1,\"size\":2,\"iterations\":8,\"loop\":2,\"mpi\":1}]";
     (void)state;
     say(0, both, 4);
-    expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":8,\"rate\":4,\"loop_seconds\":2,"
-           "\"mpi_seconds\":1," NO_MTCT "},"
-           "{\"pc\":1,\"name\":\"one\",\"size\":4,\"ranks\":1,\"iterations\":2,\"rate\":2,\"loop_seconds\":1,"
-           "\"mpi_seconds\":0," NO_MTCT "},"
-           "{\"pc\":2,\"name\":\"another\",\"size\":4,\"ranks\":1,\"iterations\":1,\"rate\":1,\"loop_seconds\":1,"
-           "\"mpi_seconds\":0," NO_MTCT "}]");
+    expect(
+        "[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":1,\"iterations\":8,\"rate\":4,\"loop_seconds\":2,"
+        "\"mpi_seconds\":1," NO_MTCT "},"
+        "{\"pc\":1,\"name\":\"one\",\"size\":4,\"ranks\":1,\"iterations\":2,\"rate\":2,\"loop_seconds\":1,"
+        "\"mpi_seconds\":0," NO_MTCT OF_RANK_0(
+            "1") "},"
+                 "{\"pc\":2,\"name\":\"another\",\"size\":4,\"ranks\":1,\"iterations\":1,\"rate\":1,\"loop_seconds\":1,"
+                 "\"mpi_seconds\":0," NO_MTCT OF_RANK_0("1") "}]");
     say(0, both, 4);
     expect("[{\"pc\":1,\"name\":\"one\",\"size\":4,\"ranks\":1,\"iterations\":0,\"loop_seconds\":0,\"mpi_seconds\":"
-           "0," NO_MTCT "},{\"pc\":2,\"name\":\"another\",\"size\":4,\"ranks\":1,\"iterations\":0,\"loop_seconds\":0,"
-           "\"mpi_seconds\":0," NO_MTCT "}]");
+           "0," NO_MTCT IDLE
+           "},{\"pc\":2,\"name\":\"another\",\"size\":4,\"ranks\":1,\"iterations\":0,\"loop_seconds\":0,"
+           "\"mpi_seconds\":0," NO_MTCT IDLE "}]");
 }
 
 static void the_mtct_of_two_ranks(void **state)
@@ -140,7 +149,7 @@ static void the_mtct_of_two_ranks(void **state)
         2);
     expect("[{\"pc\":1,\"name\":\"one\",\"size\":2,\"ranks\":2,\"iterations\":1,\"rate\":1,\"loop_seconds\":2,"
            "\"mpi_seconds\":1,\"mtct\":{\"values\":4,\"mean\":0.25,\"variance\":0.1875,\"min\":0,\"max\":1,"
-           "\"trend\":0.25}}]");
+           "\"trend\":0.25},\"loads\":[[0,0],[1,1]],\"imbalance\":2}]");
 }
 
 static void nobody_has_measured(void **state)
@@ -157,7 +166,7 @@ static void say_loop(int rank, int number, int64_t iterations, double loop)
     const struct shape_gauge_element sums = {
         .pc = 1000000, .size = 4, .iterations = iterations, .loop = loop, .mpi = loop / 2, .mtct = &spread};
     struct measured_told fresh = {0};
-    assert_int_equal(measured_add_loop(&measured, &fresh, &sums, number, 4, rank), 0);
+    assert_int_equal(measured_add(&measured, &fresh, &sums, number, 4, rank), 0);
     measured_forget(&fresh);
 }
 
@@ -175,10 +184,12 @@ static void loops_of_ranks(void **state)
     assert_int_equal(measured_join(&measured, 0, 1), 0);
     assert_int_equal(measured.count, 1);
     const struct measured_element *all = &measured.elements[0];
+    const double loads[] = {0.5, 2, 1.5, 2};
     assert_int_equal(all->ranks, 4);
     for (int rank = 0; rank < 4; rank++)
-        assert_int_equal(all->who[rank], rank);
+        assert_true(all->who[rank].rank == rank && all->who[rank].load == loads[rank]);
     assert_true(all->sums.iterations == 12 && all->all_iterations == 45 && all->sums.loop == 12 && all->sums.mpi == 6);
+    assert_true(measured_imbalance(all) == 4.0 / 3);
 }
 
 int main(void)

@@ -84,6 +84,24 @@ def test_the_share_of_mpi(space):
     it.done("stop", "--wait")
 
 
+def test_the_load_of_each_rank(space):
+    """The one that sleeps outside MPI has it; of another size than the present one there is none."""
+    it = one_sleeps(space)
+    element = at(wait_for(it, lambda result: has(result, 2, iterations=8)), 2)
+    loads = dict(element["loads"])
+    assert sorted(loads) == [0, 1] and loads[1] > 1.5 * loads[0], element
+    assert element["imbalance"] == pytest.approx(2 * loads[1] / sum(loads.values()))
+    assert sum(loads.values()) == pytest.approx(element["loop_seconds"] - element["mpi_seconds"], rel=1e-6), element
+    table = it.done("measure", "--asker", "people").split("\n\n")
+    assert "IMBALANCE" in table[1].splitlines()[0].split(), table
+    shown = [float(row.split()[-1]) for row in table[2].splitlines()[1:]]
+    assert len(shown) == 2 and shown[1] > shown[0], table
+    it.resize(1)
+    result = wait_for(it, lambda result: has(result, 1) and has(result, 2))
+    assert "loads" not in at(result, 2) and len(at(result, 1)["loads"]) == 1, result
+    it.done("stop", "--wait")
+
+
 def test_another_size_is_another_sample(space):
     it = one_sleeps(space, ranks=1, processes=2)
     wait_for(it, lambda result: has(result, 1, values=2))
@@ -219,9 +237,9 @@ def test_as_a_table(space):
     wait_for(it, lambda result: has(result, 2, values=2))
     lines = [line.split("\t") for line in it.done("measure").splitlines()]
     assert [line[0] for line in lines[:3]] == ["since", "measuring", ""]
-    head = ["PHASE", "PC", "SIZE", "RANKS", "ITERATIONS", "RATE", "LOOP", "MPI", "MTCT", "VARIANCE", "MIN", "MAX", "TREND"]
+    head = ["PHASE", "PC", "SIZE", "RANKS", "ITERATIONS", "RATE", "LOOP", "MPI", "IMBALANCE", "MTCT", "VARIANCE", "MIN", "MAX", "TREND"]
     assert lines[3] == head and lines[4][:4] == ["exchange", "1", "2", "2"] and len(lines[4]) == len(head)
-    assert lines[6] == ["RANK", "PROCESS", "MEMORY"] and [line[:2] for line in lines[7:]] == [["0", "0"], ["1", "1"]]
+    assert lines[6] == ["RANK", "PROCESS", "MEMORY", "LOAD"] and [line[:2] for line in lines[7:]] == [["0", "0"], ["1", "1"]]
     it.done("stop", "--wait")
 
 
